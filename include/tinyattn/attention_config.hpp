@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// What an attention layer is built from, and what a call of it may return.
+#pragma once
+
+#include "tinyattn/port/compiler.hpp"
+
+#include <cstddef>
+
+namespace tinyattn {
+
+// The shape of an attention layer. d_out is the width of all heads together; a training pass drops attention
+// weights at the rate `dropout`, and outputs at the rate `residual_dropout`.
+struct AttentionConfig {
+  std::size_t d_in;
+  std::size_t d_out;
+  std::size_t context_length;  // the most tokens of an input
+  std::size_t num_heads = 1;
+  bool causal = true;
+  bool qkv_bias = false;
+  bool out_proj = true;
+  bool out_bias = true;
+  double dropout = 0.0;
+  double residual_dropout = 0.0;
+};
+
+// What is known only when the program runs.
+enum class [[nodiscard]] Status{ok, too_many_tokens};
+
+}  // namespace tinyattn

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//
+// The affine layer: x . weight + bias.
+#pragma once
+
+#include "tinyattn/kernel/projection.hpp"
+#include "tinyattn/matmul.hpp"
+#include "tinyattn/random.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tinyattn {
+
+namespace detail {
+
+// Stands where a member is absent, and takes no room. Each has its own type: two empty members of one type
+// could not share an address.
+template <class Absent>
+struct Nothing {
+  friend constexpr bool operator==(const Nothing&, const Nothing&) = default;
+};
+
+template <bool Present, class Member>
+using Optional = std::conditional_t<Present, Member, Nothing<Member>>;
+
+}  // namespace detail
+
+inline namespace TINYATTN_PORT {
+
+// torch.nn.Linear with its weight transposed: row i holds what feature i of the input contributes.
+template <std::size_t In, std::size_t Out, bool Bias = true>
+struct Linear {
+  static constexpr std::size_t parameter_count = In * Out + (Bias ? Out : 0);
+
+  Matrix<float, In, Out> weight;
+  [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias;
+
+  // x [..., In] gives [..., Out]. Each element's chain starts at its bias.
+  template <tensor_like X>
+  constexpr auto operator()(const X& x) const noexcept;
+
+  friend constexpr bool operator==(const Linear&, const Linear&) = default;
+};
+
+namespace kernel {
+
+template <std::size_t In, std::size_t Out, bool HasBias>
+constexpr auto projection(const Linear<In, Out, HasBias>& linear) noexcept {
+  if constexpr (HasBias)
+    return Projection<In, Out, Out, Bias>{row_major(linear.weight, 0), {linear.bias.data()}};
+  else
+    return Projection<In, Out, Out, Zero>{row_major(linear.weight, 0), {}};
+}
+
+constexpr NoProjection projection(const auto&) noexcept { return {}; }
+
+}  // namespace kernel
+
+template <std::size_t In, std::size_t Out, bool Bias>
+template <tensor_like X>
+constexpr auto Linear<In, Out, Bias>::operator()(const X& x) const noexcept {
+  using LayoutX = detail::LayoutOf<X>;
+  static_assert(LayoutX::cols == In, "x must have d_in columns");
+  detail::WithCols<X, Out> out;
+  on_native_port([&](auto port) {
+    for (std::size_t item = 0; item < LayoutX::batch; ++item)
+      kernel::project<decltype(port)>(kernel::Extent<LayoutX::rows>{}, kernel::row_major(x, item), kernel::projection(*this),
+                                      kernel::row_major(out, item));
+  });
+  return out;
+}
+
+// From the layout of a PyTorch state_dict: weight [out features, in features].
+template <std::size_t Out, std::size_t In>
+constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in, const Vector<float, Out>& bias) noexcept {
+  return {transpose(weight_out_in), bias};
+}
+
+template <std::size_t Out, std::size_t In>
+constexpr Linear<In, Out, false> from_torch(const Matrix<float, Out, In>& weight_out_in) noexcept {
+  return {transpose(weight_out_in), {}};
+}
+
+// Draws weight, then bias, as torch.nn.Linear does: uniform within 1 / sqrt(In), in the order of PyTorch's layout.
+template <std::size_t In, std::size_t Out, bool Bias, random_generator Generator>
+constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) noexcept {
+  constexpr float bound = detail::inverse_sqrt<In>;
+  auto weights = detail::words(generator);
+  for (std::size_t o = 0; o < Out; ++o)
+    for (std::size_t i = 0; i < In; ++i) linear.weight(i, o) = kernel::uniform_from(weights.next(), -bound, bound);
+  if constexpr (Bias) {
+    auto biases = detail::words(generator);
+    for (float& element : linear.bias.elements) element = kernel::uniform_from(biases.next(), -bound, bound);
+  }
+}
+
+}  // namespace TINYATTN_PORT
+
+}  // namespace tinyattn

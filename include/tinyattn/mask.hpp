@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+//
+// Triangles, and the masks of attention. In PyTorch a bool mask means "hide" in one interface and "keep" in
+// the next; here each meaning is a type of its own, and a bare Tensor<bool> is none.
+#pragma once
+
+#include "tinyattn/kernel/visible.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+
+namespace tinyattn {
+
+namespace detail {
+
+template <tensor_like M>
+constexpr auto keep_where(const M& m, auto keep) noexcept {
+  Like<M> out;
+  for (std::size_t i = 0; i < LayoutOf<M>::batch * LayoutOf<M>::rows; ++i)
+    for (std::size_t j = 0; j < LayoutOf<M>::cols; ++j)
+      out.data()[i * LayoutOf<M>::cols + j] =
+          keep(i % LayoutOf<M>::rows, j) ? m.data()[i * LayoutOf<M>::stride + j] : typename M::value_type{};
+  return out;
+}
+
+constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
+  return static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
+}
+
+}  // namespace detail
+
+// m with zeros above the diagonal: elements with j - i <= diagonal stay. A diagonal outside the matrix keeps
+// everything or nothing.
+template <tensor_like M>
+constexpr auto tril(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
+  return detail::keep_where(m, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) <= diagonal; });
+}
+
+// m with zeros below the diagonal: elements with j - i >= diagonal stay.
+template <tensor_like M>
+constexpr auto triu(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
+  return detail::keep_where(m, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) >= diagonal; });
+}
+
+// m with `value` where the mask is true. The mask has the shape of m, or of its last extents.
+template <class T, std::size_t... Extents, std::size_t... MaskExtents>
+constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, const Tensor<bool, MaskExtents...>& mask,
+                                            std::type_identity_t<T> value) noexcept {
+  using LayoutM = detail::LayoutOf<decltype(m)>;
+  using LayoutMask = detail::LayoutOf<decltype(mask)>;
+  static_assert(LayoutMask::cols == LayoutM::cols && (LayoutMask::rank == 1 || LayoutMask::rows == LayoutM::rows) &&
+                    (LayoutMask::batch == 1 || LayoutMask::batch == LayoutM::batch),
+                "mask must have the shape of m, or of its last extents");
+  Tensor<T, Extents...> out = m;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (mask.elements[i % mask.size()]) out.elements[i] = value;
+  return out;
+}
+
+// The additive mask of causal attention: 0 where query i may see key j <= i, -infinity elsewhere.
+template <std::size_t N>
+constexpr Matrix<float, N, N> causal_mask() noexcept {
+  return masked_fill(zeros<float, N, N>(), triu(ones<bool, N, N>(), 1), -std::numeric_limits<float>::infinity());
+}
+
+// Every query sees every key.
+struct NoMask {};
+
+// Query i sees keys 0 .. i.
+struct Causal {};
+
+// Query i sees keys 0 .. i + (source tokens - tokens): the last query sees them all.
+struct CausalBottomRight {};
+
+// The tensors of the masks below are [tokens, source tokens], or [source tokens] for all queries alike.
+
+// true = masked: attn_mask and key_padding_mask of torch.nn.MultiheadAttention.
+template <std::size_t... Extents>
+struct BlockMask {
+  Tensor<bool, Extents...> tensor;
+};
+template <std::size_t... Extents>
+BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
+
+// true = takes part: attn_mask of torch.nn.functional.scaled_dot_product_attention.
+template <std::size_t... Extents>
+struct KeepMask {
+  Tensor<bool, Extents...> tensor;
+};
+template <std::size_t... Extents>
+KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
+
+// Added to the scaled score; -infinity = masked.
+template <std::size_t... Extents>
+struct AdditiveMask {
+  Tensor<float, Extents...> tensor;
+};
+template <std::size_t... Extents>
+AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
+
+namespace detail {
+
+// What a type says as a mask of `Tokens` queries and `SourceTokens` keys.
+template <class Mask>
+struct MaskShape {
+  static constexpr bool is_mask = false;
+};
+struct AnyShape {
+  static constexpr bool is_mask = true;
+  template <std::size_t, std::size_t>
+  static constexpr bool fits = true;
+};
+template <std::size_t... Extents>
+struct TensorShape {
+  static constexpr bool is_mask = true;
+  static constexpr std::size_t row_stride = sizeof...(Extents) == 1 ? 0 : LayoutOf<Tensor<bool, Extents...>>::cols;
+  template <std::size_t Tokens, std::size_t SourceTokens>
+  static constexpr bool fits = same_shape<Tensor<bool, Extents...>, Matrix<bool, Tokens, SourceTokens>> ||
+                               same_shape<Tensor<bool, Extents...>, Vector<bool, SourceTokens>>;
+};
+template <>
+struct MaskShape<NoMask> : AnyShape {};
+template <>
+struct MaskShape<Causal> : AnyShape {};
+template <>
+struct MaskShape<CausalBottomRight> : AnyShape {};
+template <std::size_t... Extents>
+struct MaskShape<BlockMask<Extents...>> : TensorShape<Extents...> {};
+template <std::size_t... Extents>
+struct MaskShape<KeepMask<Extents...>> : TensorShape<Extents...> {};
+template <std::size_t... Extents>
+struct MaskShape<AdditiveMask<Extents...>> : TensorShape<Extents...> {};
+
+}  // namespace detail
+
+inline namespace TINYATTN_PORT {
+
+namespace kernel {
+
+// A mask as kernels ask for it, over `tokens` queries and `keys`, an Extent or a number.
+template <class Keys>
+constexpr auto visible(NoMask, std::size_t, Keys keys) noexcept {
+  return SeesAll<Keys>{keys};
+}
+template <class Keys>
+constexpr auto visible(Causal, std::size_t, Keys keys) noexcept {
+  return SeesEarlier<Keys>{keys, 0, 0};
+}
+template <class Keys>
+constexpr auto visible(CausalBottomRight, std::size_t tokens, Keys keys) noexcept {
+  return SeesEarlier<Keys>{keys, keys, tokens};
+}
+template <class Keys, std::size_t... Extents>
+constexpr auto visible(const BlockMask<Extents...>& mask, std::size_t, Keys keys) noexcept {
+  return SeesWhere<Keys, false>{keys, mask.tensor.data(), detail::TensorShape<Extents...>::row_stride};
+}
+template <class Keys, std::size_t... Extents>
+constexpr auto visible(const KeepMask<Extents...>& mask, std::size_t, Keys keys) noexcept {
+  return SeesWhere<Keys, true>{keys, mask.tensor.data(), detail::TensorShape<Extents...>::row_stride};
+}
+template <class Keys, std::size_t... Extents>
+constexpr auto visible(const AdditiveMask<Extents...>& mask, std::size_t, Keys keys) noexcept {
+  return SeesWithAddend<Keys>{keys, mask.tensor.data(), detail::TensorShape<Extents...>::row_stride};
+}
+
+}  // namespace kernel
+
+}  // namespace TINYATTN_PORT
+
+}  // namespace tinyattn

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// fma, exp and sqrt of a float: the same bits in the compiler and on every target, without libm.
+#pragma once
+
+#include "tinyattn/port/native.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace tinyattn {
+
+namespace detail {
+
+// Newton's iteration from above, until it no longer falls.
+constexpr double square_root(double x) noexcept {
+  double root = x;
+  for (double next = 0.5 * (x + 1.0); next < root; next = 0.5 * (root + x / root)) root = next;
+  return root;
+}
+
+// 1 / sqrt(N), rounded once: the scale of the scores, and the bound of a Linear's first weights. A constant
+// of the program, so that no double reaches the firmware.
+template <std::size_t N>
+inline constexpr auto inverse_sqrt = static_cast<float>(1.0 / square_root(static_cast<double>(N)));
+
+// floor(sqrt(radicand)), one binary digit after the other, for radicands below 2^50.
+constexpr std::uint32_t integer_square_root(std::uint64_t radicand) noexcept {
+  std::uint64_t root = 0;
+  for (std::uint64_t digit = std::uint64_t{1} << 48; digit != 0; digit >>= 2) {
+    const bool fits = radicand >= root + digit;
+    if (fits) radicand -= root + digit;
+    root = fits ? (root >> 1) + digit : root >> 1;
+  }
+  return static_cast<std::uint32_t>(root);
+}
+
+}  // namespace detail
+
+// The square root of x, correctly rounded, in integers on every target; NaN below zero, -0 for -0.
+constexpr float sqrt(float x) noexcept {
+  if (x < 0.0f) return std::numeric_limits<float>::quiet_NaN();
+  if (!(x > 0.0f) || x > std::numeric_limits<float>::max()) return x;  // zero, NaN, infinity
+  const bool subnormal = x < std::numeric_limits<float>::min();
+  const auto bits = std::bit_cast<std::uint32_t>(subnormal ? x * 0x1p24f : x);
+  const std::uint32_t exponent = (bits >> 23) + (subnormal ? 127 - 24 : 127);  // of x, biased by 254
+  // x = fraction * 2^(exponent - 254 - 23 - 25), the power even and 2^48 <= fraction < 2^50: a root of 25 bits,
+  // whose last one rounds. It is never a tie: the square of an odd root is odd, the fraction is even.
+  const std::uint64_t fraction = std::uint64_t{(bits & 0x7fffffu) | 0x800000u} << (exponent % 2 == 0 ? 25 : 26);
+  return std::bit_cast<float>(((exponent / 2 - 1) << 23) + (detail::integer_square_root(fraction) + 1) / 2);
+}
+
+inline namespace TINYATTN_PORT {
+
+namespace kernel {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// e^x = power * 2^n, with 1.5 * 2^23 + n in `shifted`: adding 1.5 * 2^23 to a small float rounds it to the nearest integer.
+template <class Port>
+struct Exponential {
+  typename Port::vec power;
+  typename Port::vec n;
+  typename Port::vec shifted;
+};
+
+inline constexpr float round_to_integer = 0x1.8p23f;
+
+// x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The coefficients of q are
+// tests/reference/exp_coefficients.py's: a minimax fit, then the neighbours in float with the least worst case.
+template <class Port>
+constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
+  const auto shifted = Port::fma(x, Port::fill(0x1.715476p+0f), Port::fill(round_to_integer));
+  const auto n = Port::add(shifted, Port::fill(-round_to_integer));
+  auto r = Port::fma(n, Port::fill(-0x1.62e430p-1f), x);
+  r = Port::fma(n, Port::fill(0x1.05c610p-29f), r);
+  auto q = Port::fill(0x1.6aebd8p-10f);
+  q = Port::fma(q, r, Port::fill(0x1.124606p-7f));
+  q = Port::fma(q, r, Port::fill(0x1.55570cp-5f));
+  q = Port::fma(q, r, Port::fill(0x1.55547cp-3f));
+  q = Port::fma(q, r, Port::fill(0.5f));
+  const auto one = Port::fill(1.0f);
+  return {Port::fma(r, Port::fma(r, q, one), one), n, shifted};
+}
+
+// e^x for -87 <= x <= 0; a NaN stays one.
+template <class Port>
+constexpr typename Port::vec exp_of_nonpositive(typename Port::vec x) noexcept {
+  const auto e = reduce_exponent<Port>(x);
+  return Port::mul(e.power, Port::power_of_two(e.shifted));
+}
+
+// e^x for every x. 2^n is multiplied in two halves, since 2^n alone need not be a float.
+template <class Port>
+constexpr typename Port::vec exp(typename Port::vec x) noexcept {
+  const auto smallest = Port::fill(-104.0f);       // below, e^x rounds to 0
+  const auto largest = Port::fill(0x1.62e42ep6f);  // above, e^x rounds to infinity
+  const auto clamped = Port::select_less(largest, x, largest, Port::select_less(x, smallest, smallest, x));
+  const auto e = reduce_exponent<Port>(clamped);
+  const auto shift = Port::fill(round_to_integer);
+  const auto half = Port::fma(e.n, Port::fill(0.5f), shift);
+  const auto other_half = Port::add(Port::add(e.n, shift), Port::fma(half, Port::fill(-1.0f), shift));
+  const auto value = Port::mul(Port::mul(e.power, Port::power_of_two(half)), Port::power_of_two(other_half));
+  return Port::select_less(largest, x, Port::fill(infinity), value);
+}
+
+}  // namespace kernel
+
+// a * b + c, rounded once.
+constexpr float fma(float a, float b, float c) noexcept {
+  return on_native_port([=](auto port) { return decltype(port)::one_lane::fma(a, b, c); });
+}
+
+// e^x within one unit in the last place; 0 below -104, infinity above 88.73.
+constexpr float exp(float x) noexcept {
+  return on_native_port([=](auto port) { return kernel::exp<typename decltype(port)::one_lane>(x); });
+}
+
+}  // namespace TINYATTN_PORT
+
+}  // namespace tinyattn

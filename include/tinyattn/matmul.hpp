@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// Products of vectors and matrices. Each output element is one chain of fused multiply-adds from +0, the
+// inner index rising: the same bits on every target.
+#pragma once
+
+#include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <cstddef>
+
+namespace tinyattn::inline TINYATTN_PORT {
+
+namespace kernel {
+
+// Matrix `index` of a batch as an operand; a single matrix is every item's.
+template <class M>
+constexpr auto row_major(M& m, std::size_t index) noexcept {
+  using Stride = Extent<detail::LayoutOf<M>::stride>;
+  return RowMajor<std::remove_pointer_t<decltype(m.data())>, Stride>{detail::item(m, detail::LayoutOf<M>::batch == 1 ? 0 : index),
+                                                                     Stride{}};
+}
+
+template <class M>
+constexpr auto transposed(M& m, std::size_t index) noexcept {
+  const auto rows = row_major(m, index);
+  return ColumnMajor<std::remove_pointer_t<decltype(rows.data)>, decltype(rows.stride)>{rows.data, rows.stride};
+}
+
+}  // namespace kernel
+
+// The sum of u[k] * v[k].
+template <std::size_t Size, std::size_t SizeV>
+constexpr float dot(const Vector<float, Size>& u, const Vector<float, SizeV>& v) noexcept {
+  static_assert(Size == SizeV, "u and v must have the same size");
+  return on_native_port([&](auto port) {
+    float sum = 0.0f;
+    for (std::size_t k = 0; k < Size; ++k) sum = decltype(port)::one_lane::fma(u(k), v(k), sum);
+    return sum;
+  });
+}
+
+// out = a . b
+//
+//   a    [..., rows, inner], or a Vector [inner]
+//   b    [inner, cols], one for the whole batch of a, or as many as a has
+//   out  as a, with cols columns; may not overlap a or b
+template <tensor_like A, tensor_like B, tensor_like Out>
+constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
+  using LayoutA = detail::LayoutOf<A>;
+  using LayoutB = detail::LayoutOf<B>;
+  static_assert(LayoutA::cols == LayoutB::rows, "columns of a must equal rows of b");
+  static_assert(LayoutB::batch == 1 || LayoutB::batch == LayoutA::batch, "b must be one matrix, or as many as a has");
+  static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::cols>>, "out must have the rows of a and the columns of b");
+  on_native_port([&](auto port) {
+    using Inner = kernel::Extent<LayoutA::cols>;
+    for (std::size_t item = 0; item < LayoutA::batch; ++item)
+      kernel::matmul<decltype(port)>(kernel::Extent<LayoutA::rows>{}, kernel::Extent<LayoutB::cols>{}, kernel::row_major(a, item),
+                                     kernel::row_major(b, item), kernel::Zero{}, kernel::row_major(out, item), kernel::SeesAll<Inner>{});
+  });
+}
+
+template <tensor_like A, tensor_like B>
+constexpr auto matmul(const A& a, const B& b) noexcept {
+  detail::WithCols<A, detail::LayoutOf<B>::cols> out;
+  matmul(a, b, out);
+  return out;
+}
+
+// out = a . b transposed: out[i][j] is the dot product of row i of a and row j of b.
+//
+//   a    [..., rows, inner], or a Vector [inner]
+//   b    [cols, inner], one for the whole batch of a, or as many as a has
+//   out  as a, with cols columns; may not overlap a or b
+template <tensor_like A, tensor_like B, tensor_like Out>
+constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
+  using LayoutA = detail::LayoutOf<A>;
+  using LayoutB = detail::LayoutOf<B>;
+  static_assert(LayoutA::cols == LayoutB::cols, "columns of a must equal columns of b");
+  static_assert(LayoutB::batch == 1 || LayoutB::batch == LayoutA::batch, "b must be one matrix, or as many as a has");
+  static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::rows>>, "out must have the rows of a and a column for each row of b");
+  on_native_port([&](auto port) {
+    using Inner = kernel::Extent<LayoutA::cols>;
+    for (std::size_t item = 0; item < LayoutA::batch; ++item)
+      kernel::matmul<decltype(port)>(kernel::Extent<LayoutA::rows>{}, kernel::Extent<LayoutB::rows>{}, kernel::row_major(a, item),
+                                     kernel::transposed(b, item), kernel::Zero{}, kernel::row_major(out, item), kernel::SeesAll<Inner>{});
+  });
+}
+
+template <tensor_like A, tensor_like B>
+constexpr auto matmul_transposed(const A& a, const B& b) noexcept {
+  detail::WithCols<A, detail::LayoutOf<B>::rows> out;
+  matmul_transposed(a, b, out);
+  return out;
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+//
+// Attention layers: projections of the input, one or more heads of scaled dot-product attention, and a
+// projection of the output. All the scratch is the caller's, and its size is a constant of the type.
+#pragma once
+
+#include "tinyattn/attention.hpp"
+#include "tinyattn/attention_config.hpp"
+#include "tinyattn/dropout.hpp"
+#include "tinyattn/kernel/heads.hpp"
+#include "tinyattn/linear.hpp"
+#include "tinyattn/mask.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tinyattn {
+
+inline namespace TINYATTN_PORT {
+
+// Multi-head attention with split heads: head h attends over columns h * head_dim to (h + 1) * head_dim - 1 of
+// the queries, keys and values, and writes the same columns of the context. Section 3.2.2 of Vaswani et al.,
+// "Attention Is All You Need", 2017.
+//
+// In every form below an input is [tokens, d_in] or, as a batch, [..., tokens, d_in], and `out` has the same
+// extents but for d_out columns. `tokens` may be any number up to context_length. Calls share nothing but
+// the workspace that they are given.
+template <AttentionConfig config>
+struct MultiHeadAttention {
+  static_assert(config.num_heads != 0, "num_heads must not be zero");
+  static_assert(config.d_out % (config.num_heads == 0 ? 1 : config.num_heads) == 0, "d_out must be divisible by num_heads");
+  static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
+  static_assert(config.context_length != 0, "context_length must not be zero");
+  static_assert(config.dropout >= 0.0 && config.dropout <= 1.0, "dropout must lie in [0, 1]");
+  static_assert(config.residual_dropout >= 0.0 && config.residual_dropout <= 1.0, "residual_dropout must lie in [0, 1]");
+
+  using InputProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;
+  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;
+
+  static constexpr std::size_t head_dim = config.d_out / (config.num_heads == 0 ? 1 : config.num_heads);
+  static constexpr std::size_t parameter_count =
+      3 * InputProjection::parameter_count + (config.out_proj ? OutputProjection::parameter_count : 0);
+  static constexpr std::size_t block_rows = kernel::smaller(native_port::block_rows, config.context_length);
+
+  static constexpr DropoutRate dropout_rate = config.dropout;
+  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
+
+  InputProjection query;
+  InputProjection key;
+  InputProjection value;
+  [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj;
+
+  // All the scratch of a call. What it holds between calls means nothing.
+  struct Workspace : kernel::HeadsWorkspace<config.d_out, config.context_length, block_rows> {};
+
+  // By value, for the compiler and for small shapes: result and workspace stand on the stack.
+  template <tensor_like X>
+  constexpr auto operator()(const X& x) const noexcept {
+    return (*this)(x, x, x);
+  }
+
+  // Cross-attention: queries from one input, keys and values from others of one length.
+  template <tensor_like Query, tensor_like Key, tensor_like Value>
+  constexpr auto operator()(const Query& query_input, const Key& key_input, const Value& value_input) const noexcept {
+    detail::WithCols<Query, config.d_out> out;
+    Workspace workspace;
+    forward(query_input, key_input, value_input, out, workspace);
+    return out;
+  }
+
+  // Self-attention. `out` may be x.
+  template <tensor_like X, tensor_like Out>
+  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
+    forward(x, x, x, NoMask{}, out, workspace);
+  }
+
+  // With one more mask beside config.causal, the same for every head and item: [tokens, tokens] or [tokens].
+  template <tensor_like X, class Mask, tensor_like Out>
+  requires(!std::is_convertible_v<Mask, std::size_t>) constexpr void forward(const X& x, const Mask& mask, Out& out,
+                                                                             Workspace& workspace) const noexcept {
+    forward(x, x, x, mask, out, workspace);
+  }
+
+  // Cross-attention; context_length bounds both lengths. `out` may be query_input.
+  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
+  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input, Out& out,
+                         Workspace& workspace) const noexcept {
+    forward(query_input, key_input, value_input, NoMask{}, out, workspace);
+  }
+
+  template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
+  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input, const Mask& mask, Out& out,
+                         Workspace& workspace) const noexcept;
+
+  // Also the weights, before dropout: [..., num_heads, tokens, source tokens]; a masked one is 0.
+  template <tensor_like X, tensor_like Out, tensor_like Weights>
+  constexpr void forward_with_weights(const X& x, Out& out, Weights& weights, Workspace& workspace) const noexcept {
+    forward_with_weights(x, x, x, out, weights, workspace);
+  }
+
+  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out, tensor_like Weights>
+  constexpr void forward_with_weights(const Query& query_input, const Key& key_input, const Value& value_input, Out& out, Weights& weights,
+                                      Workspace& workspace) const noexcept;
+
+  // The first num_tokens rows of x, a number known at run time; 0 is fine. The other rows of `out` stay as they
+  // are, and all of them if num_tokens exceeds context_length or the rows of x: then too_many_tokens comes back.
+  template <tensor_like X, tensor_like Out>
+  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, Out& out, Workspace& workspace) const noexcept;
+
+  // A training pass: dropout drawn from the generator, the weights of all items first (item, head, row, column;
+  // masked ones too), then the outputs. `out` may not be x, since contexts wait in it until every head is done.
+  template <tensor_like X, tensor_like Out, random_generator Generator>
+  constexpr void forward(const X& x, Out& out, Workspace& workspace, Generator& generator) const noexcept;
+
+  friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
+
+ private:
+  template <class Query, class Key, class Value, class Out>
+  static constexpr void check_shapes() noexcept {
+    using LayoutQuery = detail::LayoutOf<Query>;
+    using LayoutKey = detail::LayoutOf<Key>;
+    using LayoutValue = detail::LayoutOf<Value>;
+    static_assert(LayoutQuery::cols == config.d_in && LayoutKey::cols == config.d_in && LayoutValue::cols == config.d_in,
+                  "x must have d_in columns");
+    static_assert(LayoutKey::rows == LayoutValue::rows, "key and value inputs must have the same number of tokens");
+    static_assert(LayoutQuery::batch == LayoutKey::batch && LayoutQuery::batch == LayoutValue::batch,
+                  "query, key and value inputs must have the same batch extents");
+    static_assert(detail::same_shape<Out, detail::WithCols<Query, config.d_out>>, "out must have the tokens of x and d_out columns");
+  }
+
+  template <class Query, class Key>
+  static constexpr void check_lengths() noexcept {
+    static_assert(detail::LayoutOf<Query>::rows <= config.context_length && detail::LayoutOf<Key>::rows <= config.context_length,
+                  "more tokens than context_length");
+  }
+
+  constexpr auto heads(Workspace& workspace) const noexcept {
+    using Input = decltype(kernel::projection(query));
+    using Output = decltype(kernel::projection(out_proj));
+    return kernel::Heads<config.num_heads, head_dim, config.context_length, block_rows, Input, Output>{
+        kernel::projection(query), kernel::projection(key), kernel::projection(value), kernel::projection(out_proj), workspace};
+  }
+
+  // `mask` and config.causal together.
+  template <class Keys>
+  static constexpr auto visible(const auto& mask, std::size_t tokens, Keys keys) noexcept {
+    const auto by_mask = kernel::visible(mask, tokens, keys);
+    if constexpr (!config.causal)
+      return by_mask;
+    else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mask)>, NoMask>)
+      return kernel::visible(Causal{}, tokens, keys);
+    else
+      return kernel::SeesBoth<decltype(kernel::visible(Causal{}, tokens, keys)), decltype(kernel::visible(mask, tokens, keys))>{
+          kernel::visible(Causal{}, tokens, keys), by_mask};
+  }
+
+  // Every item of a batch. Token counts are Extents or numbers.
+  constexpr void forward_items(auto tokens, auto source_tokens, const auto& query_input, const auto& key_input, const auto& value_input,
+                               const auto& mask, auto& out, Workspace& workspace, auto take_weights) const noexcept {
+    on_native_port([&](auto port) {
+      using Port = decltype(port);
+      const auto layer = heads(workspace);
+      for (std::size_t item = 0; item < detail::LayoutOf<decltype(query_input)>::batch; ++item) {
+        layer.template project_source<Port>(source_tokens, kernel::row_major(key_input, item), kernel::row_major(value_input, item));
+        layer.template forward<Port>(tokens, kernel::row_major(query_input, item), kernel::row_major(out, item),
+                                     visible(mask, tokens, source_tokens), take_weights.from(item * config.num_heads));
+      }
+    });
+  }
+};
+
+template <AttentionConfig config>
+template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
+constexpr void MultiHeadAttention<config>::forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                                                   const Mask& mask, Out& out, Workspace& workspace) const noexcept {
+  using Tokens = kernel::Extent<detail::LayoutOf<Query>::rows>;
+  using SourceTokens = kernel::Extent<detail::LayoutOf<Key>::rows>;
+  check_shapes<Query, Key, Value, Out>();
+  check_lengths<Query, Key>();
+  kernel::check_mask<Mask, Tokens{}, SourceTokens{}>();
+  forward_items(Tokens{}, SourceTokens{}, query_input, key_input, value_input, mask, out, workspace, kernel::IgnoreWeights{});
+}
+
+template <AttentionConfig config>
+template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out, tensor_like Weights>
+constexpr void MultiHeadAttention<config>::forward_with_weights(const Query& query_input, const Key& key_input, const Value& value_input,
+                                                                Out& out, Weights& weights, Workspace& workspace) const noexcept {
+  using Tokens = kernel::Extent<detail::LayoutOf<Query>::rows>;
+  using SourceTokens = kernel::Extent<detail::LayoutOf<Key>::rows>;
+  check_shapes<Query, Key, Value, Out>();
+  check_lengths<Query, Key>();
+  static_assert(detail::LayoutOf<Weights>::rows == Tokens{} && detail::LayoutOf<Weights>::cols == SourceTokens{} &&
+                    detail::LayoutOf<Weights>::batch == detail::LayoutOf<Query>::batch * config.num_heads,
+                "weights must be [..., num_heads, tokens, source tokens]");
+  forward_items(Tokens{}, SourceTokens{}, query_input, key_input, value_input, NoMask{}, out, workspace,
+                kernel::CopyWeights<Tokens{}, SourceTokens{}>{weights.data()});
+}
+
+template <AttentionConfig config>
+template <tensor_like X, tensor_like Out>
+constexpr Status MultiHeadAttention<config>::forward(const X& x, std::size_t num_tokens, Out& out, Workspace& workspace) const noexcept {
+  check_shapes<X, X, X, Out>();
+  if (num_tokens > kernel::smaller(config.context_length, detail::LayoutOf<X>::rows)) return Status::too_many_tokens;
+  forward_items(num_tokens, num_tokens, x, x, x, NoMask{}, out, workspace, kernel::IgnoreWeights{});
+  return Status::ok;
+}
+
+template <AttentionConfig config>
+template <tensor_like X, tensor_like Out, random_generator Generator>
+constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspace& workspace, Generator& generator) const noexcept {
+  using LayoutX = detail::LayoutOf<X>;
+  using Tokens = kernel::Extent<LayoutX::rows>;
+  check_shapes<X, X, X, Out>();
+  check_lengths<X, X>();
+  on_native_port([&](auto port) {
+    using Port = decltype(port);
+    const auto layer = heads(workspace);
+    auto weight_words = detail::words(generator);
+    for (std::size_t item = 0; item < LayoutX::batch; ++item) {
+      layer.template project_source<Port>(Tokens{}, kernel::row_major(x, item), kernel::row_major(x, item));
+      layer.template forward_by_head<Port>(Tokens{}, kernel::row_major(x, item), kernel::row_major(out, item),
+                                           visible(NoMask{}, Tokens{}, Tokens{}),
+                                           kernel::DropWeights<Port, decltype(weight_words)>{dropout_rate, weight_words, Tokens{}});
+    }
+    auto output_words = detail::words(generator);
+    for (std::size_t item = 0; item < LayoutX::batch; ++item) {
+      layer.template project_output<Port>(Tokens{}, kernel::row_major(out, item));
+      for (std::size_t i = 0; i < LayoutX::rows; ++i)
+        kernel::drop<Port>(kernel::row_major(out, item).at(i, 0), config.d_out, config.d_out, residual_dropout_rate, output_words);
+    }
+  });
+}
+
+// Draws query, key, value and out_proj as PyTorch does: each weight before its bias.
+template <AttentionConfig config, random_generator Generator>
+constexpr void initialize(MultiHeadAttention<config>& module, Generator& generator) noexcept {
+  initialize(module.query, generator);
+  initialize(module.key, generator);
+  initialize(module.value, generator);
+  if constexpr (config.out_proj) initialize(module.out_proj, generator);
+}
+
+// One head, no mask, no projection.
+template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength>
+using SelfAttention =
+    MultiHeadAttention<AttentionConfig{.d_in = DIn, .d_out = DOut, .context_length = ContextLength, .causal = false, .out_proj = false}>;
+
+// One head, causal, no projection.
+template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength>
+using CausalAttention =
+    MultiHeadAttention<AttentionConfig{.d_in = DIn, .d_out = DOut, .context_length = ContextLength, .causal = true, .out_proj = false}>;
+
+// Heads side by side, each with weights of its own: head h writes columns h * DOut to (h + 1) * DOut - 1.
+template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads>
+struct StackedCausalAttention {
+  static_assert(NumHeads != 0, "num_heads must not be zero");
+
+  using Head = CausalAttention<DIn, DOut, ContextLength>;
+  using Workspace = typename Head::Workspace;
+  static constexpr std::size_t head_dim = DOut;
+  static constexpr std::size_t parameter_count = NumHeads * Head::parameter_count;
+
+  Head heads[NumHeads];
+
+  template <tensor_like X>
+  constexpr auto operator()(const X& x) const noexcept {
+    detail::WithCols<X, DOut * NumHeads> out;
+    Workspace workspace;
+    forward(x, out, workspace);
+    return out;
+  }
+
+  // `out` may not be x: the second head reads it again.
+  template <tensor_like X, tensor_like Out>
+  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
+    using LayoutX = detail::LayoutOf<X>;
+    using LayoutOut = detail::LayoutOf<Out>;
+    static_assert(LayoutX::cols == DIn, "x must have d_in columns");
+    static_assert(detail::same_shape<Out, detail::WithCols<X, DOut * NumHeads>>,
+                  "out must have the tokens of x and d_out * num_heads columns");
+    for (std::size_t item = 0; item < LayoutX::batch; ++item)
+      for (std::size_t head = 0; head < NumHeads; ++head) {
+        const MatrixView<const float, LayoutX::rows, DIn, LayoutX::stride> item_x{detail::item(x, item)};
+        MatrixView<float, LayoutX::rows, DOut, LayoutOut::stride> head_out{detail::item(out, item) + head * DOut};
+        heads[head].forward(item_x, head_out, workspace);
+      }
+  }
+
+  friend constexpr bool operator==(const StackedCausalAttention&, const StackedCausalAttention&) = default;
+};
+
+template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads, random_generator Generator>
+constexpr void initialize(StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>& module, Generator& generator) noexcept {
+  for (auto& head : module.heads) initialize(head, generator);
+}
+
+}  // namespace TINYATTN_PORT
+
+}  // namespace tinyattn

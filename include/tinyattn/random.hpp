@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+//
+// Two generators whose streams are the same everywhere: the Mersenne twister, to repeat PyTorch's draws, and
+// Philox, counter-based, whose draws depend on nothing but their position.
+#pragma once
+
+#include "tinyattn/math.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn {
+
+// MT19937 of Matsumoto and Nishimura, "Mersenne Twister", 1998, seeded as in their version of 2002: the
+// generator behind torch.manual_seed and std::mt19937. 2,500 bytes of state.
+class Mt19937 {
+ public:
+  using result_type = std::uint32_t;
+
+  explicit constexpr Mt19937(std::uint32_t seed) noexcept {
+    state_[0] = seed;
+    for (std::uint32_t i = 1; i < size; ++i) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
+  }
+
+  static constexpr result_type min() noexcept { return 0; }
+  static constexpr result_type max() noexcept { return 0xffffffffu; }
+
+  constexpr result_type operator()() noexcept {
+    if (next_ == size) twist();
+    std::uint32_t word = state_[next_++];
+    word ^= word >> 11;
+    word ^= (word << 7) & 0x9d2c5680u;
+    word ^= (word << 15) & 0xefc60000u;
+    return word ^ (word >> 18);
+  }
+
+ private:
+  static constexpr std::uint32_t size = 624;
+  static constexpr std::uint32_t middle = 397;
+
+  constexpr void twist() noexcept {
+    for (std::uint32_t i = 0; i < size; ++i) {
+      const std::uint32_t following = i + 1 < size ? i + 1 : 0;
+      const std::uint32_t distant = i + middle < size ? i + middle : i + middle - size;
+      const std::uint32_t joined = (state_[i] & 0x80000000u) | (state_[following] & 0x7fffffffu);
+      state_[i] = state_[distant] ^ (joined >> 1) ^ (joined % 2 == 1 ? 0x9908b0dfu : 0u);
+    }
+    next_ = 0;
+  }
+
+  std::uint32_t state_[size] = {};
+  std::uint32_t next_ = size;
+};
+
+// Philox 4x32 with ten rounds: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
+// 2011. A block is a function of seed, stream and counter alone; whoever draws takes a stream for itself.
+class Philox4x32 {
+ public:
+  explicit constexpr Philox4x32(std::uint64_t seed, std::uint64_t stream = 0) noexcept : seed_(seed), stream_(stream) {}
+
+  constexpr std::array<std::uint32_t, 4> block(std::uint64_t counter) const noexcept {
+    std::array<std::uint32_t, 4> words = {low(counter), high(counter), low(stream_), high(stream_)};
+    std::uint32_t key[2] = {low(seed_), high(seed_)};
+    for (int round = 0; round < 10; ++round) {
+      const std::uint64_t first = std::uint64_t{0xd2511f53u} * words[0];
+      const std::uint64_t second = std::uint64_t{0xcd9e8d57u} * words[2];
+      words = {high(second) ^ words[1] ^ key[0], low(second), high(first) ^ words[3] ^ key[1], low(first)};
+      key[0] += 0x9e3779b9u;
+      key[1] += 0xbb67ae85u;
+    }
+    return words;
+  }
+
+  // The generator at its present stream; this one moves on to the next.
+  constexpr Philox4x32 take_stream() noexcept {
+    const Philox4x32 taken = *this;
+    ++stream_;
+    return taken;
+  }
+
+ private:
+  static constexpr std::uint32_t low(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x); }
+  static constexpr std::uint32_t high(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x >> 32); }
+
+  std::uint64_t seed_;
+  std::uint64_t stream_;
+};
+
+namespace detail {
+
+// The words of one call, one after the other: the Mersenne twister's next ones, or those of the Philox
+// stream that the call takes when it draws its first.
+class MtWords {
+ public:
+  explicit constexpr MtWords(Mt19937& generator) noexcept : generator_(generator) {}
+  constexpr std::uint32_t next() noexcept { return generator_(); }
+
+ private:
+  Mt19937& generator_;
+};
+
+class PhiloxWords {
+ public:
+  explicit constexpr PhiloxWords(Philox4x32& generator) noexcept : generator_(generator), stream_(generator) {}
+  constexpr std::uint32_t next() noexcept {
+    if (drawn_ == 0) stream_ = generator_.take_stream();
+    if (drawn_ % 4 == 0) block_ = stream_.block(drawn_ / 4);
+    return block_[drawn_++ % 4];
+  }
+
+ private:
+  Philox4x32& generator_;
+  Philox4x32 stream_;
+  std::uint64_t drawn_ = 0;
+  std::array<std::uint32_t, 4> block_ = {};
+};
+
+constexpr MtWords words(Mt19937& generator) noexcept { return MtWords(generator); }
+constexpr PhiloxWords words(Philox4x32& generator) noexcept { return PhiloxWords(generator); }
+
+}  // namespace detail
+
+template <class Generator>
+concept random_generator = requires(Generator& generator) {
+  detail::words(generator);
+};
+
+inline namespace TINYATTN_PORT {
+
+namespace kernel {
+
+// What torch.Tensor.uniform_ makes of a word: 24 of its bits as a fraction, from low to high.
+constexpr float uniform_from(std::uint32_t word, float low, float high) noexcept {
+  return on_native_port([=](auto port) {
+    using Single = typename decltype(port)::one_lane;
+    const float fraction = Single::mul(static_cast<float>(word & 0xffffffu), 0x1p-24f);
+    return Single::fma(fraction, Single::add(high, -low), low);
+  });
+}
+
+}  // namespace kernel
+
+// A draw from [low, high).
+template <random_generator Generator>
+constexpr float uniform(Generator& generator, float low, float high) noexcept {
+  return kernel::uniform_from(detail::words(generator).next(), low, high);
+}
+
+// A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed.
+template <std::size_t... Extents, random_generator Generator>
+constexpr Tensor<float, Extents...> rand(Generator& generator) noexcept {
+  Tensor<float, Extents...> out{};
+  auto words = detail::words(generator);
+  for (float& element : out.elements) element = kernel::uniform_from(words.next(), 0.0f, 1.0f);
+  return out;
+}
+
+}  // namespace TINYATTN_PORT
+
+}  // namespace tinyattn

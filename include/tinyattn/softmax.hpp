@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// Softmax and its relatives, over the last dimension. Each row is summed in sixteen lanes and multiplied
+// by the reciprocal of its sum.
+#pragma once
+
+#include "tinyattn/kernel/softmax.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <cstddef>
+
+namespace tinyattn::inline TINYATTN_PORT {
+
+namespace kernel {
+
+template <class M, class Out>
+constexpr void for_each_row(const M& m, Out& out, auto apply) noexcept {
+  static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
+  using LayoutM = detail::LayoutOf<M>;
+  for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
+    apply(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride, LayoutM::cols);
+}
+
+}  // namespace kernel
+
+// e^(scale * (m[j] - max)) over their sum, row by row. An element of -infinity becomes 0, and a row of
+// nothing else zeros; a NaN makes its row NaN. `out` may be m.
+template <tensor_like M, tensor_like Out>
+constexpr void softmax(const M& m, float scale, Out& out) noexcept {
+  on_native_port([&](auto port) {
+    kernel::for_each_row(m, out, [&](const float* row, float* out_row, std::size_t count) {
+      kernel::softmax_row<decltype(port)>(row, out_row, count, scale);
+    });
+  });
+}
+
+template <tensor_like M, tensor_like Out>
+constexpr void softmax(const M& m, Out& out) noexcept {
+  softmax(m, 1.0f, out);
+}
+
+template <tensor_like M>
+constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
+  detail::Like<M> out;
+  softmax(m, scale, out);
+  return out;
+}
+
+// Each row divided by its sum; a row whose sum is 0 becomes zeros. `out` may be m.
+template <tensor_like M, tensor_like Out>
+constexpr void normalize(const M& m, Out& out) noexcept {
+  on_native_port([&](auto port) {
+    kernel::for_each_row(
+        m, out, [](const float* row, float* out_row, std::size_t count) { kernel::normalize_row<decltype(port)>(row, out_row, count); });
+  });
+}
+
+template <tensor_like M>
+constexpr auto normalize(const M& m) noexcept {
+  detail::Like<M> out;
+  normalize(m, out);
+  return out;
+}
+
+// e^m[j] over their sum, as the definition says it: overflows above 88.7, where softmax does not. `out` may be m.
+template <tensor_like M, tensor_like Out>
+constexpr void softmax_naive(const M& m, Out& out) noexcept {
+  on_native_port([&](auto port) {
+    using Port = decltype(port);
+    kernel::for_each_row(m, out, [](const float* row, float* out_row, std::size_t count) {
+      kernel::transform_row<Port>(row, out_row, count, [](auto x) { return kernel::exp<Port>(x); });
+      kernel::normalize_row<Port>(out_row, out_row, count);
+    });
+  });
+}
+
+template <tensor_like M>
+constexpr auto softmax_naive(const M& m) noexcept {
+  detail::Like<M> out;
+  softmax_naive(m, out);
+  return out;
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// tinyattn: attention over static arrays. This header includes all the others; each can be used alone.
+#pragma once
+
+#include "tinyattn/attention.hpp"
+#include "tinyattn/attention_config.hpp"
+#include "tinyattn/dropout.hpp"
+#include "tinyattn/linear.hpp"
+#include "tinyattn/mask.hpp"
+#include "tinyattn/math.hpp"
+#include "tinyattn/matmul.hpp"
+#include "tinyattn/multi_head_attention.hpp"
+#include "tinyattn/random.hpp"
+#include "tinyattn/softmax.hpp"
+#include "tinyattn/tensor.hpp"

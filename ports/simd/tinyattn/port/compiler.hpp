@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// What every port asks of the compiler: C++20, and float arithmetic as it is written. All headers
+// come here first, so that a wrong flag is one sentence and not a page.
+#pragma once
+
+#if __cplusplus < 202002L
+#error "tinyattn needs C++20: compile with -std=c++20 or later"
+#endif
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
+#error "tinyattn computes the same bits on every target, which -ffast-math forbids: compile without -ffast-math and its parts"
+#endif
+
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "tinyattn lets NaN and infinity through, which -ffinite-math-only (a part of -ffast-math) forbids: compile without it"
+#endif
+
+// 16 evaluates half precision as it is, and float as float.
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#error \
+    "tinyattn rounds every operation to float, but FLT_EVAL_METHOD says that this target does not: on x86, compile with -mfpmath=sse -msse2"
+#endif
+
+// A function of a port is one instruction or a few. Always inlined, it cannot be shared between units
+// that are built for different instruction sets.
+#define TINYATTN_ALWAYS_INLINE [[gnu::always_inline]] inline
+
+// Unrolls the loop that follows. Firmware is built with -O2 or -Os, where compilers leave the loops of a
+// register tile rolled and the tile in memory.
+#define TINYATTN_UNROLL _Pragma("GCC unroll 64")

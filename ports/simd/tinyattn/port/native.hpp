@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// The port of this build: the best one that the compiler flags allow, or the one that -DTINYATTN_PORT=name
+// asks for. A new port is one header beside this one and one line in the ladder.
+#pragma once
+
+#include "tinyattn/port/compiler.hpp"
+
+#ifndef TINYATTN_PORT
+#if defined(__ARM_FEATURE_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF)
+#define TINYATTN_PORT fpu
+#else
+#define TINYATTN_PORT scalar
+#endif
+#endif
+
+#define TINYATTN_TEXT(name) #name
+// clang-format off
+#define TINYATTN_PORT_HEADER(name) TINYATTN_TEXT(tinyattn/port/name.hpp)
+// clang-format on
+#include TINYATTN_PORT_HEADER(TINYATTN_PORT)
+#include "tinyattn/port/scalar.hpp"
+
+#include <type_traits>
+
+// Whatever depends on the port lives in an inline namespace of its name, so that units built for
+// different instruction sets never share a function.
+namespace tinyattn::inline TINYATTN_PORT {
+
+using native_port = port::TINYATTN_PORT;
+
+// Computes on the native port, or on the scalar one if it is the compiler that computes.
+template <class Computation>
+TINYATTN_ALWAYS_INLINE constexpr auto on_native_port(Computation compute) noexcept {
+  if (std::is_constant_evaluated()) return compute(port::scalar{});
+  return compute(native_port{});
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT
