@@ -46,7 +46,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   float scores[smaller(Port::block_rows, LayoutQuery::rows) * Source{}];
   const auto visible_keys = visible(mask, LayoutQuery::rows, Source{});
   for (std::size_t item = 0; item < LayoutQuery::batch; ++item) {
-    for_each_block(LayoutQuery::rows, Port::block_rows, [&](std::size_t first, std::size_t rows) {
+    for_each_block<Port::block_rows>(Extent<LayoutQuery::rows>{}, [&](std::size_t first, auto rows) {
       attend<Port>(rows, KeyDim{}, ValueDim{}, row_major(query, item).from(first, 0), transposed(key, item), row_major(value, item),
                    RowMajor<float, Source>{scores, Source{}}, row_major(out, item).from(first, 0), detail::inverse_sqrt<LayoutQuery::cols>,
                    see_from(visible_keys, first), take_weights.from(item, first));

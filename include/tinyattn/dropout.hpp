@@ -13,13 +13,6 @@
 
 namespace tinyattn {
 
-namespace detail {
-
-// Not constexpr: the compiler stops here, and its message names the function.
-inline void dropout_rate_must_lie_between_0_and_1() noexcept {}
-
-}  // namespace detail
-
 // The share of elements that a dropout drops. Made from a constant, so that its thresholds are integers
 // before the program runs: no double reaches the firmware. A rate outside [0, 1] does not compile.
 class DropoutRate {
@@ -30,7 +23,7 @@ class DropoutRate {
         scale_(rate < 1.0 ? 1.0f / static_cast<float>(1.0 - rate) : 0.0f),
         drops_none_(rate == 0.0),
         drops_all_(rate == 1.0) {
-    if (!(rate >= 0.0 && rate <= 1.0)) detail::dropout_rate_must_lie_between_0_and_1();
+    if (!(rate >= 0.0 && rate <= 1.0)) must_lie_between_0_and_1();
   }
 
   constexpr bool drops_none() const noexcept { return drops_none_; }
@@ -47,6 +40,9 @@ class DropoutRate {
   constexpr bool keeps(detail::PhiloxWords& words) const noexcept { return words.next() < keep_below_2_32_; }
 
  private:
+  // Not constexpr: a compiler that comes here stops, and its message names the function.
+  static void must_lie_between_0_and_1() noexcept {}
+
   // ceil((1 - rate) * range)
   static consteval std::uint64_t threshold(double rate, double range) noexcept {
     const double exact = (rate >= 0.0 && rate <= 1.0 ? 1.0 - rate : 0.0) * range;

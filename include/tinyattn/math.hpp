@@ -71,15 +71,15 @@ inline constexpr float round_to_integer = 0x1.8p23f;
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The coefficients of q are
 // tests/reference/exp_coefficients.py's: a minimax fit, then the neighbours in float with the least worst case.
 template <class Port>
-constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
   const auto shifted = Port::fma(x, Port::fill(0x1.715476p+0f), Port::fill(round_to_integer));
   const auto n = Port::add(shifted, Port::fill(-round_to_integer));
   auto r = Port::fma(n, Port::fill(-0x1.62e430p-1f), x);
   r = Port::fma(n, Port::fill(0x1.05c610p-29f), r);
-  auto q = Port::fill(0x1.6aebd8p-10f);
-  q = Port::fma(q, r, Port::fill(0x1.124606p-7f));
-  q = Port::fma(q, r, Port::fill(0x1.55570cp-5f));
-  q = Port::fma(q, r, Port::fill(0x1.55547cp-3f));
+  auto q = Port::fill(0x1.6bbdbep-10f);
+  q = Port::fma(q, r, Port::fill(0x1.124cp-7f));
+  q = Port::fma(q, r, Port::fill(0x1.555654p-5f));
+  q = Port::fma(q, r, Port::fill(0x1.555472p-3f));
   q = Port::fma(q, r, Port::fill(0.5f));
   const auto one = Port::fill(1.0f);
   return {Port::fma(r, Port::fma(r, q, one), one), n, shifted};
@@ -87,7 +87,7 @@ constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
 
 // e^x for -87 <= x <= 0; a NaN stays one.
 template <class Port>
-constexpr typename Port::vec exp_of_nonpositive(typename Port::vec x) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(typename Port::vec x) noexcept {
   const auto e = reduce_exponent<Port>(x);
   return Port::mul(e.power, Port::power_of_two(e.shifted));
 }

@@ -53,10 +53,10 @@ constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
   static_assert(LayoutB::batch == 1 || LayoutB::batch == LayoutA::batch, "b must be one matrix, or as many as a has");
   static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::cols>>, "out must have the rows of a and the columns of b");
   on_native_port([&](auto port) {
-    using Inner = kernel::Extent<LayoutA::cols>;
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      kernel::matmul<decltype(port)>(kernel::Extent<LayoutA::rows>{}, kernel::Extent<LayoutB::cols>{}, kernel::row_major(a, item),
-                                     kernel::row_major(b, item), kernel::Zero{}, kernel::row_major(out, item), kernel::SeesAll<Inner>{});
+      kernel::matmul<decltype(port)>(kernel::Product{kernel::Extent<LayoutA::rows>{}, kernel::Extent<LayoutA::cols>{},
+                                                     kernel::Extent<LayoutB::cols>{}, kernel::row_major(a, item),
+                                                     kernel::row_major(b, item), kernel::Zero{}, kernel::row_major(out, item)});
   });
 }
 
@@ -80,10 +80,10 @@ constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
   static_assert(LayoutB::batch == 1 || LayoutB::batch == LayoutA::batch, "b must be one matrix, or as many as a has");
   static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::rows>>, "out must have the rows of a and a column for each row of b");
   on_native_port([&](auto port) {
-    using Inner = kernel::Extent<LayoutA::cols>;
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      kernel::matmul<decltype(port)>(kernel::Extent<LayoutA::rows>{}, kernel::Extent<LayoutB::rows>{}, kernel::row_major(a, item),
-                                     kernel::transposed(b, item), kernel::Zero{}, kernel::row_major(out, item), kernel::SeesAll<Inner>{});
+      kernel::matmul<decltype(port)>(kernel::Product{kernel::Extent<LayoutA::rows>{}, kernel::Extent<LayoutA::cols>{},
+                                                     kernel::Extent<LayoutB::rows>{}, kernel::row_major(a, item),
+                                                     kernel::transposed(b, item), kernel::Zero{}, kernel::row_major(out, item)});
   });
 }
 

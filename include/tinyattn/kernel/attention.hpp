@@ -9,6 +9,7 @@
 #include "tinyattn/kernel/visible.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 namespace tinyattn::inline TINYATTN_PORT::kernel {
 
@@ -34,6 +35,31 @@ struct CopyWeights {
   }
 };
 
+// Continues the chains of context, which end at the keys that every query of the block sees, over those that some see.
+template <class Port>
+constexpr void add_rest(auto rows, auto value_dim, const auto& weights, const auto& values, const auto& context,
+                        const auto& visible) noexcept {
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = visible.common(0, rows); j < visible.end(i, 1); ++j) {
+      if (!visible.sees(i, j)) continue;
+      const auto weight = Port::broadcast(*weights.at(i, j));
+      for_each_vector<Port>(value_dim, [&](std::size_t column, auto n) {
+        float* const sum = context.at(i, column);
+        store<Port>(sum, Port::fma(weight, load<Port>(values.at(j, column), n), load<Port>(sum, n)), n);
+      });
+    }
+}
+
+// At least a whole tile of scores, if there are so many keys: the scores behind `end` are never looked at.
+template <class Port, class Keys>
+constexpr auto whole_tile(auto end, Keys) noexcept {
+  constexpr std::size_t width = Port::tile_vectors * Port::lanes;
+  if constexpr (fills_tile<width, Keys> && std::is_same_v<decltype(end), std::size_t>)
+    return AtLeast<width>{end < width ? width : end};
+  else
+    return end;
+}
+
 // softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al., "Attention Is All
 // You Need", 2017, equation 1).
 //
@@ -44,21 +70,30 @@ struct CopyWeights {
 //   context  [rows, value_dim]             overwritten; may be `queries`
 //   take_weights                           is shown each row of weights; it may drop some
 template <class Port>
-constexpr void attend(std::size_t rows, auto key_dim, auto value_dim, const auto& queries, const auto& keys, const auto& values,
+constexpr void attend(auto rows, auto key_dim, auto value_dim, const auto& queries, const auto& keys, const auto& values,
                       const auto& scores, const auto& context, float scale, const auto& visible, const auto& take_weights) noexcept {
-  const auto end = visible.end(0, rows);
-  matmul<Port>(rows, end, queries, keys, Zero{}, scores, SeesAll<decltype(key_dim)>{key_dim});
+  matmul<Port>(Product{rows, key_dim, whole_tile<Port>(visible.end(0, rows), visible.keys()), queries, keys, Zero{}, scores});
   for (std::size_t i = 0; i < rows; ++i) {
-    const std::size_t row_end = visible.end(i, 1);
-    masked_softmax_row<Port>(i, scores.at(i, 0), row_end, scale, visible);
-    take_weights(i, scores.at(i, 0), row_end);
+    const std::size_t end = visible.end(i, 1);
+    masked_softmax_row<Port>(i, scores.at(i, 0), end, scale, visible);
+    take_weights(i, scores.at(i, 0), end);
   }
-  matmul<Port>(rows, value_dim, scores, values, Zero{}, context, visible);
+  matmul<Port>(Product{rows, visible.common(0, rows), value_dim, scores, values, Zero{}, context});
+  add_rest<Port>(rows, value_dim, scores, values, context, visible);
 }
 
-// Calls attend_block(first, rows) for one block of queries after the other.
-constexpr void for_each_block(std::size_t tokens, std::size_t block_rows, auto attend_block) noexcept {
-  for (std::size_t first = 0; first < tokens; first += block_rows) attend_block(first, smaller(block_rows, tokens - first));
+// Calls step(first, rows) for one block of rows after the other. Of a length that is known to the compiler, the
+// height of each block is too.
+template <std::size_t BlockRows, class Tokens>
+constexpr void for_each_block(Tokens tokens, auto step) noexcept {
+  std::size_t first = 0;
+  if constexpr (std::is_same_v<Tokens, std::size_t>) {
+    for (; first < tokens; first += BlockRows) step(first, smaller(BlockRows, tokens - first));
+  } else {
+    for (; first + BlockRows <= tokens; first += BlockRows) step(first, Extent<BlockRows>{});
+    constexpr Extent<Tokens{} % BlockRows> rest;
+    if constexpr (rest != 0) step(first, rest);
+  }
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel

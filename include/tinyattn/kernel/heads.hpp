@@ -35,16 +35,21 @@ struct Heads {
 
   constexpr RowMajor<float, Extent<width>> block() const noexcept { return {workspace.block, {}}; }
 
-  // Keys are produced transposed, so that the scores of a block are products with rows.
+  // Keys are stored transposed, so that the scores of a block are products with rows.
   template <class Port>
   constexpr void project_source(auto source_tokens, const auto& key_input, const auto& value_input) const noexcept {
-    project<Port>(source_tokens, key_input, key, ColumnMajor<float, Extent<ContextLength>>{workspace.keys, {}});
-    project<Port>(source_tokens, value_input, value, RowMajor<float, Extent<width>>{workspace.values, {}});
+    const RowMajor<float, Extent<width>> values{workspace.values, {}};
+    for_each_block<BlockRows>(source_tokens, [&](std::size_t first, auto rows) {
+      project<Port>(rows, key_input.from(first, 0), key, block());
+      for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < width; ++j) workspace.keys[j * ContextLength + first + i] = *block().at(i, j);
+      project<Port>(rows, value_input.from(first, 0), value, values.from(first, 0));
+    });
   }
 
   // The contexts of one head for `rows` queries. `queries` and `context` start at the head's first column.
   template <class Port>
-  constexpr void attend_head(std::size_t head, std::size_t rows, const auto& queries, const auto& context, const auto& visible,
+  constexpr void attend_head(std::size_t head, auto rows, const auto& queries, const auto& context, const auto& visible,
                              const auto& take_weights) const noexcept {
     const std::size_t first = head * HeadDim;
     const RowMajor<float, Extent<ContextLength>> keys{workspace.keys + first * ContextLength, {}};
@@ -56,9 +61,9 @@ struct Heads {
 
   // Block after block: queries of all heads, their contexts, output. `out` may be `query_input`.
   template <class Port>
-  constexpr void forward(std::size_t tokens, const auto& query_input, const auto& out, const auto& visible,
+  constexpr void forward(auto tokens, const auto& query_input, const auto& out, const auto& visible,
                          const auto& take_weights) const noexcept {
-    for_each_block(tokens, BlockRows, [&](std::size_t first, std::size_t rows) {
+    for_each_block<BlockRows>(tokens, [&](std::size_t first, auto rows) {
       project<Port>(rows, query_input.from(first, 0), query, block());
       for (std::size_t head = 0; head < NumHeads; ++head)
         attend_head<Port>(head, rows, block().from(0, head * HeadDim), context_of(out.from(first, 0)).from(0, head * HeadDim),
@@ -69,10 +74,10 @@ struct Heads {
 
   // Head after head, the order in which a training pass draws its dropout: the contexts of all heads, into `out`.
   template <class Port>
-  constexpr void forward_by_head(std::size_t tokens, const auto& query_input, const auto& out, const auto& visible,
+  constexpr void forward_by_head(auto tokens, const auto& query_input, const auto& out, const auto& visible,
                                  const auto& take_weights) const noexcept {
     for (std::size_t head = 0; head < NumHeads; ++head)
-      for_each_block(tokens, BlockRows, [&](std::size_t first, std::size_t rows) {
+      for_each_block<BlockRows>(tokens, [&](std::size_t first, auto rows) {
         project<Port>(rows, query_input.from(first, 0), query.template outputs<HeadDim>(head * HeadDim), block());
         attend_head<Port>(head, rows, block(), out.from(first, head * HeadDim), see_from(visible, first), take_weights.from(head, first));
       });
@@ -80,9 +85,9 @@ struct Heads {
 
   // The output projection of contexts that stand in `out`.
   template <class Port>
-  constexpr void project_output(std::size_t tokens, const auto& out) const noexcept {
+  constexpr void project_output(auto tokens, const auto& out) const noexcept {
     if constexpr (has_output)
-      for_each_block(tokens, BlockRows, [&](std::size_t first, std::size_t rows) {
+      for_each_block<BlockRows>(tokens, [&](std::size_t first, auto rows) {
         for (std::size_t i = 0; i < rows; ++i)
           for (std::size_t j = 0; j < width; ++j) *block().at(i, j) = *out.at(first + i, j);
         project<Port>(rows, block(), output, out.from(first, 0));

@@ -5,15 +5,35 @@
 #pragma once
 
 #include "tinyattn/kernel/operand.hpp"
-#include "tinyattn/kernel/visible.hpp"
 
 #include <cstddef>
 #include <type_traits>
 
 namespace tinyattn::inline TINYATTN_PORT::kernel {
 
-// Rows x Vectors vectors of the output, in registers: its corner stands at row i and column j, and it has
-// `cols` columns, of which the last vector may fill some lanes only.
+// out[i][j] = start[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma.
+//
+//   a      [rows, inner]   RowMajor
+//   b      [inner, cols]   RowMajor or ColumnMajor
+//   start  [cols]          Zero, Bias or MaybeBias
+//   out    [rows, cols]    RowMajor; overwritten; may not overlap a or b
+//
+// Extents are Extents or numbers. NaN and infinity go through as in the plain loop.
+template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
+struct Product {
+  Rows rows;
+  Inner inner;
+  Cols cols;
+  A a;
+  B b;
+  Start start;
+  Out out;
+};
+template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
+Product(Rows, Inner, Cols, A, B, Start, Out) -> Product<Rows, Inner, Cols, A, B, Start, Out>;
+
+// Rows x Vectors vectors of the output, in registers. The tile has `cols` columns, of which the last vector
+// may fill some lanes only; its corner stands at row i and column j.
 template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
 struct Tile {
   std::size_t i;
@@ -21,119 +41,134 @@ struct Tile {
   Cols cols;
   typename Port::vec sums[Rows][Vectors];
 
-  // The lanes of vector v that are in use: all of them, said by the type, if the tile is full.
-  TINYATTN_ALWAYS_INLINE constexpr auto width(std::size_t v) const noexcept {
-    if constexpr (std::is_same_v<Cols, Extent<Vectors * Port::lanes>>)
-      return Extent<Port::lanes>{};
-    else
-      return smaller(Port::lanes, cols - v * Port::lanes);
-  }
-
-  TINYATTN_ALWAYS_INLINE constexpr void start(const auto& start) noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr void start(const auto& product) noexcept {
+    product.start.template load_row<Port>(j, sums[0], cols);
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) {
-      const auto first = start.template load<Port>(j + v * Port::lanes, width(v));
+    for (std::size_t r = 1; r < Rows; ++r) {
       TINYATTN_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) sums[r][v] = first;
+      for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = sums[0][v];
     }
   }
 
-  // Adds a[i + r][k] * b[k][j + v] to the sums of the rows for which `takes_part(r)` holds.
-  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(std::size_t k, const auto& a, const auto& b, auto takes_part) noexcept {
-    typename Port::vec row[Vectors];
+  // sums[r][v] += a[i + r][k] * b[k][j + v] for every k.
+  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product) noexcept {
+    const float* factors[Rows];
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) row[v] = b.template load<Port>(k, j + v * Port::lanes, width(v));
-    TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      if (!takes_part(r)) continue;
-      const auto factor = Port::broadcast(*a.at(i + r, k));
+    for (std::size_t r = 0; r < Rows; ++r) factors[r] = product.a.at(i + r, 0);
+    const auto b = product.b;
+    auto element = b.at(0, j);
+    for (std::size_t left = product.inner; left != 0; --left) {
+      typename Port::vec row[Vectors];
+      b.template load_row<Port>(element, row, cols);
+      if (left != 1) b.next_row(element);
       TINYATTN_UNROLL
-      for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
+      for (std::size_t r = 0; r < Rows; ++r) {
+        const auto factor = Port::broadcast(*factors[r]++);
+        TINYATTN_UNROLL
+        for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
+      }
     }
   }
 
-  TINYATTN_ALWAYS_INLINE constexpr void finish(const auto& out) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr void finish(const auto& product) const noexcept {
+    const auto out = product.out;
+    float* element = out.at(i, j);
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      TINYATTN_UNROLL
-      for (std::size_t v = 0; v < Vectors; ++v) out.template store<Port>(i + r, j + v * Port::lanes, sums[r][v], width(v));
+      if (r != 0) out.next_row(element);
+      store_row<Port>(element, sums[r], cols);
     }
   }
 };
 
-template <class Port, std::size_t Rows, std::size_t Vectors>
-constexpr void matmul_tile(std::size_t i, std::size_t j, auto cols, const auto& a, const auto& b, const auto& start, const auto& out,
-                           const auto& visible) noexcept {
-  Tile<Port, Rows, Vectors, decltype(cols)> tile;
+template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
+constexpr void matmul_tile(const auto& product, std::size_t i, std::size_t j, Cols cols) noexcept {
+  Tile<Port, Rows, Vectors, Cols> tile;
   tile.i = i;
   tile.j = j;
   tile.cols = cols;
-  tile.start(start);
-  const auto common = visible.common(i, Rows);
-  const auto end = visible.end(i, Rows);
-  for (std::size_t k = 0; k < common; ++k) tile.multiply_add(k, a, b, [](std::size_t) { return true; });
-  for (std::size_t k = common; k < end; ++k) tile.multiply_add(k, a, b, [&](std::size_t r) { return visible.sees(i + r, k); });
-  tile.finish(out);
+  tile.start(product);
+  tile.multiply_add(product);
+  tile.finish(product);
 }
 
-// The widest tile for `cols` columns, or for a number of them that is known at run time.
+// Whether an extent is known to take a whole tile.
+template <std::size_t Width, class Count>
+inline constexpr bool fills_tile = false;
+template <std::size_t Width, std::size_t N>
+inline constexpr bool fills_tile<Width, Extent<N>> = N >= Width;
+template <std::size_t Width, std::size_t N>
+inline constexpr bool fills_tile<Width, AtLeast<N>> = N >= Width;
+
+// The tiles of `Rows` rows from row i on, from left to right. The last one overlaps its neighbour if it has to:
+// what is computed twice comes to the same bits. Fewer columns than a tile has go one vector at a time.
+template <class Port, std::size_t Rows, std::size_t Vectors>
+constexpr void matmul_rows(const auto& product, std::size_t i) noexcept {
+  constexpr std::size_t lanes = Port::lanes;
+  constexpr Extent<Vectors * lanes> width;
+  const std::size_t cols = product.cols;
+  if (fills_tile<Vectors * lanes, std::remove_cvref_t<decltype(product.cols)>> || cols >= width) {
+    for (std::size_t j = 0; j < cols; j += width) matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
+  } else if constexpr (!fills_tile<Vectors * lanes, std::remove_cvref_t<decltype(product.cols)>>) {
+    std::size_t j = 0;
+    for (; j + lanes <= cols; j += lanes) matmul_tile<Port, Rows, 1>(product, i, j, Extent<lanes>{});
+    if constexpr (lanes > 1)
+      if (j < cols) matmul_tile<Port, Rows, 1>(product, i, j, cols - j);
+  }
+}
+
+// The size of a tile along an extent of `count` that takes at most `most`: as few tiles as can be, of even size.
+constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
+  const std::size_t tiles = (count + most - 1) / most;
+  return (count + tiles - 1) / tiles;
+}
+
 template <class Port, class Cols>
 inline constexpr std::size_t tile_vectors = Port::tile_vectors;
 template <class Port, std::size_t Cols>
-inline constexpr std::size_t tile_vectors<Port, Extent<Cols>> = smaller(Port::tile_vectors, (Cols + Port::lanes - 1) / Port::lanes);
+inline constexpr std::size_t tile_vectors<Port, Extent<Cols>> = evenly((Cols + Port::lanes - 1) / Port::lanes, Port::tile_vectors);
 
-// The height that leaves a quarter of the registers for a row of b and for the factors.
+// A quarter of the registers is left for a row of b and for the factors.
 template <class Port, std::size_t Vectors, class Rows>
 inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / Vectors);
 template <class Port, std::size_t Vectors, std::size_t Rows>
-inline constexpr std::size_t tile_rows<Port, Vectors, Extent<Rows>> = smaller(Rows, tile_rows<Port, Vectors, std::size_t>);
+inline constexpr std::size_t tile_rows<Port, Vectors, Extent<Rows>> = evenly(Rows, tile_rows<Port, Vectors, std::size_t>);
 
-// What is left of the columns from j on, beside the tiles of full width.
-template <class Port, std::size_t Rows, std::size_t Vectors>
-constexpr void matmul_rest(std::size_t i, std::size_t j, std::size_t cols, const auto& a, const auto& b, const auto& start, const auto& out,
-                           const auto& visible) noexcept {
-  for (; j + Port::lanes <= cols; j += Port::lanes) matmul_tile<Port, Rows, 1>(i, j, Extent<Port::lanes>{}, a, b, start, out, visible);
-  if constexpr (Port::lanes > 1)
-    if (j < cols) matmul_tile<Port, Rows, 1>(i, j, cols - j, a, b, start, out, visible);
-}
-
-template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
-constexpr void matmul_rest(std::size_t i, std::size_t j, Extent<Cols>, const auto& a, const auto& b, const auto& start, const auto& out,
-                           const auto& visible) noexcept {
-  constexpr std::size_t rest = Cols % (Vectors * Port::lanes);
-  if constexpr (rest != 0) matmul_tile<Port, Rows, (rest + Port::lanes - 1) / Port::lanes>(i, j, Extent<rest>{}, a, b, start, out, visible);
-}
-
-// The tiles of `Rows` rows from row i on, from left to right.
-template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
-constexpr void matmul_rows(std::size_t i, Cols cols, const auto& a, const auto& b, const auto& start, const auto& out,
-                           const auto& visible) noexcept {
-  constexpr Extent<Vectors * Port::lanes> width;
-  std::size_t j = 0;
-  for (; j + width <= cols; j += width) matmul_tile<Port, Rows, Vectors>(i, j, width, a, b, start, out, visible);
-  matmul_rest<Port, Rows, Vectors>(i, j, cols, a, b, start, out, visible);
-}
-
-// out[i][j] = start[j] + the sum over the visible k of a[i][k] * b[k][j], k rising, each step one fma.
-//
-//   a      [rows, inner]
-//   b      [inner, cols]
-//   start  [cols]        Zero or Bias
-//   out    [rows, cols]  overwritten; may not overlap a or b
-//   visible              SeesAll of the inner extent, or what a mask leaves of it
-//
-// NaN and infinity go through as in the plain loop. No scratch.
-template <class Port, class Rows, class Cols>
-constexpr void matmul(Rows rows, Cols cols, const auto& a, const auto& b, const auto& start, const auto& out,
-                      const auto& visible) noexcept {
+// The tiles of a product, from top to bottom; the last ones may overlap their neighbours too.
+template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
+constexpr void matmul_tiles(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
   constexpr std::size_t vectors = tile_vectors<Port, Cols>;
   constexpr std::size_t height = tile_rows<Port, vectors, Rows>;
-  std::size_t i = 0;
-  for (; i + height <= rows; i += height) matmul_rows<Port, height, vectors>(i, cols, a, b, start, out, visible);
-  if constexpr (std::is_same_v<Rows, std::size_t>)
-    for (; i < rows; ++i) matmul_rows<Port, 1, vectors>(i, cols, a, b, start, out, visible);
-  else if constexpr (Rows{} % height != 0)
-    matmul_rows<Port, Rows{} % height, vectors>(i, cols, a, b, start, out, visible);
+  const std::size_t rows = product.rows;
+  if (rows >= height)
+    for (std::size_t i = 0; i < rows; i += height) matmul_rows<Port, height, vectors>(product, smaller(i, rows - height));
+  else if constexpr (std::is_same_v<Rows, std::size_t>)
+    for (std::size_t i = 0; i < rows; ++i) matmul_rows<Port, 1, vectors>(product, i);
+}
+
+// One copy in flash for products of every shape.
+template <class Port, class Product>
+[[gnu::noinline]] constexpr void matmul_of_any_shape(const Product& product) noexcept {
+  matmul_tiles<Port>(product);
+}
+
+template <class Rows, class Inner, class Cols>
+inline constexpr bool is_small = false;
+template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
+inline constexpr bool is_small<Extent<Rows>, Extent<Inner>, Extent<Cols>> = Rows* Inner* Cols <= 512;
+
+// Small products are compiled for their shape; larger ones share a copy where flash is dear.
+template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
+constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
+  if constexpr (Port::shares_code && !is_small<Rows, Inner, Cols>) {
+    constexpr std::size_t width = tile_vectors<Port, Cols> * Port::lanes;
+    using AnyCols = std::conditional_t<fills_tile<width, Cols>, AtLeast<width>, std::size_t>;
+    matmul_of_any_shape<Port>(kernel::Product{product.rows, std::size_t{product.inner}, AnyCols{product.cols},
+                                              of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
+                                              of_any_shape(product.start), of_any_shape(product.out)});
+  } else {
+    matmul_tiles<Port>(product);
+  }
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel

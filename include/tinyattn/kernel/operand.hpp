@@ -16,33 +16,78 @@ struct Extent {
   constexpr operator std::size_t() const noexcept { return N; }
 };
 
+// A size of which the type says that it is no less than N.
+template <std::size_t N>
+struct AtLeast {
+  std::size_t value;
+  constexpr operator std::size_t() const noexcept { return value; }
+};
+
 constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
+
+// Calls step(j, n) for vectors that cover elements 0 to count - 1: n is Extent<lanes>, or fewer for the last.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count, auto step) noexcept {
+  std::size_t j = 0;
+  for (; j + Port::lanes <= count; j += Port::lanes) step(j, Extent<Port::lanes>{});
+  if constexpr (Port::lanes > 1)
+    if (j < count) step(j, count - j);
+}
+
+// n elements from p on as one vector, or `cols` of them as a row of vectors. A full one is said by the type.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto load(const float* p, Extent<Port::lanes>) noexcept {
+  return Port::load(p);
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto load(const float* p, std::size_t n) noexcept {
+  return Port::load_n(p, n);
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void store(float* p, typename Port::vec v, Extent<Port::lanes>) noexcept {
+  Port::store(p, v);
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void store(float* p, typename Port::vec v, std::size_t n) noexcept {
+  Port::store_n(p, v, n);
+}
+
+template <class Port, std::size_t Vectors>
+TINYATTN_ALWAYS_INLINE constexpr void load_row(const float* p, typename Port::vec (&row)[Vectors], Extent<Vectors * Port::lanes>) noexcept {
+  Port::load_row(p, row);
+}
+template <class Port, std::size_t Vectors>
+TINYATTN_ALWAYS_INLINE constexpr void load_row(const float* p, typename Port::vec (&row)[Vectors], std::size_t cols) noexcept {
+  TINYATTN_UNROLL
+  for (std::size_t v = 0; v < Vectors; ++v) row[v] = Port::load_n(p + v * Port::lanes, smaller(Port::lanes, cols - v * Port::lanes));
+}
+template <class Port, std::size_t Vectors>
+TINYATTN_ALWAYS_INLINE constexpr void store_row(float* p, const typename Port::vec (&row)[Vectors],
+                                                Extent<Vectors * Port::lanes>) noexcept {
+  TINYATTN_UNROLL
+  for (std::size_t v = 0; v < Vectors; ++v) Port::store(p + v * Port::lanes, row[v]);
+}
+template <class Port, std::size_t Vectors>
+TINYATTN_ALWAYS_INLINE constexpr void store_row(float* p, const typename Port::vec (&row)[Vectors], std::size_t cols) noexcept {
+  TINYATTN_UNROLL
+  for (std::size_t v = 0; v < Vectors; ++v) Port::store_n(p + v * Port::lanes, row[v], smaller(Port::lanes, cols - v * Port::lanes));
+}
 
 // Element (i, j) lies at data[i * stride + j].
 template <class T, class Stride>
 struct RowMajor {
   T* data;
-  Stride stride;
+  [[no_unique_address]] Stride stride;
 
   constexpr T* at(std::size_t i, std::size_t j) const noexcept { return data + i * stride + j; }
   constexpr RowMajor from(std::size_t i, std::size_t j) const noexcept { return {at(i, j), stride}; }
 
-  // Elements (i, j) to (i, j + n - 1) as one vector.
-  template <class Port>
-  constexpr auto load(std::size_t i, std::size_t j, Extent<Port::lanes>) const noexcept {
-    return Port::load(at(i, j));
-  }
-  template <class Port>
-  constexpr auto load(std::size_t i, std::size_t j, std::size_t n) const noexcept {
-    return Port::load_n(at(i, j), n);
-  }
-  template <class Port>
-  constexpr void store(std::size_t i, std::size_t j, typename Port::vec v, Extent<Port::lanes>) const noexcept {
-    Port::store(at(i, j), v);
-  }
-  template <class Port>
-  constexpr void store(std::size_t i, std::size_t j, typename Port::vec v, std::size_t n) const noexcept {
-    Port::store_n(at(i, j), v, n);
+  // A tile reads and writes its rows through a pointer to their first element, which goes down the matrix.
+  constexpr void next_row(T*& element) const noexcept { element += stride; }
+
+  template <class Port, std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE constexpr void load_row(const T* element, typename Port::vec (&row)[Vectors], auto cols) const noexcept {
+    kernel::load_row<Port>(element, row, cols);
   }
 };
 
@@ -50,32 +95,36 @@ struct RowMajor {
 template <class T, class Stride>
 struct ColumnMajor {
   T* data;
-  Stride stride;
+  [[no_unique_address]] Stride stride;
 
   constexpr T* at(std::size_t i, std::size_t j) const noexcept { return data + j * stride + i; }
   constexpr ColumnMajor from(std::size_t i, std::size_t j) const noexcept { return {at(i, j), stride}; }
 
-  template <class Port>
-  constexpr auto load(std::size_t i, std::size_t j, std::size_t n) const noexcept {
-    float lanes[Port::lanes] = {};
-    for (std::size_t lane = 0; lane < n; ++lane) lanes[lane] = *at(i, j + lane);
-    return Port::load(lanes);
+  constexpr void next_row(T*& element) const noexcept { ++element; }
+
+  template <class Port, std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE constexpr void load_row(const T* element, typename Port::vec (&row)[Vectors], std::size_t cols) const noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = gather<Port>(element + v * Port::lanes * stride, cols - v * Port::lanes);
   }
+
+ private:
   template <class Port>
-  constexpr void store(std::size_t i, std::size_t j, typename Port::vec v, std::size_t n) const noexcept {
-    float lanes[Port::lanes];
-    Port::store(lanes, v);
-    for (std::size_t lane = 0; lane < n; ++lane) *at(i, j + lane) = lanes[lane];
+  TINYATTN_ALWAYS_INLINE constexpr auto gather(const T* element, std::size_t n) const noexcept {
+    float lanes[Port::lanes] = {};
+    for (std::size_t lane = 0; lane < smaller(Port::lanes, n); ++lane) lanes[lane] = element[lane * stride];
+    return Port::load(lanes);
   }
 };
 
-// Where the chains of a row of outputs start: at +0, or at a bias.
+// Where the chains of a row of outputs start: at +0, at a bias, or at a bias that may be null for +0.
 struct Zero {
   constexpr Zero from(std::size_t) const noexcept { return {}; }
 
-  template <class Port>
-  constexpr auto load(std::size_t, std::size_t) const noexcept {
-    return Port::fill(0.0f);
+  template <class Port, std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE constexpr void load_row(std::size_t, typename Port::vec (&row)[Vectors], auto) const noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = Port::fill(0.0f);
   }
 };
 
@@ -84,10 +133,43 @@ struct Bias {
 
   constexpr Bias from(std::size_t j) const noexcept { return {data + j}; }
 
-  template <class Port>
-  constexpr auto load(std::size_t j, std::size_t n) const noexcept {
-    return n == Port::lanes ? Port::load(data + j) : Port::load_n(data + j, n);
+  template <class Port, std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE constexpr void load_row(std::size_t j, typename Port::vec (&row)[Vectors], auto cols) const noexcept {
+    kernel::load_row<Port>(data + j, row, cols);
   }
 };
+
+struct MaybeBias {
+  const float* data;
+
+  template <class Port, std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE constexpr void load_row(std::size_t j, typename Port::vec (&row)[Vectors], auto cols) const noexcept {
+    if (data == nullptr)
+      Zero{}.load_row<Port>(j, row, cols);
+    else
+      Bias{data}.load_row<Port>(j, row, cols);
+  }
+};
+
+// The same operand, with what its type says as numbers.
+template <class T, class Stride>
+constexpr RowMajor<T, std::size_t> of_any_shape(const RowMajor<T, Stride>& m) noexcept {
+  return {m.data, m.stride};
+}
+template <class T, class Stride>
+constexpr ColumnMajor<T, std::size_t> of_any_shape(const ColumnMajor<T, Stride>& m) noexcept {
+  return {m.data, m.stride};
+}
+constexpr MaybeBias of_any_shape(Zero) noexcept { return {nullptr}; }
+constexpr MaybeBias of_any_shape(Bias bias) noexcept { return {bias.data}; }
+
+template <class T, class Stride>
+constexpr RowMajor<const T, Stride> read_only(const RowMajor<T, Stride>& m) noexcept {
+  return {m.data, m.stride};
+}
+template <class T, class Stride>
+constexpr ColumnMajor<const T, Stride> read_only(const ColumnMajor<T, Stride>& m) noexcept {
+  return {m.data, m.stride};
+}
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel

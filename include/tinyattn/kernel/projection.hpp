@@ -28,7 +28,7 @@ struct NoProjection {};
 // out = x . weight + bias, for `rows` rows of x.
 template <class Port, std::size_t In, std::size_t Out, std::size_t Stride, class Start>
 constexpr void project(auto rows, const auto& x, const Projection<In, Out, Stride, Start>& to, const auto& out) noexcept {
-  matmul<Port>(rows, Extent<Out>{}, x, to.weight, to.start, out, SeesAll<Extent<In>>{});
+  matmul<Port>(Product{rows, Extent<In>{}, Extent<Out>{}, x, to.weight, to.start, out});
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel

@@ -14,7 +14,7 @@ namespace tinyattn::inline TINYATTN_PORT::kernel {
 
 // to[j] = apply(from[j]) for every vector of a row; `to` may be `from`.
 template <class Port>
-constexpr void transform_row(const float* from, float* to, std::size_t count, auto apply) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to, std::size_t count, auto apply) noexcept {
   std::size_t j = 0;
   for (; j + Port::lanes <= count; j += Port::lanes) Port::store(to + j, apply(Port::load(from + j)));
   if constexpr (Port::lanes > 1)
@@ -22,7 +22,7 @@ constexpr void transform_row(const float* from, float* to, std::size_t count, au
 }
 
 // Folds the lanes of a vector that was stored: lane q takes lane q + half, half after half.
-constexpr float fold(float* lanes, std::size_t count, auto combine) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr float fold(float* lanes, std::size_t count, auto combine) noexcept {
   for (std::size_t half = count / 2; half > 0; half /= 2)
     for (std::size_t q = 0; q < half; ++q) lanes[q] = combine(lanes[q], lanes[q + half]);
   return lanes[0];
@@ -38,40 +38,30 @@ constexpr float max_of_row(const float* row, std::size_t count) noexcept {
   for (; j + Port::lanes <= count; j += Port::lanes) largest = Port::max(largest, Port::load(row + j));
   float lanes[Port::lanes];
   Port::store(lanes, largest);
-  float result = fold(lanes, Port::lanes, [](float a, float b) { return Single::max(a, b); });
-  for (; j < count; ++j) result = Single::max(result, row[j]);
+  float result = fold(lanes, Port::lanes, [](float a, float b) TINYATTN_INLINE_LAMBDA { return Single::max(a, b); });
+  if constexpr (Port::lanes > 1)
+    for (; j < count; ++j) result = Single::max(result, row[j]);
   return result;
 }
 
 // The sum in sixteen lanes that start at +0: element j goes into lane j % 16, and the lanes fold.
 template <class Port>
 constexpr float sum_of_row(const float* row, std::size_t count) noexcept {
-  constexpr std::size_t vectors = 16 / Port::lanes;
-  typename Port::vec sums[vectors];
-  TINYATTN_UNROLL
-  for (std::size_t v = 0; v < vectors; ++v) sums[v] = Port::fill(0.0f);
+  float lanes[16] = {};
   std::size_t j = 0;
-  for (; j + 16 <= count; j += 16) {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < vectors; ++v) sums[v] = Port::add(sums[v], Port::load(row + j + v * Port::lanes));
-  }
-  TINYATTN_UNROLL
-  for (std::size_t v = 0; v < vectors; ++v, j += Port::lanes)
-    if (j < count) sums[v] = Port::add(sums[v], Port::load_n(row + j, smaller(Port::lanes, count - j)));
-  float lanes[16];
-  TINYATTN_UNROLL
-  for (std::size_t v = 0; v < vectors; ++v) Port::store(lanes + v * Port::lanes, sums[v]);
-  return fold(lanes, 16, [](float a, float b) { return Port::one_lane::add(a, b); });
+  for (; j + Port::lanes <= count; j += Port::lanes)
+    Port::store(lanes + j % 16, Port::add(Port::load(lanes + j % 16), Port::load(row + j)));
+  if constexpr (Port::lanes > 1)
+    for (; j < count; ++j) lanes[j % 16] = Port::one_lane::add(lanes[j % 16], row[j]);
+  return fold(lanes, 16, [](float a, float b) TINYATTN_INLINE_LAMBDA { return Port::one_lane::add(a, b); });
 }
 
-// row[j] * (1 / sum of the row); zeros if the sum is 0.
+// row[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
 template <class Port>
 constexpr void normalize_row(const float* row, float* out, std::size_t count) noexcept {
   const float sum = sum_of_row<Port>(row, count);
-  const auto factor = Port::fill(1.0f / (sum == 0.0f ? 1.0f : sum));
-  const auto none = Port::fill(0.0f);
-  if (sum == 0.0f) return transform_row<Port>(row, out, count, [&](auto) { return none; });
-  transform_row<Port>(row, out, count, [&](auto e) { return Port::mul(e, factor); });
+  const auto factor = Port::fill(sum == 0.0f ? 0.0f : 1.0f / sum);
+  transform_row<Port>(row, out, count, [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
 }
 
 // e^(scale * (scores[j] - m)) over their sum, m the largest score, or 0 if nothing takes part; scores of
@@ -83,7 +73,7 @@ constexpr void softmax_row(const float* scores, float* weights, std::size_t coun
   const auto shift = Port::fill(largest == -infinity ? 0.0f : -largest);
   const auto factor = Port::fill(scale);
   const auto cutoff = Port::fill(-69.0f);
-  transform_row<Port>(scores, weights, count, [&](auto score) {
+  transform_row<Port>(scores, weights, count, [&](auto score) TINYATTN_INLINE_LAMBDA {
     const auto t = Port::mul(Port::add(score, shift), factor);
     const auto e = exp_of_nonpositive<Port>(Port::select_less(t, cutoff, cutoff, t));
     return Port::select_less(t, cutoff, Port::fill(0.0f), e);
@@ -94,12 +84,12 @@ constexpr void softmax_row(const float* scores, float* weights, std::size_t coun
 // The same for query i, whose scores end at `end`, over the keys that it sees; the others weigh 0.
 template <class Port, class Visible>
 constexpr void masked_softmax_row(std::size_t i, float* scores, std::size_t end, float scale, const Visible& visible) noexcept {
-  const std::size_t common = visible.common(i, 1);
-  for (std::size_t j = common; j < end; ++j)
-    scores[j] = visible.sees(i, j) ? visible.template score<Port>(i, j, scores[j], scale) : -infinity;
+  if constexpr (Visible::has_holes)
+    for (std::size_t j = 0; j < end; ++j) scores[j] = visible.sees(i, j) ? visible.template score<Port>(i, j, scores[j], scale) : -infinity;
   softmax_row<Port>(scores, scores, end, Visible::adds ? 1.0f : scale);
-  for (std::size_t j = common; j < end; ++j)
-    if (!visible.sees(i, j)) scores[j] = 0.0f;
+  if constexpr (Visible::has_holes)
+    for (std::size_t j = 0; j < end; ++j)
+      if (!visible.sees(i, j)) scores[j] = 0.0f;
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel

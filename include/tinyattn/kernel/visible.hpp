@@ -3,9 +3,10 @@
 // Which keys a query sees, as kernels ask for it. A key that is not seen is skipped, never multiplied by
 // zero: a NaN behind a mask cannot leak. For queries i .. i + rows - 1:
 //
+//   keys()           how many there are
 //   common(i, rows)  every one of them sees the keys below this
 //   end(i, rows)     none of them sees a key from here on
-//   sees(i, j)       for the keys between
+//   sees(i, j)       for the keys between; only if the mask `has_holes` can it be false below end(i, 1)
 //   score(i, j, s, scale)  of a key that is seen: s, or, if the mask `adds`, its addend to the scaled s
 #pragma once
 
@@ -19,12 +20,14 @@ namespace tinyattn::inline TINYATTN_PORT::kernel {
 // Every query sees every key; also what a matrix product without a mask sees of its inner extent.
 template <class Keys>
 struct SeesAll {
+  static constexpr bool has_holes = false;
   static constexpr bool adds = false;
-  Keys keys;
+  Keys source;
 
-  constexpr Keys common(std::size_t, std::size_t) const noexcept { return keys; }
-  constexpr Keys end(std::size_t, std::size_t) const noexcept { return keys; }
-  constexpr bool sees(std::size_t, std::size_t) const noexcept { return true; }
+  constexpr Keys keys() const noexcept { return source; }
+  TINYATTN_ALWAYS_INLINE constexpr Keys common(std::size_t, std::size_t) const noexcept { return source; }
+  TINYATTN_ALWAYS_INLINE constexpr Keys end(std::size_t, std::size_t) const noexcept { return source; }
+  TINYATTN_ALWAYS_INLINE constexpr bool sees(std::size_t, std::size_t) const noexcept { return true; }
 
   template <class Port>
   constexpr float score(std::size_t, std::size_t, float score, float) const noexcept {
@@ -35,17 +38,19 @@ struct SeesAll {
 // Query i sees the first i + 1 + ahead - behind keys; at least none, at most all of them.
 template <class Keys>
 struct SeesEarlier {
+  static constexpr bool has_holes = false;
   static constexpr bool adds = false;
-  Keys keys;
+  Keys source;
   std::size_t ahead;
   std::size_t behind;
 
-  constexpr std::size_t common(std::size_t i, std::size_t) const noexcept {
+  constexpr Keys keys() const noexcept { return source; }
+  TINYATTN_ALWAYS_INLINE constexpr std::size_t common(std::size_t i, std::size_t) const noexcept {
     const std::size_t last = i + 1 + ahead;
-    return last <= behind ? 0 : smaller(last - behind, keys);
+    return last <= behind ? 0 : smaller(last - behind, source);
   }
-  constexpr std::size_t end(std::size_t i, std::size_t rows) const noexcept { return common(i + rows - 1, 1); }
-  constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return j < common(i, 1); }
+  TINYATTN_ALWAYS_INLINE constexpr std::size_t end(std::size_t i, std::size_t rows) const noexcept { return common(i + rows - 1, 1); }
+  TINYATTN_ALWAYS_INLINE constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return j < common(i, 1); }
 
   template <class Port>
   constexpr float score(std::size_t, std::size_t, float score, float) const noexcept {
@@ -56,14 +61,16 @@ struct SeesEarlier {
 // A tensor of bool says it element by element; one row for all queries if `stride` is 0.
 template <class Keys, bool SeenIf>
 struct SeesWhere {
+  static constexpr bool has_holes = true;
   static constexpr bool adds = false;
-  Keys keys;
+  Keys source;
   const bool* mask;
   std::size_t stride;
 
-  constexpr std::size_t common(std::size_t, std::size_t) const noexcept { return 0; }
-  constexpr Keys end(std::size_t, std::size_t) const noexcept { return keys; }
-  constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return mask[i * stride + j] == SeenIf; }
+  constexpr Keys keys() const noexcept { return source; }
+  TINYATTN_ALWAYS_INLINE constexpr std::size_t common(std::size_t, std::size_t) const noexcept { return 0; }
+  TINYATTN_ALWAYS_INLINE constexpr Keys end(std::size_t, std::size_t) const noexcept { return source; }
+  TINYATTN_ALWAYS_INLINE constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return mask[i * stride + j] == SeenIf; }
 
   template <class Port>
   constexpr float score(std::size_t, std::size_t, float score, float) const noexcept {
@@ -74,14 +81,16 @@ struct SeesWhere {
 // A tensor of addends; -infinity hides a key.
 template <class Keys>
 struct SeesWithAddend {
+  static constexpr bool has_holes = true;
   static constexpr bool adds = true;
-  Keys keys;
+  Keys source;
   const float* addend;
   std::size_t stride;
 
-  constexpr std::size_t common(std::size_t, std::size_t) const noexcept { return 0; }
-  constexpr Keys end(std::size_t, std::size_t) const noexcept { return keys; }
-  constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return addend[i * stride + j] != -infinity; }
+  constexpr Keys keys() const noexcept { return source; }
+  TINYATTN_ALWAYS_INLINE constexpr std::size_t common(std::size_t, std::size_t) const noexcept { return 0; }
+  TINYATTN_ALWAYS_INLINE constexpr Keys end(std::size_t, std::size_t) const noexcept { return source; }
+  TINYATTN_ALWAYS_INLINE constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return addend[i * stride + j] != -infinity; }
 
   template <class Port>
   constexpr float score(std::size_t i, std::size_t j, float score, float scale) const noexcept {
@@ -93,13 +102,19 @@ struct SeesWithAddend {
 template <class A, class B>
 struct SeesBoth {
   static_assert(!A::adds, "the mask that adds stands second");
+  static constexpr bool has_holes = A::has_holes || B::has_holes;
   static constexpr bool adds = B::adds;
   A a;
   B b;
 
-  constexpr std::size_t common(std::size_t i, std::size_t rows) const noexcept { return smaller(a.common(i, rows), b.common(i, rows)); }
-  constexpr std::size_t end(std::size_t i, std::size_t rows) const noexcept { return smaller(a.end(i, rows), b.end(i, rows)); }
-  constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return a.sees(i, j) && b.sees(i, j); }
+  constexpr auto keys() const noexcept { return a.keys(); }
+  TINYATTN_ALWAYS_INLINE constexpr std::size_t common(std::size_t i, std::size_t rows) const noexcept {
+    return smaller(a.common(i, rows), b.common(i, rows));
+  }
+  TINYATTN_ALWAYS_INLINE constexpr std::size_t end(std::size_t i, std::size_t rows) const noexcept {
+    return smaller(a.end(i, rows), b.end(i, rows));
+  }
+  TINYATTN_ALWAYS_INLINE constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return a.sees(i, j) && b.sees(i, j); }
 
   template <class Port>
   constexpr float score(std::size_t i, std::size_t j, float score, float scale) const noexcept {
@@ -110,13 +125,15 @@ struct SeesBoth {
 // The same for a block of queries that starts at query `first`.
 template <class Visible>
 struct SeesFrom {
+  static constexpr bool has_holes = Visible::has_holes;
   static constexpr bool adds = Visible::adds;
   Visible visible;
   std::size_t first;
 
-  constexpr auto common(std::size_t i, std::size_t rows) const noexcept { return visible.common(first + i, rows); }
-  constexpr auto end(std::size_t i, std::size_t rows) const noexcept { return visible.end(first + i, rows); }
-  constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return visible.sees(first + i, j); }
+  constexpr auto keys() const noexcept { return visible.keys(); }
+  TINYATTN_ALWAYS_INLINE constexpr auto common(std::size_t i, std::size_t rows) const noexcept { return visible.common(first + i, rows); }
+  TINYATTN_ALWAYS_INLINE constexpr auto end(std::size_t i, std::size_t rows) const noexcept { return visible.end(first + i, rows); }
+  TINYATTN_ALWAYS_INLINE constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return visible.sees(first + i, j); }
 
   template <class Port>
   constexpr float score(std::size_t i, std::size_t j, float score, float scale) const noexcept {

@@ -8,6 +8,7 @@
 #error "tinyattn needs C++20: compile with -std=c++20 or later"
 #endif
 
+// GCC has a macro for each of the parts that may change a bit, Clang 14 for the whole only.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
 #error "tinyattn computes the same bits on every target, which -ffast-math forbids: compile without -ffast-math and its parts"
 #endif
@@ -25,6 +26,7 @@
 // A function of a port is one instruction or a few. Always inlined, it cannot be shared between units
 // that are built for different instruction sets.
 #define TINYATTN_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define TINYATTN_INLINE_LAMBDA __attribute__((always_inline))
 
 // Unrolls the loop that follows. Firmware is built with -O2 or -Os, where compilers leave the loops of a
 // register tile rolled and the tile in memory.

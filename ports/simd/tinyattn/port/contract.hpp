@@ -20,6 +20,7 @@ concept contract = requires(typename Port::vec v, typename Port::broadcasted b, 
   0;  // the widest register tile
   requires Port::block_rows >
   0;                                                              // query rows that attention takes at a time
+  { Port::shares_code } -> std::convertible_to<bool>;             // flash is dear: one copy of a kernel for all larger shapes
   { Port::load(from) } -> std::same_as<typename Port::vec>;       // `lanes` floats, aligned as float
   { Port::load_n(from, n) } -> std::same_as<typename Port::vec>;  // the first n <= lanes; the others are not read and are +0
   { Port::store(to, v) } -> std::same_as<void>;

@@ -16,6 +16,29 @@ struct fpu : scalar {
   static constexpr std::size_t registers = 32;
   static constexpr std::size_t tile_vectors = 6;
 
+#if defined(__arm__)
+  using scalar::load_row;
+
+  // A row of a full tile in one instruction, which compilers do not form: it wants neighbouring registers.
+  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, float (&row)[tile_vectors]) noexcept {
+    register float r0 asm("s26");
+    register float r1 asm("s27");
+    register float r2 asm("s28");
+    register float r3 asm("s29");
+    register float r4 asm("s30");
+    register float r5 asm("s31");
+    asm("vldm %6, {s26-s31}"
+        : "=t"(r0), "=t"(r1), "=t"(r2), "=t"(r3), "=t"(r4), "=t"(r5)
+        : "r"(from), "m"(*reinterpret_cast<const float(*)[tile_vectors]>(from)));
+    row[0] = r0;
+    row[1] = r1;
+    row[2] = r2;
+    row[3] = r3;
+    row[4] = r4;
+    row[5] = r5;
+  }
+#endif
+
   TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept { return __builtin_fmaf(a, b, c); }
   TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept { return rounded(a) + rounded(b); }

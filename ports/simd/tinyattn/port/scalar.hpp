@@ -21,9 +21,15 @@ struct scalar {
   static constexpr std::size_t registers = 16;
   static constexpr std::size_t tile_vectors = 3;
   static constexpr std::size_t block_rows = 4;
+  static constexpr bool shares_code = true;
 
   TINYATTN_ALWAYS_INLINE static constexpr float load(const float* from) noexcept { return *from; }
   TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n) noexcept { return n == 0 ? 0.0f : *from; }
+  template <std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static constexpr void load_row(const float* from, float (&row)[Vectors]) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = from[v];
+  }
   TINYATTN_ALWAYS_INLINE static constexpr void store(float* to, float v) noexcept { *to = v; }
   TINYATTN_ALWAYS_INLINE static constexpr void store_n(float* to, float v, std::size_t n) noexcept {
     if (n != 0) *to = v;

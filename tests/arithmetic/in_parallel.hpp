@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// A range of numbers, checked by all cores of this machine.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tinyattn::test {
+
+inline float from_bits(std::uint64_t bits) noexcept { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
+
+// All NaNs are one: sign and payload of a NaN are not promised.
+inline std::uint32_t bits_of(float x) noexcept { return x != x ? 0x7fc00000u : std::bit_cast<std::uint32_t>(x); }
+
+// Calls check(report, first, last) for pieces of [0, count), each with a report of its own, and adds up the reports. The
+// pieces do not depend on the machine.
+template <class Report, class Check>
+Report in_parallel(std::uint64_t count, std::uint64_t piece, Check check) {
+  std::atomic<std::uint64_t> next = 0;
+  std::mutex mutex;
+  Report total;
+  const auto work = [&] {
+    for (std::uint64_t first; (first = next.fetch_add(piece)) < count;) {
+      Report report;
+      check(report, first, std::min(first + piece, count));
+      const std::lock_guard lock(mutex);
+      total += report;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  return total;
+}
+
+}  // namespace tinyattn::test

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+//
+// A constant rate is looked at while it is compiled.
+//
+// expect: tinyattn::DropoutRate::
+#include "tinyattn/dropout.hpp"
+
+using namespace tinyattn;
+
+void use(const Matrix<float, 2, 3>& m, Mt19937& generator) { dropout(m, 1.5, generator); }

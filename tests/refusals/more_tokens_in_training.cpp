@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// The same in a training pass.
+//
+// expect: more tokens than context_length
+#include "tinyattn/multi_head_attention.hpp"
+
+using namespace tinyattn;
+
+using Layer = MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2}>;
+
+void use(const Layer& layer, Layer::Workspace& workspace, const Matrix<float, 7, 3>& x, Matrix<float, 7, 4>& out, Mt19937& generator) {
+  layer.forward(x, out, workspace, generator);
+}

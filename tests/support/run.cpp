@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs a table of tests and prints the Test Anything Protocol, the same on every board: no libc beyond board_print.
+#include "board.h"
+#include "check.hpp"
+
+namespace tinyattn::test {
+namespace {
+
+void print(const char* text) { board_print(text); }
+
+void print(unsigned number) {
+  char digits[11] = {};
+  char* first = digits + 10;
+  do *--first = static_cast<char>('0' + number % 10);
+  while ((number /= 10) != 0);
+  board_print(first);
+}
+
+// One test's verdict, and why if it failed.
+bool report(unsigned number, const Test& test) {
+  Check check;
+  test.body(check);
+  print(check.passed() ? "ok " : "not ok ");
+  print(number);
+  print(" - ");
+  print(test.name);
+  print("\n");
+  if (check.checks() == 0) print("# nothing was checked\n");
+  if (check.failures() != 0) {
+    print("# failed checks: ");
+    print(static_cast<unsigned>(check.failures()));
+    print(", the first in line ");
+    print(static_cast<unsigned>(check.first_failed_line()));
+    print("\n");
+  }
+  return check.passed();
+}
+
+}  // namespace
+
+int run(const Test* tests, std::size_t count) {
+  print("1..");
+  print(static_cast<unsigned>(count));
+  print("\n");
+  bool passed = count != 0;
+  for (std::size_t i = 0; i < count; ++i) passed = report(static_cast<unsigned>(i + 1), tests[i]) && passed;
+  if (board_stack_used() != 0) {
+    print("# bytes of stack used: ");
+    print(board_stack_used());
+    print("\n");
+  }
+  return passed ? 0 : 1;
+}
+
+}  // namespace tinyattn::test

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""The targets of tests/run: configures a build for each, lets Meson run the tests, and counts what they report."""
+import dataclasses
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BOARDS = ROOT / "ports" / "boards"
+DETAIL_LINES = 30
+
+
+@dataclasses.dataclass
+class Run:
+    """Some suites of one build."""
+
+    name: str
+    build: str
+    suites: list
+    options: list = dataclasses.field(default_factory=list)
+    compiler: str = "g++"
+    builds: bool = True
+
+
+@dataclasses.dataclass
+class Target:
+    tools: list
+    runs: list
+
+
+def board(name):
+    files = [BOARDS / name / "cross.ini", BOARDS / "cortex-m.ini"]
+    options = [argument for file in files for argument in ("--cross-file", str(file))]
+    return Target(["firmware"], [Run(name, name, ["unit", "golden", "headers"], options)])
+
+
+def targets():
+    everywhere = ["unit", "golden", "headers"]
+    on_a_host = everywhere + ["refusals"]
+    sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false"]
+    return {
+        "host": Target(["gcc", "clang"], [
+            Run("host, gcc", "gcc", on_a_host),
+            Run("host, clang", "clang", on_a_host, compiler="clang++"),
+        ]),
+        "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "golden"], sanitize, "clang++")]),
+        "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
+        "style": Target(["clang", "style"], [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
+        **{folder.parent.name: board(folder.parent.name) for folder in sorted(BOARDS.glob("*/cross.ini"))},
+    }
+
+
+@dataclasses.dataclass
+class Outcome:
+    passed: int = 0
+    failed: int = 0
+    details: list = dataclasses.field(default_factory=list)
+
+    def fail(self, title, text, count=1):
+        self.failed += count
+        self.details.append("\n".join([title] + ["    " + line for line in text.rstrip().splitlines()]))
+
+
+def clean_environment(run):
+    """What the caller has set for other builds must not reach ours."""
+    flags = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS")
+    return {**{name: value for name, value in os.environ.items() if name not in flags}, "CXX": run.compiler}
+
+
+def call(command, run):
+    done = subprocess.run(command, env=clean_environment(run), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
+    return done.returncode, done.stdout
+
+
+def configure(folder, run):
+    """Configures the build unless it already is, in this very way. Returns what went wrong, or nothing."""
+    command = ["meson", "setup", "-Dwerror=true", *run.options, str(folder), str(ROOT)]
+    note = folder / "configured-by"
+    line = shlex.join([run.compiler, *command])
+    if note.is_file() and note.read_text() == line:
+        return ""
+    shutil.rmtree(folder, ignore_errors=True)
+    status, output = call(command, run)
+    if status != 0:
+        return output
+    note.write_text(line)
+    return ""
+
+
+def first_lines(text):
+    lines = text.splitlines()
+    return "\n".join(lines[:DETAIL_LINES] + (["..."] if len(lines) > DETAIL_LINES else []))
+
+
+def last_lines(text):
+    return "\n".join(text.splitlines()[-DETAIL_LINES:])
+
+
+def build_errors(output):
+    """What each failed step of ninja said, without its command line; or the last that was said, if no step failed."""
+    steps = re.split(r"^(?:\[\d+/\d+\] |ninja: ).*\n", output, flags=re.MULTILINE)
+    failed = [step.split("\n", 2)[2] for step in steps if step.startswith("FAILED: ")]
+    return [first_lines(step) for step in failed] or [last_lines(output)]
+
+
+POINT = re.compile(r"^(not )?ok\b[^#\n]*(# *(?:skip|todo))?", re.MULTILINE | re.IGNORECASE)
+FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
+
+
+def count_test(test, outcome):
+    """Every point of a Test Anything Protocol counts as one test; a program without any, and one that broke off, as one itself."""
+    title = f"{test['name']}: {test['result']}"
+    text = test.get("stdout", "").rstrip() + "\n"
+    points = [(bool(failed), bool(skipped)) for failed, skipped in POINT.findall(text)]
+    failed, skipped = points.count((True, False)), any(skipped for _, skipped in points)
+    outcome.passed += points.count((False, False)) if points else test["result"] == "OK"
+    if failed:
+        outcome.fail(title, first_lines("".join(FAILED_POINT.findall(text))), failed)
+    elif test["result"] != "OK" and not (test["result"] == "SKIP" and skipped):
+        outcome.fail(title, last_lines(text + test.get("stderr", "").strip()))
+
+
+def build(folder, run, outcome):
+    """Goes on after an error, since a check that fails in the compiler is one. Every step that fails counts."""
+    status, output = call(["meson", "compile", "-C", str(folder), "--ninja-args=-k,0"], run)
+    for error in build_errors(output) if status != 0 else []:
+        outcome.fail(f"{run.name}: cannot be built", error)
+
+
+def test(folder, run, outcome):
+    log = folder / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    suites = [argument for suite in run.suites for argument in ("--suite", suite)]
+    status, output = call(["meson", "test", "-C", str(folder), "--no-rebuild", *suites], run)
+    for line in log.read_text(errors="replace").splitlines() if log.is_file() else []:
+        count_test(json.loads(line), outcome)
+    if status != 0 and outcome.failed == 0:
+        outcome.fail(f"{run.name}: meson test failed", last_lines(output))
+    if outcome.passed + outcome.failed == 0:
+        outcome.fail(f"{run.name}: nothing was checked", last_lines(output))
+
+
+def execute(run):
+    outcome = Outcome()
+    folder = ROOT / "build" / run.build
+    problem = configure(folder, run)
+    if problem:
+        outcome.fail(f"{run.name}: cannot be configured", last_lines(problem))
+    if run.builds and not outcome.failed:
+        build(folder, run, outcome)
+    if not outcome.failed:
+        test(folder, run, outcome)
+    return outcome
+
+
+def main(names):
+    known = targets()
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(f"no such target: {', '.join(unknown)}; there are: {', '.join(known)}", file=sys.stderr)
+        return 2
+    chosen = [known[name] for name in names or known]
+    tools = {tool: None for target in chosen for tool in target.tools}
+    if subprocess.run([ROOT / "ports" / "toolchain", "build", *tools], check=False).returncode != 0:
+        return 1
+    total = Outcome()
+    for run in (run for target in chosen for run in target.runs):
+        began = time.monotonic()
+        outcome = execute(run)
+        print(f"{run.name:<14}{outcome.passed:>6} passed{outcome.failed:>5} failed{time.monotonic() - began:>8.1f} s", flush=True)
+        for detail in outcome.details:
+            print(detail, flush=True)
+        total.passed += outcome.passed
+        total.failed += outcome.failed
+    print(f"{total.passed} passed, {total.failed} failed")
+    return 1 if total.failed or not total.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// Products by a transpose, of small shapes and around the sizes of tiles.
+#include "product_shapes.hpp"
+
+using namespace tinyattn::test;
+
+namespace {
+
+constexpr Test tests[] = {
+    at_run_time("1 to 5 in every extent", [](Check& check) { check_latin_square<TransposedProduct, 1, 2, 3, 4, 5>(check); }),
+    at_run_time("6 to 9 in every extent", [](Check& check) { check_latin_square<TransposedProduct, 6, 7, 8, 9>(check); }),
+    at_run_time("around 16", [](Check& check) { check_latin_square<TransposedProduct, 15, 16, 17>(check); }),
+    at_run_time("one extent large, two small", [](Check& check) { check_one_large<TransposedProduct, 16, 31, 33>(check); }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }

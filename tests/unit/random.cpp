@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// The two generators against published vectors, and what is drawn from them against PyTorch's own draws.
+#include "tinyattn/random.hpp"
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+#include "plain.hpp"
+#include "support/check.hpp"
+#if __STDC_HOSTED__
+#include <random>
+#endif
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+using Words = std::array<std::uint32_t, 4>;
+
+static_assert(std::is_trivially_copyable_v<Mt19937> && std::is_trivially_copyable_v<Philox4x32>);
+
+constexpr Test tests[] = {
+    // kat_vectors of Random123: "philox4x32 10", its three lines.
+    everywhere("philox4x32-10: the published answers",
+               [](Check& check) {
+                 check.equal(Philox4x32(hidden(std::uint64_t{0}), 0).block(0), Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+                 constexpr std::uint64_t all = 0xffffffffffffffff;
+                 check.equal(Philox4x32(hidden(all), all).block(all), Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+                 // counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822 299f31d0, word 0 the low one of each pair
+                 const Philox4x32 pi(hidden(std::uint64_t{0x299f31d0a4093822}), 0x0370734413198a2e);
+                 check.equal(pi.block(0x85a308d3243f6a88), Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+               }),
+    everywhere("a block depends on seed, stream and counter, and on nothing else",
+               [](Check& check) {
+                 const Philox4x32 generator(hidden(std::uint64_t{7}), 3);
+                 const Words first = generator.block(0);
+                 check.that(generator.block(1) != first);
+                 check.equal(generator.block(0), first);
+                 check.that(Philox4x32(7, 4).block(0) != first);
+                 check.that(Philox4x32(8, 3).block(0) != first);
+                 check.that(Philox4x32(7).block(0) == Philox4x32(7, 0).block(0));
+                 check.that(Philox4x32(7, std::uint64_t{1} << 32).block(0) != Philox4x32(7, 0).block(0));
+                 check.that(Philox4x32(std::uint64_t{1} << 32).block(0) != Philox4x32(0).block(0));
+                 check.that(generator.block(std::uint64_t{1} << 32) != first);
+               }),
+    // The first outputs from the reference seed 5489, and the 10000th, which the C++ standard names ([rand.predef]).
+    everywhere("mt19937: the first outputs",
+               [](Check& check) {
+                 Mt19937 generator(hidden(5489u));
+                 for (const std::uint32_t expected : {3499211612u, 581869302u, 3890346734u, 3586334585u, 545404204u})
+                   check.equal(generator(), expected);
+               }),
+    at_run_time("mt19937: the 10000th output",
+                [](Check& check) {
+                  Mt19937 generator(hidden(5489u));
+                  for (int i = 1; i < 10000; ++i) generator();
+                  check.equal(generator(), 4123659995u);
+                }),
+#if __STDC_HOSTED__
+    at_run_time("mt19937: as the standard library has it",
+                [](Check& check) {
+                  for (const std::uint32_t seed : {0u, 1u, 123u, 789u, 0xffffffffu}) {
+                    Mt19937 generator(seed);
+                    std::mt19937 expected(seed);
+                    for (int i = 0; i < 2000; ++i) check.equal(generator(), static_cast<std::uint32_t>(expected()));
+                  }
+                }),
+#endif
+    // torch.manual_seed(123); torch.rand(3, 2), PyTorch on a CPU
+    everywhere(
+        "rand draws what torch.rand draws",
+        [](Check& check) {
+          Mt19937 generator(hidden(123u));
+          const auto drawn = rand<3, 2>(generator);
+          static_assert(std::is_same_v<decltype(drawn), const Matrix<float, 3, 2>>);
+          check.same_bits(drawn, matrix<float>({{0.296111941f, 0.516562283f}, {0.251670718f, 0.68855679f}, {0.0739724636f, 0.866521955f}}));
+          check.same_bits(rand<1, 2>(generator), matrix<float>({{0.136579871f, 0.102479041f}}));
+        }),
+    everywhere("rand is uniform from 0 to 1, row after row",
+               [](Check& check) {
+                 Mt19937 generator(hidden(9u));
+                 Mt19937 same(9);
+                 const auto drawn = rand<2, 3>(generator);
+                 for (std::size_t i = 0; i < 6; ++i) check.same_bits(drawn.data()[i], uniform(same, 0.0f, 1.0f));
+                 check.equal(generator(), same());
+               }),
+    everywhere("uniform: 24 bits of a word, between low and high, rounded once",
+               [](Check& check) {
+                 Mt19937 generator(hidden(5489u));
+                 Mt19937 words(5489u);
+                 for (const float low : {-1.0f, -0.577350259f, 0.0f, 3.0f}) {
+                   const float high = low < 0.0f ? -low : low + 1.5f;
+                   const float fraction = static_cast<float>(words() & 0xffffffu) * 0x1p-24f;
+                   const float drawn = uniform(generator, low, high);
+                   check.same_bits(drawn, fma(fraction, high - low, low));
+                   check.that(low <= drawn && drawn < high);
+                 }
+               }),
+    // torch.manual_seed(789); torch.nn.Linear(3, 2, bias=False).weight, that is nn.init.uniform_ within 1 / sqrt(3)
+    everywhere("uniform draws what nn.init draws",
+               [](Check& check) {
+                 Mt19937 generator(hidden(789u));
+                 for (const float expected : {0.316059083f, 0.456808567f, 0.51183486f, -0.1682854f, -0.337877035f, -0.0917738676f})
+                   check.same_bits(uniform(generator, -0.577350259f, 0.577350259f), expected);
+               }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }
