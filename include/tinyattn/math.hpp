@@ -4,10 +4,9 @@
 #pragma once
 
 #include "tinyattn/port/native.hpp"
+#include "tinyattn/port/sqrt_in_integers.hpp"
 
-#include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 
 namespace tinyattn {
@@ -26,31 +25,10 @@ constexpr double square_root(double x) noexcept {
 template <std::size_t N>
 inline constexpr auto inverse_sqrt = static_cast<float>(1.0 / square_root(static_cast<double>(N)));
 
-// floor(sqrt(radicand)), one binary digit after the other, for radicands below 2^50.
-constexpr std::uint32_t integer_square_root(std::uint64_t radicand) noexcept {
-  std::uint64_t root = 0;
-  for (std::uint64_t digit = std::uint64_t{1} << 48; digit != 0; digit >>= 2) {
-    const bool fits = radicand >= root + digit;
-    if (fits) radicand -= root + digit;
-    root = fits ? (root >> 1) + digit : root >> 1;
-  }
-  return static_cast<std::uint32_t>(root);
-}
-
 }  // namespace detail
 
 // The square root of x, correctly rounded, in integers on every target; NaN below zero, -0 for -0.
-constexpr float sqrt(float x) noexcept {
-  if (x < 0.0f) return std::numeric_limits<float>::quiet_NaN();
-  if (!(x > 0.0f) || x > std::numeric_limits<float>::max()) return x;  // zero, NaN, infinity
-  const bool subnormal = x < std::numeric_limits<float>::min();
-  const auto bits = std::bit_cast<std::uint32_t>(subnormal ? x * 0x1p24f : x);
-  const std::uint32_t exponent = (bits >> 23) + (subnormal ? 127 - 24 : 127);  // of x, biased by 254
-  // x = fraction * 2^(exponent - 254 - 23 - 25), the power even and 2^48 <= fraction < 2^50: a root of 25 bits,
-  // whose last one rounds. It is never a tie: the square of an odd root is odd, the fraction is even.
-  const std::uint64_t fraction = std::uint64_t{(bits & 0x7fffffu) | 0x800000u} << (exponent % 2 == 0 ? 25 : 26);
-  return std::bit_cast<float>(((exponent / 2 - 1) << 23) + (detail::integer_square_root(fraction) + 1) / 2);
-}
+constexpr float sqrt(float x) noexcept { return port::detail::sqrt_in_integers(x); }
 
 inline namespace TINYATTN_PORT {
 

@@ -87,6 +87,14 @@ constexpr Test tests[] = {
                                               weights);
                  check.near(weights, matrix<float>({{0.75f, 0.25f}}), 1e-6f);
                }),
+    everywhere("a scale that is no power of two is fused with the addend",
+               [](Check& check) {
+                 const auto q = hidden(numbers<Matrix<float, 4, 3>>(8));
+                 const auto k = numbers<Matrix<float, 5, 3>>(9);
+                 const auto v = numbers<Matrix<float, 5, 2>>(10);
+                 const auto addend = hidden(numbers<Matrix<float, 4, 5>>(11));
+                 check.same_bits(scaled_dot_product_attention(q, k, v, AdditiveMask{addend}), plain_attention(q, k, v, addend).context);
+               }),
     // The scale is 1/2 here: whether it is multiplied before or after the largest score is taken out changes no bit.
     everywhere("four ways to say causal, one answer",
                [](Check& check) {
@@ -167,6 +175,22 @@ constexpr Test tests[] = {
                   const auto result = attend(AdditiveMask{hidden(addend)});
                   check.same_bits(row(result.context, 1), full<float, 3>(quiet_nan));
                   check.same_bits(row(result.context, 0), row(attend(NoMask{}).context, 0));
+                }),
+    at_run_time("in a row of NaN a hidden weight is still zero",
+                [](Check& check) {
+                  auto q = hidden(query);
+                  for (std::size_t i = 0; i < tokens; ++i) q(i, 1) = quiet_nan;
+                  const auto hidden_by_mask = attend(KeepMask{keep}, q).weights;
+                  const auto hidden_by_addend =
+                      attend(AdditiveMask{masked_fill(zeros<float, tokens, source>(), opposite(keep), -infinity)}, q).weights;
+                  const auto future = attend(Causal{}, q).weights;
+                  for (std::size_t i = 0; i < tokens; ++i) {
+                    for (std::size_t j = 0; j < source; ++j) {
+                      check.same_bits(hidden_by_mask(i, j), keep(i, j) ? quiet_nan : 0.0f);
+                      check.same_bits(hidden_by_addend(i, j), keep(i, j) ? quiet_nan : 0.0f);
+                      check.same_bits(future(i, j), j <= i ? quiet_nan : 0.0f);
+                    }
+                  }
                 }),
     at_run_time("a NaN in a query that sees nothing is not seen either",
                 [](Check& check) {

@@ -149,4 +149,12 @@ constexpr bool is_nearest_root(float root, float x) noexcept {
   return below * below <= sixteen_x && sixteen_x <= above * above;
 }
 
+// Whether no float is nearer to 1 / sqrt(n), for 1 <= n <= 4096: its neighbours' middles squared, times n, lie on both sides of 1.
+constexpr bool is_nearest_inverse_root(float inverse, std::uint64_t n) noexcept {
+  const Parts parts_of_inverse = parts(inverse);
+  const std::uint64_t one = std::uint64_t{1} << 2 * (150 - parts_of_inverse.exponent);
+  const std::uint64_t twice = 2 * std::uint64_t{parts_of_inverse.mantissa};
+  return !parts_of_inverse.negative && (twice - 1) * (twice - 1) * n <= one && one <= (twice + 1) * (twice + 1) * n;
+}
+
 }  // namespace tinyattn::test

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "exact.hpp"
 #include "support/check.hpp"
@@ -40,6 +41,16 @@ float any_finite(std::uint32_t& state) noexcept {
 float near_one(std::uint32_t& state) noexcept {
   const std::uint32_t bits = next(state) ^ next(state) >> 16;
   return std::bit_cast<float>((bits & 0x83ffffffu) | 0x3c000000u);
+}
+
+template <std::size_t... N>
+constexpr void check_inverse_roots(Check& check, std::index_sequence<N...>) {
+  (check.that(is_nearest_inverse_root(tinyattn::detail::inverse_sqrt<N>, N)), ...);
+}
+
+template <std::size_t First, std::size_t... I>
+constexpr auto counting_from(std::index_sequence<I...>) {
+  return std::index_sequence<First + I...>{};
 }
 
 constexpr Test tests[] = {
@@ -203,6 +214,11 @@ constexpr Test tests[] = {
                     if (x != 0.0f) check.that(is_nearest_root(sqrt(x), x));
                   }
                 }),
+    everywhere("1 / sqrt(n), the scale of scores and the bound of first weights, is the nearest float",
+               [](Check& check) {
+                 check_inverse_roots(check, counting_from<1>(std::make_index_sequence<80>{}));
+                 check_inverse_roots(check, std::index_sequence<96, 128, 256, 384, 512, 768, 1024, 2048, 4096>{});
+               }),
     at_run_time("sqrt at its edges",
                 [](Check& check) {
                   check.same_bits(sqrt(hidden(0.0f)), 0.0f);

@@ -25,6 +25,11 @@ consteval AttentionConfig without_mask(AttentionConfig config) {
   return config;
 }
 
+consteval AttentionConfig with_bias(AttentionConfig config) {
+  config.qkv_bias = true;
+  return config;
+}
+
 consteval AttentionConfig without_projection(AttentionConfig config) {
   config.out_proj = false;
   return config;
@@ -134,6 +139,8 @@ constexpr Test tests[] = {
                 [](Check& check) { check_both_generators<with_rates(base, 0.25, 0.1)>(check); }),
     at_run_time("dropout without a causal mask",
                 [](Check& check) { check_both_generators<without_mask(with_rates(base, 0.1, 0.25))>(check); }),
+    at_run_time("dropout with biases of queries, keys and values",
+                [](Check& check) { check_both_generators<with_bias(with_rates(base, 0.15, 0.4))>(check); }),
     at_run_time("dropout without an output projection",
                 [](Check& check) { check_both_generators<without_projection(with_rates(base, 0.3, 0.2))>(check); }),
     everywhere("one sequence, in the compiler as well",

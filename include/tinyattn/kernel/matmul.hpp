@@ -92,28 +92,35 @@ constexpr void matmul_tile(const auto& product, std::size_t i, std::size_t j, Co
   tile.finish(product);
 }
 
-// Whether an extent is known to take a whole tile.
+// What is known of an extent beside the width of a tile.
 template <std::size_t Width, class Count>
 inline constexpr bool fills_tile = false;
 template <std::size_t Width, std::size_t N>
-inline constexpr bool fills_tile<Width, Extent<N>> = N >= Width;
+inline constexpr bool fills_tile<Width, Extent<N>> = (N >= Width);
 template <std::size_t Width, std::size_t N>
-inline constexpr bool fills_tile<Width, AtLeast<N>> = N >= Width;
+inline constexpr bool fills_tile<Width, AtLeast<N>> = (N >= Width);
+
+// Columns that do not fill a tile: part of one, if the compiler knows their number, else one vector at a time.
+template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
+constexpr void matmul_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
+  matmul_tile<Port, Rows, Vectors>(product, i, 0, cols);
+}
+template <class Port, std::size_t Rows, std::size_t Vectors>
+constexpr void matmul_few_columns(const auto& product, std::size_t i, std::size_t cols) noexcept {
+  for_each_vector<Port>(cols, [&](std::size_t j, auto n) { matmul_tile<Port, Rows, 1>(product, i, j, n); });
+}
 
 // The tiles of `Rows` rows from row i on, from left to right. The last one overlaps its neighbour if it has to:
-// what is computed twice comes to the same bits. Fewer columns than a tile has go one vector at a time.
+// what is computed twice comes to the same bits.
 template <class Port, std::size_t Rows, std::size_t Vectors>
 constexpr void matmul_rows(const auto& product, std::size_t i) noexcept {
-  constexpr std::size_t lanes = Port::lanes;
-  constexpr Extent<Vectors * lanes> width;
+  constexpr Extent<Vectors * Port::lanes> width;
+  constexpr bool fills = fills_tile<width, std::remove_cvref_t<decltype(product.cols)>>;
   const std::size_t cols = product.cols;
-  if (fills_tile<Vectors * lanes, std::remove_cvref_t<decltype(product.cols)>> || cols >= width) {
+  if (fills || cols >= width) {
     for (std::size_t j = 0; j < cols; j += width) matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
-  } else if constexpr (!fills_tile<Vectors * lanes, std::remove_cvref_t<decltype(product.cols)>>) {
-    std::size_t j = 0;
-    for (; j + lanes <= cols; j += lanes) matmul_tile<Port, Rows, 1>(product, i, j, Extent<lanes>{});
-    if constexpr (lanes > 1)
-      if (j < cols) matmul_tile<Port, Rows, 1>(product, i, j, cols - j);
+  } else if constexpr (!fills) {
+    matmul_few_columns<Port, Rows, Vectors>(product, i, product.cols);
   }
 }
 
@@ -155,7 +162,7 @@ template <class Port, class Product>
 template <class Rows, class Inner, class Cols>
 inline constexpr bool is_small = false;
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
-inline constexpr bool is_small<Extent<Rows>, Extent<Inner>, Extent<Cols>> = Rows* Inner* Cols <= 512;
+inline constexpr bool is_small<Extent<Rows>, Extent<Inner>, Extent<Cols>> = (Rows * Inner * Cols <= 512);
 
 // Small products are compiled for their shape; larger ones share a copy where flash is dear.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>

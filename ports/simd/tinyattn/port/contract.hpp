@@ -12,28 +12,42 @@
 namespace tinyattn::port {
 
 template <class Port>
-concept contract = requires(typename Port::vec v, typename Port::broadcasted b, const float* from, float* to, std::size_t n, float x) {
-  typename Port::one_lane;         // the port that computes single floats beside this one
-  requires 16 % Port::lanes == 0;  // a row sum has sixteen lanes
-  requires Port::registers >= 8;   // that hold a vec
-  requires Port::tile_vectors >
-  0;  // the widest register tile
-  requires Port::block_rows >
-  0;                                                              // query rows that attention takes at a time
-  { Port::shares_code } -> std::convertible_to<bool>;             // flash is dear: one copy of a kernel for all larger shapes
-  { Port::load(from) } -> std::same_as<typename Port::vec>;       // `lanes` floats, aligned as float
-  { Port::load_n(from, n) } -> std::same_as<typename Port::vec>;  // the first n <= lanes; the others are not read and are +0
+concept shape = requires {
+  typename Port::vec;                  // `lanes` floats
+  typename Port::broadcasted;          // one float as a factor of all of them
+  typename Port::one_lane;             // the port that computes single floats beside this one
+  requires 16 % Port::lanes == 0;      // a row sum has sixteen lanes
+  requires Port::registers != 0;       // that hold a vec
+  requires Port::tile_vectors != 0;    // the widest register tile
+  requires Port::block_rows != 0;      // query rows that attention takes at a time
+  requires Port::shares_code || true;  // flash is dear: one copy of a kernel for all larger shapes
+};
+
+template <class Port>
+concept contract = shape<Port> && requires(typename Port::vec v, typename Port::vec (&row)[Port::tile_vectors],
+                                           typename Port::broadcasted b, const float* from, float* to, std::size_t n, float x) {
+  // `lanes` floats, aligned as float; a row of vectors; the first n <= lanes, of which the others are not read and are +0
+  { Port::load(from) } -> std::same_as<typename Port::vec>;
+  { Port::load_row(from, row) } -> std::same_as<void>;
+  { Port::load_n(from, n) } -> std::same_as<typename Port::vec>;
+  // memory behind the first n is not written
   { Port::store(to, v) } -> std::same_as<void>;
-  { Port::store_n(to, v, n) } -> std::same_as<void>;  // the first n <= lanes; memory behind them is not written
+  { Port::store_n(to, v, n) } -> std::same_as<void>;
+  // x in every lane
   { Port::broadcast(x) } -> std::same_as<typename Port::broadcasted>;
-  { Port::fill(x) } -> std::same_as<typename Port::vec>;       // x in every lane
-  { Port::fma(b, v, v) } -> std::same_as<typename Port::vec>;  // b * v + v, rounded once
+  { Port::fill(x) } -> std::same_as<typename Port::vec>;
+  // b * v + v, rounded once
+  { Port::fma(b, v, v) } -> std::same_as<typename Port::vec>;
   { Port::fma(v, v, v) } -> std::same_as<typename Port::vec>;
-  { Port::mul(v, v) } -> std::same_as<typename Port::vec>;                // rounded: no compiler may fuse it with an addition
-  { Port::add(v, v) } -> std::same_as<typename Port::vec>;                // nor this with the product that an operand once was
-  { Port::max(v, v) } -> std::same_as<typename Port::vec>;                // unspecified for NaN and for the sign of zero
-  { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;  // a < b ? c : d, lane by lane; a NaN is not less
-  { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;          // 2^n from 1.5 * 2^23 + n, -126 <= n <= 127
+  // rounded: no compiler may fuse a product of `mul` with an addition, nor `add` with what was a product
+  { Port::mul(v, v) } -> std::same_as<typename Port::vec>;
+  { Port::add(v, v) } -> std::same_as<typename Port::vec>;
+  // unspecified for NaN and for the sign of zero
+  { Port::max(v, v) } -> std::same_as<typename Port::vec>;
+  // a < b ? c : d, lane by lane; a NaN is not less
+  { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;
+  // 2^n from 1.5 * 2^23 + n, -126 <= n <= 127
+  { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;
 };
 
 }  // namespace tinyattn::port

@@ -3,6 +3,7 @@
 // One lane on a core that fuses multiply and add in hardware: Cortex-M4F, M7, M33, or x86 with FMA.
 #pragma once
 
+#include "tinyattn/port/rounded.hpp"
 #include "tinyattn/port/scalar.hpp"
 
 #if !defined(__ARM_FEATURE_FMA) && !defined(__FMA__) && !defined(__FP_FAST_FMAF) && !defined(__aarch64__)
@@ -40,23 +41,8 @@ struct fpu : scalar {
 #endif
 
   TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept { return __builtin_fmaf(a, b, c); }
-  TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept { return rounded(a * b); }
-  TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept { return rounded(a) + rounded(b); }
-
- private:
-  // An empty barrier: behind it a compiler cannot see that the value was a product, so it cannot fuse it.
-  TINYATTN_ALWAYS_INLINE static float rounded(float x) noexcept {
-#if defined(__arm__)
-    asm("" : "+t"(x));
-#elif defined(__aarch64__)
-    asm("" : "+w"(x));
-#elif defined(__x86_64__) || defined(__i386__)
-    asm("" : "+x"(x));
-#else
-    asm("" : "+m"(x));
-#endif
-    return x;
-  }
+  TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept { return detail::rounded(a * b); }
+  TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept { return detail::rounded(a) + detail::rounded(b); }
 };
 
 static_assert(contract<fpu>);

@@ -9,6 +9,8 @@
 #ifndef TINYATTN_PORT
 #if defined(__ARM_FEATURE_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF)
 #define TINYATTN_PORT fpu
+#elif defined(__arm__) && (!defined(__ARM_FP) || !(__ARM_FP & 8))
+#define TINYATTN_PORT soft
 #else
 #define TINYATTN_PORT scalar
 #endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// fma with the double of a machine that has no fused multiply-add, and in constant expressions: rounded once, the bits of a
+// hardware fma for every operand but for the sign and payload of a NaN.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace tinyattn::port::detail {
+
+// `sum` misses the exact value by `error`: of the two doubles around that value, the one whose last bit is 1.
+constexpr double round_to_odd(double sum, double error) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(sum);
+  if (bits % 2 == 1) return sum;
+  const bool away_from_zero = (error > 0.0) == (sum > 0.0);
+  return std::bit_cast<double>(away_from_zero ? bits + 1 : bits - 1);
+}
+
+// The sum where rounding it to float, a second time, could go wrong: its error is found (Knuth's two-sum) and the sum rounded
+// to odd, which leaves the last word to the second rounding (Boldo and Melquiond, "Emulation of FMA and correctly
+// rounded sums: proved algorithms using rounding to odd", 2008). Not for infinities, which would make a NaN here.
+constexpr double add_to_odd(double product, double addend) noexcept {
+  const double sum = product + addend;
+  const double addend_in_sum = sum - product;
+  const double error = (product - (sum - addend_in_sum)) + (addend - addend_in_sum);
+  return error == 0.0 ? sum : round_to_odd(sum, error);
+}
+
+// a * b + c, rounded once. The product of two floats is exact in double; their sum with c is not, but rounding it again, to
+// float, is right unless it stands on a float or halfway between two, subnormal ones included: then its low 28 bits are zero.
+//
+// No contraction can change a bit: the only product is exact, so that fusing it with an addition rounds the same number once.
+constexpr float fma_in_double(float a, float b, float c) noexcept {
+  constexpr std::uint64_t low_bits = 0x0fffffff, exponent_bits = 0x7ff0000000000000;
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  const double sum = product + static_cast<double>(c);
+  const auto bits = std::bit_cast<std::uint64_t>(sum);
+  if ((bits & low_bits) != 0 || (bits & exponent_bits) == exponent_bits) return static_cast<float>(sum);
+  return static_cast<float>(add_to_odd(product, static_cast<double>(c)));
+}
+
+}  // namespace tinyattn::port::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// An empty barrier for one float: behind it a compiler cannot see that the value was a product, so it
+// cannot fuse that product with an addition. No instruction comes of it.
+#pragma once
+
+#include "tinyattn/port/compiler.hpp"
+
+namespace tinyattn::port::detail {
+
+TINYATTN_ALWAYS_INLINE float rounded(float x) noexcept {
+#if defined(__ARM_FP)
+  asm("" : "+w"(x));
+#elif defined(__SSE__)
+  asm("" : "+x"(x));
+#else
+  asm("" : "+r"(x));
+#endif
+  return x;
+}
+
+}  // namespace tinyattn::port::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// The square root of a float in integers: correctly rounded, constexpr, no libm.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace tinyattn::port::detail {
+
+// The square root of `square` * 2^24, for `square` below 2^26, rounded down: one bit a step, the highest first, as on paper. At
+// each step `rest` is what the bits so far leave, doubled so as not to shift `root` instead.
+constexpr std::uint32_t square_root_of_mantissa(std::uint32_t square) noexcept {
+  std::uint32_t root = 0, rest = square;
+  for (std::uint32_t bit = 0x01000000u; bit != 0; bit >>= 1) {
+    const std::uint32_t step = 2 * root + bit;
+    if (step <= rest) {
+      rest -= step;
+      root += bit;
+    }
+    rest *= 2;
+  }
+  return root;
+}
+
+// NaN below zero, -0 for -0. The root has 25 bits, one more than a float. It is never halfway between two
+// floats: the square of a number that ends at its 25th bit does not fit into the 24 bits of x.
+constexpr float sqrt_in_integers(float x) noexcept {
+  constexpr std::uint32_t infinity = 0x7f800000u, nan = 0x7fc00000u, hidden = 0x00800000u;
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  if (bits << 1 == 0 || bits == infinity) return x;
+  if (bits > infinity) return std::bit_cast<float>(nan);
+  std::uint32_t exponent = bits >> 23, mantissa = (bits & (hidden - 1)) | hidden;
+  if (exponent == 0) {
+    const auto places = static_cast<std::uint32_t>(std::countl_zero(bits)) - 8;
+    mantissa = bits << places;
+    exponent = 1 - places;  // may wrap around; the sum below does not
+  }
+  const std::uint32_t root = square_root_of_mantissa(exponent % 2 == 0 ? mantissa << 2 : mantissa << 1);
+  const std::uint32_t half_exponent = (exponent + 125) >> 1;  // one less than the root's: the hidden bit adds it
+  return std::bit_cast<float>((half_exponent << 23) + ((root + 1) >> 1));
+}
+
+}  // namespace tinyattn::port::detail
