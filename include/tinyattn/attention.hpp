@@ -19,7 +19,7 @@ namespace kernel {
 template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
 constexpr void check_mask() noexcept {
   static_assert(detail::MaskShape<Mask>::is_mask,
-                "mask must be a mask: a Tensor<bool> alone does not say whether true hides or keeps; BlockMask and KeepMask do");
+                "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; BlockMask and KeepMask do");
   if constexpr (detail::MaskShape<Mask>::is_mask)
     static_assert(detail::MaskShape<Mask>::template fits<Tokens, SourceTokens>, "mask must be [tokens, source tokens] or [source tokens]");
 }

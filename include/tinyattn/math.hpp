@@ -63,7 +63,9 @@ TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port
   return {Port::fma(r, Port::fma(r, q, one), one), n, shifted};
 }
 
-// e^x for -87 <= x <= 0; a NaN stays one.
+// e^x for -87 <= x <= 0, and 0 for x = exp_is_zero, where n = -127 leaves no bit of the power of two; a NaN stays one.
+inline constexpr float exp_is_zero = -88.0f;
+
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(typename Port::vec x) noexcept {
   const auto e = reduce_exponent<Port>(x);

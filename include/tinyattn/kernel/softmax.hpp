@@ -21,10 +21,10 @@ TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to
     if (j < count) Port::store_n(to + j, apply(Port::load_n(from + j, count - j)), count - j);
 }
 
-// Folds the lanes of a vector that was stored: lane q takes lane q + half, half after half.
+// Folds `count` values in at most 16 lanes: lane q takes lane q + 8, then q + 4, q + 2 and q + 1, where there is one.
 TINYATTN_ALWAYS_INLINE constexpr float fold(float* lanes, std::size_t count, auto combine) noexcept {
-  for (std::size_t half = count / 2; half > 0; half /= 2)
-    for (std::size_t q = 0; q < half; ++q) lanes[q] = combine(lanes[q], lanes[q + half]);
+  for (std::size_t half = 8; half > 0; half /= 2)
+    for (std::size_t q = half; q < smaller(2 * half, count); ++q) lanes[q - half] = combine(lanes[q - half], lanes[q]);
   return lanes[0];
 }
 
@@ -47,13 +47,17 @@ constexpr float max_of_row(const float* row, std::size_t count) noexcept {
 // The sum in sixteen lanes that start at +0: element j goes into lane j % 16, and the lanes fold.
 template <class Port>
 constexpr float sum_of_row(const float* row, std::size_t count) noexcept {
-  float lanes[16] = {};
+  using Single = typename Port::one_lane;
+  float lanes[16];
+  lanes[0] = 0.0f;
   std::size_t j = 0;
-  for (; j + Port::lanes <= count; j += Port::lanes)
-    Port::store(lanes + j % 16, Port::add(Port::load(lanes + j % 16), Port::load(row + j)));
+  for (; j + Port::lanes <= count; j += Port::lanes) {
+    float* const lane = lanes + j % 16;
+    Port::store(lane, Port::add(j < 16 ? Port::fill(0.0f) : Port::load(lane), Port::load(row + j)));
+  }
   if constexpr (Port::lanes > 1)
-    for (; j < count; ++j) lanes[j % 16] = Port::one_lane::add(lanes[j % 16], row[j]);
-  return fold(lanes, 16, [](float a, float b) TINYATTN_INLINE_LAMBDA { return Port::one_lane::add(a, b); });
+    for (; j < count; ++j) lanes[j % 16] = Single::add(j < 16 ? 0.0f : lanes[j % 16], row[j]);
+  return fold(lanes, count, [](float a, float b) TINYATTN_INLINE_LAMBDA { return Single::add(a, b); });
 }
 
 // row[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
@@ -75,8 +79,7 @@ constexpr void softmax_row(const float* scores, float* weights, std::size_t coun
   const auto cutoff = Port::fill(-69.0f);
   transform_row<Port>(scores, weights, count, [&](auto score) TINYATTN_INLINE_LAMBDA {
     const auto t = Port::mul(Port::add(score, shift), factor);
-    const auto e = exp_of_nonpositive<Port>(Port::select_less(t, cutoff, cutoff, t));
-    return Port::select_less(t, cutoff, Port::fill(0.0f), e);
+    return exp_of_nonpositive<Port>(Port::select_less(t, cutoff, Port::fill(exp_is_zero), t));
   });
   normalize_row<Port>(weights, weights, count);
 }

@@ -46,7 +46,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::max(v, v) } -> std::same_as<typename Port::vec>;
   // a < b ? c : d, lane by lane; a NaN is not less
   { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;
-  // 2^n from 1.5 * 2^23 + n, -126 <= n <= 127
+  // 2^n from 1.5 * 2^23 + n, -126 <= n <= 127; 0 for n = -127
   { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;
 };
 

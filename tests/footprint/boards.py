@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Builds firmware for a board and runs it, with the flags, the startup code and the memory map of ports/boards."""
+import configparser
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BOARDS = ROOT / "ports" / "boards"
+HERE = ROOT / "tests" / "footprint"
+LANGUAGE = ["-std=c++20", "-fno-exceptions", "-fno-rtti", f"-I{ROOT / 'include'}", f"-I{ROOT / 'ports' / 'simd'}", f"-I{BOARDS}"]
+
+# A firmware may be built with any of these. The library must come out clean with all of them, so that no flag hides anything.
+EVERYTHING_ON = ["-fexceptions", "-frtti", "-fthreadsafe-statics"]
+
+# A layer that exceeds a board's RAM is still built for its core; the code runs on a core that has the same instructions.
+ROOMIER = {"microbit": "mps2-an385"}
+
+
+class BuildError(Exception):
+    """What the compiler, the linker or the program said."""
+
+
+def call(command, timeout=None):
+    try:
+        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                              errors="replace", timeout=timeout, check=False, env={**os.environ, "LC_ALL": "C"})
+    except subprocess.TimeoutExpired as error:
+        raise BuildError(f"{pathlib.Path(command[0]).name}: did not end within {timeout} s") from error
+    if done.returncode != 0:
+        raise BuildError(f"{pathlib.Path(command[0]).name}: exit status {done.returncode}\n{done.stdout}{done.stderr}".rstrip())
+    return done.stdout
+
+
+def read_machine_files(*files):
+    """The values in Meson's machine files: Python would write them the same way, but for true and false."""
+    parser = configparser.ConfigParser(interpolation=None, delimiters="=")
+    parser.optionxform = str
+    parser.read(files, encoding="utf-8")
+    constants = {"true": True, "false": False}
+    values = {}
+    for section in sorted(parser.sections(), key=lambda section: section != "constants"):
+        for name, expression in parser[section].items():
+            value = eval(expression, {"__builtins__": {}}, constants)  # our own files
+            (constants if section == "constants" else values)[name] = value
+    return values
+
+
+class Board:
+    def __init__(self, name, folder):
+        self.name = name
+        self.folder = folder
+        self.machine = read_machine_files(BOARDS / name / "cross.ini", BOARDS / "cortex-m.ini")
+        self.has_fpu = "-mfloat-abi=hard" in self.machine["cpp_args"]
+        folder.mkdir()
+
+    def tool(self, name):
+        return self.machine["cpp"].removesuffix("g++") + name
+
+    def compile(self, source, name, *flags):
+        made = self.folder / name
+        call([self.machine["cpp"], *self.machine["cpp_args"], *LANGUAGE, *flags, "-c", source, "-o", made])
+        return made
+
+    def compile_startup(self):
+        """As ports/boards/meson.build does."""
+        flags = ["-Os", "-fno-tree-loop-distribute-patterns", f'-DBOARD_NAME="{self.name}"', f"-DBOARD_CLOCK_HZ={self.machine['clock_hz']}"]
+        made = []
+        for source in sorted(BOARDS.glob("*.c")):
+            made.append(self.folder / f"{source.stem}.o")
+            call([self.machine["c"], *self.machine["c_args"], *flags, "-c", source, "-o", made[-1]])
+        return made
+
+    def link(self, objects, name, *flags):
+        made = self.folder / name
+        call([self.machine["cpp"], *self.machine["cpp_link_args"], *objects, "-nostdlib", "-lgcc", *flags, "-o", made])
+        return made
+
+    def memory_map(self, board):
+        return [f"-T{BOARDS / board / 'memory.ld'}", f"-L{BOARDS}"]
+
+    def link_firmware(self, objects, name):
+        """Also says on which board the image runs."""
+        try:
+            return self.link(objects, name, *self.memory_map(self.name)), self.name
+        except BuildError as error:
+            if "overflowed" not in str(error) or self.name not in ROOMIER:
+                raise
+        return self.link(objects, name, *self.memory_map(ROOMIER[self.name])), ROOMIER[self.name]
+
+
+def run(image, board):
+    return call([*read_machine_files(BOARDS / board / "cross.ini", BOARDS / "cortex-m.ini")["exe_wrapper"], image], timeout=60)
+
+
+def names():
+    return sorted(file.parent.name for file in BOARDS.glob("*/cross.ini"))

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// Computes the workloads with the port of this build and prints the bits of what comes out.
+#include "board.h"
+#include "outputs.hpp"
+#include "print.hpp"
+#include "workloads.hpp"
+
+#include <cstddef>
+#include <new>
+
+namespace tinyattn::one_answer {
+namespace {
+
+// Where the tensors of the present case stand.
+alignas(64) std::byte memory[MEMORY_BYTES];
+
+class Printer {
+ public:
+  template <std::size_t... Extents>
+  void take(const char* name, const Tensor<float, Extents...>& tensor) noexcept {
+    print(heading(name, tensor), tensor.data());
+  }
+  const Crc32& crc() const noexcept { return crc_; }
+
+ private:
+  void print(const Heading& heading, const float* elements) noexcept;
+
+  Crc32 crc_;
+};
+
+void Printer::print(const Heading& heading, const float* elements) noexcept {
+  print_heading(heading);
+  for (std::size_t i = 0; i < element_count(heading); ++i) {
+    print_word(bits_of(elements[i]));
+    crc_.add(bits_of(elements[i]));
+  }
+  board_print("\n");
+}
+
+template <class Case>
+[[gnu::noinline]] void compute(Printer& outputs) {
+  Inputs inputs;
+  (*new (memory) Case)(inputs, outputs);
+}
+
+template <class... Cases>
+void compute(const Workload<Cases...>& workload) {
+  print_name(workload.name);
+  if constexpr (((sizeof(Cases) > sizeof memory) || ...)) {
+    board_print("too large\n");
+  } else {
+    Printer outputs;
+    (compute<Cases>(outputs), ...);
+    print_crc(outputs.crc());
+  }
+}
+
+}  // namespace
+}  // namespace tinyattn::one_answer
+
+int main() {
+  using namespace tinyattn::one_answer;
+  const auto compute_it = [](const auto& workload) { compute(workload); };
+  for_each_finite_workload(compute_it);
+  for_each_other_workload(compute_it);
+  board_print("end\n");
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// Inputs of the workloads: drawn with Philox, so that they are the same on every target. Nothing here is rounded, lest a difference
+// in the inputs be taken for one in the answer.
+#pragma once
+
+#include "tinyattn/mask.hpp"
+#include "tinyattn/multi_head_attention.hpp"
+#include "tinyattn/random.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace tinyattn::one_answer {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// The same value, from memory that the optimizer cannot see through: what comes of it at run time is computed by the port, not by
+// the compiler.
+template <class T>
+constexpr T hidden(T value) noexcept {
+  if (!std::is_constant_evaluated()) asm volatile("" : : "r"(&value) : "memory");
+  return value;
+}
+
+class Inputs {
+ public:
+  constexpr std::uint32_t word() noexcept {
+    if (drawn_ % 4 == 0) block_ = generator_.block(drawn_ / 4);
+    return block_[drawn_++ % 4];
+  }
+
+  // From [-1, 1), in steps of 2^-23: the product and the sum are exact.
+  constexpr float number() noexcept { return static_cast<float>(word() >> 8) * 0x1p-23f - 1.0f; }
+
+  constexpr bool one_in(std::uint32_t count) noexcept { return word() % count == 0; }
+
+  // Numbers from [-scale, scale), scale a power of two.
+  template <std::size_t... Extents>
+  constexpr void draw(Tensor<float, Extents...>& tensor, float scale = 1.0f) noexcept {
+    for (float& element : tensor.elements) element = scale * number();
+  }
+
+  // A third of the elements.
+  template <std::size_t... Extents>
+  constexpr void draw(Tensor<bool, Extents...>& tensor) noexcept {
+    for (bool& element : tensor.elements) element = one_in(3);
+  }
+
+  constexpr void draw(NoMask&) noexcept {}
+  constexpr void draw(Causal&) noexcept {}
+  constexpr void draw(CausalBottomRight&) noexcept {}
+
+  // The first row of a mask with rows hides everything.
+  template <std::size_t... Extents>
+  constexpr void draw(BlockMask<Extents...>& mask) noexcept {
+    draw(mask.tensor);
+    fill_first_row(mask.tensor, true);
+  }
+  template <std::size_t... Extents>
+  constexpr void draw(KeepMask<Extents...>& mask) noexcept {
+    draw(mask.tensor);
+    fill_first_row(mask.tensor, false);
+  }
+  template <std::size_t... Extents>
+  constexpr void draw(AdditiveMask<Extents...>& mask) noexcept {
+    draw(mask.tensor);
+    for (float& element : mask.tensor.elements)
+      if (one_in(3)) element = -infinity;
+    fill_first_row(mask.tensor, -infinity);
+  }
+
+ private:
+  template <class T, std::size_t Size>
+  static constexpr void fill_first_row(Vector<T, Size>&, std::type_identity_t<T>) noexcept {}
+  template <class T, std::size_t Rows, std::size_t Cols>
+  static constexpr void fill_first_row(Matrix<T, Rows, Cols>& mask, std::type_identity_t<T> value) noexcept {
+    for (std::size_t j = 0; j < Cols; ++j) mask(0, j) = value;
+  }
+
+  Philox4x32 generator_{hidden(std::uint64_t{123})};
+  std::uint64_t drawn_ = 0;
+  std::array<std::uint32_t, 4> block_ = {};
+};
+
+}  // namespace tinyattn::one_answer

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+//
+// Cases of attention: the function and the layers.
+#pragma once
+
+#include "inputs.hpp"
+
+#include "tinyattn/attention.hpp"
+#include "tinyattn/multi_head_attention.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace tinyattn::one_answer {
+
+template <class Mask, std::size_t Tokens, std::size_t SourceTokens, std::size_t KeyDim, std::size_t ValueDim>
+struct Attention {
+  Matrix<float, Tokens, KeyDim> query;
+  Matrix<float, SourceTokens, KeyDim> key;
+  Matrix<float, SourceTokens, ValueDim> value;
+  Mask mask;
+  Matrix<float, Tokens, ValueDim> out;
+  Matrix<float, Tokens, SourceTokens> weights;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(query, 4.0f);
+    inputs.draw(key);
+    inputs.draw(value);
+    inputs.draw(mask);
+    scaled_dot_product_attention(query, key, value, mask, out, weights);
+    outputs.take("out", out);
+    outputs.take("weights", weights);
+  }
+};
+
+// A layer whose weights were drawn, and what every case of one needs.
+template <class Layer>
+struct Drawn {
+  Layer layer;
+  typename Layer::Workspace workspace;
+
+  constexpr Drawn() noexcept : layer(), workspace() {
+    Philox4x32 generator(hidden(7u));
+    initialize(layer, generator);
+  }
+};
+
+// Tokens of a batch, or of none: [Tokens, Width] or [Batch, Tokens, Width].
+template <class Layer, std::size_t DIn, std::size_t DOut, std::size_t... Tokens>
+struct Forward : Drawn<Layer> {
+  Tensor<float, Tokens..., DIn> x;
+  Tensor<float, Tokens..., DOut> out;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(x, 2.0f);
+    this->layer.forward(x, out, this->workspace);
+    outputs.take("out", out);
+  }
+};
+
+template <AttentionConfig config, std::size_t... Tokens>
+using ForwardOf = Forward<MultiHeadAttention<config>, config.d_in, config.d_out, Tokens...>;
+
+template <class Layer, class Mask, std::size_t Tokens, std::size_t DIn, std::size_t DOut>
+struct ForwardMasked : Drawn<Layer> {
+  Matrix<float, Tokens, DIn> x;
+  Mask mask;
+  Matrix<float, Tokens, DOut> out;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(x, 2.0f);
+    inputs.draw(mask);
+    this->layer.forward(x, mask, out, this->workspace);
+    outputs.take("out", out);
+  }
+};
+
+template <AttentionConfig config, class Mask, std::size_t Tokens>
+using MaskedOf = ForwardMasked<MultiHeadAttention<config>, Mask, Tokens, config.d_in, config.d_out>;
+
+template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens>
+struct CrossForward : Drawn<MultiHeadAttention<config>> {
+  Matrix<float, Tokens, config.d_in> query_input;
+  Matrix<float, SourceTokens, config.d_in> key_input, value_input;
+  Matrix<float, Tokens, config.d_out> out;
+  Tensor<float, config.num_heads, Tokens, SourceTokens> weights;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(query_input, 2.0f);
+    inputs.draw(key_input, 2.0f);
+    inputs.draw(value_input);
+    this->layer.forward(query_input, key_input, value_input, out, this->workspace);
+    outputs.take("out", out);
+    this->layer.forward_with_weights(query_input, key_input, value_input, out, weights, this->workspace);
+    outputs.take("out beside weights", out);
+    outputs.take("weights", weights);
+  }
+};
+
+template <AttentionConfig config, std::size_t Tokens>
+struct ForwardWithWeights : Drawn<MultiHeadAttention<config>> {
+  Matrix<float, Tokens, config.d_in> x;
+  Matrix<float, Tokens, config.d_out> out;
+  Tensor<float, config.num_heads, Tokens, Tokens> weights;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(x, 2.0f);
+    this->layer.forward_with_weights(x, out, weights, this->workspace);
+    outputs.take("out", out);
+    outputs.take("weights", weights);
+  }
+};
+
+// No token, one, all of them, and one too many: rows that nobody writes keep what they held.
+template <AttentionConfig config, std::size_t Tokens>
+struct ForwardOfSomeTokens : Drawn<MultiHeadAttention<config>> {
+  Matrix<float, Tokens, config.d_in> x;
+  Matrix<float, Tokens, config.d_out> out;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(x, 2.0f);
+    for (const std::size_t num_tokens : std::array<std::size_t, 5>{0, 1, Tokens - 1, Tokens, Tokens + 1}) {
+      out = full<float, Tokens, config.d_out>(12345.678f);
+      const Status status = this->layer.forward(x, hidden(num_tokens), out, this->workspace);
+      outputs.take("out", out);
+      outputs.take("too many tokens", vector({status == Status::ok ? 0.0f : 1.0f}));
+    }
+  }
+};
+
+template <AttentionConfig config, class Generator, std::size_t... Tokens>
+struct TrainingPass : Drawn<MultiHeadAttention<config>> {
+  Generator generator{hidden(123u)};
+  Tensor<float, Tokens..., config.d_in> x;
+  Tensor<float, Tokens..., config.d_out> out;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(x, 2.0f);
+    this->layer.forward(x, out, this->workspace, generator);
+    outputs.take("out", out);
+    this->layer.forward(x, out, this->workspace, generator);
+    outputs.take("out of the next pass", out);
+  }
+};
+
+// The parameters as they are drawn, in the order in which they are drawn.
+template <AttentionConfig config, class Generator>
+struct Initialize {
+  Generator generator{hidden(123u)};
+  MultiHeadAttention<config> layer;
+
+  constexpr void operator()(Inputs&, auto& outputs) noexcept {
+    initialize(layer, generator);
+    outputs.take("query.weight", layer.query.weight);
+    outputs.take("query.bias", layer.query.bias);
+    outputs.take("key.weight", layer.key.weight);
+    outputs.take("value.weight", layer.value.weight);
+    outputs.take("out_proj.weight", layer.out_proj.weight);
+    outputs.take("out_proj.bias", layer.out_proj.bias);
+  }
+};
+
+}  // namespace tinyattn::one_answer
