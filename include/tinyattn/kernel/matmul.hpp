@@ -56,11 +56,11 @@ struct Tile {
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) factors[r] = product.a.at(i + r, 0);
     const auto b = product.b;
-    auto element = b.at(0, j);
-    for (std::size_t left = product.inner; left != 0; --left) {
+    const auto first = b.at(0, j);
+    std::size_t offset = 0;
+    for (std::size_t left = product.inner; left != 0; --left, offset += b.row_step()) {
       typename Port::vec row[Vectors];
-      b.template load_row<Port>(element, row, cols);
-      if (left != 1) b.next_row(element);
+      b.template load_row<Port>(first + offset, row, cols);
       TINYATTN_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
         const auto factor = Port::broadcast(*factors[r]++);
@@ -71,13 +71,10 @@ struct Tile {
   }
 
   TINYATTN_ALWAYS_INLINE constexpr void finish(const auto& product) const noexcept {
-    const auto out = product.out;
-    float* element = out.at(i, j);
+    float* row = product.out.at(i, j);
+    store_row<Port>(row, sums[0], cols);
     TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      if (r != 0) out.next_row(element);
-      store_row<Port>(element, sums[r], cols);
-    }
+    for (std::size_t r = 1; r < Rows; ++r) store_row<Port>(row += product.out.row_step(), sums[r], cols);
   }
 };
 

@@ -82,8 +82,7 @@ struct RowMajor {
   constexpr T* at(std::size_t i, std::size_t j) const noexcept { return data + i * stride + j; }
   constexpr RowMajor from(std::size_t i, std::size_t j) const noexcept { return {at(i, j), stride}; }
 
-  // A tile reads and writes its rows through a pointer to their first element, which goes down the matrix.
-  constexpr void next_row(T*& element) const noexcept { element += stride; }
+  constexpr std::size_t row_step() const noexcept { return stride; }
 
   template <class Port, std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE constexpr void load_row(const T* element, typename Port::vec (&row)[Vectors], auto cols) const noexcept {
@@ -100,7 +99,7 @@ struct ColumnMajor {
   constexpr T* at(std::size_t i, std::size_t j) const noexcept { return data + j * stride + i; }
   constexpr ColumnMajor from(std::size_t i, std::size_t j) const noexcept { return {at(i, j), stride}; }
 
-  constexpr void next_row(T*& element) const noexcept { ++element; }
+  constexpr std::size_t row_step() const noexcept { return 1; }
 
   template <class Port, std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE constexpr void load_row(const T* element, typename Port::vec (&row)[Vectors], std::size_t cols) const noexcept {
