@@ -43,10 +43,11 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   using KeyDim = Extent<LayoutQuery::cols>;
   using ValueDim = Extent<detail::LayoutOf<Value>::cols>;
   using Source = Extent<detail::LayoutOf<Key>::rows>;
-  float scores[smaller(Port::block_rows, LayoutQuery::rows) * Source{}];
+  constexpr std::size_t block_rows = evenly(LayoutQuery::rows, Port::block_rows);
+  float scores[block_rows * Source{}];
   const auto visible_keys = visible(mask, LayoutQuery::rows, Source{});
   for (std::size_t item = 0; item < LayoutQuery::batch; ++item) {
-    for_each_block<Port::block_rows>(Extent<LayoutQuery::rows>{}, [&](std::size_t first, auto rows) {
+    for_each_block<block_rows>(Extent<LayoutQuery::rows>{}, [&](std::size_t first, auto rows) {
       attend<Port>(rows, KeyDim{}, ValueDim{}, row_major(query, item).from(first, 0), transposed(key, item), row_major(value, item),
                    RowMajor<float, Source>{scores, Source{}}, row_major(out, item).from(first, 0), detail::inverse_sqrt<LayoutQuery::cols>,
                    see_from(visible_keys, first), take_weights.from(item, first));
@@ -76,6 +77,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
                 "out must have the rows of query and the columns of value");
   static_assert(detail::same_shape<Weights, detail::WithCols<Query, detail::LayoutOf<Key>::rows>>,
                 "weights must have the rows of query and a column for each row of key");
+  static_assert(detail::LayoutOf<Weights>::stride == detail::LayoutOf<Weights>::cols, "weights must be a tensor, not a view");
   on_native_port([&](auto port) {
     using Copy = kernel::CopyWeights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>;
     kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out, Copy{weights.data()});

@@ -37,11 +37,10 @@ struct MultiHeadAttention {
 
   using InputProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;
   using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;
-
   static constexpr std::size_t head_dim = config.d_out / (config.num_heads == 0 ? 1 : config.num_heads);
   static constexpr std::size_t parameter_count =
       3 * InputProjection::parameter_count + (config.out_proj ? OutputProjection::parameter_count : 0);
-  static constexpr std::size_t block_rows = kernel::smaller(native_port::block_rows, config.context_length);
+  static constexpr std::size_t block_rows = kernel::evenly(config.context_length, native_port::block_rows);
 
   static constexpr DropoutRate dropout_rate = config.dropout;
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
@@ -191,8 +190,9 @@ constexpr void MultiHeadAttention<config>::forward_with_weights(const Query& que
   check_shapes<Query, Key, Value, Out>();
   check_lengths<Query, Key>();
   static_assert(detail::LayoutOf<Weights>::rows == Tokens{} && detail::LayoutOf<Weights>::cols == SourceTokens{} &&
-                    detail::LayoutOf<Weights>::batch == detail::LayoutOf<Query>::batch * config.num_heads,
-                "weights must be [..., num_heads, tokens, source tokens]");
+                    detail::LayoutOf<Weights>::batch == detail::LayoutOf<Query>::batch * config.num_heads &&
+                    detail::LayoutOf<Weights>::stride == detail::LayoutOf<Weights>::cols,
+                "weights must be [..., num_heads, tokens, source tokens], and no view");
   forward_items(Tokens{}, SourceTokens{}, query_input, key_input, value_input, NoMask{}, out, workspace,
                 kernel::CopyWeights<Tokens{}, SourceTokens{}>{weights.data()});
 }
@@ -232,7 +232,7 @@ constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspa
   });
 }
 
-// Draws query, key, value and out_proj as PyTorch does: each weight before its bias.
+// Draws query, key, value and out_proj as PyTorch does.
 template <AttentionConfig config, random_generator Generator>
 constexpr void initialize(MultiHeadAttention<config>& module, Generator& generator) noexcept {
   initialize(module.query, generator);

@@ -42,7 +42,7 @@ unsigned board_stack_used(void) {
 
 /* --- Reset --- */
 
-static volatile uint32_t* system_register(uint32_t address) { return (volatile uint32_t*)address; }
+static inline volatile uint32_t* system_register(uint32_t address) { return (volatile uint32_t*)address; }
 
 static void prepare_core(void) {
 #if __ARM_ARCH >= 8
@@ -105,6 +105,14 @@ static void print_stacked_registers(const uint32_t* frame) {
   for (unsigned i = 0; i < 8; ++i) print_register(names[i], frame[i]);
 }
 
+/* Then the core had no place for the registers. */
+static int has_overflowed(const uint32_t* frame) {
+#if __ARM_ARCH >= 8
+  if (*system_register(0xe000ed28) & 1u << 20) return 1; /* CFSR.STKOF */
+#endif
+  return frame < stack_bottom;
+}
+
 __attribute__((noreturn, used)) static void report_fault(const uint32_t* frame) {
   uint32_t exception;
   __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
@@ -112,7 +120,7 @@ __attribute__((noreturn, used)) static void report_fault(const uint32_t* frame) 
   print_register("exception", exception);
   print_register("sp", (uint32_t)frame);
   print_status_registers();
-  if (frame < stack_bottom) {
+  if (has_overflowed(frame)) {
     board_print("the stack has overflowed\n");
   } else {
     print_stacked_registers(frame);

@@ -5,8 +5,11 @@
 
 #include "in_parallel.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <vector>
 
 namespace tinyattn::test {
 
@@ -24,6 +27,7 @@ class Randomness {
 
   // first <= result < first + count
   int between(int first, int count) noexcept { return first + static_cast<int>((*this)() % static_cast<unsigned>(count)); }
+  float sign() noexcept { return (*this)() % 2 != 0 ? 1.0f : -1.0f; }
   float bits() noexcept { return from_bits((*this)()); }
 
  private:
@@ -79,19 +83,54 @@ inline Operands cancelling(Randomness& random) {
   return {a, b, nudged(random, -(a * b))};
 }
 
-// The product is half the spacing of the floats at c: a tie, or just beside one.
-inline Operands tied(Randomness& random) {
-  const int exponent = random.between(-126, 254), split = random.between(-50, 100);
-  const float half = std::ldexp(1.0f, split),
-              other_half = std::ldexp(random() % 2 != 0 ? 1.0f : -1.0f, std::max(exponent, -126) - 24 - split);
-  const float beside = from_bits(bits_of(other_half) + static_cast<std::uint32_t>(random.between(-1, 3)));
-  return {half, beside, with_exponent(random, exponent)};
+// Factors of a number just beside 2^47, by less than 2^9: so near to a power of two that a sum keeps nothing of the difference
+// but that there is one.
+struct Factors {
+  float first, second;
+};
+
+inline std::vector<Factors> factors_beside_a_power_of_two() {
+  std::vector<Factors> found;
+  for (std::uint64_t first = 1 << 23; first < 1 << 24; ++first) {
+    const std::uint64_t second = (std::uint64_t{1} << 47) / first, rest = (std::uint64_t{1} << 47) - first * second;
+    if (rest < 512) found.push_back({static_cast<float>(first), static_cast<float>(second)});
+    if (first - rest < 512) found.push_back({static_cast<float>(first), static_cast<float>(second + 1)});
+  }
+  return found;
 }
 
+// c, and the exponents of two factors whose product is half the spacing of the floats at c.
+struct Halfway {
+  float c;
+  int first, second;
+};
+
+inline Halfway halfway(Randomness& random) {
+  const int exponent = random.between(-151, 279), half_spacing = std::max(exponent, -126) - 24;
+  const int first = half_spacing / 2 + random.between(-20, 40);
+  return {with_exponent(random, exponent), first, half_spacing - first};
+}
+
+// A tie, or the product one float beside one.
+inline Operands tied(Randomness& random) {
+  const auto [c, first, second] = halfway(random);
+  const float beside = from_bits(bits_of(std::ldexp(random.sign(), second)) + static_cast<std::uint32_t>(random.between(-1, 3)));
+  return {std::ldexp(1.0f, first), beside, c};
+}
+
+// A tie missed by less than the sum can hold.
+inline Operands barely_not_tied(Randomness& random) {
+  static const auto candidates = factors_beside_a_power_of_two();
+  const Factors& factors = candidates[random() % candidates.size()];
+  const auto [c, first, second] = halfway(random);
+  return {std::ldexp(factors.first, first - 23), std::ldexp(factors.second * random.sign(), second - 24), c};
+}
+
+// The product may be a tie by itself, and the addend too small to do more than decide it.
 inline Operands of_few_bits(Randomness& random) {
   const int exponent = random.between(-40, 80);
   return {with_few_bits(random, exponent), with_few_bits(random, random.between(-3, 6)),
-          with_few_bits(random, exponent + random.between(-30, 60))};
+          with_few_bits(random, exponent + random.between(-90, 120))};
 }
 
 // Around 2^128, with an addend that can still turn the scale.
@@ -109,8 +148,8 @@ inline Operands underflowing(Randomness& random) {
 }
 
 inline Operands draw(Randomness& random) {
-  constexpr Operands (*kinds[])(Randomness&) = {any_bits, special_values, of_one_size, at_any_distance, cancelling,
-                                                tied,     of_few_bits,    overflowing, underflowing};
+  constexpr Operands (*kinds[])(Randomness&) = {any_bits, special_values,  of_one_size, at_any_distance, cancelling,
+                                                tied,     barely_not_tied, of_few_bits, overflowing,     underflowing};
   return kinds[random() % std::size(kinds)](random);
 }
 

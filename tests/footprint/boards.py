@@ -14,17 +14,18 @@ LANGUAGE = ["-std=c++20", "-fno-exceptions", "-fno-rtti", f"-I{ROOT / 'include'}
 EVERYTHING_ON = ["-fexceptions", "-frtti", "-fthreadsafe-statics"]
 
 # A layer that exceeds a board's RAM is still built for its core; the code runs on a core that has the same instructions.
-ROOMIER = {"microbit": "mps2-an385"}
+ROOMIER = {"microbit": ["mps2-an385"]}
 
 
 class BuildError(Exception):
     """What the compiler, the linker or the program said."""
 
 
-def call(command, timeout=None):
+def call(command, text="", timeout=None):
+    """What the command says, given the text to read."""
     try:
-        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
-                              errors="replace", timeout=timeout, check=False, env={**os.environ, "LC_ALL": "C"})
+        done = subprocess.run([str(word) for word in command], input=text, capture_output=True, encoding="utf-8", errors="replace",
+                              timeout=timeout, check=False, env={**os.environ, "LC_ALL": "C"})
     except subprocess.TimeoutExpired as error:
         raise BuildError(f"{pathlib.Path(command[0]).name}: did not end within {timeout} s") from error
     if done.returncode != 0:
@@ -62,31 +63,30 @@ class Board:
         call([self.machine["cpp"], *self.machine["cpp_args"], *LANGUAGE, *flags, "-c", source, "-o", made])
         return made
 
+    def compile_c(self, source, name, *flags):
+        made = self.folder / name
+        call([self.machine["c"], *self.machine["c_args"], "-Os", *flags, "-c", source, "-o", made])
+        return made
+
     def compile_startup(self):
         """As ports/boards/meson.build does."""
-        flags = ["-Os", "-fno-tree-loop-distribute-patterns", f'-DBOARD_NAME="{self.name}"', f"-DBOARD_CLOCK_HZ={self.machine['clock_hz']}"]
-        made = []
-        for source in sorted(BOARDS.glob("*.c")):
-            made.append(self.folder / f"{source.stem}.o")
-            call([self.machine["c"], *self.machine["c_args"], *flags, "-c", source, "-o", made[-1]])
-        return made
+        flags = ["-fno-tree-loop-distribute-patterns", f'-DBOARD_NAME="{self.name}"', f"-DBOARD_CLOCK_HZ={self.machine['clock_hz']}"]
+        return [self.compile_c(source, f"{source.stem}.o", *flags) for source in sorted(BOARDS.glob("*.c"))]
 
     def link(self, objects, name, *flags):
         made = self.folder / name
         call([self.machine["cpp"], *self.machine["cpp_link_args"], *objects, "-nostdlib", "-lgcc", *flags, "-o", made])
         return made
 
-    def memory_map(self, board):
-        return [f"-T{BOARDS / board / 'memory.ld'}", f"-L{BOARDS}"]
-
     def link_firmware(self, objects, name):
-        """Also says on which board the image runs."""
-        try:
-            return self.link(objects, name, *self.memory_map(self.name)), self.name
-        except BuildError as error:
-            if "overflowed" not in str(error) or self.name not in ROOMIER:
-                raise
-        return self.link(objects, name, *self.memory_map(ROOMIER[self.name])), ROOMIER[self.name]
+        """The image, and the board on which it can run."""
+        places = [self.name, *ROOMIER.get(self.name, [])]
+        for place in places:
+            try:
+                return self.link(objects, name, f"-T{BOARDS / place / 'memory.ld'}", f"-L{BOARDS}"), place
+            except BuildError:
+                if place == places[-1]:
+                    raise
 
 
 def run(image, board):

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: MIT
 """What is in an object or an image: its sizes, and what firmware must not hold, each said in a sentence."""
-import dataclasses
 import re
+import typing
 
 from boards import call
 
-LIBM = "|".join("""acos asin atan atan2 cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim floor fma fmax fmin fmod frexp hypot
-    ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nearbyint nextafter pow remainder remquo rint round
-    scalbln scalbn sin sincos sinh sqrt tan tanh tgamma trunc""".split())
+LIBM = "|".join("""
+    acos asin atan atan2 cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim floor fma fmax fmin fmod frexp hypot ilogb
+    ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nearbyint nextafter pow remainder remquo rint round scalbln
+    scalbn sin sincos sinh sqrt tan tanh tgamma trunc""".split())
 
 # What it is, and the symbols by which it shows.
 FORBIDDEN = {
     "the heap": r"(_?(malloc|calloc|realloc|free)(_r)?|aligned_alloc|_?sbrk(_r)?|_Zn[wa]\w+|_Zd[la]\w+)",
+    "type information": r"(_ZT[ISV]\w+|__dynamic_cast|__cxa_pure_virtual)",
     "a guard variable": r"(__cxa_guard_\w+|_ZGV\w+)",
     "destructors at exit": r"(__cxa_atexit|__aeabi_atexit|atexit|__dso_handle)",
     "exceptions": r"(__cxa_\w+|_ZSt9terminatev|_ZSt\d+__throw_\w+)",
     "unwinding": r"(_Unwind_\w+|__gxx_personality_\w+|__aeabi_unwind_\w+|__gnu_unwind_\w+)",
-    "type information": r"(_ZT[ISV]\w+|__dynamic_cast)",
     "stdio": r"(v?[fsd]?n?i?printf|v?sni?printf|f?put[cs]|putchar|f(write|flush|open|close)|perror|_impure_ptr|_ZSt4cout)",
     "an end of the program": r"(abort|_?exit|raise|__assert\w*)",
     "libm": rf"(({LIBM})[fl]?|__ieee754_\w+|__math_\w+|__errno)",
@@ -27,33 +28,25 @@ HELPER = re.compile(r"(__aeabi_\w+|__gnu_[df]2h_\w+|__gnu_h2[df]_\w+|__[a-z]+[sd
 FLOAT_HELPER = re.compile(r"(__aeabi_(c?f\w+|u?[il]2f|ul2f|h2f)|__[a-z]+sf[a-z]*\d?)")
 
 
-@dataclasses.dataclass(frozen=True)
-class Symbol:
+class Symbol(typing.NamedTuple):
     name: str
-    kind: str
-    size: int
+    kind: str  # nm's letter; U is undefined
 
 
 def symbols(board, file):
-    """Kinds are those of nm; U is undefined."""
-    found = []
-    for line in call([board.tool("nm"), "--print-size", "--format=posix", file]).splitlines():
-        name, kind, *numbers = line.split()
-        if not name.startswith("$"):
-            found.append(Symbol(name, kind, int(numbers[1], 16) if len(numbers) > 1 else 0))
-    return found
+    """But for those that only mark where code ends and data begins."""
+    lines = call([board.tool("nm"), "--format=posix", file]).splitlines()
+    return [Symbol(*line.split()[:2]) for line in lines if not line.startswith("$")]
 
 
 def forbidden(name):
     return next((what for what, pattern in FORBIDDEN.items() if re.fullmatch(pattern, name)), None)
 
 
-def problem_of(symbol, board):
+def unwanted_symbol(symbol, board):
     what = forbidden(symbol.name)
     if what:
         return f"needs {symbol.name}: {what}" if symbol.kind == "U" else f"holds {symbol.name}: {what}"
-    if symbol.kind in "bBdDC":
-        return f"keeps {symbol.size} bytes of static RAM: {symbol.name}"
     if symbol.kind != "U":
         return None
     if not HELPER.fullmatch(symbol.name):
@@ -77,20 +70,28 @@ def sections(board, file):
     return [(name, kind, flags, int(size, 16)) for name, kind, size, flags in re.findall(line, table, re.MULTILINE)]
 
 
-def unwanted_sections(board, file):
-    wanted = {".init_array": "runs a constructor before main", ".ctors": "runs a constructor before main",
-              ".ARM.extab": "carries tables for unwinding", ".gcc_except_table": "carries tables for unwinding"}
-    return [f"{sentence}: {name}" for name, _, _, size in sections(board, file) for start, sentence in wanted.items()
-            if size and name.startswith(start)]
+# Patterns of section names.
+UNWANTED_SECTIONS = {
+    r"\.(init|fini|preinit)_array.*|\.[cd]tors.*": "runs code before or after main",
+    r"\.ARM\.extab.*|\.gcc_except_table.*": "carries tables for unwinding",
+}
 
 
-def problems_of_object(board, file):
+def unwanted_section(name, flags, size):
+    for pattern, what in UNWANTED_SECTIONS.items():
+        if size and re.fullmatch(pattern, name):
+            return f"{what}: {name}"
+    return f"keeps {size} bytes of static RAM: {name}" if size and "W" in flags else None
+
+
+def unwanted_in_object(board, file):
     """All that firmware must not hold, in an object that is nothing but the library and its caller."""
-    found = [problem_of(symbol, board) for symbol in symbols(board, file)]
-    return [problem for problem in found if problem] + unwanted_sections(board, file) + double_instructions(board, file)
+    found = [unwanted_symbol(symbol, board) for symbol in symbols(board, file)]
+    found += [unwanted_section(name, flags, size) for name, _, flags, size in sections(board, file)]
+    return [problem for problem in found if problem] + double_instructions(board, file)
 
 
-def problems_of_growth(board, image, without):
+def unwanted_in_growth(board, image, without):
     """What the linker brought along with the library: helpers of helpers."""
     before = {symbol.name for symbol in symbols(board, without)}
     brought = [symbol.name for symbol in symbols(board, image) if symbol.name not in before]
@@ -102,9 +103,10 @@ def helpers(board, file):
 
 
 def flash(board, image):
-    """Code, constants, and the first values of variables."""
-    return sum(size for name, kind, _, size in sections(board, image) if kind != "NOBITS")
+    """Code, constants, and the first values of variables. No memory map of ours keeps tables for unwinding."""
+    return sum(size for name, kind, _, size in sections(board, image) if kind != "NOBITS" and not name.startswith(".ARM"))
 
 
 def static_ram(board, image):
-    return sum(size for name, _, flags, size in sections(board, image) if "W" in flags and name != ".stack")
+    """The section for constructors counts as writable, but lies in flash."""
+    return sum(size for name, _, flags, size in sections(board, image) if "W" in flags and name not in (".stack", ".init_array"))

@@ -24,6 +24,9 @@ class Cost:
     def items(self):
         return dataclasses.asdict(self).items()
 
+    def ram(self):
+        return self.scratch + self.stack + self.static
+
 
 # What the project promises, for the core on which it has peers.
 PROMISES = {
@@ -61,26 +64,23 @@ def write_figures(compiler, costs):
     FIGURES.write_text("\n".join([f"{HEAD}compiler {compiler}", "", columns, *rows, ""]), encoding="utf-8")
 
 
-def limits(case, figures):
-    """The promise where there is one and what growth allows, whichever is less, and which of them it is."""
-    promise, figure = PROMISES.get(case), figures.get(case)
-    grown = with_margin(figure) if figure else None
-    found = {}
-    for what in Cost.__dataclass_fields__:
-        choices = [(getattr(cost, what), name) for cost, name in ((promise, "promised"), (grown, "before, with a margin")) if cost]
-        if choices:
-            found[what] = min(choices)
-    return found
+def limit(case, figures):
+    """What is promised; else what it cost before, with a margin; else nothing."""
+    if case in PROMISES:
+        return PROMISES[case]
+    return with_margin(figures[case]) if case in figures else None
 
 
 def excesses(cost, allowed):
-    return [f"{what}: {size} bytes, {size - allowed[what][0]} more than the {allowed[what][0]} {allowed[what][1]}"
-            for what, size in cost.items() if what in allowed and size > allowed[what][0]]
+    if not allowed:
+        return []
+    return [f"{what}: {size} bytes, {size - most} more than {most}"
+            for (what, size), most in zip(cost.items(), dataclasses.astuple(allowed)) if size > most]
 
 
 def changes(case, cost, figures):
     before = figures.get(case)
     if not before:
-        return [f"{' '.join(case)}: no figures yet"]
+        return [f"{' '.join(case)}: new"]
     return [f"{' '.join(case)}: {what} was {old}, is {size}" for (what, size), old in zip(cost.items(), dataclasses.astuple(before))
             if size != old]

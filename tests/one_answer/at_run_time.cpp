@@ -59,10 +59,14 @@ void compute(const Workload<Cases...>& workload) {
 }  // namespace
 }  // namespace tinyattn::one_answer
 
+#define TEXT_OF(name) TINYATTN_TEXT(name)
+
 int main() {
   using namespace tinyattn::one_answer;
+  board_print("port " TEXT_OF(TINYATTN_PORT) "\n");
   const auto compute_it = [](const auto& workload) { compute(workload); };
   for_each_finite_workload(compute_it);
   for_each_other_workload(compute_it);
   board_print("end\n");
+  return 0;
 }

@@ -50,4 +50,5 @@ int main() {
   using namespace tinyattn::one_answer;
   for_each_finite_workload([](const auto& workload) { print(workload); });
   board_print("end\n");
+  return 0;
 }

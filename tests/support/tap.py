@@ -5,14 +5,24 @@ import os
 import sys
 
 
+class Skip(str):
+    """Why a check does not apply."""
+
+
+def print_point(number, name, problem):
+    if isinstance(problem, Skip):
+        print(f"ok {number} - {name} # SKIP {problem}")
+        return
+    print(f"{'not ok' if problem else 'ok'} {number} - {name}")
+    for line in problem.splitlines():
+        print(f"# {line}")
+
+
 def report(checks):
-    """checks: a list of (name, function); the function returns what is wrong, or nothing. Exits with the verdict."""
+    """checks: a list of (name, function); the function returns what is wrong, or "", or a Skip. Exits with the verdict."""
     print(f"1..{len(checks)}")
-    failed = not checks
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for number, (name, problem) in enumerate(zip([name for name, _ in checks], pool.map(lambda check: check[1](), checks)), 1):
-            print(f"{'not ok' if problem else 'ok'} {number} - {name}")
-            for line in (problem or "").splitlines():
-                print(f"# {line}")
-            failed = failed or bool(problem)
-    sys.exit(failed)
+        problems = list(pool.map(lambda check: check[1](), checks))
+    for number, ((name, _), problem) in enumerate(zip(checks, problems), 1):
+        print_point(number, name, problem)
+    sys.exit(not checks or any(problem and not isinstance(problem, Skip) for problem in problems))

@@ -26,6 +26,7 @@ class Run:
     options: list = dataclasses.field(default_factory=list)
     compiler: str = "g++"
     builds: bool = True
+    shows: bool = False  # the comments with which its tests begin: tables
 
 
 @dataclasses.dataclass
@@ -43,7 +44,7 @@ def board(name):
 def targets():
     everywhere = ["unit", "golden", "headers"]
     on_a_host = everywhere + ["refusals"]
-    sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false"]
+    sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dcpp_args=-fno-sanitize-recover=all", "-Doptimization=0", "-Ddebug=true"]
     return {
         "host": Target(["gcc", "clang"], [
             Run("host, gcc", "gcc", on_a_host),
@@ -51,6 +52,7 @@ def targets():
         ]),
         "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "golden"], sanitize, "clang++")]),
         "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
+        "footprint": Target(["gcc", "firmware"], [Run("footprint", "gcc", ["footprint"], builds=False, shows=True)]),
         "style": Target(["clang", "style"], [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
         **{folder.parent.name: board(folder.parent.name) for folder in sorted(BOARDS.glob("*/cross.ini"))},
     }
@@ -61,6 +63,7 @@ class Outcome:
     passed: int = 0
     failed: int = 0
     details: list = dataclasses.field(default_factory=list)
+    tables: list = dataclasses.field(default_factory=list)
 
     def fail(self, title, text, count=1):
         self.failed += count
@@ -85,7 +88,8 @@ def configure(folder, run):
     note = folder / "configured-by"
     line = shlex.join([run.compiler, *command])
     if note.is_file() and note.read_text() == line:
-        return ""
+        status, output = call(["ninja", "-C", str(folder), "build.ninja"], run)  # a meson.build may have changed
+        return output if status != 0 else ""
     shutil.rmtree(folder, ignore_errors=True)
     status, output = call(command, run)
     if status != 0:
@@ -111,6 +115,7 @@ def build_errors(output):
 
 
 POINT = re.compile(r"^(not )?ok\b[^#\n]*(# *(?:skip|todo))?", re.MULTILINE | re.IGNORECASE)
+FIRST_COMMENTS = re.compile(r"(?:#.*\n)*")
 FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
 
 
@@ -140,7 +145,10 @@ def test(folder, run, outcome):
     suites = [argument for suite in run.suites for argument in ("--suite", suite)]
     status, output = call(["meson", "test", "-C", str(folder), "--no-rebuild", *suites], run)
     for line in log.read_text(errors="replace").splitlines() if log.is_file() else []:
-        count_test(json.loads(line), outcome)
+        finished = json.loads(line)
+        count_test(finished, outcome)
+        if run.shows:
+            outcome.tables.append(re.sub("^# ?", "", FIRST_COMMENTS.match(finished.get("stdout", ""))[0], flags=re.MULTILINE).rstrip())
     if status != 0 and outcome.failed == 0:
         outcome.fail(f"{run.name}: meson test failed", last_lines(output))
     if outcome.passed + outcome.failed == 0:
@@ -175,7 +183,7 @@ def main(names):
         began = time.monotonic()
         outcome = execute(run)
         print(f"{run.name:<14}{outcome.passed:>6} passed{outcome.failed:>5} failed{time.monotonic() - began:>8.1f} s", flush=True)
-        for detail in outcome.details:
+        for detail in outcome.tables + outcome.details:
             print(detail, flush=True)
         total.passed += outcome.passed
         total.failed += outcome.failed

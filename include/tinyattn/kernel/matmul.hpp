@@ -121,18 +121,12 @@ constexpr void matmul_rows(const auto& product, std::size_t i) noexcept {
   }
 }
 
-// The size of a tile along an extent of `count` that takes at most `most`: as few tiles as can be, of even size.
-constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
-  const std::size_t tiles = (count + most - 1) / most;
-  return (count + tiles - 1) / tiles;
-}
-
+// The width of a tile in vectors, and its height: a quarter of the registers is left for a row of b and for the factors.
 template <class Port, class Cols>
 inline constexpr std::size_t tile_vectors = Port::tile_vectors;
 template <class Port, std::size_t Cols>
 inline constexpr std::size_t tile_vectors<Port, Extent<Cols>> = evenly((Cols + Port::lanes - 1) / Port::lanes, Port::tile_vectors);
 
-// A quarter of the registers is left for a row of b and for the factors.
 template <class Port, std::size_t Vectors, class Rows>
 inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / Vectors);
 template <class Port, std::size_t Vectors, std::size_t Rows>

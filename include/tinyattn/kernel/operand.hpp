@@ -25,6 +25,12 @@ struct AtLeast {
 
 constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
+// The size of a tile or block along an extent of `count` that takes at most `most`: as few as can be, of even size.
+constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
+  const std::size_t parts = (count + most - 1) / most;
+  return (count + parts - 1) / parts;
+}
+
 // Calls step(j, n) for vectors that cover elements 0 to count - 1: n is Extent<lanes>, or fewer for the last.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count, auto step) noexcept {

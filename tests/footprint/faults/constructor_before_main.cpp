@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // board: mps2-an386
-// found: runs a constructor before main: .init_array
+// found: runs code before or after main: .init_array
 int tokens();
 
 int context_length = tokens();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // board: mps2-an386
-// found: needs __aeabi_unwind_cpp_pr0: unwinding
+// found: needs __aeabi_unwind_cpp_pr1: unwinding
 void other();
 
 int attend() {

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""The programs of the table: one for each compiler, target and set of flags. Ninja builds and runs what is not up to date."""
+import dataclasses
+import itertools
+import os
+import pathlib
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import zlib
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BOARDS = ROOT / "ports" / "boards"
+sys.path.insert(0, str(ROOT / "tests" / "footprint"))
+import boards  # noqa: E402
+
+LANGUAGE = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror",
+            *(f"-I{folder}" for folder in (ROOT / "include", ROOT / "ports" / "simd", BOARDS))]
+CONTRACTS = ["off", "fast"]
+LEVELS = ["-O0", "-O2", "-O3", "-Os"]
+SECONDS = 120
+
+# Clang stops after a million steps of constant evaluation unless told otherwise; GCC counts otherwise and gets by with its default.
+ANY_NUMBER_OF_STEPS = {"clang++": ["-fconstexpr-steps=1000000000"]}
+
+
+@dataclasses.dataclass
+class Machine:
+    """What a compiler builds for, and how its programs run."""
+
+    compiler: list
+    wrapper: list = dataclasses.field(default_factory=list)
+    support: list = dataclasses.field(default_factory=list)  # commands that compile a file each, beside the program
+    link: list = dataclasses.field(default_factory=list)
+    memory: int = 128 * 1024
+
+
+@dataclasses.dataclass
+class Cell:
+    row: str
+    contract: str
+    level: str
+    machine: Machine
+    flags: list
+    source: str = "at_run_time.cpp"
+
+    @property
+    def name(self):
+        return " ".join(filter(None, [self.row, self.level, self.contract and f"-ffp-contract={self.contract}"]))
+
+    @property
+    def stem(self):
+        return re.sub(r"[^\w+.=-]+", "_", self.name)
+
+
+# --- Machines ---
+
+
+def hosted(*compiler, wrapper=()):
+    compile_host = [*compiler, "-std=c++20", f"-I{BOARDS}", '-DBOARD_NAME="host"', str(BOARDS / "host" / "host.cpp")]
+    return Machine(list(compiler), list(wrapper), [compile_host], ["-static"] if wrapper else [])
+
+
+def bytes_of(text):
+    number, unit = re.fullmatch(r"(\d+)([KM])", text).groups()
+    return int(number) * {"K": 1024, "M": 1024 * 1024}[unit]
+
+
+def board(name):
+    """As ports/boards/meson.build builds for it. Tensors get half of the RAM, the stack the rest."""
+    machine = boards.read_machine_files(BOARDS / name / "cross.ini", BOARDS / "cortex-m.ini")
+    compile_c = [machine["c"], *machine["c_args"], "-Os", "-fno-tree-loop-distribute-patterns", f'-DBOARD_NAME="{name}"',
+                 f"-DBOARD_CLOCK_HZ={machine['clock_hz']}"]
+    memory_map = (BOARDS / name / "memory.ld").read_text(encoding="utf-8")
+    ram = bytes_of(re.search(r"RAM .*LENGTH = (\w+)", memory_map).group(1))
+    return Machine([machine["cpp"], *machine["cpp_args"], "-fno-exceptions", "-fno-rtti"], machine["exe_wrapper"],
+                   [[*compile_c, str(source)] for source in sorted(BOARDS.glob("*.c"))],
+                   [*machine["cpp_link_args"], f"-T{BOARDS / name / 'memory.ld'}", f"-L{BOARDS}", "-lgcc"], min(ram // 2, 128 * 1024))
+
+
+AARCH64 = hosted("aarch64-linux-gnu-g++", wrapper=["qemu-aarch64"])
+ARMV7_NEON = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", wrapper=["qemu-arm"])
+ARMV7 = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=vfpv3-d16", "-mfloat-abi=hard", wrapper=["qemu-arm"])
+
+# What chooses the port. The scalar port beside an FMA unit is the one in which a compiler could fuse what it must not.
+PORTS = {"x86_64": ["", "-march=native", "-march=native -DTINYATTN_PORT=scalar"], "aarch64": ["", "-DTINYATTN_PORT=scalar"]}
+
+
+# --- Cells ---
+
+
+def row(name, machine, levels=LEVELS, flags=""):
+    name = f"{name} {flags}".strip()
+    return [Cell(name, contract, level, machine, shlex.split(flags)) for contract, level in itertools.product(CONTRACTS, levels)]
+
+
+def in_the_compiler(compiler, machine):
+    return Cell(f"in the compiler, {compiler}", "", "", machine, ANY_NUMBER_OF_STEPS.get(compiler, []), "in_the_compiler.cpp")
+
+
+def all_cells():
+    """The first is the one that all others are compared with."""
+    here = platform.machine()
+    compilers = {compiler: hosted(compiler) for compiler in ("g++", "clang++")}
+    cells = [in_the_compiler(compiler, machine) for compiler, machine in compilers.items()]
+    cells += [in_the_compiler("aarch64-linux-gnu-g++", AARCH64), in_the_compiler("arm-linux-gnueabihf-g++", ARMV7),
+              in_the_compiler("arm-none-eabi-g++", board("mps2-an386"))]
+    for (compiler, machine), flags in itertools.product(compilers.items(), PORTS.get(here, [""])):
+        cells += row(f"{here}, {compiler}", machine, flags=flags)
+    for flags in PORTS["aarch64"]:
+        cells += row("AArch64", AARCH64, flags=flags)
+    cells += row("ARMv7 with NEON and VFPv4", ARMV7_NEON)
+    cells += row("ARMv7 with VFPv3-D16", ARMV7)
+    for name in boards.names():
+        cells += row(name, board(name), ["-O2", "-Os"])
+    return cells
+
+
+# --- Ninja ---
+
+RULES = f"""
+rule compile
+  command = $call -MD -MF $out.d -MT $out -o $out
+  depfile = $out.d
+  deps = gcc
+rule run
+  command = timeout {SECONDS} $call ./$in > $out.part && mv $out.part $out
+"""
+
+
+def path_for_ninja(path):
+    return re.sub(r"([$ :])", r"$\1", str(path))
+
+
+def edge(rule, made, inputs, command):
+    """`made` is also made again if the tool that makes it changes, as with a new version of a compiler."""
+    tools = [os.path.realpath(shutil.which(word) or word) for word in command[:1]]
+    paths = [" ".join(map(path_for_ninja, group)) for group in (inputs, tools)]
+    return f"build {path_for_ninja(made)}: {rule} {paths[0]} | {paths[1]}\n  call = {shlex.join(command).replace('$', '$$')}\n"
+
+
+def edges(cell):
+    """Support files are named after what compiles them: cells share them."""
+    machine = cell.machine
+    support = {f"support-{zlib.crc32(shlex.join(command).encode()):08x}.o": [*command, "-c"] for command in machine.support}
+    source = HERE / cell.source
+    compile_program = [*machine.compiler, *LANGUAGE, f"-DMEMORY_BYTES={machine.memory}", *filter(None, [cell.level]), *cell.flags,
+                       *([f"-ffp-contract={cell.contract}"] if cell.contract else []), str(source), *support, *machine.link]
+    yield from (edge("compile", made, command[-2:-1], command) for made, command in support.items())
+    yield edge("compile", f"{cell.stem}.elf", [source, *support], compile_program)
+    yield edge("run", f"{cell.stem}.txt", [f"{cell.stem}.elf"], machine.wrapper)
+
+
+def ninja(folder, *arguments):
+    done = subprocess.run(["ninja", "-C", str(folder), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", check=False)
+    return done.returncode, done.stdout
+
+
+def build(cells, folder):
+    """Builds and runs what it can. Returns what the programs printed, and what the steps said that failed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = RULES + "".join(dict.fromkeys(itertools.chain.from_iterable(map(edges, cells))))
+    (folder / "build.ninja").write_text(text, encoding="utf-8")
+    status, said = ninja(folder, "-k", "0", f"-j{os.cpu_count()}")
+    printed = {}
+    for cell in cells:
+        if status == 0 or "no work to do" in ninja(folder, "-n", f"{cell.stem}.txt")[1]:
+            printed[cell.name] = (folder / f"{cell.stem}.txt").read_text(encoding="utf-8")
+    return printed, said if status != 0 else ""
