@@ -73,6 +73,15 @@ class Bench:
             shutil.copytree(self.clean, tree)
             return not catcher.catch(tree)
 
+    def in_order(self, fault, programs):
+        """Every catcher, first those that are quick or likely."""
+        first = [program for program in programs if program.build == next(iter(catchers.BUILDS))]
+        rest = [program for program in programs if program not in first]
+        refusals, firmware = self.scripts["refusals"], self.scripts["firmware"]
+        if "static_assert" in fault.text:
+            return [refusals, *first, firmware, *rest]
+        return [*first, firmware, *rest, refusals]
+
     def caught_by(self, fault):
         """What caught it, and what is wrong."""
         includers = [program for program in self.programs if fault.file in program.files(self.clean)]
@@ -83,7 +92,7 @@ class Bench:
             shutil.copytree(self.clean, tree)
             try:
                 fault.plant(tree)
-                for catcher in includers + self.scripts:
+                for catcher in self.in_order(fault, includers):
                     caught = catcher.catch(tree)
                     if caught and self.passes_untouched(catcher):
                         return caught, ""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Computes the workloads with the port of this build and prints the bits of what comes out.
-#include "board.h"
+// Computes the workloads with the port of this build and prints the bits of what comes out. MEMORY_BYTES are there for the tensors of
+// a case; one that needs more is left out.
 #include "outputs.hpp"
 #include "print.hpp"
 #include "workloads.hpp"
@@ -12,30 +12,29 @@
 namespace tinyattn::one_answer {
 namespace {
 
-// Where the tensors of the present case stand.
 alignas(64) std::byte memory[MEMORY_BYTES];
 
 class Printer {
  public:
   template <std::size_t... Extents>
   void take(const char* name, const Tensor<float, Extents...>& tensor) noexcept {
-    print(heading(name, tensor), tensor.data());
+    print_bits(heading(name, tensor), tensor.data());
   }
   const Crc32& crc() const noexcept { return crc_; }
 
  private:
-  void print(const Heading& heading, const float* elements) noexcept;
+  void print_bits(const Heading& heading, const float* elements) noexcept;
 
   Crc32 crc_;
 };
 
-void Printer::print(const Heading& heading, const float* elements) noexcept {
+void Printer::print_bits(const Heading& heading, const float* elements) noexcept {
   print_heading(heading);
   for (std::size_t i = 0; i < element_count(heading); ++i) {
     print_word(bits_of(elements[i]));
     crc_.add(bits_of(elements[i]));
   }
-  board_print("\n");
+  print("\n");
 }
 
 template <class Case>
@@ -48,7 +47,7 @@ template <class... Cases>
 void compute(const Workload<Cases...>& workload) {
   print_name(workload.name);
   if constexpr (((sizeof(Cases) > sizeof memory) || ...)) {
-    board_print("too large\n");
+    print("too large\n");
   } else {
     Printer outputs;
     (compute<Cases>(outputs), ...);
@@ -63,10 +62,10 @@ void compute(const Workload<Cases...>& workload) {
 
 int main() {
   using namespace tinyattn::one_answer;
-  board_print("port " TEXT_OF(TINYATTN_PORT) "\n");
+  print("port " TEXT_OF(TINYATTN_PORT) "\n");
   const auto compute_it = [](const auto& workload) { compute(workload); };
   for_each_finite_workload(compute_it);
   for_each_other_workload(compute_it);
-  board_print("end\n");
+  print("end\n");
   return 0;
 }

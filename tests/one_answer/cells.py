@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tests" / "footprint"))
 import boards  # noqa: E402
 
 LANGUAGE = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror",
-            *(f"-I{folder}" for folder in (ROOT / "include", ROOT / "ports" / "simd", BOARDS))]
+            *(f"-I{folder}" for folder in (ROOT / "include", ROOT / "ports" / "simd", BOARDS, ROOT / "tests"))]
 CONTRACTS = ["off", "fast"]
 LEVELS = ["-O0", "-O2", "-O3", "-Os"]
 SECONDS = 120

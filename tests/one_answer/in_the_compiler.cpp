@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Prints what the compiler computed: the first row of the table.
-#include "board.h"
 #include "outputs.hpp"
 #include "print.hpp"
 #include "workloads.hpp"
@@ -31,7 +30,7 @@ void print(const Record<Words, Headings>& outputs) {
   for (std::size_t i = 0; i < outputs.heading_count; ++i) {
     print_heading(outputs.headings[i]);
     for (std::size_t count = element_count(outputs.headings[i]); count > 0; --count) print_word(*word++);
-    board_print("\n");
+    print("\n");
   }
   print_crc(outputs.crc);
 }
@@ -49,6 +48,6 @@ void print(const Workload<Cases...>& workload) {
 int main() {
   using namespace tinyattn::one_answer;
   for_each_finite_workload([](const auto& workload) { print(workload); });
-  board_print("end\n");
+  print("end\n");
   return 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Inputs of the workloads: drawn with Philox, so that they are the same on every target. Nothing here is rounded, lest a difference
-// in the inputs be taken for one in the answer.
+// Inputs of the workloads: drawn with Philox, so that they are the same on every target, and exact, so that a difference in a result
+// is never one in the inputs.
 #pragma once
 
+#include "support/check.hpp"
 #include "tinyattn/mask.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/random.hpp"
@@ -17,15 +18,9 @@
 
 namespace tinyattn::one_answer {
 
-inline constexpr float infinity = std::numeric_limits<float>::infinity();
+using test::hidden;
 
-// The same value, from memory that the optimizer cannot see through: what comes of it at run time is computed by the port, not by
-// the compiler.
-template <class T>
-constexpr T hidden(T value) noexcept {
-  if (!std::is_constant_evaluated()) asm volatile("" : : "r"(&value) : "memory");
-  return value;
-}
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 class Inputs {
  public:

@@ -145,7 +145,7 @@ def check(cell, printed, firsts, workloads, points):
 
 
 def show(line=""):
-    print(f"#: {line}".rstrip())
+    print(f"# {line}".rstrip())
 
 
 def show_workloads(firsts, in_the_compiler):

@@ -23,8 +23,7 @@ constexpr Workload<Cases...> workload(const char* name) noexcept {
   return {name};
 }
 
-constexpr AttentionConfig wide_heads = {
-    .d_in = 5, .d_out = 34, .context_length = 6, .num_heads = 2, .qkv_bias = true, .out_proj = false};
+constexpr AttentionConfig wide_heads = {.d_in = 5, .d_out = 34, .context_length = 6, .num_heads = 2, .qkv_bias = true, .out_proj = false};
 constexpr AttentionConfig not_causal = {.d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2, .causal = false};
 constexpr AttentionConfig causal = {.d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2};
 constexpr AttentionConfig training = {
@@ -70,14 +69,12 @@ constexpr void for_each_finite_workload(Each each) {
   each(workload<Forward<CausalAttention<5, 15, 17>, 5, 15, 7>>("CausalAttention"));
   each(workload<Forward<StackedCausalAttention<3, 2, 6, 2>, 3, 4, 2, 6>>("StackedCausalAttention"));
   each(workload<ForwardOf<wide_heads, 6>>("MultiHeadAttention"));
-  each(workload<ForwardOf<causal, 15>, ForwardOf<causal, 16>, ForwardOf<causal, 17>>(
-      "MultiHeadAttention, tokens around 16"));
+  each(workload<ForwardOf<causal, 15>, ForwardOf<causal, 16>, ForwardOf<causal, 17>>("MultiHeadAttention, tokens around 16"));
   each(workload<CrossForward<not_causal, 5, 9>>("MultiHeadAttention, cross"));
   each(workload<ForwardOf<not_causal, 3, 5>>("MultiHeadAttention, batch"));
   each(workload<ForwardWithWeights<causal, 9>>("MultiHeadAttention, with weights"));
   each(workload<ForwardOfSomeTokens<causal, 6>>("MultiHeadAttention, run-time tokens"));
-  each(workload<MaskedOf<not_causal, BlockMask<7>, 7>, MaskedOf<causal, AdditiveMask<7, 7>, 7>>(
-      "MultiHeadAttention, more masks"));
+  each(workload<MaskedOf<not_causal, BlockMask<7>, 7>, MaskedOf<causal, AdditiveMask<7, 7>, 7>>("MultiHeadAttention, more masks"));
   each(workload<TrainingPass<training, Mt19937, 6>>("MultiHeadAttention, training, Mt19937"));
   each(workload<TrainingPass<training, Philox4x32, 2, 5>>("MultiHeadAttention, training, Philox4x32"));
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# Derives the constants of tinyattn::exp. Needs Python 3 and mpmath, nothing else; takes about half a minute.
+# Derives the constants of tinyattn::exp. Needs Python 3 and mpmath, nothing else; takes a quarter of a minute.
 #
 #   n = the integer nearest to x / ln 2,  r = x - n ln 2,  exp(x) = (1 + r (1 + r q(r))) 2^n,  all in float, each step one fma
 #

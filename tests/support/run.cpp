@@ -3,19 +3,10 @@
 // Runs a table of tests and prints the Test Anything Protocol, the same on every board: no libc beyond board_print.
 #include "board.h"
 #include "check.hpp"
+#include "print.hpp"
 
 namespace tinyattn::test {
 namespace {
-
-void print(const char* text) { board_print(text); }
-
-void print(unsigned number) {
-  char digits[11] = {};
-  char* first = digits + 10;
-  do *--first = static_cast<char>('0' + number % 10);
-  while ((number /= 10) != 0);
-  board_print(first);
-}
 
 // One test's verdict, and why if it failed.
 bool report(unsigned number, const Test& test) {

@@ -33,6 +33,7 @@ class Run:
 class Target:
     tools: list
     runs: list
+    quick: bool = True  # a part of the run without arguments
 
 
 def board(name):
@@ -53,6 +54,7 @@ def targets():
         "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "golden"], sanitize, "clang++")]),
         "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
         "footprint": Target(["gcc", "firmware"], [Run("footprint", "gcc", ["footprint"], builds=False, shows=True)]),
+        "arithmetic": Target(["gcc"], [Run("arithmetic", "gcc", ["arithmetic"], builds=False, shows=True)], quick=False),
         "style": Target(["clang", "style"], [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
         **{folder.parent.name: board(folder.parent.name) for folder in sorted(BOARDS.glob("*/cross.ini"))},
     }
@@ -174,7 +176,7 @@ def main(names):
     if unknown:
         print(f"no such target: {', '.join(unknown)}; there are: {', '.join(known)}", file=sys.stderr)
         return 2
-    chosen = [known[name] for name in names or known]
+    chosen = [known[name] for name in names] or [target for target in known.values() if target.quick]
     tools = {tool: None for target in chosen for tool in target.tools}
     if subprocess.run([ROOT / "ports" / "toolchain", "build", *tools], check=False).returncode != 0:
         return 1

@@ -15,6 +15,8 @@ using tinyattn::test::at_run_time;
 using tinyattn::test::Check;
 using tinyattn::test::Test;
 
+constexpr float untouched = 12345.678f;
+
 template <std::size_t... Extents>
 tinyattn::Tensor<float, Extents...> draw(std::uint64_t seed) {
   tinyattn::Philox4x32 generator(seed);
@@ -36,12 +38,15 @@ void attend(Check& check, Mask mask) {
   const auto key = draw<SourceTokens, KeyDim>(4);
   const auto value = draw<SourceTokens, ValueDim>(5);
   tinyattn::Matrix<float, Tokens, ValueDim> out;
-  static float scratch[16 * SourceTokens];
-  check.that(tinyattn::compiled::scratch_size(SourceTokens) <= 16 * SourceTokens);
+  static float scratch[16 * SourceTokens + 1];
+  const std::size_t asked_for = tinyattn::compiled::scratch_size(SourceTokens);
+  check.that(asked_for <= 16 * SourceTokens);
+  scratch[asked_for] = untouched;
   const bool causal = std::is_same_v<Mask, tinyattn::Causal>;
   tinyattn::compiled::scaled_dot_product_attention({Tokens, SourceTokens, KeyDim, ValueDim, causal}, tinyattn::detail::inverse_sqrt<KeyDim>,
                                                    query.data(), key.data(), value.data(), out.data(), scratch);
   check.same_bits(out, tinyattn::scaled_dot_product_attention(query, key, value, mask));
+  check.same_bits(scratch[asked_for], untouched);
 }
 
 constexpr Test tests[] = {

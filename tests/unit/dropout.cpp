@@ -97,6 +97,10 @@ constexpr Test tests[] = {
                  check.equal(Philox4x32(hidden(std::uint64_t{992009436})).block(1)[2], 3865470566u);
                  Philox4x32 generator(hidden(std::uint64_t{992009436}));
                  check.same_bits(dropout(ones<float, 8>(), 0.1, generator)(6), 1.0f / 0.9f);
+                 // And of this one, word 0 of block 0 is the threshold: the first that is dropped.
+                 check.equal(Philox4x32(hidden(std::uint64_t{631432443})).block(0)[0], 3865470567u);
+                 Philox4x32 at_threshold(hidden(std::uint64_t{631432443}));
+                 check.same_bits(dropout(ones<float, 1>(), 0.1, at_threshold)(0), 0.0f);
                }),
     everywhere("each call takes one stream of Philox",
                [](Check& check) {

@@ -164,6 +164,22 @@ constexpr Test tests[] = {
                  check.that(within_one_ulp(exp(hidden(-69.0f)), 1.08063927770727849e-30));
                  check.that(within_one_ulp(exp(hidden(0.693147182464599609375f)), 2.00000000380930860));
                }),
+    // Sought so that each of the constants but the low part of ln 2, moved to the next float on either side, changes one of these bits.
+    // Computed with the fma in tests/reference/exp_coefficients.py.
+    everywhere("exp of a few numbers, bit for bit",
+               [](Check& check) {
+                 check.same_bits(exp(hidden(0x1.ab587ap+4f)), 0x1.72700ep+38f);
+                 check.same_bits(exp(hidden(-0x1.ab490ap+4f)), 0x1.632a88p-39f);
+                 check.same_bits(exp(hidden(-0x1.76ce2cp+2f)), 0x1.771744p-9f);
+                 check.same_bits(exp(hidden(0x1.ab7a6cp+4f)), 0x1.75853ap+38f);
+                 check.same_bits(exp(hidden(0x1.86f096p+5f)), 0x1.6a4148p+70f);
+                 check.same_bits(exp(hidden(0x1.c3ee94p+5f)), 0x1.6a09b8p+81f);
+                 check.same_bits(exp(hidden(-0x1.2f9936p+6f)), 0x1.6a098cp-110f);
+                 check.same_bits(exp(hidden(-0x1.b34bep+5f)), 0x1.6a0a66p-79f);
+                 check.same_bits(exp(hidden(-0x1.f3a844p+3f)), 0x1.6368fep-23f);
+                 check.same_bits(exp(hidden(0x1.cf213ep+5f)), 0x1.6ef022p+83f);
+                 check.same_bits(exp(hidden(0x1.0270fap+5f)), 0x1.85c696p+46f);
+               }),
     everywhere("exp to the ends of the range",
                [](Check& check) {
                  check.that(within_one_ulp(exp(hidden(88.72283f)), exact_exp(static_cast<double>(88.72283f))));

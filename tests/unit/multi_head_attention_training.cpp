@@ -192,6 +192,15 @@ constexpr Test tests[] = {
                   const auto plain = filled<MultiHeadAttention<base>>(1);
                   check.same_bits(layer(hidden(x)), plain(x));
                 }),
+    at_run_time("the weights that come back are those before dropout",
+                [](Check& check) {
+                  constexpr auto config = with_rates(base, 0.5, 0.5);
+                  MultiHeadAttention<config>::Workspace workspace{};
+                  Matrix<float, 4, 4> out{};
+                  Tensor<float, 2, 4, 4> weights{};
+                  filled<MultiHeadAttention<config>>(1).forward_with_weights(hidden(x), out, weights, workspace);
+                  check.same_bits(weights, plain_forward(filled<MultiHeadAttention<base>>(1), x).weights);
+                }),
     at_run_time("several blocks of rows",
                 [](Check& check) {
                   constexpr AttentionConfig config{

@@ -9,22 +9,17 @@
 
 namespace tinyattn::port::detail {
 
-// `sum` misses the exact value by `error`: of the two doubles around that value, the one whose last bit is 1.
-constexpr double round_to_odd(double sum, double error) noexcept {
-  const auto bits = std::bit_cast<std::uint64_t>(sum);
-  if (bits % 2 == 1) return sum;
-  const bool away_from_zero = (error > 0.0) == (sum > 0.0);
-  return std::bit_cast<double>(away_from_zero ? bits + 1 : bits - 1);
-}
-
-// The sum where rounding it to float, a second time, could go wrong: its error is found (Knuth's two-sum) and the sum rounded
-// to odd, which leaves the last word to the second rounding (Boldo and Melquiond, "Emulation of FMA and correctly
-// rounded sums: proved algorithms using rounding to odd", 2008). Not for infinities, which would make a NaN here.
+// product + addend, rounded to odd where rounding to float, a second time, could go wrong: the error of the sum is found (Knuth's
+// two-sum) and, if there is one, of the two doubles around the exact value the one is taken whose last bit is 1. That of
+// the sum is 0 here. The second rounding then sees on which side of a tie it is (Boldo and Melquiond, "Emulation of FMA and
+// correctly rounded sums: proved algorithms using rounding to odd", 2008). Not for infinities, which would make a NaN here.
 constexpr double add_to_odd(double product, double addend) noexcept {
   const double sum = product + addend;
   const double addend_in_sum = sum - product;
   const double error = (product - (sum - addend_in_sum)) + (addend - addend_in_sum);
-  return error == 0.0 ? sum : round_to_odd(sum, error);
+  if (error == 0.0) return sum;
+  const bool away_from_zero = (error > 0.0) == (sum > 0.0);
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) + (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
 // a * b + c, rounded once. The product of two floats is exact in double; their sum with c is not, but rounding it again, to

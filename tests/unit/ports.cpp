@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+//
+// The contract of a port, held to the bits of the scalar one: the port of this build, and the one for cores without an FPU, which
+// computes everywhere.
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "plain.hpp"
+#include "support/check.hpp"
+#include "tinyattn/port/native.hpp"
+#include "tinyattn/port/soft.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+using Reference = port::scalar;
+
+namespace {
+
+template <class Port>
+using Lanes = std::array<float, Port::lanes>;
+
+std::uint32_t next(std::uint32_t& state) { return state = state * 1664525u + 1013904223u; }
+
+// Every sign, zeros among them, and exponents near enough for terms to meet.
+template <class Port>
+Lanes<Port> draw(std::uint32_t& state) {
+  Lanes<Port> lanes{};
+  for (float& lane : lanes) {
+    const std::uint32_t bits = next(state) ^ next(state) >> 16;
+    lane = bits % 16 == 0 ? 0.0f : std::bit_cast<float>((bits & 0x87ffffffu) | 0x38000000u);
+  }
+  return hidden(lanes);
+}
+
+template <class Port>
+Lanes<Port> stored(typename Port::vec v) {
+  Lanes<Port> lanes{};
+  Port::store(lanes.data(), v);
+  return lanes;
+}
+
+template <class Port>
+void check_arithmetic(Check& check) {
+  std::uint32_t state = 1;
+  for (int i = 0; i < 1000; ++i) {
+    const auto a = draw<Port>(state), b = draw<Port>(state), c = draw<Port>(state), d = draw<Port>(state);
+    const auto x = Port::load(a.data()), y = Port::load(b.data()), z = Port::load(c.data()), w = Port::load(d.data());
+    Lanes<Port> fma, scaled, mul, add, less, unfused;
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane) {
+      fma[lane] = Reference::fma(a[lane], b[lane], c[lane]);
+      scaled[lane] = Reference::fma(a[0], b[lane], c[lane]);
+      mul[lane] = Reference::mul(a[lane], b[lane]);
+      add[lane] = Reference::add(a[lane], b[lane]);
+      less[lane] = Reference::select_less(a[lane], b[lane], c[lane], d[lane]);
+      unfused[lane] = Reference::add(mul[lane], c[lane]);
+    }
+    check.same_bits(stored<Port>(Port::fma(x, y, z)), fma);
+    check.same_bits(stored<Port>(Port::fma(Port::broadcast(a[0]), y, z)), scaled);
+    check.same_bits(stored<Port>(Port::mul(x, y)), mul);
+    check.same_bits(stored<Port>(Port::add(x, y)), add);
+    check.same_bits(stored<Port>(Port::select_less(x, y, z, w)), less);
+    check.same_bits(stored<Port>(Port::add(Port::mul(x, y), z)), unfused);
+  }
+}
+
+// (1 + 2^-23)^2 is 1 + 2^-22, and 2^-46 that rounding takes away.
+template <class Single>
+void check_products_are_rounded(Check& check) {
+  const float x = hidden(1.0f + 0x1p-23f), c = hidden(-1.0f - 0x1p-22f);
+  check.same_bits(Single::mul(x, x) + c, 0.0f);
+  check.same_bits(Single::add(Single::mul(x, x), c), 0.0f);
+  check.same_bits(Single::add(x * x, c), 0.0f);
+  check.same_bits(Single::add(c, x * x), 0.0f);
+}
+
+template <class Port>
+void check_powers_of_two(Check& check) {
+  float power = 0x1p-126f;
+  for (int n = -126; n <= 127; ++n, power *= 2) {
+    const auto shifted = Port::fill(hidden(0x1.8p23f + static_cast<float>(n)));
+    check.same_bits(stored<Port>(Port::power_of_two(shifted))[0], power);
+  }
+  check.same_bits(stored<Port>(Port::power_of_two(Port::fill(hidden(0x1.8p23f - 127.0f))))[0], 0.0f);
+}
+
+template <class Port>
+void check_parts(Check& check) {
+  std::uint32_t state = 2;
+  for (std::size_t n = 0; n <= Port::lanes; ++n) {
+    const auto from = draw<Port>(state);
+    Lanes<Port> part = from;
+    for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = 0.0f;
+    check.same_bits(stored<Port>(Port::load_n(from.data(), n)), part);
+    Guarded<Vector<float, Port::lanes>> to;
+    Port::store_n(to.tensor.data(), Port::load(from.data()), n);
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane) check.same_bits(to.tensor(lane), lane < n ? from[lane] : to.untouched);
+    check.that(to.guards_hold());
+  }
+}
+
+template <class Port>
+void check_rows(Check& check) {
+  constexpr std::size_t count = Port::tile_vectors * Port::lanes;
+  const auto from = hidden(numbers<Vector<float, count>>(4));
+  typename Port::vec row[Port::tile_vectors];
+  Port::load_row(from.data(), row);
+  for (std::size_t i = 0; i < count; ++i) check.same_bits(stored<Port>(row[i / Port::lanes])[i % Port::lanes], from(i));
+}
+
+template <class Port>
+void check_not_finite(Check& check) {
+  const auto nan = Port::fill(hidden(quiet_nan)), one = Port::fill(1.0f), two = Port::fill(2.0f);
+  check.same_bits(stored<Port>(Port::select_less(nan, one, one, two))[0], 2.0f);
+  check.same_bits(stored<Port>(Port::select_less(one, nan, one, two))[0], 2.0f);
+  check.same_bits(stored<Port>(Port::mul(nan, one))[0], quiet_nan);
+  check.same_bits(stored<Port>(Port::add(one, nan))[0], quiet_nan);
+  check.same_bits(stored<Port>(Port::fma(one, one, nan))[0], quiet_nan);
+  check.same_bits(stored<Port>(Port::max(Port::fill(hidden(-infinity)), one))[0], 1.0f);
+  check.same_bits(stored<Port>(Port::max(two, one))[0], 2.0f);
+}
+
+constexpr Test tests[] = {
+    at_run_time("arithmetic", [](Check& check) { check_arithmetic<native_port>(check); }),
+    at_run_time("arithmetic without an FPU", [](Check& check) { check_arithmetic<port::soft>(check); }),
+    at_run_time("arithmetic of single floats beside a vector", [](Check& check) { check_arithmetic<native_port::one_lane>(check); }),
+    at_run_time("a product is rounded before anyone adds to it",
+                [](Check& check) {
+                  check_products_are_rounded<native_port::one_lane>(check);
+                  check_products_are_rounded<port::soft>(check);
+                }),
+    at_run_time("powers of two",
+                [](Check& check) {
+                  check_powers_of_two<native_port>(check);
+                  check_powers_of_two<port::soft>(check);
+                }),
+    at_run_time("part of a vector: nothing behind it is read or written",
+                [](Check& check) {
+                  check_parts<native_port>(check);
+                  check_parts<port::soft>(check);
+                }),
+    at_run_time("a row of a whole register tile",
+                [](Check& check) {
+                  check_rows<native_port>(check);
+                  check_rows<port::soft>(check);
+                }),
+    at_run_time("infinity and NaN: a NaN is not less",
+                [](Check& check) {
+                  check_not_finite<native_port>(check);
+                  check_not_finite<port::soft>(check);
+                }),
+    everywhere("the product of mantissas from halves, as a Cortex-M0 computes it",
+               [](Check& check) {
+                 std::uint32_t state = hidden(3u);
+                 for (int i = 0; i < 100; ++i) {
+                   state = state * 1664525u + 1013904223u;
+                   const std::uint32_t x = state >> 8 | 0x800000u, y = (state * 22695477u + 1u) >> 8 | 0x800000u;
+                   check.equal(port::detail::multiply_in_halves(x, y), std::uint64_t{x} * y << 8);
+                 }
+                 check.equal(port::detail::multiply_in_halves(0xffffffu, 0xffffffu), std::uint64_t{0xffffff} * 0xffffff << 8);
+               }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }
