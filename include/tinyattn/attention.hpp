@@ -12,6 +12,8 @@
 
 #include <cstddef>
 
+TINYATTN_BEGIN
+
 namespace tinyattn::inline TINYATTN_PORT {
 
 namespace kernel {
@@ -102,3 +104,5 @@ constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, 
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT
+
+TINYATTN_END

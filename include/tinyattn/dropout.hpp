@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+TINYATTN_BEGIN
+
 namespace tinyattn {
 
 // The share of elements that a dropout drops. Made from a constant, so that its thresholds are integers
@@ -97,3 +99,5 @@ constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m, 
 }  // namespace TINYATTN_PORT
 
 }  // namespace tinyattn
+
+TINYATTN_END

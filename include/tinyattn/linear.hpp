@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <type_traits>
 
+TINYATTN_BEGIN
+
 namespace tinyattn {
 
 namespace detail {
@@ -99,3 +101,5 @@ constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) n
 }  // namespace TINYATTN_PORT
 
 }  // namespace tinyattn
+
+TINYATTN_END

@@ -11,6 +11,8 @@
 #include <limits>
 #include <type_traits>
 
+TINYATTN_BEGIN
+
 namespace tinyattn {
 
 namespace detail {
@@ -170,3 +172,5 @@ constexpr auto visible(const AdditiveMask<Extents...>& mask, std::size_t, Keys k
 }  // namespace TINYATTN_PORT
 
 }  // namespace tinyattn
+
+TINYATTN_END

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <limits>
 
+TINYATTN_BEGIN
+
 namespace tinyattn {
 
 namespace detail {
@@ -101,3 +103,5 @@ constexpr float exp(float x) noexcept {
 }  // namespace TINYATTN_PORT
 
 }  // namespace tinyattn
+
+TINYATTN_END

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 
+TINYATTN_BEGIN
+
 namespace tinyattn::inline TINYATTN_PORT {
 
 namespace kernel {
@@ -95,3 +97,5 @@ constexpr auto matmul_transposed(const A& a, const B& b) noexcept {
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT
+
+TINYATTN_END

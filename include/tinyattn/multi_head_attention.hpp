@@ -15,9 +15,9 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace tinyattn {
+TINYATTN_BEGIN
 
-inline namespace TINYATTN_PORT {
+namespace tinyattn::inline TINYATTN_PORT {
 
 // Multi-head attention with split heads: head h attends over columns h * head_dim to (h + 1) * head_dim - 1 of
 // the queries, keys and values, and writes the same columns of the context. Section 3.2.2 of Vaswani et al.,
@@ -295,6 +295,6 @@ constexpr void initialize(StackedCausalAttention<DIn, DOut, ContextLength, NumHe
   for (auto& head : module.heads) initialize(head, generator);
 }
 
-}  // namespace TINYATTN_PORT
+}  // namespace tinyattn::inline TINYATTN_PORT
 
-}  // namespace tinyattn
+TINYATTN_END

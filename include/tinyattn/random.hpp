@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+TINYATTN_BEGIN
+
 namespace tinyattn {
 
 // MT19937 of Matsumoto and Nishimura, "Mersenne Twister", 1998, seeded as in their version of 2002: the
@@ -160,3 +162,5 @@ constexpr Tensor<float, Extents...> rand(Generator& generator) noexcept {
 }  // namespace TINYATTN_PORT
 
 }  // namespace tinyattn
+
+TINYATTN_END

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 
+TINYATTN_BEGIN
+
 namespace tinyattn::inline TINYATTN_PORT {
 
 namespace kernel {
@@ -82,3 +84,5 @@ constexpr auto softmax_naive(const M& m) noexcept {
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT
+
+TINYATTN_END

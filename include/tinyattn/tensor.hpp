@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+TINYATTN_BEGIN
+
 namespace tinyattn {
 
 template <class T, std::size_t... Extents>
@@ -242,3 +244,5 @@ constexpr Tensor<float, Extents...> add(const Tensor<float, Extents...>& a, cons
 }  // namespace TINYATTN_PORT
 
 }  // namespace tinyattn
+
+TINYATTN_END

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """One answer everywhere: compares the bits that every target and every set of flags computes with those of the compiler itself.
 
-    table.py FOLDER     builds in FOLDER; prints the table, and a test of the Test Anything Protocol for each program and workload
+    table.py FOLDER          builds in FOLDER; prints the table, and a test of the Test Anything Protocol for each program and workload
+    table.py FOLDER ROW...   only the compiler's own rows, and those whose names contain one of these words
 """
 import dataclasses
+import itertools
 import pathlib
 import re
 import struct
@@ -53,6 +55,13 @@ class Printed:
     port: str = ""
     answers: dict = dataclasses.field(default_factory=dict)
     ended: bool = False
+
+
+@dataclasses.dataclass
+class Verdict:
+    name: str
+    problem: str
+    too_large: bool = False
 
 
 # --- Reading ---
@@ -113,32 +122,21 @@ def combined_crc(printed, workloads):
     return f"{zlib.crc32(struct.pack(f'<{len(crcs)}I', *(int(crc, 16) for crc in crcs))):08x}" if crcs and all(crcs) else "-" * 8
 
 
-class Points:
-    """The Test Anything Protocol, with its plan at the end."""
-
-    def __init__(self):
-        self.count = 0
-        self.failed = 0
-
-    def add(self, name, problem="", skipped=""):
-        self.count += 1
-        self.failed += bool(problem)
-        print(f"{'not ok' if problem else 'ok'} {self.count} - {name}{' # SKIP ' + skipped if skipped else ''}")
-        for line in problem.splitlines():
-            print(f"# {line}")
+def problem_of(answer, first, ended):
+    """What is wrong with an answer, or nothing. One without a CRC is right: too large for the target."""
+    if answer is None:
+        return "not computed" if ended else "the program broke off before it, or does not exist"
+    if not answer.crc:
+        return "" if ended else "the program broke off in it"
+    return difference(answer, first)
 
 
-def check(cell, printed, firsts, workloads, points):
-    """One point for each workload that a program of this kind computes."""
-    for workload in workloads:
-        name = f"{cell.name}: {workload}"
-        answer = printed.answers.get(workload)
-        if answer is None:
-            points.add(name, "not computed" if printed.ended else "the program broke off before it")
-        elif not answer.crc and printed.ended:
-            points.add(name, skipped="too large for its RAM")
-        else:
-            points.add(name, difference(answer, firsts[workload]) if answer.crc else "the program broke off in it")
+def check(cell, printed, firsts, in_the_compiler):
+    """A verdict for each workload that a program of this kind computes."""
+    workloads = list(firsts) if cell.level else in_the_compiler
+    answers = [(workload, printed.answers.get(workload)) for workload in workloads]
+    return [Verdict(f"{cell.name}: {workload}", problem_of(answer, firsts[workload], printed.ended), bool(answer and not answer.crc))
+            for workload, answer in answers]
 
 
 # --- Showing ---
@@ -154,43 +152,58 @@ def show_workloads(firsts, in_the_compiler):
         show(f"{answer.crc}  {'the compiler' if workload in in_the_compiler else 'the scalar port':<19}  {workload}")
 
 
-def show_rows(all_cells, results, firsts, in_the_compiler):
-    """A line for each row and contraction; a column for each level."""
+def show_line(line, results, verdicts, in_the_compiler):
+    """The cells of one row and one contraction, which differ in their level."""
+    crcs = {cell.level: combined_crc(results[cell.name], in_the_compiler) for cell in line}
+    columns = "".join(f"{crcs.get(level, ''):<10}" for level in cells.LEVELS) if line[0].level else f"{crcs['']:<40}"
+    computed = [verdict for cell in line for verdict in verdicts[cell.name] if not verdict.too_large]
+    equal = sum(not verdict.problem for verdict in computed)
+    note = "" if equal == len(computed) else "  <-- not one answer"
+    show(f"{line[0].row:<52}{results[line[0].name].port:<8}{line[0].contract:<10}{columns}{equal} of {len(computed)}{note}")
+
+
+def show_rows(all_cells, results, verdicts, in_the_compiler):
     show(f"{'target and flags':<52}{'port':<8}{'contract':<10}{''.join(f'{level:<10}' for level in cells.LEVELS)}equal")
-    lines = {}
-    for cell in all_cells:
-        lines.setdefault((cell.row, cell.contract), []).append(cell)
-    for (row, contract), line in lines.items():
-        crcs = {cell.level: combined_crc(results[cell.name], in_the_compiler) for cell in line}
-        columns = "".join(f"{crcs.get(level, ''):<10}" for level in cells.LEVELS) if contract else f"{crcs['']:<40}"
-        answers = [(answer, firsts[workload]) for cell in line for workload, answer in results[cell.name].answers.items() if answer.crc]
-        equal = sum(not difference(answer, first) for answer, first in answers)
-        show(f"{row:<52}{results[line[0].name].port:<8}{contract:<10}{columns}{equal} of {len(answers)}")
+    for _, line in itertools.groupby(all_cells, key=lambda cell: (cell.row, cell.contract)):
+        show_line(list(line), results, verdicts, in_the_compiler)
+    for row, of_row in itertools.groupby(all_cells, key=lambda cell: cell.row):
+        for workload in sorted({workload for cell in of_row for workload, answer in results[cell.name].answers.items() if not answer.crc}):
+            show(f"too large for {row}: {workload}")
 
 
-def main(folder):
-    all_cells = cells.all_cells()
+def report(verdicts):
+    """The Test Anything Protocol. Exits with the verdict of all."""
+    print(f"1..{len(verdicts)}")
+    for number, verdict in enumerate(verdicts, 1):
+        skipped = " # SKIP too large for its RAM" if verdict.too_large else ""
+        print(f"{'not ok' if verdict.problem else 'ok'} {number} - {verdict.name}{skipped}")
+        for line in verdict.problem.splitlines():
+            print(f"# {line}")
+    sys.exit(not verdicts or any(verdict.problem for verdict in verdicts))
+
+
+def failed_steps(said):
+    return [Verdict(f"{step} can be built", "\n".join(text.splitlines()[:LINES_OF_A_STEP]) or "it failed")
+            for step, text in FAILED_STEP.findall(said)]
+
+
+def main(folder, rows):
+    all_cells = [cell for cell in cells.all_cells() if not cell.level or not rows or any(row in cell.row for row in rows)]
     texts, said = cells.build(all_cells, folder)
     results = {cell.name: read(texts.get(cell.name, "")) for cell in all_cells}
     firsts = first_answers(results.values())
     in_the_compiler = list(results[all_cells[0].name].answers)
+    verdicts = {cell.name: check(cell, results[cell.name], firsts, in_the_compiler) for cell in all_cells}
 
-    show(f"{len(firsts)} workloads, {len(all_cells)} programs: the CRC-32 of the bits of everything that they compute")
+    show(f"{len(firsts)} workloads, {len(all_cells)} programs: the CRC-32 of the bits of everything that they compute.")
     show()
     show_workloads(firsts, in_the_compiler)
     show()
-    show(f"CRC-32 of the {len(in_the_compiler)} that the compiler computes; how many workloads have the bits of the first row")
+    show(f"CRC-32 of the {len(in_the_compiler)} that the compiler computes, and how many of all have the bits of the first row:")
     show()
-    show_rows(all_cells, results, firsts, in_the_compiler)
-
-    points = Points()
-    for cell in all_cells:
-        check(cell, results[cell.name], firsts, list(firsts) if cell.level else in_the_compiler, points)
-    for step, text in FAILED_STEP.findall(said):
-        points.add(f"{step} is built", "\n".join(text.splitlines()[:LINES_OF_A_STEP]) or "it failed")
-    print(f"1..{points.count}")
-    sys.exit(points.failed != 0 or not firsts)
+    show_rows(all_cells, results, verdicts, in_the_compiler)
+    report([*itertools.chain.from_iterable(verdicts.values()), *failed_steps(said)])
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    main(pathlib.Path(sys.argv[1]), sys.argv[2:])

@@ -123,6 +123,25 @@ constexpr Test tests[] = {
                   for (std::size_t i = 0; i < 5; ++i) check.same_bits(column(i, 1), quiet_nan);
                   for (std::size_t i = 0; i < 5; ++i) check.same_bits(column(i, 2), clean(i, 2));
                 }),
+    at_run_time("NaN or infinity in any element: as in plain loops",
+                [](Check& check) {
+                  for (const float poison : {quiet_nan, infinity, -infinity}) {
+                    auto q = hidden(query);
+                    auto k = hidden(key);
+                    auto v = hidden(value);
+                    const auto check_each = [&](auto& operand) {
+                      for (float& element : operand.elements) {
+                        const float before = element;
+                        element = poison;
+                        check.same_bits(scaled_dot_product_attention(q, k, v), plain_attention(q, k, v, sees_everything).context);
+                        element = before;
+                      }
+                    };
+                    check_each(q);
+                    check_each(k);
+                    check_each(v);
+                  }
+                }),
     at_run_time("infinity in a value: its weight decides",
                 [](Check& check) {
                   auto v = hidden(value);

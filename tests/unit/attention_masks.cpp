@@ -176,6 +176,12 @@ constexpr Test tests[] = {
                   check.same_bits(row(result.context, 1), full<float, 3>(quiet_nan));
                   check.same_bits(row(result.context, 0), row(attend(NoMask{}).context, 0));
                 }),
+    at_run_time("an addend of +infinity takes part: its row is NaN, and no other",
+                [](Check& check) {
+                  auto addend = zeros<float, tokens, source>();
+                  addend(4, 0) = infinity;
+                  check_same(check, attend(AdditiveMask{hidden(addend)}), plain_attention(query, key, value, addend));
+                }),
     at_run_time("in a row of NaN a hidden weight is still zero",
                 [](Check& check) {
                   auto q = hidden(query);

@@ -47,6 +47,18 @@ constexpr Test tests[] = {
                   check_shape<31, 33, 8, 5>(check);
                   check_shape<33, 31, 3, 9>(check);
                 }),
+    at_run_time("keys and features around 48 and 64",
+                [](Check& check) {
+                  check_shape<5, 47, 2, 3>(check);
+                  check_shape<5, 48, 2, 3>(check);
+                  check_shape<5, 49, 2, 3>(check);
+                  check_shape<5, 63, 3, 1>(check);
+                  check_shape<5, 64, 3, 1>(check);
+                  check_shape<5, 65, 3, 1>(check);
+                  check_shape<3, 5, 4, 47>(check);
+                  check_shape<3, 5, 4, 48>(check);
+                  check_shape<3, 5, 4, 49>(check);
+                }),
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // The compiled library computes the bits of the headers.
 #include "tinyattn/compiled.hpp"
 
+#include "plain.hpp"
 #include "support/check.hpp"
 #include "tinyattn/attention.hpp"
 #include "tinyattn/matmul.hpp"
@@ -13,9 +14,8 @@ namespace {
 
 using tinyattn::test::at_run_time;
 using tinyattn::test::Check;
+using tinyattn::test::Guarded;
 using tinyattn::test::Test;
-
-constexpr float untouched = 12345.678f;
 
 template <std::size_t... Extents>
 tinyattn::Tensor<float, Extents...> draw(std::uint64_t seed) {
@@ -27,9 +27,10 @@ template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
 void multiply(Check& check) {
   const auto a = draw<Rows, Inner>(1);
   const auto b = draw<Inner, Cols>(2);
-  tinyattn::Matrix<float, Rows, Cols> out;
-  tinyattn::compiled::matmul(Rows, Inner, Cols, a.data(), b.data(), out.data());
-  check.same_bits(out, tinyattn::matmul(a, b));
+  Guarded<tinyattn::Matrix<float, Rows, Cols>> out;
+  tinyattn::compiled::matmul(Rows, Inner, Cols, a.data(), b.data(), out.tensor.data());
+  check.same_bits(out.tensor, tinyattn::matmul(a, b));
+  check.that(out.guards_hold());
 }
 
 template <std::size_t Tokens, std::size_t SourceTokens, std::size_t KeyDim, std::size_t ValueDim, class Mask>
@@ -37,16 +38,17 @@ void attend(Check& check, Mask mask) {
   const auto query = draw<Tokens, KeyDim>(3);
   const auto key = draw<SourceTokens, KeyDim>(4);
   const auto value = draw<SourceTokens, ValueDim>(5);
-  tinyattn::Matrix<float, Tokens, ValueDim> out;
+  Guarded<tinyattn::Matrix<float, Tokens, ValueDim>> out;
   static float scratch[16 * SourceTokens + 1];
   const std::size_t asked_for = tinyattn::compiled::scratch_size(SourceTokens);
   check.that(asked_for <= 16 * SourceTokens);
-  scratch[asked_for] = untouched;
+  scratch[asked_for] = out.untouched;
   const bool causal = std::is_same_v<Mask, tinyattn::Causal>;
   tinyattn::compiled::scaled_dot_product_attention({Tokens, SourceTokens, KeyDim, ValueDim, causal}, tinyattn::detail::inverse_sqrt<KeyDim>,
-                                                   query.data(), key.data(), value.data(), out.data(), scratch);
-  check.same_bits(out, tinyattn::scaled_dot_product_attention(query, key, value, mask));
-  check.same_bits(scratch[asked_for], untouched);
+                                                   query.data(), key.data(), value.data(), out.tensor.data(), scratch);
+  check.same_bits(out.tensor, tinyattn::scaled_dot_product_attention(query, key, value, mask));
+  check.same_bits(scratch[asked_for], out.untouched);
+  check.that(out.guards_hold());
 }
 
 constexpr Test tests[] = {
@@ -60,9 +62,13 @@ constexpr Test tests[] = {
     at_run_time("softmax of any shape",
                 [](Check& check) {
                   const auto m = draw<5, 19>(6);
-                  tinyattn::Matrix<float, 5, 19> out;
-                  tinyattn::compiled::softmax(5, 19, m.data(), 0.5f, out.data());
-                  check.same_bits(out, tinyattn::softmax(m, 0.5f));
+                  Guarded<tinyattn::Matrix<float, 5, 19>> out;
+                  tinyattn::compiled::softmax(5, 19, m.data(), 0.5f, out.tensor.data());
+                  check.same_bits(out.tensor, tinyattn::softmax(m, 0.5f));
+                  check.that(out.guards_hold());
+                  out.tensor = m;
+                  tinyattn::compiled::softmax(5, 19, out.tensor.data(), 0.5f, out.tensor.data());
+                  check.same_bits(out.tensor, tinyattn::softmax(m, 0.5f));
                 }),
     at_run_time("attention of any shape, without a mask",
                 [](Check& check) {

@@ -86,6 +86,12 @@ constexpr Test tests[] = {
                  normalize(hidden(scores), out.tensor);
                  check.same_bits(out.tensor, plain_normalize(scores));
                  check.that(out.guards_hold());
+                 out.tensor = hidden(scores);
+                 normalize(out.tensor, out.tensor);
+                 check.same_bits(out.tensor, plain_normalize(scores));
+                 out.tensor = hidden(scores);
+                 softmax_naive(out.tensor, out.tensor);
+                 check.same_bits(out.tensor, softmax_naive(scores));
                }),
     everywhere("a batch, row by row",
                [](Check& check) {

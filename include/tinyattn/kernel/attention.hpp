@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <type_traits>
 
+TINYATTN_BEGIN
+
 namespace tinyattn::inline TINYATTN_PORT::kernel {
 
 // What becomes of the weights of query i, row[0] to row[end - 1]; those from `end` on are 0. from(matrix, first)
@@ -97,3 +99,5 @@ constexpr void for_each_block(Tokens tokens, auto step) noexcept {
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel
+
+TINYATTN_END

@@ -9,6 +9,8 @@
 
 #include <cstddef>
 
+TINYATTN_BEGIN
+
 namespace tinyattn::inline TINYATTN_PORT::kernel {
 
 // All the scratch of a layer: its keys and values, and a block of a few query rows.
@@ -105,3 +107,5 @@ struct Heads {
 };
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel
+
+TINYATTN_END

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <type_traits>
 
+TINYATTN_BEGIN
+
 namespace tinyattn::inline TINYATTN_PORT::kernel {
 
 // out[i][j] = start[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma.
@@ -170,3 +172,5 @@ constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& produc
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel
+
+TINYATTN_END

@@ -10,6 +10,8 @@
 
 #include <cstddef>
 
+TINYATTN_BEGIN
+
 namespace tinyattn::inline TINYATTN_PORT::kernel {
 
 // to[j] = apply(from[j]) for every vector of a row; `to` may be `from`.
@@ -96,3 +98,5 @@ constexpr void masked_softmax_row(std::size_t i, float* scores, std::size_t end,
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT::kernel
+
+TINYATTN_END

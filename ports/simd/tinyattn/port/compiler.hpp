@@ -31,3 +31,13 @@
 // Unrolls the loop that follows. Firmware is built with -O2 or -Os, where compilers leave the loops of a
 // register tile rolled and the tile in memory.
 #define TINYATTN_UNROLL _Pragma("GCC unroll 64")
+
+// GCC compares the locals of lambdas in templates with the globals of the program that instantiates them, and
+// -Wshadow reports the library for a name that the user chose. Between these two it does not.
+#if defined(__clang__)
+#define TINYATTN_BEGIN
+#define TINYATTN_END
+#else
+#define TINYATTN_BEGIN _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define TINYATTN_END _Pragma("GCC diagnostic pop")
+#endif
