@@ -14,7 +14,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -33,8 +33,10 @@ constexpr void check_attention_shapes() noexcept {
   using LayoutValue = detail::LayoutOf<Value>;
   static_assert(LayoutQuery::cols == LayoutKey::cols, "query and key must have the same number of columns");
   static_assert(LayoutKey::rows == LayoutValue::rows, "key and value must have the same number of rows");
-  static_assert(LayoutQuery::batch == LayoutKey::batch && LayoutQuery::batch == LayoutValue::batch,
+  static_assert(detail::same_batch<Query, Key> && detail::same_batch<Query, Value>,
                 "query, key and value must have the same batch extents");
+  static_assert(detail::holds_floats<Query> && detail::holds_floats<Key> && detail::holds_floats<Value>,
+                "query, key and value must hold floats");
 }
 
 // Item after item, block after block; the scores of one block stand on the stack.
@@ -103,6 +105,6 @@ constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, 
   return out;
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

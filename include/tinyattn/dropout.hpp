@@ -59,7 +59,7 @@ class DropoutRate {
   bool drops_all_;
 };
 
-inline namespace TINYATTN_PORT {
+inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -96,7 +96,7 @@ constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m, 
   return out;
 }
 
-}  // namespace TINYATTN_PORT
+}  // namespace TINYATTN_PORT_NAMESPACE
 
 }  // namespace tinyattn
 

@@ -29,7 +29,7 @@ using Optional = std::conditional_t<Present, Member, Nothing<Member>>;
 
 }  // namespace detail
 
-inline namespace TINYATTN_PORT {
+inline namespace TINYATTN_PORT_NAMESPACE {
 
 // torch.nn.Linear with its weight transposed: row i holds what feature i of the input contributes.
 template <std::size_t In, std::size_t Out, bool Bias = true>
@@ -75,8 +75,9 @@ constexpr auto Linear<In, Out, Bias>::operator()(const X& x) const noexcept {
 }
 
 // From the layout of a PyTorch state_dict: weight [out features, in features].
-template <std::size_t Out, std::size_t In>
-constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in, const Vector<float, Out>& bias) noexcept {
+template <std::size_t Out, std::size_t In, std::size_t BiasSize>
+constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in, const Vector<float, BiasSize>& bias) noexcept {
+  static_assert(BiasSize == Out, "bias must have one element for each row of weight");
   return {transpose(weight_out_in), bias};
 }
 
@@ -98,7 +99,7 @@ constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) n
   }
 }
 
-}  // namespace TINYATTN_PORT
+}  // namespace TINYATTN_PORT_NAMESPACE
 
 }  // namespace tinyattn
 

@@ -27,6 +27,14 @@ constexpr auto keep_where(const M& m, auto keep) noexcept {
   return out;
 }
 
+// Whether the extents of A are the last ones of M.
+template <class A, class M>
+inline constexpr bool is_tail = [] {
+  bool same = A::rank <= M::rank && LayoutOf<A>::stride == LayoutOf<A>::cols;
+  for (std::size_t k = 1; same && k <= A::rank; ++k) same = A::extent(A::rank - k) == M::extent(M::rank - k);
+  return same;
+}();
+
 constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
   return static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
 }
@@ -47,17 +55,13 @@ constexpr auto triu(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
 }
 
 // m with `value` where the mask is true. The mask has the shape of m, or of its last extents.
-template <class T, std::size_t... Extents, std::size_t... MaskExtents>
-constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, const Tensor<bool, MaskExtents...>& mask,
-                                            std::type_identity_t<T> value) noexcept {
-  using LayoutM = detail::LayoutOf<decltype(m)>;
-  using LayoutMask = detail::LayoutOf<decltype(mask)>;
-  static_assert(LayoutMask::cols == LayoutM::cols && (LayoutMask::rank == 1 || LayoutMask::rows == LayoutM::rows) &&
-                    (LayoutMask::batch == 1 || LayoutMask::batch == LayoutM::batch),
-                "mask must have the shape of m, or of its last extents");
+template <class T, std::size_t... Extents, tensor_like Mask>
+constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, const Mask& mask, std::type_identity_t<T> value) noexcept {
+  static_assert(std::is_same_v<typename Mask::value_type, bool>, "mask must be a Tensor<bool>, true = fill");
+  static_assert(detail::is_tail<Mask, Tensor<T, Extents...>>, "mask must have the shape of m, or of its last extents");
   Tensor<T, Extents...> out = m;
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (mask.elements[i % mask.size()]) out.elements[i] = value;
+    if (mask.data()[i % mask.size()]) out.elements[i] = value;
   return out;
 }
 
@@ -137,7 +141,7 @@ struct MaskShape<AdditiveMask<Extents...>> : TensorShape<Extents...> {};
 
 }  // namespace detail
 
-inline namespace TINYATTN_PORT {
+inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -169,7 +173,7 @@ constexpr auto visible(const AdditiveMask<Extents...>& mask, std::size_t, Keys k
 
 }  // namespace kernel
 
-}  // namespace TINYATTN_PORT
+}  // namespace TINYATTN_PORT_NAMESPACE
 
 }  // namespace tinyattn
 

@@ -32,7 +32,7 @@ inline constexpr auto inverse_sqrt = static_cast<float>(1.0 / square_root(static
 // The square root of x, correctly rounded, in integers on every target; NaN below zero, -0 for -0.
 constexpr float sqrt(float x) noexcept { return port::detail::sqrt_in_integers(x); }
 
-inline namespace TINYATTN_PORT {
+inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -100,7 +100,7 @@ constexpr float exp(float x) noexcept {
   return on_native_port([=](auto port) { return kernel::exp<typename decltype(port)::one_lane>(x); });
 }
 
-}  // namespace TINYATTN_PORT
+}  // namespace TINYATTN_PORT_NAMESPACE
 
 }  // namespace tinyattn
 

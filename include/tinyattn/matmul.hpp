@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -32,12 +32,14 @@ constexpr auto transposed(M& m, std::size_t index) noexcept {
 }  // namespace kernel
 
 // The sum of u[k] * v[k].
-template <std::size_t Size, std::size_t SizeV>
-constexpr float dot(const Vector<float, Size>& u, const Vector<float, SizeV>& v) noexcept {
-  static_assert(Size == SizeV, "u and v must have the same size");
+template <tensor_like U, tensor_like V>
+constexpr float dot(const U& u, const V& v) noexcept {
+  static_assert(detail::LayoutOf<U>::rank == 1 && detail::LayoutOf<V>::rank == 1, "u and v must be vectors");
+  static_assert(detail::holds_floats<U> && detail::holds_floats<V>, "u and v must hold floats");
+  static_assert(U::size() == V::size(), "u and v must have the same size");
   return on_native_port([&](auto port) {
     float sum = 0.0f;
-    for (std::size_t k = 0; k < Size; ++k) sum = decltype(port)::one_lane::fma(u(k), v(k), sum);
+    for (std::size_t k = 0; k < u.size(); ++k) sum = decltype(port)::one_lane::fma(u(k), v(k), sum);
     return sum;
   });
 }
@@ -52,7 +54,8 @@ constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<A>;
   using LayoutB = detail::LayoutOf<B>;
   static_assert(LayoutA::cols == LayoutB::rows, "columns of a must equal rows of b");
-  static_assert(LayoutB::batch == 1 || LayoutB::batch == LayoutA::batch, "b must be one matrix, or as many as a has");
+  static_assert(LayoutB::batch == 1 || detail::same_batch<A, B>, "b must be one matrix, or as many as a has");
+  static_assert(detail::holds_floats<A> && detail::holds_floats<B>, "a and b must hold floats");
   static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::cols>>, "out must have the rows of a and the columns of b");
   on_native_port([&](auto port) {
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
@@ -79,7 +82,8 @@ constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<A>;
   using LayoutB = detail::LayoutOf<B>;
   static_assert(LayoutA::cols == LayoutB::cols, "columns of a must equal columns of b");
-  static_assert(LayoutB::batch == 1 || LayoutB::batch == LayoutA::batch, "b must be one matrix, or as many as a has");
+  static_assert(LayoutB::batch == 1 || detail::same_batch<A, B>, "b must be one matrix, or as many as a has");
+  static_assert(detail::holds_floats<A> && detail::holds_floats<B>, "a and b must hold floats");
   static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::rows>>, "out must have the rows of a and a column for each row of b");
   on_native_port([&](auto port) {
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
@@ -96,6 +100,6 @@ constexpr auto matmul_transposed(const A& a, const B& b) noexcept {
   return out;
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

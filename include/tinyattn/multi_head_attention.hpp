@@ -17,7 +17,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 // Multi-head attention with split heads: head h attends over columns h * head_dim to (h + 1) * head_dim - 1 of
 // the queries, keys and values, and writes the same columns of the context. Section 3.2.2 of Vaswani et al.,
@@ -123,7 +123,7 @@ struct MultiHeadAttention {
     static_assert(LayoutQuery::cols == config.d_in && LayoutKey::cols == config.d_in && LayoutValue::cols == config.d_in,
                   "x must have d_in columns");
     static_assert(LayoutKey::rows == LayoutValue::rows, "key and value inputs must have the same number of tokens");
-    static_assert(LayoutQuery::batch == LayoutKey::batch && LayoutQuery::batch == LayoutValue::batch,
+    static_assert(detail::same_batch<Query, Key> && detail::same_batch<Query, Value>,
                   "query, key and value inputs must have the same batch extents");
     static_assert(detail::same_shape<Out, detail::WithCols<Query, config.d_out>>, "out must have the tokens of x and d_out columns");
   }
@@ -189,10 +189,8 @@ constexpr void MultiHeadAttention<config>::forward_with_weights(const Query& que
   using SourceTokens = kernel::Extent<detail::LayoutOf<Key>::rows>;
   check_shapes<Query, Key, Value, Out>();
   check_lengths<Query, Key>();
-  static_assert(detail::LayoutOf<Weights>::rows == Tokens{} && detail::LayoutOf<Weights>::cols == SourceTokens{} &&
-                    detail::LayoutOf<Weights>::batch == detail::LayoutOf<Query>::batch * config.num_heads &&
-                    detail::LayoutOf<Weights>::stride == detail::LayoutOf<Weights>::cols,
-                "weights must be [..., num_heads, tokens, source tokens], and no view");
+  static_assert(detail::same_shape<Weights, detail::WithHeads<Query, config.num_heads, SourceTokens{}>>,
+                "weights must be [..., num_heads, tokens, source tokens]");
   forward_items(Tokens{}, SourceTokens{}, query_input, key_input, value_input, NoMask{}, out, workspace,
                 kernel::CopyWeights<Tokens{}, SourceTokens{}>{weights.data()});
 }
@@ -295,6 +293,6 @@ constexpr void initialize(StackedCausalAttention<DIn, DOut, ContextLength, NumHe
   for (auto& head : module.heads) initialize(head, generator);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -129,7 +129,7 @@ concept random_generator = requires(Generator& generator) {
   detail::words(generator);
 };
 
-inline namespace TINYATTN_PORT {
+inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -159,7 +159,7 @@ constexpr Tensor<float, Extents...> rand(Generator& generator) noexcept {
   return out;
 }
 
-}  // namespace TINYATTN_PORT
+}  // namespace TINYATTN_PORT_NAMESPACE
 
 }  // namespace tinyattn
 

@@ -11,12 +11,13 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
 template <class M, class Out>
 constexpr void for_each_row(const M& m, Out& out, auto apply) noexcept {
+  static_assert(detail::holds_floats<M>, "m must hold floats");
   static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
   using LayoutM = detail::LayoutOf<M>;
   for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
@@ -26,7 +27,7 @@ constexpr void for_each_row(const M& m, Out& out, auto apply) noexcept {
 }  // namespace kernel
 
 // e^(scale * (m[j] - max)) over their sum, row by row. An element of -infinity becomes 0, and a row of
-// nothing else zeros; a NaN makes its row NaN. `out` may be m.
+// nothing else zeros; a NaN makes its row NaN. scale >= 0. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void softmax(const M& m, float scale, Out& out) noexcept {
   on_native_port([&](auto port) {
@@ -48,7 +49,7 @@ constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
   return out;
 }
 
-// Each row divided by its sum; a row whose sum is 0 becomes zeros. `out` may be m.
+// Each row multiplied by 1 / its sum, which is infinite below 2^-128; a row whose sum is 0 becomes zeros. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
@@ -64,7 +65,8 @@ constexpr auto normalize(const M& m) noexcept {
   return out;
 }
 
-// e^m[j] over their sum, as the definition says it: overflows above 88.7, where softmax does not. `out` may be m.
+// e^m[j] over their sum, as the definition says it: overflows above 88.7, and is zeros where every e^m[j] is 0,
+// which softmax avoids. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void softmax_naive(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
@@ -83,6 +85,6 @@ constexpr auto softmax_naive(const M& m) noexcept {
   return out;
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

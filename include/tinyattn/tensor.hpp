@@ -94,6 +94,9 @@ struct Layout<Tensor<T, Extents...>> {
 
   template <std::size_t Cols, std::size_t... I>
   static auto with_cols(std::index_sequence<I...>) -> Tensor<T, (I + 1 == rank ? Cols : Extents)...>;
+  template <std::size_t... I>
+  static auto leading(std::index_sequence<I...>) -> std::index_sequence<extents[I]...>;
+  using batch_extents = decltype(leading(std::make_index_sequence<(rank > 2 ? rank - 2 : 0)>{}));
 };
 
 template <class T, std::size_t Rows, std::size_t Cols, std::size_t Stride>
@@ -103,6 +106,7 @@ struct Layout<MatrixView<T, Rows, Cols, Stride>> {
   static constexpr std::size_t rows = Rows;
   static constexpr std::size_t batch = 1;
   static constexpr std::size_t stride = Stride;
+  using batch_extents = std::index_sequence<>;
 
   template <std::size_t NewCols, std::size_t... I>
   static auto with_cols(std::index_sequence<I...>) -> Matrix<std::remove_const_t<T>, Rows, NewCols>;
@@ -118,6 +122,12 @@ using WithCols = decltype(LayoutOf<M>::template with_cols<Cols>(std::make_index_
 template <class M>
 using Like = WithCols<M, LayoutOf<M>::cols>;
 
+// The weights that queries shaped like M give: [..., num_heads, tokens, source tokens].
+template <class M, std::size_t NumHeads, std::size_t SourceTokens, std::size_t... Batch>
+auto with_heads(std::index_sequence<Batch...>) -> Tensor<float, Batch..., NumHeads, LayoutOf<M>::rows, SourceTokens>;
+template <class M, std::size_t NumHeads, std::size_t SourceTokens>
+using WithHeads = decltype(with_heads<M, NumHeads, SourceTokens>(typename LayoutOf<M>::batch_extents{}));
+
 // The first element of matrix `item` of a batch.
 template <class M>
 constexpr auto item(M& m, std::size_t item) noexcept {
@@ -126,6 +136,10 @@ constexpr auto item(M& m, std::size_t item) noexcept {
 
 template <class A, class B>
 inline constexpr bool same_shape = std::is_same_v<Like<A>, Like<B>>;
+template <class A, class B>
+inline constexpr bool same_batch = std::is_same_v<typename LayoutOf<A>::batch_extents, typename LayoutOf<B>::batch_extents>;
+template <class M>
+inline constexpr bool holds_floats = std::is_same_v<typename std::remove_cvref_t<M>::value_type, float>;
 
 }  // namespace detail
 
@@ -207,7 +221,7 @@ template <tensor_like A, tensor_like B>
 constexpr auto concat_columns(const A& a, const B& b) noexcept {
   using LayoutA = detail::LayoutOf<A>;
   using LayoutB = detail::LayoutOf<B>;
-  static_assert(LayoutA::rows == LayoutB::rows && LayoutA::batch == LayoutB::batch, "a and b must have the same number of rows");
+  static_assert(LayoutA::rows == LayoutB::rows && detail::same_batch<A, B>, "a and b must have the same number of rows");
   detail::WithCols<A, LayoutA::cols + LayoutB::cols> out{};
   for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i) {
     auto* const to = out.data() + i * (LayoutA::cols + LayoutB::cols);
@@ -218,8 +232,9 @@ constexpr auto concat_columns(const A& a, const B& b) noexcept {
 }
 
 // Two of one shape make a batch: one more leading extent.
-template <class T, std::size_t... Extents>
-constexpr Tensor<T, 2, Extents...> stack(const Tensor<T, Extents...>& a, const Tensor<T, Extents...>& b) noexcept {
+template <class T, std::size_t... Extents, std::size_t... ExtentsB>
+constexpr Tensor<T, 2, Extents...> stack(const Tensor<T, Extents...>& a, const Tensor<T, ExtentsB...>& b) noexcept {
+  static_assert(detail::same_shape<decltype(a), decltype(b)>, "a and b must have the same shape");
   Tensor<T, 2, Extents...> out{};
   for (std::size_t i = 0; i < a.size(); ++i) {
     out.elements[i] = a.elements[i];
@@ -228,11 +243,12 @@ constexpr Tensor<T, 2, Extents...> stack(const Tensor<T, Extents...>& a, const T
   return out;
 }
 
-inline namespace TINYATTN_PORT {
+inline namespace TINYATTN_PORT_NAMESPACE {
 
 // a + b, element by element.
-template <std::size_t... Extents>
-constexpr Tensor<float, Extents...> add(const Tensor<float, Extents...>& a, const Tensor<float, Extents...>& b) noexcept {
+template <std::size_t... Extents, std::size_t... ExtentsB>
+constexpr Tensor<float, Extents...> add(const Tensor<float, Extents...>& a, const Tensor<float, ExtentsB...>& b) noexcept {
+  static_assert(detail::same_shape<decltype(a), decltype(b)>, "a and b must have the same shape");
   return on_native_port([&](auto port) {
     using Single = typename decltype(port)::one_lane;
     Tensor<float, Extents...> out{};
@@ -241,7 +257,7 @@ constexpr Tensor<float, Extents...> add(const Tensor<float, Extents...>& a, cons
   });
 }
 
-}  // namespace TINYATTN_PORT
+}  // namespace TINYATTN_PORT_NAMESPACE
 
 }  // namespace tinyattn
 

@@ -23,6 +23,7 @@ LANGUAGE = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Ws
 CONTRACTS = ["off", "fast"]
 LEVELS = ["-O0", "-O2", "-O3", "-Os"]
 SECONDS = 120
+ENOUGH_MEMORY = 128 * 1024  # for every workload
 
 # Clang stops after a million steps of constant evaluation unless told otherwise; GCC counts otherwise and gets by with its default.
 ANY_NUMBER_OF_STEPS = {"clang++": ["-fconstexpr-steps=1000000000"]}
@@ -36,7 +37,7 @@ class Machine:
     wrapper: list = dataclasses.field(default_factory=list)
     support: list = dataclasses.field(default_factory=list)  # commands that compile a file each, beside the program
     link: list = dataclasses.field(default_factory=list)
-    memory: int = 128 * 1024
+    memory: int = ENOUGH_MEMORY
 
 
 @dataclasses.dataclass
@@ -79,7 +80,7 @@ def board(name):
     ram = bytes_of(re.search(r"RAM .*LENGTH = (\w+)", memory_map).group(1))
     return Machine([machine["cpp"], *machine["cpp_args"], "-fno-exceptions", "-fno-rtti"], machine["exe_wrapper"],
                    [[*compile_c, str(source)] for source in sorted(BOARDS.glob("*.c"))],
-                   [*machine["cpp_link_args"], f"-T{BOARDS / name / 'memory.ld'}", f"-L{BOARDS}", "-lgcc"], min(ram // 2, 128 * 1024))
+                   [*machine["cpp_link_args"], f"-T{BOARDS / name / 'memory.ld'}", f"-L{BOARDS}", "-lgcc"], min(ram // 2, ENOUGH_MEMORY))
 
 
 AARCH64 = hosted("aarch64-linux-gnu-g++", wrapper=["qemu-aarch64"])
@@ -128,7 +129,7 @@ rule compile
   depfile = $out.d
   deps = gcc
 rule run
-  command = timeout {SECONDS} $call ./$in > $out.part && mv $out.part $out
+  command = (timeout {SECONDS} $call ./$in > $out.part || (tail -n 12 $out.part | cut -c 1-100; exit 1)) && mv $out.part $out
 """
 
 

@@ -50,11 +50,10 @@ class Answer:
 
 @dataclasses.dataclass
 class Printed:
-    """A program's answers by workload. `ended` is missing if it broke off."""
+    """A program's answers by workload."""
 
     port: str = ""
     answers: dict = dataclasses.field(default_factory=dict)
-    ended: bool = False
 
 
 @dataclasses.dataclass
@@ -84,7 +83,6 @@ def read(text):
             answer.tensors[-1].words = [int(word, 16) for word in rest.split()]
         elif kind == "crc":
             answer.crc = rest
-        printed.ended = kind == "end"
     return printed
 
 
@@ -122,20 +120,20 @@ def combined_crc(printed, workloads):
     return f"{zlib.crc32(struct.pack(f'<{len(crcs)}I', *(int(crc, 16) for crc in crcs))):08x}" if crcs and all(crcs) else "-" * 8
 
 
-def problem_of(answer, first, ended):
-    """What is wrong with an answer, or nothing. One without a CRC is right: too large for the target."""
+def problem_of(answer, first, memory):
+    """What is wrong with an answer, or nothing. Where there is little memory, one may be missing."""
     if answer is None:
-        return "not computed" if ended else "the program broke off before it, or does not exist"
-    if not answer.crc:
-        return "" if ended else "the program broke off in it"
-    return difference(answer, first)
+        return "not computed"
+    if answer.crc:
+        return difference(answer, first)
+    return "" if memory < cells.ENOUGH_MEMORY else "too large"
 
 
 def check(cell, printed, firsts, in_the_compiler):
     """A verdict for each workload that a program of this kind computes."""
     workloads = list(firsts) if cell.level else in_the_compiler
     answers = [(workload, printed.answers.get(workload)) for workload in workloads]
-    return [Verdict(f"{cell.name}: {workload}", problem_of(answer, firsts[workload], printed.ended), bool(answer and not answer.crc))
+    return [Verdict(f"{cell.name}: {workload}", problem_of(answer, firsts[workload], cell.machine.memory), bool(answer and not answer.crc))
             for workload, answer in answers]
 
 

@@ -2,7 +2,7 @@
 //
 // One matrix of weights for two heads.
 //
-// expect: weights must be [..., num_heads, tokens, source tokens], and no view
+// expect: weights must be [..., num_heads, tokens, source tokens]
 #include "tinyattn/multi_head_attention.hpp"
 
 using namespace tinyattn;

@@ -13,7 +13,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT::kernel {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // What becomes of the weights of query i, row[0] to row[end - 1]; those from `end` on are 0. from(matrix, first)
 // speaks of the block that starts at query `first` of a matrix of weights, one per head and item.
@@ -98,6 +98,6 @@ constexpr void for_each_block(Tokens tokens, auto step) noexcept {
   }
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT::kernel
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT::kernel {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // All the scratch of a layer: its keys and values, and a block of a few query rows.
 template <std::size_t Width, std::size_t ContextLength, std::size_t BlockRows>
@@ -106,6 +106,6 @@ struct Heads {
   }
 };
 
-}  // namespace tinyattn::inline TINYATTN_PORT::kernel
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT::kernel {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // out[i][j] = start[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma.
 //
@@ -171,6 +171,6 @@ constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& produc
   }
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT::kernel
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

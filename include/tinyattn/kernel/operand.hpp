@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::inline TINYATTN_PORT::kernel {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // A size that is part of a type. Kernels take an Extent or a std::size_t, and use both alike.
 template <std::size_t N>
@@ -177,4 +177,4 @@ constexpr ColumnMajor<const T, Stride> read_only(const ColumnMajor<T, Stride>& m
   return {m.data, m.stride};
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT::kernel
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::inline TINYATTN_PORT::kernel {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // A linear layer as kernels take it: `start` is Zero, or the Bias.
 template <std::size_t In, std::size_t Out, std::size_t Stride, class Start>
@@ -31,4 +31,4 @@ constexpr void project(auto rows, const auto& x, const Projection<In, Out, Strid
   matmul<Port>(Product{rows, Extent<In>{}, Extent<Out>{}, x, to.weight, to.start, out});
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT::kernel
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

@@ -12,7 +12,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT::kernel {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // to[j] = apply(from[j]) for every vector of a row; `to` may be `from`.
 template <class Port>
@@ -97,6 +97,6 @@ constexpr void masked_softmax_row(std::size_t i, float* scores, std::size_t end,
       if (!visible.sees(i, j)) scores[j] = 0.0f;
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT::kernel
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -15,7 +15,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::inline TINYATTN_PORT::kernel {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // Every query sees every key; also what a matrix product without a mask sees of its inner extent.
 template <class Keys>
@@ -146,4 +146,4 @@ constexpr SeesFrom<Visible> see_from(const Visible& visible, std::size_t first) 
   return {visible, first};
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT::kernel
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

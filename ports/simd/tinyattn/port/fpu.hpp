@@ -6,7 +6,7 @@
 #include "tinyattn/port/rounded.hpp"
 #include "tinyattn/port/scalar.hpp"
 
-#if !defined(__ARM_FEATURE_FMA) && !defined(__FMA__) && !defined(__FP_FAST_FMAF) && !defined(__aarch64__)
+#if !defined(__ARM_FEATURE_FMA) && !defined(__FMA__) && !defined(__FP_FAST_FMAF) && !defined(__riscv_flen)
 #error "the port `fpu` needs a fused multiply-add: -mfpu=fpv4-sp-d16 -mfloat-abi=hard for a Cortex-M4F, -mfma on x86"
 #endif
 

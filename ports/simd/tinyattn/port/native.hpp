@@ -9,7 +9,9 @@
 #ifndef TINYATTN_PORT
 #if defined(__ARM_FEATURE_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF)
 #define TINYATTN_PORT fpu
-#elif defined(__arm__) && (!defined(__ARM_FP) || !(__ARM_FP & 8))
+#elif defined(__riscv_flen)
+#define TINYATTN_PORT fpu
+#elif defined(__riscv) || (defined(__arm__) && (!defined(__ARM_FP) || !(__ARM_FP & 8)))
 #define TINYATTN_PORT soft
 #else
 #define TINYATTN_PORT scalar
@@ -25,9 +27,13 @@
 
 #include <type_traits>
 
-// Whatever depends on the port lives in an inline namespace of its name, so that units built for
+// Whatever depends on the port lives in an inline namespace named after it, so that units built for
 // different instruction sets never share a function.
-namespace tinyattn::inline TINYATTN_PORT {
+#define TINYATTN_ON(name) on_##name
+#define TINYATTN_EXPANDED_ON(name) TINYATTN_ON(name)
+#define TINYATTN_PORT_NAMESPACE TINYATTN_EXPANDED_ON(TINYATTN_PORT)
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 using native_port = port::TINYATTN_PORT;
 
@@ -38,4 +44,4 @@ TINYATTN_ALWAYS_INLINE constexpr auto on_native_port(Computation compute) noexce
   return compute(native_port{});
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

@@ -13,6 +13,8 @@ TINYATTN_ALWAYS_INLINE float rounded(float x) noexcept {
   asm("" : "+w"(x));
 #elif defined(__SSE__)
   asm("" : "+x"(x));
+#elif defined(__riscv_flen)
+  asm("" : "+f"(x));
 #else
   asm("" : "+r"(x));
 #endif
