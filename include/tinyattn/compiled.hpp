@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The compiled library, libtinyattn: the same kernels with shapes that are known at run time, one copy in flash
-// for firmware with many of them. The bits are those of the headers. Link src/ to use it.
+// for firmware with many of them. The bits are those of the headers. Compile src/compiled.cpp with your program.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"

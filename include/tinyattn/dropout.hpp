@@ -87,7 +87,8 @@ struct DropWeights {
 
 }  // namespace kernel
 
-// m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). Rates 0 and 1 draw nothing.
+// m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). The rate is a number that
+// the compiler knows; rates 0 and 1 draw nothing.
 template <std::size_t... Extents, random_generator Generator>
 constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m, DropoutRate rate, Generator& generator) noexcept {
   auto words = detail::words(generator);

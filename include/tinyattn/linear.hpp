@@ -34,6 +34,7 @@ inline namespace TINYATTN_PORT_NAMESPACE {
 // torch.nn.Linear with its weight transposed: row i holds what feature i of the input contributes.
 template <std::size_t In, std::size_t Out, bool Bias = true>
 struct Linear {
+  // Weights and biases together.
   static constexpr std::size_t parameter_count = In * Out + (Bias ? Out : 0);
 
   Matrix<float, In, Out> weight;

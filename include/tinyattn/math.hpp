@@ -22,7 +22,7 @@ constexpr double square_root(double x) noexcept {
   return root;
 }
 
-// 1 / sqrt(N), rounded once: the scale of the scores, and the bound of a Linear's first weights. A constant
+// 1 / sqrt(N) in double, rounded to float: the scale of the scores, and the bound of a Linear's first weights. A constant
 // of the program, so that no double reaches the firmware.
 template <std::size_t N>
 inline constexpr auto inverse_sqrt = static_cast<float>(1.0 / square_root(static_cast<double>(N)));

@@ -8,6 +8,7 @@
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 

@@ -29,6 +29,7 @@ class Mt19937 {
   static constexpr result_type min() noexcept { return 0; }
   static constexpr result_type max() noexcept { return 0xffffffffu; }
 
+  // The next 32 bits.
   constexpr result_type operator()() noexcept {
     if (next_ == size) twist();
     std::uint32_t word = state_[next_++];
@@ -62,6 +63,7 @@ class Philox4x32 {
  public:
   explicit constexpr Philox4x32(std::uint64_t seed, std::uint64_t stream = 0) noexcept : seed_(seed), stream_(stream) {}
 
+  // The counter's words are counter low, high, stream low, high; the key's are seed low, high.
   constexpr std::array<std::uint32_t, 4> block(std::uint64_t counter) const noexcept {
     std::array<std::uint32_t, 4> words = {low(counter), high(counter), low(stream_), high(stream_)};
     std::uint32_t key[2] = {low(seed_), high(seed_)};
@@ -144,7 +146,7 @@ constexpr float uniform_from(std::uint32_t word, float low, float high) noexcept
 
 }  // namespace kernel
 
-// A draw from [low, high).
+// A draw from low to high; high itself only by rounding.
 template <random_generator Generator>
 constexpr float uniform(Generator& generator, float low, float high) noexcept {
   return kernel::uniform_from(detail::words(generator).next(), low, high);

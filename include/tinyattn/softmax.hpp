@@ -49,7 +49,8 @@ constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
   return out;
 }
 
-// Each row multiplied by 1 / its sum, which is infinite below 2^-128; a row whose sum is 0 becomes zeros. `out` may be m.
+// Each row multiplied by 1 / its sum, which is infinite below 2^-128; a row whose sum is 0 becomes zeros, signed
+// as its elements. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {

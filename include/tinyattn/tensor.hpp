@@ -164,6 +164,7 @@ constexpr Vector<T, Size> vector(const T (&elements)[Size]) noexcept {
   return out;
 }
 
+// A tensor of one value, of zeros, of ones: full<float, 6, 6>(0.5f).
 template <class T, std::size_t... Extents>
 constexpr Tensor<T, Extents...> full(T value) noexcept {
   Tensor<T, Extents...> out{};
@@ -181,7 +182,7 @@ constexpr Tensor<T, Extents...> ones() noexcept {
   return full<T, Extents...>(T{1});
 }
 
-// Columns first .. first + Count - 1 of m, not copied: lives no longer than m.
+// Columns first .. first + Count - 1 of m, which must be there; not copied: lives no longer than m.
 template <std::size_t Count, class T, std::size_t Rows, std::size_t Cols>
 constexpr MatrixView<T, Rows, Count, Cols> columns(Matrix<T, Rows, Cols>& m, std::size_t first) noexcept {
   static_assert(Count <= Cols, "a view has no more columns than its matrix");
@@ -197,7 +198,7 @@ constexpr MatrixView<const T, Rows, Count, Cols> columns(const Matrix<T, Rows, C
 template <std::size_t Count, class T, std::size_t Rows, std::size_t Cols>
 void columns(const Matrix<T, Rows, Cols>&&, std::size_t) = delete;  // the matrix would be gone
 
-// Row i of a matrix or view, copied.
+// Row i < rows of a matrix or view, copied.
 template <tensor_like M>
 constexpr auto row(const M& m, std::size_t i) noexcept {
   static_assert(detail::LayoutOf<M>::rank == 2, "row takes a matrix");

@@ -7,8 +7,10 @@ import dataclasses
 import functools
 import os
 import re
-import subprocess
 import sys
+
+import programs
+from programs import call
 
 COMPILE_SECONDS = 300
 RUN_SECONDS = 60
@@ -20,25 +22,10 @@ BUILDS = {
     "native port, contracted": ["-O2", "-march=native", "-ffp-contract=fast"],
     "native port, not contracted": ["-O2", "-march=native", "-ffp-contract=off"],
 }
-FLAGS = ["-std=c++20", "-Itests", "-Iinclude", "-Iports/simd", "-Iports/boards", "-Igenerated", '-DBOARD_NAME="host"']
-
-HARNESS = "tests/support/run.cpp"
-HOST = "ports/boards/host/host.cpp"
-COMPILED_LIBRARY = "src/compiled.cpp"
 
 
 class Broken(Exception):
     """The compiler refuses the tree for another reason than a check."""
-
-
-def call(command, folder, seconds):
-    """Status and what was printed; no status if it did not end."""
-    try:
-        done = subprocess.run([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                              encoding="utf-8", errors="replace", timeout=seconds, check=False, env={**os.environ, "LC_ALL": "C"})
-    except subprocess.TimeoutExpired:
-        return None, ""
-    return done.returncode, done.stdout + done.stderr
 
 
 def refusal(errors):
@@ -65,29 +52,28 @@ def failure(status, output):
 class Program:
     """A test program in one of the builds."""
 
-    name: str
-    sources: tuple
+    program: programs.Program
     build: str
     compiler: tuple
 
     def command(self):
-        return [*self.compiler, *FLAGS, "-w", *BUILDS[self.build]]
+        return [*self.compiler, *programs.FLAGS, "-w", *BUILDS[self.build], *self.program.sources]
 
     @functools.cache
     def files(self, tree):
         """All that goes into it."""
-        status, rules = call([*self.command(), "-MM", *self.sources], tree, COMPILE_SECONDS)
+        status, rules = call([*self.command(), "-MM"], tree, COMPILE_SECONDS)
         if status != 0:
             raise Broken(rules)
         return frozenset(os.path.normpath(word) for word in rules.replace("\\\n", " ").split() if not word.endswith(":"))
 
     def catch(self, tree):
-        program = tree / "program"
-        status, errors = call([*self.command(), *self.sources, "-o", program], tree, COMPILE_SECONDS)
+        executable = tree / "executable"
+        status, errors = call([*self.command(), "-o", executable], tree, COMPILE_SECONDS)
         if status != 0:
-            return f"{self.name}: {refusal(errors)} (in the compiler)"
-        caught = failure(*call([program], tree, RUN_SECONDS))
-        return f"{self.name}: {caught} ({self.build})" if caught else ""
+            return f"{self.program.name}: {refusal(errors)} (in the compiler)"
+        caught = failure(*call([executable], tree, RUN_SECONDS))
+        return f"{self.program.name}: {caught} ({self.build})" if caught else ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,19 +91,13 @@ class Script:
         return f"{self.name}: {caught}" if caught else ""
 
 
-def sources(test):
-    common = (HARNESS,) if test.parts[-2] == "harness" else (HARNESS, HOST)
-    return (str(test), *common, *([COMPILED_LIBRARY] if test.stem == "compiled" else []))
-
-
-def programs(tree, build, compiler):
+def all_programs(tree, build, compiler):
     """Those that include least come first: they are quick, and what they catch is not seen better from above."""
-    tests = [test.relative_to(tree) for folder in ("unit", "harness", "golden") for test in sorted((tree / "tests" / folder).glob("*.cpp"))]
-    made = [Program(f"{test.parts[-2]}/{test.stem}", sources(test), build, compiler) for test in tests]
-    return sorted(made, key=lambda program: (program.name.startswith("golden/"), len(program.files(tree))))
+    made = [Program(program, build, compiler) for program in programs.programs(tree)]
+    return sorted(made, key=lambda it: (it.program.name.startswith("golden/"), len(it.files(tree))))
 
 
 def scripts(compiler):
     python = (sys.executable, "-B")
-    refusals = (*python, "tests/support/refusals.py", "tests/refusals", "--", *compiler, *FLAGS, "-Wall", "-Wpedantic", "-Werror")
+    refusals = (*python, "tests/support/refusals.py", "tests/refusals", "--", *compiler, *programs.FLAGS, "-Wall", "-Wpedantic", "-Werror")
     return {"refusals": Script("refusals", refusals), "firmware": Script("firmware", (*python, "tests/faults/firmware.py"))}

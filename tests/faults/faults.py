@@ -15,13 +15,11 @@ import sys
 import tempfile
 import tomllib
 
-import catchers
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+import catchers  # noqa: E402
+import programs  # noqa: E402
 import tap  # noqa: E402
-
-REFERENCE = ["tables", "cases", "dropout"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,30 +37,15 @@ class Fault:
         file.write_text(before.replace(self.text, self.fault), encoding="utf-8")
 
 
-def copy_tree(to):
-    for name in ("include", "ports", "src", "tests"):
-        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("build*", "__pycache__"))
-
-
-def generate_reference(tree):
-    """The headers that Meson makes for the golden tests."""
-    folder = tree / "generated" / "reference"
-    folder.mkdir(parents=True)
-    for name in REFERENCE:
-        reference = tree / "tests" / "reference"
-        catchers.call([sys.executable, "-B", reference / "to_cpp.py", reference / f"{name}.json", folder / f"{name}.hpp"], tree, 60)
-
-
 class Bench:
     """An untouched copy of the tree, and everything that could catch a fault."""
 
     def __init__(self, scratch, compiler, pool):
         self.scratch = scratch
         self.clean = scratch / "clean"
-        copy_tree(self.clean)
-        generate_reference(self.clean)
-        of_build = pool.map(lambda build: catchers.programs(self.clean, build, compiler), catchers.BUILDS)
-        self.programs = [program for programs in of_build for program in programs]
+        programs.copy_tree(ROOT, self.clean)
+        by_build = pool.map(lambda build: catchers.all_programs(self.clean, build, compiler), catchers.BUILDS)
+        self.programs = [program for of_build in by_build for program in of_build]
         self.scripts = catchers.scripts(compiler)
 
     @functools.cache
@@ -73,10 +56,10 @@ class Bench:
             shutil.copytree(self.clean, tree)
             return not catcher.catch(tree)
 
-    def in_order(self, fault, programs):
+    def in_order(self, fault, includers):
         """Every catcher, first those that are quick or likely."""
-        first = [program for program in programs if program.build == next(iter(catchers.BUILDS))]
-        rest = [program for program in programs if program not in first]
+        first = [program for program in includers if program.build == next(iter(catchers.BUILDS))]
+        rest = [program for program in includers if program not in first]
         refusals, firmware = self.scripts["refusals"], self.scripts["firmware"]
         if "static_assert" in fault.text:
             return [refusals, *first, firmware, *rest]

@@ -15,7 +15,7 @@ def look():
     with tempfile.TemporaryDirectory() as folder:
         board = boards.Board("mps2-an386", pathlib.Path(folder) / "board")
         kernels = board.compile(boards.HERE / "kernels.cpp", "kernels.o", "-O2", *boards.EVERYTHING_ON)
-        return "\n".join(contents.problems_of_object(board, kernels))
+        return "\n".join(contents.unwanted_in_object(board, kernels))
 
 
 tap.report([("nothing in the kernels that firmware must not hold", look)])

@@ -66,6 +66,5 @@ int main() {
   const auto compute_it = [](const auto& workload) { compute(workload); };
   for_each_finite_workload(compute_it);
   for_each_other_workload(compute_it);
-  print("end\n");
   return 0;
 }

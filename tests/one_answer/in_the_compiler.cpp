@@ -48,6 +48,5 @@ void print(const Workload<Cases...>& workload) {
 int main() {
   using namespace tinyattn::one_answer;
   for_each_finite_workload([](const auto& workload) { print(workload); });
-  print("end\n");
   return 0;
 }

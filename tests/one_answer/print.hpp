@@ -7,7 +7,6 @@
 //   output NAME EXTENT...         a tensor of its outputs
 //   bits 3f800000 bf000000 ...    and its elements
 //   crc 89abcdef                  of all its outputs; or: too large
-//   end                           of everything
 #pragma once
 
 #include "outputs.hpp"

@@ -2,7 +2,7 @@
 //
 // Floats to add are an AdditiveMask.
 //
-// expect: mask must be a mask
+// expect: this is no mask
 #include "tinyattn/attention.hpp"
 
 using namespace tinyattn;

@@ -8,6 +8,7 @@
 #include "tinyattn/kernel/projection.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 

@@ -13,20 +13,20 @@ namespace tinyattn::port {
 
 template <class Port>
 concept shape = requires {
-  typename Port::vec;                  // `lanes` floats
-  typename Port::broadcasted;          // one float as a factor of all of them
-  typename Port::one_lane;             // the port that computes single floats beside this one
-  requires 16 % Port::lanes == 0;      // a row sum has sixteen lanes
-  requires Port::registers != 0;       // that hold a vec
-  requires Port::tile_vectors != 0;    // the widest register tile
-  requires Port::block_rows != 0;      // query rows that attention takes at a time
-  requires Port::shares_code || true;  // flash is dear: one copy of a kernel for all larger shapes
+  typename Port::vec;                                  // `lanes` floats
+  typename Port::broadcasted;                          // one float as a factor of all of them
+  typename Port::one_lane;                             // the port that computes single floats beside this one
+  requires 16 % Port::lanes == 0;                      // a row sum has sixteen lanes
+  requires Port::registers != 0;                       // that hold a vec
+  requires Port::tile_vectors != 0;                    // the widest register tile
+  requires Port::block_rows != 0;                      // query rows that attention takes at a time
+  { Port::shares_code } -> std::convertible_to<bool>;  // flash is dear: one copy of a kernel for all larger shapes
 };
 
 template <class Port>
 concept contract = shape<Port> && requires(typename Port::vec v, typename Port::vec (&row)[Port::tile_vectors],
                                            typename Port::broadcasted b, const float* from, float* to, std::size_t n, float x) {
-  // `lanes` floats, aligned as float; a row of vectors; the first n <= lanes, of which the others are not read and are +0
+  // `lanes` floats, aligned as float; a row of up to tile_vectors vectors; the first n <= lanes: the rest is not read, and +0
   { Port::load(from) } -> std::same_as<typename Port::vec>;
   { Port::load_row(from, row) } -> std::same_as<void>;
   { Port::load_n(from, n) } -> std::same_as<typename Port::vec>;

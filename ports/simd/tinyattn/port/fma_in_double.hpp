@@ -4,6 +4,8 @@
 // hardware fma for every operand but for the sign and payload of a NaN.
 #pragma once
 
+#include "tinyattn/port/compiler.hpp"
+
 #include <bit>
 #include <cstdint>
 
@@ -13,7 +15,7 @@ namespace tinyattn::port::detail {
 // two-sum) and, if there is one, of the two doubles around the exact value the one is taken whose last bit is 1. That of
 // the sum is 0 here. The second rounding then sees on which side of a tie it is (Boldo and Melquiond, "Emulation of FMA and
 // correctly rounded sums: proved algorithms using rounding to odd", 2008). Not for infinities, which would make a NaN here.
-constexpr double add_to_odd(double product, double addend) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend) noexcept {
   const double sum = product + addend;
   const double addend_in_sum = sum - product;
   const double error = (product - (sum - addend_in_sum)) + (addend - addend_in_sum);
@@ -26,7 +28,7 @@ constexpr double add_to_odd(double product, double addend) noexcept {
 // float, is right unless it stands on a float or halfway between two, subnormal ones included: then its low 28 bits are zero.
 //
 // No contraction can change a bit: the only product is exact, so that fusing it with an addition rounds the same number once.
-constexpr float fma_in_double(float a, float b, float c) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr float fma_in_double(float a, float b, float c) noexcept {
   constexpr std::uint64_t low_bits = 0x0fffffff, exponent_bits = 0x7ff0000000000000;
   const double product = static_cast<double>(a) * static_cast<double>(b);
   const double sum = product + static_cast<double>(c);

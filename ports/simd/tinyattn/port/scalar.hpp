@@ -39,9 +39,9 @@ struct scalar {
 
   TINYATTN_ALWAYS_INLINE static constexpr float fma(float a, float b, float c) noexcept { return detail::fma_in_double(a, b, c); }
 
-  // Not a * b: that product could be fused with an addition of the caller.
-  static constexpr float mul(float a, float b) noexcept { return fma(a, b, -0.0f); }
-  TINYATTN_ALWAYS_INLINE static constexpr float add(float a, float b) noexcept { return a + b; }
+  // Not a * b, and not a + b: a product could be fused with an addition of the caller, or of ours.
+  TINYATTN_ALWAYS_INLINE static constexpr float mul(float a, float b) noexcept { return fma(a, b, -0.0f); }
+  TINYATTN_ALWAYS_INLINE static constexpr float add(float a, float b) noexcept { return fma(a, 1.0f, b); }
   TINYATTN_ALWAYS_INLINE static constexpr float max(float a, float b) noexcept { return a < b ? b : a; }
   TINYATTN_ALWAYS_INLINE static constexpr float select_less(float a, float b, float less, float otherwise) noexcept {
     return a < b ? less : otherwise;
