@@ -54,6 +54,7 @@ def targets():
         "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "golden"], sanitize, "clang++")]),
         "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
         "footprint": Target(["gcc", "firmware"], [Run("footprint", "gcc", ["footprint"], builds=False, shows=True)]),
+        "one_answer": Target(["gcc", "clang", "firmware", "linux-arm"], [Run("one answer", "gcc", ["one_answer"], builds=False, shows=True)]),
         "arithmetic": Target(["gcc"], [Run("arithmetic", "gcc", ["arithmetic"], builds=False, shows=True)], quick=False),
         "style": Target(["clang", "style"], [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
         **{folder.parent.name: board(folder.parent.name) for folder in sorted(BOARDS.glob("*/cross.ini"))},

@@ -74,6 +74,9 @@ constexpr Test tests[] = {
                  const auto without = from_torch(hidden(weight_out_in));
                  static_assert(std::is_same_v<decltype(without), const Linear<3, 2, false>>);
                  check.equal(without.weight, layer.weight);
+                 check.that(layer == from_torch(hidden(weight_out_in), vector<float>({10.0f, 20.0f})));
+                 check.that(layer != from_torch(hidden(weight_out_in), vector<float>({10.0f, 21.0f})));
+                 check.that(layer != from_torch(full<float, 2, 3>(hidden(1.0f)), vector<float>({10.0f, 20.0f})));
                }),
     // torch.manual_seed(789); torch.nn.Linear(3, 2, bias=False).weight, PyTorch on a CPU
     everywhere(

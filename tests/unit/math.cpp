@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "exact.hpp"
+#include "operands.hpp"
 #include "support/check.hpp"
 
 using namespace tinyattn::test;
@@ -23,25 +24,6 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float smallest = 0x1p-149f;
-
-constexpr std::uint32_t next(std::uint32_t& state) noexcept { return state = state * 1664525u + 1013904223u; }
-
-constexpr bool is_finite(float x) noexcept { return x - x == 0.0f; }
-
-// Every exponent, every sign, full and short mantissas.
-float any_finite(std::uint32_t& state) noexcept {
-  for (;;) {
-    const std::uint32_t bits = next(state) ^ next(state) >> 16;
-    const float x = std::bit_cast<float>((next(state) >> 30 & 1u) != 0 ? bits : bits & 0xffff0000u);
-    if (is_finite(x)) return x;
-  }
-}
-
-// Exponents near that of 1, where products and addends meet.
-float near_one(std::uint32_t& state) noexcept {
-  const std::uint32_t bits = next(state) ^ next(state) >> 16;
-  return std::bit_cast<float>((bits & 0x83ffffffu) | 0x3c000000u);
-}
 
 template <std::size_t... N>
 constexpr void check_inverse_roots(Check& check, std::index_sequence<N...>) {
@@ -235,6 +217,12 @@ constexpr Test tests[] = {
                  check_inverse_roots(check, counting_from<1>(std::make_index_sequence<80>{}));
                  check_inverse_roots(check, std::index_sequence<96, 128, 256, 384, 512, 768, 1024, 2048, 4096>{});
                }),
+    at_run_time("the root behind it, in double, if someone asks for it at run time",
+                [](Check& check) {
+                  check.equal(tinyattn::detail::square_root(hidden(2.25)), 1.5);
+                  check.equal(tinyattn::detail::square_root(hidden(1.0)), 1.0);
+                  check.equal(tinyattn::detail::square_root(hidden(4096.0)), 64.0);
+                }),
     at_run_time("sqrt at its edges",
                 [](Check& check) {
                   check.same_bits(sqrt(hidden(0.0f)), 0.0f);

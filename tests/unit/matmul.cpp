@@ -132,6 +132,12 @@ constexpr Test tests[] = {
                  check.same_bits(dot(hidden(vector<float>({-0.0f, -1.0f})), zeros<float, 2>()), 0.0f);
                  check.same_bits(matmul(hidden(full<float, 2, 2>(-1.0f)), zeros<float, 2, 2>()), zeros<float, 2, 2>());
                }),
+    everywhere("tiles and blocks: as few as can be, of even size",
+               [](Check& check) {
+                 const std::size_t four = hidden(std::size_t{4});
+                 check.that(kernel::evenly(1, four) == 1 && kernel::evenly(4, four) == 4 && kernel::evenly(5, four) == 3);
+                 check.that(kernel::evenly(8, four) == 4 && kernel::evenly(9, four) == 3 && kernel::evenly(13, four) == 4);
+               }),
     at_run_time("NaN and infinity go through as in the plain loop",
                 [](Check& check) {
                   auto m = hidden(numbers<Matrix<float, 4, 5>>(14));

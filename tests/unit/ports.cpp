@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "exact.hpp"
+#include "operands.hpp"
 #include "plain.hpp"
 #include "support/check.hpp"
 #include "tinyattn/port/native.hpp"
@@ -20,8 +22,6 @@ namespace {
 
 template <class Port>
 using Lanes = std::array<float, Port::lanes>;
-
-std::uint32_t next(std::uint32_t& state) { return state = state * 1664525u + 1013904223u; }
 
 // Every sign, zeros among them, and exponents near enough for terms to meet.
 template <class Port>
@@ -62,6 +62,35 @@ void check_arithmetic(Check& check) {
     check.same_bits(stored<Port>(Port::add(x, y)), add);
     check.same_bits(stored<Port>(Port::select_less(x, y, z, w)), less);
     check.same_bits(stored<Port>(Port::add(Port::mul(x, y), z)), unfused);
+  }
+}
+
+// The fma of single floats: against wide integers where terms meet, cancel and vanish, and halfway between two floats; against the
+// reference with NaN and infinity among the operands.
+template <class Single>
+void check_fma(Check& check) {
+  const auto check_exact = [&](float a, float b, float c) { check.same_bits(Single::fma(a, b, c), exact_fma(a, b, c)); };
+  check_exact(hidden(4097.0f), 16773121.0f * 0x1p-60f, 1.0f);
+  check_exact(hidden(262143.0f), 262145.0f * 0x1p-60f, 1.0f + 0x1p-23f);
+  check_exact(hidden(-262143.0f), 262145.0f * 0x1p-60f, -1.0f - 0x1p-23f);
+  check_exact(hidden(0x1p-75f), 0x1p-75f, 0x1p-149f);
+  check_exact(hidden(0x1p-75f), 0x1.8p-75f, 0.0f);
+  check_exact(hidden(0x1p-140f), -0x1p-140f, 0.0f);
+  check_exact(hidden(0x1p-81f), 0x1p-82f, 0.0f);
+  check_exact(hidden(0x1p-81f), -0x1p-82f, 0.0f);
+  std::uint32_t state = 5;
+  for (int i = 0; i < 500; ++i) {
+    const float a = near_one(state), b = near_one(state), c = near_one(state);
+    check_exact(a, b, c);
+    check_exact(a, b, -exact_fma(a, b, 0.0f));
+    check_exact(a * 0x1p-63f, b * 0x1p-64f, std::bit_cast<float>(next(state) & 0x81ffffffu));
+    const float p = any_finite(state), q = any_finite(state), r = any_finite(state);
+    check_exact(p, q, r);
+    const float x = any_float(state), y = any_float(state), z = any_float(state);
+    check.same_bits(Single::fma(x, y, z), Reference::fma(x, y, z));
+    const float edges[] = {0.0f, -0.0f, infinity, -infinity, quiet_nan, -1.0f, 0x1p-149f, 3e38f};
+    const float e = edges[next(state) >> 29], f = edges[next(state) >> 29], g = edges[next(state) >> 29];
+    check.same_bits(Single::fma(e, f, g), Reference::fma(e, f, g));
   }
 }
 
@@ -125,6 +154,9 @@ constexpr Test tests[] = {
     at_run_time("arithmetic", [](Check& check) { check_arithmetic<native_port>(check); }),
     at_run_time("arithmetic without an FPU", [](Check& check) { check_arithmetic<port::soft>(check); }),
     at_run_time("arithmetic of single floats beside a vector", [](Check& check) { check_arithmetic<native_port::one_lane>(check); }),
+    at_run_time("fma of this build's port", [](Check& check) { check_fma<native_port::one_lane>(check); }),
+    at_run_time("fma in double", [](Check& check) { check_fma<Reference>(check); }),
+    at_run_time("fma in integers", [](Check& check) { check_fma<port::soft>(check); }),
     at_run_time("a product is rounded before anyone adds to it",
                 [](Check& check) {
                   check_products_are_rounded<native_port::one_lane>(check);

@@ -50,6 +50,8 @@ constexpr Test tests[] = {
     everywhere("mt19937: the first outputs",
                [](Check& check) {
                  Mt19937 generator(hidden(5489u));
+                 check.equal(Mt19937::min(), 0u);
+                 check.equal(Mt19937::max(), 0xffffffffu);
                  for (const std::uint32_t expected : {3499211612u, 581869302u, 3890346734u, 3586334585u, 545404204u})
                    check.equal(generator(), expected);
                }),

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// A port of any width in plain C++, for tests: what a kernel does with several lanes, with parts of a vector and with tiles of another
+// size shows on every machine. Its operations are calls, since a kernel that inlines them takes a compiler long.
+#pragma once
+
+#include <cstddef>
+
+#include "tinyattn/port/scalar.hpp"
+
+namespace tinyattn::test {
+
+template <std::size_t Lanes, std::size_t TileVectors, std::size_t BlockRows, bool SharesCode>
+struct Wide {
+  struct vec {
+    float lane[Lanes];
+  };
+  using broadcasted = float;
+  using one_lane = port::scalar;
+  static constexpr std::size_t lanes = Lanes;
+  static constexpr std::size_t registers = 8;
+  static constexpr std::size_t tile_vectors = TileVectors;
+  static constexpr std::size_t block_rows = BlockRows;
+  static constexpr bool shares_code = SharesCode;
+
+  static constexpr vec each(auto compute) noexcept {
+    vec v{};
+    for (std::size_t i = 0; i < Lanes; ++i) v.lane[i] = compute(i);
+    return v;
+  }
+
+  [[gnu::noinline]] static constexpr vec load_n(const float* from, std::size_t n) noexcept {
+    return each([=](std::size_t i) { return i < n ? from[i] : 0.0f; });
+  }
+  static constexpr vec load(const float* from) noexcept { return load_n(from, Lanes); }
+  template <std::size_t Vectors>
+  static constexpr void load_row(const float* from, vec (&row)[Vectors]) noexcept {
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * Lanes);
+  }
+  [[gnu::noinline]] static constexpr void store_n(float* to, vec v, std::size_t n) noexcept {
+    for (std::size_t i = 0; i < n; ++i) to[i] = v.lane[i];
+  }
+  static constexpr void store(float* to, vec v) noexcept { store_n(to, v, Lanes); }
+  static constexpr float broadcast(float x) noexcept { return x; }
+  static constexpr vec fill(float x) noexcept {
+    return each([=](std::size_t) { return x; });
+  }
+  [[gnu::noinline]] static constexpr vec fma(vec a, vec b, vec c) noexcept {
+    return each([&](std::size_t i) { return one_lane::fma(a.lane[i], b.lane[i], c.lane[i]); });
+  }
+  static constexpr vec fma(float a, vec b, vec c) noexcept { return fma(fill(a), b, c); }
+  [[gnu::noinline]] static constexpr vec mul(vec a, vec b) noexcept {
+    return each([&](std::size_t i) { return one_lane::mul(a.lane[i], b.lane[i]); });
+  }
+  [[gnu::noinline]] static constexpr vec add(vec a, vec b) noexcept {
+    return each([&](std::size_t i) { return one_lane::add(a.lane[i], b.lane[i]); });
+  }
+  [[gnu::noinline]] static constexpr vec max(vec a, vec b) noexcept {
+    return each([&](std::size_t i) { return one_lane::max(a.lane[i], b.lane[i]); });
+  }
+  [[gnu::noinline]] static constexpr vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+    return each([&](std::size_t i) { return one_lane::select_less(a.lane[i], b.lane[i], less.lane[i], otherwise.lane[i]); });
+  }
+  [[gnu::noinline]] static constexpr vec power_of_two(vec shifted) noexcept {
+    return each([&](std::size_t i) { return one_lane::power_of_two(shifted.lane[i]); });
+  }
+};
+
+static_assert(port::contract<Wide<4, 2, 3, false>>);
+
+}  // namespace tinyattn::test
