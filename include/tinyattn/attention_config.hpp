@@ -12,14 +12,14 @@ namespace tinyattn {
 // The shape of an attention layer. d_out is the width of all heads together; a training pass drops attention
 // weights at the rate `dropout`, and outputs at the rate `residual_dropout`.
 struct AttentionConfig {
-  std::size_t d_in;
-  std::size_t d_out;
+  std::size_t d_in;            // features of a token
+  std::size_t d_out;           // of all heads together
   std::size_t context_length;  // the most tokens of an input
   std::size_t num_heads = 1;
-  bool causal = true;
-  bool qkv_bias = false;
-  bool out_proj = true;
-  bool out_bias = true;
+  bool causal = true;     // query i sees keys 0 .. i, in cross-attention too
+  bool qkv_bias = false;  // of query, key and value
+  bool out_proj = true;   // a projection of the heads' context
+  bool out_bias = true;   // of that projection
   double dropout = 0.0;
   double residual_dropout = 0.0;
 };

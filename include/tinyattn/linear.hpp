@@ -38,7 +38,7 @@ struct Linear {
   static constexpr std::size_t parameter_count = In * Out + (Bias ? Out : 0);
 
   Matrix<float, In, Out> weight;
-  [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias;
+  [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
   // x [..., In] gives [..., Out]. Each element's chain starts at its bias.
   template <tensor_like X>

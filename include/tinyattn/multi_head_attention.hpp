@@ -48,7 +48,7 @@ struct MultiHeadAttention {
   InputProjection query;
   InputProjection key;
   InputProjection value;
-  [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj;
+  [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. What it holds between calls means nothing.
   struct Workspace : kernel::HeadsWorkspace<config.d_out, config.context_length, block_rows> {};
@@ -81,7 +81,7 @@ struct MultiHeadAttention {
     forward(x, x, x, mask, out, workspace);
   }
 
-  // Cross-attention; context_length bounds both lengths. `out` may be query_input.
+  // Cross-attention; context_length bounds both lengths, and config.causal lets query i see keys 0 .. i. `out` may be query_input.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
   constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input, Out& out,
                          Workspace& workspace) const noexcept {

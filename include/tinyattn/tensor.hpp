@@ -71,7 +71,10 @@ struct MatrixView {
 
   T* first;
 
-  constexpr T& operator()(std::size_t i, std::size_t j) const noexcept { return first[i * Stride + j]; }
+  template <class I, class J>
+  constexpr T& operator()(I i, J j) const noexcept {
+    return first[static_cast<std::size_t>(i) * Stride + static_cast<std::size_t>(j)];
+  }
   constexpr T* data() const noexcept { return first; }
   static constexpr std::size_t size() noexcept { return Rows * Cols; }
   static constexpr std::size_t extent(std::size_t axis) noexcept { return axis == 0 ? Rows : Cols; }
