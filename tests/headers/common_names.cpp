@@ -43,4 +43,5 @@ static void use_everything(Generator draws) {
 int main() {
   use_everything(tinyattn::Mt19937(1));
   use_everything(tinyattn::Philox4x32(1));
+  return 0;
 }

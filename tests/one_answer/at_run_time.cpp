@@ -28,7 +28,7 @@ class Printer {
   Crc32 crc_;
 };
 
-void Printer::print_bits(const Heading& heading, const float* elements) noexcept {
+[[gnu::noinline]] void Printer::print_bits(const Heading& heading, const float* elements) noexcept {
   print_heading(heading);
   for (std::size_t i = 0; i < element_count(heading); ++i) {
     print_word(bits_of(elements[i]));

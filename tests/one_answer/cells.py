@@ -20,7 +20,6 @@ import boards  # noqa: E402
 
 LANGUAGE = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror",
             *(f"-I{folder}" for folder in (ROOT / "include", ROOT / "ports" / "simd", BOARDS, ROOT / "tests"))]
-CONTRACTS = ["off", "fast"]
 LEVELS = ["-O0", "-O2", "-O3", "-Os"]
 SECONDS = 120
 ENOUGH_MEMORY = 128 * 1024  # for every workload
@@ -87,16 +86,26 @@ AARCH64 = hosted("aarch64-linux-gnu-g++", wrapper=["qemu-aarch64"])
 ARMV7_NEON = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", wrapper=["qemu-arm"])
 ARMV7 = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=vfpv3-d16", "-mfloat-abi=hard", wrapper=["qemu-arm"])
 
-# What chooses the port. The scalar port beside an FMA unit is the one in which a compiler could fuse what it must not.
-PORTS = {"x86_64": ["", "-march=native", "-march=native -DTINYATTN_PORT=scalar"], "aarch64": ["", "-DTINYATTN_PORT=scalar"]}
+# What chooses the port.
+PORTS = {"x86_64": ["", "-march=native"], "aarch64": [""]}
+
+# The scalar port on a core with an FMA unit: here a compiler could fuse what it must not.
+FUSIBLE = {"x86_64": "-march=native -DTINYATTN_PORT=scalar", "aarch64": "-DTINYATTN_PORT=scalar"}
 
 
 # --- Cells ---
 
 
-def row(name, machine, levels=LEVELS, flags=""):
+def row(name, machine, flags="", levels=LEVELS, contracts=("off", "fast")):
     name = f"{name} {flags}".strip()
-    return [Cell(name, contract, level, machine, shlex.split(flags)) for contract, level in itertools.product(CONTRACTS, levels)]
+    return [Cell(name, contract, level, machine, shlex.split(flags)) for contract, level in itertools.product(contracts, levels)]
+
+
+def rows(name, machine, architecture):
+    cells = [cell for flags in PORTS.get(architecture, [""]) for cell in row(name, machine, flags)]
+    if architecture in FUSIBLE:
+        cells += row(name, machine, FUSIBLE[architecture], contracts=["fast"])
+    return cells
 
 
 def in_the_compiler(compiler, machine):
@@ -106,18 +115,16 @@ def in_the_compiler(compiler, machine):
 def all_cells():
     """The first is the one that all others are compared with."""
     here = platform.machine()
-    compilers = {compiler: hosted(compiler) for compiler in ("g++", "clang++")}
-    cells = [in_the_compiler(compiler, machine) for compiler, machine in compilers.items()]
-    cells += [in_the_compiler("aarch64-linux-gnu-g++", AARCH64), in_the_compiler("arm-linux-gnueabihf-g++", ARMV7),
-              in_the_compiler("arm-none-eabi-g++", board("mps2-an386"))]
-    for (compiler, machine), flags in itertools.product(compilers.items(), PORTS.get(here, [""])):
-        cells += row(f"{here}, {compiler}", machine, flags=flags)
-    for flags in PORTS["aarch64"]:
-        cells += row("AArch64", AARCH64, flags=flags)
+    cells = [in_the_compiler("g++", hosted("g++")), in_the_compiler("clang++", hosted("clang++")),
+             in_the_compiler("aarch64-linux-gnu-g++", AARCH64), in_the_compiler("arm-linux-gnueabihf-g++", ARMV7),
+             in_the_compiler("arm-none-eabi-g++", board("mps2-an386"))]
+    for compiler in ("g++", "clang++"):
+        cells += rows(f"{here}, {compiler}", hosted(compiler), here)
+    cells += rows("AArch64", AARCH64, "aarch64")
     cells += row("ARMv7 with NEON and VFPv4", ARMV7_NEON)
     cells += row("ARMv7 with VFPv3-D16", ARMV7)
     for name in boards.names():
-        cells += row(name, board(name), ["-O2", "-Os"])
+        cells += row(name, board(name), levels=["-O2", "-Os"])
     return cells
 
 

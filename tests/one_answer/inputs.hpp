@@ -24,7 +24,8 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 class Inputs {
  public:
-  constexpr std::uint32_t word() noexcept {
+  // Not inlined, like what follows: what the cases share must not be compiled again for each of them.
+  [[gnu::noinline]] constexpr std::uint32_t word() noexcept {
     if (drawn_ % 4 == 0) block_ = generator_.block(drawn_ / 4);
     return block_[drawn_++ % 4];
   }
@@ -37,7 +38,26 @@ class Inputs {
   // Numbers from [-scale, scale), scale a power of two.
   template <std::size_t... Extents>
   constexpr void draw(Tensor<float, Extents...>& tensor, float scale = 1.0f) noexcept {
-    for (float& element : tensor.elements) element = scale * number();
+    draw(tensor.data(), tensor.size(), scale);
+  }
+
+  template <std::size_t In, std::size_t Out, bool Bias>
+  constexpr void draw(Linear<In, Out, Bias>& linear) noexcept {
+    draw(linear.weight, 0.5f);
+    if constexpr (Bias) draw(linear.bias, 0.5f);
+  }
+
+  template <AttentionConfig config>
+  constexpr void draw(MultiHeadAttention<config>& layer) noexcept {
+    draw(layer.query);
+    draw(layer.key);
+    draw(layer.value);
+    if constexpr (config.out_proj) draw(layer.out_proj);
+  }
+
+  template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads>
+  constexpr void draw(StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>& layer) noexcept {
+    for (auto& head : layer.heads) draw(head);
   }
 
   // A third of the elements.
@@ -70,6 +90,10 @@ class Inputs {
   }
 
  private:
+  [[gnu::noinline]] constexpr void draw(float* elements, std::size_t count, float scale) noexcept {
+    for (std::size_t i = 0; i < count; ++i) elements[i] = scale * number();
+  }
+
   template <class T, std::size_t Size>
   static constexpr void fill_first_row(Vector<T, Size>&, std::type_identity_t<T>) noexcept {}
   template <class T, std::size_t Rows, std::size_t Cols>

@@ -34,27 +34,18 @@ struct Attention {
   }
 };
 
-// A layer whose weights were drawn, and what every case of one needs.
-template <class Layer>
-struct Drawn {
-  Layer layer;
-  typename Layer::Workspace workspace;
-
-  constexpr Drawn() noexcept : layer(), workspace() {
-    Philox4x32 generator(hidden(7u));
-    initialize(layer, generator);
-  }
-};
-
 // Tokens of a batch, or of none: [Tokens, Width] or [Batch, Tokens, Width].
 template <class Layer, std::size_t DIn, std::size_t DOut, std::size_t... Tokens>
-struct Forward : Drawn<Layer> {
+struct Forward {
+  Layer layer;
+  typename Layer::Workspace workspace;
   Tensor<float, Tokens..., DIn> x;
   Tensor<float, Tokens..., DOut> out;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(layer);
     inputs.draw(x, 2.0f);
-    this->layer.forward(x, out, this->workspace);
+    layer.forward(x, out, workspace);
     outputs.take("out", out);
   }
 };
@@ -63,15 +54,18 @@ template <AttentionConfig config, std::size_t... Tokens>
 using ForwardOf = Forward<MultiHeadAttention<config>, config.d_in, config.d_out, Tokens...>;
 
 template <class Layer, class Mask, std::size_t Tokens, std::size_t DIn, std::size_t DOut>
-struct ForwardMasked : Drawn<Layer> {
+struct ForwardMasked {
+  Layer layer;
+  typename Layer::Workspace workspace;
   Matrix<float, Tokens, DIn> x;
   Mask mask;
   Matrix<float, Tokens, DOut> out;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(layer);
     inputs.draw(x, 2.0f);
     inputs.draw(mask);
-    this->layer.forward(x, mask, out, this->workspace);
+    layer.forward(x, mask, out, workspace);
     outputs.take("out", out);
   }
 };
@@ -80,33 +74,39 @@ template <AttentionConfig config, class Mask, std::size_t Tokens>
 using MaskedOf = ForwardMasked<MultiHeadAttention<config>, Mask, Tokens, config.d_in, config.d_out>;
 
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens>
-struct CrossForward : Drawn<MultiHeadAttention<config>> {
+struct CrossForward {
+  MultiHeadAttention<config> layer;
+  typename MultiHeadAttention<config>::Workspace workspace;
   Matrix<float, Tokens, config.d_in> query_input;
   Matrix<float, SourceTokens, config.d_in> key_input, value_input;
   Matrix<float, Tokens, config.d_out> out;
   Tensor<float, config.num_heads, Tokens, SourceTokens> weights;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(layer);
     inputs.draw(query_input, 2.0f);
     inputs.draw(key_input, 2.0f);
     inputs.draw(value_input);
-    this->layer.forward(query_input, key_input, value_input, out, this->workspace);
+    layer.forward(query_input, key_input, value_input, out, workspace);
     outputs.take("out", out);
-    this->layer.forward_with_weights(query_input, key_input, value_input, out, weights, this->workspace);
+    layer.forward_with_weights(query_input, key_input, value_input, out, weights, workspace);
     outputs.take("out beside weights", out);
     outputs.take("weights", weights);
   }
 };
 
 template <AttentionConfig config, std::size_t Tokens>
-struct ForwardWithWeights : Drawn<MultiHeadAttention<config>> {
+struct ForwardWithWeights {
+  MultiHeadAttention<config> layer;
+  typename MultiHeadAttention<config>::Workspace workspace;
   Matrix<float, Tokens, config.d_in> x;
   Matrix<float, Tokens, config.d_out> out;
   Tensor<float, config.num_heads, Tokens, Tokens> weights;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(layer);
     inputs.draw(x, 2.0f);
-    this->layer.forward_with_weights(x, out, weights, this->workspace);
+    layer.forward_with_weights(x, out, weights, workspace);
     outputs.take("out", out);
     outputs.take("weights", weights);
   }
@@ -114,15 +114,18 @@ struct ForwardWithWeights : Drawn<MultiHeadAttention<config>> {
 
 // No token, one, all of them, and one too many: rows that nobody writes keep what they held.
 template <AttentionConfig config, std::size_t Tokens>
-struct ForwardOfSomeTokens : Drawn<MultiHeadAttention<config>> {
+struct ForwardOfSomeTokens {
+  MultiHeadAttention<config> layer;
+  typename MultiHeadAttention<config>::Workspace workspace;
   Matrix<float, Tokens, config.d_in> x;
   Matrix<float, Tokens, config.d_out> out;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(layer);
     inputs.draw(x, 2.0f);
     for (const std::size_t num_tokens : std::array<std::size_t, 5>{0, 1, Tokens - 1, Tokens, Tokens + 1}) {
       out = full<float, Tokens, config.d_out>(12345.678f);
-      const Status status = this->layer.forward(x, hidden(num_tokens), out, this->workspace);
+      const Status status = layer.forward(x, hidden(num_tokens), out, workspace);
       outputs.take("out", out);
       outputs.take("too many tokens", vector({status == Status::ok ? 0.0f : 1.0f}));
     }
@@ -130,16 +133,19 @@ struct ForwardOfSomeTokens : Drawn<MultiHeadAttention<config>> {
 };
 
 template <AttentionConfig config, class Generator, std::size_t... Tokens>
-struct TrainingPass : Drawn<MultiHeadAttention<config>> {
+struct TrainingPass {
+  MultiHeadAttention<config> layer;
+  typename MultiHeadAttention<config>::Workspace workspace;
   Generator generator{hidden(123u)};
   Tensor<float, Tokens..., config.d_in> x;
   Tensor<float, Tokens..., config.d_out> out;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(layer);
     inputs.draw(x, 2.0f);
-    this->layer.forward(x, out, this->workspace, generator);
+    layer.forward(x, out, workspace, generator);
     outputs.take("out", out);
-    this->layer.forward(x, out, this->workspace, generator);
+    layer.forward(x, out, workspace, generator);
     outputs.take("out of the next pass", out);
   }
 };

@@ -123,8 +123,7 @@ struct LinearLayer {
   Tensor<float, Extents..., In> x;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(linear.weight);
-    if constexpr (Bias) inputs.draw(linear.bias);
+    inputs.draw(linear);
     inputs.draw(x);
     outputs.take("out", linear(x));
   }
