@@ -57,13 +57,19 @@ class Bench:
             return not catcher.catch(tree)
 
     def in_order(self, fault, includers):
-        """Every catcher, first those that are quick or likely."""
-        first = [program for program in includers if program.build == next(iter(catchers.BUILDS))]
-        rest = [program for program in includers if program not in first]
+        """Every catcher, first those that are quick or likely: in one build, programs that are named after the file."""
+        likely = sorted(includers, key=lambda it: it.program.name.split("/")[1].split("_")[0] not in fault.file)
+        first = [program for program in likely if program.build == likely[0].build]
+        rest = [program for program in likely if program not in first]
         refusals, firmware = self.scripts["refusals"], self.scripts["firmware"]
         if "static_assert" in fault.text:
             return [refusals, *first, firmware, *rest]
         return [*first, firmware, *rest, refusals]
+
+    def try_fault(self, fault):
+        result = self.caught_by(fault)
+        print(f"{fault.name}: {' '.join(result)}", file=sys.stderr, flush=True)
+        return result
 
     def caught_by(self, fault):
         """What caught it, and what is wrong."""
@@ -104,7 +110,7 @@ def main(arguments):
     faults = read_faults(arguments[:separator])
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         bench = Bench(pathlib.Path(scratch), tuple(arguments[separator + 1:]), pool)
-        results = list(pool.map(bench.caught_by, faults))
+        results = list(pool.map(bench.try_fault, faults))
     report(faults, results)
     return 1 if any(problem and not isinstance(problem, tap.Skip) for _, problem in results) else 0
 
