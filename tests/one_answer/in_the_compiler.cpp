@@ -25,7 +25,7 @@ consteval auto record() {
 }
 
 template <std::size_t Words, std::size_t Headings>
-void print(const Record<Words, Headings>& outputs) {
+void print_outputs(const Record<Words, Headings>& outputs) {
   const std::uint32_t* word = outputs.words;
   for (std::size_t i = 0; i < outputs.heading_count; ++i) {
     print_heading(outputs.headings[i]);
@@ -36,10 +36,10 @@ void print(const Record<Words, Headings>& outputs) {
 }
 
 template <class... Cases>
-void print(const Workload<Cases...>& workload) {
+void compute_and_print(const Workload<Cases...>& workload) {
   static constexpr auto outputs = record<Cases...>();
   print_name(workload.name);
-  print(outputs);
+  print_outputs(outputs);
 }
 
 }  // namespace
@@ -47,6 +47,6 @@ void print(const Workload<Cases...>& workload) {
 
 int main() {
   using namespace tinyattn::one_answer;
-  for_each_finite_workload([](const auto& workload) { print(workload); });
+  for_each_finite_workload([](const auto& workload) { compute_and_print(workload); });
   return 0;
 }

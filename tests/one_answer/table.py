@@ -200,7 +200,7 @@ def main(folder, rows):
     show(f"CRC-32 of the {len(in_the_compiler)} that the compiler computes, and how many of all have the bits of the first row:")
     show()
     show_rows(all_cells, results, verdicts, in_the_compiler)
-    report([*itertools.chain.from_iterable(verdicts.values()), *failed_steps(said)])
+    report([*failed_steps(said), *itertools.chain.from_iterable(verdicts.values())])
 
 
 if __name__ == "__main__":
