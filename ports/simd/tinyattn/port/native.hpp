@@ -7,7 +7,11 @@
 #include "tinyattn/port/compiler.hpp"
 
 #ifndef TINYATTN_PORT
-#if defined(__ARM_FEATURE_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF)
+#if defined(__AVX512F__)
+#define TINYATTN_PORT avx512
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TINYATTN_PORT avx2
+#elif defined(__ARM_FEATURE_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF)
 #define TINYATTN_PORT fpu
 #elif defined(__riscv_flen)
 #define TINYATTN_PORT fpu

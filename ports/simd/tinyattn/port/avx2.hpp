@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// AVX2 with FMA: eight lanes.
+#pragma once
+
+#include "tinyattn/port/fpu.hpp"
+
+#if !defined(__AVX2__) || !defined(__FMA__)
+#error "the port `avx2` needs AVX2 and FMA: compile with -mavx2 -mfma"
+#endif
+
+#include <immintrin.h>
+
+#include <cstddef>
+
+namespace tinyattn::port {
+
+struct avx2 {
+  using vec = __m256;
+  using broadcasted = __m256;
+  using one_lane = fpu;
+  static constexpr std::size_t lanes = 8;
+  static constexpr std::size_t registers = 16;
+  static constexpr std::size_t tile_vectors = 2;
+  static constexpr std::size_t block_rows = 12;
+  static constexpr bool shares_code = false;
+
+  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm256_loadu_ps(from); }
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n) noexcept { return _mm256_maskload_ps(from, first(n)); }
+  template <std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
+  }
+  TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm256_storeu_ps(to, v); }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm256_maskstore_ps(to, first(n), v); }
+  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return _mm256_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm256_set1_ps(x); }
+
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return _mm256_fmadd_ps(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(_mm256_mul_ps(a, b)); }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return _mm256_add_ps(rounded(a), rounded(b)); }
+  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return _mm256_max_ps(a, b); }
+  TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+    return _mm256_blendv_ps(otherwise, less, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
+  }
+  TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
+    return reinterpret_cast<vec>((reinterpret_cast<__v8su>(shifted) << 23) + 0x3f800000u);
+  }
+
+ private:
+  TINYATTN_ALWAYS_INLINE static __m256i first(std::size_t n) noexcept {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  }
+
+  // An empty barrier, as in rounded.hpp.
+  TINYATTN_ALWAYS_INLINE static vec rounded(vec v) noexcept {
+    asm("" : "+x"(v));
+    return v;
+  }
+};
+
+static_assert(contract<avx2>);
+
+}  // namespace tinyattn::port
