@@ -47,11 +47,11 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   using KeyDim = Extent<LayoutQuery::cols>;
   using ValueDim = Extent<detail::LayoutOf<Value>::cols>;
   using Source = Extent<detail::LayoutOf<Key>::rows>;
-  constexpr std::size_t block_rows = evenly(LayoutQuery::rows, Port::block_rows);
-  float scores[block_rows * Source{}];
+  constexpr std::size_t query_rows = evenly(LayoutQuery::rows, Port::query_rows);
+  float scores[query_rows * Source{}];
   const auto visible_keys = visible(mask, LayoutQuery::rows, Source{});
   for (std::size_t item = 0; item < LayoutQuery::batch; ++item) {
-    for_each_block<block_rows>(Extent<LayoutQuery::rows>{}, [&](std::size_t first, auto rows) {
+    for_each_block<query_rows>(Extent<LayoutQuery::rows>{}, [&](std::size_t first, auto rows) {
       attend<Port>(rows, KeyDim{}, ValueDim{}, row_major(query, item).from(first, 0), transposed(key, item), row_major(value, item),
                    RowMajor<float, Source>{scores, Source{}}, row_major(out, item).from(first, 0), detail::inverse_sqrt<LayoutQuery::cols>,
                    see_from(visible_keys, first), take_weights.from(item, first));

@@ -40,7 +40,6 @@ struct MultiHeadAttention {
   static constexpr std::size_t head_dim = config.d_out / (config.num_heads == 0 ? 1 : config.num_heads);
   static constexpr std::size_t parameter_count =
       3 * InputProjection::parameter_count + (config.out_proj ? OutputProjection::parameter_count : 0);
-  static constexpr std::size_t block_rows = kernel::evenly(config.context_length, native_port::block_rows);
 
   static constexpr DropoutRate dropout_rate = config.dropout;
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
@@ -51,7 +50,7 @@ struct MultiHeadAttention {
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. What it holds between calls means nothing.
-  struct Workspace : kernel::HeadsWorkspace<config.d_out, config.context_length, block_rows> {};
+  struct Workspace : kernel::HeadsWorkspace<native_port, config.d_out, config.context_length> {};
 
   // By value, for the compiler and for small shapes: result and workspace stand on the stack.
   template <tensor_like X>
@@ -137,7 +136,7 @@ struct MultiHeadAttention {
   constexpr auto heads(Workspace& workspace) const noexcept {
     using Input = decltype(kernel::projection(query));
     using Output = decltype(kernel::projection(out_proj));
-    return kernel::Heads<config.num_heads, head_dim, config.context_length, block_rows, Input, Output>{
+    return kernel::Heads<config.num_heads, head_dim, Workspace, Input, Output>{
         kernel::projection(query), kernel::projection(key), kernel::projection(value), kernel::projection(out_proj), workspace};
   }
 

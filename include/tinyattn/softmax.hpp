@@ -21,7 +21,7 @@ constexpr void for_each_row(const M& m, Out& out, auto apply) noexcept {
   static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
   using LayoutM = detail::LayoutOf<M>;
   for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
-    apply(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride, LayoutM::cols);
+    apply(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride, Extent<LayoutM::cols>{});
 }
 
 }  // namespace kernel
@@ -31,8 +31,8 @@ constexpr void for_each_row(const M& m, Out& out, auto apply) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void softmax(const M& m, float scale, Out& out) noexcept {
   on_native_port([&](auto port) {
-    kernel::for_each_row(m, out, [&](const float* row, float* out_row, std::size_t count) {
-      kernel::softmax_row<decltype(port)>(row, out_row, count, scale);
+    kernel::for_each_row(m, out, [&](const float* row, float* out_row, auto count) {
+      kernel::softmax_row<kernel::narrowed<decltype(port), decltype(count)>>(row, out_row, count, scale);
     });
   });
 }
@@ -54,8 +54,9 @@ constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
-    kernel::for_each_row(
-        m, out, [](const float* row, float* out_row, std::size_t count) { kernel::normalize_row<decltype(port)>(row, out_row, count); });
+    kernel::for_each_row(m, out, [](const float* row, float* out_row, auto count) {
+      kernel::normalize_row<kernel::narrowed<decltype(port), decltype(count)>>(row, out_row, count);
+    });
   });
 }
 
@@ -71,8 +72,8 @@ constexpr auto normalize(const M& m) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void softmax_naive(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
-    using Port = decltype(port);
-    kernel::for_each_row(m, out, [](const float* row, float* out_row, std::size_t count) {
+    kernel::for_each_row(m, out, [](const float* row, float* out_row, auto count) {
+      using Port = kernel::narrowed<decltype(port), decltype(count)>;
       kernel::transform_row<Port>(row, out_row, count, [](auto x) { return kernel::exp<Port>(x); });
       kernel::normalize_row<Port>(out_row, out_row, count);
     });

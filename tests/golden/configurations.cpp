@@ -36,7 +36,7 @@ template <std::size_t Width, std::size_t ContextLength, std::size_t NumHeads>
 constexpr void needs_little_scratch(Check& check) {
   constexpr std::size_t keys_and_values = 2 * ContextLength * Width * sizeof(float);
   check.that(scratch<Width, ContextLength, NumHeads> >= keys_and_values);
-  check.that(scratch<Width, ContextLength, NumHeads> <= keys_and_values + keys_and_values / 2);
+  check.that(scratch<Width, ContextLength, NumHeads> <= 2 * keys_and_values);
   check.that(scratch<Width, 16 * ContextLength, NumHeads> <= 16 * scratch<Width, ContextLength, NumHeads>);
 }
 

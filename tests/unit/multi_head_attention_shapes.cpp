@@ -12,11 +12,12 @@ namespace {
 template <AttentionConfig config>
 using Layer = MultiHeadAttention<config>;
 
-// Keys, values and a few rows: at most sixteen, whatever the port.
+// Keys in rows of whole vectors, values, at most 96 rows that are projected, and the scores of at most sixteen queries, whatever
+// the port.
 template <AttentionConfig config>
 constexpr bool scratch_is_bounded = sizeof(typename Layer<config>::Workspace) <=
-                                    sizeof(float) *
-                                        (2 * config.context_length * config.d_out + 16 * (config.d_out + config.context_length));
+                                    sizeof(float) * ((config.context_length + 15) * config.d_out + config.context_length * config.d_out +
+                                                     96 * config.d_out + 16 * (config.context_length + 15));
 
 consteval AttentionConfig of_length(std::size_t context_length) {
   return {.d_in = 64, .d_out = 64, .context_length = context_length, .num_heads = 4};

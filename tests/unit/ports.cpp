@@ -121,7 +121,7 @@ void check_parts(Check& check) {
     const auto from = draw<Port>(state);
     Lanes<Port> part = from;
     for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = 0.0f;
-    check.same_bits(stored<Port>(Port::load_n(from.data(), n)), part);
+    check.same_bits(stored<Port>(Port::load_n(from.data(), n, 0.0f)), part);
     Guarded<Vector<float, Port::lanes>> to;
     Port::store_n(to.tensor.data(), Port::load(from.data()), n);
     for (std::size_t lane = 0; lane < Port::lanes; ++lane) check.same_bits(to.tensor(lane), lane < n ? from[lane] : to.untouched);

@@ -21,6 +21,7 @@ struct Wide {
   static constexpr std::size_t registers = 8;
   static constexpr std::size_t tile_vectors = TileVectors;
   static constexpr std::size_t block_rows = BlockRows;
+  static constexpr std::size_t query_rows = BlockRows;
   static constexpr bool shares_code = SharesCode;
 
   static constexpr vec each(auto compute) noexcept {
@@ -29,10 +30,10 @@ struct Wide {
     return v;
   }
 
-  [[gnu::noinline]] static constexpr vec load_n(const float* from, std::size_t n) noexcept {
-    return each([=](std::size_t i) { return i < n ? from[i] : 0.0f; });
+  [[gnu::noinline]] static constexpr vec load_n(const float* from, std::size_t n, float rest) noexcept {
+    return each([=](std::size_t i) { return i < n ? from[i] : rest; });
   }
-  static constexpr vec load(const float* from) noexcept { return load_n(from, Lanes); }
+  static constexpr vec load(const float* from) noexcept { return load_n(from, Lanes, 0.0f); }
   template <std::size_t Vectors>
   static constexpr void load_row(const float* from, vec (&row)[Vectors]) noexcept {
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * Lanes);
@@ -44,6 +45,11 @@ struct Wide {
   static constexpr float broadcast(float x) noexcept { return x; }
   static constexpr vec fill(float x) noexcept {
     return each([=](std::size_t) { return x; });
+  }
+  static constexpr float first(vec v) noexcept { return v.lane[0]; }
+  template <std::size_t By>
+  [[gnu::noinline]] static constexpr vec swapped(vec v) noexcept {
+    return each([&](std::size_t i) { return v.lane[i ^ By]; });
   }
   [[gnu::noinline]] static constexpr vec fma(vec a, vec b, vec c) noexcept {
     return each([&](std::size_t i) { return one_lane::fma(a.lane[i], b.lane[i], c.lane[i]); });

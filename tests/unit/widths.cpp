@@ -117,11 +117,11 @@ constexpr auto layer = filled<MultiHeadAttention<config>>(1);
 template <class Port, std::size_t Tokens>
 void check_layer(Check& check) {
   const auto x = hidden(numbers<Matrix<float, Tokens, 3>>(Tokens));
-  using Workspace = kernel::HeadsWorkspace<config.d_out, config.context_length, Port::block_rows>;
+  using Workspace = kernel::HeadsWorkspace<Port, config.d_out, config.context_length>;
   Guarded<Workspace> workspace;
   const auto input = [](const auto& linear) { return kernel::projection(linear); };
-  const kernel::Heads<config.num_heads, config.d_out / config.num_heads, config.context_length, Port::block_rows,
-                      decltype(input(layer.query)), decltype(input(layer.out_proj))>
+  const kernel::Heads<config.num_heads, config.d_out / config.num_heads, Workspace, decltype(input(layer.query)),
+                      decltype(input(layer.out_proj))>
       heads{input(layer.query), input(layer.key), input(layer.value), input(layer.out_proj), workspace.tensor};
   Guarded<Matrix<float, Tokens, config.d_out>> out;
   const std::size_t tokens = hidden(Tokens);

@@ -52,14 +52,25 @@ constexpr void add_rest(auto rows, auto value_dim, const auto& weights, const au
     }
 }
 
-// At least a whole tile of scores, if there are so many keys: the scores behind `end` are never looked at.
-template <class Port, class Keys>
-constexpr auto whole_tile(auto end, Keys) noexcept {
+// How many scores of a row are computed, of which those behind `end` are never looked at. Keys in rows of whole vectors
+// are taken so; and where one product serves all shapes, a whole tile of them at least.
+template <class Port, class Source>
+constexpr auto score_columns(auto end, Source, const auto&...) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-  if constexpr (fills_tile<width, Keys> && std::is_same_v<decltype(end), std::size_t>)
+  if constexpr (Port::shares_code && fills_tile<width, Source> && std::is_same_v<decltype(end), std::size_t>)
     return AtLeast<width>{end < width ? width : end};
   else
     return end;
+}
+template <class Port, class Source, class Stride>
+constexpr auto score_columns(std::size_t end, Source source, RowMajor<float, Stride>) noexcept {
+  using Narrow = narrowed<Port, Source>;
+  if constexpr (Port::shares_code)
+    return score_columns<Port>(end, source);
+  else if constexpr (padded<Narrow>(Source{}) == Narrow::lanes)
+    return Extent<Narrow::lanes>{};
+  else
+    return padded<Port>(end);
 }
 
 // softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al., "Attention Is All
@@ -74,14 +85,18 @@ constexpr auto whole_tile(auto end, Keys) noexcept {
 template <class Port>
 constexpr void attend(auto rows, auto key_dim, auto value_dim, const auto& queries, const auto& keys, const auto& values,
                       const auto& scores, const auto& context, float scale, const auto& visible, const auto& take_weights) noexcept {
-  matmul<Port>(Product{rows, key_dim, whole_tile<Port>(visible.end(0, rows), visible.keys()), queries, keys, Zero{}, scores});
+  matmul<Port>(Product{rows, key_dim, score_columns<Port>(visible.end(0, rows), visible.keys(), keys), queries, keys, Zero{}, scores});
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t end = visible.end(i, 1);
-    masked_softmax_row<Port>(i, scores.at(i, 0), end, scale, visible);
+    masked_softmax_row<narrowed<Port, decltype(visible.keys())>>(i, scores.at(i, 0), end, scale, visible);
     take_weights(i, scores.at(i, 0), end);
   }
-  matmul<Port>(Product{rows, visible.common(0, rows), value_dim, scores, values, Zero{}, context});
-  add_rest<Port>(rows, value_dim, scores, values, context, visible);
+  if constexpr (Port::shares_code) {
+    matmul<Port>(Product{rows, visible.common(0, rows), value_dim, scores, values, Zero{}, context});
+    add_rest<Port>(rows, value_dim, scores, values, context, visible);
+  } else {
+    matmul<Port>(Product{rows, visible, value_dim, scores, values, Zero{}, context});
+  }
 }
 
 // Calls step(first, rows) for one block of rows after the other. Of a length that is known to the compiler, the

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Matrix products in register tiles. Every output element is one chain of fused multiply-adds that takes
-// the inner index in rising order, so neither the tile nor the width of the vector shows in a bit.
+// Matrix products in tiles.
 #pragma once
 
-#include "tinyattn/kernel/operand.hpp"
+#include "tinyattn/kernel/parts.hpp"
+#include "tinyattn/kernel/tile.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -13,83 +13,41 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// out[i][j] = start[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma.
-//
-//   a      [rows, inner]   RowMajor
-//   b      [inner, cols]   RowMajor or ColumnMajor
-//   start  [cols]          Zero, Bias or MaybeBias
-//   out    [rows, cols]    RowMajor; overwritten; may not overlap a or b
-//
-// Extents are Extents or numbers. NaN and infinity go through as in the plain loop.
-template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
-struct Product {
-  Rows rows;
-  Inner inner;
-  Cols cols;
-  A a;
-  B b;
-  Start start;
-  Out out;
-};
-template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
-Product(Rows, Inner, Cols, A, B, Start, Out) -> Product<Rows, Inner, Cols, A, B, Start, Out>;
+// The height of a tile: a quarter of the registers is left for a row of b and for the factors.
+template <class Port, std::size_t Vectors>
+inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / Vectors);
 
-// Rows x Vectors vectors of the output, in registers. The tile has `cols` columns, of which the last vector
-// may fill some lanes only; its corner stands at row i and column j.
-template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
-struct Tile {
-  std::size_t i;
-  std::size_t j;
-  Cols cols;
-  typename Port::vec sums[Rows][Vectors];
-
-  TINYATTN_ALWAYS_INLINE constexpr void start(const auto& product) noexcept {
-    product.start.template load_row<Port>(j, sums[0], cols);
-    TINYATTN_UNROLL
-    for (std::size_t r = 1; r < Rows; ++r) {
-      TINYATTN_UNROLL
-      for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = sums[0][v];
-    }
-  }
-
-  // sums[r][v] += a[i + r][k] * b[k][j + v] for every k.
-  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product) noexcept {
-    const float* factors[Rows];
-    TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) factors[r] = product.a.at(i + r, 0);
-    const auto b = product.b;
-    const auto first = b.at(0, j);
-    std::size_t offset = 0;
-    for (std::size_t left = product.inner; left != 0; --left, offset += b.row_step()) {
-      typename Port::vec row[Vectors];
-      b.template load_row<Port>(first + offset, row, cols);
-      TINYATTN_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) {
-        const auto factor = Port::broadcast(*factors[r]++);
-        TINYATTN_UNROLL
-        for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
-      }
-    }
-  }
-
-  TINYATTN_ALWAYS_INLINE constexpr void finish(const auto& product) const noexcept {
-    float* row = product.out.at(i, j);
-    store_row<Port>(row, sums[0], cols);
-    TINYATTN_UNROLL
-    for (std::size_t r = 1; r < Rows; ++r) store_row<Port>(row += product.out.row_step(), sums[r], cols);
-  }
-};
-
-template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
-constexpr void matmul_tile(const auto& product, std::size_t i, std::size_t j, Cols cols) noexcept {
-  Tile<Port, Rows, Vectors, Cols> tile;
-  tile.i = i;
-  tile.j = j;
-  tile.cols = cols;
-  tile.start(product);
-  tile.multiply_add(product);
-  tile.finish(product);
+// The tiles of the `cols` columns from column j on, from top to bottom.
+template <class Port, std::size_t Vectors>
+TINYATTN_ALWAYS_INLINE constexpr void matmul_columns(const auto& product, std::size_t j, auto cols) noexcept {
+  for_each_part<tile_rows<Port, Vectors>>(
+      product.rows, [&](std::size_t i, auto rows) TINYATTN_INLINE_LAMBDA { inline_tile<Port, rows, Vectors>(product, i, j, cols); });
 }
+
+// The tiles of a product, panel after panel of columns, so that a panel of b stays near. What does not fill a vector is part of
+// the last panel if the compiler knows the number of columns, and else a panel of its own.
+template <class Port, std::size_t Cols>
+TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, Extent<Cols> cols) noexcept {
+  constexpr Extent<(Cols + Port::lanes - 1) / Port::lanes> all;
+  for_each_part<Port::tile_vectors>(all, [&](std::size_t first, auto vectors) TINYATTN_INLINE_LAMBDA {
+    constexpr std::size_t width = vectors * Port::lanes;
+    constexpr std::size_t last = cols - (all - vectors) * Port::lanes;
+    if (last == width || first + vectors < all)
+      matmul_columns<Port, vectors>(product, first * Port::lanes, Extent<width>{});
+    else
+      matmul_columns<Port, vectors>(product, first * Port::lanes, Extent<last>{});
+  });
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, std::size_t cols) noexcept {
+  const std::size_t rest = cols % Port::lanes;
+  for_each_part<Port::tile_vectors>(cols / Port::lanes, [&](std::size_t first, auto vectors) TINYATTN_INLINE_LAMBDA {
+    matmul_columns<Port, vectors>(product, first * Port::lanes, Extent<vectors * Port::lanes>{});
+  });
+  if (rest != 0) matmul_columns<Port, 1>(product, cols - rest, rest);
+}
+
+// --- Where flash is dear: the last tile overlaps its neighbour instead of being smaller ---
 
 // What is known of an extent beside the width of a tile.
 template <std::size_t Width, class Count>
@@ -101,55 +59,55 @@ inline constexpr bool fills_tile<Width, AtLeast<N>> = (N >= Width);
 
 // Columns that do not fill a tile: part of one, if the compiler knows their number, else one vector at a time.
 template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
-constexpr void matmul_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
+constexpr void overlapping_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
   matmul_tile<Port, Rows, Vectors>(product, i, 0, cols);
 }
 template <class Port, std::size_t Rows, std::size_t Vectors>
-constexpr void matmul_few_columns(const auto& product, std::size_t i, std::size_t cols) noexcept {
+constexpr void overlapping_few_columns(const auto& product, std::size_t i, std::size_t cols) noexcept {
   for_each_vector<Port>(cols, [&](std::size_t j, auto n) { matmul_tile<Port, Rows, 1>(product, i, j, n); });
 }
 
 // The tiles of `Rows` rows from row i on, from left to right. The last one overlaps its neighbour if it has to:
 // what is computed twice comes to the same bits.
 template <class Port, std::size_t Rows, std::size_t Vectors>
-constexpr void matmul_rows(const auto& product, std::size_t i) noexcept {
+constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
   constexpr Extent<Vectors * Port::lanes> width;
   constexpr bool fills = fills_tile<width, std::remove_cvref_t<decltype(product.cols)>>;
   const std::size_t cols = product.cols;
   if (fills || cols >= width) {
     for (std::size_t j = 0; j < cols; j += width) matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
   } else if constexpr (!fills) {
-    matmul_few_columns<Port, Rows, Vectors>(product, i, product.cols);
+    overlapping_few_columns<Port, Rows, Vectors>(product, i, product.cols);
   }
 }
 
-// The width of a tile in vectors, and its height: a quarter of the registers is left for a row of b and for the factors.
+// The width of a tile in vectors, and its height.
 template <class Port, class Cols>
 inline constexpr std::size_t tile_vectors = Port::tile_vectors;
 template <class Port, std::size_t Cols>
 inline constexpr std::size_t tile_vectors<Port, Extent<Cols>> = evenly((Cols + Port::lanes - 1) / Port::lanes, Port::tile_vectors);
 
 template <class Port, std::size_t Vectors, class Rows>
-inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / Vectors);
+inline constexpr std::size_t even_tile_rows = tile_rows<Port, Vectors>;
 template <class Port, std::size_t Vectors, std::size_t Rows>
-inline constexpr std::size_t tile_rows<Port, Vectors, Extent<Rows>> = evenly(Rows, tile_rows<Port, Vectors, std::size_t>);
+inline constexpr std::size_t even_tile_rows<Port, Vectors, Extent<Rows>> = evenly(Rows, tile_rows<Port, Vectors>);
 
 // The tiles of a product, from top to bottom; the last ones may overlap their neighbours too.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
-constexpr void matmul_tiles(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
+constexpr void overlapping_tiles(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
   constexpr std::size_t vectors = tile_vectors<Port, Cols>;
-  constexpr std::size_t height = tile_rows<Port, vectors, Rows>;
+  constexpr std::size_t height = even_tile_rows<Port, vectors, Rows>;
   const std::size_t rows = product.rows;
   if (rows >= height)
-    for (std::size_t i = 0; i < rows; i += height) matmul_rows<Port, height, vectors>(product, smaller(i, rows - height));
+    for (std::size_t i = 0; i < rows; i += height) overlapping_rows<Port, height, vectors>(product, smaller(i, rows - height));
   else if constexpr (std::is_same_v<Rows, std::size_t>)
-    for (std::size_t i = 0; i < rows; ++i) matmul_rows<Port, 1, vectors>(product, i);
+    for (std::size_t i = 0; i < rows; ++i) overlapping_rows<Port, 1, vectors>(product, i);
 }
 
 // One copy in flash for products of every shape.
 template <class Port, class Product>
 [[gnu::noinline]] constexpr void matmul_of_any_shape(const Product& product) noexcept {
-  matmul_tiles<Port>(product);
+  overlapping_tiles<Port>(product);
 }
 
 template <class Rows, class Inner, class Cols>
@@ -167,7 +125,7 @@ constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& produc
                                               of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
                                               of_any_shape(product.start), of_any_shape(product.out)});
   } else {
-    matmul_tiles<Port>(product);
+    matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
   }
 }
 

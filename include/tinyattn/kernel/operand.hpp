@@ -31,6 +31,23 @@ constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
   return (count + parts - 1) / parts;
 }
 
+// The port for rows of at most Count elements: the narrowest that takes them in one vector.
+template <class Port, class Count>
+struct Narrowed {
+  using port = Port;
+};
+template <class Port, std::size_t N>
+requires requires { requires N <= Port::half::lanes; }
+struct Narrowed<Port, Extent<N>> : Narrowed<typename Port::half, Extent<N>> {};
+template <class Port, class Count>
+using narrowed = typename Narrowed<Port, Count>::port;
+
+// `count` elements in whole vectors.
+template <class Port>
+constexpr std::size_t padded(std::size_t count) noexcept {
+  return (count + Port::lanes - 1) / Port::lanes * Port::lanes;
+}
+
 // Calls step(j, n) for vectors that cover elements 0 to count - 1: n is Extent<lanes>, or fewer for the last.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count, auto step) noexcept {
@@ -40,14 +57,15 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count, auto st
     if (j < count) step(j, count - j);
 }
 
-// n elements from p on as one vector, or `cols` of them as a row of vectors. A full one is said by the type.
+// n elements from p on as one vector, the rest filled with `rest`; or `cols` of them as a row of vectors. A full one is
+// said by the type.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr auto load(const float* p, Extent<Port::lanes>) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr auto load(const float* p, Extent<Port::lanes>, float = 0.0f) noexcept {
   return Port::load(p);
 }
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr auto load(const float* p, std::size_t n) noexcept {
-  return Port::load_n(p, n);
+TINYATTN_ALWAYS_INLINE constexpr auto load(const float* p, std::size_t n, float rest = 0.0f) noexcept {
+  return Port::load_n(p, n, rest);
 }
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void store(float* p, typename Port::vec v, Extent<Port::lanes>) noexcept {
@@ -65,7 +83,7 @@ TINYATTN_ALWAYS_INLINE constexpr void load_row(const float* p, typename Port::ve
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void load_row(const float* p, typename Port::vec (&row)[Vectors], std::size_t cols) noexcept {
   TINYATTN_UNROLL
-  for (std::size_t v = 0; v < Vectors; ++v) row[v] = Port::load_n(p + v * Port::lanes, smaller(Port::lanes, cols - v * Port::lanes));
+  for (std::size_t v = 0; v < Vectors; ++v) row[v] = Port::load_n(p + v * Port::lanes, smaller(Port::lanes, cols - v * Port::lanes), 0.0f);
 }
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void store_row(float* p, const typename Port::vec (&row)[Vectors],
@@ -79,11 +97,40 @@ TINYATTN_ALWAYS_INLINE constexpr void store_row(float* p, const typename Port::v
   for (std::size_t v = 0; v < Vectors; ++v) Port::store_n(p + v * Port::lanes, row[v], smaller(Port::lanes, cols - v * Port::lanes));
 }
 
+// Goes along `Rows` rows of a matrix side by side: with one pointer for each, or one for all if the compiler knows how
+// far apart they are. After next(r) for every row comes step().
+template <std::size_t Rows, class Stride>
+struct Walk {
+  const float* rows[Rows];
+
+  TINYATTN_ALWAYS_INLINE constexpr Walk(const float* first, Stride stride) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) rows[r] = first + r * stride;
+  }
+  TINYATTN_ALWAYS_INLINE constexpr const float* next(std::size_t r, std::size_t steps) noexcept { return (rows[r] += steps) - steps; }
+  TINYATTN_ALWAYS_INLINE constexpr float next(std::size_t r) noexcept { return *rows[r]++; }
+  TINYATTN_ALWAYS_INLINE constexpr void step(std::size_t = 1) noexcept {}
+};
+template <std::size_t Rows, std::size_t Stride>
+struct Walk<Rows, Extent<Stride>> {
+  const float* first;
+
+  TINYATTN_ALWAYS_INLINE constexpr Walk(const float* p, Extent<Stride>) noexcept : first(p) {}
+  TINYATTN_ALWAYS_INLINE constexpr const float* next(std::size_t r, std::size_t) const noexcept { return first + r * Stride; }
+  TINYATTN_ALWAYS_INLINE constexpr float next(std::size_t r) const noexcept { return first[r * Stride]; }
+  TINYATTN_ALWAYS_INLINE constexpr void step(std::size_t steps = 1) noexcept { first += steps; }
+};
+
 // Element (i, j) lies at data[i * stride + j].
 template <class T, class Stride>
 struct RowMajor {
   T* data;
   [[no_unique_address]] Stride stride;
+
+  template <std::size_t Rows>
+  TINYATTN_ALWAYS_INLINE constexpr auto walk(std::size_t i) const noexcept {
+    return Walk<Rows, Stride>(at(i, 0), stride);
+  }
 
   constexpr T* at(std::size_t i, std::size_t j) const noexcept { return data + i * stride + j; }
   constexpr RowMajor from(std::size_t i, std::size_t j) const noexcept { return {at(i, j), stride}; }

@@ -22,20 +22,32 @@ struct avx2 {
   static constexpr std::size_t lanes = 8;
   static constexpr std::size_t registers = 16;
   static constexpr std::size_t tile_vectors = 2;
-  static constexpr std::size_t block_rows = 12;
+  static constexpr std::size_t block_rows = 96;
+  static constexpr std::size_t query_rows = 12;
   static constexpr bool shares_code = false;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm256_loadu_ps(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n) noexcept { return _mm256_maskload_ps(from, first(n)); }
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+    return _mm256_blendv_ps(fill(rest), _mm256_maskload_ps(from, below(n)), _mm256_castsi256_ps(below(n)));
+  }
   template <std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm256_storeu_ps(to, v); }
-  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm256_maskstore_ps(to, first(n), v); }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm256_maskstore_ps(to, below(n), v); }
   TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return _mm256_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm256_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return _mm256_cvtss_f32(v); }
+  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+    low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  }
+  template <std::size_t By>
+  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+    return __builtin_shufflevector(v, v, By, 1 ^ By, 2 ^ By, 3 ^ By, 4 ^ By, 5 ^ By, 6 ^ By, 7 ^ By);
+  }
 
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return _mm256_fmadd_ps(a, b, c); }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(_mm256_mul_ps(a, b)); }
@@ -49,7 +61,7 @@ struct avx2 {
   }
 
  private:
-  TINYATTN_ALWAYS_INLINE static __m256i first(std::size_t n) noexcept {
+  TINYATTN_ALWAYS_INLINE static __m256i below(std::size_t n) noexcept {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
 

@@ -1,56 +1,123 @@
 // SPDX-License-Identifier: MIT
 //
-// AVX-512: sixteen lanes, so that a row sum is one register, and masks for what does not fill a vector.
+// AVX-512: sixteen lanes, so that a row sum is one register, and masks for what does not fill a vector. Where rows are known to be
+// short, eight lanes or four.
 #pragma once
 
 #include "tinyattn/port/fpu.hpp"
 
-#if !defined(__AVX512F__)
-#error "the port `avx512` needs AVX-512: compile with -mavx512f"
+#if !defined(__AVX512F__) || !defined(__AVX512VL__) || !defined(__FMA__)
+#error "the port `avx512` needs AVX-512 with VL, and FMA: compile with -march=x86-64-v4"
 #endif
 
 #include <immintrin.h>
 
 #include <cstddef>
+#include <utility>
 
 namespace tinyattn::port {
 
-struct avx512 {
-  using vec = __m512;
-  using broadcasted = __m512;
-  using one_lane = fpu;
-  static constexpr std::size_t lanes = 16;
-  static constexpr std::size_t registers = 32;
-  static constexpr std::size_t tile_vectors = 4;
-  static constexpr std::size_t block_rows = 12;
-  static constexpr bool shares_code = false;
+namespace detail {
 
+// What has another name for each width.
+template <std::size_t Lanes>
+struct avx512_names;
+
+template <>
+struct avx512_names<16> {
+  using vec = __m512;
+  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm512_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm512_loadu_ps(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n) noexcept { return _mm512_maskz_loadu_ps(first(n), from); }
-  template <std::size_t Vectors>
-  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+    return _mm512_mask_loadu_ps(fill(rest), below(n), from);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm512_storeu_ps(to, v); }
-  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm512_mask_storeu_ps(to, first(n), v); }
-  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return _mm512_set1_ps(x); }
-  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm512_set1_ps(x); }
-
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm512_mask_storeu_ps(to, below(n), v); }
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return _mm512_fmadd_ps(a, b, c); }
-  TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(_mm512_mul_ps(a, b)); }
-  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return _mm512_add_ps(rounded(a), rounded(b)); }
-  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), otherwise, less);
   }
+  TINYATTN_ALWAYS_INLINE static __mmask16 below(std::size_t n) noexcept { return static_cast<__mmask16>((1u << n) - 1); }
+};
+
+template <>
+struct avx512_names<8> {
+  using vec = __m256;
+  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm256_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm256_loadu_ps(from); }
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+    return _mm256_mask_loadu_ps(fill(rest), below(n), from);
+  }
+  TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm256_storeu_ps(to, v); }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm256_mask_storeu_ps(to, below(n), v); }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return _mm256_fmadd_ps(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+    return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_LT_OQ), otherwise, less);
+  }
+  TINYATTN_ALWAYS_INLINE static __mmask8 below(std::size_t n) noexcept { return static_cast<__mmask8>((1u << n) - 1); }
+};
+
+template <>
+struct avx512_names<4> {
+  using vec = __m128;
+  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+    return _mm_mask_loadu_ps(fill(rest), below(n), from);
+  }
+  TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm_storeu_ps(to, v); }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm_mask_storeu_ps(to, below(n), v); }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return _mm_fmadd_ps(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+    return _mm_mask_blend_ps(_mm_cmp_ps_mask(a, b, _CMP_LT_OQ), otherwise, less);
+  }
+  TINYATTN_ALWAYS_INLINE static __mmask8 below(std::size_t n) noexcept { return static_cast<__mmask8>((1u << n) - 1); }
+};
+
+}  // namespace detail
+
+template <std::size_t Lanes>
+struct avx512_lanes : detail::avx512_names<Lanes> {
+  using vec = typename detail::avx512_names<Lanes>::vec;
+  using broadcasted = vec;
+  using one_lane = fpu;
+  using half = avx512_lanes<Lanes / 2>;
+  static constexpr std::size_t lanes = Lanes;
+  static constexpr std::size_t registers = 32;
+  static constexpr std::size_t tile_vectors = 4;
+  static constexpr std::size_t block_rows = 96;
+  static constexpr std::size_t query_rows = 12;
+  static constexpr bool shares_code = false;
+
+  template <std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = avx512_lanes::load(from + v * lanes);
+  }
+  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return avx512_lanes::fill(x); }
+  TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }
+  template <std::size_t By>
+  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+    return [v]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA { return __builtin_shufflevector(v, v, (Q ^ By)...); }
+    (std::make_index_sequence<Lanes>{});
+  }
+  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+    [&]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
+      low = __builtin_shufflevector(a, b, (Q / 2 + Q % 2 * Lanes)...);
+      high = __builtin_shufflevector(a, b, (Lanes / 2 + Q / 2 + Q % 2 * Lanes)...);
+    }
+    (std::make_index_sequence<Lanes>{});
+  }
+
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
+  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
-    return reinterpret_cast<vec>((reinterpret_cast<__v16su>(shifted) << 23) + 0x3f800000u);
+    typedef unsigned bits __attribute__((vector_size(sizeof(vec))));
+    return reinterpret_cast<vec>((reinterpret_cast<bits>(shifted) << 23) + 0x3f800000u);
   }
 
  private:
-  TINYATTN_ALWAYS_INLINE static __mmask16 first(std::size_t n) noexcept { return static_cast<__mmask16>((1u << n) - 1); }
-
   // An empty barrier, as in rounded.hpp.
   TINYATTN_ALWAYS_INLINE static vec rounded(vec v) noexcept {
     asm("" : "+v"(v));
@@ -58,6 +125,12 @@ struct avx512 {
   }
 };
 
-static_assert(contract<avx512>);
+// Narrower than four lanes gains nothing.
+template <>
+struct avx512_lanes<2>;
+
+struct avx512 : avx512_lanes<16> {};
+
+static_assert(contract<avx512> && contract<avx512::half> && contract<avx512::half::half>);
 
 }  // namespace tinyattn::port

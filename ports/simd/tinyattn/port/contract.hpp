@@ -19,23 +19,27 @@ concept shape = requires {
   requires 16 % Port::lanes == 0;                      // a row sum has sixteen lanes
   requires Port::registers != 0;                       // that hold a vec
   requires Port::tile_vectors != 0;                    // the widest register tile
-  requires Port::block_rows != 0;                      // query rows that attention takes at a time
+  requires Port::block_rows != 0;                      // rows that are projected at a time
+  requires Port::query_rows != 0;                      // queries that one head attends with at a time; no more than block_rows
   { Port::shares_code } -> std::convertible_to<bool>;  // flash is dear: one copy of a kernel for all larger shapes
 };
 
 template <class Port>
 concept contract = shape<Port> && requires(typename Port::vec v, typename Port::vec (&row)[Port::tile_vectors],
                                            typename Port::broadcasted b, const float* from, float* to, std::size_t n, float x) {
-  // `lanes` floats, aligned as float; a row of up to tile_vectors vectors; the first n <= lanes: the rest is not read, and +0
+  // `lanes` floats, aligned as float; a row of up to tile_vectors vectors; the first n <= lanes: the rest is not read, and x
   { Port::load(from) } -> std::same_as<typename Port::vec>;
   { Port::load_row(from, row) } -> std::same_as<void>;
-  { Port::load_n(from, n) } -> std::same_as<typename Port::vec>;
+  { Port::load_n(from, n, x) } -> std::same_as<typename Port::vec>;
   // memory behind the first n is not written
   { Port::store(to, v) } -> std::same_as<void>;
   { Port::store_n(to, v, n) } -> std::same_as<void>;
   // x in every lane
   { Port::broadcast(x) } -> std::same_as<typename Port::broadcasted>;
   { Port::fill(x) } -> std::same_as<typename Port::vec>;
+  // lane 0; and lane q ^ By in every lane q, for By = 1, 2, 4, ... lanes / 2
+  { Port::first(v) } -> std::same_as<float>;
+  requires Port::lanes == 1 || requires { { Port::template swapped<1>(v) } -> std::same_as<typename Port::vec>; };
   // b * v + v, rounded once
   { Port::fma(b, v, v) } -> std::same_as<typename Port::vec>;
   { Port::fma(v, v, v) } -> std::same_as<typename Port::vec>;
@@ -46,8 +50,18 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::max(v, v) } -> std::same_as<typename Port::vec>;
   // a < b ? c : d, lane by lane; a NaN is not less
   { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;
+  // optional, void: low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there: zip(a, b, low, high)
   // 2^n from 1.5 * 2^23 + n, -126 <= n <= 127; 0 for n = -127
   { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;
+};
+
+// A port whose fma can take its factor from a lane of a register may offer this too: `factor_steps` successive factors in one load.
+template <class Port>
+concept factors_by_lane = contract<Port> && requires(typename Port::factors several, typename Port::vec v, const float* from) {
+  requires(Port::factor_steps > 1);
+  { Port::load_factors(from) } -> std::same_as<typename Port::factors>;
+  // lane<Step>: factor number Step, for fma
+  { Port::fma(Port::template lane<Port::factor_steps - 1>(several), v, v) } -> std::same_as<typename Port::vec>;
 };
 
 }  // namespace tinyattn::port

@@ -21,10 +21,11 @@ struct scalar {
   static constexpr std::size_t registers = 16;
   static constexpr std::size_t tile_vectors = 3;
   static constexpr std::size_t block_rows = 4;
+  static constexpr std::size_t query_rows = 4;
   static constexpr bool shares_code = true;
 
   TINYATTN_ALWAYS_INLINE static constexpr float load(const float* from) noexcept { return *from; }
-  TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n) noexcept { return n == 0 ? 0.0f : *from; }
+  TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n, float rest) noexcept { return n == 0 ? rest : *from; }
   template <std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static constexpr void load_row(const float* from, float (&row)[Vectors]) noexcept {
     TINYATTN_UNROLL
@@ -36,6 +37,7 @@ struct scalar {
   }
   TINYATTN_ALWAYS_INLINE static constexpr float broadcast(float x) noexcept { return x; }
   TINYATTN_ALWAYS_INLINE static constexpr float fill(float x) noexcept { return x; }
+  TINYATTN_ALWAYS_INLINE static constexpr float first(float v) noexcept { return v; }
 
   TINYATTN_ALWAYS_INLINE static constexpr float fma(float a, float b, float c) noexcept { return detail::fma_in_double(a, b, c); }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+//
+// A tile of a matrix product, in registers. Every output element is one chain of fused multiply-adds that takes
+// the inner index in rising order, so neither the tile nor the width of the vector shows in a bit.
+#pragma once
+
+#include "tinyattn/kernel/operand.hpp"
+
+#include <cstddef>
+#include <utility>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+// out[i][j] = start[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma.
+//
+//   a      [rows, inner]   RowMajor
+//   b      [inner, cols]   RowMajor or ColumnMajor
+//   start  [cols]          Zero, Bias or MaybeBias
+//   out    [rows, cols]    RowMajor; overwritten; may not overlap a or b
+//
+// Extents are Extents or numbers; `inner` may also be what queries see of keys, row by row: a key that is not seen is skipped.
+// NaN and infinity go through as in the plain loop.
+template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
+struct Product {
+  Rows rows;
+  Inner inner;
+  Cols cols;
+  A a;
+  B b;
+  Start start;
+  Out out;
+};
+template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
+Product(Rows, Inner, Cols, A, B, Start, Out) -> Product<Rows, Inner, Cols, A, B, Start, Out>;
+
+// Rows x Vectors vectors of the output, in registers. The tile has `cols` columns, of which the last vector
+// may fill some lanes only; its corner stands at row i and column j.
+template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
+struct Tile {
+  std::size_t i;
+  std::size_t j;
+  Cols cols;
+  typename Port::vec sums[Rows][Vectors];
+
+  TINYATTN_ALWAYS_INLINE constexpr void start(const auto& product) noexcept {
+    product.start.template load_row<Port>(j, sums[0], cols);
+    TINYATTN_UNROLL
+    for (std::size_t r = 1; r < Rows; ++r) {
+      TINYATTN_UNROLL
+      for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = sums[0][v];
+    }
+  }
+
+  // sums[r][v] += a[i + r][k] * b[k][j + v] for every k.
+  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product) noexcept {
+    if constexpr (requires { product.inner.keys(); }) {
+      const std::size_t common = product.inner.common(i, Rows);
+      multiply_add(product, common);
+      multiply_add_seen(product, common, product.inner.end(i, Rows));
+    } else {
+      multiply_add(product, product.inner);
+    }
+  }
+
+  // The same for every k below `inner`.
+  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product, std::size_t inner) noexcept {
+    auto factors = product.a.template walk<Rows>(i);
+    const auto b = product.b;
+    const auto first = b.at(0, j);
+    std::size_t offset = 0;
+    std::size_t left = inner;
+    if constexpr (port::factors_by_lane<Port>) {
+      for (std::size_t several = left / Port::factor_steps; several != 0; --several, offset += Port::factor_steps * b.row_step())
+        add_rows(b, first + offset, factors, std::make_index_sequence<Port::factor_steps>{});
+      left %= Port::factor_steps;
+    }
+    for (; left != 0; --left, offset += b.row_step(), factors.step())
+      add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.next(r)); });
+  }
+
+  // The same for every k from `inner` to end - 1 that query i + r sees.
+  TINYATTN_ALWAYS_INLINE constexpr void multiply_add_seen(const auto& product, std::size_t inner, std::size_t end) noexcept {
+    for (std::size_t k = inner; k < end; ++k) {
+      typename Port::vec row[Vectors];
+      product.b.template load_row<Port>(product.b.at(k, j), row, cols);
+      TINYATTN_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) {
+        if (!product.inner.sees(i + r, k)) continue;
+        const auto factor = Port::broadcast(*product.a.at(i + r, k));
+        TINYATTN_UNROLL
+        for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
+      }
+    }
+  }
+
+  TINYATTN_ALWAYS_INLINE constexpr void finish(const auto& product) const noexcept {
+    float* row = product.out.at(i, j);
+    store_row<Port>(row, sums[0], cols);
+    TINYATTN_UNROLL
+    for (std::size_t r = 1; r < Rows; ++r) store_row<Port>(row += product.out.row_step(), sums[r], cols);
+  }
+
+ private:
+  // One step of k: the row of b that begins at `element`, times a factor for each row of the tile.
+  TINYATTN_ALWAYS_INLINE constexpr void add_row(const auto& b, const float* element, auto factor_of) noexcept {
+    typename Port::vec row[Vectors];
+    b.template load_row<Port>(element, row, cols);
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto factor = factor_of(r);
+      TINYATTN_UNROLL
+      for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
+    }
+  }
+
+  // Several steps of k, whose factors lie in the lanes of one register for each row of the tile.
+  template <std::size_t... Step>
+  TINYATTN_ALWAYS_INLINE constexpr void add_rows(const auto& b, const float* element, auto& factors,
+                                                 std::index_sequence<Step...>) noexcept {
+    typename Port::factors lanes[Rows];
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) lanes[r] = Port::load_factors(factors.next(r, sizeof...(Step)));
+    (add_row(b, element + Step * b.row_step(), [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::template lane<Step>(lanes[r]); }),
+     ...);
+    factors.step(sizeof...(Step));
+  }
+};
+
+template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
+TINYATTN_ALWAYS_INLINE constexpr void inline_tile(const auto& product, std::size_t i, std::size_t j, Cols cols) noexcept {
+  Tile<Port, Rows, Vectors, Cols> tile;
+  tile.i = i;
+  tile.j = j;
+  tile.cols = cols;
+  tile.start(product);
+  tile.multiply_add(product);
+  tile.finish(product);
+}
+
+template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
+constexpr void matmul_tile(const auto& product, std::size_t i, std::size_t j, Cols cols) noexcept {
+  inline_tile<Port, Rows, Vectors>(product, i, j, cols);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

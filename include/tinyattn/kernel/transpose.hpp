@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The transpose of a matrix, in squares of vectors where the port can zip two of them.
+#pragma once
+
+#include "tinyattn/kernel/operand.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+// A square of lanes x lanes elements. To zip row i and row i + lanes / 2 for every i, into rows 2 i and 2 i + 1, moves the
+// highest bit of a row's number to the lowest of a column's: log2(lanes) times, and the two have changed places.
+template <class Port, std::size_t Left = Port::lanes>
+TINYATTN_ALWAYS_INLINE constexpr void transpose_square(typename Port::vec (&square)[Port::lanes]) noexcept {
+  if constexpr (Left > 1) {
+    typename Port::vec zipped[Port::lanes];
+    TINYATTN_UNROLL
+    for (std::size_t i = 0; i < Port::lanes / 2; ++i) Port::zip(square[i], square[i + Port::lanes / 2], zipped[2 * i], zipped[2 * i + 1]);
+    TINYATTN_UNROLL
+    for (std::size_t i = 0; i < Port::lanes; ++i) square[i] = zipped[i];
+    transpose_square<Port, Left / 2>(square);
+  }
+}
+
+// to[j][i] = from[i][j] for rows x cols elements, both RowMajor.
+template <class Port>
+constexpr void transpose(auto rows, auto cols, const auto& from, const auto& to) noexcept {
+  std::size_t i = 0;
+  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); })
+    for (; i + Port::lanes <= rows; i += Port::lanes)
+      for_each_vector<Port>(cols, [&](std::size_t j, auto n) {
+        typename Port::vec square[Port::lanes];
+        for (std::size_t lane = 0; lane < Port::lanes; ++lane) square[lane] = load<Port>(from.at(i + lane, j), n);
+        transpose_square<Port>(square);
+        for (std::size_t lane = 0; lane < n; ++lane) Port::store(to.at(j + lane, i), square[lane]);
+      });
+  for (; i < rows; ++i)
+    for (std::size_t j = 0; j < cols; ++j) *to.at(j, i) = *from.at(i, j);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
