@@ -26,7 +26,7 @@ def setting(text):
     return role, name
 
 
-def arguments():
+def arguments(words):
     parser = argparse.ArgumentParser(prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
     parser.add_argument("weights", metavar="WEIGHTS", help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
     parser.add_argument("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
@@ -40,7 +40,7 @@ def arguments():
     parser.add_argument("--ignore", action="extend", nargs="+", default=[], metavar="NAME", help="a tensor to leave out; * and ? are wildcards")
     parser.add_argument("--parts", metavar="TOML", help="a description of a model of several parts")
     parser.add_argument("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     if given.parts and (given.prefix or given.mapping or given.ignore):
         parser.error("--prefix, --map and --ignore stand in the description of --parts")
     if not given.parts and given.num_heads is None:
@@ -63,8 +63,8 @@ def refuse_to_overwrite(given):
         raise Refusal("what is read and what is written must be different files")
 
 
-def main():
-    given = arguments()
+def main(words):
+    given = arguments(words)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
     try:
@@ -84,4 +84,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -3,6 +3,8 @@
 import dataclasses
 import re
 
+from .refusal import Refusal, listed
+
 INPUTS = ("query", "key", "value")
 
 
@@ -51,13 +53,14 @@ class Place:
 
 @dataclasses.dataclass(frozen=True)
 class Found:
-    """A layer. Each input has a Place for each of its stacked heads: mostly one. `absent` names what might be there and is not."""
+    """A layer. Each input has a Place for each of its stacked heads: mostly one."""
 
     prefix: str
     title: str
     inputs: dict
     out: Place = None
-    absent: frozenset = frozenset()
+    needs: tuple = ()  # names for the output projection, if there is none and the layout cannot be without
+    absent: frozenset = frozenset()  # names that might be there and are not
 
     def places(self):
         return [place for places in self.inputs.values() for place in places] + ([self.out] if self.out else [])
@@ -75,26 +78,22 @@ def stored_in_by_out(tensors, layout, prefix, out):
     return not (rows and width and rows[0] == 3 * width[0])
 
 
-def absent_of(tensors, places, out_names):
-    names = {name for place in places for name in (place.weight, place.bias)} | set(out_names)
-    return frozenset(names - tensors.keys())
-
-
 def match(tensors, layout, prefix):
     """The layer at `prefix` if it is stored in this layout."""
     weights = layout.weights(prefix)
     if any(weight not in tensors for weight in weights):
         return None
-    outs = [prefix + stem for stem in layout.outs]
-    out = next((stem for stem in outs if stem + ".weight" in tensors), None)
+    stems = [prefix + stem for stem in layout.outs]
+    out = next((stem for stem in stems if stem + ".weight" in tensors), None)
     in_by_out = stored_in_by_out(tensors, layout, prefix, f"{out}.weight")
     biases = [prefix + stem + layout.bias for stem in layout.inputs]
     blocks = 3 // len(weights)
     inputs = {role: [Place(weights[i // blocks], biases[i // blocks], in_by_out, i % blocks, blocks)] for i, role in enumerate(INPUTS)}
-    out_place = Place(out + ".weight", out + ".bias", in_by_out and layout.weight != "") if out else None
-    maybe_outs = [] if out else [stem + ending for stem in outs for ending in (".weight", ".bias")]
-    places = [place[0] for place in inputs.values()] + ([out_place] if out else [])
-    return Found(prefix, layout.title, inputs, out_place, absent_of(tensors, places, maybe_outs))
+    if out:
+        place = Place(out + ".weight", out + ".bias", in_by_out and layout.weight != "")
+        return Found(prefix, layout.title, inputs, place, absent=frozenset({*biases, place.bias} - tensors.keys()))
+    outs = [stem + ending for stem in stems for ending in (".weight", ".bias")]
+    return Found(prefix, layout.title, inputs, None, tuple(outs[::2]) if layout.needs_out else (), frozenset({*biases, *outs} - tensors.keys()))
 
 
 def match_any(tensors, prefix):
@@ -104,16 +103,20 @@ def match_any(tensors, prefix):
 
 def match_stacked_heads(tensors, prefix):
     """Heads side by side, each a layer of its own under heads.0, heads.1 and so on: they are the columns of one layer."""
-    heads = []
-    while (head := match_any(tensors, f"{prefix}heads.{len(heads)}.")) is not None and head.out is None:
-        heads.append(head)
-    if not heads:
+    pattern = re.compile(re.escape(prefix) + r"heads\.(\d+)\.")
+    numbers = {number[1] for number in map(pattern.match, tensors) if number}
+    heads = {number: match_any(tensors, f"{prefix}heads.{number}.") for number in numbers}
+    if not any(heads.values()):
         return None
-    inputs = {role: [head.inputs[role][0] for head in heads] for role in INPUTS}
-    outs = [prefix + stem for stem in OUTS_OF_STACKED_HEADS]
-    out = next((Place(stem + ".weight", stem + ".bias") for stem in outs if stem + ".weight" in tensors), None)
-    absent = absent_of(tensors, [out] if out else [], [] if out else [stem + ".weight" for stem in outs])
-    return Found(prefix, f"stacked heads, each {heads[0].title}", inputs, out, absent.union(*(head.absent for head in heads)))
+    whole = [heads.get(str(i)) for i in range(len(heads))]
+    if not all(whole) or any(head.out for head in whole):
+        raise Refusal(f"the heads {listed(sorted(f'{prefix}heads.{number}' for number in heads))} are not all there, or not alike")
+    inputs = {role: [head.inputs[role][0] for head in whole] for role in INPUTS}
+    outs = [Place(prefix + stem + ".weight", prefix + stem + ".bias") for stem in OUTS_OF_STACKED_HEADS]
+    out = next((place for place in outs if place.weight in tensors), None)
+    possible = {name for place in ([out] if out else outs) for name in (place.weight, place.bias)}
+    absent = (possible - tensors.keys()).union(*(head.absent for head in whole))
+    return Found(prefix, f"stacked heads, each {whole[0].title}", inputs, out, absent=frozenset(absent))
 
 
 def find_at(tensors, prefix):
@@ -122,13 +125,13 @@ def find_at(tensors, prefix):
 
 
 def prefixes(tensors):
-    """Of all layers in a file, in its order."""
+    """Of all layers in a file, in its order; stacked heads are one."""
     found = {}
     for name in tensors:
         for layout in LAYOUTS:
             weight = layout.weights("")[0]
             prefix = name[:-len(weight)]
-            if name.endswith(weight) and (not prefix or prefix.endswith(".")) and find_at(tensors, prefix):
+            if name.endswith(weight) and (not prefix or prefix.endswith(".")) and match_any(tensors, prefix):
                 found[re.sub(r"(^|\.)heads\.\d+\.$", r"\1", prefix)] = True
     return list(found)
 

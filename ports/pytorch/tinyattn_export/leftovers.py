@@ -7,6 +7,7 @@ from . import layouts
 from .refusal import Refusal, listed, shown
 
 MASKS = re.compile(r"(heads\.\d+\.)?(mask|masked_bias|tril|triu|causal_mask|attn_mask)")
+COMMON_MASKS = ("mask", "bias", "masked_bias", "tril")
 CHANGES_THE_RESULT = re.compile(
     r"(.*[._])?([qk]_?norm|[qk]_?ln|(query|key)_norm|bias_[kv]|[qkv]_proj_weight|rotary\w*|rope\w*|inv_freq|rel_\w+|relative_\w+|alibi\w*|slopes?|"
     r"sinks?|lora_\w+|logit_scale|scale|temperature|weight_[gv]|parametrizations)([._].*)?", re.IGNORECASE)
@@ -32,8 +33,10 @@ def is_of_another_layer(tensors, name, absent):
 
 
 def misspelt(tensors, found, names):
+    """A name that is all but one that might be there: leaving it out could change the result."""
+    masks = {found.prefix + mask for mask in COMMON_MASKS} - tensors.keys()
     for name in names:
-        for absent in found.absent:
+        for absent in sorted(found.absent | masks):
             if abs(len(name) - len(absent)) <= 2 and differs_little(name, absent) and not is_of_another_layer(tensors, name, absent):
                 raise Refusal(f"{shown(name)} looks like a misspelt {shown(absent)}: rename it, or say --ignore {shown(name)}")
 

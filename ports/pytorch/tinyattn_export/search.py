@@ -68,28 +68,33 @@ def mapped_place(tensors, prefix, mapping, role, blocks=1, block=0):
     return Place(weight, bias, transposed, block, blocks)
 
 
-def by_mapping(tensors, prefix, mapping):
-    """The mapping names query, key and value, or qkv; or only what a known layout does not know."""
+def check_mapping(mapping):
     unknown = set(mapping) - SETTINGS
     if unknown:
         raise Refusal(f"--map knows no {listed(sorted(unknown))}, only {', '.join(sorted(SETTINGS))}")
+    named = [role for role in INPUTS if role in mapping]
+    if named and len(named) < len(INPUTS) or named and "qkv" in mapping:
+        raise Refusal("--map must name all of query, key and value, or qkv, or none of them")
+
+
+def by_mapping(tensors, prefix, mapping):
+    """The mapping names query, key and value, or qkv; or only an output projection that a known layout does not know."""
+    check_mapping(mapping)
+    out = mapped_place(tensors, prefix, mapping, "out") if "out" in mapping else None
     if "qkv" in mapping:
         inputs = {role: [mapped_place(tensors, prefix, mapping, "qkv", 3, i)] for i, role in enumerate(INPUTS)}
-    elif all(role in mapping for role in INPUTS):
+    elif "query" in mapping:
         inputs = {role: [mapped_place(tensors, prefix, mapping, role)] for role in INPUTS}
-    elif any(role in mapping for role in INPUTS):
-        raise Refusal("--map must name query, key and value, or none of them")
-    else:
-        inputs = None
-    out = mapped_place(tensors, prefix, mapping, "out") if "out" in mapping else None
-    if inputs is None:
+    elif out:
         return dataclasses.replace(located(tensors, prefix), out=out)
-    return Found(prefix, "named by --map", inputs, out)
+    else:
+        raise Refusal("--map names neither query, key and value, nor qkv, nor out")
+    places = [places[0] for places in inputs.values()] + ([out] if out else [])
+    return Found(prefix, "named by --map", inputs, out, absent=frozenset({place.bias for place in places} - tensors.keys() - {""}))
 
 
 def find(tensors, prefix, mapping):
     found = by_mapping(tensors, prefix, mapping) if mapping else located(tensors, prefix)
-    layout = next((layout for layout in layouts.LAYOUTS if layout.title == found.title), None)
-    if layout and layout.needs_out and not found.out:
-        raise Refusal(f"there is no {listed(found.prefix + stem + '.weight' for stem in layout.outs)}, the output projection")
+    if found.needs and not found.out:
+        raise Refusal(f"there is no {' or '.join(map(shown, found.needs))}, the output projection")
     return found
