@@ -37,11 +37,11 @@ def outputs(header, x, compiler, folder, *arguments):
     return list(map(float, ran.stdout.split())) if ran.returncode == 0 else f"the program ended with {ran.returncode}"
 
 
-def check(weights, case, compiler, python=sys.executable):
+def check(weights, case, compiler):
     """What is wrong with the export of a case, or nothing."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        done = export(weights, folder / "model.hpp", *case["arguments"], python=python)
+        done = export(weights, folder / "model.hpp", *case["arguments"])
         if done.returncode:
             return done.stderr
         found = outputs(folder / "model.hpp", case["input"], compiler, folder)

@@ -1,8 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes a small file of weights for each layout into data/, and data/cases.json: how to export each, an input, and PyTorch's output.
+"""Writes a small file of weights for each layout, and cases.json: how to export each, an input, and PyTorch's output.
 
-Needs PyTorch (Debian: python3-torch). With another seed, or more shapes, the same serves as a test: see fresh.py.
+    make_data.py                                              those in data/
+    make_data.py FOLDER D_IN D_OUT NUM_HEADS TOKENS SEED      others, as .pt too
+
+Needs PyTorch (Debian: python3-torch).
 """
 import json
 import pathlib
@@ -11,10 +14,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "ports" / "pytorch"))
 
+import torch
+
 import export
 import models
 
+DATA = HERE / "data"
 SHAPE = models.Shape(d_in=6, d_out=8, num_heads=2, tokens=5)
+SEED = 2026
 
 
 def nine_digits(matrix):
@@ -22,18 +29,20 @@ def nine_digits(matrix):
     return [[float(f"{value:.9g}") for value in row] for row in matrix.tolist()]
 
 
-def write(folder, shape, seed):
-    """Returns the content of cases.json."""
+def write(folder, shape, seed, also_pt):
     cases = {}
     for number, (name, case) in enumerate(models.CASES.items()):
         state, x, out = models.computed(case, shape, seed + number)
         export.write_safetensors(folder / f"{name}.safetensors", state)
+        if also_pt:
+            torch.save(state, folder / f"{name}.pt")
         cases[name] = {"arguments": models.arguments(case, shape), "input": nine_digits(x), "output": nine_digits(out)}
-    return cases
+    text = ",\n".join(f'"{name}": {json.dumps(case)}' for name, case in cases.items())
+    (folder / "cases.json").write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
 
 
-if __name__ == "__main__":
-    data = HERE / "data"
-    data.mkdir(exist_ok=True)
-    text = ",\n".join(f'"{name}": {json.dumps(case)}' for name, case in write(data, SHAPE, 2026).items())
-    (data / "cases.json").write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
+if len(sys.argv) == 1:
+    write(DATA, SHAPE, SEED, False)
+else:
+    *shape, seed = map(int, sys.argv[2:])
+    write(pathlib.Path(sys.argv[1]), models.Shape(*shape), seed, True)

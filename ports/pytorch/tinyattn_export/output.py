@@ -13,7 +13,11 @@ def finished(weights, parts):
     done = {}
     for part_name, part in parts.items():
         names.check_part(part_name)
-        done[part_name] = part(weights)
+        try:
+            done[part_name] = part(weights)
+        except Refusal as problem:
+            where = shown(weights.source) + (f", [{part_name}]" if len(parts) > 1 else "")
+            raise Refusal(f"{where}: {problem}") from None
     return done
 
 

@@ -12,6 +12,7 @@ from .tensors import Tensor
 LONGEST_HEADER = 100_000_000
 LARGEST_EXTENT = 2**63 - 1
 MOST_EXTENTS = 32
+ZIP = b"PK\x03\x04"
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U16": 16, "I16": 16,
     "F16": 16, "BF16": 16, "U32": 32, "I32": 32, "F32": 32, "U64": 64, "I64": 64, "F64": 64, "C64": 64,
@@ -36,9 +37,10 @@ def header_of(data):
     if len(data) < 8:
         raise Refusal(f"it has {len(data)} bytes, less than the length of a header")
     length = int.from_bytes(data[:8], "little")
+    if bytes(data[:4]) == ZIP:
+        raise Refusal("it is no safetensors file but one of torch.save: name it .pt")
     if length > LONGEST_HEADER:
-        hint = ", and it looks like a file of torch.save: name it .pt" if bytes(data[:4]) == b"PK\x03\x04" else ""
-        raise Refusal(f"it says that its header has {length} bytes, more than safetensors allows{hint}")
+        raise Refusal(f"it says that its header has {length} bytes, more than safetensors allows")
     if length > len(data) - 8:
         raise Refusal(f"it says that its header has {length} bytes, and {len(data) - 8} are left: it is cut, or no safetensors file")
     try:
