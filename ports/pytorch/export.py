@@ -8,7 +8,10 @@ import argparse
 import os
 import sys
 
-from tinyattn_export import Refusal, attention, linear, of_state_dict, read, read_parts, shown, tensor, write, write_safetensors
+from tinyattn_export import Refusal, attention, linear, of_state_dict, read, read_parts, tensor, write, write_safetensors
+from tinyattn_export.names import check_namespace
+from tinyattn_export.refusal import shown
+from tinyattn_export.search import SETTINGS
 
 __all__ = ["Refusal", "attention", "linear", "of_state_dict", "read", "read_parts", "tensor", "write", "write_safetensors"]
 
@@ -21,9 +24,17 @@ def count(text):
 
 def setting(text):
     role, equals, name = text.partition("=")
-    if not role or not equals or not name:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not ROLE=NAME")
+    if role not in SETTINGS or not equals or not name:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not ROLE=NAME, with one of {', '.join(SETTINGS)} as ROLE")
     return role, name
+
+
+def namespace(text):
+    try:
+        check_namespace(text)
+    except Refusal as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+    return text
 
 
 def arguments(words):
@@ -32,12 +43,13 @@ def arguments(words):
     parser.add_argument("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
     parser.add_argument("--num-heads", type=count, metavar="N", help="needed unless --parts says it")
     parser.add_argument("--context-length", type=count, metavar="N", default=1024, help="the most tokens; 1024 unless given")
-    parser.add_argument("--causal", action=argparse.BooleanOptionalAction, default=True, help="a token sees no later one; so unless --no-causal")
+    parser.add_argument("--causal", action=argparse.BooleanOptionalAction, default=True, help="no token sees a later one; the default")
     parser.add_argument("--prefix", default="", help="what stands before the layer's own names, such as h.0.attn.")
-    parser.add_argument("--name", default="model", help="the namespace of the constants; model unless given")
+    parser.add_argument("--name", type=namespace, default="model", help="the namespace of the constants; model unless given")
     parser.add_argument("--map", dest="mapping", type=setting, action="extend", nargs="+", default=[], metavar="ROLE=NAME",
                         help="which tensor is query, key, value, qkv or out, or the bias of one: query_bias ...; NAME.T if stored in x out")
-    parser.add_argument("--ignore", action="extend", nargs="+", default=[], metavar="NAME", help="a tensor to leave out; * and ? are wildcards")
+    parser.add_argument("--ignore", action="extend", nargs="+", default=[], metavar="NAME",
+                        help="a tensor that may be left out although it belongs to the layer; * and ? are wildcards")
     parser.add_argument("--parts", metavar="TOML", help="a description of a model of several parts")
     parser.add_argument("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
     given = parser.parse_args(words)

@@ -8,6 +8,7 @@ Skipped where no Python has PyTorch.
 import functools
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -50,6 +51,13 @@ def same_from_pt(folder, name, case, python):
     return "" if first == second else f"from .pt:\n{second[:1000]}"
 
 
+def same_from_memory(folder, name, case):
+    """export.of_state_dict gives what its file gives."""
+    header = folder / f"{name}.hpp"
+    done = layers.export(folder / f"{name}.safetensors", header, *case["arguments"])
+    return done.stderr or ("" if header.read_bytes() == (folder / f"{name}.memory.hpp").read_bytes() else "they differ")
+
+
 def checks(folder, python, compiler):
     for seed, shape in enumerate(SHAPES, 100):
         cases = made(folder / str(seed), python, shape, seed)
@@ -60,17 +68,32 @@ def checks(folder, python, compiler):
             yield f"{name} {shape}", functools.partial(layers.check, folder / str(seed) / f"{name}.safetensors", case, compiler)
         for name in OF_EACH_TYPE:
             yield f"{name} {shape} from .pt", functools.partial(same_from_pt, folder / str(seed), name, cases[name], python)
+            yield f"{name} {shape} from memory", functools.partial(same_from_memory, folder / str(seed), name, cases[name])
 
 
 def damaged_pt(folder, python):
     """A file of torch.save that is cut anywhere, or is something else, is refused."""
     whole = next(folder.glob("*/qkv.pt")).read_bytes()
-    for number, content in enumerate([b"", b"PK\x03\x04", whole[:40], whole[:len(whole) // 2], whole[:-30], b"\x80\x02cos\nsystem\n(S'exit 0'\ntR."]):
+    hostile = b"\x80\x02cos\nsystem\n(S'exit 0'\ntR."
+    for number, content in enumerate([b"", b"PK\x03\x04", whole[:40], whole[:len(whole) // 2], whole[:-30], hostile]):
         weights = folder / f"{number}.pt"
         weights.write_bytes(content)
         done = layers.export(weights, folder / "model.hpp", "--num-heads", "1", python=python)
         if done.returncode != 1 or done.stderr.count("\n") != 1 or (folder / "model.hpp").exists():
             return f"file {number}, exit status {done.returncode}: {done.stderr}"
+    return ""
+
+
+def readme(folder, python, compiler):
+    """What the README says, done in its order: train, export, include."""
+    text = (layers.ROOT / "ports" / "pytorch" / "README.md").read_text(encoding="utf-8")
+    train, export, include = (re.search(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1] for kind in ("python", "sh", "cpp"))
+    (folder / "ports").symlink_to(layers.ROOT / "ports")
+    (folder / "main.cpp").write_text(include)
+    for command in ([python, "-B", "-c", train], ["sh", "-e", "-c", export], [*compiler, "-Wno-missing-declarations", "-c", "main.cpp"]):
+        done = layers.call(command, cwd=folder)
+        if done.returncode:
+            return done.stderr
     return ""
 
 
@@ -80,7 +103,8 @@ def main(compiler):
         tap.report([("fresh models", lambda: tap.Skip(WITHOUT_PYTORCH))])
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        tap.report([*checks(folder, python, compiler), ("damaged .pt", functools.partial(damaged_pt, folder, python))])
+        tap.report([*checks(folder, python, compiler), ("damaged .pt", functools.partial(damaged_pt, folder, python)),
+                    ("the README", functools.partial(readme, folder, python, compiler))])
 
 
 main(sys.argv[sys.argv.index("--") + 1:])

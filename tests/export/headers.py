@@ -125,8 +125,9 @@ def same_bytes(folder):
         (folder / str(number)).mkdir()
         done = layers.export(weights, folder / str(number) / f"{number}.hpp", "--num-heads", "2", "--prefix", "h.0.attn")
         texts.append((folder / str(number) / f"{number}.hpp").read_text() if done.returncode == 0 else done.stderr)
-    wanted = ["gpt2.safetensors", hashlib.sha256(weights.read_bytes()).hexdigest(), "8 features to 8, 2 heads, causal, at most 1024 tokens",
-              "288 parameters, 1152 bytes", ".d_in = 8, .d_out = 8, .context_length = 1024, .num_heads = 2, .causal = true"]
+    wanted = ["gpt2.safetensors", hashlib.sha256(weights.read_bytes()).hexdigest(), "288 parameters, 1152 bytes",
+              "8 features to 8, 2 heads, causal, at most 1024 tokens",
+              ".d_in = 8, .d_out = 8, .context_length = 1024, .num_heads = 2, .causal = true"]
     missing = [text for text in wanted if text not in texts[0]]
     if texts[0] != texts[1] or str(folder) in texts[0] or str(DATA) in texts[0]:
         return "the bytes depend on the place or the time"
@@ -137,7 +138,8 @@ def large_header(folder):
     """A layer of 102,720 parameters."""
     generator, width = random.Random(1), 160
     draw = lambda count: files.float32([generator.gauss(0, 0.1) for _ in range(count)])
-    tensors = {"in_proj_weight": ("F32", (3 * width, width), draw(3 * width * width)), "in_proj_bias": ("F32", (3 * width,), draw(3 * width)),
+    tensors = {"in_proj_weight": ("F32", (3 * width, width), draw(3 * width * width)),
+               "in_proj_bias": ("F32", (3 * width,), draw(3 * width)),
                "out_proj.weight": ("F32", (width, width), draw(width * width))}
     (folder / "large.safetensors").write_bytes(files.file(tensors))
     return files.run([folder / "large.safetensors", "-o", folder / "large.hpp", "--num-heads", "4"])[2]
@@ -192,7 +194,7 @@ def from_other_writers():
         folder = pathlib.Path(name)
         (folder / "weights.safetensors").write_bytes(files.framed(json.dumps(shuffled, indent=3).encode() + b"   ", data))
         status, said, complained = files.run([folder / "weights.safetensors", "-o", folder / "model.hpp", *files.ARGUMENTS])
-    return complained if status else "" if "left out: steps, empty" in said else said
+    return complained if status else "" if "left out: steps, empty (no part" in said else said
 
 
 tap.report([

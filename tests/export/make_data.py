@@ -3,7 +3,7 @@
 """Writes a small file of weights for each layout, and cases.json: how to export each, an input, and PyTorch's output.
 
     make_data.py                                              those in data/
-    make_data.py FOLDER D_IN D_OUT NUM_HEADS TOKENS SEED      others, as .pt too
+    make_data.py FOLDER D_IN D_OUT NUM_HEADS TOKENS SEED      others, as .pt too, and headers from memory
 
 Needs PyTorch (Debian: python3-torch).
 """
@@ -29,13 +29,15 @@ def nine_digits(matrix):
     return [[float(f"{value:.9g}") for value in row] for row in matrix.tolist()]
 
 
-def write(folder, shape, seed, also_pt):
+def write(folder, shape, seed, other_ways):
     cases = {}
     for number, (name, case) in enumerate(models.CASES.items()):
         state, x, out = models.computed(case, shape, seed + number)
         export.write_safetensors(folder / f"{name}.safetensors", state)
-        if also_pt:
+        if other_ways:
             torch.save(state, folder / f"{name}.pt")
+            part = export.requested(export.arguments(["-", "-o", "-", *models.arguments(case, shape)]))
+            export.write(folder / f"{name}.memory.hpp", export.of_state_dict(state, f"{name}.safetensors"), "model", part)
         cases[name] = {"arguments": models.arguments(case, shape), "input": nine_digits(x), "output": nine_digits(out)}
     text = ",\n".join(f'"{name}": {json.dumps(case)}' for name, case in cases.items())
     (folder / "cases.json").write_text(f"{{\n{text}\n}}\n", encoding="utf-8")

@@ -14,8 +14,9 @@ import files
 import tap
 
 ONE = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
-NAN, INFINITY = struct.pack("<f", float("nan")), struct.pack("<e", float("inf"))
-SQUARE = ("F32", (8, 8))
+NAN, INFINITY, BEYOND_FLOAT32 = struct.pack("<f", float("nan")), struct.pack("<e", float("inf")), struct.pack("<d", 1e39)
+SQUARE, THREE = ("F32", (8, 8)), ("F32", (24, 8))
+STEMS = ("query", "key", "value")
 
 
 def header(text):
@@ -68,23 +69,22 @@ HOSTILE = {
 MODELS = {
     "another model": (files.file({"fc.weight": SQUARE}), "it has fc.weight"),
     "no key": (files.file(files.layer(W_key__weight=None)), "there is no W_key.weight"),
-    "no output projection of a layout that has one": (files.file({"c_attn.weight": ("F32", (8, 24))}), "there is no c_proj.weight"),
+    "no output projection": (files.file({"c_attn.weight": ("F32", (8, 24))}), "there is no c_proj.weight"),
     "a key of another width": (files.file(files.layer(W_key__weight=("F32", (4, 6)))), "W_key.weight gives 6 x 4"),
     "a vector as weight": (files.file(files.layer(W_key__weight=("F32", (48,)))), "two dimensions"),
-    "a weight without elements": (files.file(files.layer(W_key__weight=("F32", (8, 0)))), "neither of them zero"),
-    "a bias of another length": (files.file(files.layer(out_proj__bias=("F32", (7,)))), "out_proj.bias is 7"),
-    "a projection to another width": (files.file(files.layer(out_proj__weight=("F32", (6, 8)), out_proj__bias=None)), "8 x 6"),
+    "a weight without elements": (files.file(files.layer(W_key__weight=("F32", (8, 0)))), "neither zero"),
+    "a bias of another length": (files.file(files.layer(out_proj__bias=("F32", (7,)))), "out_proj.bias has the wrong shape, 7"),
+    "a projection to another width": (files.file(files.layer(out_proj__weight=("F32", (6, 8)), out_proj__bias=None)), "wrong shape, 8 x 6"),
     "25 outputs for three": (files.file({"in_proj_weight": ("F32", (25, 8)), "out_proj.weight": SQUARE}), "25 outputs"),
     "integers": (files.file(files.layer(W_key__weight=("I32", (8, 6)))), "W_key.weight is I32"),
     "NaN": (files.file(files.layer(out_proj__bias=("F32", (8,), bytes(12) + NAN + bytes(16)))), "out_proj.bias holds NaN at [3]"),
     "infinity": (files.file(files.layer(W_query__weight=("F16", (8, 6), INFINITY + bytes(94)))), "holds infinity at [0, 0]"),
-    "more than float32 holds": (files.file(files.layer(out_proj__bias=("F64", (8,), bytes(56) + struct.pack("<d", 1e39)))), "cannot hold"),
+    "more than float32 holds": (files.file(files.layer(out_proj__bias=("F64", (8,), bytes(56) + BEYOND_FLOAT32))), "cannot hold"),
     "a misspelt bias": (files.file({**files.layer(out_proj__bias=None), "out_proj.bais": ("F32", (8,))}), "misspelt out_proj.bias"),
     "a norm of the queries": (files.file({**files.layer(), "q_norm.weight": ("F32", (4,))}), "q_norm.weight"),
-    "a bias of the keys": (files.file({"in_proj_weight": ("F32", (24, 8)), "out_proj.weight": SQUARE, "bias_k": ("F32", (1, 1, 8))}), "bias_k"),
+    "a bias of the keys": (files.file({"in_proj_weight": THREE, "out_proj.weight": SQUARE, "bias_k": ("F32", (1, 1, 8))}), "place bias_k"),
     "a third member of a Linear layer": (files.file({**files.layer(), "W_key.weight_g": ("F32", (8,))}), "W_key.weight_g"),
-    "heads that are not all there": (files.file({f"heads.{i}.{name}.weight": ("F32", (4, 8)) for i in (0, 2) for name in ("query", "key", "value")}),
-                                     "heads.0, heads.2"),
+    "heads not all there": (files.file({f"heads.{i}.{stem}.weight": SQUARE for i in (0, 2) for stem in STEMS}), "heads.0, heads.2"),
     "two layers": (files.file({f"{i}.{name}": value for i in "ab" for name, value in files.layer().items()}), "a., b."),
 }
 
@@ -92,14 +92,21 @@ REQUESTS = {
     "three heads": (("--num-heads", "3"), "cannot be divided among 3 heads"),
     "a prefix that is not there": ((*files.ARGUMENTS, "--prefix", "h.0."), "there is no attention layer at the prefix h.0."),
     "a mapping to nothing": ((*files.ARGUMENTS, "--map", "query=a", "key=b", "value=c"), "there is no a"),
-    "a mapping of an unknown role": ((*files.ARGUMENTS, "--map", "keys=W_key.weight"), "knows no keys"),
     "a mapping of the query alone": ((*files.ARGUMENTS, "--map", "query=W_query.weight"), "all of query, key and value"),
-    "a keyword as name": ((*files.ARGUMENTS, "--name", "class"), "class"),
-    "a name with a blank": ((*files.ARGUMENTS, "--name", "a b"), "a b"),
-    "the namespace of the library": ((*files.ARGUMENTS, "--name", "tinyattn"), "tinyattn"),
     "a description that is not there": (("--parts", "/nowhere"), "No such file"),
     "a header that is a folder": ((*files.ARGUMENTS, "-o", "/"), "not a file"),
     "a header in no folder": ((*files.ARGUMENTS, "-o", "/nowhere/model.hpp"), "No such file"),
+}
+
+USAGE = {
+    "nothing": (),
+    "no number of heads": ("a", "-o", "b"),
+    "no heads": ("a", "-o", "b", "--num-heads", "0"),
+    "a number in words": ("a", "-o", "b", "--num-heads", "2", "--context-length", "ten"),
+    "a keyword as name": ("a", "-o", "b", "--num-heads", "2", "--name", "class"),
+    "a name with a blank": ("a", "-o", "b", "--num-heads", "2", "--name", "a b"),
+    "the library's own name": ("a", "-o", "b", "--num-heads", "2", "--name", "tinyattn"),
+    "a mapping of an unknown role": ("a", "-o", "b", "--num-heads", "2", "--map", "keys=W_key.weight"),
 }
 
 DESCRIPTIONS = {
@@ -136,7 +143,8 @@ def header_stays():
         weights.write_bytes(files.file(files.layer(W_key__weight=None)))
         header_file.write_text("earlier")
         status, _, _ = files.run([weights, "-o", header_file, *files.ARGUMENTS])
-        return "" if status == 1 and header_file.read_text() == "earlier" and len(list(pathlib.Path(name).iterdir())) == 2 else f"status {status}"
+        untouched = header_file.read_text() == "earlier" and len(list(pathlib.Path(name).iterdir())) == 2
+        return "" if status == 1 and untouched else f"exit status {status}"
 
 
 def weights_are_not_overwritten():
@@ -161,8 +169,8 @@ def checks():
         yield f"a description with {name}", functools.partial(refuse_description, text, phrase)
     yield "an earlier header stays", header_stays
     yield "the weights are not overwritten", weights_are_not_overwritten
-    for arguments in ((), ("a", "-o", "b"), ("a", "-o", "b", "--num-heads", "0"), ("a", "-o", "b", "--num-heads", "2", "--context-length", "x")):
-        yield "usage: " + " ".join(arguments), functools.partial(usage, *arguments)
+    for name, arguments in USAGE.items():
+        yield f"usage: {name}", functools.partial(usage, *arguments)
 
 
 tap.report(list(checks()))

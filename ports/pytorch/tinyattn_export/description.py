@@ -15,13 +15,16 @@ SETTINGS = {
 }
 
 
+def items_of(value):
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+
+
 def check(name, kind, table):
     for key, value in table.items():
         wanted = str if key == kind else SETTINGS[kind].get(key)
         if wanted is None:
             raise Refusal(f"[{shown(name)}] has a setting that {kind} does not know: {shown(key)}")
-        items = value.values() if wanted is dict and isinstance(value, dict) else value if wanted is list and isinstance(value, list) else []
-        if type(value) is not wanted or not all(isinstance(item, str) for item in items) or (wanted is int and value < 1):
+        if type(value) is not wanted or not all(isinstance(item, str) for item in items_of(value)) or (wanted is int and value < 1):
             raise Refusal(f"[{shown(name)}] has a wrong value of {shown(key)}: {shown(value)}")
 
 

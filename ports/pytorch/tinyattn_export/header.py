@@ -58,14 +58,15 @@ def in_place(weights, name, parts, binary, image):
     """The parts as members of one type, which is what the binary holds."""
     offsets, offset = [], 0
     for part_name, part in parts.items():
-        offsets.append(f"static_assert(offsetof(Weights, {part_name}) == {offset} && sizeof(Weights::{part_name}) == {4 * part.parameter_count});\n")
-        offset += 4 * part.parameter_count
+        size_of_part = 4 * part.parameter_count
+        offsets.append(f"static_assert(offsetof(Weights, {part_name}) == {offset} && sizeof(Weights::{part_name}) == {size_of_part});\n")
+        offset += size_of_part
     members = "".join(f"  {part.type} {part_name};\n" for part_name, part in parts.items())
     body = (
         f"// The content of {shown(binary)}.\nstruct Weights {{\n{members}}};\n\n"
         "static_assert(std::endian::native == std::endian::little && std::numeric_limits<float>::is_iec559);\n"
         "static_assert(std::is_standard_layout_v<Weights> && std::is_trivially_copyable_v<Weights>);\n"
-        f"static_assert(sizeof(Weights) == {offset} && alignof(Weights) == {4}, \"no member has padding\");\n"
+        f"static_assert(sizeof(Weights) == {offset} && alignof(Weights) == alignof(float), \"no member has padding\");\n"
         f"{''.join(offsets)}\n"
         "// Where the binary lies in flash, at a multiple of four; nothing is copied.\n"
         "inline const Weights& weights(const void* address) noexcept { return *static_cast<const Weights*>(address); }\n")

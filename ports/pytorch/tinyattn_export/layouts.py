@@ -93,7 +93,8 @@ def match(tensors, layout, prefix):
         place = Place(out + ".weight", out + ".bias", in_by_out and layout.weight != "")
         return Found(prefix, layout.title, inputs, place, absent=frozenset({*biases, place.bias} - tensors.keys()))
     outs = [stem + ending for stem in stems for ending in (".weight", ".bias")]
-    return Found(prefix, layout.title, inputs, None, tuple(outs[::2]) if layout.needs_out else (), frozenset({*biases, *outs} - tensors.keys()))
+    needs = tuple(outs[::2]) if layout.needs_out else ()
+    return Found(prefix, layout.title, inputs, None, needs, frozenset({*biases, *outs} - tensors.keys()))
 
 
 def match_any(tensors, prefix):

@@ -9,8 +9,8 @@ from .refusal import Refusal, listed, shown
 MASKS = re.compile(r"(heads\.\d+\.)?(mask|masked_bias|tril|triu|causal_mask|attn_mask)")
 COMMON_MASKS = ("mask", "bias", "masked_bias", "tril")
 CHANGES_THE_RESULT = re.compile(
-    r"(.*[._])?([qk]_?norm|[qk]_?ln|(query|key)_norm|bias_[kv]|[qkv]_proj_weight|rotary\w*|rope\w*|inv_freq|rel_\w+|relative_\w+|alibi\w*|slopes?|"
-    r"sinks?|lora_\w+|logit_scale|scale|temperature|weight_[gv]|parametrizations)([._].*)?", re.IGNORECASE)
+    r"(.*[._])?([qk]_?norm|[qk]_?ln|(query|key)_norm|bias_[kv]|[qkv]_proj_weight|rotary\w*|rope\w*|inv_freq|rel_\w+|relative_\w+|"
+    r"alibi\w*|slopes?|sinks?|lora_\w+|logit_scale|scale|temperature|weight_[gv]|parametrizations)([._].*)?", re.IGNORECASE)
 
 
 def is_mask(tensor, name):
@@ -32,8 +32,8 @@ def is_of_another_layer(tensors, name, absent):
     return any(name.startswith(prefix) for prefix in layouts.prefixes(tensors) if prefix)
 
 
-def misspelt(tensors, found, names):
-    """A name that is all but one that might be there: leaving it out could change the result."""
+def refuse_misspelt(tensors, found, names):
+    """A name that is all but one that might be there: to leave it out could change the result."""
     masks = {found.prefix + mask for mask in COMMON_MASKS} - tensors.keys()
     for name in names:
         for absent in sorted(found.absent | masks):
@@ -41,26 +41,21 @@ def misspelt(tensors, found, names):
                 raise Refusal(f"{shown(name)} looks like a misspelt {shown(absent)}: rename it, or say --ignore {shown(name)}")
 
 
-def unplaced(found, names):
-    """Names in the layer that it cannot do without."""
-    stems = tuple(re.sub(r"weight$", "", place.weight) for place in found.places())
-    rest = [name for name in names if name.startswith(found.prefix)]
-    return [name for name in rest if name.startswith(stems) or CHANGES_THE_RESULT.fullmatch(name[len(found.prefix):])]
+def refuse_unplaced(names):
+    if names:
+        raise Refusal(f"cannot place {listed(names)}: without it the layer would compute something else; --ignore NAME leaves one out")
 
 
 def remarks(tensors, found, ignored):
     """Sentences on what is left out. A Refusal if the layer would then compute something else."""
     rest = [name for name in tensors if name not in found.names() and not any(fnmatch.fnmatchcase(name, pattern) for pattern in ignored)]
-    inside = [name for name in rest if name.startswith(found.prefix)]
-    masks = [name for name in inside if is_mask(tensors[name], name[len(found.prefix):])]
+    inside = {name: name[len(found.prefix):] for name in rest if name.startswith(found.prefix)}
+    masks = [name for name, own_name in inside.items() if is_mask(tensors[name], own_name)]
     others = [name for name in inside if name not in masks]
-    misspelt(tensors, found, [name for name in rest if name not in masks])
-    strange = unplaced(found, others)
-    if strange:
-        raise Refusal(f"no place in a layer of tinyattn for {listed(strange)}: it would compute something else; --ignore NAME leaves one out")
-    said = [f"left out: {listed(masks)}, a mask, which the layer has in its type"] if masks else []
-    if others:
-        said.append(f"left out: {listed(others)}, no part of an attention layer")
-    if len(rest) > len(inside):
-        said.append(f"left alone: {len(rest) - len(inside)} other tensors of the file")
-    return said
+    stems = tuple(place.weight.removesuffix("weight") for place in found.places())
+    refuse_unplaced([name for name in others if CHANGES_THE_RESULT.fullmatch(inside[name])])
+    refuse_misspelt(tensors, found, [name for name in rest if name not in masks])
+    refuse_unplaced([name for name in others if name.startswith(stems)])
+    said = {"masks, which the layer has in its type": [tensors[name] for name in masks], "no part of an attention layer": others,
+            "elsewhere in the file": [name for name in rest if name not in inside]}
+    return [f"left out: {listed(names)} ({why})" for why, names in said.items() if names]

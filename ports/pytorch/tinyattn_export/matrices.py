@@ -43,10 +43,10 @@ class LinearValues:
 def checked_shape(tensor, place):
     """Inputs, outputs of the whole weight, and outputs of the block that the place asks for."""
     if len(tensor.shape) != 2 or 0 in tensor.shape:
-        raise Refusal(f"{shown(tensor.name)} is {extents(tensor.shape)}: a weight has two dimensions, neither of them zero")
+        raise Refusal(f"{shown(tensor.name)} has the wrong shape, {extents(tensor.shape)}: a weight has two dimensions, neither zero")
     outputs, inputs = reversed(tensor.shape) if place.in_by_out else tensor.shape
     if outputs % place.blocks:
-        raise Refusal(f"{shown(tensor.name)} is {extents(tensor.shape)}: {outputs} outputs are not query, key and value of one width")
+        raise Refusal(f"{shown(tensor.name)} has the wrong shape, {extents(tensor.shape)}: {outputs} outputs are not three of one width")
     return inputs, outputs, outputs // place.blocks
 
 
@@ -62,7 +62,8 @@ def weight_of(tensor, place):
 
 def bias_of(tensor, place, width):
     if tensor.shape != (width * place.blocks,):
-        raise Refusal(f"{shown(tensor.name)} is {extents(tensor.shape)}, but {shown(place.weight)} has {width * place.blocks} outputs")
+        outputs = width * place.blocks
+        raise Refusal(f"{shown(tensor.name)} has the wrong shape, {extents(tensor.shape)}: {shown(place.weight)} has {outputs} outputs")
     return tensor.values()[place.block * width:(place.block + 1) * width]
 
 

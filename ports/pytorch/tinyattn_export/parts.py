@@ -66,14 +66,15 @@ def check_attention(found, inputs, out, num_heads):
     shapes = {role: str(linear.weight) for role, linear in inputs.items()}
     if len(set(shapes.values())) > 1:
         said = ", ".join(f"{shown(found.inputs[role][0].weight)} gives {shape}" for role, shape in shapes.items())
-        raise Refusal(f"query, key and value must have one shape, in x out, and {said}")
+        raise Refusal(f"query, key and value must have the same shape, in x out, and {said}")
     width = inputs["query"].weight.d_out
     if len(found.inputs["query"]) not in (1, num_heads):
         raise Refusal(f"the file has {len(found.inputs['query'])} stacked heads, not {num_heads}")
     if width % num_heads:
         raise Refusal(f"{width} outputs cannot be divided among {num_heads} heads")
     if out and str(out.weight) != f"{width} x {width}":
-        raise Refusal(f"{shown(found.out.weight)} is {out.weight}, in x out, where {width} x {width} projects the heads' outputs")
+        raise Refusal(f"{shown(found.out.weight)} has the wrong shape, {out.weight} in x out: the heads have {width} outputs together, "
+                      f"and their projection is {width} x {width}")
 
 
 def fill_biases(inputs):
@@ -132,8 +133,10 @@ def tensor_part(weights, name):
 
 def attention(prefix="", num_heads=1, context_length=1024, causal=True, mapping=None, ignore=()):
     """A MultiHeadAttention. `mapping` names tensors of a layout that is not known, `ignore` those that may be left out."""
-    return functools.partial(attention_of, prefix=prefix, num_heads=num_heads, context_length=context_length, causal=causal, mapping=mapping,
-                             ignore=ignore)
+    if num_heads < 1 or context_length < 1:
+        raise Refusal("num_heads and context_length must not be zero")
+    return functools.partial(attention_of, prefix=prefix, num_heads=num_heads, context_length=context_length, causal=causal,
+                             mapping=mapping, ignore=ignore)
 
 
 def linear(prefix, transposed=False):

@@ -7,7 +7,7 @@ from .layouts import Found, INPUTS, Place
 from .refusal import Refusal, listed, shown
 
 ROLES = (*INPUTS, "qkv", "out")
-SETTINGS = {role + ending for role in ROLES for ending in ("", "_bias")}
+SETTINGS = [role + ending for role in ROLES for ending in ("", "_bias")]
 
 
 def at_prefix(tensors, prefix):
@@ -29,7 +29,7 @@ def missing(tensors, prefix):
     where = f"at the prefix {shown(prefix)}" if prefix else "in it"
     others = layouts.prefixes(tensors)
     if others:
-        return f"there is no attention layer {where}; --prefix may be {listed(others)}"
+        return f"there is no attention layer {where}; there is one at {listed(other or 'no prefix' for other in others)}"
     return (f"there is no attention layer {where} of a known layout: it has {listed(tensors) or 'no tensors'}; --map query=NAME key=NAME "
             "value=NAME out=NAME says which is which")
 
@@ -40,7 +40,7 @@ def located(tensors, prefix):
         return found
     others = [] if prefix else layouts.prefixes(tensors)
     if len(others) > 1:
-        raise Refusal(f"it has {len(others)} attention layers, --prefix says which: {listed(others)}")
+        raise Refusal(f"it has {len(others)} attention layers, --prefix says which: {listed(other or 'none' for other in others)}")
     if not others:
         raise Refusal(missing(tensors, prefix))
     return layouts.find_at(tensors, others[0])
@@ -58,7 +58,7 @@ def mapped_place(tensors, prefix, mapping, role, blocks=1, block=0):
     def existing(name):
         start = next((start for start in (prefix, prefix + ".", "") if start + name in tensors), None)
         if start is None:
-            raise Refusal(f"there is no {shown(name)}, which --map gives for {role}: there are {listed(tensors)}")
+            raise Refusal(f"there is no {shown(name)}, which the mapping gives for {role}: there are {listed(tensors)}")
         return start + name
 
     name = mapping[role]
@@ -69,12 +69,12 @@ def mapped_place(tensors, prefix, mapping, role, blocks=1, block=0):
 
 
 def check_mapping(mapping):
-    unknown = set(mapping) - SETTINGS
+    unknown = [role for role in mapping if role not in SETTINGS]
     if unknown:
-        raise Refusal(f"--map knows no {listed(sorted(unknown))}, only {', '.join(sorted(SETTINGS))}")
+        raise Refusal(f"a mapping knows no {listed(unknown)}, only {', '.join(SETTINGS)}")
     named = [role for role in INPUTS if role in mapping]
     if named and len(named) < len(INPUTS) or named and "qkv" in mapping:
-        raise Refusal("--map must name all of query, key and value, or qkv, or none of them")
+        raise Refusal("a mapping must name all of query, key and value, or qkv, or none of them")
 
 
 def by_mapping(tensors, prefix, mapping):
@@ -88,9 +88,9 @@ def by_mapping(tensors, prefix, mapping):
     elif out:
         return dataclasses.replace(located(tensors, prefix), out=out)
     else:
-        raise Refusal("--map names neither query, key and value, nor qkv, nor out")
+        raise Refusal("a mapping must name query, key and value, or qkv, or out")
     places = [places[0] for places in inputs.values()] + ([out] if out else [])
-    return Found(prefix, "named by --map", inputs, out, absent=frozenset({place.bias for place in places} - tensors.keys() - {""}))
+    return Found(prefix, "as mapped", inputs, out, absent=frozenset({place.bias for place in places} - tensors.keys() - {""}))
 
 
 def find(tensors, prefix, mapping):

@@ -46,5 +46,6 @@ def load(path):
             warnings.simplefilter("ignore")
             content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as problem:  # torch.load promises no kind of exception for a damaged file
-        raise Refusal(f"torch.load(weights_only=True) refuses it: {shown(str(problem).splitlines()[0] if str(problem) else problem)}") from None
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise Refusal(f"torch.load(weights_only=True) refuses it: {shown(reason)}") from None
     return of_state_dict(unwrapped(content))
