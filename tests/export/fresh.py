@@ -88,6 +88,7 @@ def readme(folder, python, compiler):
     """What the README says, done in its order: train, export, include."""
     text = (layers.ROOT / "ports" / "pytorch" / "README.md").read_text(encoding="utf-8")
     train, export, include = (re.search(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1] for kind in ("python", "sh", "cpp"))
+    folder.mkdir()
     (folder / "ports").symlink_to(layers.ROOT / "ports")
     (folder / "main.cpp").write_text(include)
     for command in ([python, "-B", "-c", train], ["sh", "-e", "-c", export], [*compiler, "-Wno-missing-declarations", "-c", "main.cpp"]):
@@ -104,7 +105,7 @@ def main(compiler):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         tap.report([*checks(folder, python, compiler), ("damaged .pt", functools.partial(damaged_pt, folder, python)),
-                    ("the README", functools.partial(readme, folder, python, compiler))])
+                    ("the README", functools.partial(readme, folder / "readme", python, compiler))])
 
 
 main(sys.argv[sys.argv.index("--") + 1:])
