@@ -91,7 +91,7 @@ def readme(folder, python, compiler):
     folder.mkdir()
     (folder / "ports").symlink_to(layers.ROOT / "ports")
     (folder / "main.cpp").write_text(include)
-    for command in ([python, "-B", "-c", train], ["sh", "-e", "-c", export], [*compiler, "-Wno-missing-declarations", "-c", "main.cpp"]):
+    for command in ([python, "-B", "-c", train], ["sh", "-e", "-c", export], [*compiler, "-c", "main.cpp"]):
         done = layers.call(command, cwd=folder)
         if done.returncode:
             return done.stderr
