@@ -69,6 +69,7 @@ HOSTILE = {
 MODELS = {
     "another model": (files.file({"fc.weight": SQUARE}), "it has fc.weight"),
     "no key": (files.file(files.layer(W_key__weight=None)), "there is no W_key.weight"),
+    "no key somewhere": (files.file({f"h.0.{stem}.weight": SQUARE for stem in ("wq", "wv", "wo")}), "there is no h.0.wk.weight"),
     "no output projection": (files.file({"c_attn.weight": ("F32", (8, 24))}), "there is no c_proj.weight"),
     "a key of another width": (files.file(files.layer(W_key__weight=("F32", (4, 6)))), "W_key.weight gives 6 x 4"),
     "a vector as weight": (files.file(files.layer(W_key__weight=("F32", (48,)))), "two dimensions"),
@@ -92,6 +93,7 @@ REQUESTS = {
     "three heads": (("--num-heads", "3"), "cannot be divided among 3 heads"),
     "a prefix that is not there": ((*files.ARGUMENTS, "--prefix", "h.0."), "there is no attention layer at the prefix h.0."),
     "a mapping to nothing": ((*files.ARGUMENTS, "--map", "query=a", "key=b", "value=c"), "there is no a"),
+    "a mapping of a bias alone": ((*files.ARGUMENTS, "--map", "out=W_key.weight", "key_bias=W_key.bias"), "key_bias without its weight"),
     "a mapping of the query alone": ((*files.ARGUMENTS, "--map", "query=W_query.weight"), "all of query, key and value"),
     "a description that is not there": (("--parts", "/nowhere"), "No such file"),
     "a header that is a folder": ((*files.ARGUMENTS, "-o", "/"), "not a file"),

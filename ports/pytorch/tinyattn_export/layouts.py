@@ -138,6 +138,9 @@ def prefixes(tensors):
 
 
 def incomplete(tensors, prefix):
-    """Names that would complete a layer of which something is there."""
-    present = {layout: [weight in tensors for weight in layout.weights(prefix)] for layout in LAYOUTS}
-    return [weight for layout in LAYOUTS if any(present[layout]) for weight in layout.weights(prefix) if weight not in tensors]
+    """Names that would complete a layer at `prefix` of which something is there; without a prefix, one anywhere."""
+    for layout in LAYOUTS:
+        starts = [name[:-len(weight)] for weight in layout.weights("") for name in tensors if name.endswith(weight)]
+        for start in (start for start in starts if start in (prefix, prefix + ".") or not prefix and start.endswith(".")):
+            return [weight for weight in layout.weights(start) if weight not in tensors]
+    return []

@@ -22,10 +22,9 @@ def at_prefix(tensors, prefix):
 
 def missing(tensors, prefix):
     """What is wrong with a file in which no layer was found at a prefix."""
-    for start in dict.fromkeys([prefix, prefix.rstrip(".") + "." if prefix else ""]):
-        absent = layouts.incomplete(tensors, start)
-        if absent:
-            return f"there is no {listed(absent)}"
+    absent = layouts.incomplete(tensors, prefix)
+    if absent:
+        return f"there is no {listed(absent)}"
     where = f"at the prefix {shown(prefix)}" if prefix else "in it"
     others = layouts.prefixes(tensors)
     if others:
@@ -72,6 +71,9 @@ def check_mapping(mapping):
     unknown = [role for role in mapping if role not in SETTINGS]
     if unknown:
         raise Refusal(f"a mapping knows no {listed(unknown)}, only {', '.join(SETTINGS)}")
+    alone = [role for role in mapping if role.removesuffix("_bias") not in mapping]
+    if alone:
+        raise Refusal(f"a mapping names {listed(alone)} without its weight")
     named = [role for role in INPUTS if role in mapping]
     if named and len(named) < len(INPUTS) or named and "qkv" in mapping:
         raise Refusal("a mapping must name all of query, key and value, or qkv, or none of them")
