@@ -15,6 +15,7 @@ namespace digits {
 inline constexpr std::size_t num_tokens = 8;
 inline constexpr std::size_t row_pixels = 8;
 inline constexpr std::size_t width = 32;
+inline constexpr std::size_t num_heads = 4;
 inline constexpr std::size_t num_classes = 10;
 
 using Image = tinyattn::Matrix<float, num_tokens, row_pixels>;  // 0 is white, 1 is black

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
-//
-// Images as characters, side by side, with what the model reads under each.
 #pragma once
 
-#include <cstddef>
 #include <span>
+
+#include "score.hpp"
 
 namespace digits {
 
-struct Reading {
-  std::size_t image;  // which of the held-out images
-  std::size_t digit;  // what the model takes it for
-};
-
+// The images side by side, made of characters, with what the model takes each for.
 void print_readings(std::span<const Reading> readings);
 
 }  // namespace digits
