@@ -57,10 +57,10 @@ HEADER = """\
 
 #include "tinyattn/tensor.hpp"
 
-namespace digits::held_out {{
+namespace held_out {{
 
 {tables}
-}}  // namespace digits::held_out
+}}  // namespace held_out
 """
 
 
