@@ -20,9 +20,11 @@ from torch.nn import functional
 import held_out
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "ports" / "pytorch"))
+import export  # noqa: E402
+
 HELD_OUT = 360
-EPOCHS, BATCH, LEARNING_RATE, WEIGHT_DECAY, LABEL_SMOOTHING = 300, 64, 5e-3, 1e-2, 0.05
-AVERAGE_DECAY = 0.998
+EPOCHS, BATCH, LEARNING_RATE, WEIGHT_DECAY, LABEL_SMOOTHING, AVERAGE_DECAY = 300, 128, 2e-2, 1e-2, 0.05, 0.95
 
 
 class MultiHeadAttention(nn.Module):
@@ -80,23 +82,24 @@ def varied(images):
 
 
 def train(images, labels, seed=0):
-    """Returns the average of the weights along the way."""
+    """Returns the average of the weights along the way, in which the later epochs count more."""
     torch.manual_seed(seed)
     model, average = Digits(), Digits()
     average.load_state_dict(model.state_dict())
-    optimizer = torch.optim.AdamW(model.parameters(), weight_decay=WEIGHT_DECAY)
     batches = len(images) // BATCH
+    optimizer = torch.optim.AdamW(model.parameters(), weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, EPOCHS * batches, pct_start=0.1)
     for _ in range(EPOCHS):
+        changed = varied(images)
         for batch in torch.randperm(len(images))[:batches * BATCH].view(batches, BATCH):
-            loss = functional.cross_entropy(model(varied(images[batch])), labels[batch], label_smoothing=LABEL_SMOOTHING)
+            loss = functional.cross_entropy(model(changed[batch]), labels[batch], label_smoothing=LABEL_SMOOTHING)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
-            with torch.no_grad():
-                for slow, fast in zip(average.parameters(), model.parameters()):
-                    slow.lerp_(fast, 1 - AVERAGE_DECAY)
+        with torch.no_grad():
+            for slow, fast in zip(average.parameters(), model.parameters()):
+                slow.lerp_(fast, 1 - AVERAGE_DECAY)
     return average
 
 
@@ -112,13 +115,12 @@ def validate(images, labels):
         print(f"fold {fold}: {errors(model, images[validation], labels[validation])} errors on {len(validation)} images", flush=True)
 
 
-def export(model, images, labels):
+def save(model, images, labels):
     with torch.no_grad():
         logits = model(images)
-    held_out.write(HERE / "weights.safetensors", {
-        name: ("F32", list(tensor.shape), tensor.flatten().tolist()) for name, tensor in model.state_dict().items()})
+    export.write_safetensors(HERE / "weights.safetensors", model.state_dict())
     held_out.write(HERE / "held_out.safetensors", {
-        "pixels": ("U8", list(images.shape), (images * 16).int().flatten().tolist()),
+        "pixels": ("U8", list(images.shape), (16 * images).int().flatten().tolist()),
         "labels": ("U8", list(labels.shape), labels.tolist()),
         "logits": ("F32", list(logits.shape), logits.flatten().tolist())})
 
@@ -132,8 +134,8 @@ def main(arguments):
     if arguments:
         sys.exit(__doc__)
     model = train(images[training], labels[training])
-    export(model, images[held], labels[held])
-    print(f"{sum(p.numel() for p in model.parameters())} parameters; {errors(model, images[held], labels[held])} errors on {HELD_OUT} held-out images")
+    save(model, images[held], labels[held])
+    print(f"{errors(model, images[held], labels[held])} errors on {len(held)} held-out images")
 
 
 if __name__ == "__main__":
