@@ -24,7 +24,7 @@ sys.path.append(str(HERE.parents[1] / "ports" / "pytorch"))
 import export  # noqa: E402
 
 HELD_OUT = 360
-EPOCHS, BATCH, LEARNING_RATE, WEIGHT_DECAY, LABEL_SMOOTHING, AVERAGE_DECAY = 300, 128, 2e-2, 1e-2, 0.05, 0.95
+EPOCHS, BATCH, LEARNING_RATE, WEIGHT_DECAY, LABEL_SMOOTHING, AVERAGE_DECAY = 200, 128, 4e-2, 1e-2, 0.05, 0.95
 
 
 class MultiHeadAttention(nn.Module):
@@ -71,14 +71,14 @@ def varied(images):
     n = len(images)
     angle, slant = 0.12 * torch.randn(2, n)
     stretch_x, stretch_y = torch.exp(0.08 * torch.randn(2, n))
-    move_x, move_y = 0.1 * torch.randn(2, n)
+    move_x, move_y = 0.0625 * torch.randn(2, n)
     matrices = torch.stack([
         torch.stack([angle.cos() * stretch_x, slant - angle.sin(), move_x], dim=1),
         torch.stack([angle.sin(), angle.cos() * stretch_y, move_y], dim=1)], dim=1)
     bend = functional.interpolate(0.075 * torch.randn(n, 2, 3, 3), size=(8, 8), mode="bicubic", align_corners=True)
     grid = functional.affine_grid(matrices, [n, 1, 8, 8], align_corners=False) + bend.permute(0, 2, 3, 1)
     moved = functional.grid_sample(images.unsqueeze(1), grid, align_corners=False).squeeze(1)
-    return (moved + 0.03 * torch.randn(n, 8, 8)).clamp(0, 1)
+    return (moved + 0.08 * torch.randn(n, 8, 8)).clamp(0, 1)
 
 
 def train(images, labels, seed=0):
