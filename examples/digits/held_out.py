@@ -14,6 +14,20 @@ import struct
 import sys
 
 FORMATS = {"U8": "B", "F32": "f"}
+ELEMENTS = {"U8": "std::uint8_t", "F32": "float"}
+HEADER = """\
+// Generated from {source} by held_out.py.
+#pragma once
+
+#include <cstdint>
+
+#include "tinyattn/tensor.hpp"
+
+namespace held_out {{
+
+{tables}
+}}  // namespace held_out
+"""
 
 
 def write(path, tensors):
@@ -39,29 +53,11 @@ def read(path):
     return {name: tensor(**description) for name, description in json.loads(content[8:begin]).items()}
 
 
-ELEMENTS = {"U8": "std::uint8_t", "F32": "float"}
-
-
 def table(name, dtype, shape, values):
     extents = ", ".join(map(str, shape))
     literals = [f"{value.hex()}f" if dtype == "F32" else str(value) for value in values]
     lines = [", ".join(literals[i:i + shape[-1]]) for i in range(0, len(literals), shape[-1])]
     return f"inline constexpr tinyattn::Tensor<{ELEMENTS[dtype]}, {extents}> {name} = {{{{\n    " + ",\n    ".join(lines) + "}};\n"
-
-
-HEADER = """\
-// Generated from {source} by held_out.py.
-#pragma once
-
-#include <cstdint>
-
-#include "tinyattn/tensor.hpp"
-
-namespace held_out {{
-
-{tables}
-}}  // namespace held_out
-"""
 
 
 def main(source, target):

@@ -21,19 +21,23 @@ constexpr float tolerance = 1e-5f;
 Text grouped(std::uint64_t number) { return integer(number, 1, true); }
 
 void print_model() {
-  print("tinyattn: handwritten digits, ", width, " wide, ", num_heads, " heads, ", grouped(parameter_count), " parameters in ",
+  print("tinyattn: handwritten digits\n\n");
+  print("model            ", width, " wide, ", num_heads, " heads, ", grouped(parameter_count), " parameters in ",
         grouped(parameter_count * sizeof(float)), " bytes\n");
+  print("held out         ", num_images, " images that took no part in training, ",
+        grouped(sizeof(held_out::pixels) + sizeof(held_out::labels) + sizeof(held_out::logits)), " bytes with PyTorch's logits\n");
 }
 
 void print_pictures(const Score& score) {
-  print("\nThe first of ", num_images, " images that took no part in training\n\n");
+  print("\nThe first of them:\n\n");
   print_readings(score.first.all());
-  if (score.first_wrong.all().empty()) return;
-  print("The first of ", num_images - score.right, " that are read wrong\n\n");
+  const std::size_t wrong = num_images - score.right;
+  if (wrong == 0) return;
+  print(score.first_wrong.all().size() == wrong ? "All" : "The first", " that are read wrong:\n\n");
   print_readings(score.first_wrong.all());
 }
 
-// As "98.6 %" and as "0.000002384".
+// As "98.6 %".
 Text percent(std::size_t part, std::size_t whole) {
   const std::size_t tenths = (1000 * part + whole / 2) / whole;
   Text text = integer(tenths / 10);
@@ -43,7 +47,8 @@ Text percent(std::size_t part, std::size_t whole) {
   return text;
 }
 
-Text billionths(float x) {
+// As "0.000002384".
+Text nine_decimals(float x) {
   const std::uint64_t count = rounded_product(x, 1000000000);
   Text text = integer(count / 1000000000);
   text.append('.');
@@ -54,7 +59,7 @@ Text billionths(float x) {
 void print_score(const Score& score) {
   print("accuracy         ", percent(score.right, num_images), ", ", score.right, " of ", num_images, " images read right\n");
   print("as PyTorch       ", score.as_pytorch, " of ", num_images, " predictions; no logit differs by more than ",
-        billionths(score.largest_difference), "\n");
+        nine_decimals(score.largest_difference), "\n");
   print("crc32 of logits  ", hexadecimal(score.checksum.value()), "\n");
 }
 

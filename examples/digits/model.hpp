@@ -35,6 +35,7 @@ struct Scratch {
   Attention::Workspace attention;
 };
 static_assert(sizeof(Scratch) <= 5 * 1024);
+static_assert(Attention::head_dim * num_heads == width);
 
 constexpr void relu(Hidden& hidden) {
   for (float& element : hidden.elements)

@@ -14,8 +14,8 @@ Image image_at(std::size_t index) {
   return image;
 }
 
-// A NaN counts as larger than any number.
-float larger(float a, float b) { return b <= a ? a : b; }
+// A NaN is larger than any number.
+float larger(float a, float b) { return b <= a || a != a ? a : b; }
 
 float distance(float a, float b) { return a < b ? b - a : a - b; }
 
