@@ -18,26 +18,35 @@ class Row:
     type: str  # in operations.hpp
     work: int  # multiply-adds of a matmul or a layer, elements of a softmax
     host: Goal | None = None
+    cores: dict = dataclasses.field(default_factory=dict, hash=False)  # by title: instructions, of the unit below
 
     @property
     def name(self):
-        return f"{self.operation} {self.shape}"
+        return f"{self.operation} {self.shape}".strip()
+
+    @property
+    def counted_unit(self):
+        """What instructions are counted for."""
+        return {"matmul": "multiply-add", "softmax": "element", "attention": "call"}[self.operation]
+
+    def per_unit(self, count):
+        return count if self.operation == "attention" else count / self.work
 
 
-def matmul(rows, inner, cols, host=None):
+def matmul(rows, inner, cols, host=None, cores=None):
     shape = f"{rows}³" if rows == inner == cols else f"{rows}x{inner}x{cols}"
-    return Row("matmul", shape, f"Matmul<{rows}, {inner}, {cols}>", rows * inner * cols, host)
+    return Row("matmul", shape, f"Matmul<{rows}, {inner}, {cols}>", rows * inner * cols, host, cores or {})
 
 
-def softmax(rows, cols, host=None):
-    return Row("softmax", f"{rows}x{cols}", f"Softmax<{rows}, {cols}>", rows * cols, host)
+def softmax(rows, cols, host=None, cores=None):
+    return Row("softmax", f"{rows}x{cols}", f"Softmax<{rows}, {cols}>", rows * cols, host, cores or {})
 
 
-def attention(name, tokens, d_in, d_out, num_heads, host=None):
+def attention(name, tokens, d_in, d_out, num_heads, host=None, cores=None):
     """Causal: query i meets i + 1 keys, in its scores and again in its context."""
     projections = 3 * tokens * d_in * d_out + tokens * d_out * d_out
     pairs = tokens * (tokens + 1) // 2
-    return Row("attention", name, f"Attention<{tokens}, {d_in}, {d_out}, {num_heads}>", projections + 2 * pairs * d_out, host)
+    return Row("attention", name, f"Attention<{tokens}, {d_in}, {d_out}, {num_heads}>", projections + 2 * pairs * d_out, host, cores or {})
 
 
 def percent(figure):
@@ -74,4 +83,22 @@ HOST = [
     attention("T3", 256, 256, 256, 8, percent(89)),
     attention("T4", 512, 512, 512, 8, percent(91)),
     attention("T5", 2048, 512, 512, 8, percent(85)),
+]
+
+
+def helium(figure, with_clang=None):
+    return {"M55 Helium": figure, "M55 Helium, clang": with_clang or figure}
+
+
+CORES = [
+    matmul(6, 3, 2, cores={"M4F": 2.6, **helium(2.2)}),
+    matmul(8, 8, 8, cores={"M4F": 2.0, **helium(0.70)}),
+    matmul(16, 16, 16, cores={"M4F": 1.7, **helium(0.60)}),
+    matmul(32, 32, 32, cores={"M4F": 1.45, **helium(0.62, with_clang=0.52)}),
+    matmul(32, 64, 64, cores={"M4F": 1.40, **helium(0.60, with_clang=0.50)}),
+    matmul(64, 64, 64, cores={"M4F": 1.40, **helium(0.60, with_clang=0.50), "AArch64": 0.33, "ARMv7 NEON": 0.50}),
+    softmax(6, 6, cores={"M4F": 38, "M7": 34, "M55": 34, **helium(20)}),
+    softmax(32, 32, cores={"M4F": 35, "M7": 28, "M55": 28, **helium(9)}),
+    attention("T0", 6, 3, 2, 2, cores={"M4F": 2200, "M7": 1900, **helium(1900)}),
+    attention("T1", 32, 64, 64, 4, cores={"M4F": 980000, "M7": 960000, "M55": 950000, **helium(330000)}),
 ]

@@ -111,17 +111,15 @@ def goal_cell(row):
     return f"{digits(row.host.figure)} {row.host.unit}"
 
 
-def print_table(rows, measured):
+def table(rows, measured):
+    """Rows by columns, the first of which is held to the goal. measured: {column title: {row name: Time}}"""
     titles = list(measured)
     lines = [["", *titles, "to reach"]]
     for row in rows:
-        cells = [cell(row, measured[title][row.name]) for title in titles]
         mark = "" if reached(row, measured[titles[0]][row.name]) else " ✗"
-        lines.append([row.name, *cells, goal_cell(row) + mark])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    for number, line in enumerate(lines):
-        print("| " + " | ".join(word.ljust(width) for word, width in zip(line, widths)) + " |")
-        if number == 0:
-            print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    roofs = ", ".join(f"{statistics.median(time.roof for time in times.values()):.0f} ({title})" for title, times in measured.items())
-    print(f"\n% of the roof, in brackets GFLOP/s; ✗ not reached. The roof in GFLOP/s: {roofs}")
+        lines.append([row.name, *(cell(row, measured[title][row.name]) for title in titles), goal_cell(row) + mark])
+    return lines
+
+
+def roofs(measured):
+    return ", ".join(f"{statistics.median(time.roof for time in times.values()):.0f} ({title})" for title, times in measured.items())

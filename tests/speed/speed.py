@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""tests/bench: how fast the library is, on this machine and on the cores that QEMU plays, and what it takes of a firmware."""
+import argparse
+import itertools
+import re
+import subprocess
+import sys
+
+import building
+import cores
+import counting
+import markdown
+import rows as tables
+import timing
+
+LEVELS = ["-O2", "-Os"]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
+    parser.add_argument("what", nargs="?", choices=JOBS, default="host")
+    parser.add_argument("--only", choices=["matmul", "softmax", "attention"], help="rows of one operation")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="rows whose names match, such as 'T[1-3]$' or '64'")
+    parser.add_argument("--flags", default="", help="more compiler flags, as in --flags='-O3 -funroll-loops'")
+    on_host = parser.add_argument_group("host")
+    on_host.add_argument("--compiler", nargs="+", default=["g++"], help="a column for each, such as g++ clang++")
+    on_host.add_argument("--port", nargs="+", default=[""], help="a column for each, such as avx512 avx2; else what -march=native gives")
+    on_host.add_argument("--rounds", type=int, default=3, help="how often the programs take turns (3)")
+    on_host.add_argument("--repetitions", type=int, default=5, help="measurements of a row in a turn (5)")
+    on_boards = parser.add_argument_group("boards")
+    on_boards.add_argument("--core", nargs="+", choices=cores.CORES, metavar="CORE", help=f"some of {', '.join(cores.CORES)}")
+    on_boards.add_argument("--level", nargs="+", choices=["2", "s", "3"], help="some of -O2 and -Os, or -O3")
+    return parser.parse_args()
+
+
+def chosen(rows, options):
+    found = [row for row in rows if options.only in (None, row.operation) and re.search(options.filter, row.name)]
+    if not found:
+        raise building.Failed("no row of that name")
+    return found
+
+
+def bench_host(options):
+    rows = chosen(tables.HOST, options)
+    columns = [timing.ours(compiler, port, options.flags.split()) for compiler in options.compiler for port in options.port]
+    measured = timing.measure(columns, rows, options.rounds, options.repetitions, 0.02)
+    markdown.print_table(timing.table(rows, measured))
+    print(f"\n% of the roof, in brackets GFLOP/s; ✗ not reached. The roof in GFLOP/s: {timing.roofs(measured)}")
+
+
+def bench_boards(options):
+    rows = chosen(tables.CORES, options)
+    levels = [f"-O{level}" for level in options.level] if options.level else LEVELS
+    titles = options.core or list(cores.CORES)
+    cases = list(itertools.product(levels, titles))
+    counted = dict(zip(cases, building.in_parallel(lambda case: counting.count(case[1], case[0], rows, options.flags.split()), cases)))
+    for level in levels:
+        print(f"Instructions at {level}")
+        markdown.print_table(counting.table(rows, {title: counted[level, title] for title in titles}))
+        print()
+
+
+JOBS = {"host": bench_host, "boards": bench_boards}
+TOOLS = {"host": ["gcc", "clang", "bench"], "boards": ["gcc", "firmware", "linux-arm"]}
+
+
+def main():
+    options = arguments()
+    if subprocess.run([building.ROOT / "ports" / "toolchain", *TOOLS[options.what]], check=False).returncode != 0:
+        return 1
+    try:
+        JOBS[options.what](options)
+    except building.Failed as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
