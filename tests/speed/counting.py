@@ -17,10 +17,9 @@ ESTIMATED = "M4F"
 @dataclasses.dataclass(frozen=True)
 class Block:
     start: int
-    end: int
     instructions: int
     runs: int
-    taken: int  # how often it was left by a branch
+    followers: dict  # how often the block that starts there came next
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +49,8 @@ def regions(text):
         if line == "region":
             found.append([])
         else:
-            start, end, *numbers = line.split()
-            found[-1].append(Block(int(start, 16), int(end, 16), *map(int, numbers)))
+            start, instructions, runs, *followers = map(int, line.split())
+            found[-1].append(Block(start, instructions, runs, dict(zip(followers[::2], followers[1::2]))))
     return found
 
 
@@ -85,7 +84,7 @@ def build(core, flags, rows, folder):
 
 
 def count(title, level, rows, flags=()):
-    """{row name: Count} for the rows on the core of that title. What a call of nothing takes is subtracted."""
+    """{row name: Count} on the core of that title, and the compiler. What a call of nothing takes is subtracted."""
     folder = building.empty_folder("boards", f"{title}{level}".replace(" ", "-"))
     core = cores.CORES[title](folder / "core")
     program = build(core, [level, *flags], [NOTHING, *rows], folder)
@@ -95,7 +94,8 @@ def count(title, level, rows, flags=()):
     def beyond_nothing(measure, row):
         return measure(blocks[row.name]) - measure(blocks[NOTHING.name])
 
-    return {row.name: Count(beyond_nothing(total, row), beyond_nothing(timings.of, row) if timings else None) for row in rows}
+    counts = {row.name: Count(beyond_nothing(total, row), beyond_nothing(timings.of, row) if timings else None) for row in rows}
+    return counts, core.compiler
 
 
 # --- The table ---

@@ -53,8 +53,10 @@ class Timings:
         self.cycles = [cycles(mnemonic, operands) for _, mnemonic, operands in found]
 
     def of(self, blocks):
-        return sum(self.of_block(block.start, block.end) * block.runs + REFILL * block.taken for block in blocks)
+        return sum(map(self.of_block, blocks))
 
-    def of_block(self, start, end):
-        first, behind = bisect.bisect_left(self.addresses, start), bisect.bisect_left(self.addresses, end)
-        return sum(self.cycles[first:behind])
+    def of_block(self, block):
+        first = bisect.bisect_left(self.addresses, block.start)
+        behind = first + block.instructions
+        taken = sum(times for start, times in block.followers.items() if start != self.addresses[behind])
+        return sum(self.cycles[first:behind]) * block.runs + REFILL * taken

@@ -9,11 +9,11 @@ import sys
 import building
 import cores
 import counting
+import figures
 import markdown
 import rows as tables
+import sizes
 import timing
-
-LEVELS = ["-O2", "-Os"]
 
 
 def arguments():
@@ -21,6 +21,7 @@ def arguments():
     parser.add_argument("what", nargs="?", choices=JOBS, default="host")
     parser.add_argument("--only", choices=["matmul", "softmax", "attention"], help="rows of one operation")
     parser.add_argument("--filter", default="", metavar="REGEX", help="rows whose names match, such as 'T[1-3]$' or '64'")
+    parser.add_argument("--write", action="store_true", help="note what is measured, for later runs to compare with")
     parser.add_argument("--flags", default="", help="more compiler flags, as in --flags='-O3 -funroll-loops'")
     on_host = parser.add_argument_group("host")
     on_host.add_argument("--compiler", nargs="+", default=["g++"], help="a column for each, such as g++ clang++")
@@ -46,22 +47,40 @@ def bench_host(options):
     measured = timing.measure(columns, rows, options.rounds, options.repetitions, 0.02)
     markdown.print_table(timing.table(rows, measured))
     print(f"\n% of the roof, in brackets GFLOP/s; ✗ not reached. The roof in GFLOP/s: {timing.roofs(measured)}")
+    report({column.title: figures.timed(column.title, building.version(column.compiler), measured[column.title]) for column in columns}, options)
 
 
 def bench_boards(options):
     rows = chosen(tables.CORES, options)
-    levels = [f"-O{level}" for level in options.level] if options.level else LEVELS
     titles = options.core or list(cores.CORES)
-    cases = list(itertools.product(levels, titles))
+    cases = list(itertools.product(levels(options), titles))
     counted = dict(zip(cases, building.in_parallel(lambda case: counting.count(case[1], case[0], rows, options.flags.split()), cases)))
-    for level in levels:
+    for level in levels(options):
         print(f"Instructions at {level}")
-        markdown.print_table(counting.table(rows, {title: counted[level, title] for title in titles}))
+        markdown.print_table(counting.table(rows, {title: counted[level, title][0] for title in titles}))
         print()
+    report({case: figures.counted(case[1], case[0], compiler, counts) for case, (counts, compiler) in counted.items()}, options)
 
 
-JOBS = {"host": bench_host, "boards": bench_boards}
-TOOLS = {"host": ["gcc", "clang", "bench"], "boards": ["gcc", "firmware", "linux-arm"]}
+def levels(options):
+    return [f"-O{level}" for level in options.level] if options.level else ["-O2", "-Os"]
+
+
+def report(parts, options):
+    if options.flags:
+        return  # other code than the figures are of
+    figures.report({heading: found for part in parts.values() for heading, found in part.items()}, options.write)
+
+
+def bench_size(options):
+    measured = sizes.measure(options.filter)
+    markdown.print_table(sizes.table(measured))
+    print()
+    sizes.report(measured, options.write)
+
+
+JOBS = {"host": bench_host, "boards": bench_boards, "size": bench_size}
+TOOLS = {"host": ["gcc", "clang", "bench"], "boards": ["gcc", "firmware", "linux-arm"], "size": ["gcc", "firmware"]}
 
 
 def main():

@@ -6,7 +6,8 @@
 //   qemu... -plugin counter.so,begin=ADDRESS,end=ADDRESS,out=FILE
 //
 // For each time that `end` is reached the file has a line "region", and a line for each block that ran since `begin`: where it
-// starts and ends, its instructions, how often it ran, and how often it was left by a branch rather than at its end.
+// starts, its instructions, how often it ran; then, for each block that followed, where that starts and how often.
+#include <cinttypes>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +15,7 @@
 #include <map>
 #include <memory>
 #include <string_view>
-#include <tuple>
+#include <utility>
 
 // What QEMU promises its plugins, version 1 of the interface: Debian ships QEMU without the header.
 extern "C" {
@@ -26,7 +27,6 @@ void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb*, void (*executed)(unsi
 std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb*);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb*, std::size_t);
 std::uint64_t qemu_plugin_insn_vaddr(const qemu_plugin_insn*);
-std::size_t qemu_plugin_insn_size(const qemu_plugin_insn*);
 
 [[gnu::visibility("default")]] extern int qemu_plugin_version;
 [[gnu::visibility("default")]] int qemu_plugin_install(Plugin, const void*, int, char**);
@@ -37,31 +37,36 @@ namespace {
 
 struct Block {
   std::uint64_t start;
-  std::uint64_t end;
   std::size_t instructions;
   std::uint64_t runs = 0;
-  std::uint64_t taken = 0;
+  std::map<std::uint64_t, std::uint64_t> next = {};
 };
 
 // Blocks that were translated, once each however often QEMU translates them.
-std::map<std::tuple<std::uint64_t, std::uint64_t>, std::unique_ptr<Block>> blocks;
+std::map<std::pair<std::uint64_t, std::size_t>, std::unique_ptr<Block>> blocks;
 Block* last = nullptr;
 std::uint64_t begin_address;
 std::uint64_t end_address;
 std::FILE* out;
 
 void begin_region() {
-  for (auto& [place, block] : blocks) block->runs = block->taken = 0;
+  for (auto& [place, block] : blocks) {
+    block->runs = 0;
+    block->next.clear();
+  }
   last = nullptr;
+}
+
+void print_block(const Block& block) {
+  std::fprintf(out, "%" PRIu64 " %zu %" PRIu64, block.start, block.instructions, block.runs);
+  for (const auto& [start, times] : block.next) std::fprintf(out, " %" PRIu64 " %" PRIu64, start, times);
+  std::fprintf(out, "\n");
 }
 
 void end_region() {
   std::fprintf(out, "region\n");
   for (const auto& [place, block] : blocks)
-    if (block->runs != 0)
-      std::fprintf(out, "%llx %llx %zu %llu %llu\n", static_cast<unsigned long long>(block->start),
-                   static_cast<unsigned long long>(block->end), block->instructions, static_cast<unsigned long long>(block->runs),
-                   static_cast<unsigned long long>(block->taken));
+    if (block->runs != 0) print_block(*block);
   std::fflush(out);
 }
 
@@ -69,18 +74,16 @@ void executed(unsigned, void* data) {
   Block* block = static_cast<Block*>(data);
   if (block->start == begin_address) return begin_region();
   if (block->start == end_address) return end_region();
-  if (last != nullptr && last->end != block->start) ++last->taken;
+  if (last != nullptr) ++last->next[block->start];
   ++block->runs;
   last = block;
 }
 
 void translated(Plugin, qemu_plugin_tb* translation) {
   const std::size_t instructions = qemu_plugin_tb_n_insns(translation);
-  const qemu_plugin_insn* final = qemu_plugin_tb_get_insn(translation, instructions - 1);
   const std::uint64_t start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(translation, 0));
-  const std::uint64_t end = qemu_plugin_insn_vaddr(final) + qemu_plugin_insn_size(final);
-  auto& block = blocks[{start, end}];
-  if (!block) block = std::make_unique<Block>(Block{start, end, instructions});
+  auto& block = blocks[{start, instructions}];
+  if (!block) block = std::make_unique<Block>(Block{start, instructions});
   constexpr int no_registers = 0;
   qemu_plugin_register_vcpu_tb_exec_cb(translation, executed, no_registers, block.get());
 }
