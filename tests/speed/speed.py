@@ -26,6 +26,7 @@ def arguments():
     on_host = parser.add_argument_group("host")
     on_host.add_argument("--compiler", nargs="+", default=["g++"], help="a column for each, such as g++ clang++")
     on_host.add_argument("--port", nargs="+", default=[""], help="a column for each, such as avx512 avx2; else what -march=native gives")
+    on_host.add_argument("--peers", action="store_true", help="Eigen, OpenBLAS and oneDNN beside us; installs them")
     on_host.add_argument("--rounds", type=int, default=3, help="how often the programs take turns (3)")
     on_host.add_argument("--repetitions", type=int, default=5, help="measurements of a row in a turn (5)")
     on_boards = parser.add_argument_group("boards")
@@ -44,6 +45,7 @@ def chosen(rows, options):
 def bench_host(options):
     rows = chosen(tables.HOST, options)
     columns = [timing.ours(compiler, port, options.flags.split()) for compiler in options.compiler for port in options.port]
+    columns += timing.peers(options.compiler) if options.peers else []
     measured = timing.measure(columns, rows, options.rounds, options.repetitions, 0.02)
     markdown.print_table(timing.table(rows, measured))
     print(f"\n% of the roof, in brackets GFLOP/s; ✗ not reached. The roof in GFLOP/s: {timing.roofs(measured)}")
@@ -85,7 +87,8 @@ TOOLS = {"host": ["gcc", "clang", "bench"], "boards": ["gcc", "firmware", "linux
 
 def main():
     options = arguments()
-    if subprocess.run([building.ROOT / "ports" / "toolchain", *TOOLS[options.what]], check=False).returncode != 0:
+    tools = TOOLS[options.what] + (["peers"] if options.peers else [])
+    if subprocess.run([building.ROOT / "ports" / "toolchain", *tools], check=False).returncode != 0:
         return 1
     try:
         JOBS[options.what](options)

@@ -2,6 +2,7 @@
 """Times rows on this machine, each as a share of the roof: a loop of multiply-adds in registers, timed beside it."""
 import dataclasses
 import json
+import pathlib
 import statistics
 
 import building
@@ -20,6 +21,7 @@ class Column:
     flags: tuple
     libraries: tuple = ()
     environment: tuple = ()
+    operations: tuple = ("matmul", "softmax", "attention")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +40,21 @@ def ours(compiler, port="", flags=(), optimization="-O2"):
     return Column(title, "tinyattn.cpp", compiler, (optimization, *chosen, *flags))
 
 
+def peers(compilers):
+    """Each with the flags that its own users are told to take. OpenBLAS does not know every processor with AVX-512."""
+    fast = ("-O3", "-march=native", "-DNDEBUG", "-isystem", "/usr/include/eigen3")
+    widest = "SkylakeX" if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split() else ""
+    openblas = (("OPENBLAS_NUM_THREADS", "1"), *((("OPENBLAS_CORETYPE", widest),) if widest else ()))
+    return [
+        *(Column(f"Eigen {compiler}", "peers/eigen.cpp", compiler, fast) for compiler in compilers),
+        Column("OpenBLAS", "peers/openblas.cpp", "g++", fast, ("-lopenblas",), openblas, ("matmul", "attention")),
+        Column("oneDNN", "peers/onednn.cpp", "g++", fast, ("-ldnnl",), (("OMP_NUM_THREADS", "1"),), ("matmul", "attention")),
+    ]
+
+
 class Program:
-    def __init__(self, column, rows):
+    def __init__(self, column, all_rows):
+        rows = [row for row in all_rows if row.operation in column.operations]
         self.column = column
         self.rows = {row.name: row for row in rows}
         self.folder = building.empty_folder("host", column.title.replace(" ", "-"))
@@ -97,6 +112,8 @@ def digits(number):
 
 
 def cell(row, time):
+    if time is None:
+        return ""
     unit = row.host.unit
     shown = digits(figure(row, time, unit))
     return f"{shown} % ({2 * row.work / time.ns:.0f})" if unit == "%" else f"{shown} {unit}"
@@ -117,7 +134,7 @@ def table(rows, measured):
     lines = [["", *titles, "to reach"]]
     for row in rows:
         mark = "" if reached(row, measured[titles[0]][row.name]) else " ✗"
-        lines.append([row.name, *(cell(row, measured[title][row.name]) for title in titles), goal_cell(row) + mark])
+        lines.append([row.name, *(cell(row, measured[title].get(row.name)) for title in titles), goal_cell(row) + mark])
     return lines
 
 
