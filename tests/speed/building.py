@@ -17,12 +17,13 @@ class Failed(Exception):
     """What a compiler or a program said."""
 
 
-def call(command, **environment):
+def call(command, errors=False, **environment):
+    """What the command says, on its error channel too if asked for."""
     words = [str(word) for word in command]
     done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", check=False, env={**os.environ, "LC_ALL": "C", **environment})
     if done.returncode != 0:
         raise Failed(f"{' '.join(words)}\nexit status {done.returncode}\n{done.stdout}{done.stderr}".rstrip())
-    return done.stdout
+    return done.stdout + (done.stderr if errors else "")
 
 
 def in_parallel(function, items):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The cores that QEMU plays, and how a program for each is built and run."""
 import dataclasses
+import re
+import shutil
 import sys
 
 import building
@@ -15,7 +17,8 @@ WITHOUT_HELIUM = {"-mcpu=cortex-m55": ["-mcpu=cortex-m55+nomve", "-mfpu=fpv5-d16
 @dataclasses.dataclass
 class Core:
     title: str
-    compile: list  # the compiler and its flags
+    compile: list  # the compiler of the rows and its flags
+    compile_main: list  # the same for the rest
     link: list  # the linker's command, before the objects
     libraries: list  # after them
     support: list  # objects that every program needs
@@ -27,12 +30,29 @@ class Core:
         return building.version(self.compile[0])
 
 
-def on_board(title, name, folder, replaced=None):
-    """As ports/boards/meson.build builds for it, but for the flags that are replaced."""
+def newest_clang():
+    """GCC 12 miscompiles some of Helium; Clang of before version 17 does not know enough of it."""
+    return next((name for name in (f"clang++-{version}" for version in range(25, 16, -1)) if shutil.which(name)), None)
+
+
+def with_clang(clang, flags):
+    """The flags of a board for Clang, which takes the headers of GCC's standard library."""
+    said = building.call(["arm-none-eabi-g++", *flags, "-E", "-v", "-x", "c++", "/dev/null", "-o", "/dev/null"], errors=True)
+    folders = re.search(r"#include <...> search starts here:\n(.*)End of search list", said, re.DOTALL)[1].split()
+    library = [folder for folder in folders if "c++" in folder or folder.endswith("arm-none-eabi/include")]
+    known = [flag for flag in flags if flag != "-masm-syntax-unified"]
+    return [clang, "--target=arm-none-eabi", "-fshort-enums", *known, *(word for folder in library for word in ("-isystem", folder))]
+
+
+def on_board(title, name, folder, replaced=None, clang=None):
+    """As ports/boards/meson.build builds for it, but for the flags that are replaced, and the compiler of the rows."""
     board = boards.Board(name, folder)
     for what in ("c_args", "cpp_args", "cpp_link_args"):
         board.machine[what] = [flag for old in board.machine[what] for flag in (replaced or {}).get(old, [old])]
-    return Core(title, [board.machine["cpp"], *board.machine["cpp_args"], "-fno-exceptions", "-fno-rtti", *building.LANGUAGE],
+    flags = [*board.machine["cpp_args"], "-fno-exceptions", "-fno-rtti"]
+    gcc = [board.machine["cpp"], *flags]
+    compiler = with_clang(clang, flags) if clang else gcc
+    return Core(title, [*compiler, *building.LANGUAGE], [*gcc, *building.LANGUAGE],
                 [board.machine["cpp"], *board.machine["cpp_link_args"]],
                 ["-nostdlib", "-lgcc", f"-T{boards.BOARDS / name / 'memory.ld'}", f"-L{boards.BOARDS}"],
                 board.compile_startup(), board.machine["exe_wrapper"], board.tool("objdump"))
@@ -43,7 +63,8 @@ def in_user_mode(title, prefix, qemu, folder, *flags):
     folder.mkdir()
     host = folder / "host.o"
     building.call([*compiler, *building.LANGUAGE, '-DBOARD_NAME="host"', "-c", boards.BOARDS / "host" / "host.cpp", "-o", host])
-    return Core(title, [*compiler, *building.LANGUAGE], [*compiler, "-static"], [], [host], [qemu], f"{prefix}-objdump")
+    command = [*compiler, *building.LANGUAGE]
+    return Core(title, command, command, [*compiler, "-static"], [], [host], [qemu], f"{prefix}-objdump")
 
 
 # By title: how it is made, in a folder of its own.
@@ -53,6 +74,7 @@ CORES = {
     "M33": lambda folder: on_board("M33", "mps2-an505", folder),
     "M55": lambda folder: on_board("M55", "mps3-an547", folder, WITHOUT_HELIUM),
     "M55 Helium": lambda folder: on_board("M55 Helium", "mps3-an547", folder),
+    "M55 Helium, clang": lambda folder: on_board("M55 Helium, clang", "mps3-an547", folder, clang=newest_clang()),
     "AArch64": lambda folder: in_user_mode("AArch64", "aarch64-linux-gnu", "qemu-aarch64", folder),
     "ARMv7 NEON": lambda folder: in_user_mode("ARMv7 NEON", "arm-linux-gnueabihf", "qemu-arm", folder, "-march=armv7-a", "-mfpu=neon-vfpv4",
                                               "-mfloat-abi=hard"),

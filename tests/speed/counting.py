@@ -74,10 +74,9 @@ def total(blocks):
 
 
 def build(core, flags, rows, folder):
-    command = [*core.compile, *flags]
-    objects = building.compile_rows(command, "tinyattn.cpp", rows, folder)
+    objects = building.compile_rows([*core.compile, *flags], "tinyattn.cpp", rows, folder)
     main = folder / "counted.o"
-    building.call([*command, "-c", building.PROGRAMS / "counted.cpp", "-o", main])
+    building.call([*core.compile_main, *flags, "-c", building.PROGRAMS / "counted.cpp", "-o", main])
     program = folder / "counted.elf"
     building.call([*core.link, *core.support, main, *objects, *core.libraries, "-o", program])
     return program
