@@ -12,6 +12,12 @@ BUILD = ROOT / "build" / "speed"
 INCLUDES = [f"-I{ROOT / folder}" for folder in ("include", "ports/simd", "ports/boards", "tests")]
 LANGUAGE = ["-std=c++20", *INCLUDES]
 
+# How much of what a failed command says is shown.
+LINES, LINE = 20, 300
+
+# Far more than anything takes.
+SECONDS = 1800
+
 
 class Failed(Exception):
     """What a compiler or a program said."""
@@ -20,9 +26,14 @@ class Failed(Exception):
 def call(command, errors=False, **environment):
     """What the command says, on its error channel too if asked for."""
     words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", check=False, env={**os.environ, "LC_ALL": "C", **environment})
+    try:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", timeout=SECONDS,
+                              check=False, env={**os.environ, "LC_ALL": "C", **environment})
+    except subprocess.TimeoutExpired as problem:
+        raise Failed(f"{' '.join(words)}\ndid not end within {SECONDS} s") from problem
     if done.returncode != 0:
-        raise Failed(f"{' '.join(words)}\nexit status {done.returncode}\n{done.stdout}{done.stderr}".rstrip())
+        said = [line[:LINE] for line in (done.stdout + done.stderr).splitlines()[:LINES]]
+        raise Failed("\n".join([" ".join(words), f"exit status {done.returncode}", *said]))
     return done.stdout + (done.stderr if errors else "")
 
 
@@ -43,7 +54,8 @@ def compile_rows(command, source, rows, folder):
 
     def compile_row(row):
         made = folder / (row.name.replace(" ", "-") + ".o")
-        call([*command, f"-DTINYATTN_BENCH_OPERATION={row.type}", f'-DTINYATTN_BENCH_NAME="{row.name}"', "-c", PROGRAMS / source, "-o", made])
+        which = [f"-DTINYATTN_BENCH_OPERATION={row.type}", f'-DTINYATTN_BENCH_NAME="{row.name}"']
+        call([*command, *which, "-c", PROGRAMS / source, "-o", made])
         return made
 
     return in_parallel(compile_row, rows)

@@ -53,7 +53,7 @@ def on_board(title, name, folder, replaced=None, clang=None):
     gcc = [board.machine["cpp"], *flags]
     compiler = with_clang(clang, flags) if clang else gcc
     return Core(title, [*compiler, *building.LANGUAGE], [*gcc, *building.LANGUAGE],
-                [board.machine["cpp"], *board.machine["cpp_link_args"]],
+                [board.machine["cpp"], *board.machine["cpp_link_args"], "-Wl,-z,noexecstack"],
                 ["-nostdlib", "-lgcc", f"-T{boards.BOARDS / name / 'memory.ld'}", f"-L{boards.BOARDS}"],
                 board.compile_startup(), board.machine["exe_wrapper"], board.tool("objdump"))
 
@@ -67,15 +67,23 @@ def in_user_mode(title, prefix, qemu, folder, *flags):
     return Core(title, command, command, [*compiler, "-static"], [], [host], [qemu], f"{prefix}-objdump")
 
 
+def armv7_neon(title, folder):
+    return in_user_mode(title, "arm-linux-gnueabihf", "qemu-arm", folder, "-march=armv7-a", "-mfpu=neon-vfpv4", "-mfloat-abi=hard")
+
+
 # By title: how it is made, in a folder of its own.
 CORES = {
-    "M4F": lambda folder: on_board("M4F", "mps2-an386", folder),
-    "M7": lambda folder: on_board("M7", "mps2-an500", folder),
-    "M33": lambda folder: on_board("M33", "mps2-an505", folder),
-    "M55": lambda folder: on_board("M55", "mps3-an547", folder, WITHOUT_HELIUM),
-    "M55 Helium": lambda folder: on_board("M55 Helium", "mps3-an547", folder),
-    "M55 Helium, clang": lambda folder: on_board("M55 Helium, clang", "mps3-an547", folder, clang=newest_clang()),
-    "AArch64": lambda folder: in_user_mode("AArch64", "aarch64-linux-gnu", "qemu-aarch64", folder),
-    "ARMv7 NEON": lambda folder: in_user_mode("ARMv7 NEON", "arm-linux-gnueabihf", "qemu-arm", folder, "-march=armv7-a", "-mfpu=neon-vfpv4",
-                                              "-mfloat-abi=hard"),
+    "M4F": lambda title, folder: on_board(title, "mps2-an386", folder),
+    "M7": lambda title, folder: on_board(title, "mps2-an500", folder),
+    "M33": lambda title, folder: on_board(title, "mps2-an505", folder),
+    "M55": lambda title, folder: on_board(title, "mps3-an547", folder, replaced=WITHOUT_HELIUM),
+    "M55 Helium": lambda title, folder: on_board(title, "mps3-an547", folder),
+    "M55 Helium, clang": lambda title, folder: on_board(title, "mps3-an547", folder, clang=newest_clang()),
+    "AArch64": lambda title, folder: in_user_mode(title, "aarch64-linux-gnu", "qemu-aarch64", folder),
+    "ARMv7 NEON": armv7_neon,
 }
+
+
+def titles():
+    """Of the cores that can be built for here."""
+    return [title for title in CORES if "clang" not in title or newest_clang()]

@@ -84,8 +84,8 @@ def build(core, flags, rows, folder):
 
 def count(title, level, rows, flags=()):
     """{row name: Count} on the core of that title, and the compiler. What a call of nothing takes is subtracted."""
-    folder = building.empty_folder("boards", f"{title}{level}".replace(" ", "-"))
-    core = cores.CORES[title](folder / "core")
+    folder = building.empty_folder("boards", re.sub(r"\W+", "-", f"{title} {level}"))
+    core = cores.CORES[title](title, folder / "core")
     program = build(core, [level, *flags], [NOTHING, *rows], folder)
     blocks = run(core, program)
     timings = cycles.Timings(core.objdump, program) if title == ESTIMATED else None

@@ -3,7 +3,8 @@
 
 Arm, "Cortex-M4 Technical Reference Manual" (100166), sections 3.3.1 "Cortex-M4 instructions" and 7.2.3 "FPU instruction set table".
 Flash without wait states. Where the manual gives a range: two cycles to refill the pipeline after a branch that is taken,
-six for an integer division. A load or store that pipelines behind another takes less than is said here, a result that the FPU needs at once more.
+six for an integer division. A load or store that pipelines behind another takes less than is said here; an FPU result that the
+next instruction needs, more.
 """
 import bisect
 import re

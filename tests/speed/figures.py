@@ -24,8 +24,8 @@ def counted(core_title, level, compiler, counts):
 
 
 def timed(column_title, compiler, times):
-    """Calls of a row in the time that the roof takes for 10^9 operations: no clock is in it."""
-    return {f"{processor()}: {column_title}, {compiler}":
+    """What the roof does while a row runs once: there is no clock in it."""
+    return {f"{processor()}, {column_title}, {compiler}":
             {name: {"roof operations": round(time.ns * time.roof, 2), "spread": round(time.spread, 3)} for name, time in times.items()}}
 
 
@@ -51,24 +51,22 @@ def change(old, new):
 
 
 def changes(sections):
-    """A line for each figure that differs from the file's, and for each heading that it does not hold."""
+    """A line for each figure that differs from the file's, and for each heading that has new rows."""
     held = read()
     lines = []
     for heading, measured in sections.items():
         before = held.get(heading, {})
-        if not before:
-            lines.append(f"{heading}: nothing to compare with")
-            continue
-        for name, new in measured.items():
-            said = change(before[name], new) if name in before else "new"
-            if said:
-                lines.append(f"{heading}: {name}: {said}")
+        known = [name for name in measured if name in before]
+        said = {name: change(before[name], measured[name]) for name in known}
+        lines += [f"{heading}: {name}: {words}" for name, words in said.items() if words]
+        if len(known) < len(measured):
+            lines.append(f"{heading}: {len(measured) - len(known)} rows that the figures do not know")
     return lines
 
 
 def report(sections, rewrite):
     """Prints what changed; then the file says so too, if it shall."""
     found = changes(sections)
-    print("\n".join(["Changed:", *(f"  {line}" for line in found)]) if found else "No change.")
+    print("\n".join(["Changed since the figures were noted:", *(f"  {line}" for line in found)]) if found else "As the figures say.")
     if rewrite:
         write(sections)

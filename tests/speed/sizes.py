@@ -16,7 +16,8 @@ def measure(pattern):
     folder = building.empty_folder("size")
     cases = [(board, layer) for board in boards.names() for layer in footprint.LAYERS if re.search(pattern, f"{layer} {board}")]
     benches = {name: footprint.Bench(name, folder) for name in dict.fromkeys(board for board, _ in cases)}
-    all_measured = building.in_parallel(lambda case: benches[case[0][0]].measure(case[0][1], case[1]), itertools.product(cases, footprint.LEVELS))
+    all_cases = [(board, layer, level) for (board, layer), level in itertools.product(cases, footprint.LEVELS)]
+    all_measured = building.in_parallel(lambda case: benches[case[0]].measure(*case[1:]), all_cases)
     problems = [f"{' '.join(measured.case)}: {measured.problem}" for measured in all_measured if measured.problem]
     if problems:
         raise building.Failed("\n".join(problems))
@@ -41,7 +42,7 @@ def report(sizes, rewrite):
     compiler = building.version("arm-none-eabi-g++").split()[1].split(".")[0]
     if known_with == compiler:
         found = [change for case, cost in sizes.items() for change in costs.changes(case, cost, figures)]
-        print("\n".join(["Changed:", *(f"  {line}" for line in found)]) if found else "No change.")
+        print("\n".join(["Changed since the figures were noted:", *(f"  {line}" for line in found)]) if found else "As the figures say.")
     else:
         print(f"The figures are of GCC {known_with}, this is GCC {compiler}: nothing to compare with.")
     if rewrite:

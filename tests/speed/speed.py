@@ -47,21 +47,31 @@ def bench_host(options):
     columns = [timing.ours(compiler, port, options.flags.split()) for compiler in options.compiler for port in options.port]
     columns += timing.peers(options.compiler) if options.peers else []
     measured = timing.measure(columns, rows, options.rounds, options.repetitions, 0.02)
+    compilers = {column: building.version(column.compiler) for column in columns}
     markdown.print_table(timing.table(rows, measured))
-    print(f"\n% of the roof, in brackets GFLOP/s; ✗ not reached. The roof in GFLOP/s: {timing.roofs(measured)}")
-    report({column.title: figures.timed(column.title, building.version(column.compiler), measured[column.title]) for column in columns}, options)
+    print(f"\n% of the roof, in brackets GFLOP/s; ✗ not reached. {figures.processor()}, {', '.join(dict.fromkeys(compilers.values()))}.")
+    print(f"The roof in GFLOP/s: {timing.roofs(measured)}")
+    report([figures.timed(column.title, compilers[column], times) for column, times in measured.items()], options)
 
 
 def bench_boards(options):
     rows = chosen(tables.CORES, options)
-    titles = options.core or list(cores.CORES)
-    cases = list(itertools.product(levels(options), titles))
-    counted = dict(zip(cases, building.in_parallel(lambda case: counting.count(case[1], case[0], rows, options.flags.split()), cases)))
-    for level in levels(options):
+    counted, problems = {}, []
+    for level, title in itertools.product(levels(options), options.core or cores.titles()):
+        try:
+            counted[level, title] = counting.count(title, level, rows, options.flags.split())
+        except building.Failed as problem:
+            problems.append(f"{title} {level}: {problem}")
+    for level in dict.fromkeys(level for level, _ in counted):
         print(f"Instructions at {level}")
-        markdown.print_table(counting.table(rows, {title: counted[level, title][0] for title in titles}))
+        of_level = {title: counts for (its_level, title), (counts, _) in counted.items() if its_level == level}
+        markdown.print_table(counting.table(rows, of_level))
         print()
-    report({case: figures.counted(case[1], case[0], compiler, counts) for case, (counts, compiler) in counted.items()}, options)
+    compilers = dict.fromkeys(compiler for _, compiler in counted.values())
+    print(f"By {', '.join(compilers)}, counted by QEMU; ≤ reached, > not reached. Cycles: an estimate from Arm's published timings.")
+    report([figures.counted(title, level, compiler, counts) for (level, title), (counts, compiler) in counted.items()], options)
+    if problems:
+        raise building.Failed("\n".join(problems))
 
 
 def levels(options):
@@ -71,7 +81,7 @@ def levels(options):
 def report(parts, options):
     if options.flags:
         return  # other code than the figures are of
-    figures.report({heading: found for part in parts.values() for heading, found in part.items()}, options.write)
+    figures.report({heading: found for part in parts for heading, found in part.items()}, options.write)
 
 
 def bench_size(options):
@@ -82,12 +92,12 @@ def bench_size(options):
 
 
 JOBS = {"host": bench_host, "boards": bench_boards, "size": bench_size}
-TOOLS = {"host": ["gcc", "clang", "bench"], "boards": ["gcc", "firmware", "linux-arm"], "size": ["gcc", "firmware"]}
+TOOLS = {"host": ["gcc", "bench"], "boards": ["gcc", "firmware", "linux-arm"], "size": ["gcc", "firmware"]}
 
 
 def main():
     options = arguments()
-    tools = TOOLS[options.what] + (["peers"] if options.peers else [])
+    tools = TOOLS[options.what] + ["clang"] * ("clang++" in options.compiler) + ["peers"] * options.peers
     if subprocess.run([building.ROOT / "ports" / "toolchain", *tools], check=False).returncode != 0:
         return 1
     try:

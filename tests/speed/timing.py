@@ -19,9 +19,10 @@ class Column:
     source: str
     compiler: str
     flags: tuple
-    libraries: tuple = ()
+    libraries: tuple = ()  # that the program is linked with
     environment: tuple = ()
     operations: tuple = ("matmul", "softmax", "attention")
+    is_ours: bool = False  # and so held to what is to be reached
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,11 +38,11 @@ class Time:
 def ours(compiler, port="", flags=(), optimization="-O2"):
     chosen = (*PORT_FLAGS.get(port, ["-march=native"]), *([f"-DTINYATTN_PORT={port}"] if port else []))
     title = " ".join(word for word in ("tinyattn", compiler, port) if word)
-    return Column(title, "tinyattn.cpp", compiler, (optimization, *chosen, *flags))
+    return Column(title, "tinyattn.cpp", compiler, (optimization, *chosen, *flags), is_ours=True)
 
 
 def peers(compilers):
-    """Each with the flags that its own users are told to take. OpenBLAS does not know every processor with AVX-512."""
+    """Each with the flags that its own users are told to take. OpenBLAS does not know every processor with AVX-512 by itself."""
     fast = ("-O3", "-march=native", "-DNDEBUG", "-isystem", "/usr/include/eigen3")
     widest = "SkylakeX" if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split() else ""
     openblas = (("OPENBLAS_NUM_THREADS", "1"), *((("OPENBLAS_CORETYPE", widest),) if widest else ()))
@@ -80,6 +81,7 @@ class Program:
 
 
 def time(row, samples):
+    """samples: pairs of ns per call and the roof in GFLOP/s."""
     times = [ns for ns, _ in samples]
     shares = sorted(2 * row.work / ns / roof for ns, roof in samples)
     median = statistics.median(shares)
@@ -88,12 +90,12 @@ def time(row, samples):
 
 
 def measure(columns, rows, rounds, repetitions, seconds):
-    """{column title: {row name: Time}}. The programs take turns, so that a disturbance meets all of them."""
+    """{column: {row name: Time}}. The programs take turns, so that a disturbance meets all of them."""
     programs = [Program(column, rows) for column in columns]
     for _ in range(rounds):
         for program in programs:
             program.run(repetitions, seconds)
-    return {program.column.title: program.times() for program in programs}
+    return {program.column: program.times() for program in programs}
 
 
 # --- The table ---
@@ -111,32 +113,28 @@ def digits(number):
     return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"
 
 
-def cell(row, time):
-    if time is None:
-        return ""
-    unit = row.host.unit
-    shown = digits(figure(row, time, unit))
-    return f"{shown} % ({2 * row.work / time.ns:.0f})" if unit == "%" else f"{shown} {unit}"
-
-
 def reached(row, time):
     now, goal = figure(row, time, row.host.unit), row.host.figure
     return now <= goal if row.host.unit.startswith("ns") else now >= goal
 
 
-def goal_cell(row):
-    return f"{digits(row.host.figure)} {row.host.unit}"
+def cell(row, column, time):
+    if time is None:
+        return ""
+    unit = row.host.unit
+    mark = " ✗" if column.is_ours and not reached(row, time) else ""
+    speed = f" ({2 * row.work / time.ns:.0f})" if unit == "%" else ""
+    return f"{digits(figure(row, time, unit))} {unit}{speed}{mark}"
 
 
 def table(rows, measured):
-    """Rows by columns, the first of which is held to the goal. measured: {column title: {row name: Time}}"""
-    titles = list(measured)
-    lines = [["", *titles, "to reach"]]
+    """Rows by columns. measured: {column: {row name: Time}}"""
+    lines = [["", *(column.title for column in measured), "to reach"]]
     for row in rows:
-        mark = "" if reached(row, measured[titles[0]][row.name]) else " ✗"
-        lines.append([row.name, *(cell(row, measured[title].get(row.name)) for title in titles), goal_cell(row) + mark])
+        cells = [cell(row, column, times.get(row.name)) for column, times in measured.items()]
+        lines.append([row.name, *cells, f"{digits(row.host.figure)} {row.host.unit}"])
     return lines
 
 
 def roofs(measured):
-    return ", ".join(f"{statistics.median(time.roof for time in times.values()):.0f} ({title})" for title, times in measured.items())
+    return ", ".join(f"{statistics.median(time.roof for time in times.values()):.0f} ({column.title})" for column, times in measured.items())

@@ -89,12 +89,12 @@ struct ComposedAttention {
 
   // The rows from `first` on, of the head whose columns start at `column`.
   static void attend(std::size_t first, std::size_t column) {
-    const std::size_t rows = std::min(block, tokens - first);
-    const std::size_t keys = first + rows;
-    Gemm::multiply_transposed({rows, head_dim, keys}, {&query(first, column), d_out}, {&key(0, column), d_out}, {scores.data(), tokens});
-    for (std::size_t i = 0; i < rows; ++i)
+    const std::size_t queries = std::min(block, tokens - first);
+    const std::size_t keys = first + queries;
+    Gemm::multiply_transposed({queries, head_dim, keys}, {&query(first, column), d_out}, {&key(0, column), d_out}, {scores.data(), tokens});
+    for (std::size_t i = 0; i < queries; ++i)
       masked_softmax<tokens>(Eigen::Map<Eigen::ArrayXf>(&scores(i, 0), static_cast<Eigen::Index>(keys)), first + i + 1, scale);
-    Gemm::multiply({rows, keys, head_dim}, {scores.data(), tokens}, {&value(0, column), d_out}, {&context(first, column), d_out});
+    Gemm::multiply({queries, keys, head_dim}, {scores.data(), tokens}, {&value(0, column), d_out}, {&context(first, column), d_out});
   }
 };
 
