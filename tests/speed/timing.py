@@ -137,4 +137,5 @@ def table(rows, measured):
 
 
 def roofs(measured):
-    return ", ".join(f"{statistics.median(time.roof for time in times.values()):.0f} ({column.title})" for column, times in measured.items())
+    medians = {column.title: statistics.median(time.roof for time in times.values()) for column, times in measured.items()}
+    return ", ".join(f"{roof:.0f} ({title})" for title, roof in medians.items())
