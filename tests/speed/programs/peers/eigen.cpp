@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Rows by Eigen, which knows the shapes when it is compiled, as we do.
+#include "../composed.hpp"
 #include "../row.hpp"
-#include "composed.hpp"
 
 #include <Eigen/Core>
 

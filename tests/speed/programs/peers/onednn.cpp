@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Rows by oneDNN.
+#include "../composed.hpp"
 #include "../row.hpp"
-#include "composed.hpp"
 
 #include <dnnl.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Rows by OpenBLAS.
+#include "../composed.hpp"
 #include "../row.hpp"
-#include "composed.hpp"
 
 #include <cblas.h>
 

@@ -4,7 +4,7 @@
 // that keys which no row of a block may see cost nothing and scores stay in the cache, and a vectorized softmax.
 #pragma once
 
-#include "../operations.hpp"
+#include "operations.hpp"
 
 #include <Eigen/Core>
 #include <algorithm>
