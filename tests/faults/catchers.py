@@ -56,6 +56,10 @@ class Program:
     build: str
     compiler: tuple
 
+    @property
+    def name(self):
+        return self.program.name
+
     def command(self):
         return [*self.compiler, *programs.FLAGS, "-w", *BUILDS[self.build], *self.program.sources]
 
@@ -71,9 +75,9 @@ class Program:
         executable = tree / "executable"
         status, errors = call([*self.command(), "-o", executable], tree, COMPILE_SECONDS)
         if status != 0:
-            return f"{self.program.name}: {refusal(errors)} (in the compiler)"
+            return f"{self.name}: {refusal(errors)} (in the compiler)"
         caught = failure(*call([executable], tree, RUN_SECONDS))
-        return f"{self.program.name}: {caught} ({self.build})" if caught else ""
+        return f"{self.name}: {caught} ({self.build})" if caught else ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,10 +98,17 @@ class Script:
 def all_programs(tree, build, compiler):
     """Those that include least come first: they are quick, and what they catch is not seen better from above."""
     made = [Program(program, build, compiler) for program in programs.programs(tree)]
-    return sorted(made, key=lambda it: (it.program.name.startswith("golden/"), len(it.files(tree))))
+    return sorted(made, key=lambda it: (it.name.startswith("golden/"), len(it.files(tree))))
 
 
-def scripts(compiler):
-    python = (sys.executable, "-B")
-    refusals = (*python, "tests/support/refusals.py", "tests/refusals", "--", *compiler, *programs.FLAGS, "-Wall", "-Wpedantic", "-Werror")
-    return {"refusals": Script("refusals", refusals), "firmware": Script("firmware", (*python, "tests/faults/firmware.py"))}
+PYTHON = (sys.executable, "-B")
+
+
+def refusals(compiler, *names):
+    """All programs that must not compile, or those with these names."""
+    command = (*PYTHON, "tests/support/refusals.py", "tests/refusals", *names, "--", *compiler, *programs.FLAGS, "-Wall", "-Wpedantic", "-Werror")
+    return Script("refusals", command)
+
+
+def firmware():
+    return Script("firmware", (*PYTHON, "tests/faults/firmware.py"))
