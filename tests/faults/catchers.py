@@ -19,8 +19,10 @@ RUN_SECONDS = 60
 BUILDS = {
     "scalar port": ["-O0", "-DTINYATTN_PORT=scalar"],
     "soft port": ["-O0", "-DTINYATTN_PORT=soft"],
+    "fpu port": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=off"],
+    "fpu port, contracted": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=fast"],
     "native port, contracted": ["-O2", "-march=native", "-ffp-contract=fast"],
-    "native port, not contracted": ["-O2", "-march=native", "-ffp-contract=off"],
+    "avx2 port, contracted": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
 }
 
 
