@@ -272,7 +272,7 @@ constexpr void softmax_rows(auto rows, Most, const auto& row_at, float scale) no
         softmax_side_by_side<Port, several, most_vectors>(i, vectors(i), row_at, scale);
       else
         for (std::size_t r = 0; r < several; ++r) softmax_in_memory<Port, 1>(i + r, vectors(i + r), row_at, scale);
-    for (; i < rows; ++i) softmax_in_memory<Port, 1>(i, vectors(i), row_at, scale);
+    for (std::size_t rest = rows % several; rest != 0; --rest, ++i) softmax_in_memory<Port, 1>(i, vectors(i), row_at, scale);
   }
 }
 
