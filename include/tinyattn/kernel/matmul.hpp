@@ -57,6 +57,10 @@ inline constexpr bool fills_tile<Width, Extent<N>> = (N >= Width);
 template <std::size_t Width, std::size_t N>
 inline constexpr bool fills_tile<Width, AtLeast<N>> = (N >= Width);
 
+// A count of which the type keeps no more than that.
+template <std::size_t Width, class Count>
+using of_any_size = std::conditional_t<fills_tile<Width, Count>, AtLeast<Width>, std::size_t>;
+
 // Columns that do not fill a tile: part of one, if the compiler knows their number, else one vector at a time.
 template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
 constexpr void overlapping_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
@@ -91,6 +95,8 @@ template <class Port, std::size_t Vectors, class Rows>
 inline constexpr std::size_t even_tile_rows = tile_rows<Port, Vectors>;
 template <class Port, std::size_t Vectors, std::size_t Rows>
 inline constexpr std::size_t even_tile_rows<Port, Vectors, Extent<Rows>> = evenly(Rows, tile_rows<Port, Vectors>);
+template <class Port, std::size_t Vectors, std::size_t Rows>
+inline constexpr std::size_t even_tile_rows<Port, Vectors, AtLeast<Rows>> = Rows;
 
 // The tiles of a product, from top to bottom; the last ones may overlap their neighbours too.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
@@ -119,9 +125,10 @@ inline constexpr bool is_small<Extent<Rows>, Extent<Inner>, Extent<Cols>> = (Row
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
   if constexpr (Port::shares_code && !is_small<Rows, Inner, Cols>) {
-    constexpr std::size_t width = tile_vectors<Port, Cols> * Port::lanes;
-    using AnyCols = std::conditional_t<fills_tile<width, Cols>, AtLeast<width>, std::size_t>;
-    matmul_of_any_shape<Port>(kernel::Product{product.rows, std::size_t{product.inner}, AnyCols{product.cols},
+    constexpr std::size_t vectors = tile_vectors<Port, Cols>;
+    using AnyRows = of_any_size<even_tile_rows<Port, vectors, Rows>, Rows>;
+    using AnyCols = of_any_size<vectors * Port::lanes, Cols>;
+    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, std::size_t{product.inner}, AnyCols{product.cols},
                                               of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
                                               of_any_shape(product.start), of_any_shape(product.out)});
   } else {

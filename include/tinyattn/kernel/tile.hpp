@@ -76,8 +76,12 @@ struct Tile {
         add_rows(b, first + offset, factors, std::make_index_sequence<Port::factor_steps>{});
       left %= Port::factor_steps;
     }
-    for (; left != 0; --left, offset += b.row_step(), factors.step())
+    if (left == 0) return;
+    do {
       add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.next(r)); });
+      offset += b.row_step();
+      factors.step();
+    } while (--left != 0);
   }
 
   // The same for every k from `inner` to end - 1 that query i + r sees.
