@@ -4,6 +4,7 @@
 // nothing takes part is zero.
 #pragma once
 
+#include "tinyattn/kernel/one_lane.hpp"
 #include "tinyattn/kernel/operand.hpp"
 #include "tinyattn/kernel/parts.hpp"
 #include "tinyattn/kernel/visible.hpp"
@@ -71,19 +72,8 @@ TINYATTN_ALWAYS_INLINE constexpr float sum_of_terms(std::size_t count, auto term
   return lanes.total();
 }
 
-// The same for floats one by one; fewer than sixteen leave lanes out.
 template <class Port>
-constexpr float sum_of_floats(const float* row, std::size_t count) noexcept {
-  float lanes[16];
-  lanes[0] = 0.0f;
-  for (std::size_t j = 0; j < count; ++j) lanes[j % 16] = Port::add(j < 16 ? 0.0f : lanes[j % 16], row[j]);
-  for (std::size_t half = 8; half > 0; half /= 2)
-    for (std::size_t q = half; q < smaller(2 * half, count); ++q) lanes[q - half] = Port::add(lanes[q - half], lanes[q]);
-  return lanes[0];
-}
-
-template <class Port>
-constexpr float sum_of_row(const float* row, std::size_t count) noexcept {
+constexpr float sum_of_row(const float* row, auto count) noexcept {
   if constexpr (Port::lanes == 1)
     return sum_of_floats<Port>(row, count);
   else
@@ -98,7 +88,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
 
 // row[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
 template <class Port>
-constexpr void normalize_row(const float* row, float* out, std::size_t count) noexcept {
+constexpr void normalize_row(const float* row, float* out, auto count) noexcept {
   const auto factor = reciprocal<Port>(sum_of_row<Port>(row, count));
   transform_row<Port>(row, out, count, [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
 }
@@ -158,31 +148,44 @@ constexpr void softmax_in_memory(const float* scores, float* weights, std::size_
   Largest<Port> largest;
   for_each_vector<Port>(count, [&](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { largest.take(load<Port>(scores + j, n, -infinity)); });
   const Exponentials<Port> exponential(largest.total(), scale);
-  float sum = 0.0f;
-  if constexpr (Port::lanes == 1) {
-    transform_row<Port>(scores, weights, count, exponential);
-    sum = sum_of_floats<Port>(weights, count);
-  } else {
-    sum = sum_of_terms<Port>(count, [&](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA {
-      const auto e = exponential(load<Port>(scores + j, n, -infinity));
-      store<Port>(weights + j, e, n);
-      return e;
-    });
-  }
-  const auto factor = reciprocal<Port>(sum);
+  const auto factor = reciprocal<Port>(sum_of_terms<Port>(count, [&](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA {
+    const auto e = exponential(load<Port>(scores + j, n, -infinity));
+    store<Port>(weights + j, e, n);
+    return e;
+  }));
   transform_row<Port>(weights, weights, count, [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
+}
+
+// The same on one lane.
+template <class Port>
+constexpr void softmax_of_floats(const float* scores, float* weights, auto count, float scale) noexcept {
+  if (count == 0) return;
+  Largest<Port> largest;
+  for_each_group<Port>(count, [&](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA {
+    constexpr std::size_t size = n;
+    float group[size];
+    Port::load_row(scores + j, group);
+    TINYATTN_UNROLL
+    for (std::size_t e = 0; e < size; ++e) largest.take(group[e]);
+  });
+  transform_each(scores, weights, count, Exponentials<Port>(largest.total(), scale));
+  scale_floats<Port>(weights, count, reciprocal<Port>(sum_of_floats<Port>(weights, count)));
 }
 
 // e^(scale * (scores[j] - m)) over their sum, m the largest score: a probability distribution, or zeros if nothing takes
 // part. `weights` may be `scores`.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_row(const float* scores, float* weights, std::size_t count, float scale) noexcept {
-  constexpr std::size_t most = Port::lanes == 1 ? 0 : 4;
-  const std::size_t vectors = (count + Port::lanes - 1) / Port::lanes;
-  if (vectors <= most)
-    with_extent<most>(vectors, [=](auto n) TINYATTN_INLINE_LAMBDA { softmax_in_registers<Port, n>(scores, weights, count, scale); });
-  else
-    softmax_in_memory<Port>(scores, weights, count, scale);
+TINYATTN_ALWAYS_INLINE constexpr void softmax_row(const float* scores, float* weights, auto count, float scale) noexcept {
+  if constexpr (Port::lanes == 1) {
+    softmax_of_floats<Port>(scores, weights, count, scale);
+  } else {
+    constexpr std::size_t most = 4;
+    const std::size_t vectors = (count + Port::lanes - 1) / Port::lanes;
+    if (vectors <= most)
+      with_extent<most>(vectors, [=](auto n) TINYATTN_INLINE_LAMBDA { softmax_in_registers<Port, n>(scores, weights, count, scale); });
+    else
+      softmax_in_memory<Port>(scores, weights, count, scale);
+  }
 }
 
 // The same for query i, whose scores end at `end`, over the keys that it sees; the others weigh 0.

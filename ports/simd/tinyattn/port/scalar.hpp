@@ -31,6 +31,11 @@ struct scalar {
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = from[v];
   }
+  template <std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static constexpr void store_row(const float (&row)[Vectors], float* to) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) to[v] = row[v];
+  }
   TINYATTN_ALWAYS_INLINE static constexpr void store(float* to, float v) noexcept { *to = v; }
   TINYATTN_ALWAYS_INLINE static constexpr void store_n(float* to, float v, std::size_t n) noexcept {
     if (n != 0) *to = v;
