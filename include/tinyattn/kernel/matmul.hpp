@@ -49,18 +49,6 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, std::siz
 
 // --- Where flash is dear: the last tile overlaps its neighbour instead of being smaller ---
 
-// What is known of an extent beside the width of a tile.
-template <std::size_t Width, class Count>
-inline constexpr bool fills_tile = false;
-template <std::size_t Width, std::size_t N>
-inline constexpr bool fills_tile<Width, Extent<N>> = (N >= Width);
-template <std::size_t Width, std::size_t N>
-inline constexpr bool fills_tile<Width, AtLeast<N>> = (N >= Width);
-
-// A count of which the type keeps no more than that.
-template <std::size_t Width, class Count>
-using of_any_size = std::conditional_t<fills_tile<Width, Count>, AtLeast<Width>, std::size_t>;
-
 // Columns that do not fill a tile: part of one, if the compiler knows their number, else one vector at a time.
 template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
 constexpr void overlapping_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
@@ -76,7 +64,7 @@ constexpr void overlapping_few_columns(const auto& product, std::size_t i, std::
 template <class Port, std::size_t Rows, std::size_t Vectors>
 constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
   constexpr Extent<Vectors * Port::lanes> width;
-  constexpr bool fills = fills_tile<width, std::remove_cvref_t<decltype(product.cols)>>;
+  constexpr bool fills = is_at_least<width, std::remove_cvref_t<decltype(product.cols)>>;
   const std::size_t cols = product.cols;
   if (fills || cols >= width) {
     for (std::size_t j = 0; j < cols; j += width) matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
@@ -126,11 +114,12 @@ template <class Port, class Rows, class Inner, class Cols, class A, class B, cla
 constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
   if constexpr (Port::shares_code && !is_small<Rows, Inner, Cols>) {
     constexpr std::size_t vectors = tile_vectors<Port, Cols>;
-    using AnyRows = of_any_size<even_tile_rows<Port, vectors, Rows>, Rows>;
-    using AnyCols = of_any_size<vectors * Port::lanes, Cols>;
-    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, std::size_t{product.inner}, AnyCols{product.cols},
+    constexpr std::size_t width = vectors * Port::lanes;
+    using AnyRows = any_size<even_tile_rows<Port, vectors, Rows>, Rows>;
+    using AnyCols = any_size<width, Cols>;
+    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, AnyCols{product.cols},
                                               of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
-                                              of_any_shape(product.start), of_any_shape(product.out)});
+                                              of_any_shape<width>(product.start), of_any_shape(product.out)});
   } else {
     matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
   }

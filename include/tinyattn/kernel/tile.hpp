@@ -44,7 +44,19 @@ struct Tile {
   Cols cols;
   typename Port::vec sums[Rows][Vectors];
 
+  // Rows that the port keeps in neighbouring registers.
+  static constexpr bool has_neighbours = requires(const float* from, typename Port::vec (&row)[Vectors]) {
+    Port::template load_tile_row<Rows - 1>(from, row);
+  };
+
   TINYATTN_ALWAYS_INLINE constexpr void start(const auto& product) noexcept {
+    if constexpr (has_neighbours && requires { product.start.at(j); })
+      load_rows(product.start.at(j), std::make_index_sequence<Rows>{});
+    else
+      load_first_row(product);
+  }
+
+  TINYATTN_ALWAYS_INLINE constexpr void load_first_row(const auto& product) noexcept {
     product.start.template load_row<Port>(j, sums[0], cols);
     TINYATTN_UNROLL
     for (std::size_t r = 1; r < Rows; ++r) {
@@ -65,7 +77,8 @@ struct Tile {
   }
 
   // The same for every k below `inner`.
-  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product, std::size_t inner) noexcept {
+  template <class Inner>
+  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product, Inner inner) noexcept {
     auto factors = product.a.template walk<Rows>(i);
     const auto b = product.b;
     const auto first = b.at(0, j);
@@ -76,7 +89,8 @@ struct Tile {
         add_rows(b, first + offset, factors, std::make_index_sequence<Port::factor_steps>{});
       left %= Port::factor_steps;
     }
-    if (left == 0) return;
+    if constexpr (!is_at_least<1, Inner>)
+      if (left == 0) return;
     do {
       add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.next(r)); });
       offset += b.row_step();
@@ -101,12 +115,25 @@ struct Tile {
 
   TINYATTN_ALWAYS_INLINE constexpr void finish(const auto& product) const noexcept {
     float* row = product.out.at(i, j);
-    store_row<Port>(row, sums[0], cols);
-    TINYATTN_UNROLL
-    for (std::size_t r = 1; r < Rows; ++r) store_row<Port>(row += product.out.row_step(), sums[r], cols);
+    if constexpr (has_neighbours) {
+      store_rows(row, product.out.row_step(), std::make_index_sequence<Rows>{});
+    } else {
+      store_row<Port>(row, sums[0], cols);
+      TINYATTN_UNROLL
+      for (std::size_t r = 1; r < Rows; ++r) store_row<Port>(row += product.out.row_step(), sums[r], cols);
+    }
   }
 
  private:
+  template <std::size_t... Row>
+  TINYATTN_ALWAYS_INLINE constexpr void load_rows(const float* from, std::index_sequence<Row...>) noexcept {
+    (Port::template load_tile_row<Row>(from, sums[Row]), ...);
+  }
+  template <std::size_t... Row>
+  TINYATTN_ALWAYS_INLINE constexpr void store_rows(float* to, std::size_t step, std::index_sequence<Row...>) const noexcept {
+    (Port::template store_tile_row<Row>(sums[Row], to + Row * step), ...);
+  }
+
   // One step of k: the row of b that begins at `element`, times a factor for each row of the tile.
   TINYATTN_ALWAYS_INLINE constexpr void add_row(const auto& b, const float* element, auto factor_of) noexcept {
     typename Port::vec row[Vectors];
