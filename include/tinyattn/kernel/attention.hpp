@@ -70,7 +70,9 @@ constexpr auto score_columns(auto end, Source, const auto&...) noexcept {
 template <class Port, class Source, class Stride>
 constexpr auto score_columns(std::size_t end, Source source, RowMajor<float, Stride>) noexcept {
   using Narrow = narrowed<Port, Source>;
-  if constexpr (Port::shares_code)
+  if constexpr (Port::shares_code && Port::lanes == 1 && is_few<Port, Source>)
+    return source;
+  else if constexpr (Port::shares_code)
     return score_columns<Port>(end, source);
   else if constexpr (padded<Narrow>(Source{}) == Narrow::lanes)
     return Extent<Narrow::lanes>{};
@@ -96,7 +98,7 @@ constexpr void attend(auto rows, auto key_dim, auto value_dim, const auto& queri
     masked_softmax_row<narrowed<Port, decltype(visible.keys())>>(i, scores.at(i, 0), end, scale, visible);
     take_weights(i, scores.at(i, 0), end);
   }
-  if constexpr (Port::shares_code) {
+  if constexpr (Port::shares_code && !is_few<Port, decltype(visible.keys())>) {
     if (const std::size_t common = visible.common(0, rows); common != 0)
       matmul<Port>(Product{rows, AtLeast<1>{common}, value_dim, scores, values, Zero{}, context});
     else

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 TINYATTN_BEGIN
 
@@ -108,6 +109,9 @@ template <class Rows, class Inner, class Cols>
 inline constexpr bool is_small = false;
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
 inline constexpr bool is_small<Extent<Rows>, Extent<Inner>, Extent<Cols>> = (Rows * Inner * Cols <= 512);
+template <class Rows, class Visible, class Cols>
+requires requires(const Visible& visible) { visible.keys(); }
+inline constexpr bool is_small<Rows, Visible, Cols> = is_small<Rows, decltype(std::declval<Visible>().keys()), Cols>;
 
 // Small products are compiled for their shape; larger ones share a copy where flash is dear.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>

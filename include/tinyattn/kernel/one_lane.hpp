@@ -34,6 +34,12 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_group(std::size_t count, auto ste
   while (++j != count);
 }
 
+// So many elements at most as are moved at a time.
+template <class Port, class Count>
+inline constexpr bool is_few = false;
+template <class Port, std::size_t Count>
+inline constexpr bool is_few<Port, Extent<Count>> = (Port::lanes == 1 && Count <= Port::tile_vectors);
+
 // row[j] *= factor.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void scale_floats(float* row, auto count, float factor) noexcept {

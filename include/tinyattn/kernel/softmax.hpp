@@ -172,6 +172,17 @@ constexpr void softmax_of_floats(const float* scores, float* weights, auto count
   scale_floats<Port>(weights, count, reciprocal<Port>(sum_of_floats<Port>(weights, count)));
 }
 
+// The same for a row of at most `Most` floats, which has room for so many.
+template <class Port, std::size_t Most>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_few(float* row, std::size_t count, float scale) noexcept {
+  if (count == 0) return;
+  Largest<Port> largest;
+  for_each_group<Port>(count, [&](std::size_t j, auto) TINYATTN_INLINE_LAMBDA { largest.take(row[j]); });
+  transform_each(row, row, count, Exponentials<Port>(largest.total(), scale));
+  for (std::size_t j = count; j < Most; ++j) row[j] = 0.0f;
+  scale_floats<Port>(row, Extent<Most>{}, reciprocal<Port>(sum_of_floats<Port>(row, Extent<Most>{})));
+}
+
 // e^(scale * (scores[j] - m)) over their sum, m the largest score: a probability distribution, or zeros if nothing takes
 // part. `weights` may be `scores`.
 template <class Port>
@@ -193,7 +204,12 @@ template <class Port, class Visible>
 constexpr void masked_softmax_row(std::size_t i, float* scores, std::size_t end, float scale, const Visible& visible) noexcept {
   if constexpr (Visible::has_holes)
     for (std::size_t j = 0; j < end; ++j) scores[j] = visible.sees(i, j) ? visible.template score<Port>(i, j, scores[j], scale) : -infinity;
-  softmax_row<Port>(scores, scores, end, Visible::adds ? 1.0f : scale);
+  using Keys = decltype(visible.keys());
+  const float factor = Visible::adds ? 1.0f : scale;
+  if constexpr (is_few<Port, Keys>)
+    softmax_of_few<Port, Keys{}>(scores, end, factor);
+  else
+    softmax_row<Port>(scores, scores, end, factor);
   if constexpr (Visible::has_holes)
     for (std::size_t j = 0; j < end; ++j)
       if (!visible.sees(i, j)) scores[j] = 0.0f;
