@@ -113,10 +113,10 @@ template <class Rows, class Visible, class Cols>
 requires requires(const Visible& visible) { visible.keys(); }
 inline constexpr bool is_small<Rows, Visible, Cols> = is_small<Rows, decltype(std::declval<Visible>().keys()), Cols>;
 
-// Small products are compiled for their shape; larger ones share a copy where flash is dear.
+// Where flash is dear, products that are not small share a copy.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
-constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
-  if constexpr (Port::shares_code && !is_small<Rows, Inner, Cols>) {
+constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
+  if constexpr (Port::shares_code) {
     constexpr std::size_t vectors = tile_vectors<Port, Cols>;
     constexpr std::size_t width = vectors * Port::lanes;
     using AnyRows = any_size<even_tile_rows<Port, vectors, Rows>, Rows>;
@@ -127,6 +127,15 @@ constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& produc
   } else {
     matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
   }
+}
+
+// And small ones are compiled into the place that needs them.
+template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
+TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
+  if constexpr (Port::shares_code && is_small<Rows, Inner, Cols>)
+    matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
+  else
+    matmul_out_of_line<Port>(product);
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

@@ -35,6 +35,13 @@ struct Product {
 template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 Product(Rows, Inner, Cols, A, B, Start, Out) -> Product<Rows, Inner, Cols, A, B, Start, Out>;
 
+// How many steps of k a tile takes at a time. One lane has little work in each: all of a few, or two.
+template <class Port, class Inner>
+inline constexpr std::size_t unrolled_steps = 1;
+template <class Port, std::size_t Inner>
+requires(Port::lanes == 1)
+inline constexpr std::size_t unrolled_steps<Port, Extent<Inner>> = Inner <= 4 ? Inner : 2 - Inner % 2;
+
 // Rows x Vectors vectors of the output, in registers. The tile has `cols` columns, of which the last vector
 // may fill some lanes only; its corner stands at row i and column j.
 template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
@@ -91,11 +98,15 @@ struct Tile {
     }
     if constexpr (!is_at_least<1, Inner>)
       if (left == 0) return;
+    constexpr std::size_t steps = unrolled_steps<Port, Inner>;
     do {
-      add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.next(r)); });
-      offset += b.row_step();
-      factors.step();
-    } while (--left != 0);
+      TINYATTN_UNROLL
+      for (std::size_t step = 0; step < steps; ++step) {
+        add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.next(r)); });
+        offset += b.row_step();
+        factors.step();
+      }
+    } while ((left -= steps) != 0);
   }
 
   // The same for every k from `inner` to end - 1 that query i + r sees.
