@@ -19,10 +19,17 @@ void matmul(std::size_t rows, std::size_t inner, std::size_t cols, const float* 
 }
 
 void softmax(std::size_t rows, std::size_t cols, const float* m, float scale, float* out) noexcept {
-  for (std::size_t i = 0; i < rows; ++i) kernel::softmax_row<native_port>(m + i * cols, out + i * cols, cols, scale);
+  kernel::softmax_rows<native_port>(
+      rows, cols,
+      [=](std::size_t i) {
+        return kernel::Row<false, std::size_t>{m + i * cols, out + i * cols, cols};
+      },
+      scale);
 }
 
-std::size_t scratch_size(std::size_t source_tokens) noexcept { return native_port::query_rows * source_tokens; }
+std::size_t scratch_size(std::size_t source_tokens) noexcept {
+  return native_port::query_rows * kernel::padded<native_port>(source_tokens);
+}
 
 void scaled_dot_product_attention(const AttentionShape& shape, float scale, const float* query, const float* key, const float* value,
                                   float* out, float* scratch) noexcept {
@@ -31,7 +38,7 @@ void scaled_dot_product_attention(const AttentionShape& shape, float scale, cons
   kernel::for_each_block<native_port::query_rows>(shape.tokens, [&](std::size_t first, std::size_t rows) {
     kernel::attend<native_port>(rows, shape.key_dim, shape.value_dim, Input{query, shape.key_dim}.from(first, 0),
                                 kernel::ColumnMajor<const float, std::size_t>{key, shape.key_dim}, Input{value, shape.value_dim},
-                                Output{scratch, source}, Output{out, shape.value_dim}.from(first, 0), scale,
+                                Output{scratch, kernel::padded<native_port>(source)}, Output{out, shape.value_dim}.from(first, 0), scale,
                                 kernel::see_from(visible, first), kernel::IgnoreWeights{});
   });
 }

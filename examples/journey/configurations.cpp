@@ -23,7 +23,7 @@ constexpr Cost costs[] = {cost_of_square_layer<64, 4, 32>(), cost_of_square_laye
 
 static_assert(costs[0].parameters == 16'384 && costs[1].parameters == 262'144 && costs[2].parameters == 1'048'576);
 
-void print_column(std::size_t value, std::size_t width) { print_right_aligned(digits(value, 1, true), width); }
+void print_column(std::size_t value, std::size_t width) { print_right_aligned(integer(value, 1, true), width); }
 
 void print_parameters() {
   print("\n  d_out  num_heads  head_dim  parameters     KB\n");

@@ -50,7 +50,7 @@ void print_row(const Weights& weights, std::size_t i) {
   for (std::size_t j = 0; j < num_tokens; ++j) {
     const bool hidden = weights(i, j) == 0.0f;
     print(hidden ? " ." : shade(weights(i, j)));
-    print_padded(hidden ? "" : digits(rounded_product(weights(i, j), 100)).c_str(), cell_width - 2);
+    print_padded(hidden ? "" : integer(rounded_product(weights(i, j), 100)).c_str(), cell_width - 2);
   }
 }
 

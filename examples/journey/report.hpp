@@ -6,11 +6,13 @@
 
 #include <cstddef>
 
-#include "checksum.hpp"
-#include "print.hpp"
+#include "../support/checksum.hpp"
+#include "../support/print.hpp"
 #include "table.hpp"
 
 namespace journey {
+
+using namespace support;
 
 class Report {
  public:

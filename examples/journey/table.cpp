@@ -3,10 +3,12 @@
 // Two passes, as in PyTorch: the first finds what the numbers have in common, the second prints.
 #include "table.hpp"
 
-#include "print.hpp"
+#include "../support/print.hpp"
 
 namespace journey {
 namespace {
+
+using namespace support;
 
 struct Format {
   bool with_decimals = false;

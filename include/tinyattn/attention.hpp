@@ -48,12 +48,13 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   using ValueDim = Extent<detail::LayoutOf<Value>::cols>;
   using Source = Extent<detail::LayoutOf<Key>::rows>;
   constexpr std::size_t query_rows = evenly(LayoutQuery::rows, Port::query_rows);
-  float scores[query_rows * Source{}];
+  using RowSize = Extent<padded<narrowed<Port, Source>>(Source{})>;
+  float scores[query_rows * RowSize{}];
   const auto visible_keys = visible(mask, LayoutQuery::rows, Source{});
   for (std::size_t item = 0; item < LayoutQuery::batch; ++item) {
     for_each_block<query_rows>(Extent<LayoutQuery::rows>{}, [&](std::size_t first, auto rows) {
       attend<Port>(rows, KeyDim{}, ValueDim{}, row_major(query, item).from(first, 0), transposed(key, item), row_major(value, item),
-                   RowMajor<float, Source>{scores, Source{}}, row_major(out, item).from(first, 0), detail::inverse_sqrt<LayoutQuery::cols>,
+                   RowMajor<float, RowSize>{scores, {}}, row_major(out, item).from(first, 0), detail::inverse_sqrt<LayoutQuery::cols>,
                    see_from(visible_keys, first), take_weights.from(item, first));
     });
   }

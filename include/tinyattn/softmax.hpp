@@ -15,13 +15,19 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
+template <class M>
+using RowCount = Extent<detail::LayoutOf<M>::batch * detail::LayoutOf<M>::rows>;
+template <class M>
+using RowSize = Extent<detail::LayoutOf<M>::cols>;
+
+// Row i of m and of out, for a number i.
 template <class M, class Out>
-constexpr void for_each_row(const M& m, Out& out, auto apply) noexcept {
+constexpr auto rows_of(const M& m, Out& out) noexcept {
   static_assert(detail::holds_floats<M>, "m must hold floats");
   static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
-  using LayoutM = detail::LayoutOf<M>;
-  for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
-    apply(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride, Extent<LayoutM::cols>{});
+  return [&](std::size_t i) {
+    return Row<false, RowSize<M>>{m.data() + i * detail::LayoutOf<M>::stride, out.data() + i * detail::LayoutOf<Out>::stride, {}};
+  };
 }
 
 }  // namespace kernel
@@ -31,9 +37,8 @@ constexpr void for_each_row(const M& m, Out& out, auto apply) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void softmax(const M& m, float scale, Out& out) noexcept {
   on_native_port([&](auto port) {
-    kernel::for_each_row(m, out, [&](const float* row, float* out_row, auto count) {
-      kernel::softmax_row<kernel::narrowed<decltype(port), decltype(count)>>(row, out_row, count, scale);
-    });
+    using Port = kernel::narrowed<decltype(port), kernel::RowSize<M>>;
+    kernel::softmax_rows<Port>(kernel::RowCount<M>{}, kernel::RowSize<M>{}, kernel::rows_of(m, out), scale);
   });
 }
 
@@ -54,9 +59,8 @@ constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
-    kernel::for_each_row(m, out, [](const float* row, float* out_row, auto count) {
-      kernel::normalize_row<kernel::narrowed<decltype(port), decltype(count)>>(row, out_row, count);
-    });
+    using Port = kernel::narrowed<decltype(port), kernel::RowSize<M>>;
+    for (std::size_t i = 0; i < kernel::RowCount<M>{}; ++i) kernel::normalize_row<Port>(kernel::rows_of(m, out)(i));
   });
 }
 
@@ -72,11 +76,12 @@ constexpr auto normalize(const M& m) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void softmax_naive(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
-    kernel::for_each_row(m, out, [](const float* row, float* out_row, auto count) {
-      using Port = kernel::narrowed<decltype(port), decltype(count)>;
-      kernel::transform_row<Port>(row, out_row, count, [](auto x) { return kernel::exp<Port>(x); });
-      kernel::normalize_row<Port>(out_row, out_row, count);
-    });
+    using Port = kernel::narrowed<decltype(port), kernel::RowSize<M>>;
+    for (std::size_t i = 0; i < kernel::RowCount<M>{}; ++i) {
+      const auto row = kernel::rows_of(m, out)(i);
+      kernel::transform_row<Port>(row, [](auto x) { return kernel::exp<Port>(x); });
+      kernel::normalize_row<Port>(row.in_place());
+    }
   });
 }
 

@@ -19,8 +19,10 @@ RUN_SECONDS = 60
 BUILDS = {
     "scalar port": ["-O0", "-DTINYATTN_PORT=scalar"],
     "soft port": ["-O0", "-DTINYATTN_PORT=soft"],
+    "fpu port": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=off"],
+    "fpu port, contracted": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=fast"],
     "native port, contracted": ["-O2", "-march=native", "-ffp-contract=fast"],
-    "native port, not contracted": ["-O2", "-march=native", "-ffp-contract=off"],
+    "avx2 port, contracted": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
 }
 
 
@@ -56,6 +58,10 @@ class Program:
     build: str
     compiler: tuple
 
+    @property
+    def name(self):
+        return self.program.name
+
     def command(self):
         return [*self.compiler, *programs.FLAGS, "-w", *BUILDS[self.build], *self.program.sources]
 
@@ -71,9 +77,9 @@ class Program:
         executable = tree / "executable"
         status, errors = call([*self.command(), "-o", executable], tree, COMPILE_SECONDS)
         if status != 0:
-            return f"{self.program.name}: {refusal(errors)} (in the compiler)"
+            return f"{self.name}: {refusal(errors)} (in the compiler)"
         caught = failure(*call([executable], tree, RUN_SECONDS))
-        return f"{self.program.name}: {caught} ({self.build})" if caught else ""
+        return f"{self.name}: {caught} ({self.build})" if caught else ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,10 +100,17 @@ class Script:
 def all_programs(tree, build, compiler):
     """Those that include least come first: they are quick, and what they catch is not seen better from above."""
     made = [Program(program, build, compiler) for program in programs.programs(tree)]
-    return sorted(made, key=lambda it: (it.program.name.startswith("golden/"), len(it.files(tree))))
+    return sorted(made, key=lambda it: (it.name.startswith("golden/"), len(it.files(tree))))
 
 
-def scripts(compiler):
-    python = (sys.executable, "-B")
-    refusals = (*python, "tests/support/refusals.py", "tests/refusals", "--", *compiler, *programs.FLAGS, "-Wall", "-Wpedantic", "-Werror")
-    return {"refusals": Script("refusals", refusals), "firmware": Script("firmware", (*python, "tests/faults/firmware.py"))}
+PYTHON = (sys.executable, "-B")
+
+
+def refusals(compiler, *names):
+    """All programs that must not compile, or those with these names."""
+    command = (*PYTHON, "tests/support/refusals.py", "tests/refusals", *names, "--", *compiler, *programs.FLAGS, "-Wall", "-Wpedantic", "-Werror")
+    return Script("refusals", command)
+
+
+def firmware():
+    return Script("firmware", (*PYTHON, "tests/faults/firmware.py"))

@@ -13,6 +13,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import time
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -28,6 +29,7 @@ class Fault:
     file: str
     text: str
     fault: str
+    caught_by: str = ""
 
     def plant(self, tree):
         file = tree / self.file
@@ -46,7 +48,7 @@ class Bench:
         programs.copy_tree(ROOT, self.clean)
         by_build = pool.map(lambda build: catchers.all_programs(self.clean, build, compiler), catchers.BUILDS)
         self.programs = [program for of_build in by_build for program in of_build]
-        self.scripts = catchers.scripts(compiler)
+        self.compiler = compiler
 
     @functools.cache
     def passes_untouched(self, catcher):
@@ -56,19 +58,25 @@ class Bench:
             shutil.copytree(self.clean, tree)
             return not catcher.catch(tree)
 
+    def expected(self, fault, includers):
+        """What caught it when it was added: nearly always the only one that is tried."""
+        folder, _, name = fault.caught_by.partition("/")
+        if folder == "refusals":
+            return [catchers.refusals(self.compiler, name)]
+        if folder == "firmware":
+            return [catchers.firmware()]
+        return [program for program in includers if program.name == fault.caught_by]
+
     def in_order(self, fault, includers):
-        """Every catcher, first those that are quick or likely: in one build, programs that are named after the file."""
-        likely = sorted(includers, key=lambda it: it.program.name.split("/")[1].split("_")[0] not in fault.file)
-        first = [program for program in likely if program.build == likely[0].build]
-        rest = [program for program in likely if program not in first]
-        refusals, firmware = self.scripts["refusals"], self.scripts["firmware"]
-        if "static_assert" in fault.text:
-            return [refusals, *first, firmware, *rest]
-        return [*first, firmware, *rest, refusals]
+        """Every catcher, the quick ones first: in one build, then in the others."""
+        first = [program for program in includers if program.build == includers[0].build]
+        others = [program for program in includers if program not in first]
+        return [*self.expected(fault, includers), *first, catchers.firmware(), *others, catchers.refusals(self.compiler)]
 
     def try_fault(self, fault):
+        start = time.monotonic()
         result = self.caught_by(fault)
-        print(f"{fault.name}: {' '.join(result)}", file=sys.stderr, flush=True)
+        print(f"{fault.name}: {' '.join(result)} ({time.monotonic() - start:.0f} s)", file=sys.stderr, flush=True)
         return result
 
     def caught_by(self, fault):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compiles programs that must not compile, and looks for the sentence that says why in the first three errors.
 
-    refusals.py FOLDER -- COMPILER ARGUMENT...
+    refusals.py FOLDER [PROGRAM...] -- COMPILER ARGUMENT...
 
 A program's first lines say what it expects: `// expect: d_out must be divisible by num_heads`, and, where it needs them, more
 arguments for the compiler: `// arguments: -ffast-math`.
@@ -38,5 +38,6 @@ def refuse(program, compiler):
 
 
 separator = sys.argv.index("--")
-programs = sorted(pathlib.Path(sys.argv[1]).glob("*.cpp"))
+named = sys.argv[2:separator]
+programs = sorted(program for program in pathlib.Path(sys.argv[1]).glob("*.cpp") if not named or program.stem in named)
 tap.report([(program.stem, functools.partial(refuse, program, sys.argv[separator + 1:])) for program in programs])

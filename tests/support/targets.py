@@ -53,6 +53,10 @@ def targets():
         ]),
         "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "golden"], sanitize, "clang++")]),
         "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
+        "export": Target(["gcc", "clang"], [
+            Run("export, gcc", "gcc", ["export"], builds=False),
+            Run("export, clang", "clang", ["export"], compiler="clang++", builds=False),
+        ]),
         "footprint": Target(["gcc", "firmware"], [Run("footprint", "gcc", ["footprint"], builds=False, shows=True)]),
         "one_answer": Target(["gcc", "clang", "firmware", "linux-arm"], [Run("one answer", "gcc", ["one_answer"], builds=False, shows=True)]),
         "arithmetic": Target(["gcc"], [Run("arithmetic", "gcc", ["arithmetic"], builds=False, shows=True)], quick=False),

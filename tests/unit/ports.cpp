@@ -65,27 +65,45 @@ void check_arithmetic(Check& check) {
   }
 }
 
+template <class Single>
+void check_exact(Check& check, float a, float b, float c, int line = __builtin_LINE()) {
+  check.same_bits(Single::fma(a, b, c), exact_fma(a, b, c), line);
+}
+
+// Halfway between two floats but for one bit, which may lie as far away as it can: 97 * 172961 is 2^24 + 1, 8384513 * 8392705 is 2^46 + 1.
+template <class Single>
+void check_broken_ties(Check& check) {
+  float power = 1.0f;
+  for (int n = 0; n < 149; ++n, power *= 0.5f) {
+    for (const float sign : {hidden(1.0f), hidden(-1.0f)}) {
+      check_exact<Single>(check, 97.0f, 172961.0f, sign * power);
+      check_exact<Single>(check, 8384513.0f * 0x1p-46f, 8392705.0f * power, sign);
+      check_exact<Single>(check, 8384513.0f * 0x1p-98f, 8392705.0f * power, sign * 0.0f);
+    }
+  }
+}
+
 // The fma of single floats: against wide integers where terms meet, cancel and vanish, and halfway between two floats; against the
 // reference with NaN and infinity among the operands.
 template <class Single>
 void check_fma(Check& check) {
-  const auto check_exact = [&](float a, float b, float c) { check.same_bits(Single::fma(a, b, c), exact_fma(a, b, c)); };
-  check_exact(hidden(4097.0f), 16773121.0f * 0x1p-60f, 1.0f);
-  check_exact(hidden(262143.0f), 262145.0f * 0x1p-60f, 1.0f + 0x1p-23f);
-  check_exact(hidden(-262143.0f), 262145.0f * 0x1p-60f, -1.0f - 0x1p-23f);
-  check_exact(hidden(0x1p-75f), 0x1p-75f, 0x1p-149f);
-  check_exact(hidden(0x1p-75f), 0x1.8p-75f, 0.0f);
-  check_exact(hidden(0x1p-140f), -0x1p-140f, 0.0f);
-  check_exact(hidden(0x1p-81f), 0x1p-82f, 0.0f);
-  check_exact(hidden(0x1p-81f), -0x1p-82f, 0.0f);
+  check_exact<Single>(check, hidden(4097.0f), 16773121.0f * 0x1p-60f, 1.0f);
+  check_exact<Single>(check, hidden(262143.0f), 262145.0f * 0x1p-60f, 1.0f + 0x1p-23f);
+  check_exact<Single>(check, hidden(-262143.0f), 262145.0f * 0x1p-60f, -1.0f - 0x1p-23f);
+  check_exact<Single>(check, hidden(0x1p-75f), 0x1p-75f, 0x1p-149f);
+  check_exact<Single>(check, hidden(0x1p-75f), 0x1.8p-75f, 0.0f);
+  check_exact<Single>(check, hidden(0x1p-140f), -0x1p-140f, 0.0f);
+  check_exact<Single>(check, hidden(0x1p-81f), 0x1p-82f, 0.0f);
+  check_exact<Single>(check, hidden(0x1p-81f), -0x1p-82f, 0.0f);
+  check_broken_ties<Single>(check);
   std::uint32_t state = 5;
   for (int i = 0; i < 500; ++i) {
     const float a = near_one(state), b = near_one(state), c = near_one(state);
-    check_exact(a, b, c);
-    check_exact(a, b, -exact_fma(a, b, 0.0f));
-    check_exact(a * 0x1p-63f, b * 0x1p-64f, std::bit_cast<float>(next(state) & 0x81ffffffu));
+    check_exact<Single>(check, a, b, c);
+    check_exact<Single>(check, a, b, -exact_fma(a, b, 0.0f));
+    check_exact<Single>(check, a * 0x1p-63f, b * 0x1p-64f, std::bit_cast<float>(next(state) & 0x81ffffffu));
     const float p = any_finite(state), q = any_finite(state), r = any_finite(state);
-    check_exact(p, q, r);
+    check_exact<Single>(check, p, q, r);
     const float x = any_float(state), y = any_float(state), z = any_float(state);
     check.same_bits(Single::fma(x, y, z), Reference::fma(x, y, z));
     const float edges[] = {0.0f, -0.0f, infinity, -infinity, quiet_nan, -1.0f, 0x1p-149f, 3e38f};
@@ -94,14 +112,17 @@ void check_fma(Check& check) {
   }
 }
 
-// (1 + 2^-23)^2 is 1 + 2^-22, and 2^-46 that rounding takes away.
-template <class Single>
+// (1 + 2^-23)^2 is 1 + 2^-22, and 2^-46 that rounding takes away. Each line has operands of its own: no compiler fuses a product that it
+// needs for something else as well.
+template <class Port>
 void check_products_are_rounded(Check& check) {
-  const float x = hidden(1.0f + 0x1p-23f), c = hidden(-1.0f - 0x1p-22f);
-  check.same_bits(Single::mul(x, x) + c, 0.0f);
-  check.same_bits(Single::add(Single::mul(x, x), c), 0.0f);
-  check.same_bits(Single::add(x * x, c), 0.0f);
-  check.same_bits(Single::add(c, x * x), 0.0f);
+  const auto x = [] { return Port::fill(hidden(1.0f + 0x1p-23f)); };
+  const auto c = [] { return Port::fill(hidden(-1.0f - 0x1p-22f)); };
+  const Lanes<Port> zeros{};
+  check.same_bits(stored<Port>(Port::mul(x(), x()) + c()), zeros);
+  check.same_bits(stored<Port>(Port::add(Port::mul(x(), x()), c())), zeros);
+  check.same_bits(stored<Port>(Port::add(x() * x(), c())), zeros);
+  check.same_bits(stored<Port>(Port::add(c(), x() * x())), zeros);
 }
 
 template <class Port>
@@ -159,6 +180,7 @@ constexpr Test tests[] = {
     at_run_time("fma in integers", [](Check& check) { check_fma<port::soft>(check); }),
     at_run_time("a product is rounded before anyone adds to it",
                 [](Check& check) {
+                  check_products_are_rounded<native_port>(check);
                   check_products_are_rounded<native_port::one_lane>(check);
                   check_products_are_rounded<port::soft>(check);
                 }),

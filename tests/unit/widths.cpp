@@ -71,13 +71,15 @@ void check_products(Check& check) {
 
 template <class Port, std::size_t Length>
 void check_row(Check& check) {
-  const auto scores = hidden(numbers<Matrix<float, 1, Length>>(Length));
-  Guarded<Matrix<float, 1, Length>> out;
-  kernel::softmax_row<Port>(scores.data(), out.tensor.data(), Length, 40.0f);
+  constexpr std::size_t rows = 5;
+  const auto scores = hidden(numbers<Matrix<float, rows, Length>>(Length));
+  Guarded<Matrix<float, rows, Length>> out;
+  const auto row_at = [&](std::size_t i) { return kernel::Row<false, kernel::Extent<Length>>{&scores(i, 0), &out.tensor(i, 0), {}}; };
+  kernel::softmax_rows<Port>(rows, Length, row_at, 40.0f);
   check.same_bits(out.tensor, plain_softmax(scores, 40.0f, sees_everything));
-  kernel::normalize_row<Port>(scores.data(), out.tensor.data(), Length);
+  for (std::size_t i = 0; i < rows; ++i) kernel::normalize_row<Port>(row_at(i));
   check.same_bits(out.tensor, normalize(scores));
-  kernel::transform_row<Port>(scores.data(), out.tensor.data(), Length, [](auto x) { return kernel::exp<Port>(x); });
+  for (std::size_t i = 0; i < rows; ++i) kernel::transform_row<Port>(row_at(i), [](auto x) { return kernel::exp<Port>(x); });
   for (std::size_t j = 0; j < Length; ++j) check.same_bits(out.tensor(0, j), exp(scores(0, j)));
   check.that(out.guards_hold());
 }

@@ -86,18 +86,15 @@ constexpr auto score_columns(std::size_t end, Source source, RowMajor<float, Str
 //   queries  [rows, key_dim]
 //   keys     [key_dim, source tokens]      transposed
 //   values   [source tokens, value_dim]
-//   scores   [rows, source tokens]         scratch; holds the weights when `take_weights` sees them
+//   scores   [rows, source tokens]         scratch, its rows padded; holds the weights when `take_weights` sees them
 //   context  [rows, value_dim]             overwritten; may be `queries`
 //   take_weights                           is shown each row of weights; it may drop some
 template <class Port>
 constexpr void attend(auto rows, auto key_dim, auto value_dim, const auto& queries, const auto& keys, const auto& values,
                       const auto& scores, const auto& context, float scale, const auto& visible, const auto& take_weights) noexcept {
   matmul<Port>(Product{rows, key_dim, score_columns<Port>(visible.end(0, rows), visible.keys(), keys), queries, keys, Zero{}, scores});
-  for (std::size_t i = 0; i < rows; ++i) {
-    const std::size_t end = visible.end(i, 1);
-    masked_softmax_row<narrowed<Port, decltype(visible.keys())>>(i, scores.at(i, 0), end, scale, visible);
-    take_weights(i, scores.at(i, 0), end);
-  }
+  masked_softmax<narrowed<Port, decltype(visible.keys())>>(rows, scores, scale, visible);
+  for (std::size_t i = 0; i < rows; ++i) take_weights(i, scores.at(i, 0), visible.end(i, 1));
   if constexpr (Port::shares_code && !is_few<Port, decltype(visible.keys())>) {
     if (const std::size_t common = visible.common(0, rows); common != 0)
       matmul<Port>(Product{rows, AtLeast<1>{common}, value_dim, scores, values, Zero{}, context});

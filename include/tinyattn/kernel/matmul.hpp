@@ -18,6 +18,14 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 template <class Port, std::size_t Vectors>
 inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / Vectors);
 
+// The width of a tile in vectors: what the port says, or more where few rows leave registers for it.
+template <class Port, class Rows>
+inline constexpr std::size_t tile_vectors = Port::tile_vectors;
+template <class Port, std::size_t Rows>
+requires(Rows* Port::tile_vectors <
+         Port::registers * 3 / 4) inline constexpr std::size_t tile_vectors<Port, Extent<Rows>> = smaller(16,
+                                                                                                          Port::registers * 3 / 4 / Rows);
+
 // The tiles of the `cols` columns from column j on, from top to bottom.
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_columns(const auto& product, std::size_t j, auto cols) noexcept {
@@ -30,7 +38,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_columns(const auto& product, std::s
 template <class Port, std::size_t Cols>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, Extent<Cols> cols) noexcept {
   constexpr Extent<(Cols + Port::lanes - 1) / Port::lanes> all;
-  for_each_part<Port::tile_vectors>(all, [&](std::size_t first, auto vectors) TINYATTN_INLINE_LAMBDA {
+  for_each_part<tile_vectors<Port, decltype(product.rows)>>(all, [&](std::size_t first, auto vectors) TINYATTN_INLINE_LAMBDA {
     constexpr std::size_t width = vectors * Port::lanes;
     constexpr std::size_t last = cols - (all - vectors) * Port::lanes;
     if (last == width || first + vectors < all)
@@ -42,9 +50,10 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, Extent<C
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, std::size_t cols) noexcept {
   const std::size_t rest = cols % Port::lanes;
-  for_each_part<Port::tile_vectors>(cols / Port::lanes, [&](std::size_t first, auto vectors) TINYATTN_INLINE_LAMBDA {
-    matmul_columns<Port, vectors>(product, first * Port::lanes, Extent<vectors * Port::lanes>{});
-  });
+  for_each_part<tile_vectors<Port, decltype(product.rows)>>(
+      cols / Port::lanes, [&](std::size_t first, auto vectors) TINYATTN_INLINE_LAMBDA {
+        matmul_columns<Port, vectors>(product, first * Port::lanes, Extent<vectors * Port::lanes>{});
+      });
   if (rest != 0) matmul_columns<Port, 1>(product, cols - rest, rest);
 }
 
@@ -76,9 +85,9 @@ constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
 
 // The width of a tile in vectors, and its height.
 template <class Port, class Cols>
-inline constexpr std::size_t tile_vectors = Port::tile_vectors;
+inline constexpr std::size_t overlapping_vectors = Port::tile_vectors;
 template <class Port, std::size_t Cols>
-inline constexpr std::size_t tile_vectors<Port, Extent<Cols>> = evenly((Cols + Port::lanes - 1) / Port::lanes, Port::tile_vectors);
+inline constexpr std::size_t overlapping_vectors<Port, Extent<Cols>> = evenly((Cols + Port::lanes - 1) / Port::lanes, Port::tile_vectors);
 
 template <class Port, std::size_t Vectors, class Rows>
 inline constexpr std::size_t even_tile_rows = tile_rows<Port, Vectors>;
@@ -90,7 +99,7 @@ inline constexpr std::size_t even_tile_rows<Port, Vectors, AtLeast<Rows>> = Rows
 // The tiles of a product, from top to bottom; the last ones may overlap their neighbours too.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 constexpr void overlapping_tiles(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
-  constexpr std::size_t vectors = tile_vectors<Port, Cols>;
+  constexpr std::size_t vectors = overlapping_vectors<Port, Cols>;
   constexpr std::size_t height = even_tile_rows<Port, vectors, Rows>;
   const std::size_t rows = product.rows;
   if (rows >= height)
@@ -105,19 +114,25 @@ template <class Port, class Product>
   overlapping_tiles<Port>(product);
 }
 
-template <class Rows, class Inner, class Cols>
+// A product of one shape: compiled for it, and inlined if it is small.
+template <class Rows, class Cols>
 inline constexpr bool is_small = false;
+template <std::size_t Rows, std::size_t Cols>
+inline constexpr bool is_small<Extent<Rows>, Extent<Cols>> = (Rows * Cols <= 64);
+
+template <class Rows, class Inner, class Cols>
+inline constexpr bool is_tiny = false;
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
-inline constexpr bool is_small<Extent<Rows>, Extent<Inner>, Extent<Cols>> = (Rows * Inner * Cols <= 512);
+inline constexpr bool is_tiny<Extent<Rows>, Extent<Inner>, Extent<Cols>> = (Rows * Inner * Cols <= 512);
 template <class Rows, class Visible, class Cols>
 requires requires(const Visible& visible) { visible.keys(); }
-inline constexpr bool is_small<Rows, Visible, Cols> = is_small<Rows, decltype(std::declval<Visible>().keys()), Cols>;
+inline constexpr bool is_tiny<Rows, Visible, Cols> = is_tiny<Rows, decltype(std::declval<Visible>().keys()), Cols>;
 
-// Where flash is dear, products that are not small share a copy.
+// Where flash is dear, products share a copy.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
   if constexpr (Port::shares_code) {
-    constexpr std::size_t vectors = tile_vectors<Port, Cols>;
+    constexpr std::size_t vectors = overlapping_vectors<Port, Cols>;
     constexpr std::size_t width = vectors * Port::lanes;
     using AnyRows = any_size<even_tile_rows<Port, vectors, Rows>, Rows>;
     using AnyCols = any_size<width, Cols>;
@@ -129,10 +144,10 @@ constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, 
   }
 }
 
-// And small ones are compiled into the place that needs them.
+// Small ones are compiled into the place that needs them.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
-  if constexpr (Port::shares_code && is_small<Rows, Inner, Cols>)
+  if constexpr (Port::shares_code ? is_tiny<Rows, Inner, Cols> : is_small<Rows, Cols>)
     matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
   else
     matmul_out_of_line<Port>(product);

@@ -12,16 +12,49 @@
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// to[j] = apply(from[j]) for every vector of a row; `to` may be `from`.
+// A row and where what becomes of it goes, which may be the same place; `count` is an Extent or a number. A padded row has room
+// for whole vectors there, or, on one lane, for as many elements as the longest row.
+template <bool Padded, class Count>
+struct Row {
+  static constexpr bool is_padded = Padded;
+  const float* from;
+  float* to;
+  [[no_unique_address]] Count count;
+
+  constexpr Row in_place() const noexcept { return {to, to, count}; }
+
+  template <class Port>
+  constexpr std::size_t vectors() const noexcept {
+    return (count + Port::lanes - 1) / Port::lanes;
+  }
+
+  // Vector v of `vectors`, the last of which may be a part of one.
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr auto load(std::size_t v, std::size_t vectors) const noexcept {
+    const float* const p = from + v * Port::lanes;
+    return v + 1 < vectors ? Port::load(p) : Port::load_n(p, count - v * Port::lanes, -infinity);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void store(std::size_t v, std::size_t vectors, typename Port::vec x) const noexcept {
+    float* const p = to + v * Port::lanes;
+    if (Padded || v + 1 < vectors)
+      Port::store(p, x);
+    else
+      Port::store_n(p, x, count - v * Port::lanes);
+  }
+};
+
+// to[j] = apply(from[j]) for every vector of a row.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to, std::size_t count, auto apply) noexcept {
-  for_each_vector<Port>(count,
-                        [=](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { store<Port>(to + j, apply(load<Port>(from + j, n)), n); });
+TINYATTN_ALWAYS_INLINE constexpr void transform_row(const auto& row, auto apply) noexcept {
+  for_each_vector<Port>(
+      row.count, [=](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { store<Port>(row.to + j, apply(load<Port>(row.from + j, n)), n); });
 }
 
 // What the lanes of a vector combine to, in every lane: lane q takes lane q + lanes / 2, then q + lanes / 4, and so on to q + 1.
@@ -86,11 +119,11 @@ TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
   return Port::fill(sum == 0.0f ? 0.0f : 1.0f / sum);
 }
 
-// row[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
+// to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
 template <class Port>
-constexpr void normalize_row(const float* row, float* out, auto count) noexcept {
-  const auto factor = reciprocal<Port>(sum_of_row<Port>(row, count));
-  transform_row<Port>(row, out, count, [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
+constexpr void normalize_row(const auto& row) noexcept {
+  const auto factor = reciprocal<Port>(sum_of_row<Port>(row.from, row.count));
+  transform_row<Port>(row, [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
 }
 
 // The largest of the scores that take part; those of -infinity do not. If nothing does, it is the least float, which
@@ -121,98 +154,161 @@ struct Exponentials {
   }
 };
 
-// softmax_row for rows that fit `Vectors` registers, the last of which may be a part of one.
-template <class Port, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(const float* scores, float* weights, std::size_t count, float scale) noexcept {
-  constexpr std::size_t last = (Vectors - 1) * Port::lanes;
-  typename Port::vec row[Vectors];
-  Largest<Port> largest;
+// Several short rows side by side, in registers: while one waits for a result, another goes on.
+template <class Port, std::size_t Rows, std::size_t Vectors>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(std::size_t i, const auto& row_at, float scale) noexcept {
+  typename Port::vec rows[Rows][Vectors];
+  float largest[Rows];
   TINYATTN_UNROLL
-  for (std::size_t v = 0; v < Vectors; ++v) {
-    row[v] = v * Port::lanes < last ? Port::load(scores + v * Port::lanes) : Port::load_n(scores + last, count - last, -infinity);
-    largest.take(row[v]);
+  for (std::size_t r = 0; r < Rows; ++r) {
+    Largest<Port> of_row;
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) of_row.take(rows[r][v] = row_at(i + r).template load<Port>(v, Vectors));
+    largest[r] = of_row.total();
   }
-  const Exponentials<Port> exponential(largest.total(), scale);
-  SixteenLanes<Port> lanes;
   TINYATTN_UNROLL
-  for (std::size_t v = 0; v < Vectors; ++v) lanes.add(v % lanes.vectors, row[v] = exponential(row[v]));
-  const auto factor = reciprocal<Port>(lanes.total());
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const Exponentials<Port> exponential(largest[r], scale);
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) rows[r][v] = exponential(rows[r][v]);
+  }
   TINYATTN_UNROLL
-  for (std::size_t v = 0; v + 1 < Vectors; ++v) Port::store(weights + v * Port::lanes, Port::mul(row[v], factor));
-  Port::store_n(weights + last, Port::mul(row[Vectors - 1], factor), count - last);
+  for (std::size_t r = 0; r < Rows; ++r) {
+    SixteenLanes<Port> lanes;
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) lanes.add(v % lanes.vectors, rows[r][v]);
+    const auto factor = reciprocal<Port>(lanes.total());
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row_at(i + r).template store<Port>(v, Vectors, Port::mul(rows[r][v], factor));
+  }
 }
 
-// The same for rows of any length, in three passes.
-template <class Port>
-constexpr void softmax_in_memory(const float* scores, float* weights, std::size_t count, float scale) noexcept {
-  Largest<Port> largest;
-  for_each_vector<Port>(count, [&](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { largest.take(load<Port>(scores + j, n, -infinity)); });
-  const Exponentials<Port> exponential(largest.total(), scale);
-  const auto factor = reciprocal<Port>(sum_of_terms<Port>(count, [&](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA {
-    const auto e = exponential(load<Port>(scores + j, n, -infinity));
-    store<Port>(weights + j, e, n);
-    return e;
-  }));
-  transform_row<Port>(weights, weights, count, [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
+// Rows of any length in three passes, the sum of each among them.
+template <class Port, std::size_t Rows>
+constexpr void softmax_in_memory(std::size_t i, std::size_t vectors, const auto& row_at, float scale) noexcept {
+  Largest<Port> largest[Rows];
+  for (std::size_t v = 0; v < vectors; ++v) {
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) largest[r].take(row_at(i + r).template load<Port>(v, vectors));
+  }
+  float totals[Rows];
+  TINYATTN_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) totals[r] = largest[r].total();
+  SixteenLanes<Port> lanes[Rows];
+  const auto exponentiate = [&](std::size_t q, std::size_t v) TINYATTN_INLINE_LAMBDA {
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const auto e = Exponentials<Port>(totals[r], scale)(row_at(i + r).template load<Port>(v, vectors));
+      row_at(i + r).template store<Port>(v, vectors, e);
+      lanes[r].add(q, e);
+    }
+  };
+  constexpr std::size_t turn = SixteenLanes<Port>::vectors;
+  for (std::size_t v = 0; v < vectors; v += turn) {
+    TINYATTN_UNROLL
+    for (std::size_t q = 0; q < turn; ++q)
+      if (v + q < vectors) exponentiate(q, v + q);
+  }
+  TINYATTN_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const auto row = row_at(i + r).in_place();
+    const auto factor = reciprocal<Port>(lanes[r].total());
+    for (std::size_t v = 0; v < vectors; ++v) row.template store<Port>(v, vectors, Port::mul(row.template load<Port>(v, vectors), factor));
+  }
 }
 
-// The same on one lane.
+// A row of floats.
 template <class Port>
-constexpr void softmax_of_floats(const float* scores, float* weights, auto count, float scale) noexcept {
-  if (count == 0) return;
+TINYATTN_ALWAYS_INLINE constexpr Exponentials<Port> exponentials_of_floats(const float* row, auto count, float scale) noexcept {
   Largest<Port> largest;
   for_each_group<Port>(count, [&](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA {
     constexpr std::size_t size = n;
     float group[size];
-    Port::load_row(scores + j, group);
+    Port::load_row(row + j, group);
     TINYATTN_UNROLL
     for (std::size_t e = 0; e < size; ++e) largest.take(group[e]);
   });
-  transform_each(scores, weights, count, Exponentials<Port>(largest.total(), scale));
-  scale_floats<Port>(weights, count, reciprocal<Port>(sum_of_floats<Port>(weights, count)));
+  return {largest.total(), scale};
 }
-
-// The same for a row of at most `Most` floats, which has room for so many.
-template <class Port, std::size_t Most>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_few(float* row, std::size_t count, float scale) noexcept {
-  if (count == 0) return;
-  Largest<Port> largest;
-  for_each_group<Port>(count, [&](std::size_t j, auto) TINYATTN_INLINE_LAMBDA { largest.take(row[j]); });
-  transform_each(row, row, count, Exponentials<Port>(largest.total(), scale));
-  for (std::size_t j = count; j < Most; ++j) row[j] = 0.0f;
-  scale_floats<Port>(row, Extent<Most>{}, reciprocal<Port>(sum_of_floats<Port>(row, Extent<Most>{})));
-}
-
-// e^(scale * (scores[j] - m)) over their sum, m the largest score: a probability distribution, or zeros if nothing takes
-// part. `weights` may be `scores`.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_row(const float* scores, float* weights, auto count, float scale) noexcept {
-  if constexpr (Port::lanes == 1) {
-    softmax_of_floats<Port>(scores, weights, count, scale);
-  } else {
-    constexpr std::size_t most = 4;
-    const std::size_t vectors = (count + Port::lanes - 1) / Port::lanes;
-    if (vectors <= most)
-      with_extent<most>(vectors, [=](auto n) TINYATTN_INLINE_LAMBDA { softmax_in_registers<Port, n>(scores, weights, count, scale); });
+constexpr void softmax_of_floats(const auto& row, float scale) noexcept {
+  if (row.count == 0) return;
+  transform_each(row.from, row.to, row.count, exponentials_of_floats<Port>(row.from, row.count, scale));
+  scale_floats<Port>(row.to, row.count, reciprocal<Port>(sum_of_floats<Port>(row.to, row.count)));
+}
+
+// The same for a few floats, which have room for `Most` of them.
+template <class Port, std::size_t Most>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_few(const auto& row, float scale) noexcept {
+  if (row.count == 0) return;
+  transform_each(row.from, row.to, row.count, exponentials_of_floats<Port>(row.from, row.count, scale));
+  for (std::size_t j = row.count; j < Most; ++j) row.to[j] = 0.0f;
+  scale_floats<Port>(row.to, Extent<Most>{}, reciprocal<Port>(sum_of_floats<Port>(row.to, Extent<Most>{})));
+}
+
+// Rows that have as many vectors each, at most MostVectors: side by side as far as registers go.
+template <class Port, std::size_t Rows, std::size_t MostVectors>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_side_by_side(std::size_t first, std::size_t vectors, const auto& row_at,
+                                                           float scale) noexcept {
+  const auto in_registers = [&](auto n) TINYATTN_INLINE_LAMBDA { softmax_in_registers<Port, Rows, n>(first, row_at, scale); };
+  const auto by_two = [&](auto n) TINYATTN_INLINE_LAMBDA {
+    for (std::size_t r = 0; r < Rows; r += 2) softmax_in_registers<Port, 2, n + 4>(first + r, row_at, scale);
+  };
+  if (MostVectors <= 4 || vectors <= 4)
+    with_extent<smaller(MostVectors, 4)>(vectors, in_registers);
+  else if constexpr (Rows % 2 == 0 && MostVectors > 4) {
+    if (vectors <= 8)
+      with_extent<smaller(MostVectors, 8) - 4>(vectors - 4, by_two);
     else
-      softmax_in_memory<Port>(scores, weights, count, scale);
+      for (std::size_t r = 0; r < Rows; r += 2) softmax_in_memory<Port, 2>(first + r, vectors, row_at, scale);
+  } else {
+    for (std::size_t r = 0; r < Rows; ++r) softmax_in_memory<Port, 1>(first + r, vectors, row_at, scale);
   }
 }
 
-// The same for query i, whose scores end at `end`, over the keys that it sees; the others weigh 0.
-template <class Port, class Visible>
-constexpr void masked_softmax_row(std::size_t i, float* scores, std::size_t end, float scale, const Visible& visible) noexcept {
+// e^(scale * (scores[j] - m)) over their sum, m the largest score, row by row: a probability distribution, or zeros if
+// nothing takes part. row_at(i) is a Row of at most `most` elements; none is shorter than the one before.
+template <class Port, class Most>
+constexpr void softmax_rows(auto rows, Most, const auto& row_at, float scale) noexcept {
+  if constexpr (Port::lanes == 1) {
+    for (std::size_t i = 0; i < rows; ++i)
+      if constexpr (is_few<Port, Most> && decltype(row_at(i))::is_padded)
+        softmax_of_few<Port, Most{}>(row_at(i), scale);
+      else
+        softmax_of_floats<Port>(row_at(i), scale);
+  } else {
+    constexpr std::size_t most_vectors = std::is_same_v<Most, std::size_t> ? 16 : padded<Port>(Most{}) / Port::lanes;
+    constexpr Extent<most_vectors == 1 ? 6 : 4> several;
+    const auto vectors = [&](std::size_t i) TINYATTN_INLINE_LAMBDA { return row_at(i).template vectors<Port>(); };
+    std::size_t i = 0;
+    for (; i + several <= rows; i += several)
+      if (vectors(i) == vectors(i + several - 1))
+        softmax_side_by_side<Port, several, most_vectors>(i, vectors(i), row_at, scale);
+      else
+        for (std::size_t r = 0; r < several; ++r) softmax_in_memory<Port, 1>(i + r, vectors(i + r), row_at, scale);
+    for (; i < rows; ++i) softmax_in_memory<Port, 1>(i, vectors(i), row_at, scale);
+  }
+}
+
+// The same for the scores of some queries over the keys that they see; what they do not see weighs 0. A row ends at its query's
+// visible.end.
+template <class Port>
+constexpr void masked_softmax(auto rows, const auto& scores, float scale, const auto& visible) noexcept {
+  using Visible = std::remove_cvref_t<decltype(visible)>;
   if constexpr (Visible::has_holes)
-    for (std::size_t j = 0; j < end; ++j) scores[j] = visible.sees(i, j) ? visible.template score<Port>(i, j, scores[j], scale) : -infinity;
-  using Keys = decltype(visible.keys());
-  const float factor = Visible::adds ? 1.0f : scale;
-  if constexpr (is_few<Port, Keys>)
-    softmax_of_few<Port, Keys{}>(scores, end, factor);
-  else
-    softmax_row<Port>(scores, scores, end, factor);
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < visible.end(i, 1); ++j) {
+        float& score = *scores.at(i, j);
+        score = visible.sees(i, j) ? visible.template score<Port>(i, j, score, scale) : -infinity;
+      }
+  const auto row_at = [&](std::size_t i) TINYATTN_INLINE_LAMBDA {
+    return Row<true, std::size_t>{scores.at(i, 0), scores.at(i, 0), visible.end(i, 1)};
+  };
+  softmax_rows<Port>(rows, visible.keys(), row_at, Visible::adds ? 1.0f : scale);
   if constexpr (Visible::has_holes)
-    for (std::size_t j = 0; j < end; ++j)
-      if (!visible.sees(i, j)) scores[j] = 0.0f;
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < visible.end(i, 1); ++j)
+        if (!visible.sees(i, j)) *scores.at(i, j) = 0.0f;
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

@@ -7,6 +7,7 @@
 #include "tinyattn/kernel/operand.hpp"
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 TINYATTN_BEGIN
@@ -39,8 +40,7 @@ Product(Rows, Inner, Cols, A, B, Start, Out) -> Product<Rows, Inner, Cols, A, B,
 template <class Port, class Inner>
 inline constexpr std::size_t unrolled_steps = 1;
 template <class Port, std::size_t Inner>
-requires(Port::lanes == 1)
-inline constexpr std::size_t unrolled_steps<Port, Extent<Inner>> = Inner <= 4 ? Inner : 2 - Inner % 2;
+requires(Port::lanes == 1) inline constexpr std::size_t unrolled_steps<Port, Extent<Inner>> = Inner <= 4 ? Inner : 2 - Inner % 2;
 
 // Rows x Vectors vectors of the output, in registers. The tile has `cols` columns, of which the last vector
 // may fill some lanes only; its corner stands at row i and column j.
@@ -77,7 +77,7 @@ struct Tile {
     if constexpr (requires { product.inner.keys(); }) {
       const std::size_t common = product.inner.common(i, Rows);
       multiply_add(product, common);
-      multiply_add_seen(product, common, product.inner.end(i, Rows));
+      multiply_add_seen(product, common);
     } else {
       multiply_add(product, product.inner);
     }
@@ -109,15 +109,17 @@ struct Tile {
     } while ((left -= steps) != 0);
   }
 
-  // The same for every k from `inner` to end - 1 that query i + r sees.
-  TINYATTN_ALWAYS_INLINE constexpr void multiply_add_seen(const auto& product, std::size_t inner, std::size_t end) noexcept {
-    for (std::size_t k = inner; k < end; ++k) {
-      typename Port::vec row[Vectors];
-      product.b.template load_row<Port>(product.b.at(k, j), row, cols);
-      TINYATTN_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) {
-        if (!product.inner.sees(i + r, k)) continue;
+  // The same for every k from `inner` on that query i + r sees.
+  TINYATTN_ALWAYS_INLINE constexpr void multiply_add_seen(const auto& product, std::size_t inner) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const std::size_t end = product.inner.end(i + r, 1);
+      for (std::size_t k = inner; k < end; ++k) {
+        if constexpr (std::remove_cvref_t<decltype(product.inner)>::has_holes)
+          if (!product.inner.sees(i + r, k)) continue;
         const auto factor = Port::broadcast(*product.a.at(i + r, k));
+        typename Port::vec row[Vectors];
+        product.b.template load_row<Port>(product.b.at(k, j), row, cols);
         TINYATTN_UNROLL
         for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
       }

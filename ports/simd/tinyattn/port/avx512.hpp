@@ -86,7 +86,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   static constexpr std::size_t registers = 32;
   static constexpr std::size_t tile_vectors = 4;
   static constexpr std::size_t block_rows = 96;
-  static constexpr std::size_t query_rows = 12;
+  static constexpr std::size_t query_rows = 16;
   static constexpr bool shares_code = false;
 
   template <std::size_t Vectors>

@@ -20,32 +20,32 @@ namespace detail {
 template <std::size_t Row>
 struct neighbours;
 
-#define TINYATTN_NEIGHBOURS(Row, R0, R1, R2, R3, R4, R5)                              \
-  template <>                                                                         \
-  struct neighbours<Row> {                                                            \
-    TINYATTN_ALWAYS_INLINE static void load(const float* from, float (&row)[6]) {     \
-      register float r0 asm(#R0);                                                     \
-      register float r1 asm(#R1);                                                     \
-      register float r2 asm(#R2);                                                     \
-      register float r3 asm(#R3);                                                     \
-      register float r4 asm(#R4);                                                     \
-      register float r5 asm(#R5);                                                     \
-      asm("vldm %6, {" #R0 "-" #R5 "}"                                                \
-          : "=t"(r0), "=t"(r1), "=t"(r2), "=t"(r3), "=t"(r4), "=t"(r5)                \
-          : "r"(from), "m"(*reinterpret_cast<const float(*)[6]>(from)));              \
-      row[0] = r0, row[1] = r1, row[2] = r2, row[3] = r3, row[4] = r4, row[5] = r5;   \
-    }                                                                                 \
-    TINYATTN_ALWAYS_INLINE static void store(const float (&row)[6], float* to) {      \
-      register float r0 asm(#R0) = row[0];                                            \
-      register float r1 asm(#R1) = row[1];                                            \
-      register float r2 asm(#R2) = row[2];                                            \
-      register float r3 asm(#R3) = row[3];                                            \
-      register float r4 asm(#R4) = row[4];                                            \
-      register float r5 asm(#R5) = row[5];                                            \
-      asm("vstm %1, {" #R0 "-" #R5 "}"                                                \
-          : "=m"(*reinterpret_cast<float(*)[6]>(to))                                  \
-          : "r"(to), "t"(r0), "t"(r1), "t"(r2), "t"(r3), "t"(r4), "t"(r5));           \
-    }                                                                                 \
+#define TINYATTN_NEIGHBOURS(Row, R0, R1, R2, R3, R4, R5)                            \
+  template <>                                                                       \
+  struct neighbours<Row> {                                                          \
+    TINYATTN_ALWAYS_INLINE static void load(const float* from, float (&row)[6]) {   \
+      register float r0 asm(#R0);                                                   \
+      register float r1 asm(#R1);                                                   \
+      register float r2 asm(#R2);                                                   \
+      register float r3 asm(#R3);                                                   \
+      register float r4 asm(#R4);                                                   \
+      register float r5 asm(#R5);                                                   \
+      asm("vldm %6, {" #R0 "-" #R5 "}"                                              \
+          : "=t"(r0), "=t"(r1), "=t"(r2), "=t"(r3), "=t"(r4), "=t"(r5)              \
+          : "r"(from), "m"(*reinterpret_cast<const float(*)[6]>(from)));            \
+      row[0] = r0, row[1] = r1, row[2] = r2, row[3] = r3, row[4] = r4, row[5] = r5; \
+    }                                                                               \
+    TINYATTN_ALWAYS_INLINE static void store(const float (&row)[6], float* to) {    \
+      register float r0 asm(#R0) = row[0];                                          \
+      register float r1 asm(#R1) = row[1];                                          \
+      register float r2 asm(#R2) = row[2];                                          \
+      register float r3 asm(#R3) = row[3];                                          \
+      register float r4 asm(#R4) = row[4];                                          \
+      register float r5 asm(#R5) = row[5];                                          \
+      asm("vstm %1, {" #R0 "-" #R5 "}"                                              \
+          : "=m"(*reinterpret_cast<float(*)[6]>(to))                                \
+          : "r"(to), "t"(r0), "t"(r1), "t"(r2), "t"(r3), "t"(r4), "t"(r5));         \
+    }                                                                               \
   }
 TINYATTN_NEIGHBOURS(0, s0, s1, s2, s3, s4, s5);
 TINYATTN_NEIGHBOURS(1, s6, s7, s8, s9, s10, s11);
@@ -65,8 +65,12 @@ struct fpu : scalar {
 #if defined(__arm__)
   using scalar::load_row;
   using scalar::store_row;
-  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, float (&row)[tile_vectors]) noexcept { detail::neighbours<4>::load(from, row); }
-  TINYATTN_ALWAYS_INLINE static void store_row(const float (&row)[tile_vectors], float* to) noexcept { detail::neighbours<4>::store(row, to); }
+  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, float (&row)[tile_vectors]) noexcept {
+    detail::neighbours<4>::load(from, row);
+  }
+  TINYATTN_ALWAYS_INLINE static void store_row(const float (&row)[tile_vectors], float* to) noexcept {
+    detail::neighbours<4>::store(row, to);
+  }
 
   // Row number Row of a tile, from 0 to 3.
   template <std::size_t Row>

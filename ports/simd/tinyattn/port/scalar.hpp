@@ -25,7 +25,9 @@ struct scalar {
   static constexpr bool shares_code = true;
 
   TINYATTN_ALWAYS_INLINE static constexpr float load(const float* from) noexcept { return *from; }
-  TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n, float rest) noexcept { return n == 0 ? rest : *from; }
+  TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n, float rest) noexcept {
+    return n == 0 ? rest : *from;
+  }
   template <std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static constexpr void load_row(const float* from, float (&row)[Vectors]) noexcept {
     TINYATTN_UNROLL

@@ -12,7 +12,7 @@
 
 #include "board.h"
 
-namespace journey {
+namespace support {
 
 // A short text on the stack, ended by a zero as board_print wants it.
 class Text {
@@ -37,7 +37,7 @@ class Text {
 };
 
 // At least `minimum` digits, zeros in front; a comma after every third if `grouped`.
-constexpr Text digits(std::uint64_t value, std::size_t minimum = 1, bool grouped = false) {
+constexpr Text integer(std::uint64_t value, std::size_t minimum = 1, bool grouped = false) {
   std::array<char, 20> reversed{};
   std::size_t count = 0;
   for (; value != 0 || count < minimum; value /= 10) reversed[count++] = static_cast<char>('0' + value % 10);
@@ -85,20 +85,20 @@ constexpr Text decimal(float x, bool with_decimals = true) {
     return text;
   }
   const std::uint64_t ten_thousandths = rounded_product(x, 10000);
-  text.append(digits(ten_thousandths / 10000).c_str());
+  text.append(integer(ten_thousandths / 10000).c_str());
   text.append('.');
-  if (with_decimals) text.append(digits(ten_thousandths % 10000, 4).c_str());
+  if (with_decimals) text.append(integer(ten_thousandths % 10000, 4).c_str());
   return text;
 }
 
 static_assert(decimal(1.45505822f) == "1.4551" && decimal(-0.0738902539f) == "-0.0739");
 static_assert(decimal(0.03125f) == "0.0312" && decimal(0.09375f) == "0.0938", "a half goes to the even neighbour");
 static_assert(decimal(2.0f, false) == "2." && decimal(-std::numeric_limits<float>::infinity()) == "-inf");
-static_assert(digits(1048576, 1, true) == "1,048,576");
+static_assert(integer(1048576, 1, true) == "1,048,576");
 
 inline void print(const char* text) { board_print(text); }
 inline void print(const Text& text) { board_print(text.c_str()); }
-inline void print(std::size_t number) { print(digits(number)); }
+inline void print(std::size_t number) { print(integer(number)); }
 
 template <class... Parts>
 requires(sizeof...(Parts) > 1) void print(const Parts&... parts) { (print(parts), ...); }
@@ -112,4 +112,4 @@ inline void print_right_aligned(const Text& text, std::size_t width) {
   print(text);
 }
 
-}  // namespace journey
+}  // namespace support

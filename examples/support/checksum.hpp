@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace journey {
+namespace support {
 
 class Checksum {
  public:
@@ -36,4 +36,4 @@ static_assert([] {
   return checksum.value();
 }() == 0xcbf43926);
 
-}  // namespace journey
+}  // namespace support

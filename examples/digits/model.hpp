@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// The model that train.py trains: a digit of 8 x 8 pixels is a sequence of 8 tokens, its rows. Attention lets each row look at all
+// others; a shortcut carries the row itself past the attention; a linear layer reads all rows at once.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "tinyattn/tinyattn.hpp"
+#include "weights.hpp"
+
+namespace digits {
+
+inline constexpr std::size_t num_tokens = 8;
+inline constexpr std::size_t row_pixels = 8;
+inline constexpr std::size_t width = 32;
+inline constexpr std::size_t num_heads = 4;
+inline constexpr std::size_t num_classes = 10;
+
+using Image = tinyattn::Matrix<float, num_tokens, row_pixels>;  // 0 is white, 1 is black
+using Hidden = tinyattn::Matrix<float, num_tokens, width>;
+using Logits = tinyattn::Vector<float, num_classes>;
+using Attention = std::remove_const_t<decltype(weights::attention)>;
+
+inline constexpr std::size_t parameter_count = weights::position.size() + Attention::parameter_count +
+                                               decltype(weights::shortcut)::parameter_count +
+                                               decltype(weights::classifier)::parameter_count;
+
+// What lives from one layer to the next.
+struct Scratch {
+  Image x;
+  Hidden attended;
+  Hidden shortcut;
+  Attention::Workspace attention;
+};
+static_assert(sizeof(Scratch) <= 5 * 1024);
+static_assert(Attention::head_dim * num_heads == width);
+
+constexpr void relu(Hidden& hidden) {
+  for (float& element : hidden.elements)
+    if (element < 0.0f) element = 0.0f;
+}
+
+// One score for each digit; the largest is the answer.
+constexpr Logits classify(const Image& image, Scratch& scratch) {
+  scratch.x = add(image, weights::position);
+  weights::attention.forward(scratch.x, scratch.attended, scratch.attention);
+  matmul(scratch.x, weights::shortcut.weight, scratch.shortcut);
+  scratch.attended = add(scratch.attended, scratch.shortcut);
+  relu(scratch.attended);
+  const tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()> all_tokens{scratch.attended.data()};
+  return row(weights::classifier(all_tokens), 0);
+}
+
+constexpr std::size_t largest(const Logits& logits) {
+  std::size_t best = 0;
+  for (std::size_t digit = 1; digit < num_classes; ++digit)
+    if (logits(digit) > logits(best)) best = digit;
+  return best;
+}
+
+}  // namespace digits

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Turns trained weights into a C++ header of constant tinyattn layers. From Python, `import export` gives the same as functions.
+
+    export.py WEIGHTS -o HEADER --num-heads N [--context-length N] [--causal | --no-causal] [--prefix PREFIX] [--name NAME]
+"""
+import argparse
+import os
+import sys
+
+from tinyattn_export import Refusal, attention, linear, of_state_dict, read, read_parts, tensor, write, write_safetensors
+from tinyattn_export.names import check_namespace
+from tinyattn_export.refusal import shown
+from tinyattn_export.search import SETTINGS
+
+__all__ = ["Refusal", "attention", "linear", "of_state_dict", "read", "read_parts", "tensor", "write", "write_safetensors"]
+
+
+def count(text):
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 2**31:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number from 1 on")
+    return int(text)
+
+
+def setting(text):
+    role, equals, name = text.partition("=")
+    if role not in SETTINGS or not equals or not name:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not ROLE=NAME, with one of {', '.join(SETTINGS)} as ROLE")
+    return role, name
+
+
+def namespace(text):
+    try:
+        check_namespace(text)
+    except Refusal as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+    return text
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
+    parser.add_argument("weights", metavar="WEIGHTS", help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
+    parser.add_argument("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
+    parser.add_argument("--num-heads", type=count, metavar="N", help="needed unless --parts says it")
+    parser.add_argument("--context-length", type=count, metavar="N", default=1024, help="the most tokens; 1024 unless given")
+    parser.add_argument("--causal", action=argparse.BooleanOptionalAction, default=True, help="no token sees a later one; the default")
+    parser.add_argument("--prefix", default="", help="what stands before the layer's own names, such as h.0.attn.")
+    parser.add_argument("--name", type=namespace, default="model", help="the namespace of the constants; model unless given")
+    parser.add_argument("--map", dest="mapping", type=setting, action="extend", nargs="+", default=[], metavar="ROLE=NAME",
+                        help="which tensor is query, key, value, qkv or out, or the bias of one: query_bias ...; NAME.T if stored in x out")
+    parser.add_argument("--ignore", action="extend", nargs="+", default=[], metavar="NAME",
+                        help="a tensor that may be left out although it belongs to the layer; * and ? are wildcards")
+    parser.add_argument("--parts", metavar="TOML", help="a description of a model of several parts")
+    parser.add_argument("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
+    given = parser.parse_args(words)
+    if given.parts and (given.prefix or given.mapping or given.ignore):
+        parser.error("--prefix, --map and --ignore stand in the description of --parts")
+    if not given.parts and given.num_heads is None:
+        parser.error("the following arguments are required: --num-heads")
+    return given
+
+
+def requested(given):
+    layer = {"num_heads": given.num_heads, "context_length": given.context_length, "causal": given.causal}
+    if given.parts:
+        return read_parts(given.parts, layer)
+    return {"attention": attention(given.prefix, **layer, mapping=dict(given.mapping), ignore=given.ignore)}
+
+
+def refuse_to_overwrite(given):
+    inputs = [path for path in (given.weights, given.parts) if path]
+    outputs = [path for path in (given.header, given.binary) if path]
+    real = [os.path.realpath(path) for path in inputs + outputs]
+    if len(set(real)) != len(real):
+        raise Refusal("what is read and what is written must be different files")
+
+
+def main(words):
+    given = arguments(words)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")
+    try:
+        refuse_to_overwrite(given)
+        weights = read(given.weights)
+        parts = write(given.header, weights, given.name, requested(given), given.binary)
+    except Refusal as problem:
+        print(f"export.py: {problem}", file=sys.stderr)
+        return 1
+    for name, part in parts.items():
+        print(f"{given.name}::{name}: {part.summary}; {part.parameter_count} parameters")
+        for member, text in part.sources.items():
+            print(f"  {member}: {text}")
+        for remark in part.remarks:
+            print(f"  {remark}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""What cannot be exported is said in one sentence."""
+
+LONGEST_NAME = 120
+MOST_NAMES = 12
+
+
+class Refusal(Exception):
+    """str() of it is the sentence."""
+
+
+def shown(text):
+    """A name out of a file, which may hold anything, as it may stand in a message, a comment or a terminal."""
+    clean = "".join(character if character.isprintable() and character != "\\" else "?" for character in str(text))
+    return clean if len(clean) <= LONGEST_NAME else clean[:LONGEST_NAME] + "..."
+
+
+def listed(names):
+    """The first of them, and how many more there are."""
+    names = list(names)
+    more = [f"and {len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
+    return ", ".join([shown(name) for name in names[:MOST_NAMES]] + more)

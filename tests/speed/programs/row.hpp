@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// A row of a table: one operation, computed by one library. Each is a file of its own in the program, made
+// from tinyattn.cpp or a peer with -DTINYATTN_BENCH_OPERATION and -DTINYATTN_BENCH_NAME.
+#pragma once
+
+#include "operations.hpp"
+
+#include <cstddef>
+
+namespace tinyattn::bench {
+
+struct Row {
+  const char* name;
+  void (*prepare)();
+  void (*once)();
+  void (*repeat)(std::size_t times);
+  Row* next;
+};
+
+// All rows that the program was linked with.
+inline Row* rows = nullptr;
+
+struct Register {
+  explicit Register(Row& row) {
+    row.next = rows;
+    rows = &row;
+  }
+};
+
+// Whatever `operands` hold may be read and written here, so that each of several equal calls must be made.
+inline void keep(auto& operands) { asm volatile("" : : "r"(&operands) : "memory"); }
+
+template <class Library, class Operation>
+struct RowOf {
+  static inline Operation operands;
+
+  static void prepare() { operands.prepare(); }
+
+  [[gnu::noinline]] static void once() {
+    keep(operands);
+    Library::compute(operands);
+    keep(operands);
+  }
+
+  // Inlined into the loop, as into a caller.
+  static void repeat(std::size_t times) {
+    for (std::size_t i = 0; i < times; ++i) {
+      keep(operands);
+      Library::compute(operands);
+    }
+    keep(operands);
+  }
+
+  static constexpr Row named(const char* name) { return {name, prepare, once, repeat, nullptr}; }
+};
+
+}  // namespace tinyattn::bench
+
+// At the end of a library's file.
+#define TINYATTN_BENCH_ROW_BY(Library)                                                                                        \
+  constinit tinyattn::bench::Row row = tinyattn::bench::RowOf<Library, TINYATTN_BENCH_OPERATION>::named(TINYATTN_BENCH_NAME); \
+  const tinyattn::bench::Register registered(row)

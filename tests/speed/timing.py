@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Times rows on this machine, each as a share of the roof: a loop of multiply-adds in registers, timed beside it."""
+import dataclasses
+import json
+import pathlib
+import statistics
+
+import building
+
+# The instructions that a port may be built for; any other port takes those of this machine.
+PORT_FLAGS = {"avx512": ["-march=x86-64-v4"], "avx2": ["-march=x86-64-v3"], "sse2": ["-march=x86-64"]}
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A library as one compiler builds it."""
+
+    title: str
+    source: str
+    compiler: str
+    flags: tuple
+    libraries: tuple = ()  # that the program is linked with
+    environment: tuple = ()
+    operations: tuple = ("matmul", "softmax", "attention")
+    is_ours: bool = False  # and so held to what is to be reached
+
+
+@dataclasses.dataclass(frozen=True)
+class Time:
+    """Medians over all repetitions. The share is of the same repetition's roof."""
+
+    ns: float
+    share: float  # of the roof, of two operations a unit of work
+    roof: float  # GFLOP/s
+    spread: float  # half of the repetitions lie within this relative distance of the median
+
+
+def ours(compiler, port="", flags=(), optimization="-O2"):
+    chosen = (*PORT_FLAGS.get(port, ["-march=native"]), *([f"-DTINYATTN_PORT={port}"] if port else []))
+    title = " ".join(word for word in ("tinyattn", compiler, port) if word)
+    return Column(title, "tinyattn.cpp", compiler, (optimization, *chosen, *flags), is_ours=True)
+
+
+def peers(compilers):
+    """Each with the flags that its own users are told to take. OpenBLAS does not know every processor with AVX-512 by itself."""
+    fast = ("-O3", "-march=native", "-DNDEBUG", "-isystem", "/usr/include/eigen3")
+    widest = "SkylakeX" if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split() else ""
+    openblas = (("OPENBLAS_NUM_THREADS", "1"), *((("OPENBLAS_CORETYPE", widest),) if widest else ()))
+    return [
+        *(Column(f"Eigen {compiler}", "peers/eigen.cpp", compiler, fast) for compiler in compilers),
+        Column("OpenBLAS", "peers/openblas.cpp", "g++", fast, ("-lopenblas",), openblas, ("matmul", "attention")),
+        Column("oneDNN", "peers/onednn.cpp", "g++", fast, ("-ldnnl",), (("OMP_NUM_THREADS", "1"),), ("matmul", "attention")),
+    ]
+
+
+class Program:
+    def __init__(self, column, all_rows):
+        rows = [row for row in all_rows if row.operation in column.operations]
+        self.column = column
+        self.rows = {row.name: row for row in rows}
+        self.folder = building.empty_folder("host", column.title.replace(" ", "-"))
+        self.path = self.folder / "timed"
+        self.samples = {name: [] for name in self.rows}
+        command = [column.compiler, *building.LANGUAGE, *column.flags]
+        objects = building.compile_rows(command, column.source, rows, self.folder)
+        fixed = [self.folder / "timed.o", self.folder / "roof.o"]
+        building.call([*command, "-c", building.PROGRAMS / "timed.cpp", "-o", fixed[0]])
+        building.call([*command, "-ffp-contract=fast", "-c", building.PROGRAMS / "roof.cpp", "-o", fixed[1]])
+        building.call([column.compiler, *objects, *fixed, *column.libraries, "-lbenchmark", "-lpthread", "-o", self.path])
+
+    def run(self, repetitions, seconds):
+        report = self.folder / "report.json"
+        building.call([self.path, f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={seconds}",
+                       "--benchmark_enable_random_interleaving=true", f"--benchmark_out={report}"], **dict(self.column.environment))
+        for one in json.loads(report.read_text(encoding="utf-8"))["benchmarks"]:
+            if one["run_type"] == "iteration":
+                self.samples[one["run_name"]].append((one["cpu_time"], one["roof"] / 1e9))
+
+    def times(self):
+        return {name: time(row, self.samples[name]) for name, row in self.rows.items()}
+
+
+def time(row, samples):
+    """samples: pairs of ns per call and the roof in GFLOP/s."""
+    times = [ns for ns, _ in samples]
+    shares = sorted(2 * row.work / ns / roof for ns, roof in samples)
+    median = statistics.median(shares)
+    spread = statistics.median(abs(share - median) for share in shares) / median
+    return Time(statistics.median(times), median, statistics.median(roof for _, roof in samples), spread)
+
+
+def measure(columns, rows, rounds, repetitions, seconds):
+    """{column: {row name: Time}}. The programs take turns, so that a disturbance meets all of them."""
+    programs = [Program(column, rows) for column in columns]
+    for _ in range(rounds):
+        for program in programs:
+            program.run(repetitions, seconds)
+    return {program.column: program.times() for program in programs}
+
+
+# --- The table ---
+
+
+def figure(row, time, unit):
+    if unit == "%":
+        return 100 * time.share
+    if unit == "GFLOP/s":
+        return 2 * row.work / time.ns
+    return time.ns / row.work if unit == "ns/element" else time.ns
+
+
+def digits(number):
+    return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"
+
+
+def reached(row, time):
+    now, goal = figure(row, time, row.host.unit), row.host.figure
+    return now <= goal if row.host.unit.startswith("ns") else now >= goal
+
+
+def cell(row, column, time):
+    if time is None:
+        return ""
+    unit = row.host.unit
+    mark = " ✗" if column.is_ours and not reached(row, time) else ""
+    speed = f" ({2 * row.work / time.ns:.0f})" if unit == "%" else ""
+    return f"{digits(figure(row, time, unit))} {unit}{speed}{mark}"
+
+
+def table(rows, measured):
+    """Rows by columns. measured: {column: {row name: Time}}"""
+    lines = [["", *(column.title for column in measured), "to reach"]]
+    for row in rows:
+        cells = [cell(row, column, times.get(row.name)) for column, times in measured.items()]
+        lines.append([row.name, *cells, f"{digits(row.host.figure)} {row.host.unit}"])
+    return lines
+
+
+def roofs(measured):
+    medians = {column.title: statistics.median(time.roof for time in times.values()) for column, times in measured.items()}
+    return ", ".join(f"{roof:.0f} ({title})" for title, roof in medians.items())
