@@ -70,7 +70,7 @@ constexpr auto score_columns(auto end, Source, const auto&...) noexcept {
 template <class Port, class Source, class Stride>
 constexpr auto score_columns(std::size_t end, Source source, RowMajor<float, Stride>) noexcept {
   using Narrow = narrowed<Port, Source>;
-  if constexpr (Port::shares_code && Port::lanes == 1 && is_few<Port, Source>)
+  if constexpr (Port::shares_code && is_few<Port, Source>)
     return source;
   else if constexpr (Port::shares_code)
     return score_columns<Port>(end, source);
@@ -95,7 +95,8 @@ constexpr void attend(auto rows, auto key_dim, auto value_dim, const auto& queri
   matmul<Port>(Product{rows, key_dim, score_columns<Port>(visible.end(0, rows), visible.keys(), keys), queries, keys, Zero{}, scores});
   masked_softmax<narrowed<Port, decltype(visible.keys())>>(rows, scores, scale, visible);
   for (std::size_t i = 0; i < rows; ++i) take_weights(i, scores.at(i, 0), visible.end(i, 1));
-  if constexpr (Port::shares_code && !is_few<Port, decltype(visible.keys())>) {
+  using Visible = std::remove_cvref_t<decltype(visible)>;
+  if constexpr (Port::shares_code && !(Port::lanes == 1 && is_tiny<decltype(rows), Visible, decltype(value_dim)>)) {
     if (const std::size_t common = visible.common(0, rows); common != 0)
       matmul<Port>(Product{rows, AtLeast<1>{common}, value_dim, scores, values, Zero{}, context});
     else

@@ -132,10 +132,9 @@ inline constexpr bool is_tiny<Rows, Visible, Cols> = is_tiny<Rows, decltype(std:
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
   if constexpr (Port::shares_code) {
-    constexpr std::size_t vectors = overlapping_vectors<Port, Cols>;
-    constexpr std::size_t width = vectors * Port::lanes;
-    using AnyRows = any_size<even_tile_rows<Port, vectors, Rows>, Rows>;
-    using AnyCols = any_size<width, Cols>;
+    constexpr std::size_t width = Port::tile_vectors * Port::lanes;
+    using AnyCols = std::conditional_t<is_at_most<width - 1, Cols>, Cols, any_size<width, Cols>>;
+    using AnyRows = any_size<even_tile_rows<Port, overlapping_vectors<Port, AnyCols>, Rows>, Rows>;
     matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, AnyCols{product.cols},
                                               of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
                                               of_any_shape<width>(product.start), of_any_shape(product.out)});

@@ -36,9 +36,7 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_group(std::size_t count, auto ste
 
 // So many elements at most as are moved at a time.
 template <class Port, class Count>
-inline constexpr bool is_few = false;
-template <class Port, std::size_t Count>
-inline constexpr bool is_few<Port, Extent<Count>> = (Port::lanes == 1 && Count <= Port::tile_vectors);
+inline constexpr bool is_few = Port::lanes == 1 && is_at_most<Port::tile_vectors, Count>;
 
 // row[j] *= factor.
 template <class Port>

@@ -31,6 +31,10 @@ template <std::size_t Least, std::size_t N>
 inline constexpr bool is_at_least<Least, Extent<N>> = (N >= Least);
 template <std::size_t Least, std::size_t N>
 inline constexpr bool is_at_least<Least, AtLeast<N>> = (N >= Least);
+template <std::size_t Most, class Count>
+inline constexpr bool is_at_most = false;
+template <std::size_t Most, std::size_t N>
+inline constexpr bool is_at_most<Most, Extent<N>> = (N <= Most);
 template <std::size_t Least, class Count>
 using any_size = std::conditional_t<is_at_least<Least, Count>, AtLeast<Least>, std::size_t>;
 

@@ -37,7 +37,7 @@ struct SeesAll {
 };
 
 // Query i sees the first i + 1 + ahead - behind keys; at least none, at most all of them.
-template <class Keys, class Ahead, class Behind>
+template <class Keys, class Ahead = std::size_t, class Behind = std::size_t>
 struct SeesEarlier {
   static constexpr bool has_holes = false;
   static constexpr bool adds = false;
