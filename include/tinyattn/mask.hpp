@@ -152,11 +152,11 @@ constexpr auto visible(NoMask, std::size_t, Keys keys) noexcept {
 }
 template <class Keys>
 constexpr auto visible(Causal, std::size_t, Keys keys) noexcept {
-  return SeesEarlier<Keys>{keys, 0, 0};
+  return SeesEarlier<Keys, Extent<0>, Extent<0>>{keys, {}, {}};
 }
 template <class Keys>
 constexpr auto visible(CausalBottomRight, std::size_t tokens, Keys keys) noexcept {
-  return SeesEarlier<Keys>{keys, keys, tokens};
+  return SeesEarlier<Keys, Keys, std::size_t>{keys, keys, tokens};
 }
 template <class Keys, std::size_t... Extents>
 constexpr auto visible(const BlockMask<Extents...>& mask, std::size_t, Keys keys) noexcept {

@@ -50,19 +50,32 @@ inline constexpr float round_to_integer = 0x1.8p23f;
 
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The coefficients of q are
 // tests/reference/exp_coefficients.py's: a minimax fit, then the neighbours in float with the least worst case.
+inline constexpr float exp_coefficients[] = {0x1.124cp-7f, 0x1.555654p-5f, 0x1.555472p-3f, 0.5f, 1.0f, 1.0f};
+inline constexpr std::size_t exp_degree = 6;
+
+// The coefficients in registers, for one evaluation. The fma of a single lane writes its sum over the addend, which is lost.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(typename Port::vec (&row)[exp_degree]) noexcept {
+  if constexpr (Port::lanes == 1) {
+    Port::load_row(exp_coefficients, row);
+  } else {
+    TINYATTN_UNROLL
+    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = Port::fill(exp_coefficients[i]);
+  }
+}
+
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
   const auto shifted = Port::fma(x, Port::fill(0x1.715476p+0f), Port::fill(round_to_integer));
   const auto n = Port::add(shifted, Port::fill(-round_to_integer));
   auto r = Port::fma(n, Port::fill(-0x1.62e430p-1f), x);
   r = Port::fma(n, Port::fill(0x1.05c610p-29f), r);
-  auto q = Port::fill(0x1.6bbdbep-10f);
-  q = Port::fma(q, r, Port::fill(0x1.124cp-7f));
-  q = Port::fma(q, r, Port::fill(0x1.555654p-5f));
-  q = Port::fma(q, r, Port::fill(0x1.555472p-3f));
-  q = Port::fma(q, r, Port::fill(0.5f));
-  const auto one = Port::fill(1.0f);
-  return {Port::fma(r, Port::fma(r, q, one), one), n, shifted};
+  typename Port::vec coefficients[exp_degree];
+  load_coefficients<Port>(coefficients);
+  auto power = Port::fill(0x1.6bbdbep-10f);
+  TINYATTN_UNROLL
+  for (std::size_t i = 0; i < exp_degree; ++i) power = Port::fma(power, r, coefficients[i]);
+  return {power, n, shifted};
 }
 
 // e^x for -87 <= x <= 0, and 0 for x = exp_is_zero, where n = -127 leaves no bit of the power of two; a NaN stays one.

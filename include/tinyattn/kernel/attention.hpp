@@ -37,6 +37,11 @@ struct CopyWeights {
   }
 };
 
+constexpr void fill_zeros(auto rows, auto cols, const auto& out) noexcept {
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < cols; ++j) *out.at(i, j) = 0.0f;
+}
+
 // Continues the chains of context, which end at the keys that every query of the block sees, over those that some see.
 template <class Port>
 constexpr void add_rest(auto rows, auto value_dim, const auto& weights, const auto& values, const auto& context,
@@ -57,7 +62,7 @@ constexpr void add_rest(auto rows, auto value_dim, const auto& weights, const au
 template <class Port, class Source>
 constexpr auto score_columns(auto end, Source, const auto&...) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-  if constexpr (Port::shares_code && fills_tile<width, Source> && std::is_same_v<decltype(end), std::size_t>)
+  if constexpr (Port::shares_code && is_at_least<width, Source> && std::is_same_v<decltype(end), std::size_t>)
     return AtLeast<width>{end < width ? width : end};
   else
     return end;
@@ -65,7 +70,9 @@ constexpr auto score_columns(auto end, Source, const auto&...) noexcept {
 template <class Port, class Source, class Stride>
 constexpr auto score_columns(std::size_t end, Source source, RowMajor<float, Stride>) noexcept {
   using Narrow = narrowed<narrowed<Port, Stride>, Source>;
-  if constexpr (Port::shares_code)
+  if constexpr (Port::shares_code && is_few<Port, Source>)
+    return source;
+  else if constexpr (Port::shares_code)
     return score_columns<Port>(end, source);
   else if constexpr (padded<Narrow>(Source{}) == Narrow::lanes)
     return Extent<Narrow::lanes>{};
@@ -88,8 +95,12 @@ constexpr void attend(auto rows, auto key_dim, auto value_dim, const auto& queri
   matmul<Port>(Product{rows, key_dim, score_columns<Port>(visible.end(0, rows), visible.keys(), keys), queries, keys, Zero{}, scores});
   masked_softmax<narrowed<narrowed<Port, decltype(scores.stride)>, decltype(visible.keys())>>(rows, scores, scale, visible);
   for (std::size_t i = 0; i < rows; ++i) take_weights(i, scores.at(i, 0), visible.end(i, 1));
-  if constexpr (Port::shares_code) {
-    matmul<Port>(Product{rows, visible.common(0, rows), value_dim, scores, values, Zero{}, context});
+  using Visible = std::remove_cvref_t<decltype(visible)>;
+  if constexpr (Port::shares_code && !(Port::lanes == 1 && is_tiny<decltype(rows), Visible, decltype(value_dim)>)) {
+    if (const std::size_t common = visible.common(0, rows); common != 0)
+      matmul<Port>(Product{rows, AtLeast<1>{common}, value_dim, scores, values, Zero{}, context});
+    else
+      fill_zeros(rows, value_dim, context);
     add_rest<Port>(rows, value_dim, scores, values, context, visible);
   } else {
     matmul<Port>(Product{rows, visible, value_dim, scores, values, Zero{}, context});

@@ -44,15 +44,22 @@ struct Heads {
 
   constexpr RowMajor<float, Extent<width>> block() const noexcept { return {workspace.block, {}}; }
 
-  // Keys are stored transposed, so that the scores of a block are products with rows.
+  // Keys are stored transposed, so that the scores of a block are products with rows. Where flash is dear they are all
+  // projected at once, to where the values will stand.
   template <class Port>
   constexpr void project_source(auto source_tokens, const auto& key_input, const auto& value_input) const noexcept {
     const RowMajor<float, Extent<Workspace::row_size>> keys{workspace.keys, {}};
-    for_each_block<Workspace::block_rows>(source_tokens, [&](std::size_t first, auto rows) {
-      project<Port>(rows, key_input.from(first, 0), key, block());
-      transpose<Port>(rows, Extent<width>{}, block(), keys.from(0, first));
-    });
-    project<Port>(source_tokens, value_input, value, RowMajor<float, Extent<width>>{workspace.values, {}});
+    const RowMajor<float, Extent<width>> values{workspace.values, {}};
+    if constexpr (Port::shares_code) {
+      project<Port>(source_tokens, key_input, key, values);
+      transpose<Port>(source_tokens, Extent<width>{}, values, keys);
+    } else {
+      for_each_block<Workspace::block_rows>(source_tokens, [&](std::size_t first, auto rows) {
+        project<Port>(rows, key_input.from(first, 0), key, block());
+        transpose<Port>(rows, Extent<width>{}, block(), keys.from(0, first));
+      });
+    }
+    project<Port>(source_tokens, value_input, value, values);
   }
 
   // The contexts of one head for the queries of a block. `queries` and `context` start at the head's first column.

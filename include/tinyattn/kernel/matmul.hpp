@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 TINYATTN_BEGIN
 
@@ -58,14 +59,6 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, std::siz
 
 // --- Where flash is dear: the last tile overlaps its neighbour instead of being smaller ---
 
-// What is known of an extent beside the width of a tile.
-template <std::size_t Width, class Count>
-inline constexpr bool fills_tile = false;
-template <std::size_t Width, std::size_t N>
-inline constexpr bool fills_tile<Width, Extent<N>> = (N >= Width);
-template <std::size_t Width, std::size_t N>
-inline constexpr bool fills_tile<Width, AtLeast<N>> = (N >= Width);
-
 // Columns that do not fill a tile: part of one, if the compiler knows their number, else one vector at a time.
 template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
 constexpr void overlapping_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
@@ -81,7 +74,7 @@ constexpr void overlapping_few_columns(const auto& product, std::size_t i, std::
 template <class Port, std::size_t Rows, std::size_t Vectors>
 constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
   constexpr Extent<Vectors * Port::lanes> width;
-  constexpr bool fills = fills_tile<width, std::remove_cvref_t<decltype(product.cols)>>;
+  constexpr bool fills = is_at_least<width, std::remove_cvref_t<decltype(product.cols)>>;
   const std::size_t cols = product.cols;
   if (fills || cols >= width) {
     for (std::size_t j = 0; j < cols; j += width) matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
@@ -100,6 +93,8 @@ template <class Port, std::size_t Vectors, class Rows>
 inline constexpr std::size_t even_tile_rows = tile_rows<Port, Vectors>;
 template <class Port, std::size_t Vectors, std::size_t Rows>
 inline constexpr std::size_t even_tile_rows<Port, Vectors, Extent<Rows>> = evenly(Rows, tile_rows<Port, Vectors>);
+template <class Port, std::size_t Vectors, std::size_t Rows>
+inline constexpr std::size_t even_tile_rows<Port, Vectors, AtLeast<Rows>> = Rows;
 
 // The tiles of a product, from top to bottom; the last ones may overlap their neighbours too.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
@@ -125,30 +120,36 @@ inline constexpr bool is_small = false;
 template <std::size_t Rows, std::size_t Cols>
 inline constexpr bool is_small<Extent<Rows>, Extent<Cols>> = (Rows * Cols <= 64);
 
-template <class Port, class Product>
-constexpr void matmul_of_one_shape(const Product& product) noexcept {
-  matmul_tiles<Port>(product, product.cols);
-}
-
 template <class Rows, class Inner, class Cols>
 inline constexpr bool is_tiny = false;
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
 inline constexpr bool is_tiny<Extent<Rows>, Extent<Inner>, Extent<Cols>> = (Rows * Inner * Cols <= 512);
+template <class Rows, class Visible, class Cols>
+requires requires(const Visible& visible) { visible.keys(); }
+inline constexpr bool is_tiny<Rows, Visible, Cols> = is_tiny<Rows, decltype(std::declval<Visible>().keys()), Cols>;
 
-// Small products are compiled for their shape; larger ones share a copy where flash is dear.
+// Where flash is dear, products share a copy.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
-TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
-  if constexpr (Port::shares_code && !is_tiny<Rows, Inner, Cols>) {
-    constexpr std::size_t width = overlapping_vectors<Port, Cols> * Port::lanes;
-    using AnyCols = std::conditional_t<fills_tile<width, Cols>, AtLeast<width>, std::size_t>;
-    matmul_of_any_shape<Port>(kernel::Product{product.rows, std::size_t{product.inner}, AnyCols{product.cols},
+constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
+  if constexpr (Port::shares_code) {
+    constexpr std::size_t width = Port::tile_vectors * Port::lanes;
+    using AnyCols = std::conditional_t<is_at_most<width - 1, Cols>, Cols, any_size<width, Cols>>;
+    using AnyRows = any_size<even_tile_rows<Port, overlapping_vectors<Port, AnyCols>, Rows>, Rows>;
+    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, AnyCols{product.cols},
                                               of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
-                                              of_any_shape(product.start), of_any_shape(product.out)});
-  } else if constexpr (Port::shares_code || !is_small<Rows, Cols>) {
-    matmul_of_one_shape<narrowed<Port, Cols>>(product);
+                                              of_any_shape<width>(product.start), of_any_shape(product.out)});
   } else {
     matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
   }
+}
+
+// Small ones are compiled into the place that needs them.
+template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
+TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
+  if constexpr (Port::shares_code ? is_tiny<Rows, Inner, Cols> : is_small<Rows, Cols>)
+    matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
+  else
+    matmul_out_of_line<Port>(product);
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

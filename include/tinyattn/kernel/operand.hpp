@@ -7,6 +7,7 @@
 #include "tinyattn/port/native.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
@@ -22,6 +23,20 @@ struct AtLeast {
   std::size_t value;
   constexpr operator std::size_t() const noexcept { return value; }
 };
+
+// What a type says of a count, and a type that says no more than that.
+template <std::size_t Least, class Count>
+inline constexpr bool is_at_least = false;
+template <std::size_t Least, std::size_t N>
+inline constexpr bool is_at_least<Least, Extent<N>> = (N >= Least);
+template <std::size_t Least, std::size_t N>
+inline constexpr bool is_at_least<Least, AtLeast<N>> = (N >= Least);
+template <std::size_t Most, class Count>
+inline constexpr bool is_at_most = false;
+template <std::size_t Most, std::size_t N>
+inline constexpr bool is_at_most<Most, Extent<N>> = (N <= Most);
+template <std::size_t Least, class Count>
+using any_size = std::conditional_t<is_at_least<Least, Count>, AtLeast<Least>, std::size_t>;
 
 constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
@@ -170,7 +185,7 @@ struct ColumnMajor {
   }
 };
 
-// Where the chains of a row of outputs start: at +0, at a bias, or at a bias that may be null for +0.
+// Where the chains of a row of outputs start: at +0, at a bias, or at one of them, which is known at run time.
 struct Zero {
   constexpr Zero from(std::size_t) const noexcept { return {}; }
 
@@ -184,7 +199,8 @@ struct Zero {
 struct Bias {
   const float* data;
 
-  constexpr Bias from(std::size_t j) const noexcept { return {data + j}; }
+  constexpr const float* at(std::size_t j) const noexcept { return data + j; }
+  constexpr Bias from(std::size_t j) const noexcept { return {at(j)}; }
 
   template <class Port, std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE constexpr void load_row(std::size_t j, typename Port::vec (&row)[Vectors], auto cols) const noexcept {
@@ -194,13 +210,13 @@ struct Bias {
 
 struct MaybeBias {
   const float* data;
+  std::size_t stride;
+
+  constexpr const float* at(std::size_t j) const noexcept { return data + j * stride; }
 
   template <class Port, std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE constexpr void load_row(std::size_t j, typename Port::vec (&row)[Vectors], auto cols) const noexcept {
-    if (data == nullptr)
-      Zero{}.load_row<Port>(j, row, cols);
-    else
-      Bias{data}.load_row<Port>(j, row, cols);
+    kernel::load_row<Port>(at(j), row, cols);
   }
 };
 
@@ -213,8 +229,18 @@ template <class T, class Stride>
 constexpr ColumnMajor<T, std::size_t> of_any_shape(const ColumnMajor<T, Stride>& m) noexcept {
   return {m.data, m.stride};
 }
-constexpr MaybeBias of_any_shape(Zero) noexcept { return {nullptr}; }
-constexpr MaybeBias of_any_shape(Bias bias) noexcept { return {bias.data}; }
+
+// The same start, for tiles of `Width` columns.
+template <std::size_t Width>
+inline constexpr float zeros[Width] = {};
+template <std::size_t Width>
+constexpr MaybeBias of_any_shape(Zero) noexcept {
+  return {zeros<Width>, 0};
+}
+template <std::size_t Width>
+constexpr MaybeBias of_any_shape(Bias bias) noexcept {
+  return {bias.data, 1};
+}
 
 template <class T, class Stride>
 constexpr RowMajor<const T, Stride> read_only(const RowMajor<T, Stride>& m) noexcept {

@@ -36,6 +36,12 @@ struct Product {
 template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 Product(Rows, Inner, Cols, A, B, Start, Out) -> Product<Rows, Inner, Cols, A, B, Start, Out>;
 
+// How many steps of k a tile takes at a time. One lane has little work in each: all of a few, or two.
+template <class Port, class Inner>
+inline constexpr std::size_t unrolled_steps = 1;
+template <class Port, std::size_t Inner>
+requires(Port::lanes == 1) inline constexpr std::size_t unrolled_steps<Port, Extent<Inner>> = Inner <= 4 ? Inner : 2 - Inner % 2;
+
 // Rows x Vectors vectors of the output, in registers. The tile has `cols` columns, of which the last vector
 // may fill some lanes only; its corner stands at row i and column j.
 template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
@@ -45,7 +51,19 @@ struct Tile {
   Cols cols;
   typename Port::vec sums[Rows][Vectors];
 
+  // Rows that the port keeps in neighbouring registers.
+  static constexpr bool has_neighbours = requires(const float* from, typename Port::vec (&row)[Vectors]) {
+    Port::template load_tile_row<Rows - 1>(from, row);
+  };
+
   TINYATTN_ALWAYS_INLINE constexpr void start(const auto& product) noexcept {
+    if constexpr (has_neighbours && requires { product.start.at(j); })
+      load_rows(product.start.at(j), std::make_index_sequence<Rows>{});
+    else
+      load_first_row(product);
+  }
+
+  TINYATTN_ALWAYS_INLINE constexpr void load_first_row(const auto& product) noexcept {
     product.start.template load_row<Port>(j, sums[0], cols);
     TINYATTN_UNROLL
     for (std::size_t r = 1; r < Rows; ++r) {
@@ -66,7 +84,8 @@ struct Tile {
   }
 
   // The same for every k below `inner`.
-  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product, std::size_t inner) noexcept {
+  template <class Inner>
+  TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product, Inner inner) noexcept {
     auto factors = product.a.template walk<Rows>(i);
     const auto b = product.b;
     const auto first = b.at(0, j);
@@ -77,8 +96,17 @@ struct Tile {
         add_rows(b, first + offset, factors, std::make_index_sequence<Port::factor_steps>{});
       left %= Port::factor_steps;
     }
-    for (; left != 0; --left, offset += b.row_step(), factors.step())
-      add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.next(r)); });
+    if constexpr (!is_at_least<1, Inner>)
+      if (left == 0) return;
+    constexpr std::size_t steps = unrolled_steps<Port, Inner>;
+    do {
+      TINYATTN_UNROLL
+      for (std::size_t step = 0; step < steps; ++step) {
+        add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.next(r)); });
+        offset += b.row_step();
+        factors.step();
+      }
+    } while ((left -= steps) != 0);
   }
 
   // The same for every k from `inner` on that query i + r sees.
@@ -100,12 +128,25 @@ struct Tile {
 
   TINYATTN_ALWAYS_INLINE constexpr void finish(const auto& product) const noexcept {
     float* row = product.out.at(i, j);
-    store_row<Port>(row, sums[0], cols);
-    TINYATTN_UNROLL
-    for (std::size_t r = 1; r < Rows; ++r) store_row<Port>(row += product.out.row_step(), sums[r], cols);
+    if constexpr (has_neighbours) {
+      store_rows(row, product.out.row_step(), std::make_index_sequence<Rows>{});
+    } else {
+      store_row<Port>(row, sums[0], cols);
+      TINYATTN_UNROLL
+      for (std::size_t r = 1; r < Rows; ++r) store_row<Port>(row += product.out.row_step(), sums[r], cols);
+    }
   }
 
  private:
+  template <std::size_t... Row>
+  TINYATTN_ALWAYS_INLINE constexpr void load_rows(const float* from, std::index_sequence<Row...>) noexcept {
+    (Port::template load_tile_row<Row>(from, sums[Row]), ...);
+  }
+  template <std::size_t... Row>
+  TINYATTN_ALWAYS_INLINE constexpr void store_rows(float* to, std::size_t step, std::index_sequence<Row...>) const noexcept {
+    (Port::template store_tile_row<Row>(sums[Row], to + Row * step), ...);
+  }
+
   // One step of k: the row of b that begins at `element`, times a factor for each row of the tile.
   TINYATTN_ALWAYS_INLINE constexpr void add_row(const auto& b, const float* element, auto factor_of) noexcept {
     typename Port::vec row[Vectors];

@@ -14,6 +14,7 @@
 #include "tinyattn/math.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
@@ -36,18 +37,20 @@ struct SeesAll {
 };
 
 // Query i sees the first i + 1 + ahead - behind keys; at least none, at most all of them.
-template <class Keys>
+template <class Keys, class Ahead = std::size_t, class Behind = std::size_t>
 struct SeesEarlier {
   static constexpr bool has_holes = false;
   static constexpr bool adds = false;
   Keys source;
-  std::size_t ahead;
-  std::size_t behind;
+  Ahead ahead;
+  Behind behind;
 
   constexpr Keys keys() const noexcept { return source; }
   TINYATTN_ALWAYS_INLINE constexpr std::size_t common(std::size_t i, std::size_t) const noexcept {
     const std::size_t last = i + 1 + ahead;
-    return last <= behind ? 0 : smaller(last - behind, source);
+    if constexpr (!std::is_same_v<Behind, Extent<0>>)
+      if (last <= behind) return 0;
+    return smaller(last - behind, source);
   }
   TINYATTN_ALWAYS_INLINE constexpr std::size_t end(std::size_t i, std::size_t rows) const noexcept { return common(i + rows - 1, 1); }
   TINYATTN_ALWAYS_INLINE constexpr bool sees(std::size_t i, std::size_t j) const noexcept { return j < common(i, 1); }

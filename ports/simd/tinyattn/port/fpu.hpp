@@ -12,6 +12,51 @@
 
 namespace tinyattn::port {
 
+#if defined(__arm__)
+namespace detail {
+
+// Six neighbouring registers, which one instruction loads or stores; compilers do not form it. Those that are named here go to
+// the rows of a tile, and the last to a row that it is multiplied with.
+template <std::size_t Row>
+struct neighbours;
+
+#define TINYATTN_NEIGHBOURS(Row, R0, R1, R2, R3, R4, R5)                            \
+  template <>                                                                       \
+  struct neighbours<Row> {                                                          \
+    TINYATTN_ALWAYS_INLINE static void load(const float* from, float (&row)[6]) {   \
+      register float r0 asm(#R0);                                                   \
+      register float r1 asm(#R1);                                                   \
+      register float r2 asm(#R2);                                                   \
+      register float r3 asm(#R3);                                                   \
+      register float r4 asm(#R4);                                                   \
+      register float r5 asm(#R5);                                                   \
+      asm("vldm %6, {" #R0 "-" #R5 "}"                                              \
+          : "=t"(r0), "=t"(r1), "=t"(r2), "=t"(r3), "=t"(r4), "=t"(r5)              \
+          : "r"(from), "m"(*reinterpret_cast<const float(*)[6]>(from)));            \
+      row[0] = r0, row[1] = r1, row[2] = r2, row[3] = r3, row[4] = r4, row[5] = r5; \
+    }                                                                               \
+    TINYATTN_ALWAYS_INLINE static void store(const float (&row)[6], float* to) {    \
+      register float r0 asm(#R0) = row[0];                                          \
+      register float r1 asm(#R1) = row[1];                                          \
+      register float r2 asm(#R2) = row[2];                                          \
+      register float r3 asm(#R3) = row[3];                                          \
+      register float r4 asm(#R4) = row[4];                                          \
+      register float r5 asm(#R5) = row[5];                                          \
+      asm("vstm %1, {" #R0 "-" #R5 "}"                                              \
+          : "=m"(*reinterpret_cast<float(*)[6]>(to))                                \
+          : "r"(to), "t"(r0), "t"(r1), "t"(r2), "t"(r3), "t"(r4), "t"(r5));         \
+    }                                                                               \
+  }
+TINYATTN_NEIGHBOURS(0, s0, s1, s2, s3, s4, s5);
+TINYATTN_NEIGHBOURS(1, s6, s7, s8, s9, s10, s11);
+TINYATTN_NEIGHBOURS(2, s12, s13, s14, s15, s16, s17);
+TINYATTN_NEIGHBOURS(3, s18, s19, s20, s21, s22, s23);
+TINYATTN_NEIGHBOURS(4, s26, s27, s28, s29, s30, s31);
+#undef TINYATTN_NEIGHBOURS
+
+}  // namespace detail
+#endif
+
 struct fpu : scalar {
   using one_lane = fpu;
   static constexpr std::size_t registers = 32;
@@ -19,30 +64,43 @@ struct fpu : scalar {
 
 #if defined(__arm__)
   using scalar::load_row;
-
-  // A row of a full tile in one instruction, which compilers do not form: it wants neighbouring registers.
+  using scalar::store_row;
   TINYATTN_ALWAYS_INLINE static void load_row(const float* from, float (&row)[tile_vectors]) noexcept {
-    register float r0 asm("s26");
-    register float r1 asm("s27");
-    register float r2 asm("s28");
-    register float r3 asm("s29");
-    register float r4 asm("s30");
-    register float r5 asm("s31");
-    asm("vldm %6, {s26-s31}"
-        : "=t"(r0), "=t"(r1), "=t"(r2), "=t"(r3), "=t"(r4), "=t"(r5)
-        : "r"(from), "m"(*reinterpret_cast<const float(*)[tile_vectors]>(from)));
-    row[0] = r0;
-    row[1] = r1;
-    row[2] = r2;
-    row[3] = r3;
-    row[4] = r4;
-    row[5] = r5;
+    detail::neighbours<4>::load(from, row);
+  }
+  TINYATTN_ALWAYS_INLINE static void store_row(const float (&row)[tile_vectors], float* to) noexcept {
+    detail::neighbours<4>::store(row, to);
+  }
+
+  // Row number Row of a tile, from 0 to 3.
+  template <std::size_t Row>
+  TINYATTN_ALWAYS_INLINE static void load_tile_row(const float* from, float (&row)[tile_vectors]) noexcept {
+    detail::neighbours<Row>::load(from, row);
+  }
+  template <std::size_t Row>
+  TINYATTN_ALWAYS_INLINE static void store_tile_row(const float (&row)[tile_vectors], float* to) noexcept {
+    detail::neighbours<Row>::store(row, to);
   }
 #endif
 
   TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept { return __builtin_fmaf(a, b, c); }
-  TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept { return detail::rounded(a * b); }
+#if defined(__arm__)
+  // Barriers before an addition would copy what is needed after it.
+  TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept {
+    float sum;
+    asm("vadd.f32 %0, %1, %2" : "=t"(sum) : "t"(a), "t"(b));
+    return sum;
+  }
+  // One instruction, which compilers make two of: they prefer an addend within an instruction.
+  TINYATTN_ALWAYS_INLINE static float power_of_two(float biased) noexcept {
+    std::uint32_t power;
+    asm("add %0, %1, %2, lsl #23" : "=r"(power) : "r"(0x3f800000u), "r"(std::bit_cast<std::uint32_t>(biased)));
+    return std::bit_cast<float>(power);
+  }
+#else
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept { return detail::rounded(a) + detail::rounded(b); }
+#endif
+  TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept { return detail::rounded(a * b); }
 };
 
 static_assert(contract<fpu>);

@@ -25,11 +25,18 @@ struct scalar {
   static constexpr bool shares_code = true;
 
   TINYATTN_ALWAYS_INLINE static constexpr float load(const float* from) noexcept { return *from; }
-  TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n, float rest) noexcept { return n == 0 ? rest : *from; }
+  TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n, float rest) noexcept {
+    return n == 0 ? rest : *from;
+  }
   template <std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static constexpr void load_row(const float* from, float (&row)[Vectors]) noexcept {
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = from[v];
+  }
+  template <std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static constexpr void store_row(const float (&row)[Vectors], float* to) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) to[v] = row[v];
   }
   TINYATTN_ALWAYS_INLINE static constexpr void store(float* to, float v) noexcept { *to = v; }
   TINYATTN_ALWAYS_INLINE static constexpr void store_n(float* to, float v, std::size_t n) noexcept {
