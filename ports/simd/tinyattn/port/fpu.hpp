@@ -100,6 +100,10 @@ struct fpu : scalar {
 #else
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept { return detail::rounded(a) + detail::rounded(b); }
 #endif
+#if defined(__ARM_FEATURE_NUMERIC_MAXMIN) || (__ARM_ARCH_PROFILE == 'M' && (__ARM_ARCH >= 8 || (__ARM_FP & 8)))
+  // Cortex-M7 and later.
+  TINYATTN_ALWAYS_INLINE static float max(float a, float b) noexcept { return __builtin_fmaxf(a, b); }
+#endif
   TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept { return detail::rounded(a * b); }
 };
 
