@@ -102,7 +102,7 @@ constexpr void overlapping_tiles(const Product<Rows, Inner, Cols, A, B, Start, O
   constexpr std::size_t vectors = overlapping_vectors<Port, Cols>;
   constexpr std::size_t height = even_tile_rows<Port, vectors, Rows>;
   const std::size_t rows = product.rows;
-  if (rows >= height)
+  if (is_at_least<height, Rows> || rows >= height)
     for (std::size_t i = 0; i < rows; i += height) overlapping_rows<Port, height, vectors>(product, smaller(i, rows - height));
   else if constexpr (std::is_same_v<Rows, std::size_t>)
     for (std::size_t i = 0; i < rows; ++i) overlapping_rows<Port, 1, vectors>(product, i);

@@ -61,10 +61,9 @@ TINYATTN_ALWAYS_INLINE constexpr void add_floats(const float* from, float* to, s
 }
 
 // The sum in sixteen lanes: element j goes into lane j % 16, and lane q takes lane q + 8, then q + 4, q + 2 and q + 1. Fewer
-// than sixteen elements leave lanes out. A sum of zeros may have any sign.
+// than sixteen elements leave lanes out. A sum of zeros may have any sign. count > 0.
 template <class Port>
 constexpr float sum_of_floats(const float* row, std::size_t count) noexcept {
-  if (count == 0) return 0.0f;
   float lanes[16];
   const std::size_t first = smaller(count, 16);
   transform_each(row, lanes, first, [](float x) TINYATTN_INLINE_LAMBDA { return x; });

@@ -123,7 +123,13 @@ struct Walk {
     for (std::size_t r = 0; r < Rows; ++r) rows[r] = first + r * stride;
   }
   TINYATTN_ALWAYS_INLINE constexpr const float* next(std::size_t r, std::size_t steps) noexcept { return (rows[r] += steps) - steps; }
-  TINYATTN_ALWAYS_INLINE constexpr float next(std::size_t r) noexcept { return *rows[r]++; }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr float next(std::size_t r) noexcept {
+    if constexpr (requires { Port::load_next(rows[r]); })
+      return Port::load_next(rows[r]);
+    else
+      return *rows[r]++;
+  }
   TINYATTN_ALWAYS_INLINE constexpr void step(std::size_t = 1) noexcept {}
 };
 template <std::size_t Rows, std::size_t Stride>
@@ -132,7 +138,10 @@ struct Walk<Rows, Extent<Stride>> {
 
   TINYATTN_ALWAYS_INLINE constexpr Walk(const float* p, Extent<Stride>) noexcept : first(p) {}
   TINYATTN_ALWAYS_INLINE constexpr const float* next(std::size_t r, std::size_t) const noexcept { return first + r * Stride; }
-  TINYATTN_ALWAYS_INLINE constexpr float next(std::size_t r) const noexcept { return first[r * Stride]; }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr float next(std::size_t r) const noexcept {
+    return first[r * Stride];
+  }
   TINYATTN_ALWAYS_INLINE constexpr void step(std::size_t steps = 1) noexcept { first += steps; }
 };
 

@@ -36,11 +36,13 @@ struct Product {
 template <class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 Product(Rows, Inner, Cols, A, B, Start, Out) -> Product<Rows, Inner, Cols, A, B, Start, Out>;
 
-// How many steps of k a tile takes at a time. One lane has little work in each: all of a few, or two.
+// How many steps of k a tile takes at a time: all, if there are a few, or what the port says, which is at most two.
 template <class Port, class Inner>
 inline constexpr std::size_t unrolled_steps = 1;
+template <class Port, class Inner>
+requires(Port::tile_steps > 0) inline constexpr std::size_t unrolled_steps<Port, Inner> = Port::tile_steps;
 template <class Port, std::size_t Inner>
-requires(Port::lanes == 1) inline constexpr std::size_t unrolled_steps<Port, Extent<Inner>> = Inner <= 4 ? Inner : 2 - Inner % 2;
+requires(Port::tile_steps > 0) inline constexpr std::size_t unrolled_steps<Port, Extent<Inner>> = Inner <= 4 ? Inner : 2 - Inner % 2;
 
 // Rows x Vectors vectors of the output, in registers. The tile has `cols` columns, of which the last vector
 // may fill some lanes only; its corner stands at row i and column j.
@@ -96,16 +98,21 @@ struct Tile {
         add_rows(b, first + offset, factors, std::make_index_sequence<Port::factor_steps>{});
       left %= Port::factor_steps;
     }
-    if constexpr (!is_at_least<1, Inner>)
-      if (left == 0) return;
+    const auto step = [&]() TINYATTN_INLINE_LAMBDA {
+      add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.template next<Port>(r)); });
+      offset += b.row_step();
+      factors.step();
+    };
     constexpr std::size_t steps = unrolled_steps<Port, Inner>;
+    if constexpr (!is_at_least<1, Inner> || port::factors_by_lane<Port>)
+      if (left == 0) return;
+    if (left % steps != 0) {
+      step();
+      if (--left == 0) return;
+    }
     do {
       TINYATTN_UNROLL
-      for (std::size_t step = 0; step < steps; ++step) {
-        add_row(b, first + offset, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(factors.next(r)); });
-        offset += b.row_step();
-        factors.step();
-      }
+      for (std::size_t s = 0; s < steps; ++s) step();
     } while ((left -= steps) != 0);
   }
 

@@ -61,6 +61,9 @@ struct fpu : scalar {
   using one_lane = fpu;
   static constexpr std::size_t registers = 32;
   static constexpr std::size_t tile_vectors = 6;
+#if !defined(__OPTIMIZE_SIZE__)
+  static constexpr std::size_t tile_steps = 2;
+#endif
 
 #if defined(__arm__)
   using scalar::load_row;
@@ -70,6 +73,13 @@ struct fpu : scalar {
   }
   TINYATTN_ALWAYS_INLINE static void store_row(const float (&row)[tile_vectors], float* to) noexcept {
     detail::neighbours<4>::store(row, to);
+  }
+
+  // *from++, where it stands: what compilers would load ahead of its turn takes a register from the tile.
+  TINYATTN_ALWAYS_INLINE static float load_next(const float*& from) noexcept {
+    register float next asm("s24");
+    asm volatile("vldm %0!, {s24}" : "+r"(from), "=t"(next) : : "memory");
+    return next;
   }
 
   // Row number Row of a tile, from 0 to 3.
@@ -99,6 +109,10 @@ struct fpu : scalar {
   }
 #else
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept { return detail::rounded(a) + detail::rounded(b); }
+#endif
+#if defined(__ARM_FEATURE_NUMERIC_MAXMIN) || (__ARM_ARCH_PROFILE == 'M' && (__ARM_ARCH >= 8 || (__ARM_FP & 8)))
+  // Cortex-M7 and later.
+  TINYATTN_ALWAYS_INLINE static float max(float a, float b) noexcept { return __builtin_fmaxf(a, b); }
 #endif
   TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept { return detail::rounded(a * b); }
 };

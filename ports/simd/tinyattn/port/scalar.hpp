@@ -20,6 +20,7 @@ struct scalar {
   static constexpr std::size_t lanes = 1;
   static constexpr std::size_t registers = 16;
   static constexpr std::size_t tile_vectors = 3;
+  static constexpr std::size_t tile_steps = 1;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
   static constexpr bool shares_code = true;
