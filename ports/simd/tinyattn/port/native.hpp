@@ -11,6 +11,8 @@
 #define TINYATTN_PORT avx512
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TINYATTN_PORT avx2
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#define TINYATTN_PORT helium
 #elif defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
 #define TINYATTN_PORT neon
 #elif defined(__ARM_FEATURE_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF)
