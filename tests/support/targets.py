@@ -13,6 +13,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOARDS = ROOT / "ports" / "boards"
+MACHINES = ROOT / "ports" / "machines"
 DETAIL_LINES = 30
 
 
@@ -42,6 +43,10 @@ def board(name):
     return Target(["firmware"], [Run(name, name, ["unit", "golden", "headers"], options)])
 
 
+def machine(file):
+    return Target(["linux-arm"], [Run(file.stem, file.stem, ["unit", "golden"], ["--cross-file", str(file)])])
+
+
 def targets():
     everywhere = ["unit", "golden", "headers"]
     on_a_host = everywhere + ["refusals"]
@@ -63,6 +68,7 @@ def targets():
         "faults": Target(["gcc", "firmware"], [Run("faults", "gcc", ["faults"], builds=False, shows=True)], quick=False),
         "coverage": Target(["clang", "coverage"], [Run("coverage", "clang", ["coverage"], compiler="clang++", builds=False, shows=True)], quick=False),
         "style": Target(["clang", "style"], [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
+        **{file.stem: machine(file) for file in sorted(MACHINES.glob("*.ini"))},
         **{folder.parent.name: board(folder.parent.name) for folder in sorted(BOARDS.glob("*/cross.ini"))},
     }
 

@@ -22,7 +22,7 @@ struct generic {
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t registers = 16;
   static constexpr std::size_t tile_vectors = 2;
-  static constexpr std::size_t block_rows = 8;
+  static constexpr std::size_t block_rows = 4;
   static constexpr bool shares_code = one_lane::shares_code;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return *reinterpret_cast<const unaligned*>(from); }

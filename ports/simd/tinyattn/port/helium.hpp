@@ -25,7 +25,7 @@ struct helium {
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t registers = 8;
   static constexpr std::size_t tile_vectors = 2;
-  static constexpr std::size_t block_rows = 9;
+  static constexpr std::size_t block_rows = 3;
   static constexpr bool shares_code = true;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return *reinterpret_cast<const unaligned*>(from); }

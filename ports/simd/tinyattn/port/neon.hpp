@@ -21,7 +21,7 @@ struct neon {
   using broadcasted = float32x4_t;
   using one_lane = fpu;
   static constexpr std::size_t lanes = 4;
-  static constexpr std::size_t block_rows = 12;
+  static constexpr std::size_t block_rows = 4;
   static constexpr bool shares_code = false;
 #if defined(__aarch64__)
   static constexpr std::size_t registers = 24;  // of 32: eight hold factors of four steps, and a row beside the next

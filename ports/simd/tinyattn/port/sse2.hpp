@@ -22,7 +22,7 @@ struct sse2 {
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t registers = 12;  // of 16: an fma holds four more
   static constexpr std::size_t tile_vectors = 2;
-  static constexpr std::size_t block_rows = 12;
+  static constexpr std::size_t block_rows = 4;
   static constexpr bool shares_code = false;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
