@@ -40,15 +40,15 @@ class Target:
 def board(name):
     files = [BOARDS / name / "cross.ini", BOARDS / "cortex-m.ini"]
     options = [argument for file in files for argument in ("--cross-file", str(file))]
-    return Target(["firmware"], [Run(name, name, ["unit", "golden", "headers"], options)])
+    return Target(["firmware"], [Run(name, name, ["unit", "conformance", "golden", "headers"], options)])
 
 
 def machine(file):
-    return Target(["linux-arm"], [Run(file.stem, file.stem, ["unit", "golden"], ["--cross-file", str(file)])])
+    return Target(["linux-arm"], [Run(file.stem, file.stem, ["unit", "conformance", "golden"], ["--cross-file", str(file)])])
 
 
 def targets():
-    everywhere = ["unit", "golden", "headers"]
+    everywhere = ["unit", "conformance", "golden", "headers"]
     on_a_host = everywhere + ["refusals"]
     sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dcpp_args=-fno-sanitize-recover=all", "-Doptimization=0", "-Ddebug=true"]
     return {
@@ -56,7 +56,7 @@ def targets():
             Run("host, gcc", "gcc", on_a_host),
             Run("host, clang", "clang", on_a_host, compiler="clang++"),
         ]),
-        "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "golden"], sanitize, "clang++")]),
+        "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "conformance", "golden"], sanitize, "clang++")]),
         "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
         "export": Target(["gcc", "clang"], [
             Run("export, gcc", "gcc", ["export"], builds=False),
