@@ -23,6 +23,7 @@ struct generic {
   static constexpr std::size_t registers = 16;
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 4;
+  static constexpr std::size_t query_rows = 4;
   static constexpr bool shares_code = one_lane::shares_code;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return *reinterpret_cast<const unaligned*>(from); }
@@ -43,9 +44,9 @@ struct generic {
   TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return vec{x, x, x, x}; }
   TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return vec{x, x, x, x}; }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }
-  template <std::size_t Half>
-  TINYATTN_ALWAYS_INLINE static vec from_lane(vec v) noexcept {
-    return vec{v[Half], v[(Half + 1) % lanes], v[(Half + 2) % lanes], v[(Half + 3) % lanes]};
+  template <std::size_t By>
+  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+    return vec{v[By], v[1 ^ By], v[2 ^ By], v[3 ^ By]};
   }
 
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {

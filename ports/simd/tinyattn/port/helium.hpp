@@ -26,6 +26,7 @@ struct helium {
   static constexpr std::size_t registers = 8;
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 3;
+  static constexpr std::size_t query_rows = 3;
   static constexpr bool shares_code = true;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return *reinterpret_cast<const unaligned*>(from); }
@@ -57,10 +58,9 @@ struct helium {
   TINYATTN_ALWAYS_INLINE static float broadcast(float x) noexcept { return x; }
   TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return vdupq_n_f32(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return vgetq_lane_f32(v, 0); }
-  template <std::size_t Half>
-  TINYATTN_ALWAYS_INLINE static vec from_lane(vec v) noexcept {
-    if constexpr (Half == 2) v = vsetq_lane_f32(vgetq_lane_f32(v, 3), v, 1);
-    return vsetq_lane_f32(vgetq_lane_f32(v, Half), v, 0);
+  template <std::size_t By>
+  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+    return By == 1 ? vrev64q_f32(v) : vec{v[2], v[3], v[0], v[1]};
   }
 
   TINYATTN_ALWAYS_INLINE static vec fma(float a, vec b, vec c) noexcept { return vfmaq_n_f32(c, b, a); }

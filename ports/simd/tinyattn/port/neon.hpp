@@ -22,6 +22,7 @@ struct neon {
   using one_lane = fpu;
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t block_rows = 4;
+  static constexpr std::size_t query_rows = 4;
   static constexpr bool shares_code = false;
 #if defined(__aarch64__)
   static constexpr std::size_t registers = 24;  // of 32: eight hold factors of four steps, and a row beside the next
@@ -56,9 +57,14 @@ struct neon {
   TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return vdupq_n_f32(x); }
   TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return vdupq_n_f32(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return vgetq_lane_f32(v, 0); }
-  template <std::size_t Half>
-  TINYATTN_ALWAYS_INLINE static vec from_lane(vec v) noexcept {
-    return vextq_f32(v, v, Half);
+  template <std::size_t By>
+  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+    return By == 1 ? vrev64q_f32(v) : vextq_f32(v, v, 2);
+  }
+  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+    const float32x4x2_t both = vzipq_f32(a, b);
+    low = both.val[0];
+    high = both.val[1];
   }
 
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return vfmaq_f32(c, a, b); }

@@ -23,6 +23,7 @@ struct sse2 {
   static constexpr std::size_t registers = 12;  // of 16: an fma holds four more
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 4;
+  static constexpr std::size_t query_rows = 4;
   static constexpr bool shares_code = false;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
@@ -49,9 +50,13 @@ struct sse2 {
   TINYATTN_ALWAYS_INLINE static __m128d broadcast(float x) noexcept { return _mm_set1_pd(static_cast<double>(x)); }
   TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return _mm_cvtss_f32(v); }
-  template <std::size_t Half>
-  TINYATTN_ALWAYS_INLINE static vec from_lane(vec v) noexcept {
-    return _mm_shuffle_ps(v, v, Half == 2 ? _MM_SHUFFLE(3, 2, 3, 2) : _MM_SHUFFLE(1, 1, 1, 1));
+  template <std::size_t By>
+  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+    return _mm_shuffle_ps(v, v, By == 1 ? _MM_SHUFFLE(2, 3, 0, 1) : _MM_SHUFFLE(1, 0, 3, 2));
+  }
+  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+    low = _mm_unpacklo_ps(a, b);
+    high = _mm_unpackhi_ps(a, b);
   }
 
   TINYATTN_ALWAYS_INLINE static vec fma(__m128d a, vec b, vec c) noexcept { return fma(a, a, b, c); }
