@@ -162,7 +162,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_side_by_side(std::size_t first, st
     if (vectors <= 8)
       with_extent<smaller(MostVectors, 8) - 4>(vectors - 4, by_two);
     else
-      for (std::size_t r = 0; r < Rows; r += 2) softmax_in_memory<Port, 2>(first + r, vectors, row_at, scale);
+      softmax_in_memory<Port, Rows>(first, vectors, row_at, scale);
   } else {
     for (std::size_t r = 0; r < Rows; ++r) softmax_in_memory<Port, 1>(first + r, vectors, row_at, scale);
   }
