@@ -230,11 +230,18 @@ TINYATTN_ALWAYS_INLINE constexpr Exponentials<Port> exponentials_of_floats(const
   });
   return {largest.total(), scale};
 }
-template <class Port>
-constexpr void softmax_of_floats(const auto& row, float scale) noexcept {
-  if (row.count == 0) return;
-  transform_each(row.from, row.to, row.count, exponentials_of_floats<Port>(row.from, row.count, scale));
-  scale_floats<Port>(row.to, row.count, reciprocal<Port>(sum_of_floats<Port>(row.to, row.count)));
+template <class Port, class Count>
+constexpr void softmax_of_floats(const float* from, float* to, Count count, float scale) noexcept {
+  if (count == 0) return;
+  const auto exponential = exponentials_of_floats<Port>(from, count, scale);
+  float sum = 0.0f;
+  if constexpr (std::is_same_v<Count, std::size_t>) {
+    sum = sum_of_each<Port>(count, [=](std::size_t j) TINYATTN_INLINE_LAMBDA { return to[j] = exponential(from[j]); });
+  } else {
+    transform_each(from, to, count, exponential);
+    sum = sum_of_floats<Port>(to, count);
+  }
+  scale_floats<Port>(to, count, reciprocal<Port>(sum));
 }
 
 // The same for a few floats, which have room for `Most` of them.
@@ -275,7 +282,7 @@ constexpr void softmax_rows(auto rows, Most, const auto& row_at, float scale) no
       if constexpr (is_few<Port, Most> && decltype(row_at(i))::is_padded)
         softmax_of_few<Port, Most{}>(row_at(i), scale);
       else
-        softmax_of_floats<Port>(row_at(i), scale);
+        softmax_of_floats<Port>(row_at(i).from, row_at(i).to, row_at(i).count, scale);
   } else {
     constexpr std::size_t most_vectors = std::is_same_v<Most, std::size_t> ? 16 : padded<Port>(Most{}) / Port::lanes;
     constexpr Extent<most_vectors == 1 ? 6 : 4> several;
