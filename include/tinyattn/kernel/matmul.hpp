@@ -77,7 +77,11 @@ constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
   constexpr bool fills = is_at_least<width, std::remove_cvref_t<decltype(product.cols)>>;
   const std::size_t cols = product.cols;
   if (fills || cols >= width) {
-    for (std::size_t j = 0; j < cols; j += width) matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
+    std::size_t j = 0;
+    do {
+      matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
+      j += width;
+    } while (j < cols);
   } else if constexpr (!fills) {
     overlapping_few_columns<Port, Rows, Vectors>(product, i, product.cols);
   }
@@ -102,10 +106,15 @@ constexpr void overlapping_tiles(const Product<Rows, Inner, Cols, A, B, Start, O
   constexpr std::size_t vectors = overlapping_vectors<Port, Cols>;
   constexpr std::size_t height = even_tile_rows<Port, vectors, Rows>;
   const std::size_t rows = product.rows;
-  if (is_at_least<height, Rows> || rows >= height)
-    for (std::size_t i = 0; i < rows; i += height) overlapping_rows<Port, height, vectors>(product, smaller(i, rows - height));
-  else if constexpr (std::is_same_v<Rows, std::size_t>)
+  if (is_at_least<height, Rows> || rows >= height) {
+    std::size_t i = 0;
+    do {
+      overlapping_rows<Port, height, vectors>(product, smaller(i, rows - height));
+      i += height;
+    } while (i < rows);
+  } else if constexpr (std::is_same_v<Rows, std::size_t>) {
     for (std::size_t i = 0; i < rows; ++i) overlapping_rows<Port, 1, vectors>(product, i);
+  }
 }
 
 // One copy in flash for products of every shape.
