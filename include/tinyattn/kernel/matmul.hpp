@@ -76,7 +76,11 @@ constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
   constexpr Extent<Vectors * Port::lanes> width;
   constexpr bool fills = is_at_least<width, std::remove_cvref_t<decltype(product.cols)>>;
   const std::size_t cols = product.cols;
-  if (fills || cols >= width) {
+  if constexpr (requires { product.cols.rest(); }) {
+    constexpr Extent<decltype(product.cols.rest()){}> rest;
+    for (std::size_t j = 0; j < cols - rest; j += width) matmul_tile<Port, Rows, Vectors>(product, i, j, width);
+    matmul_tile<Port, Rows, rest>(product, i, cols - rest, rest);
+  } else if (fills || cols >= width) {
     std::size_t j = 0;
     do {
       matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
@@ -137,14 +141,34 @@ template <class Rows, class Visible, class Cols>
 requires requires(const Visible& visible) { visible.keys(); }
 inline constexpr bool is_tiny<Rows, Visible, Cols> = is_tiny<Rows, decltype(std::declval<Visible>().keys()), Cols>;
 
+// Columns beyond whole tiles that a tile of their own takes: one or two, if a copy for them is worth its flash.
+template <std::size_t Width, std::size_t Rest>
+struct TilesAndRest {
+  std::size_t value;
+  constexpr operator std::size_t() const noexcept { return value; }
+  static constexpr Extent<Rest> rest() noexcept { return {}; }
+};
+
+template <class Port, std::size_t Width, class Cols>
+struct AnyCols {
+  using type = any_size<Width, Cols>;
+};
+template <class Port, std::size_t Width, std::size_t Cols>
+struct AnyCols<Port, Width, Extent<Cols>> {
+  static constexpr std::size_t rest = Cols % Width;
+  static constexpr bool has_tile = Port::lanes == 1 && Port::tile_steps > 1 && (rest == 1 || rest == 2);
+  using several = std::conditional_t<has_tile, TilesAndRest<Width, rest>, AtLeast<Width>>;
+  using type = std::conditional_t<(Cols < Width), Extent<Cols>, several>;
+};
+
 // Where flash is dear, products share a copy.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
   if constexpr (Port::shares_code) {
     constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-    using AnyCols = std::conditional_t<is_at_most<width - 1, Cols>, Cols, any_size<width, Cols>>;
-    using AnyRows = any_size<even_tile_rows<Port, overlapping_vectors<Port, AnyCols>, Rows>, Rows>;
-    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, AnyCols{product.cols},
+    using Columns = typename AnyCols<Port, width, Cols>::type;
+    using AnyRows = any_size<even_tile_rows<Port, overlapping_vectors<Port, Columns>, Rows>, Rows>;
+    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, Columns{product.cols},
                                               of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
                                               of_any_shape<width>(product.start), of_any_shape(product.out)});
   } else {
