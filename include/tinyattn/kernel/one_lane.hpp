@@ -7,7 +7,6 @@
 #include "tinyattn/kernel/operand.hpp"
 
 #include <cstddef>
-#include <utility>
 
 TINYATTN_BEGIN
 
@@ -65,6 +64,20 @@ TINYATTN_ALWAYS_INLINE constexpr float total_of_lanes(auto& lanes, auto count) n
   }
 }
 
+// row[e] = from[e], as many at a time as the port loads in one instruction.
+template <class Port, std::size_t First = 0, std::size_t Count>
+TINYATTN_ALWAYS_INLINE constexpr void load_floats(const float* from, float (&row)[Count]) noexcept {
+  constexpr std::size_t size = smaller(Port::tile_vectors, Count - First);
+  float group[size];
+  if constexpr (requires { Port::template load_tile_row<First / size>(from, group); })
+    Port::template load_tile_row<First / size>(from + First, group);
+  else
+    Port::load_row(from + First, group);
+  TINYATTN_UNROLL
+  for (std::size_t e = 0; e < size; ++e) row[First + e] = group[e];
+  if constexpr (First + size < Count) load_floats<Port, First + size>(from, row);
+}
+
 // The sixteen lanes of a row sum in memory, in groups that the port loads and stores at once.
 template <class Port>
 struct LanesInMemory {
@@ -79,24 +92,10 @@ struct LanesInMemory {
     for (std::size_t g = 0; g < groups; ++g) Port::store_row(zero, lanes + g * group);
   }
 
-  TINYATTN_ALWAYS_INLINE constexpr float total() const noexcept { return total(std::make_index_sequence<groups>{}); }
-
- private:
-  template <std::size_t... Group>
-  TINYATTN_ALWAYS_INLINE constexpr float total(std::index_sequence<Group...>) const noexcept {
-    float rows[groups][group];
-    (load_group<Group>(rows[Group]), ...);
-    float all[16];
-    TINYATTN_UNROLL
-    for (std::size_t q = 0; q < 16; ++q) all[q] = rows[q / group][q % group];
+  TINYATTN_ALWAYS_INLINE constexpr float total() const noexcept {
+    float all[groups * group];
+    load_floats<Port>(lanes, all);
     return total_of_lanes<Port>(all, Extent<16>{});
-  }
-  template <std::size_t Group>
-  TINYATTN_ALWAYS_INLINE constexpr void load_group(float (&row)[group]) const noexcept {
-    if constexpr (requires { Port::template load_tile_row<Group>(lanes, row); })
-      Port::template load_tile_row<Group>(lanes + Group * group, row);
-    else
-      Port::load_row(lanes + Group * group, row);
   }
 };
 
@@ -120,20 +119,27 @@ constexpr float sum_of_floats(const float* row, std::size_t count) noexcept {
   return sum_of_each<Port>(count, [=](std::size_t j) TINYATTN_INLINE_LAMBDA { return row[j]; });
 }
 
+// lanes[q] += row[q] for the first `Count` lanes.
+template <class Port, std::size_t Count, std::size_t First = 0, std::size_t Lanes>
+TINYATTN_ALWAYS_INLINE constexpr void add_to_lanes(const float* row, float (&lanes)[Lanes]) noexcept {
+  if constexpr (First < Count) {
+    constexpr std::size_t size = smaller(Port::tile_vectors, Count - First);
+    float group[size];
+    Port::load_row(row + First, group);
+    TINYATTN_UNROLL
+    for (std::size_t e = 0; e < size; ++e) lanes[First + e] = Port::add(lanes[First + e], group[e]);
+    add_to_lanes<Port, Count, First + size>(row, lanes);
+  }
+}
 template <class Port, std::size_t Count>
 TINYATTN_ALWAYS_INLINE constexpr float sum_of_floats(const float* row, Extent<Count>) noexcept {
-  float lanes[smaller(Count, 16)];
-  Port::load_row(row, lanes);
-  std::size_t j = 16;
-  for (; j + 16 <= Count; j += 16) {
-    TINYATTN_UNROLL
-    for (std::size_t q = 0; q < 16; ++q) lanes[q] = Port::add(lanes[q], row[j + q]);
-  }
-  if constexpr (Count > 16 && Count % 16 != 0) {
-    TINYATTN_UNROLL
-    for (std::size_t q = 0; q < Count % 16; ++q) lanes[q] = Port::add(lanes[q], row[j + q]);
-  }
-  return total_of_lanes<Port>(lanes, Extent<smaller(Count, 16)>{});
+  constexpr std::size_t first = smaller(Count, 16);
+  float lanes[first];
+  load_floats<Port>(row, lanes);
+  std::size_t j = first;
+  for (; j + 16 <= Count; j += 16) add_to_lanes<Port, first>(row + j, lanes);
+  if constexpr (Count > 16) add_to_lanes<Port, Count % 16>(row + j, lanes);
+  return total_of_lanes<Port>(lanes, Extent<first>{});
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

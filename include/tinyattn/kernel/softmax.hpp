@@ -230,18 +230,17 @@ TINYATTN_ALWAYS_INLINE constexpr Exponentials<Port> exponentials_of_floats(const
   });
   return {largest.total(), scale};
 }
-template <class Port, class Count>
-constexpr void softmax_of_floats(const float* from, float* to, Count count, float scale) noexcept {
+template <class Port>
+constexpr void softmax_of_floats(const float* from, float* to, std::size_t count, float scale) noexcept {
   if (count == 0) return;
   const auto exponential = exponentials_of_floats<Port>(from, count, scale);
-  float sum = 0.0f;
-  if constexpr (std::is_same_v<Count, std::size_t>) {
-    sum = sum_of_each<Port>(count, [=](std::size_t j) TINYATTN_INLINE_LAMBDA { return to[j] = exponential(from[j]); });
-  } else {
-    transform_each(from, to, count, exponential);
-    sum = sum_of_floats<Port>(to, count);
-  }
+  const float sum = sum_of_each<Port>(count, [=](std::size_t j) TINYATTN_INLINE_LAMBDA { return to[j] = exponential(from[j]); });
   scale_floats<Port>(to, count, reciprocal<Port>(sum));
+}
+template <class Port, std::size_t Count>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float* to, Extent<Count> count, float scale) noexcept {
+  transform_each(from, to, count, exponentials_of_floats<Port>(from, count, scale));
+  scale_floats<Port>(to, count, reciprocal<Port>(sum_of_floats<Port>(to, count)));
 }
 
 // The same for a few floats, which have room for `Most` of them.
