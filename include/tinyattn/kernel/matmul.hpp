@@ -59,6 +59,16 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, std::siz
 
 // --- Where flash is dear: the last tile overlaps its neighbour instead of being smaller ---
 
+// Calls step(first) for the parts of `Size` elements that cover `count`, which is no less.
+template <std::size_t Size>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_overlapping(std::size_t count, const auto& step) noexcept {
+  const std::size_t last = count - Size;
+  for (std::size_t first = 0;; first = smaller(first + Size, last)) {
+    step(first);
+    if (first == last) return;
+  }
+}
+
 // Columns that do not fill a tile: part of one, if the compiler knows their number, else one vector at a time.
 template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
 constexpr void overlapping_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
@@ -81,11 +91,8 @@ constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
     for (std::size_t j = 0; j < cols - rest; j += width) matmul_tile<Port, Rows, Vectors>(product, i, j, width);
     matmul_tile<Port, Rows, rest>(product, i, cols - rest, rest);
   } else if (fills || cols >= width) {
-    std::size_t j = 0;
-    do {
-      matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
-      j += width;
-    } while (j < cols);
+    for_each_overlapping<width>(cols,
+                                [&](std::size_t j) TINYATTN_INLINE_LAMBDA { matmul_tile<Port, Rows, Vectors>(product, i, j, width); });
   } else if constexpr (!fills) {
     overlapping_few_columns<Port, Rows, Vectors>(product, i, product.cols);
   }
@@ -111,11 +118,7 @@ constexpr void overlapping_tiles(const Product<Rows, Inner, Cols, A, B, Start, O
   constexpr std::size_t height = even_tile_rows<Port, vectors, Rows>;
   const std::size_t rows = product.rows;
   if (is_at_least<height, Rows> || rows >= height) {
-    std::size_t i = 0;
-    do {
-      overlapping_rows<Port, height, vectors>(product, smaller(i, rows - height));
-      i += height;
-    } while (i < rows);
+    for_each_overlapping<height>(rows, [&](std::size_t i) TINYATTN_INLINE_LAMBDA { overlapping_rows<Port, height, vectors>(product, i); });
   } else if constexpr (std::is_same_v<Rows, std::size_t>) {
     for (std::size_t i = 0; i < rows; ++i) overlapping_rows<Port, 1, vectors>(product, i);
   }
