@@ -82,12 +82,46 @@ def board(name):
                    [*machine["cpp_link_args"], f"-T{BOARDS / name / 'memory.ld'}", f"-L{BOARDS}", "-lgcc"], min(ram // 2, ENOUGH_MEMORY))
 
 
+def include_paths(compiler):
+    """Where a GCC finds the headers of its libraries, not those of the compiler itself."""
+    said = subprocess.run([*compiler, "-E", "-v", "-x", "c++", os.devnull], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                          errors="replace", check=False, env={**os.environ, "LC_ALL": "C"})
+    listed = said.stderr.partition("#include <...> search starts here:\n")[2].partition("End of search list.")[0]
+    return [path for path in map(os.path.realpath, listed.split()) if "/gcc/" not in path]
+
+
+def without_helium(machine):
+    """A Cortex-M55 may be built without it. The board has it, and does not care."""
+    scalar = {"-mcpu=cortex-m55": "-mcpu=cortex-m55+nomve"}
+    return dataclasses.replace(machine, compiler=[scalar.get(word, word) for word in machine.compiler],
+                               link=[scalar.get(word, word) for word in machine.link])
+
+
+def helium_with_clang():
+    """The board's program from Clang 19, with GCC's headers, its linker, and its startup code."""
+    machine = board("mps3-an547")
+    script = next(option.removeprefix("-T") for option in machine.link if option.startswith("-T"))
+    libgcc = subprocess.run([*machine.compiler, "-print-libgcc-file-name"], capture_output=True, encoding="utf-8", check=False).stdout.strip()
+    machine.link = [f"--ld-path={shutil.which('arm-none-eabi-ld')}", "-nostdlib", f"-Wl,--gc-sections,--no-warn-execstack,-L{BOARDS},-T{script}",
+                    libgcc]
+    machine.compiler = ["clang++-19", "--target=thumbv8.1m.main-none-eabihf", "-mcpu=cortex-m55", "-mfloat-abi=hard", "-meabi", "gnu",
+                        "-fshort-enums", "-fno-threadsafe-statics", "-fno-exceptions", "-fno-rtti", "-ffunction-sections",
+                        *(f"-isystem{path}" for path in include_paths(machine.compiler))]
+    return machine
+
+
 AARCH64 = hosted("aarch64-linux-gnu-g++", wrapper=["qemu-aarch64"])
 ARMV7_NEON = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", wrapper=["qemu-arm"])
 ARMV7 = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=vfpv3-d16", "-mfloat-abi=hard", wrapper=["qemu-arm"])
 
 # What chooses the port.
 PORTS = {"x86_64": ["", "-march=native"], "aarch64": [""]}
+
+# Ports that no other row has; the scalar one first, since what the compiler cannot compute is compared with it.
+PORTS_BY_NAME = {
+    "x86_64": ["-DTINYATTN_PORT=scalar", "-mavx2 -mfma", "-march=native -DTINYATTN_PORT=generic", "-DTINYATTN_PORT=soft"],
+    "aarch64": ["-DTINYATTN_PORT=fpu", "-DTINYATTN_PORT=generic"],
+}
 
 # The scalar port on a core with an FMA unit: here a compiler could fuse what it must not.
 FUSIBLE = {"x86_64": "-march=native -DTINYATTN_PORT=scalar", "aarch64": "-DTINYATTN_PORT=scalar"}
@@ -102,7 +136,8 @@ def row(name, machine, flags="", levels=LEVELS, contracts=("off", "fast")):
 
 
 def rows(name, machine, architecture):
-    cells = [cell for flags in PORTS.get(architecture, [""]) for cell in row(name, machine, flags)]
+    cells = [cell for flags in PORTS_BY_NAME.get(architecture, []) for cell in row(name, machine, flags, ["-O0", "-O2"], ["fast"])]
+    cells += [cell for flags in PORTS.get(architecture, [""]) for cell in row(name, machine, flags)]
     if architecture in FUSIBLE:
         cells += row(name, machine, FUSIBLE[architecture], contracts=["fast"])
     return cells
@@ -125,6 +160,8 @@ def all_cells():
     cells += row("ARMv7 with VFPv3-D16", ARMV7)
     for name in boards.names():
         cells += row(name, board(name), levels=["-O2", "-Os"])
+    cells += row("mps3-an547, Clang 19", helium_with_clang(), levels=["-O0", "-O2", "-Os"], contracts=["fast"])
+    cells += row("mps3-an547 without Helium", without_helium(board("mps3-an547")), levels=["-O2", "-Os"], contracts=["fast"])
     return cells
 
 

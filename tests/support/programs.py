@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The test programs of unit, harness and golden, built without Meson from any copy of the tree: for what must build them in many ways."""
+"""The test programs of unit, conformance, harness and golden, built without Meson from any copy of the tree: for what must build them in many ways."""
 import dataclasses
 import os
 import shutil
@@ -10,6 +10,7 @@ import sys
 FLAGS = ["-std=c++20", "-Itests", "-Iinclude", "-Iports/simd", "-Iports/boards", "-Igenerated", '-DBOARD_NAME="host"']
 RUN_TESTS = "tests/support/run.cpp"
 HOST = "ports/boards/host/host.cpp"
+FOLDERS = ("unit", "conformance", "harness", "golden")
 COMPILED_LIBRARY = "src/compiled.cpp"
 
 
@@ -47,5 +48,5 @@ def sources(test):
 
 
 def programs(tree):
-    tests = [test.relative_to(tree) for folder in ("unit", "harness", "golden") for test in sorted((tree / "tests" / folder).glob("*.cpp"))]
+    tests = [test.relative_to(tree) for folder in FOLDERS for test in sorted((tree / "tests" / folder).glob("*.cpp"))]
     return [Program(f"{test.parts[-2]}/{test.stem}", sources(test)) for test in tests]

@@ -13,6 +13,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOARDS = ROOT / "ports" / "boards"
+MACHINES = ROOT / "ports" / "machines"
 DETAIL_LINES = 30
 
 
@@ -39,11 +40,15 @@ class Target:
 def board(name):
     files = [BOARDS / name / "cross.ini", BOARDS / "cortex-m.ini"]
     options = [argument for file in files for argument in ("--cross-file", str(file))]
-    return Target(["firmware"], [Run(name, name, ["unit", "golden", "headers"], options)])
+    return Target(["firmware"], [Run(name, name, ["unit", "conformance", "golden", "headers"], options)])
+
+
+def machine(file):
+    return Target(["linux-arm"], [Run(file.stem, file.stem, ["unit", "conformance", "golden"], ["--cross-file", str(file)])])
 
 
 def targets():
-    everywhere = ["unit", "golden", "headers"]
+    everywhere = ["unit", "conformance", "golden", "headers"]
     on_a_host = everywhere + ["refusals"]
     sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dcpp_args=-fno-sanitize-recover=all", "-Doptimization=0", "-Ddebug=true"]
     return {
@@ -51,18 +56,19 @@ def targets():
             Run("host, gcc", "gcc", on_a_host),
             Run("host, clang", "clang", on_a_host, compiler="clang++"),
         ]),
-        "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "golden"], sanitize, "clang++")]),
+        "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "conformance", "golden"], sanitize, "clang++")]),
         "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
         "export": Target(["gcc", "clang"], [
             Run("export, gcc", "gcc", ["export"], builds=False),
             Run("export, clang", "clang", ["export"], compiler="clang++", builds=False),
         ]),
         "footprint": Target(["gcc", "firmware"], [Run("footprint", "gcc", ["footprint"], builds=False, shows=True)]),
-        "one_answer": Target(["gcc", "clang", "firmware", "linux-arm"], [Run("one answer", "gcc", ["one_answer"], builds=False, shows=True)]),
+        "one_answer": Target(["gcc", "clang", "clang-19", "firmware", "linux-arm"], [Run("one answer", "gcc", ["one_answer"], builds=False, shows=True)]),
         "arithmetic": Target(["gcc"], [Run("arithmetic", "gcc", ["arithmetic"], builds=False, shows=True)], quick=False),
         "faults": Target(["gcc", "firmware"], [Run("faults", "gcc", ["faults"], builds=False, shows=True)], quick=False),
         "coverage": Target(["clang", "coverage"], [Run("coverage", "clang", ["coverage"], compiler="clang++", builds=False, shows=True)], quick=False),
         "style": Target(["clang", "style"], [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
+        **{file.stem: machine(file) for file in sorted(MACHINES.glob("*.ini"))},
         **{folder.parent.name: board(folder.parent.name) for folder in sorted(BOARDS.glob("*/cross.ini"))},
     }
 

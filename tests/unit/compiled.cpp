@@ -39,9 +39,10 @@ void attend(Check& check, Mask mask) {
   const auto key = draw<SourceTokens, KeyDim>(4);
   const auto value = draw<SourceTokens, ValueDim>(5);
   Guarded<tinyattn::Matrix<float, Tokens, ValueDim>> out;
-  static float scratch[16 * SourceTokens + 1];
+  constexpr std::size_t enough = 16 * (SourceTokens + 15);  // sixteen rows of whole vectors
+  static float scratch[enough + 1];
   const std::size_t asked_for = tinyattn::compiled::scratch_size(SourceTokens);
-  check.that(asked_for <= 16 * SourceTokens);
+  check.that(asked_for <= enough);
   scratch[asked_for] = out.untouched;
   const bool causal = std::is_same_v<Mask, tinyattn::Causal>;
   tinyattn::compiled::scaled_dot_product_attention({Tokens, SourceTokens, KeyDim, ValueDim, causal}, tinyattn::detail::inverse_sqrt<KeyDim>,

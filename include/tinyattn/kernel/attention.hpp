@@ -69,7 +69,7 @@ constexpr auto score_columns(auto end, Source, const auto&...) noexcept {
 }
 template <class Port, class Source, class Stride>
 constexpr auto score_columns(std::size_t end, Source source, RowMajor<float, Stride>) noexcept {
-  using Narrow = narrowed<Port, Source>;
+  using Narrow = narrowed<narrowed<Port, Stride>, Source>;
   if constexpr (Port::shares_code && is_few<Port, Source>)
     return source;
   else if constexpr (Port::shares_code)
@@ -77,7 +77,7 @@ constexpr auto score_columns(std::size_t end, Source source, RowMajor<float, Str
   else if constexpr (padded<Narrow>(Source{}) == Narrow::lanes)
     return Extent<Narrow::lanes>{};
   else
-    return padded<Port>(end);
+    return padded<Narrow>(end);
 }
 
 // softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al., "Attention Is All
@@ -93,7 +93,7 @@ template <class Port>
 constexpr void attend(auto rows, auto key_dim, auto value_dim, const auto& queries, const auto& keys, const auto& values,
                       const auto& scores, const auto& context, float scale, const auto& visible, const auto& take_weights) noexcept {
   matmul<Port>(Product{rows, key_dim, score_columns<Port>(visible.end(0, rows), visible.keys(), keys), queries, keys, Zero{}, scores});
-  masked_softmax<narrowed<Port, decltype(visible.keys())>>(rows, scores, scale, visible);
+  masked_softmax<narrowed<narrowed<Port, decltype(scores.stride)>, decltype(visible.keys())>>(rows, scores, scale, visible);
   for (std::size_t i = 0; i < rows; ++i) take_weights(i, scores.at(i, 0), visible.end(i, 1));
   using Visible = std::remove_cvref_t<decltype(visible)>;
   if constexpr (Port::shares_code && !(Port::lanes == 1 && is_tiny<decltype(rows), Visible, decltype(value_dim)>)) {

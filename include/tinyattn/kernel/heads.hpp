@@ -15,11 +15,15 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
+// Blocks are high where a port gains by it, but no higher than sixteen rows or a quarter of the context: most of the scratch is
+// keys and values.
+constexpr std::size_t quarter(std::size_t context_length) noexcept { return context_length < 64 ? 16 : context_length / 4; }
+
 // All the scratch of a layer: its keys and values, a block of rows, and the scores of a few queries of one head.
 template <class Port, std::size_t Width, std::size_t ContextLength>
 struct HeadsWorkspace {
-  static constexpr std::size_t block_rows = smaller(ContextLength, padded<Port>(evenly(ContextLength, Port::block_rows)));
-  static constexpr std::size_t query_rows = evenly(block_rows, Port::query_rows);
+  static constexpr std::size_t block_rows = smaller(ContextLength, smaller(Port::block_rows, quarter(ContextLength)));
+  static constexpr std::size_t query_rows = smaller(block_rows, Port::query_rows);
   static constexpr std::size_t row_size = padded<narrowed<Port, Extent<ContextLength>>>(ContextLength);
 
   float keys[Width * row_size];         // transposed: [Width, ContextLength]
@@ -44,21 +48,13 @@ struct Heads {
 
   constexpr RowMajor<float, Extent<width>> block() const noexcept { return {workspace.block, {}}; }
 
-  // Keys are stored transposed, so that the scores of a block are products with rows. Where flash is dear they are all
-  // projected at once, to where the values will stand.
+  // Keys are stored transposed, so that the scores of a block are products with rows. They are projected to where the values
+  // will stand.
   template <class Port>
   constexpr void project_source(auto source_tokens, const auto& key_input, const auto& value_input) const noexcept {
-    const RowMajor<float, Extent<Workspace::row_size>> keys{workspace.keys, {}};
     const RowMajor<float, Extent<width>> values{workspace.values, {}};
-    if constexpr (Port::shares_code) {
-      project<Port>(source_tokens, key_input, key, values);
-      transpose<Port>(source_tokens, Extent<width>{}, values, keys);
-    } else {
-      for_each_block<Workspace::block_rows>(source_tokens, [&](std::size_t first, auto rows) {
-        project<Port>(rows, key_input.from(first, 0), key, block());
-        transpose<Port>(rows, Extent<width>{}, block(), keys.from(0, first));
-      });
-    }
+    project<Port>(source_tokens, key_input, key, values);
+    transpose<Port>(source_tokens, Extent<width>{}, values, RowMajor<float, Extent<Workspace::row_size>>{workspace.keys, {}});
     project<Port>(source_tokens, value_input, value, values);
   }
 

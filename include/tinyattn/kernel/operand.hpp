@@ -189,7 +189,8 @@ struct ColumnMajor {
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr auto gather(const T* element, std::size_t n) const noexcept {
     float lanes[Port::lanes] = {};
-    for (std::size_t lane = 0; lane < smaller(Port::lanes, n); ++lane) lanes[lane] = element[lane * stride];
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane)
+      if (lane < n) lanes[lane] = element[lane * stride];
     return Port::load(lanes);
   }
 };

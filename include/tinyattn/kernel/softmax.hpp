@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax of one row, and the sum behind it. Every row is a probability distribution; a row in which
-// nothing takes part is zero.
+// Softmax, row by row. Every row is a probability distribution; a row in which nothing takes part is zero.
 #pragma once
 
 #include "tinyattn/kernel/one_lane.hpp"
-#include "tinyattn/kernel/operand.hpp"
 #include "tinyattn/kernel/parts.hpp"
+#include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/visible.hpp"
 #include "tinyattn/math.hpp"
 
@@ -17,114 +16,6 @@
 TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
-
-// A row and where what becomes of it goes, which may be the same place; `count` is an Extent or a number. A padded row has room
-// for whole vectors there, or, on one lane, for as many elements as the longest row.
-template <bool Padded, class Count>
-struct Row {
-  static constexpr bool is_padded = Padded;
-  const float* from;
-  float* to;
-  [[no_unique_address]] Count count;
-
-  constexpr Row in_place() const noexcept { return {to, to, count}; }
-
-  template <class Port>
-  constexpr std::size_t vectors() const noexcept {
-    return (count + Port::lanes - 1) / Port::lanes;
-  }
-
-  // Vector v of `vectors`, the last of which may be a part of one.
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr auto load(std::size_t v, std::size_t vectors) const noexcept {
-    const float* const p = from + v * Port::lanes;
-    return v + 1 < vectors ? Port::load(p) : Port::load_n(p, count - v * Port::lanes, -infinity);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void store(std::size_t v, std::size_t vectors, typename Port::vec x) const noexcept {
-    float* const p = to + v * Port::lanes;
-    if (Padded || v + 1 < vectors)
-      Port::store(p, x);
-    else
-      Port::store_n(p, x, count - v * Port::lanes);
-  }
-};
-
-// to[j] = apply(from[j]) for every vector of a row.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void transform_row(const auto& row, auto apply) noexcept {
-  for_each_vector<Port>(
-      row.count, [=](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { store<Port>(row.to + j, apply(load<Port>(row.from + j, n)), n); });
-}
-
-// What the lanes of a vector combine to, in every lane: lane q takes lane q + lanes / 2, then q + lanes / 4, and so on to q + 1.
-template <class Port, std::size_t Half = Port::lanes / 2>
-TINYATTN_ALWAYS_INLINE constexpr auto fold(typename Port::vec v, auto combine) noexcept {
-  if constexpr (Half == 0)
-    return v;
-  else
-    return fold<Port, Half / 2>(combine(v, Port::template swapped<Half>(v)), combine);
-}
-
-// The sixteen lanes of a row sum, which start at +0.
-template <class Port>
-struct SixteenLanes {
-  static constexpr std::size_t vectors = 16 / Port::lanes;
-  typename Port::vec sums[vectors];
-
-  TINYATTN_ALWAYS_INLINE constexpr SixteenLanes() noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < vectors; ++v) sums[v] = Port::fill(0.0f);
-  }
-
-  TINYATTN_ALWAYS_INLINE constexpr void add(std::size_t v, typename Port::vec terms) noexcept { sums[v] = Port::add(sums[v], terms); }
-
-  // Lane q takes lane q + 8, then q + 4, q + 2 and q + 1.
-  TINYATTN_ALWAYS_INLINE constexpr float total() noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t half = vectors / 2; half > 0; half /= 2) {
-      TINYATTN_UNROLL
-      for (std::size_t v = 0; v < half; ++v) add(v, sums[v + half]);
-    }
-    return Port::first(fold<Port>(sums[0], [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::add(a, b); }));
-  }
-};
-
-// The sum of what term(j, n) gives for the vectors of a row: element j goes into lane j % 16. Behind the last element a term is +0.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float sum_of_terms(std::size_t count, auto term) noexcept {
-  SixteenLanes<Port> lanes;
-  std::size_t j = 0;
-  for (; j + 16 <= count; j += 16) {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < lanes.vectors; ++v) lanes.add(v, term(j + v * Port::lanes, Extent<Port::lanes>{}));
-  }
-  TINYATTN_UNROLL
-  for (std::size_t v = 0; v < lanes.vectors; ++v, j += Port::lanes)
-    if (j < count) lanes.add(v, term(j, smaller(Port::lanes, count - j)));
-  return lanes.total();
-}
-
-template <class Port>
-constexpr float sum_of_row(const float* row, auto count) noexcept {
-  if constexpr (Port::lanes == 1)
-    return sum_of_floats<Port>(row, count);
-  else
-    return sum_of_terms<Port>(count, [=](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { return load<Port>(row + j, n); });
-}
-
-// What the elements of a row are multiplied with to add up to 1; 0 if their sum is 0.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
-  return Port::fill(sum == 0.0f ? 0.0f : 1.0f / sum);
-}
-
-// to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
-template <class Port>
-constexpr void normalize_row(const auto& row) noexcept {
-  const auto factor = reciprocal<Port>(sum_of_row<Port>(row.from, row.count));
-  transform_row<Port>(row, [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
-}
 
 // The largest of the scores that take part; those of -infinity do not. If nothing does, it is the least float, which
 // leaves them at -infinity. With a NaN in the row it may be any element, and no result depends on which.
@@ -252,6 +143,17 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_few(const auto& row, float scal
   scale_floats<Port>(row.to, Extent<Most>{}, reciprocal<Port>(sum_of_floats<Port>(row.to, Extent<Most>{})));
 }
 
+// Row i alone, where flash is dear.
+template <class Port, class Most>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_row(std::size_t i, Most, const auto& row_at, float scale) noexcept {
+  if constexpr (Port::lanes > 1)
+    softmax_in_memory<Port, 1>(i, row_at(i).template vectors<Port>(), row_at, scale);
+  else if constexpr (is_few<Port, Most> && decltype(row_at(i))::is_padded)
+    softmax_of_few<Port, Most{}>(row_at(i), scale);
+  else
+    softmax_of_floats<Port>(row_at(i).from, row_at(i).to, row_at(i).count, scale);
+}
+
 // Rows that have as many vectors each, at most MostVectors: side by side as far as registers go.
 template <class Port, std::size_t Rows, std::size_t MostVectors>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_side_by_side(std::size_t first, std::size_t vectors, const auto& row_at,
@@ -266,33 +168,35 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_side_by_side(std::size_t first, st
     if (vectors <= 8)
       with_extent<smaller(MostVectors, 8) - 4>(vectors - 4, by_two);
     else
-      for (std::size_t r = 0; r < Rows; r += 2) softmax_in_memory<Port, 2>(first + r, vectors, row_at, scale);
+      softmax_in_memory<Port, Rows>(first, vectors, row_at, scale);
   } else {
     for (std::size_t r = 0; r < Rows; ++r) softmax_in_memory<Port, 1>(first + r, vectors, row_at, scale);
   }
 }
 
+// All rows: those that have as many vectors side by side, as far as this goes.
+template <class Port, std::size_t MostVectors>
+constexpr void softmax_of_vectors(auto rows, const auto& row_at, float scale) noexcept {
+  constexpr Extent<MostVectors == 1 ? 6 : 4> several;
+  const auto vectors = [&](std::size_t i) TINYATTN_INLINE_LAMBDA { return row_at(i).template vectors<Port>(); };
+  std::size_t i = 0;
+  for (; i + several <= rows; i += several)
+    if (vectors(i) == vectors(i + several - 1))
+      softmax_side_by_side<Port, several, MostVectors>(i, vectors(i), row_at, scale);
+    else
+      for (std::size_t r = 0; r < several; ++r) softmax_in_memory<Port, 1>(i + r, vectors(i + r), row_at, scale);
+  for (std::size_t rest = rows % several; rest != 0; --rest, ++i) softmax_in_memory<Port, 1>(i, vectors(i), row_at, scale);
+}
+
 // e^(scale * (scores[j] - m)) over their sum, m the largest score, row by row: a probability distribution, or zeros if
 // nothing takes part. row_at(i) is a Row of at most `most` elements; none is shorter than the one before.
 template <class Port, class Most>
-constexpr void softmax_rows(auto rows, Most, const auto& row_at, float scale) noexcept {
-  if constexpr (Port::lanes == 1) {
-    for (std::size_t i = 0; i < rows; ++i)
-      if constexpr (is_few<Port, Most> && decltype(row_at(i))::is_padded)
-        softmax_of_few<Port, Most{}>(row_at(i), scale);
-      else
-        softmax_of_floats<Port>(row_at(i).from, row_at(i).to, row_at(i).count, scale);
+constexpr void softmax_rows(auto rows, Most most, const auto& row_at, float scale) noexcept {
+  if constexpr (Port::lanes > 1 && !Port::shares_code) {
+    constexpr bool is_known = !std::is_same_v<Most, std::size_t>;
+    softmax_of_vectors<Port, is_known ? padded<Port>(Most{}) / Port::lanes : ~std::size_t{0}>(rows, row_at, scale);
   } else {
-    constexpr std::size_t most_vectors = std::is_same_v<Most, std::size_t> ? 16 : padded<Port>(Most{}) / Port::lanes;
-    constexpr Extent<most_vectors == 1 ? 6 : 4> several;
-    const auto vectors = [&](std::size_t i) TINYATTN_INLINE_LAMBDA { return row_at(i).template vectors<Port>(); };
-    std::size_t i = 0;
-    for (; i + several <= rows; i += several)
-      if (vectors(i) == vectors(i + several - 1))
-        softmax_side_by_side<Port, several, most_vectors>(i, vectors(i), row_at, scale);
-      else
-        for (std::size_t r = 0; r < several; ++r) softmax_in_memory<Port, 1>(i + r, vectors(i + r), row_at, scale);
-    for (; i < rows; ++i) softmax_in_memory<Port, 1>(i, vectors(i), row_at, scale);
+    for (std::size_t i = 0; i < rows; ++i) softmax_row<Port>(i, most, row_at, scale);
   }
 }
 

@@ -11,14 +11,17 @@
 #define TINYATTN_PORT avx512
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TINYATTN_PORT avx2
-#elif defined(__ARM_FEATURE_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF)
-#define TINYATTN_PORT fpu
-#elif defined(__riscv_flen)
-#define TINYATTN_PORT fpu
-#elif defined(__riscv) || (defined(__arm__) && (!defined(__ARM_FP) || !(__ARM_FP & 8)))
-#define TINYATTN_PORT soft
+#elif defined(__FMA__)
+#define TINYATTN_PORT generic
+#elif defined(__SSE2__)
+#define TINYATTN_PORT sse2
+#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#define TINYATTN_PORT helium
+#elif defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
+#define TINYATTN_PORT neon
 #else
-#define TINYATTN_PORT scalar
+#include "tinyattn/port/one_lane.hpp"
+#define TINYATTN_PORT TINYATTN_ONE_LANE
 #endif
 #endif
 

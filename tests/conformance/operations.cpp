@@ -6,13 +6,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
-#include "exact.hpp"
-#include "operands.hpp"
-#include "plain.hpp"
 #include "support/check.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"
+#include "unit/exact.hpp"
+#include "unit/operands.hpp"
+#include "unit/plain.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -150,6 +151,23 @@ void check_parts(Check& check) {
   }
 }
 
+// Factors from the lanes of a register, where a port has them.
+template <class Port>
+void check_factors_by_lane(Check& check) {
+  check.that(true);
+  if constexpr (port::factors_by_lane<Port>) {
+    const auto from = hidden(numbers<Vector<float, Port::factor_steps>>(5));
+    const auto several = Port::load_factors(from.data());
+    const auto b = Port::fill(hidden(0.75f)), c = Port::fill(hidden(0.3f));
+    [&]<std::size_t... Step>(std::index_sequence<Step...>) {
+      (check.same_bits(stored<Port>(Port::fma(Port::template lane<Step>(several), b, c)),
+                       stored<Port>(Port::fma(Port::broadcast(from(Step)), b, c))),
+       ...);
+    }
+    (std::make_index_sequence<Port::factor_steps>{});
+  }
+}
+
 template <class Port>
 void check_rows(Check& check) {
   constexpr std::size_t count = Port::tile_vectors * Port::lanes;
@@ -199,6 +217,7 @@ constexpr Test tests[] = {
                   check_rows<native_port>(check);
                   check_rows<port::soft>(check);
                 }),
+    at_run_time("factors from lanes", check_factors_by_lane<native_port>),
     at_run_time("infinity and NaN: a NaN is not less",
                 [](Check& check) {
                   check_not_finite<native_port>(check);

@@ -74,4 +74,25 @@ struct Wide {
 
 static_assert(port::contract<Wide<4, 2, 3, false>>);
 
+// The same with factors from the lanes of a vector.
+template <std::size_t Steps>
+struct WideByLane : Wide<4, 2, 3, false> {
+  struct factors {
+    float lane[Steps];
+  };
+  static constexpr std::size_t factor_steps = Steps;
+
+  static constexpr factors load_factors(const float* from) noexcept {
+    factors several{};
+    for (std::size_t step = 0; step < Steps; ++step) several.lane[step] = from[step];
+    return several;
+  }
+  template <std::size_t Step>
+  static constexpr float lane(factors several) noexcept {
+    return several.lane[Step];
+  }
+};
+
+static_assert(port::factors_by_lane<WideByLane<3>>);
+
 }  // namespace tinyattn::test

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+//
+// Helium, the vector extension of Cortex-M: four lanes, eight registers, and factors that fma takes from a core register.
+// What is below 2^-126 is flushed.
+#pragma once
+
+#include "tinyattn/port/fpu.hpp"
+
+#if !defined(__ARM_FEATURE_MVE) || !(__ARM_FEATURE_MVE & 2)
+#error "the port `helium` needs Helium with float: compile with -mcpu=cortex-m55 -mfloat-abi=hard"
+#endif
+
+#include <arm_mve.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn::port {
+
+struct helium {
+  using vec = float32x4_t;
+  using broadcasted = float;
+  using one_lane = fpu;
+  static constexpr std::size_t lanes = 4;
+  static constexpr std::size_t registers = 8;
+  static constexpr std::size_t tile_vectors = 2;
+  static constexpr std::size_t block_rows = 3;
+  static constexpr std::size_t query_rows = 3;
+  static constexpr bool shares_code = true;
+
+  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return *reinterpret_cast<const unaligned*>(from); }
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest = 0.0f) noexcept {
+    order_memory();
+    const vec v = vld1q_z_f32(from, first_lanes(n));
+    order_memory();
+    return rest == 0.0f ? v : vpselq_f32(v, fill(rest), first_lanes(n));
+  }
+  template <std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
+  }
+#if !defined(__clang__)
+  // GCC 12 would spend a register and an instruction on a second address, and then lack the register.
+  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[tile_vectors]) noexcept {
+    asm("vldrw.32 %q0, [%2]\n\tvldrw.32 %q1, [%2, #16]"
+        : "=&w"(row[0]), "=w"(row[1])
+        : "r"(from), "m"(*reinterpret_cast<const float(*)[tile_vectors * lanes]>(from)));
+  }
+#endif
+  TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { *reinterpret_cast<unaligned*>(to) = v; }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
+    order_memory();
+    vst1q_p_f32(to, v, first_lanes(n));
+    order_memory();
+  }
+  TINYATTN_ALWAYS_INLINE static float broadcast(float x) noexcept { return x; }
+  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return vdupq_n_f32(x); }
+  TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return vgetq_lane_f32(v, 0); }
+  template <std::size_t By>
+  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+    return By == 1 ? vrev64q_f32(v) : vec{v[2], v[3], v[0], v[1]};
+  }
+
+  TINYATTN_ALWAYS_INLINE static vec fma(float a, vec b, vec c) noexcept { return vfmaq_n_f32(c, b, a); }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return vfmaq_f32(c, a, b); }
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(vmulq_f32(a, b)); }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return vaddq_f32(rounded(a), rounded(b)); }
+  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
+  // "Less" holds for a NaN in this instruction set, "greater" does not; Clang 19 swaps them nevertheless where it sees a number in all
+  // lanes, but not behind a barrier.
+  TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+    return vpselq_f32(less, otherwise, vcmpgtq_f32(rounded(b), a));
+  }
+  TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
+    return vreinterpretq_f32_u32(vaddq_n_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23), 0x3f800000));
+  }
+
+#if defined(__clang__)
+  // Two factors in one load. GCC 12 has no core registers left for them.
+  struct factors {
+    float step[2];
+  };
+  static constexpr std::size_t factor_steps = 2;
+
+  TINYATTN_ALWAYS_INLINE static factors load_factors(const float* from) noexcept {
+    using two_words [[gnu::aligned(4), gnu::may_alias]] = std::uint64_t;
+    const std::uint64_t two = *reinterpret_cast<const two_words*>(from);
+    return {{std::bit_cast<float>(static_cast<std::uint32_t>(two)), std::bit_cast<float>(static_cast<std::uint32_t>(two >> 32))}};
+  }
+  template <std::size_t Step>
+  TINYATTN_ALWAYS_INLINE static float lane(factors several) noexcept {
+    return several.step[Step];
+  }
+#endif
+
+ private:
+  // GCC 12 is wrong about the intrinsics that load and store. It believes that a load reads one float, and moves what is stored to
+  // the other three behind it; and that a predicated store writes all lanes, and deletes what was stored to the others before. So whole
+  // vectors do without, and parts of one stand between barriers that no access to memory crosses.
+  using unaligned [[gnu::aligned(4), gnu::may_alias]] = float32x4_t;
+  TINYATTN_ALWAYS_INLINE static void order_memory() noexcept { asm volatile("" : : : "memory"); }
+  TINYATTN_ALWAYS_INLINE static mve_pred16_t first_lanes(std::size_t n) noexcept { return vctp32q(static_cast<std::uint32_t>(n)); }
+
+  // An empty barrier, as in rounded.hpp.
+  TINYATTN_ALWAYS_INLINE static vec rounded(vec v) noexcept {
+    asm("" : "+w"(v));
+    return v;
+  }
+};
+
+static_assert(contract<helium>);
+
+}  // namespace tinyattn::port

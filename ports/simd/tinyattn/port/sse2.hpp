@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// SSE2: four lanes for every x86-64, which may lack a fused multiply-add. Then fma is computed in double, two lanes to a register.
+#pragma once
+
+#include "tinyattn/port/scalar.hpp"
+
+#if !defined(__SSE2__)
+#error "the port `sse2` needs SSE2: compile with -msse2"
+#endif
+
+#include <emmintrin.h>
+
+#include <cstddef>
+
+namespace tinyattn::port {
+
+struct sse2 {
+  using vec = __m128;
+  using broadcasted = __m128d;
+  using one_lane = scalar;
+  static constexpr std::size_t lanes = 4;
+  static constexpr std::size_t registers = 12;  // of 16: an fma holds four more
+  static constexpr std::size_t tile_vectors = 2;
+  static constexpr std::size_t block_rows = 4;
+  static constexpr std::size_t query_rows = 4;
+  static constexpr bool shares_code = false;
+
+  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest = 0.0f) noexcept {
+    if (n == lanes) return load(from);
+    vec v = fill(rest);
+    if (n == 1) v = _mm_move_ss(v, _mm_load_ss(from));
+    if (n >= 2) v = _mm_loadl_pi(v, reinterpret_cast<const __m64*>(from));
+    if (n == 3) v = _mm_shuffle_ps(v, _mm_shuffle_ps(_mm_load_ss(from + 2), v, _MM_SHUFFLE(3, 3, 0, 0)), _MM_SHUFFLE(2, 0, 1, 0));
+    return v;
+  }
+  template <std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
+  }
+  TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm_storeu_ps(to, v); }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
+    if (n == lanes) return store(to, v);
+    if (n == 1) _mm_store_ss(to, v);
+    if (n >= 2) _mm_storel_pi(reinterpret_cast<__m64*>(to), v);
+    if (n == 3) _mm_store_ss(to + 2, _mm_movehl_ps(v, v));
+  }
+  TINYATTN_ALWAYS_INLINE static __m128d broadcast(float x) noexcept { return _mm_set1_pd(static_cast<double>(x)); }
+  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return _mm_cvtss_f32(v); }
+  template <std::size_t By>
+  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+    return _mm_shuffle_ps(v, v, By == 1 ? _MM_SHUFFLE(2, 3, 0, 1) : _MM_SHUFFLE(1, 0, 3, 2));
+  }
+  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+    low = _mm_unpacklo_ps(a, b);
+    high = _mm_unpackhi_ps(a, b);
+  }
+
+  TINYATTN_ALWAYS_INLINE static vec fma(__m128d a, vec b, vec c) noexcept { return fma(a, a, b, c); }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return fma(low(a), high(a), b, c); }
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(_mm_mul_ps(a, b)); }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return _mm_add_ps(rounded(a), rounded(b)); }
+  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return _mm_max_ps(a, b); }
+  TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+    const vec is_less = _mm_cmplt_ps(a, b);
+    return _mm_or_ps(_mm_and_ps(is_less, less), _mm_andnot_ps(is_less, otherwise));
+  }
+  TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
+    return _mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(shifted), 23), _mm_set1_epi32(0x3f800000)));
+  }
+
+ private:
+  TINYATTN_ALWAYS_INLINE static __m128d low(vec v) noexcept { return _mm_cvtps_pd(v); }
+  TINYATTN_ALWAYS_INLINE static __m128d high(vec v) noexcept { return _mm_cvtps_pd(_mm_movehl_ps(v, v)); }
+  TINYATTN_ALWAYS_INLINE static vec joined(__m128d low_half, __m128d high_half) noexcept {
+    return _mm_movelh_ps(_mm_cvtpd_ps(low_half), _mm_cvtpd_ps(high_half));
+  }
+
+  // As fma_in_double.hpp has it: products are exact in double, and a sum of which the low 28 bits are not all zero is safe to round again.
+  TINYATTN_ALWAYS_INLINE static vec fma(__m128d low_a, __m128d high_a, vec b, vec c) noexcept {
+    const __m128d low_product = _mm_mul_pd(low_a, low(b)), high_product = _mm_mul_pd(high_a, high(b));
+    const __m128d low_sum = _mm_add_pd(low_product, low(c)), high_sum = _mm_add_pd(high_product, high(c));
+    const vec low_words = _mm_shuffle_ps(_mm_castpd_ps(low_sum), _mm_castpd_ps(high_sum), _MM_SHUFFLE(2, 0, 2, 0));
+    if (_mm_movemask_epi8(low_bits_are_zero(_mm_castps_si128(low_words))) == 0) [[likely]]
+      return joined(low_sum, high_sum);
+    return joined(add_to_odd(low_product, low(c)), add_to_odd(high_product, high(c)));
+  }
+
+  TINYATTN_ALWAYS_INLINE static __m128i low_bits_are_zero(__m128i words) noexcept {
+    return _mm_cmpeq_epi32(_mm_and_si128(words, _mm_set1_epi32(0x0fffffff)), _mm_setzero_si128());
+  }
+
+  // Rounded to odd where the low bits of the sum are zero. The error is NaN where the sum is infinite, and then neither positive nor
+  // negative.
+  [[gnu::noinline, gnu::cold]] static __m128d add_to_odd(__m128d product, __m128d addend) noexcept {
+    const __m128d zero = _mm_setzero_pd();
+    const __m128d sum = _mm_add_pd(product, addend);
+    const __m128d addend_in_sum = _mm_sub_pd(sum, product);
+    const __m128d error = _mm_add_pd(_mm_sub_pd(product, _mm_sub_pd(sum, addend_in_sum)), _mm_sub_pd(addend, addend_in_sum));
+    const __m128d positive = _mm_cmpgt_pd(error, zero), negative = _mm_cmplt_pd(error, zero);
+    const __m128i towards_zero = _mm_castpd_si128(_mm_xor_pd(positive, _mm_cmpgt_pd(sum, zero)));
+    const __m128i neighbour = _mm_or_si128(towards_zero, _mm_set1_epi64x(1));
+    const __m128i inexact = _mm_castpd_si128(_mm_or_pd(positive, negative));
+    const __m128i on_a_tie = _mm_shuffle_epi32(low_bits_are_zero(_mm_castpd_si128(sum)), _MM_SHUFFLE(2, 2, 0, 0));
+    const __m128i step = _mm_and_si128(neighbour, _mm_and_si128(inexact, on_a_tie));
+    return _mm_castsi128_pd(_mm_add_epi64(_mm_castpd_si128(sum), step));
+  }
+
+  // An empty barrier, as in rounded.hpp.
+  TINYATTN_ALWAYS_INLINE static vec rounded(vec v) noexcept {
+    asm("" : "+x"(v));
+    return v;
+  }
+};
+
+static_assert(contract<sse2>);
+
+}  // namespace tinyattn::port
