@@ -33,8 +33,22 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_columns(const auto& product, std::s
       product.rows, [&](std::size_t i, auto rows) TINYATTN_INLINE_LAMBDA { inline_tile<Port, rows, Vectors>(product, i, j, cols); });
 }
 
+// Whole tiles and a narrower one, where a row of a whole tile takes one instruction to load.
+template <class Port, std::size_t Cols>
+TINYATTN_ALWAYS_INLINE constexpr void matmul_whole_tiles(const auto& product, Extent<Cols>) noexcept {
+  constexpr Extent<Port::tile_vectors> width;
+  constexpr Extent<Cols % width> rest;
+  for (std::size_t j = 0; j + width <= Cols; j += width) matmul_columns<Port, width>(product, j, width);
+  if constexpr (rest != 0) matmul_columns<Port, rest>(product, Cols - rest, rest);
+}
+
 // The tiles of a product, panel after panel of columns, so that a panel of b stays near. What does not fill a vector is part of
 // the last panel if the compiler knows the number of columns, and else a panel of its own.
+template <class Port, std::size_t Cols>
+requires(has_neighbours<Port, Port::tile_vectors, 1>&& Cols > Port::tile_vectors) TINYATTN_ALWAYS_INLINE
+    constexpr void matmul_tiles(const auto& product, Extent<Cols> cols) noexcept {
+  matmul_whole_tiles<Port>(product, cols);
+}
 template <class Port, std::size_t Cols>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, Extent<Cols> cols) noexcept {
   constexpr Extent<(Cols + Port::lanes - 1) / Port::lanes> all;
