@@ -173,7 +173,7 @@ struct AnyCols {
 template <class Port, std::size_t Width, std::size_t Cols>
 struct AnyCols<Port, Width, Extent<Cols>> {
   static constexpr std::size_t rest = Cols % Width;
-  static constexpr bool has_tile = Port::lanes == 1 && Port::tile_steps > 1 && (rest == 1 || rest == 2);
+  static constexpr bool has_tile = Port::lanes == 1 && unrolled_steps<Port, std::size_t> > 1 && (rest == 1 || rest == 2);
   using several = std::conditional_t<has_tile, TilesAndRest<Width, rest>, AtLeast<Width>>;
   using type = std::conditional_t<(Cols < Width), Extent<Cols>, several>;
 };
