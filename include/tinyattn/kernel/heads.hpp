@@ -16,13 +16,14 @@ TINYATTN_BEGIN
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // Blocks are high where a port gains by it, but no higher than sixteen rows or a quarter of the context: most of the scratch is
-// keys and values.
+// keys and values. Where flash is dear they are even: what is compiled for the height of a block is there once.
 constexpr std::size_t quarter(std::size_t context_length) noexcept { return context_length < 64 ? 16 : context_length / 4; }
 
 // All the scratch of a layer: its keys and values, a block of rows, and the scores of a few queries of one head.
 template <class Port, std::size_t Width, std::size_t ContextLength>
 struct HeadsWorkspace {
-  static constexpr std::size_t block_rows = smaller(ContextLength, smaller(Port::block_rows, quarter(ContextLength)));
+  static constexpr std::size_t most_rows = smaller(ContextLength, smaller(Port::block_rows, quarter(ContextLength)));
+  static constexpr std::size_t block_rows = Port::shares_code ? evenly(ContextLength, most_rows) : most_rows;
   static constexpr std::size_t query_rows = smaller(block_rows, Port::query_rows);
   static constexpr std::size_t row_size = padded<narrowed<Port, Extent<ContextLength>>>(ContextLength);
 

@@ -33,8 +33,22 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_columns(const auto& product, std::s
       product.rows, [&](std::size_t i, auto rows) TINYATTN_INLINE_LAMBDA { inline_tile<Port, rows, Vectors>(product, i, j, cols); });
 }
 
+// Whole tiles and a narrower one, where a row of a whole tile takes one instruction to load.
+template <class Port, std::size_t Cols>
+TINYATTN_ALWAYS_INLINE constexpr void matmul_whole_tiles(const auto& product, Extent<Cols>) noexcept {
+  constexpr Extent<Port::tile_vectors> width;
+  constexpr Extent<Cols % width> rest;
+  for (std::size_t j = 0; j + width <= Cols; j += width) matmul_columns<Port, width>(product, j, width);
+  if constexpr (rest != 0) matmul_columns<Port, rest>(product, Cols - rest, rest);
+}
+
 // The tiles of a product, panel after panel of columns, so that a panel of b stays near. What does not fill a vector is part of
 // the last panel if the compiler knows the number of columns, and else a panel of its own.
+template <class Port, std::size_t Cols>
+requires(has_neighbours<Port, Port::tile_vectors, 1>&& Cols > Port::tile_vectors) TINYATTN_ALWAYS_INLINE
+    constexpr void matmul_tiles(const auto& product, Extent<Cols> cols) noexcept {
+  matmul_whole_tiles<Port>(product, cols);
+}
 template <class Port, std::size_t Cols>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, Extent<Cols> cols) noexcept {
   constexpr Extent<(Cols + Port::lanes - 1) / Port::lanes> all;
@@ -59,6 +73,16 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, std::siz
 
 // --- Where flash is dear: the last tile overlaps its neighbour instead of being smaller ---
 
+// Calls step(first) for the parts of `Size` elements that cover `count`, which is no less.
+template <std::size_t Size>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_overlapping(std::size_t count, const auto& step) noexcept {
+  const std::size_t last = count - Size;
+  for (std::size_t first = 0;; first = smaller(first + Size, last)) {
+    step(first);
+    if (first == last) return;
+  }
+}
+
 // Columns that do not fill a tile: part of one, if the compiler knows their number, else one vector at a time.
 template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
 constexpr void overlapping_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
@@ -76,8 +100,13 @@ constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
   constexpr Extent<Vectors * Port::lanes> width;
   constexpr bool fills = is_at_least<width, std::remove_cvref_t<decltype(product.cols)>>;
   const std::size_t cols = product.cols;
-  if (fills || cols >= width) {
-    for (std::size_t j = 0; j < cols; j += width) matmul_tile<Port, Rows, Vectors>(product, i, smaller(j, cols - width), width);
+  if constexpr (requires { product.cols.rest(); }) {
+    constexpr Extent<decltype(product.cols.rest()){}> rest;
+    for (std::size_t j = 0; j < cols - rest; j += width) matmul_tile<Port, Rows, Vectors>(product, i, j, width);
+    matmul_tile<Port, Rows, rest>(product, i, cols - rest, rest);
+  } else if (fills || cols >= width) {
+    for_each_overlapping<width>(cols,
+                                [&](std::size_t j) TINYATTN_INLINE_LAMBDA { matmul_tile<Port, Rows, Vectors>(product, i, j, width); });
   } else if constexpr (!fills) {
     overlapping_few_columns<Port, Rows, Vectors>(product, i, product.cols);
   }
@@ -102,10 +131,11 @@ constexpr void overlapping_tiles(const Product<Rows, Inner, Cols, A, B, Start, O
   constexpr std::size_t vectors = overlapping_vectors<Port, Cols>;
   constexpr std::size_t height = even_tile_rows<Port, vectors, Rows>;
   const std::size_t rows = product.rows;
-  if (is_at_least<height, Rows> || rows >= height)
-    for (std::size_t i = 0; i < rows; i += height) overlapping_rows<Port, height, vectors>(product, smaller(i, rows - height));
-  else if constexpr (std::is_same_v<Rows, std::size_t>)
+  if (is_at_least<height, Rows> || rows >= height) {
+    for_each_overlapping<height>(rows, [&](std::size_t i) TINYATTN_INLINE_LAMBDA { overlapping_rows<Port, height, vectors>(product, i); });
+  } else if constexpr (std::is_same_v<Rows, std::size_t>) {
     for (std::size_t i = 0; i < rows; ++i) overlapping_rows<Port, 1, vectors>(product, i);
+  }
 }
 
 // One copy in flash for products of every shape.
@@ -128,14 +158,34 @@ template <class Rows, class Visible, class Cols>
 requires requires(const Visible& visible) { visible.keys(); }
 inline constexpr bool is_tiny<Rows, Visible, Cols> = is_tiny<Rows, decltype(std::declval<Visible>().keys()), Cols>;
 
+// Columns beyond whole tiles that a tile of their own takes: one or two, if a copy for them is worth its flash.
+template <std::size_t Width, std::size_t Rest>
+struct TilesAndRest {
+  std::size_t value;
+  constexpr operator std::size_t() const noexcept { return value; }
+  static constexpr Extent<Rest> rest() noexcept { return {}; }
+};
+
+template <class Port, std::size_t Width, class Cols>
+struct AnyCols {
+  using type = any_size<Width, Cols>;
+};
+template <class Port, std::size_t Width, std::size_t Cols>
+struct AnyCols<Port, Width, Extent<Cols>> {
+  static constexpr std::size_t rest = Cols % Width;
+  static constexpr bool has_tile = Port::lanes == 1 && unrolled_steps<Port, std::size_t> > 1 && (rest == 1 || rest == 2);
+  using several = std::conditional_t<has_tile, TilesAndRest<Width, rest>, AtLeast<Width>>;
+  using type = std::conditional_t<(Cols < Width), Extent<Cols>, several>;
+};
+
 // Where flash is dear, products share a copy.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
   if constexpr (Port::shares_code) {
     constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-    using AnyCols = std::conditional_t<is_at_most<width - 1, Cols>, Cols, any_size<width, Cols>>;
-    using AnyRows = any_size<even_tile_rows<Port, overlapping_vectors<Port, AnyCols>, Rows>, Rows>;
-    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, AnyCols{product.cols},
+    using Columns = typename AnyCols<Port, width, Cols>::type;
+    using AnyRows = any_size<even_tile_rows<Port, overlapping_vectors<Port, Columns>, Rows>, Rows>;
+    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, Columns{product.cols},
                                               of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
                                               of_any_shape<width>(product.start), of_any_shape(product.out)});
   } else {

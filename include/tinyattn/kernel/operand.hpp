@@ -119,8 +119,9 @@ struct Walk {
   const float* rows[Rows];
 
   TINYATTN_ALWAYS_INLINE constexpr Walk(const float* first, Stride stride) noexcept {
+    rows[0] = first;
     TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) rows[r] = first + r * stride;
+    for (std::size_t r = 1; r < Rows; ++r) rows[r] = rows[r - 1] + stride;
   }
   TINYATTN_ALWAYS_INLINE constexpr const float* next(std::size_t r, std::size_t steps) noexcept { return (rows[r] += steps) - steps; }
   template <class Port>

@@ -122,10 +122,16 @@ TINYATTN_ALWAYS_INLINE constexpr Exponentials<Port> exponentials_of_floats(const
   return {largest.total(), scale};
 }
 template <class Port>
-constexpr void softmax_of_floats(const auto& row, float scale) noexcept {
-  if (row.count == 0) return;
-  transform_each(row.from, row.to, row.count, exponentials_of_floats<Port>(row.from, row.count, scale));
-  scale_floats<Port>(row.to, row.count, reciprocal<Port>(sum_of_floats<Port>(row.to, row.count)));
+constexpr void softmax_of_floats(const float* from, float* to, std::size_t count, float scale) noexcept {
+  if (count == 0) return;
+  const auto exponential = exponentials_of_floats<Port>(from, count, scale);
+  const float sum = sum_of_each<Port>(count, [=](std::size_t j) TINYATTN_INLINE_LAMBDA { return to[j] = exponential(from[j]); });
+  scale_floats<Port>(to, count, reciprocal<Port>(sum));
+}
+template <class Port, std::size_t Count>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float* to, Extent<Count> count, float scale) noexcept {
+  transform_each(from, to, count, exponentials_of_floats<Port>(from, count, scale));
+  scale_floats<Port>(to, count, reciprocal<Port>(sum_of_floats<Port>(to, count)));
 }
 
 // The same for a few floats, which have room for `Most` of them.
@@ -145,7 +151,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_row(std::size_t i, Most, const aut
   else if constexpr (is_few<Port, Most> && decltype(row_at(i))::is_padded)
     softmax_of_few<Port, Most{}>(row_at(i), scale);
   else
-    softmax_of_floats<Port>(row_at(i), scale);
+    softmax_of_floats<Port>(row_at(i).from, row_at(i).to, row_at(i).count, scale);
 }
 
 // Rows that have as many vectors each, at most MostVectors: side by side as far as registers go.

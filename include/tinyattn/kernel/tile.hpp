@@ -44,6 +44,12 @@ requires(Port::tile_steps > 0) inline constexpr std::size_t unrolled_steps<Port,
 template <class Port, std::size_t Inner>
 requires(Port::tile_steps > 0) inline constexpr std::size_t unrolled_steps<Port, Extent<Inner>> = Inner <= 4 ? Inner : 2 - Inner % 2;
 
+// Rows of a tile that the port keeps in neighbouring registers.
+template <class Port, std::size_t Vectors, std::size_t Rows>
+inline constexpr bool has_neighbours = requires(const float* from, typename Port::vec (&row)[Vectors]) {
+  Port::template load_tile_row<Rows - 1>(from, row);
+};
+
 // Rows x Vectors vectors of the output, in registers. The tile has `cols` columns, of which the last vector
 // may fill some lanes only; its corner stands at row i and column j.
 template <class Port, std::size_t Rows, std::size_t Vectors, class Cols>
@@ -53,13 +59,8 @@ struct Tile {
   Cols cols;
   typename Port::vec sums[Rows][Vectors];
 
-  // Rows that the port keeps in neighbouring registers.
-  static constexpr bool has_neighbours = requires(const float* from, typename Port::vec (&row)[Vectors]) {
-    Port::template load_tile_row<Rows - 1>(from, row);
-  };
-
   TINYATTN_ALWAYS_INLINE constexpr void start(const auto& product) noexcept {
-    if constexpr (has_neighbours && requires { product.start.at(j); })
+    if constexpr (has_neighbours<Port, Vectors, Rows> && requires { product.start.at(j); })
       load_rows(product.start.at(j), std::make_index_sequence<Rows>{});
     else
       load_first_row(product);
@@ -135,7 +136,7 @@ struct Tile {
 
   TINYATTN_ALWAYS_INLINE constexpr void finish(const auto& product) const noexcept {
     float* row = product.out.at(i, j);
-    if constexpr (has_neighbours) {
+    if constexpr (has_neighbours<Port, Vectors, Rows>) {
       store_rows(row, product.out.row_step(), std::make_index_sequence<Rows>{});
     } else {
       store_row<Port>(row, sums[0], cols);
