@@ -151,6 +151,36 @@ void check_parts(Check& check) {
   }
 }
 
+// Lanes that change places: for By = 1, 2, 4, ... below the number of lanes.
+template <class Port, std::size_t By = 1>
+void check_swapped_lanes(Check& check, const Lanes<Port>& from) {
+  if constexpr (By < Port::lanes) {
+    Lanes<Port> expected;
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane) expected[lane] = from[lane ^ By];
+    check.same_bits(stored<Port>(Port::template swapped<By>(Port::load(from.data()))), expected);
+    check_swapped_lanes<Port, 2 * By>(check, from);
+  }
+}
+
+template <class Port>
+void check_zip(Check& check, const Lanes<Port>& a, const Lanes<Port>& b) {
+  typename Port::vec low, high;
+  Port::zip(Port::load(a.data()), Port::load(b.data()), low, high);
+  const auto lows = stored<Port>(low), highs = stored<Port>(high);
+  for (std::size_t i = 0; i < 2 * Port::lanes; ++i)
+    check.same_bits(i < Port::lanes ? lows[i] : highs[i - Port::lanes], (i % 2 == 0 ? a : b)[i / 2]);
+}
+
+template <class Port>
+void check_lanes(Check& check) {
+  std::uint32_t state = 3;
+  const auto a = draw<Port>(state), b = draw<Port>(state);
+  check.same_bits(Port::first(Port::load(a.data())), a[0]);
+  check.same_bits(stored<Port>(Port::load_n(a.data(), 0, 3.0f))[Port::lanes - 1], 3.0f);
+  check_swapped_lanes<Port>(check, a);
+  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); }) check_zip<Port>(check, a, b);
+}
+
 // Factors from the lanes of a register, where a port has them.
 template <class Port>
 void check_factors_by_lane(Check& check) {
@@ -217,6 +247,7 @@ constexpr Test tests[] = {
                   check_rows<native_port>(check);
                   check_rows<port::soft>(check);
                 }),
+    at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
     at_run_time("factors from lanes", check_factors_by_lane<native_port>),
     at_run_time("infinity and NaN: a NaN is not less",
                 [](Check& check) {
