@@ -50,10 +50,11 @@ inline constexpr auto layer = filled<MultiHeadAttention<layer_config>>(1);
 // The kernels of the layer's forward pass for a token count that is known at run time; and with dropout, in the order of a training pass.
 template <class Port>
 void forward_heads(std::size_t tokens, bool drops, float* out) {
-  static kernel::HeadsWorkspace<layer_config.d_out, layer_config.context_length, Port::block_rows> workspace;
+  using Workspace = kernel::HeadsWorkspace<Port, layer_config.d_out, layer_config.context_length>;
+  static Workspace workspace;
   const auto projection = [](const auto& linear) { return kernel::projection(linear); };
-  const kernel::Heads<layer_config.num_heads, layer_config.d_out / layer_config.num_heads, layer_config.context_length, Port::block_rows,
-                      decltype(projection(layer.query)), decltype(projection(layer.out_proj))>
+  const kernel::Heads<layer_config.num_heads, layer_config.d_out / layer_config.num_heads, Workspace, decltype(projection(layer.query)),
+                      decltype(projection(layer.out_proj))>
       heads{projection(layer.query), projection(layer.key), projection(layer.value), projection(layer.out_proj), workspace};
   const kernel::RowMajor<const float, kernel::Extent<layer_config.d_in>> x{source(tokens), {}};
   const kernel::RowMajor<float, kernel::Extent<layer_config.d_out>> to{out, {}};

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernels of a row on a port: softmax, normalize, exp.
+// The kernels of rows on a port: softmax of several side by side, normalize, exp.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <limits>
 
 #include "same_bits.hpp"
 #include "tinyattn/kernel/softmax.hpp"
@@ -13,32 +12,54 @@
 namespace tinyattn::test {
 
 inline constexpr std::size_t longest_row = 67;
+inline constexpr std::size_t row_count = 7;
+inline constexpr std::size_t row_stride = longest_row + 3;
+
+using Rows = std::array<float, row_count * row_stride>;
+
+// Row i of `from`, on the way to `to`. Its length is a number, or an Extent.
+template <class Length>
+auto rows_between(const float* from, float* to, Length length) noexcept {
+  return [=](std::size_t i) { return kernel::Row<false, Length>{from + i * row_stride, to + i * row_stride, length}; };
+}
 
 template <class Port>
-void check_row(Check& check, const float* row, std::size_t length) {
-  check_same_bits<Port>(check, length, [=](auto port, float* out) { kernel::softmax_row<decltype(port)>(row, out, length, 40.0f); });
-  check_same_bits<Port>(check, length, [=](auto port, float* out) { kernel::normalize_row<decltype(port)>(row, out, length); });
-  check_same_bits<Port>(check, length, [=](auto port, float* out) {
-    kernel::transform_row<decltype(port)>(row, out, length, [](auto x) { return kernel::exp<decltype(port)>(x); });
+void check_rows(Check& check, const float* from, auto length, std::size_t most) {
+  check_same_bits<Port>(check, row_count * row_stride, [=](auto port, float* out) {
+    kernel::softmax_rows<decltype(port)>(row_count, most, rows_between(from, out, length), 40.0f);
+  });
+  check_same_bits<Port>(check, row_count * row_stride, [=](auto port, float* out) {
+    for (std::size_t i = 0; i < row_count; ++i) kernel::normalize_row<decltype(port)>(rows_between(from, out, length)(i));
+  });
+  check_same_bits<Port>(check, row_count * row_stride, [=](auto port, float* out) {
+    for (std::size_t i = 0; i < row_count; ++i)
+      kernel::transform_row<decltype(port)>(rows_between(from, out, length)(i), [](auto x) { return kernel::exp<decltype(port)>(x); });
   });
 }
 
-// In place too, and with scores that do not take part, or are NaN.
+// Rows that grow from one to the next, in place: the scores of queries behind each other.
+template <class Port>
+void check_growing_rows(Check& check, const float* from, std::size_t first) {
+  check_same_bits<Port>(check, row_count * row_stride, [=](auto port, float* out) {
+    for (std::size_t i = 0; i < row_count * row_stride; ++i) out[i] = from[i];
+    const auto row_at = [=](std::size_t i) { return rows_between(out, out, first + i)(i); };
+    kernel::softmax_rows<decltype(port)>(row_count, longest_row, row_at, 1.0f);
+  });
+}
+
+// With scores that do not take part, or are NaN, in some of the rows.
 template <class Port>
 void check_rows(Check& check) {
-  static std::array<float, longest_row> row;
+  static Rows rows;
   for (std::size_t length = 1; length <= longest_row; ++length) {
-    for (std::size_t j = 0; j < length; ++j) row[j] = source(length)[j] * (length % 3 == 0 ? 80.0f : 1.0f);
-    check_row<Port>(check, row.data(), length);
-    check_same_bits<Port>(check, length, [=](auto port, float* out) {
-      for (std::size_t j = 0; j < length; ++j) out[j] = row[j];
-      kernel::softmax_row<decltype(port)>(out, out, length, 1.0f);
-    });
-    row[length / 3] = -infinity;
-    check_row<Port>(check, row.data(), length);
-    row[length / 2] = quiet_nan;
-    check_row<Port>(check, row.data(), length);
+    for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = source(length)[j] * (length % 3 == 0 ? 80.0f : 1.0f);
+    check_rows<Port>(check, rows.data(), length, length);
+    if (length + row_count <= longest_row) check_growing_rows<Port>(check, rows.data(), length);
+    rows[row_stride + length / 3] = -infinity;
+    rows[2 * row_stride + length / 2] = quiet_nan;
+    check_rows<Port>(check, rows.data(), length, longest_row);
   }
+  check_rows<Port>(check, rows.data(), kernel::Extent<Port::lanes + 1>{}, Port::lanes + 1);
 }
 
 }  // namespace tinyattn::test

@@ -152,9 +152,9 @@ struct RowMajor {
   T* data;
   [[no_unique_address]] Stride stride;
 
-  template <std::size_t Rows>
+  template <class Port, std::size_t Rows>
   TINYATTN_ALWAYS_INLINE constexpr auto walk(std::size_t i) const noexcept {
-    return Walk<Rows, Stride>(at(i, 0), stride);
+    return Walk<Rows, std::conditional_t<port::steps_pointers<Port>, std::size_t, Stride>>(at(i, 0), stride);
   }
 
   constexpr T* at(std::size_t i, std::size_t j) const noexcept { return data + i * stride + j; }

@@ -89,7 +89,7 @@ struct Tile {
   // The same for every k below `inner`.
   template <class Inner>
   TINYATTN_ALWAYS_INLINE constexpr void multiply_add(const auto& product, Inner inner) noexcept {
-    auto factors = product.a.template walk<Rows>(i);
+    auto factors = product.a.template walk<Port, Rows>(i);
     const auto b = product.b;
     const auto first = b.at(0, j);
     std::size_t offset = 0;

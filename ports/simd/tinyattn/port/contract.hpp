@@ -39,7 +39,9 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::fill(x) } -> std::same_as<typename Port::vec>;
   // lane 0; and lane q ^ By in every lane q, for By = 1, 2, 4, ... lanes / 2
   { Port::first(v) } -> std::same_as<float>;
-  requires Port::lanes == 1 || requires { { Port::template swapped<1>(v) } -> std::same_as<typename Port::vec>; };
+  requires Port::lanes == 1 || requires {
+    { Port::template swapped<1>(v) } -> std::same_as<typename Port::vec>;
+  };
   // b * v + v, rounded once
   { Port::fma(b, v, v) } -> std::same_as<typename Port::vec>;
   { Port::fma(v, v, v) } -> std::same_as<typename Port::vec>;
@@ -53,6 +55,12 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   // optional, void: low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there: zip(a, b, low, high)
   // 2^n from 1.5 * 2^23 + n, -126 <= n <= 127; 0 for n = -127
   { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;
+};
+
+// A port that loads a factor without an offset, from a pointer that it moves on, says `steps_pointers = true`.
+template <class Port>
+concept steps_pointers = requires {
+  requires Port::steps_pointers;
 };
 
 // A port whose fma can take its factor from a lane of a register may offer this too: `factor_steps` successive factors in one load.

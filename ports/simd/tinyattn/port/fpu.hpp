@@ -93,7 +93,13 @@ struct fpu : scalar {
   }
 #endif
 
-  TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept { return __builtin_fmaf(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept {
+#if __has_builtin(__builtin_elementwise_fma)
+    return __builtin_elementwise_fma(a, b, c);  // for Clang the other may be a call, which sets errno
+#else
+    return __builtin_fmaf(a, b, c);
+#endif
+  }
 #if defined(__arm__)
   // Barriers before an addition would copy what is needed after it.
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept {

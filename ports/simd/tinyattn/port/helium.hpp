@@ -12,7 +12,6 @@
 
 #include <arm_mve.h>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -76,24 +75,6 @@ struct helium {
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
     return vreinterpretq_f32_u32(vaddq_n_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23), 0x3f800000));
   }
-
-#if defined(__clang__)
-  // Two factors in one load. GCC 12 has no core registers left for them.
-  struct factors {
-    float step[2];
-  };
-  static constexpr std::size_t factor_steps = 2;
-
-  TINYATTN_ALWAYS_INLINE static factors load_factors(const float* from) noexcept {
-    using two_words [[gnu::aligned(4), gnu::may_alias]] = std::uint64_t;
-    const std::uint64_t two = *reinterpret_cast<const two_words*>(from);
-    return {{std::bit_cast<float>(static_cast<std::uint32_t>(two)), std::bit_cast<float>(static_cast<std::uint32_t>(two >> 32))}};
-  }
-  template <std::size_t Step>
-  TINYATTN_ALWAYS_INLINE static float lane(factors several) noexcept {
-    return several.step[Step];
-  }
-#endif
 
  private:
   // GCC 12 is wrong about the intrinsics that load and store. It believes that a load reads one float, and moves what is stored to

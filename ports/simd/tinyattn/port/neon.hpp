@@ -29,6 +29,7 @@ struct neon {
   static constexpr std::size_t tile_vectors = 4;
 #else
   static constexpr std::size_t registers = 16;
+  static constexpr bool steps_pointers = true;
   static constexpr std::size_t tile_vectors = 2;
 #endif
 
