@@ -13,9 +13,9 @@ namespace tinyattn::compiled {
 // last is rounded. There is no tie: the root of a fraction 4^e / n that is no power of 4 is no binary fraction.
 inline float inverse_sqrt_in_integers(std::size_t n) noexcept {
   if (n == 0) return 0.0f;
-  std::uint64_t quotient = 0, remainder = 1;
-  std::uint32_t exponent = 0;  // quotient = floor(4^exponent / n)
-  for (quotient = remainder / n, remainder %= n; quotient < std::uint64_t{1} << 48; ++exponent)
+  std::uint64_t quotient = n == 1, remainder = n != 1;
+  std::uint32_t exponent = 0;
+  for (; quotient < std::uint64_t{1} << 48; ++exponent)  // quotient = floor(4^exponent / n)
     for (int digit = 0; digit < 2; ++digit) {
       remainder *= 2;
       quotient = quotient * 2 + (remainder >= n);

@@ -32,9 +32,9 @@ inline void project(std::size_t rows, std::size_t in, std::size_t out_cols, cons
                     const Output& out) noexcept {
   const Input input{x, in}, weight{linear.weight, out_cols};
   if (linear.bias != nullptr)
-    kernel::matmul<native_port>(kernel::Product{rows, in, out_cols, input, weight, kernel::Bias{linear.bias}, out});
+    kernel::matmul<native_port>(kernel::Product{rows, Inner{in}, out_cols, input, weight, kernel::Bias{linear.bias}, out});
   else
-    kernel::matmul<native_port>(kernel::Product{rows, in, out_cols, input, weight, kernel::Zero{}, out});
+    kernel::matmul<native_port>(kernel::Product{rows, Inner{in}, out_cols, input, weight, kernel::Zero{}, out});
 }
 
 // Keys are projected to where the values will stand, and transposed, so that the scores of a block are products with rows.
@@ -52,7 +52,7 @@ inline void attend_head(const compiled::LayerCall& call, const Scratch& scratch,
                         const Output& context, const auto& visible) noexcept {
   const std::size_t head_dim = call.layer->d_out / call.layer->num_heads;
   kernel::for_each_block<native_port::query_rows>(block_rows, [&](std::size_t i, std::size_t rows) {
-    kernel::attend<native_port>(rows, head_dim, head_dim, scratch.block.from(i, column), scratch.keys.from(column, 0),
+    kernel::attend<native_port>(rows, Inner{head_dim}, head_dim, scratch.block.from(i, column), scratch.keys.from(column, 0),
                                 scratch.values.from(0, column), scratch.scores, context.from(i, column), call.scale,
                                 kernel::see_from(visible, i), kernel::IgnoreWeights{});
   });
@@ -70,7 +70,14 @@ inline void attend_blocks(const compiled::LayerCall& call, const Scratch& scratc
   });
 }
 
+// Apart, since a firmware that has no masks should not carry them.
 inline void forward(const compiled::LayerCall& call) noexcept {
+  const Scratch scratch = parts_of_scratch(call);
+  project_source(call, scratch);
+  attend_blocks(call, scratch, earlier(TINYATTN_NO_MASK, call.layer->causal, call.tokens, call.source_tokens));
+}
+
+inline void masked_forward(const compiled::LayerCall& call) noexcept {
   const Scratch scratch = parts_of_scratch(call);
   project_source(call, scratch);
   with_visible(*call.mask, call.layer->causal, call.tokens, call.source_tokens,

@@ -73,10 +73,16 @@ bool makes_sense(const tinyattn_layer& layer) noexcept {
 }
 
 bool makes_sense(const LayerCall& call) noexcept {
+  if (call.layer == nullptr || !makes_sense(*call.layer)) return false;
+  if (call.tokens == 0) return true;
   return is_matrix(call.tokens, call.layer->d_in) && is_matrix(call.source_tokens, call.layer->d_in) &&
          is_matrix(call.tokens, call.layer->d_out) && is_matrix(call.tokens, call.source_tokens) &&
          has_scratch(call.layer->d_out, call.tokens, call.source_tokens) && call.query_input != nullptr && call.key_input != nullptr &&
          call.value_input != nullptr && call.out != nullptr && call.scratch != nullptr && has_elements(*call.mask);
+}
+
+float scale_of(const tinyattn_layer* layer) noexcept {
+  return layer == nullptr || layer->num_heads == 0 ? 0.0f : inverse_sqrt_in_integers(layer->d_out / layer->num_heads);
 }
 
 }  // namespace
@@ -126,19 +132,19 @@ tinyattn_status tinyattn_attention(size_t tokens, size_t source_tokens, size_t k
   return TINYATTN_OK;
 }
 
-tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_t tokens, const float* x, const tinyattn_mask* mask, float* out,
-                                 float* scratch) {
-  return tinyattn_cross_forward(layer, tokens, tokens, x, x, x, mask, out, scratch);
+tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_t tokens, const float* x, float* out, float* scratch) {
+  const LayerCall call{layer, tokens, tokens, scale_of(layer), x, x, x, &no_mask, out, scratch};
+  if (!makes_sense(call)) return TINYATTN_BAD_ARGUMENT;
+  if (tokens != 0) operations().forward(call);
+  return TINYATTN_OK;
 }
 
 tinyattn_status tinyattn_cross_forward(const tinyattn_layer* layer, size_t tokens, size_t source_tokens, const float* query_input,
                                        const float* key_input, const float* value_input, const tinyattn_mask* mask, float* out,
                                        float* scratch) {
-  if (layer == nullptr || !makes_sense(*layer)) return TINYATTN_BAD_ARGUMENT;
-  if (tokens == 0) return TINYATTN_OK;
-  LayerCall call{layer, tokens, source_tokens, 0.0f, query_input, key_input, value_input, mask != nullptr ? mask : &no_mask, out, scratch};
+  const tinyattn_mask* const given = mask != nullptr ? mask : &no_mask;
+  const LayerCall call{layer, tokens, source_tokens, scale_of(layer), query_input, key_input, value_input, given, out, scratch};
   if (!makes_sense(call)) return TINYATTN_BAD_ARGUMENT;
-  call.scale = inverse_sqrt_in_integers(layer->d_out / layer->num_heads);
-  operations().forward(call);
+  if (tokens != 0) operations().masked_forward(call);
   return TINYATTN_OK;
 }

@@ -54,7 +54,8 @@ struct Operations {
   void (*matmul_transposed)(const ProductCall&) noexcept;
   void (*softmax)(const SoftmaxCall&) noexcept;
   void (*attention)(const AttentionCall&) noexcept;
-  void (*forward)(const LayerCall&) noexcept;
+  void (*forward)(const LayerCall&) noexcept;  // without regard to its mask
+  void (*masked_forward)(const LayerCall&) noexcept;
 };
 
 // Those of the best port that this processor can run.

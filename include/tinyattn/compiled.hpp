@@ -158,16 +158,11 @@ void forward(const MultiHeadAttention<config>& layer, const Query& query_input, 
                                           detail::matrix_of(out, item), workspace.scratch));
 }
 
-// Self-attention, with one more mask or without. `out` may be x.
+// Self-attention with one more mask. `out` may be x.
 template <AttentionConfig config, tensor_like X, class Mask, tensor_like Out>
 requires(!std::is_convertible_v<Mask, std::size_t>) void forward(const MultiHeadAttention<config>& layer, const X& x, const Mask& mask,
                                                                  Out& out, Workspace<MultiHeadAttention<config>>& workspace) noexcept {
   forward(layer, x, x, x, mask, out, workspace);
-}
-
-template <AttentionConfig config, tensor_like X, tensor_like Out>
-void forward(const MultiHeadAttention<config>& layer, const X& x, Out& out, Workspace<MultiHeadAttention<config>>& workspace) noexcept {
-  forward(layer, x, x, x, NoMask{}, out, workspace);
 }
 
 // The first num_tokens rows of each item of x, as layer.forward(x, num_tokens, out, workspace).
@@ -181,9 +176,15 @@ template <AttentionConfig config, tensor_like X, tensor_like Out>
   if (num_tokens > config.context_length || num_tokens > LayoutX::rows) return Status::too_many_tokens;
   const tinyattn_layer described = detail::layer_of(layer);
   for (std::size_t item = 0; item < LayoutX::batch; ++item)
-    detail::always(
-        tinyattn_forward(&described, num_tokens, detail::matrix_of(x, item), nullptr, detail::matrix_of(out, item), workspace.scratch));
+    detail::always(tinyattn_forward(&described, num_tokens, detail::matrix_of(x, item), detail::matrix_of(out, item), workspace.scratch));
   return Status::ok;
+}
+
+// Self-attention. `out` may be x.
+template <AttentionConfig config, tensor_like X, tensor_like Out>
+void forward(const MultiHeadAttention<config>& layer, const X& x, Out& out, Workspace<MultiHeadAttention<config>>& workspace) noexcept {
+  static_assert(tinyattn::detail::LayoutOf<X>::rows <= config.context_length, "more tokens than context_length");
+  static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<X>::rows, out, workspace));
 }
 
 }  // namespace tinyattn::compiled

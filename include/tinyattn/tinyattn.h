@@ -120,21 +120,20 @@ TINYATTN_API tinyattn_status tinyattn_attention(size_t tokens, size_t source_tok
                                                 const float* key, const float* value, const tinyattn_mask* mask, float* out,
                                                 float* scratch);
 
-/* Self-attention over `tokens` rows of x.
+/* Self-attention over `tokens` rows of x, without a mask but layer->causal: a firmware that has no other carries no code for them.
  *
  *   x        [tokens, d_in]
- *   mask     one more beside layer->causal, the same for every head; null for none
  *   out      [tokens, d_out]   may be x
  *   scratch  [TINYATTN_LAYER_SCRATCH(d_out, tokens, tokens)]
  *
  * 0 tokens are fine: nothing is done then. No other size may be 0. */
-TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_t tokens, const float* x, const tinyattn_mask* mask,
-                                              float* out, float* scratch);
+TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_t tokens, const float* x, float* out, float* scratch);
 
-/* Cross-attention: queries from one input, keys and values from others.
+/* Cross-attention: queries from one input, keys and values from others. With one input for all, self-attention with a mask.
  *
  *   query_input             [tokens, d_in]
  *   key_input, value_input  [source_tokens, d_in]
+ *   mask                    one more beside layer->causal, the same for every head; null for none
  *   out                     [tokens, d_out]   may be query_input
  *   scratch                 [TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)]
  *
