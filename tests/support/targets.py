@@ -58,6 +58,10 @@ def targets():
         ]),
         "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "conformance", "golden"], sanitize, "clang++")]),
         "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
+        "compiled": Target(["gcc", "clang", "firmware", "linux-arm"], [
+            Run("compiled, gcc", "gcc", ["compiled"], shows=True),
+            Run("compiled, clang", "clang", ["compiled"], compiler="clang++"),
+        ]),
         "export": Target(["gcc", "clang"], [
             Run("export, gcc", "gcc", ["export"], builds=False),
             Run("export, clang", "clang", ["export"], compiler="clang++", builds=False),
