@@ -42,8 +42,8 @@ def port_of(symbols):
 
 def leaks(symbols, port):
     """Symbols that others can see, and that do not bear the name of the port."""
-    of_port = f"{len('on_' + port)}on_{port}"
-    return [name for _, name in symbols if of_port not in name]
+    own = (f"{len('on_' + port)}on_{port}", f"4port{len(port)}{port}")  # its namespace; its struct, which no other port has
+    return [name for _, name in symbols if not any(words in name for words in own)]
 
 
 def objects(archive):
