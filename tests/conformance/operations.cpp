@@ -144,11 +144,52 @@ void check_parts(Check& check) {
     Lanes<Port> part = from;
     for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = 0.0f;
     check.same_bits(stored<Port>(Port::load_n(from.data(), n, 0.0f)), part);
+    for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = -infinity;
+    check.same_bits(stored<Port>(Port::load_n(from.data(), n, hidden(-infinity))), part);
     Guarded<Vector<float, Port::lanes>> to;
     Port::store_n(to.tensor.data(), Port::load(from.data()), n);
     for (std::size_t lane = 0; lane < Port::lanes; ++lane) check.same_bits(to.tensor(lane), lane < n ? from[lane] : to.untouched);
     check.that(to.guards_hold());
   }
+}
+
+// What goes from lane to lane: `swapped` by every power of two, and `zip`, where a port has it.
+template <class Port, std::size_t By = Port::lanes / 2>
+void check_swapped(Check& check, const Lanes<Port>& from) {
+  if constexpr (By > 0) {
+    const auto to = stored<Port>(Port::template swapped<By>(Port::load(from.data())));
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane) check.same_bits(to[lane], from[lane ^ By]);
+    check_swapped<Port, By / 2>(check, from);
+  }
+}
+
+template <class Port>
+void check_zip(Check& check, const Lanes<Port>& a, const Lanes<Port>& b) {
+  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); }) {
+    typename Port::vec low, high;
+    Port::zip(Port::load(a.data()), Port::load(b.data()), low, high);
+    const auto first = stored<Port>(low), second = stored<Port>(high);
+    for (std::size_t i = 0; i < 2 * Port::lanes; ++i)
+      check.same_bits(i < Port::lanes ? first[i] : second[i - Port::lanes], i % 2 == 0 ? a[i / 2] : b[i / 2]);
+  }
+}
+
+template <class Port>
+void check_exchanges(Check& check) {
+  std::uint32_t state = 3;
+  const auto a = draw<Port>(state), b = draw<Port>(state);
+  check.same_bits(Port::first(Port::load(a.data())), a[0]);
+  check_swapped<Port>(check, a);
+  check_zip<Port>(check, a, b);
+}
+
+// The port, and those of half its lanes, a quarter and so on that it offers for short rows.
+template <class Port>
+void check_narrower(Check& check) {
+  check_arithmetic<Port>(check);
+  check_parts<Port>(check);
+  check_exchanges<Port>(check);
+  if constexpr (requires { Port::half::lanes; }) check_narrower<typename Port::half>(check);
 }
 
 // Factors from the lanes of a register, where a port has them.
@@ -217,6 +258,8 @@ constexpr Test tests[] = {
                   check_rows<native_port>(check);
                   check_rows<port::soft>(check);
                 }),
+    at_run_time("lanes change places", check_exchanges<native_port>),
+    at_run_time("the same in fewer lanes", check_narrower<native_port>),
     at_run_time("factors from lanes", check_factors_by_lane<native_port>),
     at_run_time("infinity and NaN: a NaN is not less",
                 [](Check& check) {
