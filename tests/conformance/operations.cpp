@@ -153,34 +153,34 @@ void check_parts(Check& check) {
   }
 }
 
-// What goes from lane to lane: `swapped` by every power of two, and `zip`, where a port has it.
-template <class Port, std::size_t By = Port::lanes / 2>
-void check_swapped(Check& check, const Lanes<Port>& from) {
-  if constexpr (By > 0) {
-    const auto to = stored<Port>(Port::template swapped<By>(Port::load(from.data())));
-    for (std::size_t lane = 0; lane < Port::lanes; ++lane) check.same_bits(to[lane], from[lane ^ By]);
-    check_swapped<Port, By / 2>(check, from);
+// Lanes that change places: for By = 1, 2, 4, ... below the number of lanes.
+template <class Port, std::size_t By = 1>
+void check_swapped_lanes(Check& check, const Lanes<Port>& from) {
+  if constexpr (By < Port::lanes) {
+    Lanes<Port> expected;
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane) expected[lane] = from[lane ^ By];
+    check.same_bits(stored<Port>(Port::template swapped<By>(Port::load(from.data()))), expected);
+    check_swapped_lanes<Port, 2 * By>(check, from);
   }
 }
 
 template <class Port>
 void check_zip(Check& check, const Lanes<Port>& a, const Lanes<Port>& b) {
-  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); }) {
-    typename Port::vec low, high;
-    Port::zip(Port::load(a.data()), Port::load(b.data()), low, high);
-    const auto first = stored<Port>(low), second = stored<Port>(high);
-    for (std::size_t i = 0; i < 2 * Port::lanes; ++i)
-      check.same_bits(i < Port::lanes ? first[i] : second[i - Port::lanes], i % 2 == 0 ? a[i / 2] : b[i / 2]);
-  }
+  typename Port::vec low, high;
+  Port::zip(Port::load(a.data()), Port::load(b.data()), low, high);
+  const auto lows = stored<Port>(low), highs = stored<Port>(high);
+  for (std::size_t i = 0; i < 2 * Port::lanes; ++i)
+    check.same_bits(i < Port::lanes ? lows[i] : highs[i - Port::lanes], (i % 2 == 0 ? a : b)[i / 2]);
 }
 
 template <class Port>
-void check_exchanges(Check& check) {
+void check_lanes(Check& check) {
   std::uint32_t state = 3;
   const auto a = draw<Port>(state), b = draw<Port>(state);
   check.same_bits(Port::first(Port::load(a.data())), a[0]);
-  check_swapped<Port>(check, a);
-  check_zip<Port>(check, a, b);
+  check.same_bits(stored<Port>(Port::load_n(a.data(), 0, 3.0f))[Port::lanes - 1], 3.0f);
+  check_swapped_lanes<Port>(check, a);
+  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); }) check_zip<Port>(check, a, b);
 }
 
 // The port, and those of half its lanes, a quarter and so on that it offers for short rows.
@@ -188,7 +188,7 @@ template <class Port>
 void check_narrower(Check& check) {
   check_arithmetic<Port>(check);
   check_parts<Port>(check);
-  check_exchanges<Port>(check);
+  check_lanes<Port>(check);
   if constexpr (requires { Port::half::lanes; }) check_narrower<typename Port::half>(check);
 }
 
@@ -258,8 +258,8 @@ constexpr Test tests[] = {
                   check_rows<native_port>(check);
                   check_rows<port::soft>(check);
                 }),
-    at_run_time("lanes change places", check_exchanges<native_port>),
-    at_run_time("the same in fewer lanes", check_narrower<native_port>),
+    at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
+    at_run_time("arithmetic, parts and lanes of the ports for short rows", check_narrower<native_port>),
     at_run_time("factors from lanes", check_factors_by_lane<native_port>),
     at_run_time("infinity and NaN: a NaN is not less",
                 [](Check& check) {

@@ -11,7 +11,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// Calls step(Extent<count>{}) for a number from 1 to Most.
+// Calls step(Extent<count>{}) for a number from 1 to Most, or for an Extent.
 template <std::size_t Most>
 TINYATTN_ALWAYS_INLINE constexpr void with_extent(std::size_t count, const auto& step) noexcept {
   if constexpr (Most > 0) {
@@ -20,6 +20,11 @@ TINYATTN_ALWAYS_INLINE constexpr void with_extent(std::size_t count, const auto&
     else
       with_extent<Most - 1>(count, step);
   }
+}
+
+template <std::size_t Most, std::size_t Count>
+TINYATTN_ALWAYS_INLINE constexpr void with_extent(Extent<Count> count, const auto& step) noexcept {
+  step(count);
 }
 
 // Calls step(first, size) for one part after the other, none larger than Most. Their sizes are Extents. Of an extent that

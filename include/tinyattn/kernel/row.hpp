@@ -8,6 +8,7 @@
 #include "tinyattn/math.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -24,9 +25,13 @@ struct Row {
 
   constexpr Row in_place() const noexcept { return {to, to, count}; }
 
+  // How many vectors it fills, the last of them perhaps in part: a number or, as the count is, an Extent.
   template <class Port>
-  constexpr std::size_t vectors() const noexcept {
-    return (count + Port::lanes - 1) / Port::lanes;
+  constexpr auto vectors() const noexcept {
+    if constexpr (std::is_same_v<Count, std::size_t>)
+      return padded<Port>(count) / Port::lanes;
+    else
+      return Extent<padded<Port>(Count{}) / Port::lanes>{};
   }
 
   // Vector v of `vectors`, the last of which may be a part of one.

@@ -154,24 +154,18 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_row(std::size_t i, Most, const aut
     softmax_of_floats<Port>(row_at(i).from, row_at(i).to, row_at(i).count, scale);
 }
 
-// Rows that have as many vectors each, at most MostVectors: side by side as far as registers go.
+// Rows that have as many vectors each, side by side as far as registers go. `vectors` is a number, at most MostVectors, or an Extent.
 template <class Port, std::size_t Rows, std::size_t MostVectors>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_side_by_side(std::size_t first, std::size_t vectors, const auto& row_at,
-                                                           float scale) noexcept {
-  const auto in_registers = [&](auto n) TINYATTN_INLINE_LAMBDA { softmax_in_registers<Port, Rows, n>(first, row_at, scale); };
-  const auto by_two = [&](auto n) TINYATTN_INLINE_LAMBDA {
-    for (std::size_t r = 0; r < Rows; r += 2) softmax_in_registers<Port, 2, n + 4>(first + r, row_at, scale);
-  };
-  if (MostVectors <= 4 || vectors <= 4)
-    with_extent<smaller(MostVectors, 4)>(vectors, in_registers);
-  else if constexpr (Rows % 2 == 0 && MostVectors > 4) {
-    if (vectors <= 8)
-      with_extent<smaller(MostVectors, 8) - 4>(vectors - 4, by_two);
-    else
-      softmax_in_memory<Port, Rows>(first, vectors, row_at, scale);
-  } else {
-    for (std::size_t r = 0; r < Rows; ++r) softmax_in_memory<Port, 1>(first + r, vectors, row_at, scale);
-  }
+TINYATTN_ALWAYS_INLINE constexpr void softmax_side_by_side(std::size_t first, auto vectors, const auto& row_at, float scale) noexcept {
+  constexpr std::size_t most = smaller(8, MostVectors);
+  constexpr bool is_long = !std::is_same_v<decltype(vectors), std::size_t> && MostVectors > most;
+  if (is_long || vectors > most)
+    softmax_in_memory<Port, Rows>(first, vectors, row_at, scale);
+  else if constexpr (!is_long)
+    with_extent<most>(vectors, [&](auto n) TINYATTN_INLINE_LAMBDA {
+      constexpr std::size_t together = Rows * n <= 16 ? Rows : Rows % 2 == 0 ? 2 : 1;
+      for (std::size_t r = 0; r < Rows; r += together) softmax_in_registers<Port, together, n>(first + r, row_at, scale);
+    });
 }
 
 // All rows: those that have as many vectors side by side, as far as this goes.
@@ -181,8 +175,8 @@ constexpr void softmax_of_vectors(auto rows, const auto& row_at, float scale) no
   const auto vectors = [&](std::size_t i) TINYATTN_INLINE_LAMBDA { return row_at(i).template vectors<Port>(); };
   std::size_t i = 0;
   for (; i + several <= rows; i += several)
-    if (vectors(i) == vectors(i + several - 1))
-      softmax_side_by_side<Port, several, MostVectors>(i, vectors(i), row_at, scale);
+    if (const auto n = vectors(i); n == vectors(i + several - 1))
+      softmax_side_by_side<Port, several, MostVectors>(i, n, row_at, scale);
     else
       for (std::size_t r = 0; r < several; ++r) softmax_in_memory<Port, 1>(i + r, vectors(i + r), row_at, scale);
   for (std::size_t rest = rows % several; rest != 0; --rest, ++i) softmax_in_memory<Port, 1>(i, vectors(i), row_at, scale);

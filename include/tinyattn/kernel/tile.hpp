@@ -105,16 +105,14 @@ struct Tile {
       factors.step();
     };
     constexpr std::size_t steps = unrolled_steps<Port, Inner>;
-    if constexpr (!is_at_least<1, Inner> || port::factors_by_lane<Port>)
+    if (left % steps != 0) step();
+    left /= steps;
+    if constexpr (!is_at_least<steps, Inner> || port::factors_by_lane<Port>)
       if (left == 0) return;
-    if (left % steps != 0) {
-      step();
-      if (--left == 0) return;
-    }
     do {
       TINYATTN_UNROLL
       for (std::size_t s = 0; s < steps; ++s) step();
-    } while ((left -= steps) != 0);
+    } while (--left != 0);
   }
 
   // The same for every k from `inner` on that query i + r sees.

@@ -52,6 +52,9 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::max(v, v) } -> std::same_as<typename Port::vec>;
   // a < b ? c : d, lane by lane; a NaN is not less
   { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;
+  // optional: tile_steps = 2, for two steps of a product at a time; load_next(from), which is *from++ and stays where it stands;
+  // load_tile_row<r>(from, row) and store_tile_row<r>(row, to), which keep row r of a tile in registers that one instruction
+  // loads or stores, of tile_vectors vectors
   // optional, void: low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there: zip(a, b, low, high)
   // 2^n from 1.5 * 2^23 + n, -126 <= n <= 127; 0 for n = -127
   { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;

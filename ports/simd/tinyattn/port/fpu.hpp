@@ -6,6 +6,10 @@
 #include "tinyattn/port/rounded.hpp"
 #include "tinyattn/port/scalar.hpp"
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
 #if !defined(__ARM_FEATURE_FMA) && !defined(__FMA__) && !defined(__FP_FAST_FMAF) && !defined(__riscv_flen)
 #error "the port `fpu` needs a fused multiply-add: -mfpu=fpv4-sp-d16 -mfloat-abi=hard for a Cortex-M4F, -mfma on x86"
 #endif
@@ -62,7 +66,7 @@ struct fpu : scalar {
   static constexpr std::size_t registers = 32;
   static constexpr std::size_t tile_vectors = 6;
 #if !defined(__OPTIMIZE_SIZE__)
-  static constexpr std::size_t tile_steps = 2;
+  static constexpr std::size_t tile_steps = 2;  // four percent fewer instructions for 200 bytes
 #endif
 
 #if defined(__arm__)

@@ -7,7 +7,7 @@
 #include "tinyattn/port/compiler.hpp"
 
 #ifndef TINYATTN_PORT
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__FMA__)
 #define TINYATTN_PORT avx512
 #elif defined(__AVX2__) && defined(__FMA__)
 #define TINYATTN_PORT avx2

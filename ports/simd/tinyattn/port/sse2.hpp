@@ -61,15 +61,15 @@ struct sse2 {
 
   TINYATTN_ALWAYS_INLINE static vec fma(__m128d a, vec b, vec c) noexcept { return fma(a, a, b, c); }
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return fma(low(a), high(a), b, c); }
-  TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(_mm_mul_ps(a, b)); }
-  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return _mm_add_ps(rounded(a), rounded(b)); }
-  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return _mm_max_ps(a, b); }
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
+  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     const vec is_less = _mm_cmplt_ps(a, b);
     return _mm_or_ps(_mm_and_ps(is_less, less), _mm_andnot_ps(is_less, otherwise));
   }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
-    return _mm_castsi128_ps(_mm_add_epi32(_mm_slli_epi32(_mm_castps_si128(shifted), 23), _mm_set1_epi32(0x3f800000)));
+    return reinterpret_cast<vec>((reinterpret_cast<__v4su>(shifted) << 23) + 0x3f800000u);
   }
 
  private:
@@ -81,8 +81,8 @@ struct sse2 {
 
   // As fma_in_double.hpp has it: products are exact in double, and a sum of which the low 28 bits are not all zero is safe to round again.
   TINYATTN_ALWAYS_INLINE static vec fma(__m128d low_a, __m128d high_a, vec b, vec c) noexcept {
-    const __m128d low_product = _mm_mul_pd(low_a, low(b)), high_product = _mm_mul_pd(high_a, high(b));
-    const __m128d low_sum = _mm_add_pd(low_product, low(c)), high_sum = _mm_add_pd(high_product, high(c));
+    const __m128d low_product = low_a * low(b), high_product = high_a * high(b);
+    const __m128d low_sum = low_product + low(c), high_sum = high_product + high(c);
     const vec low_words = _mm_shuffle_ps(_mm_castpd_ps(low_sum), _mm_castpd_ps(high_sum), _MM_SHUFFLE(2, 0, 2, 0));
     if (_mm_movemask_epi8(low_bits_are_zero(_mm_castps_si128(low_words))) == 0) [[likely]]
       return joined(low_sum, high_sum);
@@ -97,16 +97,16 @@ struct sse2 {
   // negative.
   [[gnu::noinline, gnu::cold]] static __m128d add_to_odd(__m128d product, __m128d addend) noexcept {
     const __m128d zero = _mm_setzero_pd();
-    const __m128d sum = _mm_add_pd(product, addend);
-    const __m128d addend_in_sum = _mm_sub_pd(sum, product);
-    const __m128d error = _mm_add_pd(_mm_sub_pd(product, _mm_sub_pd(sum, addend_in_sum)), _mm_sub_pd(addend, addend_in_sum));
+    const __m128d sum = product + addend;
+    const __m128d addend_in_sum = sum - product;
+    const __m128d error = (product - (sum - addend_in_sum)) + (addend - addend_in_sum);
     const __m128d positive = _mm_cmpgt_pd(error, zero), negative = _mm_cmplt_pd(error, zero);
     const __m128i towards_zero = _mm_castpd_si128(_mm_xor_pd(positive, _mm_cmpgt_pd(sum, zero)));
     const __m128i neighbour = _mm_or_si128(towards_zero, _mm_set1_epi64x(1));
     const __m128i inexact = _mm_castpd_si128(_mm_or_pd(positive, negative));
     const __m128i on_a_tie = _mm_shuffle_epi32(low_bits_are_zero(_mm_castpd_si128(sum)), _MM_SHUFFLE(2, 2, 0, 0));
     const __m128i step = _mm_and_si128(neighbour, _mm_and_si128(inexact, on_a_tie));
-    return _mm_castsi128_pd(_mm_add_epi64(_mm_castpd_si128(sum), step));
+    return _mm_castsi128_pd(_mm_castpd_si128(sum) + step);
   }
 
   // An empty barrier, as in rounded.hpp.
