@@ -113,6 +113,17 @@ void check_fma(Check& check) {
   }
 }
 
+// The fma of one lane of a vector, as that of single floats; no sum in the other lanes is near a tie.
+template <class Port, std::size_t Lane>
+struct InLane {
+  static float fma(float a, float b, float c) {
+    Lanes<Port> x, y, z;
+    x.fill(1.0f + 0x1p-23f), y.fill(1.0f + 0x1p-23f), z.fill(0.3f);
+    x[Lane] = a, y[Lane] = b, z[Lane] = c;
+    return stored<Port>(Port::fma(Port::load(x.data()), Port::load(y.data()), Port::load(z.data())))[Lane];
+  }
+};
+
 // (1 + 2^-23)^2 is 1 + 2^-22, and 2^-46 that rounding takes away. Each line has operands of its own: no compiler fuses a product that it
 // needs for something else as well.
 template <class Port>
@@ -235,6 +246,11 @@ constexpr Test tests[] = {
     at_run_time("arithmetic without an FPU", [](Check& check) { check_arithmetic<port::soft>(check); }),
     at_run_time("arithmetic of single floats beside a vector", [](Check& check) { check_arithmetic<native_port::one_lane>(check); }),
     at_run_time("fma of this build's port", [](Check& check) { check_fma<native_port::one_lane>(check); }),
+    at_run_time("fma in the first lane and the last",
+                [](Check& check) {
+                  check_fma<InLane<native_port, 0>>(check);
+                  check_fma<InLane<native_port, native_port::lanes - 1>>(check);
+                }),
     at_run_time("fma in double", [](Check& check) { check_fma<Reference>(check); }),
     at_run_time("fma in integers", [](Check& check) { check_fma<port::soft>(check); }),
     at_run_time("a product is rounded before anyone adds to it",
