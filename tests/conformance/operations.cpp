@@ -113,6 +113,17 @@ void check_fma(Check& check) {
   }
 }
 
+// The fma of one lane of a vector, as that of single floats; no sum in the other lanes is near a tie.
+template <class Port, std::size_t Lane>
+struct InLane {
+  static float fma(float a, float b, float c) {
+    Lanes<Port> x, y, z;
+    x.fill(1.0f + 0x1p-23f), y.fill(1.0f + 0x1p-23f), z.fill(0.3f);
+    x[Lane] = a, y[Lane] = b, z[Lane] = c;
+    return stored<Port>(Port::fma(Port::load(x.data()), Port::load(y.data()), Port::load(z.data())))[Lane];
+  }
+};
+
 // (1 + 2^-23)^2 is 1 + 2^-22, and 2^-46 that rounding takes away. Each line has operands of its own: no compiler fuses a product that it
 // needs for something else as well.
 template <class Port>
@@ -144,6 +155,8 @@ void check_parts(Check& check) {
     Lanes<Port> part = from;
     for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = 0.0f;
     check.same_bits(stored<Port>(Port::load_n(from.data(), n, 0.0f)), part);
+    for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = -infinity;
+    check.same_bits(stored<Port>(Port::load_n(from.data(), n, hidden(-infinity))), part);
     Guarded<Vector<float, Port::lanes>> to;
     Port::store_n(to.tensor.data(), Port::load(from.data()), n);
     for (std::size_t lane = 0; lane < Port::lanes; ++lane) check.same_bits(to.tensor(lane), lane < n ? from[lane] : to.untouched);
@@ -179,6 +192,15 @@ void check_lanes(Check& check) {
   check.same_bits(stored<Port>(Port::load_n(a.data(), 0, 3.0f))[Port::lanes - 1], 3.0f);
   check_swapped_lanes<Port>(check, a);
   if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); }) check_zip<Port>(check, a, b);
+}
+
+// The port, and those of half its lanes, a quarter and so on that it offers for short rows.
+template <class Port>
+void check_narrower(Check& check) {
+  check_arithmetic<Port>(check);
+  check_parts<Port>(check);
+  check_lanes<Port>(check);
+  if constexpr (requires { Port::half::lanes; }) check_narrower<typename Port::half>(check);
 }
 
 // Factors from the lanes of a register, where a port has them.
@@ -224,6 +246,11 @@ constexpr Test tests[] = {
     at_run_time("arithmetic without an FPU", [](Check& check) { check_arithmetic<port::soft>(check); }),
     at_run_time("arithmetic of single floats beside a vector", [](Check& check) { check_arithmetic<native_port::one_lane>(check); }),
     at_run_time("fma of this build's port", [](Check& check) { check_fma<native_port::one_lane>(check); }),
+    at_run_time("fma in the first lane and the last",
+                [](Check& check) {
+                  check_fma<InLane<native_port, 0>>(check);
+                  check_fma<InLane<native_port, native_port::lanes - 1>>(check);
+                }),
     at_run_time("fma in double", [](Check& check) { check_fma<Reference>(check); }),
     at_run_time("fma in integers", [](Check& check) { check_fma<port::soft>(check); }),
     at_run_time("a product is rounded before anyone adds to it",
@@ -248,6 +275,7 @@ constexpr Test tests[] = {
                   check_rows<port::soft>(check);
                 }),
     at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
+    at_run_time("arithmetic, parts and lanes of the ports for short rows", check_narrower<native_port>),
     at_run_time("factors from lanes", check_factors_by_lane<native_port>),
     at_run_time("infinity and NaN: a NaN is not less",
                 [](Check& check) {

@@ -23,6 +23,7 @@ BUILDS = {
     "fpu port, contracted": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=fast"],
     "native port, contracted": ["-O2", "-march=native", "-ffp-contract=fast"],
     "avx2 port, contracted": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
+    "sse2 port, contracted": ["-O2", "-DTINYATTN_PORT=sse2", "-ffp-contract=fast"],
 }
 
 
