@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <type_traits>
 
+TINYATTN_BEGIN
+
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // A size that is part of a type. Kernels take an Extent or a std::size_t, and use both alike.
@@ -262,3 +264,5 @@ constexpr ColumnMajor<const T, Stride> read_only(const ColumnMajor<T, Stride>& m
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
