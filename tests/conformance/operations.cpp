@@ -113,10 +113,21 @@ void check_fma(Check& check) {
   }
 }
 
+// ARMv7's and Helium's vectors flush what is subnormal, an operand or a result.
+#if defined(__ARM_FEATURE_MVE) || (defined(__ARM_NEON) && !defined(__aarch64__))
+constexpr bool vectors_flush = true;
+#else
+constexpr bool vectors_flush = false;
+#endif
+
+bool may_be_flushed(float x) { return vectors_flush && x != 0.0f && x >= -0x1p-126f && x <= 0x1p-126f; }
+
 // The fma of one lane of a vector, as that of single floats; no sum in the other lanes is near a tie.
 template <class Port, std::size_t Lane>
 struct InLane {
   static float fma(float a, float b, float c) {
+    const float result = Reference::fma(a, b, c);
+    if (may_be_flushed(a) || may_be_flushed(b) || may_be_flushed(c) || may_be_flushed(result)) return result;
     Lanes<Port> x, y, z;
     x.fill(1.0f + 0x1p-23f), y.fill(1.0f + 0x1p-23f), z.fill(0.3f);
     x[Lane] = a, y[Lane] = b, z[Lane] = c;
