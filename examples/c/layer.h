@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Six tokens of three features, "Your journey starts with one step", and the weights of a causal layer of two heads. */
-#ifndef EXAMPLES_C_LAYER_H
-#define EXAMPLES_C_LAYER_H
+#ifndef TINYATTN_EXAMPLES_C_LAYER_H
+#define TINYATTN_EXAMPLES_C_LAYER_H
 
 enum { num_tokens = 6, d_in = 3, d_out = 4, num_heads = 2 };
 
