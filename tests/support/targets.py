@@ -44,7 +44,7 @@ def board(name):
 
 
 def machine(file):
-    return Target(["linux-arm"], [Run(file.stem, file.stem, ["unit", "conformance", "golden"], ["--cross-file", str(file)])])
+    return Target(["linux-arm"], [Run(file.stem, file.stem, ["unit", "conformance", "golden"], ["--cross-file", str(file)])], quick=False)
 
 
 def targets():
@@ -61,7 +61,7 @@ def targets():
         "compiled": Target(["gcc", "clang", "firmware", "linux-arm"], [
             Run("compiled, gcc", "gcc", ["compiled"], shows=True),
             Run("compiled, clang", "clang", ["compiled"], compiler="clang++"),
-        ]),
+        ], quick=False),
         "export": Target(["gcc", "clang"], [
             Run("export, gcc", "gcc", ["export"], builds=False),
             Run("export, clang", "clang", ["export"], compiler="clang++", builds=False),
