@@ -162,7 +162,7 @@ def all_cells():
     cells += row("ARMv7 with VFPv3-D16", ARMV7)
     for name in boards.names():
         cells += row(name, board(name), levels=["-O2", "-Os"])
-    cells += row("mps3-an547, Clang 19", helium_with_clang(), levels=["-O0", "-O2", "-Os"], contracts=["fast"])
+    cells += row("mps3-an547, Clang 19", helium_with_clang(), levels=["-O2", "-Os"], contracts=["fast"])
     cells += row("mps3-an547 without Helium", without_helium(board("mps3-an547")), levels=["-O2", "-Os"], contracts=["fast"])
     return cells
 
