@@ -47,14 +47,14 @@ inline void project_source(const compiled::LayerCall& call, const Scratch& scrat
   project(call.source_tokens, layer.d_in, layer.d_out, call.value_input, layer.value, scratch.values);
 }
 
-// The contexts of the head whose first column is `column`, for a block of queries.
-inline void attend_head(const compiled::LayerCall& call, const Scratch& scratch, std::size_t column, std::size_t block_rows,
-                        const Output& context, const auto& visible) noexcept {
+// The contexts of the head whose first column is `column`, for the block of queries that starts at query `first`.
+inline void attend_head(const compiled::LayerCall& call, const Scratch& scratch, std::size_t column, std::size_t first,
+                        std::size_t block_rows, const Output& context, const auto& visible) noexcept {
   const std::size_t head_dim = call.layer->d_out / call.layer->num_heads;
   kernel::for_each_block<native_port::query_rows>(block_rows, [&](std::size_t i, std::size_t rows) {
     kernel::attend<native_port>(rows, Inner{head_dim}, head_dim, scratch.block.from(i, column), scratch.keys.from(column, 0),
                                 scratch.values.from(0, column), scratch.scores, context.from(i, column), call.scale,
-                                kernel::see_from(visible, i), kernel::IgnoreWeights{});
+                                kernel::see_from(visible, first + i), kernel::IgnoreWeights{});
   });
 }
 
@@ -65,7 +65,7 @@ inline void attend_blocks(const compiled::LayerCall& call, const Scratch& scratc
     const Output out{call.out + first * layer.d_out, layer.d_out};
     project(rows, layer.d_in, layer.d_out, call.query_input + first * layer.d_in, layer.query, scratch.block);
     for (std::size_t column = 0; column < layer.d_out; column += layer.d_out / layer.num_heads)
-      attend_head(call, scratch, column, rows, has_output ? scratch.block : out, kernel::see_from(visible, first));
+      attend_head(call, scratch, column, first, rows, has_output ? scratch.block : out, visible);
     if (has_output) project(rows, layer.d_out, layer.d_out, scratch.block.data, layer.out_proj, out);
   });
 }

@@ -5,6 +5,7 @@
 
 #include "tinyattn/kernel/operand.hpp"
 
+#include <bit>
 #include <cstddef>
 
 TINYATTN_BEGIN
@@ -43,7 +44,9 @@ template <std::size_t Most>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_part(std::size_t count, const auto& step) noexcept {
   std::size_t first = 0;
   for (; count - first >= Most; first += Most) step(first, Extent<Most>{});
-  with_extent<Most - 1>(count - first, [&](auto rest) TINYATTN_INLINE_LAMBDA { step(first, rest); });
+  if constexpr (Most > 1)
+    for_each_part<std::bit_floor(Most - 1)>(count - first,
+                                            [&](std::size_t next, auto size) TINYATTN_INLINE_LAMBDA { step(first + next, size); });
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
