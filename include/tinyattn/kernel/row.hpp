@@ -50,6 +50,12 @@ struct Row {
   }
 };
 
+// The same row, with what its type says of the count as a number.
+template <bool Padded, class Count>
+constexpr Row<Padded, std::size_t> of_any_count(const Row<Padded, Count>& row) noexcept {
+  return {row.from, row.to, row.count};
+}
+
 // to[j] = apply(from[j]) for every vector of a row.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void transform_row(const auto& row, auto apply) noexcept {

@@ -143,11 +143,18 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_few(const auto& row, float scal
   scale_floats<Port>(row.to, Extent<Most>{}, reciprocal<Port>(sum_of_floats<Port>(row.to, Extent<Most>{})));
 }
 
+// One copy in flash for rows of vectors, of every length.
+template <class Port, bool Padded>
+[[gnu::noinline]] constexpr void softmax_of_any_row(const Row<Padded, std::size_t>& row, float scale) noexcept {
+  softmax_in_memory<Port, 1>(
+      0, row.template vectors<Port>(), [&](std::size_t) TINYATTN_INLINE_LAMBDA { return row; }, scale);
+}
+
 // Row i alone, where flash is dear.
 template <class Port, class Most>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_row(std::size_t i, Most, const auto& row_at, float scale) noexcept {
   if constexpr (Port::lanes > 1)
-    softmax_in_memory<Port, 1>(i, row_at(i).template vectors<Port>(), row_at, scale);
+    softmax_of_any_row<Port>(of_any_count(row_at(i)), scale);
   else if constexpr (is_few<Port, Most> && decltype(row_at(i))::is_padded)
     softmax_of_few<Port, Most{}>(row_at(i), scale);
   else

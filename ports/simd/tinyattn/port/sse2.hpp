@@ -86,6 +86,11 @@ struct sse2 {
     const vec low_words = _mm_shuffle_ps(_mm_castpd_ps(low_sum), _mm_castpd_ps(high_sum), _MM_SHUFFLE(2, 0, 2, 0));
     if (_mm_movemask_epi8(low_bits_are_zero(_mm_castps_si128(low_words))) == 0) [[likely]]
       return joined(low_sum, high_sum);
+    return add_to_odd(low_product, high_product, c);
+  }
+
+  // Out of line as a whole: there is one wherever an fma is.
+  [[gnu::noinline, gnu::cold]] static vec add_to_odd(__m128d low_product, __m128d high_product, vec c) noexcept {
     return joined(add_to_odd(low_product, low(c)), add_to_odd(high_product, high(c)));
   }
 
@@ -95,7 +100,7 @@ struct sse2 {
 
   // Rounded to odd where the low bits of the sum are zero. The error is NaN where the sum is infinite, and then neither positive nor
   // negative.
-  [[gnu::noinline, gnu::cold]] static __m128d add_to_odd(__m128d product, __m128d addend) noexcept {
+  TINYATTN_ALWAYS_INLINE static __m128d add_to_odd(__m128d product, __m128d addend) noexcept {
     const __m128d zero = _mm_setzero_pd();
     const __m128d sum = product + addend;
     const __m128d addend_in_sum = sum - product;
