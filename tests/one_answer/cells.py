@@ -118,8 +118,9 @@ ARMV7 = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=vfpv3-d16", "
 PORTS = {"x86_64": ["", "-march=native"], "aarch64": [""]}
 
 # Ports that no other row has; the scalar one first, since what the compiler cannot compute is compared with it.
+SCALAR = ["-DTINYATTN_PORT=scalar"]
 PORTS_BY_NAME = {
-    "x86_64": ["-DTINYATTN_PORT=scalar", "-mavx2 -mfma", "-march=native -DTINYATTN_PORT=generic", "-DTINYATTN_PORT=soft"],
+    "x86_64": [*SCALAR, "-mavx2 -mfma", "-march=native -DTINYATTN_PORT=generic", "-DTINYATTN_PORT=soft"],
     "aarch64": ["-DTINYATTN_PORT=fpu", "-DTINYATTN_PORT=generic"],
 }
 
@@ -131,10 +132,8 @@ FUSIBLE = {"x86_64": "-march=native -DTINYATTN_PORT=scalar", "aarch64": "-DTINYA
 
 
 def row(name, machine, flags="", levels=LEVELS, contracts=("off", "fast")):
-    """Nothing is fused without leave: with -ffp-contract=off one level says it for all."""
     name = f"{name} {flags}".strip()
-    return [Cell(name, contract, level, machine, shlex.split(flags))
-            for contract, level in itertools.product(contracts, levels) if contract == "fast" or level == "-O2"]
+    return [Cell(name, contract, level, machine, shlex.split(flags)) for contract, level in itertools.product(contracts, levels)]
 
 
 def rows(name, machine, architecture):
@@ -147,6 +146,12 @@ def rows(name, machine, architecture):
 
 def in_the_compiler(compiler, machine):
     return Cell(f"in the compiler, {compiler}", "", "", machine, ANY_NUMBER_OF_STEPS.get(compiler, []), "in_the_compiler.cpp")
+
+
+def is_telling(cell):
+    """Nothing is fused without leave: with -ffp-contract=off one level nearly says it for all. And unoptimized, ports are much alike."""
+    by_name = shlex.join(cell.flags) in itertools.chain(*PORTS_BY_NAME.values())
+    return cell.level == "-O2" or not (cell.contract == "off" or (by_name and cell.level == "-O0" and cell.flags != SCALAR))
 
 
 def all_cells():

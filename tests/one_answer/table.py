@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """One answer everywhere: compares the bits that every target and every set of flags computes with those of the compiler itself.
 
-    table.py FOLDER          builds in FOLDER; prints the table, and a test of the Test Anything Protocol for each program and workload
-    table.py FOLDER ROW...   only the compiler's own rows, and those whose names contain one of these words
+    table.py FOLDER           builds in FOLDER; prints the table, and a test of the Test Anything Protocol for each program and workload
+    table.py FOLDER ROW...    only the compiler's own rows, and those whose names contain one of these words
+    table.py --every FOLDER   with the columns that say hardly more than others
 """
+import argparse
 import dataclasses
 import itertools
 import pathlib
@@ -185,8 +187,17 @@ def failed_steps(said):
             for step, text in FAILED_STEP.findall(said)]
 
 
-def main(folder, rows):
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("rows", nargs="*")
+    parser.add_argument("--every", action="store_true")
+    return parser.parse_args()
+
+
+def main(folder, rows, every):
     all_cells = [cell for cell in cells.all_cells() if not cell.level or not rows or any(row in cell.row for row in rows)]
+    all_cells = [cell for cell in all_cells if every or cells.is_telling(cell)]
     texts, said = cells.build(all_cells, folder)
     results = {cell.name: read(texts.get(cell.name, "")) for cell in all_cells}
     firsts = first_answers(results.values())
@@ -204,4 +215,4 @@ def main(folder, rows):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]), sys.argv[2:])
+    main(**vars(arguments()))

@@ -68,6 +68,9 @@ def targets():
         ]),
         "footprint": Target(["gcc", "firmware"], [Run("footprint", "gcc", ["footprint"], builds=False, shows=True)]),
         "one_answer": Target(["gcc", "clang", "clang-19", "firmware", "linux-arm"], [Run("one answer", "gcc", ["one_answer"], builds=False, shows=True)]),
+        "every_flag": Target(["gcc", "clang", "clang-19", "firmware", "linux-arm"], [
+            Run("every flag", "gcc", ["every_flag"], builds=False, shows=True),
+        ], quick=False),
         "arithmetic": Target(["gcc"], [Run("arithmetic", "gcc", ["arithmetic"], builds=False, shows=True)], quick=False),
         "faults": Target(["gcc", "firmware"], [Run("faults", "gcc", ["faults"], builds=False, shows=True)], quick=False),
         "coverage": Target(["clang", "coverage"], [Run("coverage", "clang", ["coverage"], compiler="clang++", builds=False, shows=True)], quick=False),
