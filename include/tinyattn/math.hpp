@@ -38,7 +38,16 @@ namespace kernel {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// e^x = power * 2^n, with 1.5 * 2^23 + n in `shifted`: adding 1.5 * 2^23 to a small float rounds it to the nearest integer.
+// x as an operand of every lane.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto everywhere(float x) noexcept {
+  if constexpr (port::takes_numbers<Port>)
+    return x;
+  else
+    return Port::fill(x);
+}
+
+// e^x = power * 2^n, with round_to_integer + n in `shifted`.
 template <class Port>
 struct Exponential {
   typename Port::vec power;
@@ -46,7 +55,9 @@ struct Exponential {
   typename Port::vec shifted;
 };
 
-inline constexpr float round_to_integer = 0x1.8p23f;
+// Added to a small float it rounds it to the nearest integer: 1.5 * 2^23, and the bias of an exponent, so that the low bits of
+// the sum are that of 2^n. Half-way between two integers, where an odd addend would show, no x * log2(e) lies.
+inline constexpr float round_to_integer = 0x1.8p23f + 127.0f;
 
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The coefficients of q are
 // tests/reference/exp_coefficients.py's: a minimax fit, then the neighbours in float with the least worst case.
@@ -55,22 +66,22 @@ inline constexpr std::size_t exp_degree = 6;
 
 // The coefficients in registers, for one evaluation. The fma of a single lane writes its sum over the addend, which is lost.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(typename Port::vec (&row)[exp_degree]) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(auto(&row)[exp_degree]) noexcept {
   if constexpr (Port::lanes == 1) {
     Port::load_row(exp_coefficients, row);
   } else {
     TINYATTN_UNROLL
-    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = Port::fill(exp_coefficients[i]);
+    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = everywhere<Port>(exp_coefficients[i]);
   }
 }
 
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
-  const auto shifted = Port::fma(x, Port::fill(0x1.715476p+0f), Port::fill(round_to_integer));
-  const auto n = Port::add(shifted, Port::fill(-round_to_integer));
-  auto r = Port::fma(n, Port::fill(-0x1.62e430p-1f), x);
-  r = Port::fma(n, Port::fill(0x1.05c610p-29f), r);
-  typename Port::vec coefficients[exp_degree];
+  const auto shifted = Port::fma(everywhere<Port>(0x1.715476p+0f), x, Port::fill(round_to_integer));
+  const auto n = Port::add(shifted, everywhere<Port>(-round_to_integer));
+  auto r = Port::fma(everywhere<Port>(-0x1.62e430p-1f), n, x);
+  r = Port::fma(everywhere<Port>(0x1.05c610p-29f), n, r);
+  decltype(everywhere<Port>(0.0f)) coefficients[exp_degree];
   load_coefficients<Port>(coefficients);
   auto power = Port::fill(0x1.6bbdbep-10f);
   TINYATTN_UNROLL
