@@ -6,6 +6,7 @@
 #include "attention.hpp"
 #include "products.hpp"
 #include "rows.hpp"
+#include "transposes.hpp"
 
 namespace tinyattn::test {
 
@@ -14,6 +15,7 @@ void check_kernels(Check& check) {
   check_products_of_any_shape<Port>(check);
   check_products_of_fixed_shapes<Port>(check);
   check_rows<Port>(check);
+  check_transposes<Port>(check);
   check_attention_with_each_mask<Port>(check);
   check_heads<Port>(check);
 }
