@@ -11,7 +11,7 @@ FLAGS = ["-std=c++20", "-Itests", "-Iinclude", "-Iports/simd", "-Iports/boards",
 RUN_TESTS = "tests/support/run.cpp"
 HOST = "ports/boards/host/host.cpp"
 FOLDERS = ("unit", "conformance", "harness", "golden")
-COMPILED_LIBRARY = "src/compiled.cpp"
+COMPILED_LIBRARY = "src/library.cpp"
 
 
 def call(command, folder, seconds, **environment):
@@ -44,7 +44,7 @@ class Program:
 def sources(test):
     if test.parts[-2] == "harness":
         return str(test), RUN_TESTS
-    return (str(test), RUN_TESTS, HOST) + ((COMPILED_LIBRARY,) if test.stem == "compiled" else ())
+    return (str(test), RUN_TESTS, HOST) + ((COMPILED_LIBRARY,) if test.stem.startswith("compiled") else ())
 
 
 def programs(tree):
