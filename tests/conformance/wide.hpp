@@ -114,4 +114,10 @@ struct WideOrNarrow<2>;
 
 static_assert(port::contract<WideOrNarrow<16>> && port::contract<WideOrNarrow<16>::half::half>);
 
+// Those that every kernel is tried on.
+using Sharing = Wide<4, 2, 3, true>;
+using ByLane = WideByLane<3>;
+using Eight = Wide<8, 1, 5, false>;
+using Narrowing = WideOrNarrow<16>;
+
 }  // namespace tinyattn::test
