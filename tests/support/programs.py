@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The test programs of unit, conformance, harness and golden, built without Meson from any copy of the tree: for what must build them in many ways."""
+"""The test programs of unit, conformance, harness and golden, and one of the compiled library, built without Meson from any copy of the tree: for what must build them in many ways."""
 import dataclasses
 import os
 import shutil
@@ -41,6 +41,9 @@ class Program:
     sources: tuple
 
 
+REFUSED = Program("compiled/refused", ("tests/compiled/refused.cpp", COMPILED_LIBRARY))
+
+
 def sources(test):
     if test.parts[-2] == "harness":
         return str(test), RUN_TESTS
@@ -49,4 +52,4 @@ def sources(test):
 
 def programs(tree):
     tests = [test.relative_to(tree) for folder in FOLDERS for test in sorted((tree / "tests" / folder).glob("*.cpp"))]
-    return [Program(f"{test.parts[-2]}/{test.stem}", sources(test)) for test in tests]
+    return [Program(f"{test.parts[-2]}/{test.stem}", sources(test)) for test in tests] + [REFUSED]
