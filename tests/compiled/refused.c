@@ -33,8 +33,8 @@ static int product_refused(const size_t* sizes, const float* a, const float* b, 
 }
 
 static void refused_products(void) {
-  const size_t sound[3] = {2, 2, 2};
-  int none = 1, large = 1;
+  const size_t sound[3] = {2, 2, 2}, large_b[3] = {1, MOST, 2}, large_out[3] = {MOST, 1, 2};
+  int none = 1, large = product_refused(large_b, in, in, out) && product_refused(large_out, in, in, out);
   for (size_t wrong = 0; wrong < COUNT(sound); ++wrong) {
     size_t sizes[3] = {2, 2, 2};
     sizes[wrong] = 0;
