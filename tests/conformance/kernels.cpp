@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Every kernel over the port of this build, compared with the scalar port.
-#include "kernels.hpp"
+#include "attention.hpp"
+#include "products.hpp"
+#include "rows.hpp"
+#include "transposes.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The test programs of unit, conformance, harness and golden, and one of the compiled library, built without Meson from any copy of the tree: for what must build them in many ways."""
+"""The test programs of unit, conformance, harness and golden, and one of the compiled library, built without Meson from any copy of the
+tree: for what must build them in many ways."""
 import dataclasses
 import os
 import shutil
