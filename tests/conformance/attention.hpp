@@ -45,19 +45,22 @@ void check_attention_with_each_mask(Check& check) {
 }
 
 inline constexpr AttentionConfig layer_config{.d_in = 3, .d_out = 6, .context_length = 19, .num_heads = 2, .qkv_bias = true};
-inline constexpr auto layer = filled<MultiHeadAttention<layer_config>>(1);
 
-// The kernels of the layer's forward pass for a token count that is known at run time; and with dropout, in the order of a training pass.
-template <class Port>
-void forward_heads(std::size_t tokens, bool drops, float* out) {
-  using Workspace = kernel::HeadsWorkspace<Port, layer_config.d_out, layer_config.context_length>;
-  static Workspace workspace;
+// Its rows of scores are shorter than a tile is wide, and however many tokens there are they fill no vector of eight lanes.
+inline constexpr AttentionConfig short_layer_config{.d_in = 2, .d_out = 2, .context_length = 3};
+
+// The kernels of a layer's forward pass for a token count that is known at run time; and with dropout, in the order of a training pass.
+template <class Port, AttentionConfig config>
+void forward_heads(Check& check, std::size_t tokens, bool drops, float* out) {
+  static constexpr auto layer = filled<MultiHeadAttention<config>>(1);
+  using Workspace = kernel::HeadsWorkspace<Port, config.d_out, config.context_length>;
+  static Guarded<Workspace> workspace;
   const auto projection = [](const auto& linear) { return kernel::projection(linear); };
-  const kernel::Heads<layer_config.num_heads, layer_config.d_out / layer_config.num_heads, Workspace, decltype(projection(layer.query)),
+  const kernel::Heads<config.num_heads, config.d_out / config.num_heads, Workspace, decltype(projection(layer.query)),
                       decltype(projection(layer.out_proj))>
-      heads{projection(layer.query), projection(layer.key), projection(layer.value), projection(layer.out_proj), workspace};
-  const kernel::RowMajor<const float, kernel::Extent<layer_config.d_in>> x{source(tokens), {}};
-  const kernel::RowMajor<float, kernel::Extent<layer_config.d_out>> to{out, {}};
+      heads{projection(layer.query), projection(layer.key), projection(layer.value), projection(layer.out_proj), workspace.tensor};
+  const kernel::RowMajor<const float, kernel::Extent<config.d_in>> x{source(tokens), {}};
+  const kernel::RowMajor<float, kernel::Extent<config.d_out>> to{out, {}};
   const auto visible = kernel::visible(Causal{}, tokens, tokens);
   heads.template project_source<Port>(tokens, x, x);
   if (drops) {
@@ -69,14 +72,15 @@ void forward_heads(std::size_t tokens, bool drops, float* out) {
   } else {
     heads.template forward<Port>(tokens, x, to, visible, kernel::IgnoreWeights{});
   }
+  check.that(workspace.guards_hold());
 }
 
-template <class Port>
+template <class Port, AttentionConfig config = layer_config>
 void check_heads(Check& check) {
-  for (const std::size_t tokens : {std::size_t{1}, std::size_t{7}, std::size_t{19}})
+  for (const std::size_t tokens : {std::size_t{1}, config.context_length / 2, config.context_length})
     for (const bool drops : {false, true})
-      check_same_bits<Port>(check, tokens * layer_config.d_out,
-                            [=](auto port, float* out) { forward_heads<decltype(port)>(hidden(tokens), drops, out); });
+      check_same_bits<Port>(check, tokens * config.d_out,
+                            [&](auto port, float* out) { forward_heads<decltype(port), config>(check, hidden(tokens), drops, out); });
 }
 
 }  // namespace tinyattn::test

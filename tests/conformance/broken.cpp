@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Ports that break the contract in one operation each: the checks of products and rows must find every one.
+#include "calls.hpp"
+
 #include <cstddef>
 
 #include "products.hpp"

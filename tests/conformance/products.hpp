@@ -51,6 +51,7 @@ void check_products_of_fixed_shapes(Check& check) {
   check_shape(kernel::Extent<4>{}, kernel::Extent<6>{}, kernel::Extent<tile + 1>{});
   check_shape(kernel::Extent<7>{}, kernel::Extent<4>{}, kernel::Extent<(tile > 1 ? tile - 1 : 1)>{});
   check_shape(kernel::Extent<17>{}, kernel::Extent<8>{}, kernel::Extent<5>{});
+  check_shape(kernel::Extent<13>{}, kernel::Extent<9>{}, kernel::Extent<tile + 2>{});
 }
 
 }  // namespace tinyattn::test

@@ -95,4 +95,29 @@ struct WideByLane : Wide<4, 2, 3, false> {
 
 static_assert(port::factors_by_lane<WideByLane<3>>);
 
+// The same with zip, and half its lanes for short rows, down to four.
+template <std::size_t Lanes>
+struct WideOrNarrow : Wide<Lanes, 2, 2, false> {
+  using half = WideOrNarrow<Lanes / 2>;
+  using vec = typename Wide<Lanes, 2, 2, false>::vec;
+
+  [[gnu::noinline]] static constexpr void zip(vec a, vec b, vec& low, vec& high) noexcept {
+    for (std::size_t i = 0; i < Lanes; ++i) {
+      low.lane[i] = (i % 2 == 0 ? a : b).lane[i / 2];
+      high.lane[i] = (i % 2 == 0 ? a : b).lane[Lanes / 2 + i / 2];
+    }
+  }
+};
+
+template <>
+struct WideOrNarrow<2>;
+
+static_assert(port::contract<WideOrNarrow<16>> && port::contract<WideOrNarrow<16>::half::half>);
+
+// Those that every kernel is tried on.
+using Sharing = Wide<4, 2, 3, true>;
+using ByLane = WideByLane<3>;
+using Eight = Wide<8, 1, 5, false>;
+using Narrowing = WideOrNarrow<16>;
+
 }  // namespace tinyattn::test

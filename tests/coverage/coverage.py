@@ -10,7 +10,6 @@ decides, comparisons that it writes itself, and what other machines compile. A f
 import collections
 import concurrent.futures
 import dataclasses
-import functools
 import json
 import os
 import pathlib
@@ -24,6 +23,8 @@ import programs  # noqa: E402
 import tap  # noqa: E402
 
 COVERED = ("include", "ports/simd", "src")
+# On other machines a port of one lane computes: these programs run all that is written for it.
+ONE_LANE = ("unit/attention", "unit/attention_masks", "unit/multi_head_attention", "unit/softmax_lengths", "conformance/kernels")
 FLAGS = ["-O0", "-march=native", "-w", "-fprofile-instr-generate", "-fcoverage-mapping"]
 LEAST_LINES = 99.0
 LEAST_BRANCHES = 95.0
@@ -48,12 +49,12 @@ def demand(command, tree, **environment):
 # --- One program ---
 
 
-def run(compiler, tree, program):
+def run(compiler, tree, program, *flags):
     """The lines and branches of one program, as llvm-cov prints them."""
     profdata, cov = (demand([*compiler, f"-print-prog-name={name}"], tree).strip() for name in ("llvm-profdata", "llvm-cov"))
-    stem = tree / program.name.replace("/", "-")
+    stem = tree / "".join([program.name.replace("/", "-"), *flags])
     executable, raw, profile = (f"{stem}{suffix}" for suffix in (".exe", ".profraw", ".profdata"))
-    demand([*compiler, *programs.FLAGS, *FLAGS, *program.sources, "-o", executable], tree)
+    demand([*compiler, *programs.FLAGS, *FLAGS, *flags, *program.sources, "-o", executable], tree)
     demand([executable], tree, LLVM_PROFILE_FILE=raw)
     demand([profdata, "merge", raw, "-o", profile], tree)
     export = [cov, "export", f"-instr-profile={profile}", executable, *(tree / folder for folder in COVERED)]
@@ -112,8 +113,10 @@ def leave_out(file, text):
 
 def measure(compiler, tree):
     files = collections.defaultdict(File)
+    runs = [(program,) for program in programs.programs(tree)]
+    runs += [(program, "-DTINYATTN_PORT=fpu") for program, in runs if program.name in ONE_LANE]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for tracefile, exported in pool.map(functools.partial(run, compiler, tree), programs.programs(tree)):
+        for tracefile, exported in pool.map(lambda of: run(compiler, tree, *of), runs):
             add_lines(files, tracefile)
             add_branches(files, exported)
     for name, file in files.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can catch a fault: every test, built in several ways from a copy of the tree.
+"""What can catch a fault: a test program in one of several builds from a copy of the tree, or a script.
 
 A catcher's `catch(tree)` says what caught the fault that is in that tree, or nothing; it raises Broken if the tree does not even compile.
 """
@@ -17,13 +17,14 @@ RUN_SECONDS = 60
 
 # Each sees what the others cannot: a port of its own, or what becomes of a product that meets an addition.
 BUILDS = {
-    "scalar port": ["-O0", "-DTINYATTN_PORT=scalar"],
-    "soft port": ["-O0", "-DTINYATTN_PORT=soft"],
-    "fpu port": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=off"],
-    "fpu port, contracted": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=fast"],
-    "native port, contracted": ["-O2", "-march=native", "-ffp-contract=fast"],
-    "avx2 port, contracted": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
-    "sse2 port, contracted": ["-O2", "-DTINYATTN_PORT=sse2", "-ffp-contract=fast"],
+    "scalar": ["-O0", "-DTINYATTN_PORT=scalar"],
+    "addresses": ["-O0", "-DTINYATTN_PORT=scalar", "-fsanitize=address"],
+    "soft": ["-O0", "-DTINYATTN_PORT=soft"],
+    "fpu": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=off"],
+    "fpu, contracted": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=fast"],
+    "native": ["-O2", "-march=native", "-ffp-contract=fast"],
+    "avx2": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
+    "sse2": ["-O2", "-DTINYATTN_PORT=sse2", "-ffp-contract=fast"],
 }
 
 
@@ -74,6 +75,9 @@ class Program:
             raise Broken(rules)
         return frozenset(os.path.normpath(word) for word in rules.replace("\\\n", " ").split() if not word.endswith(":"))
 
+    def uses(self, tree, file):
+        return file in self.files(tree)
+
     def catch(self, tree):
         executable = tree / "executable"
         status, errors = call([*self.command(), "-o", executable], tree, COMPILE_SECONDS)
@@ -89,6 +93,9 @@ class Script:
 
     name: str
     command: tuple
+
+    def uses(self, *_):
+        return True
 
     def catch(self, tree):
         status, output = call(self.command, tree, COMPILE_SECONDS)

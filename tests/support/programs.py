@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The test programs of unit, conformance, harness and golden, built without Meson from any copy of the tree: for what must build them in many ways."""
+"""The test programs of unit, conformance, harness and golden, and one of the compiled library, built without Meson from any copy of the
+tree: for what must build them in many ways."""
 import dataclasses
 import os
 import shutil
@@ -11,7 +12,7 @@ FLAGS = ["-std=c++20", "-Itests", "-Iinclude", "-Iports/simd", "-Iports/boards",
 RUN_TESTS = "tests/support/run.cpp"
 HOST = "ports/boards/host/host.cpp"
 FOLDERS = ("unit", "conformance", "harness", "golden")
-COMPILED_LIBRARY = "src/compiled.cpp"
+COMPILED_LIBRARY = "src/library.cpp"
 
 
 def call(command, folder, seconds, **environment):
@@ -41,12 +42,15 @@ class Program:
     sources: tuple
 
 
+REFUSED = Program("compiled/refused", ("tests/compiled/refused.cpp", COMPILED_LIBRARY))
+
+
 def sources(test):
     if test.parts[-2] == "harness":
         return str(test), RUN_TESTS
-    return (str(test), RUN_TESTS, HOST) + ((COMPILED_LIBRARY,) if test.stem == "compiled" else ())
+    return (str(test), RUN_TESTS, HOST) + ((COMPILED_LIBRARY,) if test.stem.startswith("compiled") else ())
 
 
 def programs(tree):
     tests = [test.relative_to(tree) for folder in FOLDERS for test in sorted((tree / "tests" / folder).glob("*.cpp"))]
-    return [Program(f"{test.parts[-2]}/{test.stem}", sources(test)) for test in tests]
+    return [Program(f"{test.parts[-2]}/{test.stem}", sources(test)) for test in tests] + [REFUSED]

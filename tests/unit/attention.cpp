@@ -44,6 +44,13 @@ constexpr Test tests[] = {
                  check.same_bits(scaled_dot_product_attention(hidden(query), key, value, Causal{}),
                                  plain_attention(query, key, value, sees_the_past).context);
                }),
+    everywhere("of two keys the first query sees one",
+               [](Check& check) {
+                 const auto q = numbers<Matrix<float, 2, 3>>(7);
+                 const auto k = numbers<Matrix<float, 2, 3>>(8);
+                 const auto v = numbers<Matrix<float, 2, 1>>(9);
+                 check.same_bits(scaled_dot_product_attention(hidden(q), k, v, Causal{}), plain_attention(q, k, v, sees_the_past).context);
+               }),
     everywhere("output and weights last, and nothing beside them",
                [](Check& check) {
                  const auto plain = plain_attention(query, key, value, sees_the_past);

@@ -168,6 +168,15 @@ constexpr Test tests[] = {
                     }
                   }
                 }),
+    at_run_time("a NaN behind a mask does not leak into wide contexts",
+                [](Check& check) {
+                  auto v = hidden(numbers<Matrix<float, source, 32>>(4));
+                  auto mask = keep;
+                  for (std::size_t i = 0; i < tokens; ++i) mask(i, 4) = false;
+                  const auto clean = plain_attention(query, key, v, [&](std::size_t i, std::size_t j) { return mask(i, j); });
+                  for (std::size_t column = 0; column < 32; ++column) v(4, column) = quiet_nan;
+                  check.same_bits(scaled_dot_product_attention(query, key, v, KeepMask{mask}), clean.context);
+                }),
     at_run_time("a NaN in an addend takes part",
                 [](Check& check) {
                   auto addend = zeros<float, tokens, source>();

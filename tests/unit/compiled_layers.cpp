@@ -83,6 +83,7 @@ constexpr Test tests[] = {
                 [](Check& check) {
                   check_cross<biased, 6, 4>(check);
                   check_cross<small, 2, 5>(check);
+                  check_cross<small, 5, 2>(check);
                 }),
     at_run_time("the output may be the input",
                 [](Check& check) {
