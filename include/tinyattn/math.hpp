@@ -38,7 +38,7 @@ namespace kernel {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// e^x = power * 2^n, with 1.5 * 2^23 + n in `shifted`: adding 1.5 * 2^23 to a small float rounds it to the nearest integer.
+// e^x = power * 2^n, with round_to_integer + n in `shifted`.
 template <class Port>
 struct Exponential {
   typename Port::vec power;
@@ -46,7 +46,9 @@ struct Exponential {
   typename Port::vec shifted;
 };
 
-inline constexpr float round_to_integer = 0x1.8p23f;
+// Added to a small float it rounds it to the nearest integer: 1.5 * 2^23, and the bias of an exponent, so that the low bits of
+// the sum are that of 2^n. Half-way between two integers, where an odd addend would show, no x * log2(e) lies.
+inline constexpr float round_to_integer = 0x1.8p23f + 127.0f;
 
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The coefficients of q are
 // tests/reference/exp_coefficients.py's: a minimax fit, then the neighbours in float with the least worst case.

@@ -57,7 +57,7 @@ struct avx2 {
     return _mm256_blendv_ps(otherwise, less, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
   }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
-    return reinterpret_cast<vec>((reinterpret_cast<__v8su>(shifted) << 23) + 0x3f800000u);
+    return reinterpret_cast<vec>(reinterpret_cast<__v8su>(shifted) << 23);
   }
 
  private:

@@ -114,7 +114,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
     typedef unsigned bits __attribute__((vector_size(sizeof(vec))));
-    return reinterpret_cast<vec>((reinterpret_cast<bits>(shifted) << 23) + 0x3f800000u);
+    return reinterpret_cast<vec>(reinterpret_cast<bits>(shifted) << 23);
   }
 
  private:

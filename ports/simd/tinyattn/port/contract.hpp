@@ -56,7 +56,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   // load_tile_row<r>(from, row) and store_tile_row<r>(row, to), which keep row r of a tile in registers that one instruction
   // loads or stores, of tile_vectors vectors
   // optional, void: low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there: zip(a, b, low, high)
-  // 2^n from 1.5 * 2^23 + n, -126 <= n <= 127; 0 for n = -127
+  // 2^n from 1.5 * 2^23 + 127 + n, of which the low bits are the exponent: -126 <= n <= 127; 0 for n = -127
   { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;
 };
 

@@ -6,9 +6,7 @@
 #include "tinyattn/port/rounded.hpp"
 #include "tinyattn/port/scalar.hpp"
 
-#include <bit>
 #include <cstddef>
-#include <cstdint>
 
 #if !defined(__ARM_FEATURE_FMA) && !defined(__FMA__) && !defined(__FP_FAST_FMAF) && !defined(__riscv_flen)
 #error "the port `fpu` needs a fused multiply-add: -mfpu=fpv4-sp-d16 -mfloat-abi=hard for a Cortex-M4F, -mfma on x86"
@@ -110,12 +108,6 @@ struct fpu : scalar {
     float sum;
     asm("vadd.f32 %0, %1, %2" : "=t"(sum) : "t"(a), "t"(b));
     return sum;
-  }
-  // One instruction, which compilers make two of: they prefer an addend within an instruction.
-  TINYATTN_ALWAYS_INLINE static float power_of_two(float biased) noexcept {
-    std::uint32_t power;
-    asm("add %0, %1, %2, lsl #23" : "=r"(power) : "r"(0x3f800000u), "r"(std::bit_cast<std::uint32_t>(biased)));
-    return std::bit_cast<float>(power);
   }
 #else
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept { return detail::rounded(a) + detail::rounded(b); }

@@ -61,7 +61,7 @@ struct generic {
   TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a < b ? b : a; }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept { return a < b ? less : otherwise; }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
-    return reinterpret_cast<vec>((reinterpret_cast<words>(shifted) << 23) + 0x3f800000u);
+    return reinterpret_cast<vec>(reinterpret_cast<words>(shifted) << 23);
   }
 
  private:

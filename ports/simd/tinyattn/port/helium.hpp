@@ -73,7 +73,7 @@ struct helium {
     return vpselq_f32(less, otherwise, vcmpgtq_f32(rounded(b), a));
   }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
-    return vreinterpretq_f32_u32(vaddq_n_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23), 0x3f800000));
+    return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
 
  private:

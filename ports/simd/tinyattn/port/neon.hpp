@@ -76,7 +76,7 @@ struct neon {
     return vbslq_f32(vcltq_f32(a, b), less, otherwise);
   }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
-    return vreinterpretq_f32_u32(vaddq_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23), vdupq_n_u32(0x3f800000)));
+    return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
 
 #if defined(__aarch64__)

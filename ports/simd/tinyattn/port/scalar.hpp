@@ -56,8 +56,8 @@ struct scalar {
   TINYATTN_ALWAYS_INLINE static constexpr float select_less(float a, float b, float less, float otherwise) noexcept {
     return a < b ? less : otherwise;
   }
-  TINYATTN_ALWAYS_INLINE static constexpr float power_of_two(float biased) noexcept {
-    return std::bit_cast<float>((std::bit_cast<std::uint32_t>(biased) << 23) + 0x3f800000u);
+  TINYATTN_ALWAYS_INLINE static constexpr float power_of_two(float shifted) noexcept {
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23);
   }
 };
 

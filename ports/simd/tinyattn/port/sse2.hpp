@@ -69,7 +69,7 @@ struct sse2 {
     return _mm_or_ps(_mm_and_ps(is_less, less), _mm_andnot_ps(is_less, otherwise));
   }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
-    return reinterpret_cast<vec>((reinterpret_cast<__v4su>(shifted) << 23) + 0x3f800000u);
+    return reinterpret_cast<vec>(reinterpret_cast<__v4su>(shifted) << 23);
   }
 
  private:
