@@ -38,6 +38,15 @@ namespace kernel {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
+// x as an operand of every lane.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto everywhere(float x) noexcept {
+  if constexpr (port::takes_numbers<Port>)
+    return x;
+  else
+    return Port::fill(x);
+}
+
 // e^x = power * 2^n, with round_to_integer + n in `shifted`.
 template <class Port>
 struct Exponential {
@@ -57,22 +66,22 @@ inline constexpr std::size_t exp_degree = 6;
 
 // The coefficients in registers, for one evaluation. The fma of a single lane writes its sum over the addend, which is lost.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(typename Port::vec (&row)[exp_degree]) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(auto(&row)[exp_degree]) noexcept {
   if constexpr (Port::lanes == 1) {
     Port::load_row(exp_coefficients, row);
   } else {
     TINYATTN_UNROLL
-    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = Port::fill(exp_coefficients[i]);
+    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = everywhere<Port>(exp_coefficients[i]);
   }
 }
 
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
-  const auto shifted = Port::fma(x, Port::fill(0x1.715476p+0f), Port::fill(round_to_integer));
-  const auto n = Port::add(shifted, Port::fill(-round_to_integer));
-  auto r = Port::fma(n, Port::fill(-0x1.62e430p-1f), x);
-  r = Port::fma(n, Port::fill(0x1.05c610p-29f), r);
-  typename Port::vec coefficients[exp_degree];
+  const auto shifted = Port::fma(everywhere<Port>(0x1.715476p+0f), x, Port::fill(round_to_integer));
+  const auto n = Port::add(shifted, everywhere<Port>(-round_to_integer));
+  auto r = Port::fma(everywhere<Port>(-0x1.62e430p-1f), n, x);
+  r = Port::fma(everywhere<Port>(0x1.05c610p-29f), n, r);
+  decltype(everywhere<Port>(0.0f)) coefficients[exp_degree];
   load_coefficients<Port>(coefficients);
   auto power = Port::fill(0x1.6bbdbep-10f);
   TINYATTN_UNROLL

@@ -178,6 +178,16 @@ struct AnyCols<Port, Width, Extent<Cols>> {
   using type = std::conditional_t<(Cols < Width), Extent<Cols>, several>;
 };
 
+// The rows of b in a product of any shape. One that the compiler can reach from the row before saves a tenth of the instructions where
+// they are vectors, which is worth a copy for each stride.
+template <class Port>
+constexpr auto rows_of_b(const auto& b) noexcept {
+  if constexpr (Port::lanes > 1)
+    return b;
+  else
+    return of_any_shape(b);
+}
+
 // Where flash is dear, products share a copy.
 template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
 constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
@@ -186,7 +196,7 @@ constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, 
     using Columns = typename AnyCols<Port, width, Cols>::type;
     using AnyRows = any_size<even_tile_rows<Port, overlapping_vectors<Port, Columns>, Rows>, Rows>;
     matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, Columns{product.cols},
-                                              of_any_shape(read_only(product.a)), of_any_shape(read_only(product.b)),
+                                              of_any_shape(read_only(product.a)), rows_of_b<Port>(read_only(product.b)),
                                               of_any_shape<width>(product.start), of_any_shape(product.out)});
   } else {
     matmul_tiles<narrowed<Port, Cols>>(product, product.cols);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What a kernel works on: extents that are known to the compiler or at run time, and matrices as a
-// pointer and a stride.
+// What a kernel works on: vectors along a row, and matrices as a pointer and a stride.
 #pragma once
 
-#include "tinyattn/port/native.hpp"
+#include "tinyattn/kernel/extent.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -12,41 +11,6 @@
 TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
-
-// A size that is part of a type. Kernels take an Extent or a std::size_t, and use both alike.
-template <std::size_t N>
-struct Extent {
-  constexpr operator std::size_t() const noexcept { return N; }
-};
-
-// A size of which the type says that it is no less than N.
-template <std::size_t N>
-struct AtLeast {
-  std::size_t value;
-  constexpr operator std::size_t() const noexcept { return value; }
-};
-
-// What a type says of a count, and a type that says no more than that.
-template <std::size_t Least, class Count>
-inline constexpr bool is_at_least = false;
-template <std::size_t Least, std::size_t N>
-inline constexpr bool is_at_least<Least, Extent<N>> = (N >= Least);
-template <std::size_t Least, std::size_t N>
-inline constexpr bool is_at_least<Least, AtLeast<N>> = (N >= Least);
-template <std::size_t Most, class Count>
-inline constexpr bool is_at_most = false;
-template <std::size_t Most, std::size_t N>
-inline constexpr bool is_at_most<Most, Extent<N>> = (N <= Most);
-template <std::size_t Least, class Count>
-using any_size = std::conditional_t<is_at_least<Least, Count>, AtLeast<Least>, std::size_t>;
-
-constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
-
-// The size of a tile or block along an extent of `count` that takes at most `most`: as few as can be, of even size.
-constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
-  const std::size_t parts = (count + most - 1) / most;
-  return (count + parts - 1) / parts;
-}
 
 // The port for rows of at most Count elements: the narrowest that takes them in one vector.
 template <class Port, class Count>
@@ -72,6 +36,24 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count, auto st
   for (; j + Port::lanes <= count; j += Port::lanes) step(j, Extent<Port::lanes>{});
   if constexpr (Port::lanes > 1)
     if (j < count) step(j, count - j);
+}
+
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(MultipleOf<Port::lanes> count, auto step) noexcept {
+  if (count == 0) return;
+  std::size_t j = 0;
+  do step(j, Extent<Port::lanes>{});
+  while ((j += Port::lanes) != count);
+}
+
+// The elements from j on that a vector has room for.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr std::size_t in_vector(std::size_t count, std::size_t j) noexcept {
+  return smaller(Port::lanes, count - j);
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto in_vector(MultipleOf<Port::lanes>, std::size_t) noexcept {
+  return Extent<Port::lanes>{};
 }
 
 // n elements from p on as one vector, the rest filled with `rest`; or `cols` of them as a row of vectors. A full one is
@@ -105,8 +87,12 @@ TINYATTN_ALWAYS_INLINE constexpr void load_row(const float* p, typename Port::ve
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void store_row(float* p, const typename Port::vec (&row)[Vectors],
                                                 Extent<Vectors * Port::lanes>) noexcept {
-  TINYATTN_UNROLL
-  for (std::size_t v = 0; v < Vectors; ++v) Port::store(p + v * Port::lanes, row[v]);
+  if constexpr (Port::lanes > 1 && requires { Port::store_row(row, p); }) {
+    Port::store_row(row, p);
+  } else {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) Port::store(p + v * Port::lanes, row[v]);
+  }
 }
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void store_row(float* p, const typename Port::vec (&row)[Vectors], std::size_t cols) noexcept {
@@ -133,6 +119,10 @@ struct Walk {
     else
       return *rows[r]++;
   }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void next_two(std::size_t r, float (&two)[2]) noexcept {
+    Port::load_next_two(rows[r], two);
+  }
   TINYATTN_ALWAYS_INLINE constexpr void step(std::size_t = 1) noexcept {}
 };
 template <std::size_t Rows, std::size_t Stride>
@@ -144,6 +134,11 @@ struct Walk<Rows, Extent<Stride>> {
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr float next(std::size_t r) const noexcept {
     return first[r * Stride];
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void next_two(std::size_t r, float (&two)[2]) const noexcept {
+    two[0] = first[r * Stride];
+    two[1] = first[r * Stride + 1];
   }
   TINYATTN_ALWAYS_INLINE constexpr void step(std::size_t steps = 1) noexcept { first += steps; }
 };
@@ -168,6 +163,18 @@ struct RowMajor {
   TINYATTN_ALWAYS_INLINE constexpr void load_row(const T* element, typename Port::vec (&row)[Vectors], auto cols) const noexcept {
     kernel::load_row<Port>(element, row, cols);
   }
+
+  // The same, and `element` moves on to the next row.
+  template <class Port, std::size_t Vectors, class Cols>
+  TINYATTN_ALWAYS_INLINE constexpr void load_next_row(const T*& element, typename Port::vec (&row)[Vectors], Cols cols) const noexcept {
+    constexpr std::size_t step = std::is_same_v<Stride, std::size_t> ? 0 : std::size_t{Stride{}};
+    if constexpr (is_at_least<Vectors * Port::lanes, Cols> && step != 0 && requires { Port::template load_next_row<step>(element, row); }) {
+      Port::template load_next_row<step>(element, row);
+    } else {
+      load_row<Port>(element, row, cols);
+      element += stride;
+    }
+  }
 };
 
 // The transpose of a row-major matrix: element (i, j) lies at data[j * stride + i].
@@ -185,6 +192,11 @@ struct ColumnMajor {
   TINYATTN_ALWAYS_INLINE constexpr void load_row(const T* element, typename Port::vec (&row)[Vectors], std::size_t cols) const noexcept {
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = gather<Port>(element + v * Port::lanes * stride, cols - v * Port::lanes);
+  }
+  template <class Port, std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE constexpr void load_next_row(const T*& element, typename Port::vec (&row)[Vectors],
+                                                      std::size_t cols) const noexcept {
+    load_row<Port>(element++, row, cols);
   }
 
  private:

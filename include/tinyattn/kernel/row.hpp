@@ -81,18 +81,22 @@ struct SixteenLanes {
 
   // Lane q takes lane q + 8, then q + 4, q + 2 and q + 1.
   TINYATTN_ALWAYS_INLINE constexpr float total() noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t half = vectors / 2; half > 0; half /= 2) {
-      TINYATTN_UNROLL
-      for (std::size_t v = 0; v < half; ++v) add(v, sums[v + half]);
-    }
+    fold_vectors();
     return Port::first(fold<Port>(sums[0], [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::add(a, b); }));
+  }
+
+ private:
+  template <std::size_t Half = vectors / 2>
+  TINYATTN_ALWAYS_INLINE constexpr void fold_vectors() noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Half; ++v) add(v, sums[v + Half]);
+    if constexpr (Half > 1) fold_vectors<Half / 2>();
   }
 };
 
 // The sum of what term(j, n) gives for the vectors of a row: element j goes into lane j % 16. Behind the last element a term is +0.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float sum_of_terms(std::size_t count, auto term) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr float sum_of_terms(auto count, auto term) noexcept {
   SixteenLanes<Port> lanes;
   std::size_t j = 0;
   for (; j + 16 <= count; j += 16) {
@@ -100,8 +104,10 @@ TINYATTN_ALWAYS_INLINE constexpr float sum_of_terms(std::size_t count, auto term
     for (std::size_t v = 0; v < lanes.vectors; ++v) lanes.add(v, term(j + v * Port::lanes, Extent<Port::lanes>{}));
   }
   TINYATTN_UNROLL
-  for (std::size_t v = 0; v < lanes.vectors; ++v, j += Port::lanes)
-    if (j < count) lanes.add(v, term(j, smaller(Port::lanes, count - j)));
+  for (std::size_t v = 0; v < lanes.vectors; ++v, j += Port::lanes) {
+    if (j >= count) break;
+    lanes.add(v, term(j, in_vector<Port>(count, j)));
+  }
   return lanes.total();
 }
 
@@ -116,7 +122,7 @@ constexpr float sum_of_row(const float* row, auto count) noexcept {
 // What the elements of a row are multiplied with to add up to 1; 0 if their sum is 0.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
-  return Port::fill(sum == 0.0f ? 0.0f : 1.0f / sum);
+  return everywhere<Port>(sum == 0.0f ? 0.0f : 1.0f / sum);
 }
 
 // to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.

@@ -33,11 +33,11 @@ struct Largest {
 // e^(scale * (score - largest)). What is below e^-69 counts as 0, so that no subnormal arises; the comparison lets a NaN through.
 template <class Port>
 struct Exponentials {
-  typename Port::vec shift;
-  typename Port::vec scale;
+  decltype(everywhere<Port>(0.0f)) shift;
+  decltype(everywhere<Port>(0.0f)) scale;
 
   TINYATTN_ALWAYS_INLINE constexpr Exponentials(float largest, float factor) noexcept
-      : shift(Port::fill(-largest)), scale(Port::fill(factor)) {}
+      : shift(everywhere<Port>(-largest)), scale(everywhere<Port>(factor)) {}
 
   TINYATTN_ALWAYS_INLINE constexpr auto operator()(typename Port::vec score) const noexcept {
     const auto t = Port::mul(Port::add(score, shift), scale);
@@ -143,11 +143,29 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_few(const auto& row, float scal
   scale_floats<Port>(row.to, Extent<Most>{}, reciprocal<Port>(sum_of_floats<Port>(row.to, Extent<Most>{})));
 }
 
+// A row in vectors, pass after pass. One with room for whole vectors is filled with what does not take part.
+template <class Port>
+constexpr void softmax_of_row(auto row, float scale) noexcept {
+  Largest<Port> largest;
+  for_each_vector<Port>(row.count,
+                        [&](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { largest.take(load<Port>(row.from + j, n, -infinity)); });
+  transform_row<Port>(row, Exponentials<Port>(largest.total(), scale));
+  normalize_row<Port>(row.in_place());
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_padded_row(float* row, std::size_t count, float scale) noexcept {
+  const MultipleOf<Port::lanes> whole{padded<Port>(count)};
+  for (std::size_t j = count; j < whole; ++j) row[j] = -infinity;
+  softmax_of_row<Port>(Row<true, MultipleOf<Port::lanes>>{row, row, whole}, scale);
+}
+
 // Row i alone, where flash is dear.
 template <class Port, class Most>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_row(std::size_t i, Most, const auto& row_at, float scale) noexcept {
-  if constexpr (Port::lanes > 1)
-    softmax_in_memory<Port, 1>(i, row_at(i).template vectors<Port>(), row_at, scale);
+  if constexpr (Port::lanes > 1 && decltype(row_at(i))::is_padded)
+    softmax_of_padded_row<Port>(row_at(i).to, row_at(i).count, scale);
+  else if constexpr (Port::lanes > 1)
+    softmax_of_row<Port>(row_at(i), scale);
   else if constexpr (is_few<Port, Most> && decltype(row_at(i))::is_padded)
     softmax_of_few<Port, Most{}>(row_at(i), scale);
   else

@@ -109,10 +109,16 @@ struct Tile {
     left /= steps;
     if constexpr (!is_at_least<steps, Inner> || port::factors_by_lane<Port>)
       if (left == 0) return;
-    do {
-      TINYATTN_UNROLL
-      for (std::size_t s = 0; s < steps; ++s) step();
-    } while (--left != 0);
+    if constexpr (steps == 2 && port::factors_in_pairs<Port>) {
+      const float* element = first + offset;
+      do add_two_rows(b, element, factors);
+      while (--left != 0);
+    } else {
+      do {
+        TINYATTN_UNROLL
+        for (std::size_t s = 0; s < steps; ++s) step();
+      } while (--left != 0);
+    }
   }
 
   // The same for every k from `inner` on that query i + r sees.
@@ -153,16 +159,33 @@ struct Tile {
     (Port::template store_tile_row<Row>(sums[Row], to + Row * step), ...);
   }
 
-  // One step of k: the row of b that begins at `element`, times a factor for each row of the tile.
-  TINYATTN_ALWAYS_INLINE constexpr void add_row(const auto& b, const float* element, auto factor_of) noexcept {
-    typename Port::vec row[Vectors];
-    b.template load_row<Port>(element, row, cols);
+  // One step of k: a row of b, times a factor for each row of the tile.
+  TINYATTN_ALWAYS_INLINE constexpr void add_row(const typename Port::vec (&row)[Vectors], auto factor_of) noexcept {
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
       const auto factor = factor_of(r);
       TINYATTN_UNROLL
       for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
     }
+  }
+  TINYATTN_ALWAYS_INLINE constexpr void add_row(const auto& b, const float* element, auto factor_of) noexcept {
+    typename Port::vec row[Vectors];
+    b.template load_row<Port>(element, row, cols);
+    add_row(row, factor_of);
+  }
+
+  // Two steps of k, whose factors one instruction loads for each row of the tile; `element` moves on.
+  TINYATTN_ALWAYS_INLINE constexpr void add_two_rows(const auto& b, const float*& element, auto& factors) noexcept {
+    float two[Rows][2];
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) factors.template next_two<Port>(r, two[r]);
+    TINYATTN_UNROLL
+    for (std::size_t s = 0; s < 2; ++s) {
+      typename Port::vec row[Vectors];
+      b.template load_next_row<Port>(element, row, cols);
+      add_row(row, [&](std::size_t r) TINYATTN_INLINE_LAMBDA { return Port::broadcast(two[r][s]); });
+    }
+    factors.step(2);
   }
 
   // Several steps of k, whose factors lie in the lanes of one register for each row of the tile.

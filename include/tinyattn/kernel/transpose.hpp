@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The transpose of a matrix, in squares of vectors where the port can zip two of them.
+// The transpose of a matrix: in squares of vectors where the port can zip two of them, else a vector at a time if the port can scatter one.
 #pragma once
 
 #include "tinyattn/kernel/operand.hpp"
@@ -37,8 +37,12 @@ constexpr void transpose(auto rows, auto cols, const auto& from, const auto& to)
         transpose_square<Port>(square);
         for (std::size_t lane = 0; lane < n; ++lane) Port::store(to.at(j + lane, i), square[lane]);
       });
-  for (; i < rows; ++i)
-    for (std::size_t j = 0; j < cols; ++j) *to.at(j, i) = *from.at(i, j);
+  for (; i < rows; ++i) {
+    std::size_t j = 0;
+    if constexpr (requires(float* p, typename Port::vec v) { Port::scatter(p, 1, v); })
+      for (; j + Port::lanes <= cols; j += Port::lanes) Port::scatter(to.at(j, i), to.row_step(), Port::load(from.at(i, j)));
+    for (; j < cols; ++j) *to.at(j, i) = *from.at(i, j);
+  }
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

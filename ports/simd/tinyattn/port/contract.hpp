@@ -55,15 +55,30 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   // optional: tile_steps = 2, for two steps of a product at a time; load_next(from), which is *from++ and stays where it stands;
   // load_tile_row<r>(from, row) and store_tile_row<r>(row, to), which keep row r of a tile in registers that one instruction
   // loads or stores, of tile_vectors vectors
-  // optional, void: low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there: zip(a, b, low, high)
+  // optional, void: low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there: zip(a, b, low, high);
+  // to[q * step] = v[q] for every lane q: scatter(to, step, v)
   // 2^n from 1.5 * 2^23 + 127 + n, of which the low bits are the exponent: -126 <= n <= 127; 0 for n = -127
   { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;
+};
+
+// A port whose instructions take a number from a core register may offer this too: x where every lane has the same.
+template <class Port>
+concept takes_numbers = requires(typename Port::vec v, float x) {
+  { Port::fma(v, v, x) } -> std::same_as<typename Port::vec>;
+  { Port::mul(v, x) } -> std::same_as<typename Port::vec>;
+  { Port::add(v, x) } -> std::same_as<typename Port::vec>;
 };
 
 // A port that loads a factor without an offset, from a pointer that it moves on, says `steps_pointers = true`.
 template <class Port>
 concept steps_pointers = requires {
   requires Port::steps_pointers;
+};
+
+// A port that loads two successive factors in one instruction: *from++, twice.
+template <class Port>
+concept factors_in_pairs = requires(const float* from, float (&two)[2]) {
+  Port::load_next_two(from, two);
 };
 
 // A port whose fma can take its factor from a lane of a register may offer this too: `factor_steps` successive factors in one load.

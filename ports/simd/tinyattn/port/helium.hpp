@@ -24,6 +24,7 @@ struct helium {
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t registers = 8;
   static constexpr std::size_t tile_vectors = 2;
+  static constexpr std::size_t tile_steps = 2;
   static constexpr std::size_t block_rows = 3;
   static constexpr std::size_t query_rows = 3;
   static constexpr bool shares_code = true;
@@ -41,17 +42,48 @@ struct helium {
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
   }
 #if !defined(__clang__)
-  // GCC 12 would spend a register and an instruction on a second address, and then lack the register.
+  // GCC 12 would load them anywhere and move the tile's sums about. The next row lies at an offset that an instruction has room for.
   TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[tile_vectors]) noexcept {
-    asm("vldrw.32 %q0, [%2]\n\tvldrw.32 %q1, [%2, #16]"
-        : "=&w"(row[0]), "=w"(row[1])
-        : "r"(from), "m"(*reinterpret_cast<const float(*)[tile_vectors * lanes]>(from)));
+    register vec first asm("q6");
+    register vec second asm("q7");
+    asm("vldrw.u32 %q0, %E1" : "=w"(first) : "Ux"(*reinterpret_cast<const unaligned*>(from)));
+    asm("vldrw.u32 %q0, %E1" : "=w"(second) : "Ux"(*reinterpret_cast<const unaligned*>(from + lanes)));
+    row[0] = first;
+    row[1] = second;
+  }
+  TINYATTN_ALWAYS_INLINE static void store_row(const vec (&row)[tile_vectors], float* to) noexcept {
+    asm volatile("vstrw.32 %q1, [%0]\n\tvstrw.32 %q2, [%0, #16]" : : "r"(to), "w"(row[0]), "w"(row[1]) : "memory");
+  }
+  template <std::size_t Stride>
+  requires(Stride <= 127) TINYATTN_ALWAYS_INLINE static void load_next_row(const float*& from, vec (&row)[tile_vectors]) noexcept {
+    register vec first asm("q6");
+    register vec second asm("q7");
+    asm("vldrw.u32 %q1, [%2, #16]\n\tvldrw.u32 %q0, [%2], %3"
+        : "=w"(first), "=w"(second), "+r"(from)
+        : "i"(Stride * sizeof(float)), "m"(*reinterpret_cast<const float(*)[tile_vectors * lanes]>(from)));
+    row[0] = first;
+    row[1] = second;
   }
 #endif
+  // Clang finds the instruction for both, and ends no loop in one instruction if there is assembly in it.
+  TINYATTN_ALWAYS_INLINE static void load_next_two(const float*& from, float (&two)[2]) noexcept {
+#if defined(__clang__)
+    two[0] = *from++;
+    two[1] = *from++;
+#else
+    asm("ldrd %0, %1, [%2], #8" : "=r"(two[0]), "=r"(two[1]), "+r"(from) : "m"(*reinterpret_cast<const float(*)[2]>(from)));
+#endif
+  }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { *reinterpret_cast<unaligned*>(to) = v; }
   TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
     order_memory();
     vst1q_p_f32(to, v, first_lanes(n));
+    order_memory();
+  }
+  // to[q * step] = v[q].
+  TINYATTN_ALWAYS_INLINE static void scatter(float* to, std::size_t step, vec v) noexcept {
+    order_memory();
+    vstrwq_scatter_shifted_offset_f32(to, vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<std::uint32_t>(step)), v);
     order_memory();
   }
   TINYATTN_ALWAYS_INLINE static float broadcast(float x) noexcept { return x; }
@@ -59,18 +91,39 @@ struct helium {
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return vgetq_lane_f32(v, 0); }
   template <std::size_t By>
   TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
-    return By == 1 ? vrev64q_f32(v) : vec{v[2], v[3], v[0], v[1]};
+    if constexpr (By == 1) return vrev64q_f32(v);
+    vec halves;
+    asm("vmov.f64 %e0, %f1\n\tvmov.f64 %f0, %e1" : "=&w"(halves) : "w"(v));  // GCC 12 would go through memory
+    return halves;
   }
 
   TINYATTN_ALWAYS_INLINE static vec fma(float a, vec b, vec c) noexcept { return vfmaq_n_f32(c, b, a); }
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return vfmaq_f32(c, a, b); }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, float c) noexcept { return vfmasq_n_f32(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, float b) noexcept { return rounded(vmulq_n_f32(a, b)); }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, float b) noexcept {
+#if defined(__clang__)
+    return vaddq_n_f32(rounded(a), b);
+#else
+    vec sum;
+    asm("vadd.f32 %q0, %q1, %2" : "=w"(sum) : "w"(a), "r"(b));  // a barrier would copy what is needed after it
+    return sum;
+#endif
+  }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(vmulq_f32(a, b)); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return vaddq_f32(rounded(a), rounded(b)); }
   TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
   // "Less" holds for a NaN in this instruction set, "greater" does not; Clang 19 swaps them nevertheless where it sees a number in all
   // lanes, but not behind a barrier.
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+#if defined(__clang__)
     return vpselq_f32(less, otherwise, vcmpgtq_f32(rounded(b), a));
+#else
+    vec selected;
+    mve_pred16_t is_less;  // which GCC 12 would move to a core register and back
+    asm("vcmp.f32 gt, %q3, %q2\n\tvpsel %q0, %q4, %q5" : "=w"(selected), "=&Up"(is_less) : "w"(a), "w"(b), "w"(less), "w"(otherwise));
+    return selected;
+#endif
   }
   TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
