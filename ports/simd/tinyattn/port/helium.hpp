@@ -25,6 +25,7 @@ struct helium {
   static constexpr std::size_t registers = 8;
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t tile_steps = 2;
+  static constexpr bool steps_pointers = true;
   static constexpr std::size_t block_rows = 3;
   static constexpr std::size_t query_rows = 3;
   static constexpr bool shares_code = true;
