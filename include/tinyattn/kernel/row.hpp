@@ -50,10 +50,18 @@ struct Row {
   }
 };
 
-// The same row, with what its type says of the count as a number.
-template <bool Padded, class Count>
-constexpr Row<Padded, std::size_t> of_any_count(const Row<Padded, Count>& row) noexcept {
-  return {row.from, row.to, row.count};
+// The same row, of which the type says no more of a count than that it is one or two vectors, or whole ones.
+template <class Port, bool Padded>
+constexpr Row<Padded, std::size_t> of_any_count(const Row<Padded, std::size_t>& row) noexcept {
+  return row;
+}
+template <class Port, bool Padded, std::size_t Count>
+constexpr auto of_any_count(const Row<Padded, Extent<Count>>& row) noexcept {
+  using Many = std::conditional_t<Count % Port::lanes == 0, MultipleOf<Port::lanes>, std::size_t>;
+  if constexpr (Count <= 2 * Port::lanes)
+    return row;
+  else
+    return Row<Padded, Many>{row.from, row.to, {Count}};
 }
 
 // to[j] = apply(from[j]) for every vector of a row.

@@ -166,7 +166,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_row(std::size_t i, Most, const aut
   if constexpr (Port::lanes > 1 && decltype(row_at(i))::is_padded)
     softmax_of_padded_row<Port>(row_at(i).to, row_at(i).count, scale);
   else if constexpr (Port::lanes > 1)
-    softmax_of_row<Port>(of_any_count(row_at(i)), scale);
+    softmax_of_row<Port>(of_any_count<Port>(row_at(i)), scale);
   else if constexpr (is_few<Port, Most> && decltype(row_at(i))::is_padded)
     softmax_of_few<Port, Most{}>(row_at(i), scale);
   else

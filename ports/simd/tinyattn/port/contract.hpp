@@ -54,7 +54,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;
   // optional: tile_steps = 2, for two steps of a product at a time; load_next(from), which is *from++ and stays where it stands;
   // load_tile_row<r>(from, row) and store_tile_row<r>(row, to), which keep row r of a tile in registers that one instruction
-  // loads or stores, of tile_vectors vectors
+  // loads or stores, of tile_vectors vectors; store_row(row, to), the counterpart of load_row; load_next_row<stride>(from, row), which
+  // loads a row and moves `from` on to the next, and refuses a stride that no instruction has room for
   // optional, void: low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there: zip(a, b, low, high);
   // to[q * step] = v[q] for every lane q: scatter(to, step, v)
   // 2^n from 1.5 * 2^23 + 127 + n, of which the low bits are the exponent: -126 <= n <= 127; 0 for n = -127

@@ -25,6 +25,7 @@ struct helium {
   static constexpr std::size_t registers = 8;
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t tile_steps = 2;
+  static constexpr bool steps_pointers = true;
   static constexpr std::size_t block_rows = 3;
   static constexpr std::size_t query_rows = 3;
   static constexpr bool shares_code = true;
@@ -43,7 +44,7 @@ struct helium {
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
   }
 #if !defined(__clang__)
-  // GCC 12 would load them anywhere and move the tile's sums about. The next row lies at an offset that an instruction has room for.
+  // GCC 12 would load a row anywhere and move the sums of a tile about, or take three instructions for two addresses.
   TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[tile_vectors]) noexcept {
     register vec first asm("q6");
     register vec second asm("q7");
