@@ -59,7 +59,10 @@ void check_rows(Check& check) {
     rows[2 * row_stride + length / 2] = quiet_nan;
     check_rows<Port>(check, rows.data(), length, longest_row);
   }
-  check_rows<Port>(check, rows.data(), kernel::Extent<Port::lanes + 1>{}, Port::lanes + 1);
+  const auto check_extent = [&](auto length) { check_rows<Port>(check, rows.data(), length, length); };
+  check_extent(kernel::Extent<Port::lanes + 1>{});
+  check_extent(kernel::Extent<2 * Port::lanes + 2>{});
+  check_extent(kernel::Extent<3 * Port::lanes>{});
 }
 
 }  // namespace tinyattn::test

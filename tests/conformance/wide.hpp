@@ -114,8 +114,43 @@ struct WideOrNarrow<2>;
 
 static_assert(port::contract<WideOrNarrow<16>> && port::contract<WideOrNarrow<16>::half::half>);
 
+// One copy of a kernel for all shapes, with whatever saves an instruction: numbers where every lane has the same, two factors in a load,
+// loads that move on to the next row, vectors that are scattered.
+struct WideInFewSteps : Wide<4, 2, 3, true> {
+  static constexpr std::size_t tile_steps = 2;
+  static constexpr bool steps_pointers = true;
+  static constexpr bool steps_rows = true;
+
+  using Wide::add;
+  using Wide::fma;
+  using Wide::mul;
+  static constexpr vec fma(vec a, vec b, float c) noexcept { return fma(a, b, fill(c)); }
+  static constexpr vec mul(vec a, float b) noexcept { return mul(a, fill(b)); }
+  static constexpr vec add(vec a, float b) noexcept { return add(a, fill(b)); }
+
+  static constexpr void load_next_two(const float*& from, float (&two)[2]) noexcept {
+    two[0] = *from++;
+    two[1] = *from++;
+  }
+  template <std::size_t Stride, std::size_t Vectors>
+  requires(Stride <= 20) static constexpr void load_next_row(const float*& from, vec (&row)[Vectors]) noexcept {
+    load_row(from, row);
+    from += Stride;
+  }
+  static constexpr void store_row(const vec (&row)[tile_vectors], float* to) noexcept {
+    for (std::size_t v = 0; v < tile_vectors; ++v) store(to + v * lanes, row[v]);
+  }
+  static constexpr void scatter(float* to, std::size_t step, vec v) noexcept {
+    for (std::size_t i = 0; i < lanes; ++i) to[i * step] = v.lane[i];
+  }
+};
+
+static_assert(port::contract<WideInFewSteps> && port::takes_numbers<WideInFewSteps> && port::steps_pointers<WideInFewSteps> &&
+              port::steps_rows<WideInFewSteps> && port::factors_in_pairs<WideInFewSteps>);
+
 // Those that every kernel is tried on.
 using Sharing = Wide<4, 2, 3, true>;
+using InFewSteps = WideInFewSteps;
 using ByLane = WideByLane<3>;
 using Eight = Wide<8, 1, 5, false>;
 using Narrowing = WideOrNarrow<16>;
