@@ -52,14 +52,31 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::max(v, v) } -> std::same_as<typename Port::vec>;
   // a < b ? c : d, lane by lane; a NaN is not less
   { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;
-  // optional: tile_steps = 2, for two steps of a product at a time; load_next(from), which is *from++ and stays where it stands;
-  // load_tile_row<r>(from, row) and store_tile_row<r>(row, to), which keep row r of a tile in registers that one instruction
-  // loads or stores, of tile_vectors vectors; store_row(row, to), the counterpart of load_row; load_next_row<stride>(from, row), which
-  // loads a row and moves `from` on to the next, and refuses a stride that no instruction has room for
-  // optional, void: low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there: zip(a, b, low, high);
-  // to[q * step] = v[q] for every lane q: scatter(to, step, v)
   // 2^n from 1.5 * 2^23 + 127 + n, of which the low bits are the exponent: -126 <= n <= 127; 0 for n = -127
   { Port::power_of_two(v) } -> std::same_as<typename Port::vec>;
+};
+
+// What a port may have besides; kernels use it where it is there.
+//
+//   tile_steps = 2                     a product takes two steps at a time
+//   load_next(from)                    *from++, which stays where it stands
+//   load_tile_row<r>(from, row)        row r of a tile, into registers that one instruction loads
+//   store_tile_row<r>(row, to)         or stores
+//   store_row(row, to)                 the counterpart of load_row
+//   load_next_row<stride>(from, row)   moves `from` on to the next row too; refuses a stride that no instruction has room for
+//   zip(a, b, low, high)               low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
+//   scatter(to, step, v)               to[q * step] = v[q] for every lane q
+//   half                               a port of half as many lanes, for short rows
+//   steps_pointers = true              a factor is loaded without an offset, from a pointer that moves on
+//   steps_rows = true                  a load moves on to the next row of b, if the compiler knows how far it is
+
+template <class Port>
+concept steps_pointers = requires {
+  requires Port::steps_pointers;
+};
+template <class Port>
+concept steps_rows = requires {
+  requires Port::steps_rows;
 };
 
 // A port whose instructions take a number from a core register may offer this too: x where every lane has the same.
@@ -68,18 +85,6 @@ concept takes_numbers = requires(typename Port::vec v, float x) {
   { Port::fma(v, v, x) } -> std::same_as<typename Port::vec>;
   { Port::mul(v, x) } -> std::same_as<typename Port::vec>;
   { Port::add(v, x) } -> std::same_as<typename Port::vec>;
-};
-
-// A port that loads a factor without an offset, from a pointer that it moves on, says `steps_pointers = true`.
-template <class Port>
-concept steps_pointers = requires {
-  requires Port::steps_pointers;
-};
-
-// A port that loads a row of b and moves on to the next in one instruction, if the compiler knows how far it is, says `steps_rows = true`.
-template <class Port>
-concept steps_rows = requires {
-  requires Port::steps_rows;
 };
 
 // A port that loads two successive factors in one instruction: *from++, twice.
