@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fma on 10^8 operands against the machine's own: in double, in integers, and as this build computes it.
+// fma on 10^8 operands against the machine's own: in double, in integers, and as this build computes it, a float and in vectors.
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/fma_in_double.hpp"
 #include "tinyattn/port/fma_in_integers.hpp"
@@ -74,13 +74,14 @@ struct Kinds {
 };
 
 struct Report {
-  Mistakes in_double, in_integers, in_this_build, multiply;
+  Mistakes in_double, in_integers, in_this_build, in_vectors, multiply;
   Kinds kinds;
 
   Report& operator+=(const Report& other) {
     in_double += other.in_double;
     in_integers += other.in_integers;
     in_this_build += other.in_this_build;
+    in_vectors += other.in_vectors;
     multiply += other.multiply;
     kinds += other.kinds;
     return *this;
@@ -93,14 +94,42 @@ void check_multiply(Report& report, const Operands& x) {
   if (port::detail::multiply_in_halves(a, b) != std::uint64_t{256} * a * b) report.multiply += {1, x, 0.0f};
 }
 
+// The operands of the last calls, a lane each of the port of this build.
+class Vectors {
+ public:
+  void add(Report& report, const Operands& x, float expected) {
+    operands_[filled_] = x;
+    expected_[filled_] = expected;
+    if (++filled_ < lanes) return;
+    compare(report);
+    filled_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t lanes = native_port::lanes;
+
+  void compare(Report& report) const {
+    float a[lanes], b[lanes], c[lanes], result[lanes];
+    for (std::size_t lane = 0; lane < lanes; ++lane) a[lane] = operands_[lane].a, b[lane] = operands_[lane].b, c[lane] = operands_[lane].c;
+    native_port::store(result, native_port::fma(native_port::load(a), native_port::load(b), native_port::load(c)));
+    for (std::size_t lane = 0; lane < lanes; ++lane) report.in_vectors.compare(operands_[lane], result[lane], expected_[lane]);
+  }
+
+  std::size_t filled_ = 0;
+  Operands operands_[lanes];
+  float expected_[lanes];
+};
+
 void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
   Randomness random(first);
+  Vectors vectors;
   for (std::uint64_t i = first; i < last; ++i) {
     const Operands x = draw(random);
     const float expected = machine_fma(x.a, x.b, x.c);
     report.in_double.compare(x, port::detail::fma_in_double(x.a, x.b, x.c), expected);
     report.in_integers.compare(x, port::detail::fma_in_integers(x.a, x.b, x.c), expected);
     report.in_this_build.compare(x, fma(x.a, x.b, x.c), expected);
+    vectors.add(report, x, expected);
     check_multiply(report, x);
     report.kinds.count(x, expected);
   }
@@ -131,6 +160,7 @@ int run() {
   judge(verdicts, "fma in double is the machine's", report.in_double);
   judge(verdicts, "fma in integers is the machine's", report.in_integers);
   judge(verdicts, "fma of this build is the machine's", report.in_this_build);
+  judge(verdicts, "fma of this build's vectors is the machine's", report.in_vectors);
   judge(verdicts, "the product from halves is exact", report.multiply);
   return verdicts.finish();
 }

@@ -59,7 +59,7 @@ constexpr Test tests[] = {
                   print(", per rounded product and sum: ");
                   print(instructions_of(rounded_twice));
                   print("\n");
-                  check.that(cost <= limit);
+                  check.that(cost > 0 && cost <= limit);
                 }),
 };
 

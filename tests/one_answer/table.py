@@ -40,10 +40,11 @@ class Tensor:
 
 @dataclasses.dataclass
 class Answer:
-    """What one program computed for one workload; without a CRC it was too large for the target."""
+    """What one program computed for one workload."""
 
     tensors: list = dataclasses.field(default_factory=list)
     crc: str = ""
+    too_large: bool = False  # for the target
 
     def crc_of_words(self):
         words = [word for tensor in self.tensors for word in tensor.words]
@@ -85,6 +86,8 @@ def read(text):
             answer.tensors[-1].words = [int(word, 16) for word in rest.split()]
         elif kind == "crc":
             answer.crc = rest
+        elif line == "too large":
+            answer.too_large = True
     return printed
 
 
@@ -124,7 +127,7 @@ def combined_crc(printed, workloads):
 
 def problem_of(answer, first, memory):
     """What is wrong with an answer, or nothing. Where there is little memory, one may be missing."""
-    if answer is None:
+    if answer is None or not (answer.crc or answer.too_large):
         return "not computed"
     if answer.crc:
         return difference(answer, first)
@@ -135,7 +138,7 @@ def check(cell, printed, firsts, in_the_compiler):
     """A verdict for each workload that a program of this kind computes."""
     workloads = list(firsts) if cell.level else in_the_compiler
     answers = [(workload, printed.answers.get(workload)) for workload in workloads]
-    return [Verdict(f"{cell.name}: {workload}", problem_of(answer, firsts[workload], cell.machine.memory), bool(answer and not answer.crc))
+    return [Verdict(f"{cell.name}: {workload}", problem_of(answer, firsts[workload], cell.machine.memory), bool(answer and answer.too_large))
             for workload, answer in answers]
 
 
@@ -167,7 +170,7 @@ def show_rows(all_cells, results, verdicts, in_the_compiler):
     for _, line in itertools.groupby(all_cells, key=lambda cell: (cell.row, cell.contract)):
         show_line(list(line), results, verdicts, in_the_compiler)
     for row, of_row in itertools.groupby(all_cells, key=lambda cell: cell.row):
-        for workload in sorted({workload for cell in of_row for workload, answer in results[cell.name].answers.items() if not answer.crc}):
+        for workload in sorted({workload for cell in of_row for workload, answer in results[cell.name].answers.items() if answer.too_large}):
             show(f"too large for {row}: {workload}")
 
 

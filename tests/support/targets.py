@@ -49,7 +49,7 @@ def machine(file):
 
 def targets():
     everywhere = ["unit", "conformance", "golden", "headers"]
-    on_a_host = everywhere + ["refusals"]
+    on_a_host = everywhere + ["refusals", "harness"]
     sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dcpp_args=-fno-sanitize-recover=all", "-Doptimization=0", "-Ddebug=true"]
     return {
         "host": Target(["gcc", "clang"], [
