@@ -7,10 +7,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
-#define TINYATTN_EACH_PORT(name)                  \
-  namespace tinyattn::on_##name::library {        \
-    extern const compiled::Operations operations; \
+#define TINYATTN_EACH_PORT(name)                                 \
+  namespace tinyattn::on_##name##_with_library_##name::library { \
+    extern const compiled::Operations operations;                \
   }
 TINYATTN_PORTS
 #undef TINYATTN_EACH_PORT
@@ -19,7 +20,7 @@ namespace tinyattn::compiled {
 
 namespace {
 
-#define TINYATTN_EACH_PORT(name) &on_##name::library::operations,
+#define TINYATTN_EACH_PORT(name) &on_##name##_with_library_##name::library::operations,
 const Operations* const ports[] = {TINYATTN_PORTS};
 #undef TINYATTN_EACH_PORT
 
@@ -57,7 +58,7 @@ const Operations& choose() noexcept {
     if (wanted != nullptr && std::strcmp(wanted, port->port) == 0) return *port;
     if (best == nullptr) best = port;
   }
-  return *best;
+  return best != nullptr ? *best : **(std::end(ports) - 1);
 }
 
 // Threads that find it empty at once choose the same.

@@ -4,6 +4,7 @@
     ports.py LIBRARY PROGRAM PORT... -- COMPILER ARGUMENT...
 """
 import functools
+import itertools
 import os
 import pathlib
 import re
@@ -14,6 +15,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tap
+
+# Three units with the port of SSE2, two of which may use more of the processor.
+SAME_PORT = ["-msse2", "-msse4.2", "-mavx2"]
 
 # A processor without AVX, and the best port that it can run.
 OLD_PROCESSOR = ["qemu-x86_64", "-cpu", "Nehalem"]
@@ -36,14 +40,13 @@ def call(command, port=None):
 
 
 def port_of(symbols):
-    named = [re.match(r"_ZN8tinyattn\d+on_(\w+?)7library10operationsE$", name) for _, name in symbols]
+    named = [re.match(r"_ZN8tinyattn\d+on_\w+_with_library_(\w+?)7library10operationsE$", name) for _, name in symbols]
     return next((match[1] for match in named if match), None)
 
 
 def leaks(symbols, port):
-    """Symbols that others can see, and that do not bear the name of the port."""
-    own = (f"{len('on_' + port)}on_{port}", f"4port{len(port)}{port}")  # its namespace; its struct, which no other port has
-    return [name for _, name in symbols if not any(words in name for words in own)]
+    """Symbols that others can see, and that do not bear the name of the library's own namespaces."""
+    return [name for _, name in symbols if f"with_library_{port}" not in name]
 
 
 def objects(archive):
@@ -66,6 +69,21 @@ def a_leak_is_found(compiler):
         call([*compiler, "-mavx2", "-O0", "-c", source, "-o", f"{source}.o"])
         found = leaks(SYMBOL.findall(call(["nm", f"{source}.o"])), "avx2")
     return "" if any("shared" in name for name in found) else f"found only {found}"
+
+
+def functions(compiler, *arguments):
+    """Of the library, in a unit that uses its headers; those that the linker takes from any unit that has them."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder) / "unit.o"
+        call([*compiler, "-O2", *arguments, "-DSHAPES=2", "-c", pathlib.Path(__file__).with_name("firmware.cpp"), "-o", made])
+        return {name for kind, name in SYMBOL.findall(call(["nm", made])) if kind in "WVu" and "tinyattn" in name}
+
+
+def flags_share_nothing(compiler):
+    units = [functions(compiler, flag) for flag in SAME_PORT]
+    if not all(units):
+        return "found no function to share"
+    return "\n".join(name for a, b in itertools.combinations(units, 2) for name in a & b)
 
 
 def runs_here(port, program):
@@ -101,6 +119,7 @@ def runs_on_an_old_processor(program):
 def main(archive, program, *ports, compiler):
     checks = [("no port leaks a function", functools.partial(nothing_leaks, archive, ports)),
               ("a leak that is planted is found", functools.partial(a_leak_is_found, compiler)),
+              ("units of one port share no function if their flags differ", functools.partial(flags_share_nothing, compiler)),
               ("the best port is chosen", functools.partial(the_best_is_chosen, ports, program)),
               ("the same bits on a processor without AVX", functools.partial(runs_on_an_old_processor, program))]
     tap.report(checks + [(f"the bits of {port}", functools.partial(same_bits, port, program)) for port in ports])

@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct avx2 {
   using vec = __m256;
@@ -74,4 +74,4 @@ struct avx2 {
 
 static_assert(contract<avx2>);
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

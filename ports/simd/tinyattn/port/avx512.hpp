@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 namespace detail {
 
@@ -133,4 +133,4 @@ struct avx512 : avx512_lanes<16> {};
 
 static_assert(contract<avx512> && contract<avx512::half> && contract<avx512::half::half>);
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

@@ -28,6 +28,26 @@
 #define TINYATTN_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define TINYATTN_INLINE_LAMBDA __attribute__((always_inline))
 
+// What else the compiler may use, beside the port. Units that are built with different flags share no function of a port.
+#ifndef TINYATTN_FLAGS
+#if defined(__AVX512F__)
+#define TINYATTN_FLAGS avx512
+#elif defined(__AVX2__) || defined(__BMI2__)
+#define TINYATTN_FLAGS avx2
+#elif defined(__AVX__)
+#define TINYATTN_FLAGS avx
+#elif defined(__SSE3__) || defined(__POPCNT__)
+#define TINYATTN_FLAGS sse4
+#elif defined(__ARM_FEATURE_SVE)
+#define TINYATTN_FLAGS sve
+#else
+#define TINYATTN_FLAGS none
+#endif
+#endif
+#define TINYATTN_WITH(flags) with_##flags
+#define TINYATTN_EXPANDED_WITH(flags) TINYATTN_WITH(flags)
+#define TINYATTN_FLAGS_NAMESPACE TINYATTN_EXPANDED_WITH(TINYATTN_FLAGS)
+
 // Unrolls the loop that follows. Firmware is built with -O2 or -Os, where compilers leave the loops of a
 // register tile rolled and the tile in memory.
 #define TINYATTN_UNROLL _Pragma("GCC unroll 64")

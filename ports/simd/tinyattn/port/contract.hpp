@@ -9,7 +9,7 @@
 #include <concepts>
 #include <cstddef>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 template <class Port>
 concept shape = requires {
@@ -102,4 +102,4 @@ concept factors_by_lane = contract<Port> && requires(typename Port::factors seve
   { Port::fma(Port::template lane<Port::factor_steps - 1>(several), v, v) } -> std::same_as<typename Port::vec>;
 };
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

@@ -9,7 +9,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace tinyattn::port::detail {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
 
 // product + addend, rounded to odd where rounding to float, a second time, could go wrong: the error of the sum is found (Knuth's
 // two-sum) and, if there is one, of the two doubles around the exact value the one is taken whose last bit is 1. That of
@@ -37,4 +37,4 @@ TINYATTN_ALWAYS_INLINE constexpr float fma_in_double(float a, float b, float c) 
   return static_cast<float>(add_to_odd(product, static_cast<double>(c)));
 }
 
-}  // namespace tinyattn::port::detail
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail

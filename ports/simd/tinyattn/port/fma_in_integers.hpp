@@ -12,7 +12,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace tinyattn::port::detail {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
 
 inline constexpr std::uint32_t sign_bit = 0x80000000u;
 inline constexpr std::uint32_t hidden_bit = 0x00800000u;
@@ -169,4 +169,4 @@ struct Unpacked {
   return add_to_product(a_bits ^ b_bits, unit, multiply_mantissas(x.mantissa, y.mantissa), c_bits, z);
 }
 
-}  // namespace tinyattn::port::detail
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail

@@ -12,7 +12,7 @@
 #error "the port `fpu` needs a fused multiply-add: -mfpu=fpv4-sp-d16 -mfloat-abi=hard for a Cortex-M4F, -mfma on x86"
 #endif
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 #if defined(__arm__)
 namespace detail {
@@ -121,4 +121,4 @@ struct fpu : scalar {
 
 static_assert(contract<fpu>);
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct generic {
   using vec [[gnu::vector_size(16)]] = float;
@@ -73,4 +73,4 @@ struct generic {
 
 static_assert(contract<generic>);
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

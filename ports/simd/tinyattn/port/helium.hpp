@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct helium {
   using vec = float32x4_t;
@@ -148,4 +148,4 @@ struct helium {
 
 static_assert(contract<helium>);
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

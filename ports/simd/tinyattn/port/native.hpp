@@ -34,11 +34,11 @@
 
 #include <type_traits>
 
-// Whatever depends on the port lives in an inline namespace named after it, so that units built for
+// Whatever depends on the port lives in an inline namespace named after it and the flags, so that units built for
 // different instruction sets never share a function.
-#define TINYATTN_ON(name) on_##name
-#define TINYATTN_EXPANDED_ON(name) TINYATTN_ON(name)
-#define TINYATTN_PORT_NAMESPACE TINYATTN_EXPANDED_ON(TINYATTN_PORT)
+#define TINYATTN_ON(name, flags) on_##name##_with_##flags
+#define TINYATTN_EXPANDED_ON(name, flags) TINYATTN_ON(name, flags)
+#define TINYATTN_PORT_NAMESPACE TINYATTN_EXPANDED_ON(TINYATTN_PORT, TINYATTN_FLAGS)
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 

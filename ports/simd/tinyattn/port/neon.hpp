@@ -14,7 +14,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct neon {
   using vec = float32x4_t;
@@ -129,4 +129,4 @@ static_assert(contract<neon>);
 static_assert(factors_by_lane<neon>);
 #endif
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

@@ -6,7 +6,7 @@
 
 #include "tinyattn/port/compiler.hpp"
 
-namespace tinyattn::port::detail {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
 
 TINYATTN_ALWAYS_INLINE float rounded(float x) noexcept {
 #if defined(__ARM_FP)
@@ -21,4 +21,4 @@ TINYATTN_ALWAYS_INLINE float rounded(float x) noexcept {
   return x;
 }
 
-}  // namespace tinyattn::port::detail
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail

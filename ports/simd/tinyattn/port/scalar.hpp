@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct scalar {
   using vec = float;
@@ -63,4 +63,4 @@ struct scalar {
 
 static_assert(contract<scalar>);
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

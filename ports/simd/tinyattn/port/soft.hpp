@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct soft : scalar {
   using one_lane = soft;
@@ -24,4 +24,4 @@ struct soft : scalar {
 
 static_assert(contract<soft>);
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace tinyattn::port::detail {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
 
 // The square root of `square` * 2^24, for `square` below 2^26, rounded down: one bit a step, the highest first, as on paper. At
 // each step `rest` is what the bits so far leave, doubled so as not to shift `root` instead.
@@ -41,4 +41,4 @@ constexpr float sqrt_in_integers(float x) noexcept {
   return std::bit_cast<float>((half_exponent << 23) + ((root + 1) >> 1));
 }
 
-}  // namespace tinyattn::port::detail
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail

@@ -13,7 +13,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::port {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct sse2 {
   using vec = __m128;
@@ -123,4 +123,4 @@ struct sse2 {
 
 static_assert(contract<sse2>);
 
-}  // namespace tinyattn::port
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
