@@ -29,7 +29,7 @@ void check_product(Check& check, auto rows, auto inner, auto cols, const auto& b
 // With extents that are known at run time: heights around each tile's, inner extents around a step of several factors.
 template <class Port>
 void check_products_of_any_shape(Check& check) {
-  constexpr std::array<std::size_t, 9> heights{1, 2, 3, 4, 5, 6, 7, 13, 17};
+  constexpr std::array<std::size_t, 14> heights{1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 15, 16, 17};
   constexpr std::array<std::size_t, 6> inners{1, 2, 3, 4, 5, 9};
   std::size_t turn = 0;
   for (const std::size_t rows : heights)
@@ -51,6 +51,7 @@ void check_products_of_fixed_shapes(Check& check) {
   check_shape(kernel::Extent<4>{}, kernel::Extent<6>{}, kernel::Extent<tile + 1>{});
   check_shape(kernel::Extent<7>{}, kernel::Extent<4>{}, kernel::Extent<(tile > 1 ? tile - 1 : 1)>{});
   check_shape(kernel::Extent<17>{}, kernel::Extent<8>{}, kernel::Extent<5>{});
+  check_shape(kernel::Extent<1>{}, kernel::Extent<5>{}, kernel::Extent<4 * tile + 3>{});
   check_shape(kernel::Extent<13>{}, kernel::Extent<9>{}, kernel::Extent<tile + 2>{});
 }
 

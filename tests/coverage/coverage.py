@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which lines and branches of the library the unit and golden tests run: counted by Clang in the source, merged over programs and
+"""Which lines and branches of the library its tests run: counted by Clang in the source, merged over programs and
 instantiations.
 
     coverage.py -- CLANG

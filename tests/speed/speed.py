@@ -92,7 +92,7 @@ def bench_size(options):
 
 
 JOBS = {"host": bench_host, "boards": bench_boards, "size": bench_size}
-TOOLS = {"host": ["gcc", "bench"], "boards": ["gcc", "firmware", "linux-arm"], "size": ["gcc", "firmware"]}
+TOOLS = {"host": ["gcc", "bench"], "boards": ["gcc", "clang-19", "firmware", "linux-arm"], "size": ["gcc", "firmware"]}
 
 
 def main():

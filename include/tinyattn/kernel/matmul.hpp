@@ -159,7 +159,7 @@ requires requires(const Visible& visible) { visible.keys(); }
 inline constexpr bool is_tiny<Rows, Visible, Cols> = is_tiny<Rows, decltype(std::declval<Visible>().keys()), Cols>;
 
 // Columns beyond whole tiles that a tile of their own takes: one or two, if a copy for them is worth its flash.
-template <std::size_t Width, std::size_t Rest>
+template <std::size_t Rest>
 struct TilesAndRest {
   std::size_t value;
   constexpr operator std::size_t() const noexcept { return value; }
@@ -174,7 +174,7 @@ template <class Port, std::size_t Width, std::size_t Cols>
 struct AnyCols<Port, Width, Extent<Cols>> {
   static constexpr std::size_t rest = Cols % Width;
   static constexpr bool has_tile = Port::lanes == 1 && unrolled_steps<Port, std::size_t> > 1 && (rest == 1 || rest == 2);
-  using several = std::conditional_t<has_tile, TilesAndRest<Width, rest>, AtLeast<Width>>;
+  using several = std::conditional_t<has_tile, TilesAndRest<rest>, AtLeast<Width>>;
   using type = std::conditional_t<(Cols < Width), Extent<Cols>, several>;
 };
 

@@ -135,11 +135,6 @@ struct Walk<Rows, Extent<Stride>> {
   TINYATTN_ALWAYS_INLINE constexpr float next(std::size_t r) const noexcept {
     return first[r * Stride];
   }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void next_two(std::size_t r, float (&two)[2]) const noexcept {
-    two[0] = first[r * Stride];
-    two[1] = first[r * Stride + 1];
-  }
   TINYATTN_ALWAYS_INLINE constexpr void step(std::size_t steps = 1) noexcept { first += steps; }
 };
 

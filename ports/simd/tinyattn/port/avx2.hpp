@@ -3,11 +3,13 @@
 // AVX2 with FMA: eight lanes.
 #pragma once
 
-#include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/compiler.hpp"
 
 #if !defined(__AVX2__) || !defined(__FMA__)
 #error "the port `avx2` needs AVX2 and FMA: compile with -mavx2 -mfma"
-#endif
+#else
+
+#include "tinyattn/port/fpu.hpp"
 
 #include <immintrin.h>
 
@@ -75,3 +77,5 @@ struct avx2 {
 static_assert(contract<avx2>);
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+
+#endif

@@ -4,11 +4,13 @@
 // short, eight lanes or four.
 #pragma once
 
-#include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/compiler.hpp"
 
 #if !defined(__AVX512F__) || !defined(__AVX512VL__) || !defined(__FMA__)
 #error "the port `avx512` needs AVX-512 with VL, and FMA: compile with -march=x86-64-v4"
-#endif
+#else
+
+#include "tinyattn/port/fpu.hpp"
 
 #include <immintrin.h>
 
@@ -134,3 +136,5 @@ struct avx512 : avx512_lanes<16> {};
 static_assert(contract<avx512> && contract<avx512::half> && contract<avx512::half::half>);
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+
+#endif

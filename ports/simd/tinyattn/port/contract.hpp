@@ -27,7 +27,7 @@ concept shape = requires {
 template <class Port>
 concept contract = shape<Port> && requires(typename Port::vec v, typename Port::vec (&row)[Port::tile_vectors],
                                            typename Port::broadcasted b, const float* from, float* to, std::size_t n, float x) {
-  // `lanes` floats, aligned as float; a row of up to tile_vectors vectors; the first n <= lanes: the rest is not read, and x
+  // `lanes` floats, aligned as float; a row of any number of vectors; the first n <= lanes: the rest is not read, and x
   { Port::load(from) } -> std::same_as<typename Port::vec>;
   { Port::load_row(from, row) } -> std::same_as<void>;
   { Port::load_n(from, n, x) } -> std::same_as<typename Port::vec>;
@@ -58,11 +58,11 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 
 // What a port may have besides; kernels use it where it is there.
 //
-//   tile_steps = 2                     a product takes two steps at a time
+//   tile_steps = 1 or 2                so many steps of a product at a time; of a known number two, or all if they are few
 //   load_next(from)                    *from++, which stays where it stands
 //   load_tile_row<r>(from, row)        row r of a tile, into registers that one instruction loads
 //   store_tile_row<r>(row, to)         or stores
-//   store_row(row, to)                 the counterpart of load_row
+//   store_row(row, to)                 the counterpart of load_row, which a port of one lane must have
 //   load_next_row<stride>(from, row)   moves `from` on to the next row too; refuses a stride that no instruction has room for
 //   zip(a, b, low, high)               low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
 //   scatter(to, step, v)               to[q * step] = v[q] for every lane q
@@ -89,7 +89,7 @@ concept takes_numbers = requires(typename Port::vec v, float x) {
 
 // A port that loads two successive factors in one instruction: *from++, twice.
 template <class Port>
-concept factors_in_pairs = requires(const float* from, float (&two)[2]) {
+concept factors_in_pairs = steps_pointers<Port> && requires(const float* from, float (&two)[2]) {
   Port::load_next_two(from, two);
 };
 

@@ -4,11 +4,13 @@
 // What is below 2^-126 is flushed.
 #pragma once
 
-#include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/compiler.hpp"
 
 #if !defined(__ARM_FEATURE_MVE) || !(__ARM_FEATURE_MVE & 2)
 #error "the port `helium` needs Helium with float: compile with -mcpu=cortex-m55 -mfloat-abi=hard"
-#endif
+#else
+
+#include "tinyattn/port/fpu.hpp"
 
 #include <arm_mve.h>
 
@@ -149,3 +151,5 @@ struct helium {
 static_assert(contract<helium>);
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+
+#endif

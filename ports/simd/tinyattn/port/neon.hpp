@@ -4,11 +4,13 @@
 // load; and AArch64 multiplies with a lane of a register, where ARMv7 spreads each factor over one. ARMv7 flushes what is below 2^-126.
 #pragma once
 
-#include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/compiler.hpp"
 
 #if !defined(__ARM_NEON) || !defined(__ARM_FEATURE_FMA)
 #error "the port `neon` needs NEON and a fused multiply-add: compile for AArch64, or with -mfpu=neon-vfpv4"
-#endif
+#else
+
+#include "tinyattn/port/fpu.hpp"
 
 #include <arm_neon.h>
 
@@ -130,3 +132,5 @@ static_assert(factors_by_lane<neon>);
 #endif
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+
+#endif

@@ -3,11 +3,13 @@
 // SSE2: four lanes for every x86-64, which may lack a fused multiply-add. Then fma is computed in double, two lanes to a register.
 #pragma once
 
-#include "tinyattn/port/scalar.hpp"
+#include "tinyattn/port/compiler.hpp"
 
 #if !defined(__SSE2__)
 #error "the port `sse2` needs SSE2: compile with -msse2"
-#endif
+#else
+
+#include "tinyattn/port/scalar.hpp"
 
 #include <emmintrin.h>
 
@@ -124,3 +126,5 @@ struct sse2 {
 static_assert(contract<sse2>);
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+
+#endif
