@@ -45,7 +45,7 @@ def chosen(rows, options):
 def bench_host(options):
     rows = chosen(tables.HOST, options)
     columns = [timing.ours(compiler, port, options.flags.split()) for compiler in options.compiler for port in options.port]
-    columns += timing.peers(options.compiler) if options.peers else []
+    columns += [peer for peer in timing.peers(options.compiler) if timing.is_installed(peer)]
     measured = timing.measure(columns, rows, options.rounds, options.repetitions, 0.02)
     compilers = {column: building.version(column.compiler) for column in columns}
     markdown.print_table(timing.table(rows, measured))

@@ -53,6 +53,15 @@ def peers(compilers):
     ]
 
 
+def is_installed(peer):
+    """Whether the compiler finds its headers."""
+    try:
+        building.call([peer.compiler, *building.LANGUAGE, *peer.flags, "-E", building.PROGRAMS / peer.source, "-o", "/dev/null"])
+    except building.Failed:
+        return False
+    return True
+
+
 class Program:
     def __init__(self, column, all_rows):
         rows = [row for row in all_rows if row.operation in column.operations]
