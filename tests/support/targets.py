@@ -43,6 +43,12 @@ def board(name):
     return Target(["firmware"], [Run(name, name, ["unit", "conformance", "golden", "headers"], options)])
 
 
+def every_shape(name):
+    """Of a board that leaves many shapes to another one with the same port."""
+    run = board(name).runs[0]
+    return dataclasses.replace(run, name=f"{name}, all", build=f"{name}-every-shape", suites=["unit"], options=[*run.options, "-Devery_shape=true"])
+
+
 def machine(file):
     return Target(["linux-arm"], [Run(file.stem, file.stem, ["unit", "conformance", "golden"], ["--cross-file", str(file)])], quick=False)
 
@@ -50,7 +56,8 @@ def machine(file):
 def targets():
     everywhere = ["unit", "conformance", "golden", "headers"]
     on_a_host = everywhere + ["refusals", "harness"]
-    sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dcpp_args=-fno-sanitize-recover=all", "-Doptimization=0", "-Ddebug=true"]
+    sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dcpp_args=-fno-sanitize-recover=all", "-Doptimization=0", "-Ddebug=true",
+                "-Dexamples=disabled"]
     return {
         "host": Target(["gcc", "clang"], [
             Run("host, gcc", "gcc", on_a_host),
@@ -75,6 +82,7 @@ def targets():
         "faults": Target(["gcc", "firmware"], [Run("faults", "gcc", ["faults"], builds=False, shows=True)], quick=False),
         "coverage": Target(["clang", "coverage"], [Run("coverage", "clang", ["coverage"], compiler="clang++", builds=False, shows=True)], quick=False),
         "style": Target(["clang", "style"], [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
+        "every_shape": Target(["firmware"], [every_shape(name) for name in ("mps2-an500", "mps2-an505")], quick=False),
         **{file.stem: machine(file) for file in sorted(MACHINES.glob("*.ini"))},
         **{folder.parent.name: board(folder.parent.name) for folder in sorted(BOARDS.glob("*/cross.ini"))},
     }
