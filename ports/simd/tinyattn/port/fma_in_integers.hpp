@@ -9,6 +9,8 @@
 // unit of the other. What it loses there is kept as a last bit of 1: that far apart, only whether something follows matters.
 #pragma once
 
+#include "tinyattn/port/compiler.hpp"
+
 #include <bit>
 #include <cstdint>
 

@@ -3,6 +3,8 @@
 // The square root of a float in integers: correctly rounded, constexpr, no libm.
 #pragma once
 
+#include "tinyattn/port/compiler.hpp"
+
 #include <bit>
 #include <cstdint>
 
