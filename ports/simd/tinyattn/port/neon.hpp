@@ -98,6 +98,12 @@ struct neon {
   TINYATTN_ALWAYS_INLINE static vec fma(factor_in_lane<Step> a, vec b, vec c) noexcept {
     return vfmaq_laneq_f32(c, b, a.several, Step);
   }
+#else
+  // One instruction, if the compiler does not know that the next row of a lies as far from this as the last.
+  TINYATTN_ALWAYS_INLINE static float load_next(const float*& from) noexcept {
+    asm("" : "+r"(from));
+    return *from++;
+  }
 #endif
 
  private:
