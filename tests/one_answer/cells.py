@@ -148,10 +148,16 @@ def in_the_compiler(compiler, machine):
     return Cell(f"in the compiler, {compiler}", "", "", machine, ANY_NUMBER_OF_STEPS.get(compiler, []), "in_the_compiler.cpp")
 
 
+# Rows of machines without a fused multiply-add: a compiler has nothing to contract to.
+WITHOUT_FMA = re.compile(r"microbit|mps2-an385|VFPv3|^x86_64, \S+$")
+
+
 def is_telling(cell):
-    """Nothing is fused without leave: with -ffp-contract=off one level nearly says it for all. And unoptimized, ports are much alike."""
+    """With -ffp-contract=off nothing is fused without leave: one level nearly says it for all. And unoptimized, ports are much alike."""
+    if cell.contract == "off":
+        return cell.level == "-O2" and not WITHOUT_FMA.search(cell.row)
     by_name = shlex.join(cell.flags) in itertools.chain(*PORTS_BY_NAME.values())
-    return cell.level == "-O2" or not (cell.contract == "off" or (by_name and cell.level == "-O0" and cell.flags != SCALAR))
+    return not (by_name and cell.level == "-O0" and cell.flags != SCALAR)
 
 
 def all_cells():

@@ -68,7 +68,7 @@ def targets():
         "compiled": Target(["gcc", "clang", "firmware", "linux-arm"], [
             Run("compiled, gcc", "gcc", ["compiled"], shows=True),
             Run("compiled, clang", "clang", ["compiled"], compiler="clang++"),
-        ], quick=False),
+        ]),
         "export": Target(["gcc", "clang"], [
             Run("export, gcc", "gcc", ["export"], builds=False),
             Run("export, clang", "clang", ["export"], compiler="clang++", builds=False),
