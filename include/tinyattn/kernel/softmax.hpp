@@ -143,8 +143,8 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_few(const auto& row, float scal
   scale_floats<Port>(row.to, Extent<Most>{}, reciprocal<Port>(sum_of_floats<Port>(row.to, Extent<Most>{})));
 }
 
-// A row in vectors, pass after pass: one copy in flash for all lengths. A row with room for whole vectors is filled with what does not
-// take part.
+// A row in vectors, pass after pass: one copy in flash for all lengths but of one or two vectors. A row with room for whole vectors is
+// filled with what does not take part.
 template <class Port>
 [[gnu::noinline]] constexpr void softmax_of_row(auto row, float scale) noexcept {
   Largest<Port> largest;

@@ -37,7 +37,7 @@ template <class Rows, class Inner, class Cols, class A, class B, class Start, cl
 Product(Rows, Inner, Cols, A, B, Start, Out) -> Product<Rows, Inner, Cols, A, B, Start, Out>;
 
 // How many steps of k a tile takes at a time: one, but for ports that say how many, which is at most two. Of a number that the compiler
-// knows these take all, if there are a few, or two.
+// knows these take all, if there are a few, or two, if it is even.
 template <class Port, class Inner>
 inline constexpr std::size_t unrolled_steps = 1;
 template <class Port, class Inner>

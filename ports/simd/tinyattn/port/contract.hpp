@@ -58,7 +58,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 
 // What a port may have besides; kernels use it where it is there.
 //
-//   tile_steps = 1 or 2                so many steps of a product at a time; of a known number two, or all if they are few
+//   tile_steps = 1 or 2                so many steps of a product at a time; fewer or more of a number that is known (tile.hpp)
 //   load_next(from)                    *from++, which stays where it stands
 //   load_tile_row<r>(from, row)        row r of a tile, into registers that one instruction loads
 //   store_tile_row<r>(row, to)         or stores
