@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which of the ports in this library computes, on x86-64. TINYATTN_PORTS lists them, the best first; the last runs everywhere.
+// Which of TINYATTN_PORTS computes, on x86-64: the best is first, the last runs everywhere.
 #include "features.hpp"
 #include "operations.hpp"
 
@@ -16,36 +16,20 @@
 TINYATTN_PORTS
 #undef TINYATTN_EACH_PORT
 
-namespace tinyattn::compiled {
+using namespace tinyattn::compiled;
 
 namespace {
 
-#define TINYATTN_EACH_PORT(name) &on_##name##_with_library_##name::library::operations,
+#define TINYATTN_EACH_PORT(name) &tinyattn::on_##name##_with_library_##name::library::operations,
 const Operations* const ports[] = {TINYATTN_PORTS};
 #undef TINYATTN_EACH_PORT
 
 // What this processor has and the operating system saves.
 unsigned features_of_this_processor() noexcept {
   __builtin_cpu_init();
-  unsigned features = 0;
-#define TINYATTN_FEATURE(feature, name) features |= __builtin_cpu_supports(name) ? unsigned{feature} : 0u
-  TINYATTN_FEATURE(sse3, "sse3");
-  TINYATTN_FEATURE(ssse3, "ssse3");
-  TINYATTN_FEATURE(sse4_1, "sse4.1");
-  TINYATTN_FEATURE(sse4_2, "sse4.2");
-  TINYATTN_FEATURE(popcnt, "popcnt");
-  TINYATTN_FEATURE(avx, "avx");
-  TINYATTN_FEATURE(avx2, "avx2");
-  TINYATTN_FEATURE(fma, "fma");
-  TINYATTN_FEATURE(bmi, "bmi");
-  TINYATTN_FEATURE(bmi2, "bmi2");
-  TINYATTN_FEATURE(avx512f, "avx512f");
-  TINYATTN_FEATURE(avx512bw, "avx512bw");
-  TINYATTN_FEATURE(avx512cd, "avx512cd");
-  TINYATTN_FEATURE(avx512dq, "avx512dq");
-  TINYATTN_FEATURE(avx512vl, "avx512vl");
-#undef TINYATTN_FEATURE
-  return features;
+#define TINYATTN_IS_THERE(name, macro) __builtin_cpu_supports(name) != 0,
+  return bits({TINYATTN_FEATURES(TINYATTN_IS_THERE)});
+#undef TINYATTN_IS_THERE
 }
 
 // The port that the environment asks for, or else the best.
@@ -61,15 +45,12 @@ const Operations& choose() noexcept {
   return best != nullptr ? *best : **(std::end(ports) - 1);
 }
 
-// Threads that find it empty at once choose the same.
-std::atomic<const Operations*> chosen = nullptr;
-
 }  // namespace
 
-const Operations& chosen_operations() noexcept {
+// Threads that find `chosen` empty at once choose the same.
+const Operations& tinyattn::compiled::chosen_operations() noexcept {
+  static std::atomic<const Operations*> chosen = nullptr;
   const Operations* operations = chosen.load(std::memory_order_relaxed);
   if (operations == nullptr) chosen.store(operations = &choose(), std::memory_order_relaxed);
   return *operations;
 }
-
-}  // namespace tinyattn::compiled

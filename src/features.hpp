@@ -1,74 +1,42 @@
 // SPDX-License-Identifier: MIT
 //
-// What the compiler may use in this unit beyond the baseline of x86-64, and so what a processor must have to run it.
+// What the compiler may use in this unit beyond the baseline of x86-64, and so what a processor
+// must have to run it.
 #pragma once
+
+#include <initializer_list>
 
 namespace tinyattn::compiled {
 
-enum Feature : unsigned {
-  sse3 = 1u << 0,
-  ssse3 = 1u << 1,
-  sse4_1 = 1u << 2,
-  sse4_2 = 1u << 3,
-  popcnt = 1u << 4,
-  avx = 1u << 5,
-  avx2 = 1u << 6,
-  fma = 1u << 7,
-  bmi = 1u << 8,
-  bmi2 = 1u << 9,
-  avx512f = 1u << 10,
-  avx512bw = 1u << 11,
-  avx512cd = 1u << 12,
-  avx512dq = 1u << 13,
-  avx512vl = 1u << 14,
-};
+// F(its name behind -m and for __builtin_cpu_supports, what is defined as 1 where it may be used)
+#define TINYATTN_FEATURES(F)  \
+  F("sse3", __SSE3__)         \
+  F("ssse3", __SSSE3__)       \
+  F("sse4.1", __SSE4_1__)     \
+  F("sse4.2", __SSE4_2__)     \
+  F("popcnt", __POPCNT__)     \
+  F("avx", __AVX__)           \
+  F("avx2", __AVX2__)         \
+  F("fma", __FMA__)           \
+  F("bmi", __BMI__)           \
+  F("bmi2", __BMI2__)         \
+  F("avx512f", __AVX512F__)   \
+  F("avx512bw", __AVX512BW__) \
+  F("avx512cd", __AVX512CD__) \
+  F("avx512dq", __AVX512DQ__) \
+  F("avx512vl", __AVX512VL__)
 
-static constexpr unsigned features_of_this_unit = 0
-#ifdef __SSE3__
-                                                  | sse3
-#endif
-#ifdef __SSSE3__
-                                                  | ssse3
-#endif
-#ifdef __SSE4_1__
-                                                  | sse4_1
-#endif
-#ifdef __SSE4_2__
-                                                  | sse4_2
-#endif
-#ifdef __POPCNT__
-                                                  | popcnt
-#endif
-#ifdef __AVX__
-                                                  | avx
-#endif
-#ifdef __AVX2__
-                                                  | avx2
-#endif
-#ifdef __FMA__
-                                                  | fma
-#endif
-#ifdef __BMI__
-                                                  | bmi
-#endif
-#ifdef __BMI2__
-                                                  | bmi2
-#endif
-#ifdef __AVX512F__
-                                                  | avx512f
-#endif
-#ifdef __AVX512BW__
-                                                  | avx512bw
-#endif
-#ifdef __AVX512CD__
-                                                  | avx512cd
-#endif
-#ifdef __AVX512DQ__
-                                                  | avx512dq
-#endif
-#ifdef __AVX512VL__
-                                                  | avx512vl
-#endif
-    ;
+// A bit for each feature that is there.
+constexpr unsigned bits(std::initializer_list<bool> features) noexcept {
+  unsigned all = 0;
+  for (const bool one : features) all = all << 1 | unsigned{one};
+  return all;
+}
+
+// What is not defined expands to its own name.
+#define TINYATTN_TEXT_OF(expanded) #expanded
+#define TINYATTN_IS_USED(name, macro) TINYATTN_TEXT_OF(macro)[0] == '1',
+static constexpr unsigned features_of_this_unit = bits({TINYATTN_FEATURES(TINYATTN_IS_USED)});
+#undef TINYATTN_IS_USED
 
 }  // namespace tinyattn::compiled

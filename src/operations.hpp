@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the library computes, as a table: where it contains several ports, one of them is chosen when the program runs. Plain data, since
-// units for several instruction sets share it.
+// What the library computes, as a table: where it contains several ports, one of them is chosen
+// when the program runs. Plain data, since units for several instruction sets share it.
 #pragma once
 
 #include "tinyattn/tinyattn.h"
@@ -12,39 +12,16 @@ namespace tinyattn::compiled {
 
 struct ProductCall {
   std::size_t rows, inner, cols;
-  const float* a;
-  const float* b;
+  const float *a, *b;
   float* out;
 };
 
-struct SoftmaxCall {
-  std::size_t rows, cols;
-  float scale;
-  const float* m;
-  float* out;
-};
-
+// Of attention, and of a layer.
 struct AttentionCall {
-  std::size_t tokens, source_tokens, key_dim, value_dim;
-  float scale;  // of the scores
-  const float* query;
-  const float* key;
-  const float* value;
-  const tinyattn_mask* mask;
-  float* out;
-  float* scratch;
-};
-
-struct LayerCall {
-  const tinyattn_layer* layer;
   std::size_t tokens, source_tokens;
-  float scale;  // of the scores
-  const float* query_input;
-  const float* key_input;
-  const float* value_input;
-  const tinyattn_mask* mask;
-  float* out;
-  float* scratch;
+  const float *query, *key, *value;
+  const tinyattn_mask* mask;  // or nullptr
+  float *out, *scratch;
 };
 
 struct Operations {
@@ -52,10 +29,11 @@ struct Operations {
   unsigned needs;  // of the processor: features.hpp
   void (*matmul)(const ProductCall&) noexcept;
   void (*matmul_transposed)(const ProductCall&) noexcept;
-  void (*softmax)(const SoftmaxCall&) noexcept;
-  void (*attention)(const AttentionCall&) noexcept;
-  void (*forward)(const LayerCall&) noexcept;  // without regard to its mask
-  void (*masked_forward)(const LayerCall&) noexcept;
+  void (*softmax)(std::size_t rows, std::size_t cols, float scale, const float* m,
+                  float* out) noexcept;
+  void (*attention)(std::size_t key_dim, std::size_t value_dim, const AttentionCall&) noexcept;
+  void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // whatever its mask is
+  void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
 };
 
 // Those of the best port that this processor can run.

@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// Compiled once for each port, with the flags of its instruction set, -DTINYATTN_PORT=name and -DTINYATTN_FLAGS=library_name. All that
-// comes of it is in a namespace of its own, so that no program shares a function with it; tests/compiled looks at the symbols.
+// Compiled for each port, with the flags of its instruction set. -DTINYATTN_FLAGS=library_name puts
+// all of it in a namespace of its own, so that no program shares a function with it.
 #include "port.hpp"
+
+#include <initializer_list>
+#include <string_view>
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library {
 
-extern const compiled::Operations operations;
-const compiled::Operations operations = native_operations;
+// What each flag asks for is among the features that are looked for in a processor.
+static consteval bool are_known(std::initializer_list<std::string_view> flags) {
+  for (const std::string_view flag : flags) {
+#define TINYATTN_IS_FLAG(name, macro) flag == "-m" name,
+    if ((bits({TINYATTN_FEATURES(TINYATTN_IS_FLAG)}) & features_of_this_unit) == 0) return false;
+#undef TINYATTN_IS_FLAG
+  }
+  return true;
+}
+
+static_assert(are_known({TINYATTN_ASKED}), "features.hpp lacks what a flag of this port asks for");
+
+extern const Operations operations;
+const Operations operations = native_operations;
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library

@@ -1,25 +1,117 @@
 // SPDX-License-Identifier: MIT
 //
-// The operations on the port of this unit.
+// The operations on the port of this unit: the kernels over sizes that are known at run time.
+// Arguments make sense: library.cpp has checked them.
 #pragma once
 
 #include "features.hpp"
-#include "layer.hpp"
 #include "operations.hpp"
-#include "single_calls.hpp"
+#include "tinyattn/kernel/layer.hpp"
+#include "tinyattn/port/sqrt_in_integers.hpp"
+
+#include <cstddef>
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library {
 
+using namespace compiled;
+using port::detail::inverse_sqrt_in_integers;
+
+static_assert(native_port::block_rows <= TINYATTN_BLOCK_ROWS &&
+                  native_port::query_rows <= TINYATTN_QUERY_ROWS &&
+                  TINYATTN_LANES % native_port::lanes == 0,
+              "scratch, as tinyattn.h counts it, must suffice for every port");
+
+inline void matmul(const ProductCall& call) noexcept {
+  const std::size_t inner = call.inner, cols = call.cols;
+  kernel::matmul<native_port>(
+      {call.rows, inner, cols, {call.a, inner}, {call.b, cols}, nullptr, {call.out, cols}});
+}
+
+inline void matmul_transposed(const ProductCall& call) noexcept {
+  const std::size_t inner = call.inner, cols = call.cols;
+  kernel::matmul_transposed<native_port>(
+      {call.rows, inner, cols, {call.a, inner}, {call.b, inner}, nullptr, {call.out, cols}});
+}
+
+inline void softmax(std::size_t rows, std::size_t cols, float scale, const float* m,
+                    float* out) noexcept {
+  const kernel::Mask mask = kernel::see_all(cols);
+  kernel::softmax<native_port, false>(rows, {m, cols}, {out, cols}, mask, 0, scale);
+}
+
+// What the queries of `call` see through its mask.
+TINYATTN_ALWAYS_INLINE kernel::Mask mask_of(const AttentionCall& call) noexcept {
+  kernel::Mask mask = kernel::see_all(call.source_tokens);
+  if (call.mask == nullptr) return mask;
+  const auto& [kind, one_row, flags, addends] = *call.mask;
+  const std::size_t stride = one_row ? 0 : call.source_tokens;
+  if (kind == TINYATTN_CAUSAL) return kernel::and_causal(mask);
+  if (kind == TINYATTN_BLOCK_MASK) return kernel::with_flags(mask, flags, false, stride);
+  if (kind == TINYATTN_KEEP_MASK) return kernel::with_flags(mask, flags, true, stride);
+  if (kind == TINYATTN_ADDITIVE_MASK) return kernel::with_addends(mask, addends, stride);
+  if (kind == TINYATTN_CAUSAL_BOTTOM_RIGHT)
+    mask.diagonal -= static_cast<std::ptrdiff_t>(call.tokens);
+  return mask;
+}
+
+inline void attention(std::size_t key_dim, std::size_t value_dim,
+                      const AttentionCall& call) noexcept {
+  constexpr std::size_t block = native_port::query_rows;
+  const kernel::Mask mask = mask_of(call);
+  const kernel::Input query{call.query, key_dim}, key{call.key, key_dim};
+  const kernel::Input value{call.value, value_dim};
+  const kernel::Output scores{call.scratch, TINYATTN_PADDED(call.source_tokens)};
+  const kernel::Output out{call.out, value_dim};
+  const float scale = inverse_sqrt_in_integers(key_dim);
+  for (std::size_t first = 0; first < call.tokens; first += block)
+    kernel::attend<native_port, true>(
+        {kernel::rows_of_block(first, call.tokens, block), key_dim, value_dim, first, 0,
+         query.from(first, 0), key, value, scores, out.from(first, 0), scale},
+        mask, kernel::ignore_weights());
+}
+
+// TINYATTN_LAYER_SCRATCH, in parts.
+inline kernel::Scratch parts_of_scratch(std::size_t width, const AttentionCall& call) noexcept {
+  const std::size_t row_size = TINYATTN_PADDED(call.source_tokens);
+  float* const values = call.scratch + width * row_size;
+  float* const scores = values + call.source_tokens * width;
+  float* const block = scores + TINYATTN_ATTENTION_SCRATCH(call.tokens, call.source_tokens);
+  return {{call.scratch, row_size}, {values, width},         {block, width},
+          {scores, row_size},       native_port::block_rows, native_port::query_rows};
+}
+
+TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const AttentionCall& call,
+                                    const kernel::Mask& mask) noexcept {
+  const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;
+  const kernel::Input query{call.query, d_in}, key{call.key, d_in}, value{call.value, d_in};
+  const auto projection = [](const tinyattn_linear& linear) {
+    return kernel::Projection{linear.weight, linear.bias};
+  };
+  kernel::forward_inline<native_port>(
+      {d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
+       projection(layer.query), projection(layer.key), projection(layer.value),
+       projection(layer.out_proj)},
+      parts_of_scratch(d_out, call),
+      {0, call.tokens, call.source_tokens, query, key, value, {call.out, d_out}},
+      layer.causal ? kernel::and_causal(mask) : mask, kernel::ignore_weights());
+}
+
+// Apart, since a firmware that has no masks should not carry them.
+inline void plain_forward(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
+  forward(layer, call, kernel::see_all(call.source_tokens));
+}
+inline void masked_forward(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
+  forward(layer, call, mask_of(call));
+}
+
 #define TINYATTN_NAME_OF(port) TINYATTN_TEXT(port)
-static constexpr compiled::Operations native_operations{
-    TINYATTN_NAME_OF(TINYATTN_PORT),
-    compiled::features_of_this_unit,
-    matmul,
-    matmul_transposed,
-    softmax,
-    attention,
-    forward,
-    masked_forward,
-};
+static constexpr Operations native_operations = {TINYATTN_NAME_OF(TINYATTN_PORT),
+                                                 features_of_this_unit,
+                                                 matmul,
+                                                 matmul_transposed,
+                                                 softmax,
+                                                 attention,
+                                                 plain_forward,
+                                                 masked_forward};
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library

@@ -39,25 +39,30 @@ constexpr void check_attention_shapes() noexcept {
                 "query, key and value must hold floats");
 }
 
-// Item after item, block after block; the scores of one block stand on the stack.
+// Item after item, block after block; the scores of one block stand on the stack. take_weights(item, i, row, end) is shown the weights.
 template <class Port, class Query, class Key, class Value, class Mask, class Out>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value, const Mask& mask, Out& out,
                                             const auto& take_weights) noexcept {
   using LayoutQuery = detail::LayoutOf<Query>;
-  using KeyDim = Extent<LayoutQuery::cols>;
-  using ValueDim = Extent<detail::LayoutOf<Value>::cols>;
-  using Source = Extent<detail::LayoutOf<Key>::rows>;
-  constexpr std::size_t query_rows = evenly(LayoutQuery::rows, Port::query_rows);
-  using RowSize = Extent<padded<narrowed<Port, Source>>(Source{})>;
-  float scores[query_rows * RowSize{}];
-  const auto visible_keys = visible(mask, LayoutQuery::rows, Source{});
-  for (std::size_t item = 0; item < LayoutQuery::batch; ++item) {
-    for_each_block<query_rows>(Extent<LayoutQuery::rows>{}, [&](std::size_t first, auto rows) {
-      attend<Port>(rows, KeyDim{}, ValueDim{}, row_major(query, item).from(first, 0), transposed(key, item), row_major(value, item),
-                   RowMajor<float, RowSize>{scores, {}}, row_major(out, item).from(first, 0), detail::inverse_sqrt<LayoutQuery::cols>,
-                   see_from(visible_keys, first), take_weights.from(item, first));
-    });
-  }
+  using LayoutKey = detail::LayoutOf<Key>;
+  using LayoutValue = detail::LayoutOf<Value>;
+  constexpr std::size_t query_rows = evenly(LayoutQuery::rows, Port::query_rows), row_size = padded<Port>(LayoutKey::rows);
+  float scores[query_rows * row_size];
+  const kernel::Mask keys_seen = mask_of(mask, LayoutQuery::rows, LayoutKey::rows);
+  for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
+    for (std::size_t first = 0; first < LayoutQuery::rows; first += query_rows)
+      attend<Port, true>({rows_of_block(first, LayoutQuery::rows, query_rows),
+                          LayoutQuery::cols,
+                          LayoutValue::cols,
+                          first,
+                          item,
+                          input(query, item).from(first, 0),
+                          input(key, item),
+                          input(value, item),
+                          {scores, row_size},
+                          output(out, item).from(first, 0),
+                          detail::inverse_sqrt<LayoutQuery::cols>},
+                         keys_seen, take_weights);
 }
 
 }  // namespace kernel
@@ -84,8 +89,8 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
                 "weights must have the rows of query and a column for each row of key");
   static_assert(detail::LayoutOf<Weights>::stride == detail::LayoutOf<Weights>::cols, "weights must be a tensor, not a view");
   on_native_port([&](auto port) {
-    using Copy = kernel::CopyWeights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>;
-    kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out, Copy{weights.data()});
+    kernel::scaled_dot_product_attention<decltype(port)>(
+        query, key, value, mask, out, kernel::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(weights.data()));
   });
 }
 
@@ -96,7 +101,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   static_assert(detail::same_shape<Out, detail::WithCols<Query, detail::LayoutOf<Value>::cols>>,
                 "out must have the rows of query and the columns of value");
   on_native_port(
-      [&](auto port) { kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out, kernel::IgnoreWeights{}); });
+      [&](auto port) { kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out, kernel::ignore_weights()); });
 }
 
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask = NoMask>

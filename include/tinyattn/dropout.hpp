@@ -74,17 +74,6 @@ constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const
   }
 }
 
-// What a training pass does with the weights of a query: it draws for all `drawn` of them.
-template <class Port, class Words>
-struct DropWeights {
-  DropoutRate rate;
-  Words& words;
-  std::size_t drawn;
-
-  constexpr DropWeights from(std::size_t, std::size_t = 0) const noexcept { return *this; }
-  constexpr void operator()(std::size_t, float* row, std::size_t end) const noexcept { drop<Port>(row, end, drawn, rate, words); }
-};
-
 }  // namespace kernel
 
 // m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). The rate is a number that

@@ -3,7 +3,7 @@
 // The affine layer: x . weight + bias.
 #pragma once
 
-#include "tinyattn/kernel/projection.hpp"
+#include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
@@ -50,14 +50,14 @@ struct Linear {
 namespace kernel {
 
 template <std::size_t In, std::size_t Out, bool HasBias>
-constexpr auto projection(const Linear<In, Out, HasBias>& linear) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr Projection projection(const Linear<In, Out, HasBias>& linear) noexcept {
   if constexpr (HasBias)
-    return Projection<In, Out, Out, Bias>{row_major(linear.weight, 0), {linear.bias.data()}};
+    return {linear.weight.data(), linear.bias.data()};
   else
-    return Projection<In, Out, Out, Zero>{row_major(linear.weight, 0), {}};
+    return {linear.weight.data(), nullptr};
 }
 
-constexpr NoProjection projection(const auto&) noexcept { return {}; }
+TINYATTN_ALWAYS_INLINE constexpr Projection projection(const auto&) noexcept { return {nullptr, nullptr}; }
 
 }  // namespace kernel
 
@@ -69,8 +69,8 @@ constexpr auto Linear<In, Out, Bias>::operator()(const X& x) const noexcept {
   detail::WithCols<X, Out> out;
   on_native_port([&](auto port) {
     for (std::size_t item = 0; item < LayoutX::batch; ++item)
-      kernel::project<decltype(port)>(kernel::Extent<LayoutX::rows>{}, kernel::row_major(x, item), kernel::projection(*this),
-                                      kernel::row_major(out, item));
+      kernel::project<decltype(port)>(LayoutX::rows, In, Out, kernel::input(x, item), kernel::projection(*this), Out,
+                                      kernel::output(out, item));
   });
   return out;
 }

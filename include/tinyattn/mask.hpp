@@ -4,7 +4,7 @@
 // the next; here each meaning is a type of its own, and a bare Tensor<bool> is none.
 #pragma once
 
-#include "tinyattn/kernel/visible.hpp"
+#include "tinyattn/kernel/mask.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
@@ -145,30 +145,23 @@ inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
-// A mask as kernels ask for it, over `tokens` queries and `keys`, an Extent or a number.
-template <class Keys>
-constexpr auto visible(NoMask, std::size_t, Keys keys) noexcept {
-  return SeesAll<Keys>{keys};
+// What queries see of `keys` source tokens through a mask, as kernels take it.
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(NoMask, std::size_t, std::size_t keys) noexcept { return see_all(keys); }
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(Causal, std::size_t, std::size_t keys) noexcept { return {keys, 0}; }
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(CausalBottomRight, std::size_t tokens, std::size_t keys) noexcept {
+  return {keys, static_cast<std::ptrdiff_t>(keys) - static_cast<std::ptrdiff_t>(tokens)};
 }
-template <class Keys>
-constexpr auto visible(Causal, std::size_t, Keys keys) noexcept {
-  return SeesEarlier<Keys, Extent<0>, Extent<0>>{keys, {}, {}};
+template <std::size_t... Extents>
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const BlockMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
+  return with_flags(see_all(keys), mask.tensor.data(), false, detail::TensorShape<Extents...>::row_stride);
 }
-template <class Keys>
-constexpr auto visible(CausalBottomRight, std::size_t tokens, Keys keys) noexcept {
-  return SeesEarlier<Keys, Keys, std::size_t>{keys, keys, tokens};
+template <std::size_t... Extents>
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const KeepMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
+  return with_flags(see_all(keys), mask.tensor.data(), true, detail::TensorShape<Extents...>::row_stride);
 }
-template <class Keys, std::size_t... Extents>
-constexpr auto visible(const BlockMask<Extents...>& mask, std::size_t, Keys keys) noexcept {
-  return SeesWhere<Keys, false>{keys, mask.tensor.data(), detail::TensorShape<Extents...>::row_stride};
-}
-template <class Keys, std::size_t... Extents>
-constexpr auto visible(const KeepMask<Extents...>& mask, std::size_t, Keys keys) noexcept {
-  return SeesWhere<Keys, true>{keys, mask.tensor.data(), detail::TensorShape<Extents...>::row_stride};
-}
-template <class Keys, std::size_t... Extents>
-constexpr auto visible(const AdditiveMask<Extents...>& mask, std::size_t, Keys keys) noexcept {
-  return SeesWithAddend<Keys>{keys, mask.tensor.data(), detail::TensorShape<Extents...>::row_stride};
+template <std::size_t... Extents>
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const AdditiveMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
+  return with_addends(see_all(keys), mask.tensor.data(), detail::TensorShape<Extents...>::row_stride);
 }
 
 }  // namespace kernel

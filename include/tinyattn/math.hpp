@@ -15,17 +15,9 @@ namespace tinyattn {
 
 namespace detail {
 
-// Newton's iteration from above, until it no longer falls.
-constexpr double square_root(double x) noexcept {
-  double root = x;
-  for (double next = 0.5 * (x + 1.0); next < root; next = 0.5 * (root + x / root)) root = next;
-  return root;
-}
-
-// 1 / sqrt(N) in double, rounded to float: the scale of the scores, and the bound of a Linear's first weights. A constant
-// of the program, so that no double reaches the firmware.
+// 1 / sqrt(N), correctly rounded: the scale of the scores, and the bound of a Linear's first weights. A constant of the program.
 template <std::size_t N>
-inline constexpr auto inverse_sqrt = static_cast<float>(1.0 / square_root(static_cast<double>(N)));
+inline constexpr float inverse_sqrt = port::detail::inverse_sqrt_in_integers(N);
 
 }  // namespace detail
 
@@ -37,15 +29,6 @@ inline namespace TINYATTN_PORT_NAMESPACE {
 namespace kernel {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
-
-// x as an operand of every lane.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr auto everywhere(float x) noexcept {
-  if constexpr (port::takes_numbers<Port>)
-    return x;
-  else
-    return Port::fill(x);
-}
 
 // e^x = power * 2^n, with round_to_integer + n in `shifted`.
 template <class Port>
@@ -71,19 +54,19 @@ TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(auto(&row)[exp_degree]) 
     Port::load_row(exp_coefficients, row);
   } else {
     TINYATTN_UNROLL
-    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = everywhere<Port>(exp_coefficients[i]);
+    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = Port::factor_of(exp_coefficients[i]);
   }
 }
 
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
-  const auto shifted = Port::fma(everywhere<Port>(0x1.715476p+0f), x, Port::fill(round_to_integer));
-  const auto n = Port::add(shifted, everywhere<Port>(-round_to_integer));
-  auto r = Port::fma(everywhere<Port>(-0x1.62e430p-1f), n, x);
-  r = Port::fma(everywhere<Port>(0x1.05c610p-29f), n, r);
-  decltype(everywhere<Port>(0.0f)) coefficients[exp_degree];
+  const auto shifted = Port::fma(Port::factor_of(0x1.715476p+0f), x, Port::splat(round_to_integer));
+  const auto n = Port::add(shifted, Port::factor_of(-round_to_integer));
+  auto r = Port::fma(Port::factor_of(-0x1.62e430p-1f), n, x);
+  r = Port::fma(Port::factor_of(0x1.05c610p-29f), n, r);
+  typename Port::factor coefficients[exp_degree];
   load_coefficients<Port>(coefficients);
-  auto power = Port::fill(0x1.6bbdbep-10f);
+  auto power = Port::splat(0x1.6bbdbep-10f);
   TINYATTN_UNROLL
   for (std::size_t i = 0; i < exp_degree; ++i) power = Port::fma(power, r, coefficients[i]);
   return {power, n, shifted};
@@ -95,21 +78,21 @@ inline constexpr float exp_is_zero = -88.0f;
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(typename Port::vec x) noexcept {
   const auto e = reduce_exponent<Port>(x);
-  return Port::mul(e.power, Port::power_of_two(e.shifted));
+  return Port::mul(e.power, Port::exponent_bits(e.shifted));
 }
 
 // e^x for every x. 2^n is multiplied in two halves, since 2^n alone need not be a float.
 template <class Port>
 constexpr typename Port::vec exp(typename Port::vec x) noexcept {
-  const auto smallest = Port::fill(-104.0f);       // below, e^x rounds to 0
-  const auto largest = Port::fill(0x1.62e42ep6f);  // above, e^x rounds to infinity
+  const auto smallest = Port::splat(-104.0f);       // below, e^x rounds to 0
+  const auto largest = Port::splat(0x1.62e42ep6f);  // above, e^x rounds to infinity
   const auto clamped = Port::select_less(largest, x, largest, Port::select_less(x, smallest, smallest, x));
   const auto e = reduce_exponent<Port>(clamped);
-  const auto shift = Port::fill(round_to_integer);
-  const auto half = Port::fma(e.n, Port::fill(0.5f), shift);
-  const auto other_half = Port::add(Port::add(e.n, shift), Port::fma(half, Port::fill(-1.0f), shift));
-  const auto value = Port::mul(Port::mul(e.power, Port::power_of_two(half)), Port::power_of_two(other_half));
-  return Port::select_less(largest, x, Port::fill(infinity), value);
+  const auto shift = Port::splat(round_to_integer);
+  const auto half = Port::fma(e.n, Port::splat(0.5f), shift);
+  const auto other_half = Port::add(Port::add(e.n, shift), Port::fma(half, Port::splat(-1.0f), shift));
+  const auto value = Port::mul(Port::mul(e.power, Port::exponent_bits(half)), Port::exponent_bits(other_half));
+  return Port::select_less(largest, x, Port::splat(infinity), value);
 }
 
 }  // namespace kernel

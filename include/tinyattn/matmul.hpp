@@ -16,18 +16,14 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
-// Matrix `index` of a batch as an operand; a single matrix is every item's.
+// Matrix `index` of a batch; a single matrix is every item's.
 template <class M>
-constexpr auto row_major(M& m, std::size_t index) noexcept {
-  using Stride = Extent<detail::LayoutOf<M>::stride>;
-  return RowMajor<std::remove_pointer_t<decltype(m.data())>, Stride>{detail::item(m, detail::LayoutOf<M>::batch == 1 ? 0 : index),
-                                                                     Stride{}};
+TINYATTN_ALWAYS_INLINE constexpr Input input(const M& m, std::size_t index) noexcept {
+  return {detail::item(m, detail::LayoutOf<M>::batch == 1 ? 0 : index), detail::LayoutOf<M>::stride};
 }
-
 template <class M>
-constexpr auto transposed(M& m, std::size_t index) noexcept {
-  const auto rows = row_major(m, index);
-  return ColumnMajor<std::remove_pointer_t<decltype(rows.data)>, decltype(rows.stride)>{rows.data, rows.stride};
+TINYATTN_ALWAYS_INLINE constexpr Output output(M& m, std::size_t index) noexcept {
+  return {detail::item(m, index), detail::LayoutOf<M>::stride};
 }
 
 }  // namespace kernel
@@ -60,9 +56,9 @@ constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
   static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::cols>>, "out must have the rows of a and the columns of b");
   on_native_port([&](auto port) {
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      kernel::matmul<decltype(port)>(kernel::Product{kernel::Extent<LayoutA::rows>{}, kernel::Extent<LayoutA::cols>{},
-                                                     kernel::Extent<LayoutB::cols>{}, kernel::row_major(a, item),
-                                                     kernel::row_major(b, item), kernel::Zero{}, kernel::row_major(out, item)});
+      kernel::matmul<decltype(port), kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
+          {LayoutA::rows, LayoutA::cols, LayoutB::cols, kernel::input(a, item), kernel::input(b, item), nullptr,
+           kernel::output(out, item)});
   });
 }
 
@@ -88,9 +84,8 @@ constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
   static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::rows>>, "out must have the rows of a and a column for each row of b");
   on_native_port([&](auto port) {
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      kernel::matmul<decltype(port)>(kernel::Product{kernel::Extent<LayoutA::rows>{}, kernel::Extent<LayoutA::cols>{},
-                                                     kernel::Extent<LayoutB::rows>{}, kernel::row_major(a, item),
-                                                     kernel::transposed(b, item), kernel::Zero{}, kernel::row_major(out, item)});
+      kernel::matmul_transposed<decltype(port)>({LayoutA::rows, LayoutA::cols, LayoutB::rows, kernel::input(a, item),
+                                                 kernel::input(b, item), nullptr, kernel::output(out, item)});
   });
 }
 

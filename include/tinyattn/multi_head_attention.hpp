@@ -7,7 +7,7 @@
 #include "tinyattn/attention.hpp"
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/dropout.hpp"
-#include "tinyattn/kernel/heads.hpp"
+#include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/linear.hpp"
 #include "tinyattn/mask.hpp"
 #include "tinyattn/tensor.hpp"
@@ -50,7 +50,7 @@ struct MultiHeadAttention {
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. What it holds between calls means nothing.
-  struct Workspace : kernel::HeadsWorkspace<native_port, config.d_out, config.context_length> {};
+  struct Workspace : kernel::LayerWorkspace<native_port, config.d_out, config.context_length> {};
 
   // By value, for the compiler and for small shapes: result and workspace stand on the stack.
   template <tensor_like X>
@@ -133,65 +133,76 @@ struct MultiHeadAttention {
                   "more tokens than context_length");
   }
 
-  constexpr auto heads(Workspace& workspace) const noexcept {
-    using Input = decltype(kernel::projection(query));
-    using Output = decltype(kernel::projection(out_proj));
-    return kernel::Heads<config.num_heads, head_dim, Workspace, Input, Output>{
-        kernel::projection(query), kernel::projection(key), kernel::projection(value), kernel::projection(out_proj), workspace};
+  TINYATTN_ALWAYS_INLINE constexpr kernel::Layer layer() const noexcept {
+    return {config.d_in,
+            config.d_out,
+            config.num_heads,
+            head_dim,
+            detail::inverse_sqrt<head_dim>,
+            kernel::projection(query),
+            kernel::projection(key),
+            kernel::projection(value),
+            kernel::projection(out_proj)};
+  }
+
+  // Item `index` of a batch.
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Item item(std::size_t index, std::size_t tokens, std::size_t source_tokens,
+                                                            const auto& query_input, const auto& key_input, const auto& value_input,
+                                                            auto& out) noexcept {
+    return {index,
+            tokens,
+            source_tokens,
+            kernel::input(query_input, index),
+            kernel::input(key_input, index),
+            kernel::input(value_input, index),
+            kernel::output(out, index)};
   }
 
   // `mask` and config.causal together.
-  template <class Keys>
-  static constexpr auto visible(const auto& mask, std::size_t tokens, Keys keys) noexcept {
-    const auto by_mask = kernel::visible(mask, tokens, keys);
-    if constexpr (!config.causal)
-      return by_mask;
-    else if constexpr (std::is_same_v<std::remove_cvref_t<decltype(mask)>, NoMask>)
-      return kernel::visible(Causal{}, tokens, keys);
-    else
-      return kernel::SeesBoth<decltype(kernel::visible(Causal{}, tokens, keys)), decltype(kernel::visible(mask, tokens, keys))>{
-          kernel::visible(Causal{}, tokens, keys), by_mask};
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask mask_of(const auto& mask, std::size_t tokens, std::size_t keys) noexcept {
+    const kernel::Mask by_mask = kernel::mask_of(mask, tokens, keys);
+    return config.causal ? kernel::and_causal(by_mask) : by_mask;
   }
 
-  // Every item of a batch. Token counts are Extents or numbers.
-  constexpr void forward_items(auto tokens, auto source_tokens, const auto& query_input, const auto& key_input, const auto& value_input,
-                               const auto& mask, auto& out, Workspace& workspace, auto take_weights) const noexcept {
-    on_native_port([&](auto port) {
-      using Port = decltype(port);
-      const auto layer = heads(workspace);
-      for (std::size_t item = 0; item < detail::LayoutOf<decltype(query_input)>::batch; ++item) {
-        layer.template project_source<Port>(source_tokens, kernel::row_major(key_input, item), kernel::row_major(value_input, item));
-        layer.template forward<Port>(tokens, kernel::row_major(query_input, item), kernel::row_major(out, item),
-                                     visible(mask, tokens, source_tokens), take_weights.from(item * config.num_heads));
-      }
+  // Every item of a batch.
+  template <kernel::LayerShape tiny = kernel::LayerShape{}>
+  TINYATTN_ALWAYS_INLINE constexpr void forward_items(std::size_t tokens, std::size_t source_tokens, const auto& query_input,
+                                                      const auto& key_input, const auto& value_input, const auto& mask, auto& out,
+                                                      Workspace& workspace, const auto& take_weights) const noexcept {
+    on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
+      for (std::size_t index = 0; index < detail::LayoutOf<decltype(query_input)>::batch; ++index)
+        kernel::forward<decltype(port), tiny>(layer(), workspace.parts(),
+                                              item(index, tokens, source_tokens, query_input, key_input, value_input, out),
+                                              mask_of(mask, tokens, source_tokens), take_weights);
     });
   }
 };
 
 template <AttentionConfig config>
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-constexpr void MultiHeadAttention<config>::forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                                                   const Mask& mask, Out& out, Workspace& workspace) const noexcept {
-  using Tokens = kernel::Extent<detail::LayoutOf<Query>::rows>;
-  using SourceTokens = kernel::Extent<detail::LayoutOf<Key>::rows>;
+TINYATTN_ALWAYS_INLINE constexpr void MultiHeadAttention<config>::forward(const Query& query_input, const Key& key_input,
+                                                                          const Value& value_input, const Mask& mask, Out& out,
+                                                                          Workspace& workspace) const noexcept {
+  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
   check_shapes<Query, Key, Value, Out>();
   check_lengths<Query, Key>();
-  kernel::check_mask<Mask, Tokens{}, SourceTokens{}>();
-  forward_items(Tokens{}, SourceTokens{}, query_input, key_input, value_input, mask, out, workspace, kernel::IgnoreWeights{});
+  kernel::check_mask<Mask, tokens, source_tokens>();
+  constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out, head_dim};
+  forward_items<kernel::tiny_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows)>(
+      tokens, source_tokens, query_input, key_input, value_input, mask, out, workspace, kernel::ignore_weights());
 }
 
 template <AttentionConfig config>
 template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out, tensor_like Weights>
 constexpr void MultiHeadAttention<config>::forward_with_weights(const Query& query_input, const Key& key_input, const Value& value_input,
                                                                 Out& out, Weights& weights, Workspace& workspace) const noexcept {
-  using Tokens = kernel::Extent<detail::LayoutOf<Query>::rows>;
-  using SourceTokens = kernel::Extent<detail::LayoutOf<Key>::rows>;
+  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
   check_shapes<Query, Key, Value, Out>();
   check_lengths<Query, Key>();
-  static_assert(detail::same_shape<Weights, detail::WithHeads<Query, config.num_heads, SourceTokens{}>>,
+  static_assert(detail::same_shape<Weights, detail::WithHeads<Query, config.num_heads, source_tokens>>,
                 "weights must be [..., num_heads, tokens, source tokens]");
-  forward_items(Tokens{}, SourceTokens{}, query_input, key_input, value_input, NoMask{}, out, workspace,
-                kernel::CopyWeights<Tokens{}, SourceTokens{}>{weights.data()});
+  forward_items(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out, workspace,
+                kernel::copy_weights<tokens, source_tokens>(weights.data()));
 }
 
 template <AttentionConfig config>
@@ -199,7 +210,8 @@ template <tensor_like X, tensor_like Out>
 constexpr Status MultiHeadAttention<config>::forward(const X& x, std::size_t num_tokens, Out& out, Workspace& workspace) const noexcept {
   check_shapes<X, X, X, Out>();
   if (num_tokens > kernel::smaller(config.context_length, detail::LayoutOf<X>::rows)) return Status::too_many_tokens;
-  forward_items(num_tokens, num_tokens, x, x, x, NoMask{}, out, workspace, kernel::IgnoreWeights{});
+  if (num_tokens == 0) return Status::ok;
+  forward_items(num_tokens, num_tokens, x, x, x, NoMask{}, out, workspace, kernel::ignore_weights());
   return Status::ok;
 }
 
@@ -207,24 +219,22 @@ template <AttentionConfig config>
 template <tensor_like X, tensor_like Out, random_generator Generator>
 constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspace& workspace, Generator& generator) const noexcept {
   using LayoutX = detail::LayoutOf<X>;
-  using Tokens = kernel::Extent<LayoutX::rows>;
   check_shapes<X, X, X, Out>();
   check_lengths<X, X>();
   on_native_port([&](auto port) {
     using Port = decltype(port);
-    const auto layer = heads(workspace);
+    constexpr std::size_t tokens = LayoutX::rows;
     auto weight_words = detail::words(generator);
-    for (std::size_t item = 0; item < LayoutX::batch; ++item) {
-      layer.template project_source<Port>(Tokens{}, kernel::row_major(x, item), kernel::row_major(x, item));
-      layer.template forward_by_head<Port>(Tokens{}, kernel::row_major(x, item), kernel::row_major(out, item),
-                                           visible(NoMask{}, Tokens{}, Tokens{}),
-                                           kernel::DropWeights<Port, decltype(weight_words)>{dropout_rate, weight_words, Tokens{}});
-    }
+    for (std::size_t index = 0; index < LayoutX::batch; ++index)
+      kernel::forward_by_head<Port>(
+          layer(), workspace.parts(), item(index, tokens, tokens, x, x, x, out), mask_of(NoMask{}, tokens, tokens),
+          [&](std::size_t, std::size_t, float* row, std::size_t end) { kernel::drop<Port>(row, end, tokens, dropout_rate, weight_words); });
     auto output_words = detail::words(generator);
-    for (std::size_t item = 0; item < LayoutX::batch; ++item) {
-      layer.template project_output<Port>(Tokens{}, kernel::row_major(out, item));
-      for (std::size_t i = 0; i < LayoutX::rows; ++i)
-        kernel::drop<Port>(kernel::row_major(out, item).at(i, 0), config.d_out, config.d_out, residual_dropout_rate, output_words);
+    for (std::size_t index = 0; index < LayoutX::batch; ++index) {
+      const kernel::Output rows = kernel::output(out, index);
+      kernel::project_output<Port>(layer(), workspace.parts(), tokens, rows);
+      for (std::size_t i = 0; i < tokens; ++i)
+        kernel::drop<Port>(rows.at(i, 0), config.d_out, config.d_out, residual_dropout_rate, output_words);
     }
   });
 }

@@ -15,19 +15,14 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
-template <class M>
-using RowCount = Extent<detail::LayoutOf<M>::batch * detail::LayoutOf<M>::rows>;
-template <class M>
-using RowSize = Extent<detail::LayoutOf<M>::cols>;
-
-// Row i of m and of out, for a number i.
+// Calls step(from, to, count) for every row of m and of out.
 template <class M, class Out>
-constexpr auto rows_of(const M& m, Out& out) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out, const auto& step) noexcept {
+  using LayoutM = detail::LayoutOf<M>;
   static_assert(detail::holds_floats<M>, "m must hold floats");
   static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
-  return [&](std::size_t i) {
-    return Row<false, RowSize<M>>{m.data() + i * detail::LayoutOf<M>::stride, out.data() + i * detail::LayoutOf<Out>::stride, {}};
-  };
+  for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
+    step(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride, LayoutM::cols);
 }
 
 }  // namespace kernel
@@ -37,8 +32,17 @@ constexpr auto rows_of(const M& m, Out& out) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void softmax(const M& m, float scale, Out& out) noexcept {
   on_native_port([&](auto port) {
-    using Port = kernel::narrowed<decltype(port), kernel::RowSize<M>>;
-    kernel::softmax_rows<Port>(kernel::RowCount<M>{}, kernel::RowSize<M>{}, kernel::rows_of(m, out), scale);
+    using LayoutM = detail::LayoutOf<M>;
+    static_assert(detail::holds_floats<M>, "m must hold floats");
+    static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
+    using Port = decltype(port);
+    constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
+    const kernel::Input from{m.data(), LayoutM::stride};
+    const kernel::Output to{out.data(), detail::LayoutOf<Out>::stride};
+    if constexpr (kernel::is_short<Port, cols>)
+      kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, scale);
+    else
+      kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::see_all(cols), 0, scale);
   });
 }
 
@@ -59,8 +63,8 @@ constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
-    using Port = kernel::narrowed<decltype(port), kernel::RowSize<M>>;
-    for (std::size_t i = 0; i < kernel::RowCount<M>{}; ++i) kernel::normalize_row<Port>(kernel::rows_of(m, out)(i));
+    kernel::for_each_row(m, out,
+                         [](const float* from, float* to, std::size_t count) { kernel::normalize_row<decltype(port)>(from, to, count); });
   });
 }
 
@@ -76,12 +80,11 @@ constexpr auto normalize(const M& m) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void softmax_naive(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
-    using Port = kernel::narrowed<decltype(port), kernel::RowSize<M>>;
-    for (std::size_t i = 0; i < kernel::RowCount<M>{}; ++i) {
-      const auto row = kernel::rows_of(m, out)(i);
-      kernel::transform_row<Port>(row, [](auto x) { return kernel::exp<Port>(x); });
-      kernel::normalize_row<Port>(row.in_place());
-    }
+    using Port = decltype(port);
+    kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+      kernel::transform_row<Port>(from, to, count, 0.0f, [](auto x) { return kernel::exp<Port>(x); });
+      kernel::normalize_row<Port>(to, to, count);
+    });
   });
 }
 

@@ -1,86 +1,157 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention with each mask, and a layer's heads with their projections and dropout, on a port.
+// Attention and layers with each mask on a port, block after block. Beside them stands the scalar
+// port, with blocks and tiles of its own size.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "same_bits.hpp"
-#include "tinyattn/multi_head_attention.hpp"
-#include "unit/plain_heads.hpp"
+#include "tinyattn/dropout.hpp"
+#include "tinyattn/kernel/layer.hpp"
 
 namespace tinyattn::test {
 
-template <class Port, std::size_t Tokens, std::size_t SourceTokens, std::size_t KeyDim, std::size_t ValueDim>
-void check_attention(Check& check, const auto& mask) {
-  const auto query = hidden(numbers<Matrix<float, Tokens, KeyDim>>(1));
-  const auto key = hidden(numbers<Matrix<float, SourceTokens, KeyDim>>(2));
-  const auto value = hidden(numbers<Matrix<float, SourceTokens, ValueDim>>(3));
-  constexpr std::size_t weights = Tokens * SourceTokens;
-  check_same_bits<Port>(check, weights + Tokens * ValueDim, [&](auto port, float* out) {
-    Matrix<float, Tokens, ValueDim> context{};
-    kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, context, kernel::CopyWeights<Tokens, SourceTokens>{out});
-    for (std::size_t i = 0; i < context.size(); ++i) out[weights + i] = context.data()[i];
-  });
+inline Field<1024> key_scratch, value_scratch, block_scratch, score_scratch;
+
+struct Sizes {
+  std::size_t tokens, source_tokens, in, out, num_heads = 1;
+};
+
+// Calls step(mask) for each kind of mask, of which some hide all from a query.
+inline void for_each_mask(const Sizes& s, const auto& step) {
+  static std::array<bool, source_size> flags;
+  static std::array<float, source_size> addends;
+  for (std::size_t i = 0; i < source_size; ++i) {
+    flags[i] = i % 3 == 0;
+    addends[i] = i % 5 == 0 ? -infinity : source(0)[i];
+  }
+  const auto last = static_cast<std::ptrdiff_t>(s.source_tokens);
+  for (const std::ptrdiff_t diagonal : {last, std::ptrdiff_t{0}, last - 9}) {
+    const kernel::Mask mask{s.source_tokens, diagonal};
+    step(mask);
+    step(kernel::with_flags(mask, flags.data(), true, 0));
+    step(kernel::with_flags(mask, flags.data(), false, mask.keys));
+    step(kernel::with_addends(mask, addends.data(), mask.keys));
+  }
 }
 
-// True at every third element.
-template <class Shape>
-constexpr Shape every_third() noexcept {
-  Shape mask{};
-  for (std::size_t i = 0; i < mask.size(); i += 3) mask.data()[i] = true;
-  return mask;
+// Contexts go to the first rows of `to`, weights behind them as they are shown.
+constexpr std::size_t floats_written(const Sizes& s) {
+  const std::size_t weights = s.num_heads * s.source_tokens;
+  return s.tokens * (s.out + gap + weights);
+}
+inline auto weights_to(const Sizes& s, float* to) {
+  return [s, to](std::size_t matrix, std::size_t i, const float* row, std::size_t end) {
+    const std::size_t before = s.tokens * (s.out + gap + matrix * s.source_tokens);
+    for (std::size_t j = 0; j < end; ++j) to[before + i * s.source_tokens + j] = row[j];
+  };
+}
+
+// One head, whose keys are not transposed.
+template <class Port>
+void attend(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) {
+  const std::size_t row_size = kernel::padded<Port>(s.source_tokens);
+  const std::size_t rows_of_scores = kernel::smaller(s.tokens, Port::query_rows);
+  const kernel::Input queries{last_of_source(s.tokens * s.in), s.in};
+  const kernel::Input keys{last_of_source(s.source_tokens * s.in), s.in};
+  const kernel::Input values{last_of_source(s.source_tokens * s.out), s.out};
+  const kernel::Output scores{score_scratch.cleared(), row_size}, context{to, s.out + gap};
+  for (std::size_t i = 0; i < s.tokens; i += Port::query_rows) {
+    const std::size_t rows = kernel::rows_of_block(i, s.tokens, Port::query_rows);
+    const kernel::Input q = queries.from(i, 0);
+    const kernel::Output c = context.from(i, 0);
+    const kernel::Attention block{rows, s.in, s.out, i, 0, q, keys, values, scores, c, 0.6f};
+    kernel::attend<Port, true>(block, mask, weights_to(s, to));
+  }
+  check.that(score_scratch.is_untouched_beside(rows_of_scores * row_size));
 }
 
 template <class Port>
-void check_attention_with_each_mask(Check& check) {
-  check_attention<Port, 9, 17, 3, 5>(check, NoMask{});
-  check_attention<Port, 18, 19, 4, 7>(check, Causal{});
-  check_attention<Port, 6, 16, 2, 8>(check, CausalBottomRight{});
-  check_attention<Port, 5, 7, 2, 3>(check, KeepMask{hidden(every_third<Vector<bool, 7>>())});
-  check_attention<Port, 7, 18, 4, 5>(check, BlockMask{hidden(every_third<Matrix<bool, 7, 18>>())});
-  auto addend = numbers<Matrix<float, 7, 18>>(4);
-  for (std::size_t i = 0; i < addend.size(); i += 5) addend.data()[i] = -infinity;
-  check_attention<Port, 7, 18, 4, 5>(check, AdditiveMask{hidden(addend)});
+void check_attention(Check& check) {
+  constexpr std::size_t lanes = Port::lanes, tile = Port::tile_vectors * lanes;
+  const Sizes one{18, 1, 1, 1}, few{18, 3, 2, lanes}, some{18, 19, 4, 7};
+  const Sizes two_vectors{5, 2 * lanes, 3, tile + 1}, many{2, 70, 3, 5};
+  for (const Sizes& s : {one, few, some, two_vectors, many})
+    for_each_mask(s, [&](const kernel::Mask& mask) {
+      const auto compute = [&](auto p, float* to) { attend<decltype(p)>(check, s, mask, to); };
+      check_same_bits<Port>(check, floats_written(s), compute, compute);
+    });
 }
 
-inline constexpr AttentionConfig layer_config{.d_in = 3, .d_out = 6, .context_length = 19, .num_heads = 2, .qkv_bias = true};
+inline constexpr std::size_t context_length = 19;
 
-// Its rows of scores are shorter than a tile is wide, and however many tokens there are they fill no vector of eight lanes.
-inline constexpr AttentionConfig short_layer_config{.d_in = 2, .d_out = 2, .context_length = 3};
+// What a layer does: a training pass drops weights, head by head.
+struct Pass {
+  bool has_output, drops;
+};
 
-// The kernels of a layer's forward pass for a token count that is known at run time; and with dropout, in the order of a training pass.
-template <class Port, AttentionConfig config>
-void forward_heads(Check& check, std::size_t tokens, bool drops, float* out) {
-  static constexpr auto layer = filled<MultiHeadAttention<config>>(1);
-  using Workspace = kernel::HeadsWorkspace<Port, config.d_out, config.context_length>;
-  static Guarded<Workspace> workspace;
-  const auto projection = [](const auto& linear) { return kernel::projection(linear); };
-  const kernel::Heads<config.num_heads, config.d_out / config.num_heads, Workspace, decltype(projection(layer.query)),
-                      decltype(projection(layer.out_proj))>
-      heads{projection(layer.query), projection(layer.key), projection(layer.value), projection(layer.out_proj), workspace.tensor};
-  const kernel::RowMajor<const float, kernel::Extent<config.d_in>> x{source(tokens), {}};
-  const kernel::RowMajor<float, kernel::Extent<config.d_out>> to{out, {}};
-  const auto visible = kernel::visible(Causal{}, tokens, tokens);
-  heads.template project_source<Port>(tokens, x, x);
-  if (drops) {
-    Philox4x32 generator(7);
-    auto words = detail::words(generator);
-    using Words = decltype(words);
-    heads.template forward_by_head<Port>(tokens, x, to, visible, kernel::DropWeights<Port, Words>{DropoutRate(0.25), words, tokens});
-    heads.template project_output<Port>(tokens, to);
+template <class Port, kernel::LayerShape tiny = kernel::LayerShape{}>
+void forward(Check& check, const Sizes& s, const Pass& pass, const kernel::Mask& mask, float* to) {
+  const std::size_t row_size = kernel::padded<Port>(context_length);
+  std::size_t block = kernel::block_rows<Port>(context_length);
+  std::size_t queries = kernel::smaller(block, Port::query_rows);
+  if (tiny.tokens != 0) block = queries = tiny.tokens;
+  const auto projection = [&](std::size_t seed) {
+    return kernel::Projection{source(seed), s.num_heads == 1 ? nullptr : source(seed + 20)};
+  };
+  const kernel::Projection output = pass.has_output ? projection(4) : kernel::Projection{};
+  const auto query = projection(1), key = projection(2), value = projection(3);
+  const std::size_t dim = s.out / s.num_heads;
+  const kernel::Layer layer{s.in, s.out, s.num_heads, dim, 0.6f, query, key, value, output};
+  const kernel::Scratch scratch{{key_scratch.cleared(), row_size},
+                                {value_scratch.cleared(), s.out},
+                                {block_scratch.cleared(), s.out},
+                                {score_scratch.cleared(), row_size},
+                                block,
+                                queries};
+  const kernel::Input x{source(5), s.in}, key_input{source(6), s.in}, value_input{source(7), s.in};
+  const kernel::Output out{to, s.out + gap};
+  const kernel::Item item{1, s.tokens, s.source_tokens, x, key_input, value_input, out};
+  Philox4x32 generator(7);
+  auto words = detail::words(generator);
+  const auto take = [&](std::size_t index, std::size_t i, float* row, std::size_t end) {
+    weights_to(s, to)(index - s.num_heads, i, row, end);
+    if (pass.drops) kernel::drop<Port>(row, end, s.source_tokens, DropoutRate(0.25), words);
+  };
+  if (pass.drops) {
+    kernel::forward_by_head<Port>(layer, scratch, item, mask, take);
+    kernel::project_output<Port>(layer, scratch, s.tokens, out);
   } else {
-    heads.template forward<Port>(tokens, x, to, visible, kernel::IgnoreWeights{});
+    kernel::forward<Port, tiny>(layer, scratch, item, mask, take);
   }
-  check.that(workspace.guards_hold());
+  check.that(key_scratch.is_untouched_beside(s.out * row_size));
+  check.that(value_scratch.is_untouched_beside(s.source_tokens * s.out));
+  check.that(block_scratch.is_untouched_beside(block * s.out));
+  check.that(score_scratch.is_untouched_beside(queries * row_size));
 }
 
-template <class Port, AttentionConfig config = layer_config>
-void check_heads(Check& check) {
-  for (const std::size_t tokens : {std::size_t{1}, config.context_length / 2, config.context_length})
-    for (const bool drops : {false, true})
-      check_same_bits<Port>(check, tokens * config.d_out,
-                            [&](auto port, float* out) { forward_heads<decltype(port), config>(check, hidden(tokens), drops, out); });
+template <class Port, kernel::LayerShape tiny = kernel::LayerShape{}>
+void check_layer(Check& check, const Sizes& s, const Pass& pass) {
+  for_each_mask(s, [&](const kernel::Mask& mask) {
+    const auto expect = [&](auto p, float* to) { forward<decltype(p)>(check, s, pass, mask, to); };
+    const auto compute = [&](auto, float* to) { forward<Port, tiny>(check, s, pass, mask, to); };
+    check_same_bits<Port>(check, floats_written(s), expect, compute);
+  });
+}
+
+// Token counts that fill no block, rows of scores that are shorter than a tile is wide; and layers
+// that are compiled for one, two or three tokens in a block.
+template <class Port>
+void check_layers(Check& check) {
+  const Sizes few{3, 3, 2, 2}, some{9, 4, 3, 6, 2}, all{19, 19, 5, 20, 2}, one{1, 18, 3, 6, 2};
+  for (const bool has_output : {false, true}) {
+    const Pass pass{has_output, false}, training_pass{has_output, true};
+    for (const Sizes& s : {few, some, all, one}) {
+      check_layer<Port>(check, s, pass);
+      check_layer<Port>(check, s, training_pass);
+    }
+    check_layer<Port, kernel::LayerShape{1, 1, 1, 1, 1}>(check, {4, 1, 1, 1}, pass);
+    check_layer<Port, kernel::LayerShape{2, 6, 3, 2, 2}>(check, {6, 6, 3, 2}, pass);
+    check_layer<Port, kernel::LayerShape{3, 5, 2, 4, 2}>(check, {9, 5, 2, 4, 2}, pass);
+    check_layer<Port, kernel::LayerShape{1, 19, 2, 2, 2}>(check, {2, 19, 2, 2}, pass);
+  }
 }
 
 }  // namespace tinyattn::test

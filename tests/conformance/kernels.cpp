@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Every kernel over the port of this build, compared with the scalar port.
+// Every kernel over the port of this build; or those that TINYATTN_CHECK asks for, over ports of
+// many widths, tiles and blocks that no machine need have. None of these may show in a bit.
+#if defined(TINYATTN_CHECK)
+#include "wide.hpp"
+#endif
+
 #include "attention.hpp"
 #include "products.hpp"
 #include "rows.hpp"
-#include "transposes.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -12,12 +16,19 @@ using namespace tinyattn::test;
 namespace {
 
 constexpr Test tests[] = {
-    at_run_time("products of any shape", check_products_of_any_shape<native_port>),
-    at_run_time("products of fixed shapes", check_products_of_fixed_shapes<native_port>),
+#if defined(TINYATTN_CHECK)
+    at_run_time("four lanes, one copy of a kernel for all shapes", TINYATTN_CHECK<Sharing>),
+    at_run_time("four lanes, one copy, with a tile of its own", TINYATTN_CHECK<SharingWithTile>),
+    at_run_time("four lanes, with every tile of its own", TINYATTN_CHECK<OwnTiles>),
+    at_run_time("eight lanes", TINYATTN_CHECK<Eight>),
+    at_run_time("sixteen lanes, eight or four where rows are short", TINYATTN_CHECK<Narrowing>),
+#else
+    at_run_time("products of any shape, and of tiny ones", check_products<native_port>),
     at_run_time("rows", check_rows<native_port>),
     at_run_time("transposes", check_transposes<native_port>),
-    at_run_time("attention with each mask", check_attention_with_each_mask<native_port>),
-    at_run_time("heads, with and without dropout", check_heads<native_port>),
+    at_run_time("attention with each mask", check_attention<native_port>),
+    at_run_time("layers with each mask, with and without dropout", check_layers<native_port>),
+#endif
 };
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "support/check.hpp"
 #include "tinyattn/port/native.hpp"
@@ -46,23 +45,26 @@ template <class Port>
 void check_arithmetic(Check& check) {
   std::uint32_t state = 1;
   for (int i = 0; i < 1000; ++i) {
-    const auto a = draw<Port>(state), b = draw<Port>(state), c = draw<Port>(state), d = draw<Port>(state);
-    const auto x = Port::load(a.data()), y = Port::load(b.data()), z = Port::load(c.data()), w = Port::load(d.data());
-    Lanes<Port> fma, scaled, mul, add, less, unfused;
-    for (std::size_t lane = 0; lane < Port::lanes; ++lane) {
-      fma[lane] = Reference::fma(a[lane], b[lane], c[lane]);
-      scaled[lane] = Reference::fma(a[0], b[lane], c[lane]);
-      mul[lane] = Reference::mul(a[lane], b[lane]);
-      add[lane] = Reference::add(a[lane], b[lane]);
-      less[lane] = Reference::select_less(a[lane], b[lane], c[lane], d[lane]);
-      unfused[lane] = Reference::add(mul[lane], c[lane]);
-    }
-    check.same_bits(stored<Port>(Port::fma(x, y, z)), fma);
-    check.same_bits(stored<Port>(Port::fma(Port::broadcast(a[0]), y, z)), scaled);
-    check.same_bits(stored<Port>(Port::mul(x, y)), mul);
-    check.same_bits(stored<Port>(Port::add(x, y)), add);
-    check.same_bits(stored<Port>(Port::select_less(x, y, z, w)), less);
-    check.same_bits(stored<Port>(Port::add(Port::mul(x, y), z)), unfused);
+    const auto a = draw<Port>(state), b = draw<Port>(state), c = draw<Port>(state);
+    const auto d = draw<Port>(state);
+    const auto x = Port::load(a.data()), y = Port::load(b.data()), z = Port::load(c.data());
+    const auto w = Port::load(d.data());
+    const auto s = Port::factor_of(a[0]);
+    const auto check_lanes = [&](typename Port::vec v, auto expected) {
+      const auto lanes = stored<Port>(v);
+      for (std::size_t q = 0; q < Port::lanes; ++q) check.same_bits(lanes[q], expected(q));
+    };
+    const auto fma = Reference::fma;
+    const auto mul = Reference::mul, add = Reference::add;
+    check_lanes(Port::fma(x, y, z), [&](auto q) { return fma(a[q], b[q], c[q]); });
+    check_lanes(Port::fma(s, y, z), [&](auto q) { return fma(a[0], b[q], c[q]); });
+    check_lanes(Port::fma(y, z, s), [&](auto q) { return fma(b[q], c[q], a[0]); });
+    check_lanes(Port::mul(x, y), [&](auto q) { return mul(a[q], b[q]); });
+    check_lanes(Port::mul(y, s), [&](auto q) { return mul(b[q], a[0]); });
+    check_lanes(Port::add(x, y), [&](auto q) { return add(a[q], b[q]); });
+    check_lanes(Port::add(y, s), [&](auto q) { return add(b[q], a[0]); });
+    check_lanes(Port::add(Port::mul(x, y), z), [&](auto q) { return add(mul(a[q], b[q]), c[q]); });
+    check_lanes(Port::select_less(x, y, z, w), [&](auto q) { return a[q] < b[q] ? c[q] : d[q]; });
   }
 }
 
@@ -139,8 +141,8 @@ struct InLane {
 // needs for something else as well.
 template <class Port>
 void check_products_are_rounded(Check& check) {
-  const auto x = [] { return Port::fill(hidden(1.0f + 0x1p-23f)); };
-  const auto c = [] { return Port::fill(hidden(-1.0f - 0x1p-22f)); };
+  const auto x = [] { return Port::splat(hidden(1.0f + 0x1p-23f)); };
+  const auto c = [] { return Port::splat(hidden(-1.0f - 0x1p-22f)); };
   const Lanes<Port> zeros{};
   check.same_bits(stored<Port>(Port::mul(x(), x()) + c()), zeros);
   check.same_bits(stored<Port>(Port::add(Port::mul(x(), x()), c())), zeros);
@@ -149,13 +151,13 @@ void check_products_are_rounded(Check& check) {
 }
 
 template <class Port>
-void check_powers_of_two(Check& check) {
+void check_exponent_bits(Check& check) {
   float power = 0x1p-126f;
   for (int n = -126; n <= 127; ++n, power *= 2) {
-    const auto shifted = Port::fill(hidden(0x1.8p23f + 127.0f + static_cast<float>(n)));
-    check.same_bits(stored<Port>(Port::power_of_two(shifted))[0], power);
+    const auto shifted = Port::splat(hidden(0x1.8p23f + 127.0f + static_cast<float>(n)));
+    check.same_bits(stored<Port>(Port::exponent_bits(shifted))[0], power);
   }
-  check.same_bits(stored<Port>(Port::power_of_two(Port::fill(hidden(0x1.8p23f))))[0], 0.0f);
+  check.same_bits(stored<Port>(Port::exponent_bits(Port::splat(hidden(0x1.8p23f))))[0], 0.0f);
 }
 
 template <class Port>
@@ -214,85 +216,56 @@ void check_narrower(Check& check) {
   if constexpr (requires { Port::half::lanes; }) check_narrower<typename Port::half>(check);
 }
 
-// Factors from the lanes of a register, where a port has them.
-template <class Port>
-void check_factors_by_lane(Check& check) {
-  check.that(true);
-  if constexpr (port::factors_by_lane<Port>) {
-    const auto from = hidden(numbers<Vector<float, Port::factor_steps>>(5));
-    const auto several = Port::load_factors(from.data());
-    const auto b = Port::fill(hidden(0.75f)), c = Port::fill(hidden(0.3f));
-    [&]<std::size_t... Step>(std::index_sequence<Step...>) {
-      (check.same_bits(stored<Port>(Port::fma(Port::template lane<Step>(several), b, c)),
-                       stored<Port>(Port::fma(Port::broadcast(from(Step)), b, c))),
-       ...);
-    }
-    (std::make_index_sequence<Port::factor_steps>{});
-  }
-}
-
-template <class Port>
+// Several floats at once, on one lane: as many as a tile is wide, and one.
+template <class Port, std::size_t Count = Port::tile_vectors>
 void check_rows(Check& check) {
-  constexpr std::size_t count = Port::tile_vectors * Port::lanes;
-  const auto from = hidden(numbers<Vector<float, count>>(4));
-  typename Port::vec row[Port::tile_vectors];
+  const auto from = hidden(numbers<Vector<float, Count>>(4));
+  float row[Count];
   Port::load_row(from.data(), row);
-  for (std::size_t i = 0; i < count; ++i) check.same_bits(stored<Port>(row[i / Port::lanes])[i % Port::lanes], from(i));
+  Guarded<Vector<float, Count>> to;
+  Port::store_row(row, to.tensor.data());
+  check.same_bits(std::to_array(row), from);
+  check.same_bits(to.tensor, from);
+  check.that(to.guards_hold());
+  if constexpr (Count > 1) check_rows<Port, 1>(check);
 }
 
 template <class Port>
 void check_not_finite(Check& check) {
-  const auto nan = Port::fill(hidden(quiet_nan)), one = Port::fill(1.0f), two = Port::fill(2.0f);
+  const auto nan = Port::splat(hidden(quiet_nan)), one = Port::splat(1.0f), two = Port::splat(2.0f);
   check.same_bits(stored<Port>(Port::select_less(nan, one, one, two))[0], 2.0f);
   check.same_bits(stored<Port>(Port::select_less(one, nan, one, two))[0], 2.0f);
   check.same_bits(stored<Port>(Port::mul(nan, one))[0], quiet_nan);
   check.same_bits(stored<Port>(Port::add(one, nan))[0], quiet_nan);
   check.same_bits(stored<Port>(Port::fma(one, one, nan))[0], quiet_nan);
-  check.same_bits(stored<Port>(Port::max(Port::fill(hidden(-infinity)), one))[0], 1.0f);
+  check.same_bits(stored<Port>(Port::max(Port::splat(hidden(-infinity)), one))[0], 1.0f);
   check.same_bits(stored<Port>(Port::max(two, one))[0], 2.0f);
 }
 
+template <auto... checks>
+constexpr auto all = [](Check& check) { (checks(check), ...); };
+
+using one_lane = native_port::one_lane;
+using soft = port::soft;
+using InFirst = InLane<native_port, 0>;
+using InLast = InLane<native_port, native_port::lanes - 1>;
+
 constexpr Test tests[] = {
-    at_run_time("arithmetic", [](Check& check) { check_arithmetic<native_port>(check); }),
-    at_run_time("arithmetic without an FPU", [](Check& check) { check_arithmetic<port::soft>(check); }),
-    at_run_time("arithmetic of single floats beside a vector", [](Check& check) { check_arithmetic<native_port::one_lane>(check); }),
-    at_run_time("fma of this build's port", [](Check& check) { check_fma<native_port::one_lane>(check); }),
-    at_run_time("fma in the first lane and the last",
-                [](Check& check) {
-                  check_fma<InLane<native_port, 0>>(check);
-                  check_fma<InLane<native_port, native_port::lanes - 1>>(check);
-                }),
-    at_run_time("fma in double", [](Check& check) { check_fma<Reference>(check); }),
-    at_run_time("fma in integers", [](Check& check) { check_fma<port::soft>(check); }),
+    at_run_time("arithmetic", check_arithmetic<native_port>),
+    at_run_time("arithmetic without an FPU", check_arithmetic<soft>),
+    at_run_time("arithmetic of single floats beside a vector", check_arithmetic<one_lane>),
+    at_run_time("fma of this build's port", check_fma<one_lane>),
+    at_run_time("fma in the first lane and the last", all<check_fma<InFirst>, check_fma<InLast>>),
+    at_run_time("fma in double", check_fma<Reference>),
+    at_run_time("fma in integers", check_fma<soft>),
     at_run_time("a product is rounded before anyone adds to it",
-                [](Check& check) {
-                  check_products_are_rounded<native_port>(check);
-                  check_products_are_rounded<native_port::one_lane>(check);
-                  check_products_are_rounded<port::soft>(check);
-                }),
-    at_run_time("powers of two",
-                [](Check& check) {
-                  check_powers_of_two<native_port>(check);
-                  check_powers_of_two<port::soft>(check);
-                }),
-    at_run_time("part of a vector: nothing behind it is read or written",
-                [](Check& check) {
-                  check_parts<native_port>(check);
-                  check_parts<port::soft>(check);
-                }),
-    at_run_time("a row of a whole register tile",
-                [](Check& check) {
-                  check_rows<native_port>(check);
-                  check_rows<port::soft>(check);
-                }),
+                all<check_products_are_rounded<native_port>, check_products_are_rounded<one_lane>, check_products_are_rounded<soft>>),
+    at_run_time("powers of two", all<check_exponent_bits<native_port>, check_exponent_bits<soft>>),
+    at_run_time("part of a vector: nothing behind it is read or written", all<check_parts<native_port>, check_parts<soft>>),
+    at_run_time("several single floats at once", all<check_rows<one_lane>, check_rows<soft>>),
     at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
     at_run_time("arithmetic, parts and lanes of the ports for short rows", check_narrower<native_port>),
-    at_run_time("factors from lanes", check_factors_by_lane<native_port>),
-    at_run_time("infinity and NaN: a NaN is not less",
-                [](Check& check) {
-                  check_not_finite<native_port>(check);
-                  check_not_finite<port::soft>(check);
-                }),
+    at_run_time("infinity and NaN: a NaN is not less", all<check_not_finite<native_port>, check_not_finite<soft>>),
     everywhere("the product of mantissas from halves, as a Cortex-M0 computes it",
                [](Check& check) {
                  std::uint32_t state = hidden(3u);

@@ -1,58 +1,108 @@
 // SPDX-License-Identifier: MIT
 //
-// Products on a port, of every kind of operand and extent that a kernel may be given.
+// Products on a port, of any shape and compiled for a tiny one, and transposes: beside plain loops.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 
 #include "same_bits.hpp"
 #include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/transpose.hpp"
 
 namespace tinyattn::test {
 
-using Input = kernel::RowMajor<const float, std::size_t>;
-using InputColumns = kernel::ColumnMajor<const float, std::size_t>;
-using Output = kernel::RowMajor<float, std::size_t>;
-
-// The rows of the output stand apart, so that what is written behind one of them shows.
-inline constexpr std::size_t gap = 3;
+// What is tried: multiply(port, product).
+struct ProductCase {
+  std::size_t rows, inner, cols;
+  bool starts, is_transposed;
+};
 
 template <class Port>
-void check_product(Check& check, auto rows, auto inner, auto cols, const auto& b, auto start) {
-  const std::size_t stride = cols + gap;
-  check_same_bits<Port>(check, rows * stride, [&](auto port, float* out) {
-    kernel::matmul<decltype(port)>(kernel::Product{rows, inner, cols, Input{source(inner), inner}, b, start, Output{out, stride}});
+void check_product(Check& check, const ProductCase& p, auto multiply) {
+  const kernel::Input a{source(p.inner), p.inner + gap};
+  const kernel::Input b{source(p.cols), (p.is_transposed ? p.inner : p.cols) + gap};
+  const float* const start = p.starts ? source(p.rows) : nullptr;
+  const std::size_t stride = p.cols + gap;
+  const auto plain_loop = [&](auto port, float* out) {
+    for (std::size_t i = 0; i < p.rows; ++i, out += stride)
+      for (std::size_t j = 0; j < p.cols; ++j) {
+        out[j] = p.starts ? start[j] : 0.0f;
+        for (std::size_t k = 0; k < p.inner; ++k) {
+          const float factor = p.is_transposed ? *b.at(j, k) : *b.at(k, j);
+          out[j] = port.fma(*a.at(i, k), factor, out[j]);
+        }
+      }
+  };
+  check_same_bits<Port>(check, p.rows * stride, plain_loop, [&](auto port, float* out) {
+    multiply(port, kernel::Product{p.rows, p.inner, p.cols, a, b, start, {out, stride}});
   });
 }
 
-// With extents that are known at run time: heights around each tile's, inner extents around a step of several factors.
+// Heights around each tile's and two of them, inner extents around a turn of several steps.
+inline constexpr std::size_t heights[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 15, 16, 17, 24, 33};
+inline constexpr std::size_t inners[] = {0, 1, 2, 3, 4, 5, 9};
+
 template <class Port>
 void check_products_of_any_shape(Check& check) {
-  constexpr std::array<std::size_t, 14> heights{1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 15, 16, 17};
-  constexpr std::array<std::size_t, 6> inners{1, 2, 3, 4, 5, 9};
+  const auto multiply = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };
+  const auto transposed = [](auto port, const auto& p) { kernel::matmul_transposed<decltype(port)>(p); };
   std::size_t turn = 0;
   for (const std::size_t rows : heights)
     for (const std::size_t cols : edges<Port>) {
-      const std::size_t inner = inners[turn++ % inners.size()];
-      check_product<Port>(check, rows, inner, cols, Input{source(cols), cols}, kernel::Bias{source(rows)});
-      check_product<Port>(check, rows, inner, cols, InputColumns{source(cols), inner}, kernel::Zero{});
+      const std::size_t inner = inners[turn++ % std::size(inners)];
+      if (rows * (cols + gap) > field_size) continue;
+      check_product<Port>(check, {rows, inner, cols, turn % 2 == 0, false}, multiply);
+      check_product<Port>(check, {rows, inner, cols, turn % 2 != 0, true}, transposed);
     }
+  // One row takes wider panels.
+  constexpr std::size_t panel = std::bit_floor(Port::registers * 3 / 4) * Port::lanes;
+  for (const std::size_t cols : {panel - 1, panel, panel + 1, 2 * panel + Port::lanes + 1})
+    check_product<Port>(check, {1, 3, cols, cols % 2 == 0, false}, multiply);
 }
 
-// With extents that the compiler knows.
+// Compiled for a shape; but the inner extent may be 0 all the same.
+template <class Port, std::size_t Rows, std::size_t Inner, std::size_t Cols>
+void check_tiny_product(Check& check) {
+  static constexpr kernel::Shape shape{Rows, Inner, Cols};
+  static_assert(!kernel::compiles_tiny<Port> || kernel::is_tiny<Port>(shape));
+  const auto multiply = [](auto, const auto& p) { kernel::matmul<Port, shape>(p); };
+  for (const bool starts : {false, true}) {
+    check_product<Port>(check, {Rows, 0, Cols, starts, false}, multiply);
+    check_product<Port>(check, {Rows, Inner, Cols, starts, false}, multiply);
+  }
+}
+
 template <class Port>
-void check_products_of_fixed_shapes(Check& check) {
-  constexpr std::size_t tile = Port::tile_vectors * Port::lanes;
-  const auto check_shape = [&](auto rows, auto inner, auto cols) {
-    check_product<Port>(check, rows, inner, cols, Input{source(cols), cols}, kernel::Zero{});
-  };
-  check_shape(kernel::Extent<5>{}, kernel::Extent<3>{}, kernel::Extent<tile>{});
-  check_shape(kernel::Extent<4>{}, kernel::Extent<6>{}, kernel::Extent<tile + 1>{});
-  check_shape(kernel::Extent<7>{}, kernel::Extent<4>{}, kernel::Extent<(tile > 1 ? tile - 1 : 1)>{});
-  check_shape(kernel::Extent<17>{}, kernel::Extent<8>{}, kernel::Extent<5>{});
-  check_shape(kernel::Extent<1>{}, kernel::Extent<5>{}, kernel::Extent<4 * tile + 3>{});
-  check_shape(kernel::Extent<13>{}, kernel::Extent<9>{}, kernel::Extent<tile + 2>{});
+void check_products(Check& check) {
+  check_products_of_any_shape<Port>(check);
+  constexpr std::size_t tile = kernel::smaller(Port::tile_vectors * Port::lanes, 16);
+  check_tiny_product<Port, 5, 3, tile>(check);
+  check_tiny_product<Port, 4, 6, tile + 1>(check);
+  check_tiny_product<Port, 7, 4, (tile > 1 ? tile - 1 : 1)>(check);
+  check_tiny_product<Port, 17, 5, 5>(check);
+  check_tiny_product<Port, 1, 7, 3 * tile + 3>(check);
+  check_tiny_product<Port, 13, 2, tile + 2>(check);
+  check_tiny_product<Port, 2, 1, 2>(check);
+}
+
+// In squares of vectors, and what is left beside and below them.
+template <class Port>
+void check_transposes(Check& check) {
+  constexpr std::size_t lanes = Port::lanes;
+  for (const std::size_t rows : {std::size_t{1}, lanes, 2 * lanes + 1})
+    for (const std::size_t cols : {std::size_t{1}, lanes, lanes + 1, 3 * lanes - 1}) {
+      const kernel::Input from{source(cols), cols + gap};
+      const std::size_t stride = rows + gap;
+      const auto plain_loop = [&](auto, float* out) {
+        for (std::size_t i = 0; i < rows; ++i)
+          for (std::size_t j = 0; j < cols; ++j) out[j * stride + i] = *from.at(i, j);
+      };
+      check_same_bits<Port>(check, cols * stride, plain_loop, [&](auto port, float* out) {
+        kernel::transpose<decltype(port)>(rows, cols, from, {out, stride});
+      });
+    }
 }
 
 }  // namespace tinyattn::test

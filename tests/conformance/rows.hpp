@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernels of rows on a port: softmax of several side by side, normalize, exp.
+// The kernels of rows on a port, several side by side or short: softmax, normalize, exp. Beside
+// them stands the scalar port, one row of known length after the other.
 #pragma once
 
 #include <array>
@@ -12,57 +13,108 @@
 namespace tinyattn::test {
 
 inline constexpr std::size_t longest_row = 67;
-inline constexpr std::size_t row_count = 7;
-inline constexpr std::size_t row_stride = longest_row + 3;
+inline constexpr std::size_t row_count = 11;
+inline constexpr std::size_t row_stride = 83;  // room for whole vectors
+inline constexpr float row_scale = 40.0f;
 
-using Rows = std::array<float, row_count * row_stride>;
+inline std::array<float, row_count * row_stride> scores;
 
-// Row i of `from`, on the way to `to`. Its length is a number, or an Extent.
-template <class Length>
-auto rows_between(const float* from, float* to, Length length) noexcept {
-  return [=](std::size_t i) { return kernel::Row<false, Length>{from + i * row_stride, to + i * row_stride, length}; };
+// Row i has ends(i) elements. step(port, from, to, count) computes one, compute(port, out) all.
+inline auto each_row(auto ends, auto step) {
+  return [=](auto port, float* out) {
+    const float* from = scores.data();
+    for (std::size_t i = 0; i < row_count; ++i, from += row_stride, out += row_stride) {
+      step(port, from, out, ends(i));
+    }
+  };
+}
+template <class Port>
+void check_each_row(Check& check, auto ends, auto step, auto compute) {
+  check_same_bits<Port>(check, scores.size(), each_row(ends, step), compute);
 }
 
+inline constexpr auto softmax_row = [](auto port, auto from, auto to, std::size_t count) {
+  const auto mask = kernel::see_all(count);
+  kernel::softmax<decltype(port), false>(1, {from, 0}, {to, 0}, mask, 0, row_scale);
+};
+inline constexpr auto normalize_row = [](auto port, auto from, auto to, std::size_t count) {
+  kernel::normalize_row<decltype(port)>(from, to, count);
+};
+inline constexpr auto exp_row = [](auto port, auto from, auto to, std::size_t count) {
+  const auto exp = [](auto x) { return kernel::exp<decltype(port)>(x); };
+  kernel::transform_row<decltype(port)>(from, to, count, 0.0f, exp);
+};
+
+// Rows of one length.
 template <class Port>
-void check_rows(Check& check, const float* from, auto length, std::size_t most) {
-  check_same_bits<Port>(check, row_count * row_stride, [=](auto port, float* out) {
-    kernel::softmax_rows<decltype(port)>(row_count, most, rows_between(from, out, length), 40.0f);
+void check_equal_rows(Check& check, std::size_t length) {
+  const auto ends = [=](std::size_t) { return length; };
+  check_each_row<Port>(check, ends, normalize_row, each_row(ends, normalize_row));
+  check_each_row<Port>(check, ends, exp_row, each_row(ends, exp_row));
+  const auto mask = kernel::see_all(length);
+  const kernel::Input from{scores.data(), row_stride};
+  check_each_row<Port>(check, ends, softmax_row, [&](auto port, float* out) {
+    const kernel::Output to{out, row_stride};
+    if (length % port.lanes == 0)
+      kernel::softmax<decltype(port), true>(row_count, from, to, mask, 0, row_scale);
+    else
+      kernel::softmax<decltype(port), false>(row_count, from, to, mask, 0, row_scale);
   });
-  check_same_bits<Port>(check, row_count * row_stride, [=](auto port, float* out) {
-    for (std::size_t i = 0; i < row_count; ++i) kernel::normalize_row<decltype(port)>(rows_between(from, out, length)(i));
-  });
-  check_same_bits<Port>(check, row_count * row_stride, [=](auto port, float* out) {
+}
+
+// Rows that grow from none to `length`, or nearly, in place: the scores of queries behind each
+// other. What is behind a row's end is not read; up to whole vectors of the longest it may be
+// written.
+template <class Port>
+void check_growing_rows(Check& check, std::size_t length) {
+  constexpr std::size_t first = 2;
+  const std::size_t room = kernel::padded<Port>(length);
+  const kernel::Mask mask{length, static_cast<std::ptrdiff_t>(length) - 9};
+  const auto ends = [=](std::size_t i) { return mask.end(first + i); };
+  check_each_row<Port>(check, ends, softmax_row, [&](auto port, float* out) {
+    const kernel::Output to{out, row_stride};
     for (std::size_t i = 0; i < row_count; ++i)
-      kernel::transform_row<decltype(port)>(rows_between(from, out, length)(i), [](auto x) { return kernel::exp<decltype(port)>(x); });
+      for (std::size_t j = 0; j < room; ++j) {
+        const bool is_behind = j >= ends(i);
+        *to.at(i, j) = is_behind ? quiet_nan : scores[i * row_stride + j];
+      }
+    kernel::softmax<decltype(port), true>(row_count, to, to, mask, first, row_scale);
+    for (std::size_t i = 0; i < row_count; ++i)
+      for (std::size_t j = ends(i); j < room; ++j) *to.at(i, j) = Guarded<float>::untouched;
   });
 }
 
-// Rows that grow from one to the next, in place: the scores of queries behind each other.
-template <class Port>
-void check_growing_rows(Check& check, const float* from, std::size_t first) {
-  check_same_bits<Port>(check, row_count * row_stride, [=](auto port, float* out) {
-    for (std::size_t i = 0; i < row_count * row_stride; ++i) out[i] = from[i];
-    const auto row_at = [=](std::size_t i) { return rows_between(out, out, first + i)(i); };
-    kernel::softmax_rows<decltype(port)>(row_count, longest_row, row_at, 1.0f);
+// Rows of a length that the compiler knows.
+template <class Port, std::size_t Length>
+void check_short_rows(Check& check) {
+  const auto ends = [](std::size_t) { return Length; };
+  check_each_row<Port>(check, ends, softmax_row, [&](auto, float* out) {
+    using Narrow = kernel::narrowed<Port, Length>;
+    const kernel::Input from{scores.data(), row_stride};
+    kernel::softmax_of_short_rows<Narrow, Length>(row_count, from, {out, row_stride}, row_scale);
   });
 }
 
 // With scores that do not take part, or are NaN, in some of the rows.
 template <class Port>
 void check_rows(Check& check) {
-  static Rows rows;
+  constexpr std::size_t lanes = Port::lanes;
   for (std::size_t length = 1; length <= longest_row; ++length) {
-    for (std::size_t j = 0; j < rows.size(); ++j) rows[j] = source(length)[j] * (length % 3 == 0 ? 80.0f : 1.0f);
-    check_rows<Port>(check, rows.data(), length, length);
-    if (length + row_count <= longest_row) check_growing_rows<Port>(check, rows.data(), length);
-    rows[row_stride + length / 3] = -infinity;
-    rows[2 * row_stride + length / 2] = quiet_nan;
-    check_rows<Port>(check, rows.data(), length, longest_row);
+    const float largest = length % 3 == 0 ? 80.0f : 1.0f;
+    for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = source(length)[j] * largest;
+    check_equal_rows<Port>(check, length);
+    scores[row_stride + length / 3] = -infinity;
+    scores[5 * row_stride + length / 2] = quiet_nan;
+    for (std::size_t j = 0; j < length; ++j) scores[9 * row_stride + j] = -infinity;
+    check_equal_rows<Port>(check, length);
+    check_growing_rows<Port>(check, length);
   }
-  const auto check_extent = [&](auto length) { check_rows<Port>(check, rows.data(), length, length); };
-  check_extent(kernel::Extent<Port::lanes + 1>{});
-  check_extent(kernel::Extent<2 * Port::lanes + 2>{});
-  check_extent(kernel::Extent<3 * Port::lanes>{});
+  check_short_rows<Port, 1>(check);
+  check_short_rows<Port, 6>(check);
+  check_short_rows<Port, lanes>(check);
+  check_short_rows<Port, lanes + 1>(check);
+  check_short_rows<Port, (lanes == 1 ? 32 : 2 * lanes - 1)>(check);
+  check_short_rows<Port, 2 * lanes>(check);
 }
 
 }  // namespace tinyattn::test

@@ -1,68 +1,77 @@
 // SPDX-License-Identifier: MIT
 //
-// The same computation on a port and on the scalar one, into fields of untouched floats: what is written must have the same bits, and
-// what is beside it must be untouched.
+// The same computation on a port and on the scalar one, into fields of untouched floats: what is
+// written must have the same bits, and what is beside it must be untouched.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
 #include "support/check.hpp"
-#include "tinyattn/kernel/operand.hpp"
+#include "tinyattn/kernel/tile.hpp"
 #include "tinyattn/port/scalar.hpp"
 #include "tinyattn/port/soft.hpp"
 #include "unit/plain.hpp"
 
 namespace tinyattn::test {
 
+// Floats that nobody has touched, of which a computation may write some.
+template <std::size_t Size>
+struct Field {
+  static constexpr std::size_t margin = 32;
+  std::array<float, margin + Size + margin> floats;
+
+  float* cleared() noexcept {
+    floats.fill(Guarded<float>::untouched);
+    return floats.data() + margin;
+  }
+  // Nothing before the first `size`, and nothing behind them.
+  bool is_untouched_beside(std::size_t size) const noexcept {
+    const auto is_untouched = [](float x) { return x == Guarded<float>::untouched; };
+    return size <= Size && std::all_of(floats.begin(), floats.begin() + margin, is_untouched) &&
+           std::all_of(floats.begin() + margin + size, floats.end(), is_untouched);
+  }
+};
+
 inline constexpr std::size_t field_size = 3072;
-inline constexpr std::size_t margin = 32;
+inline Field<field_size> field, expected_field;
 
-using Field = std::array<float, margin + field_size + margin>;
-inline Field field, expected_field;
-
-inline float* cleared(Field& of) noexcept {
-  for (float& element : of) element = Guarded<float>::untouched;
-  return of.data() + margin;
-}
-
-// The reference. With Helium the assembler of GCC 12 takes a conversion to double under a condition, vcvtne, for a vector's: there it is
-// the port without doubles, which `operations` compares with the scalar one.
+// The reference. With Helium the assembler of GCC 12 takes a conversion to double under a
+// condition, vcvtne, for a vector's: there it is the port without doubles, which `operations`
+// compares with the scalar one.
 #if defined(__ARM_FEATURE_MVE)
 using Reference = port::soft;
 #else
 using Reference = port::scalar;
 #endif
 
-// compute(port, out) writes `size` floats, or some of them.
+// expect(port, out) and compute(port, out) write the same, of the first `size` floats; the second
+// one is on trial.
 template <class Port>
-void check_same_bits(Check& check, std::size_t size, auto compute) {
-  compute(Reference{}, cleared(expected_field));
-  compute(Port{}, cleared(field));
-  check.same_bits(field, expected_field);
-  bool untouched = size <= field_size;
-  for (std::size_t i = 0; i < margin; ++i) untouched = untouched && field[i] == Guarded<float>::untouched;
-  for (std::size_t i = margin + size; i < field.size(); ++i) untouched = untouched && field[i] == Guarded<float>::untouched;
-  check.that(untouched);
+void check_same_bits(Check& check, std::size_t size, auto expect, auto compute) {
+  expect(Reference{}, expected_field.cleared());
+  compute(Port{}, field.cleared());
+  check.same_bits(field.floats, expected_field.floats);
+  check.that(field.is_untouched_beside(size));
 }
 
-// Floats of [-1, 1) to read from.
+// Floats of [-1, 1) to read from; or the last of them, behind which a sanitizer sees what is read.
 inline constexpr std::size_t source_size = 2048;
-inline const float* source(std::size_t seed) noexcept {
-  static const auto floats = numbers<Vector<float, source_size>>(1);
-  return floats.data() + seed % 64;
-}
+const auto source_floats = numbers<Vector<float, source_size>>(1);
+inline const float* source(std::size_t seed) noexcept { return source_floats.data() + seed % 64; }
+inline const float* last_of_source(std::size_t count) noexcept { return source_floats.data() + source_size - count; }
+
+// Rows of matrices stand apart, so that what is read or written behind one of them shows.
+inline constexpr std::size_t gap = 3;
 
 // Lengths and column counts below, at and above a vector, a register tile and two of them.
 template <class Port>
-inline constexpr std::array edges{std::size_t{1},
-                                  Port::lanes - (Port::lanes > 1),
-                                  Port::lanes,
-                                  Port::lanes + 1,
-                                  2 * Port::lanes + 1,
-                                  Port::tile_vectors* Port::lanes - (Port::tile_vectors * Port::lanes > 1),
-                                  Port::tile_vectors* Port::lanes,
-                                  Port::tile_vectors* Port::lanes + 1,
-                                  2 * Port::tile_vectors* Port::lanes + 3};
+inline constexpr auto edges = [] {
+  constexpr std::size_t n = Port::lanes, tile = Port::tile_vectors * n;
+  constexpr std::size_t below = n - (n > 1), below_tile = tile - (tile > 1), above = 2 * tile + 3;
+  const std::size_t counts[]{1, below, n, n + 1, 2 * n + 1, below_tile, tile, tile + 1, above};
+  return std::to_array(counts);
+}();
 
 }  // namespace tinyattn::test

@@ -8,6 +8,7 @@
 #include "board.h"
 #include "support/check.hpp"
 #include "tinyattn/tensor.hpp"
+#include "unit/plain.hpp"
 
 namespace {
 
@@ -15,7 +16,6 @@ using namespace tinyattn;
 using namespace tinyattn::test;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // What each check accepts and refuses, known to the compiler.
 template <class Body>
@@ -38,6 +38,17 @@ static_assert(!passes([](Check& check) {
   check.that(false);
   check.that(true);
 }));
+
+// A write before or behind an output shows.
+constexpr bool guards_hold(auto write) {
+  Guarded<Vector<float, 2>> output;
+  write(output);
+  return output.guards_hold();
+}
+
+static_assert(guards_hold([](auto& output) { output.tensor(1) = 0.0f; }));
+static_assert(!guards_hold([](auto& output) { output.before[31] = 0.0f; }));
+static_assert(!guards_hold([](auto& output) { output.after[0] = 0.0f; }));
 
 std::string printed;
 

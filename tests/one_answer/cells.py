@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The programs of the table: one for each compiler, target and set of flags. Ninja builds and runs what is not up to date."""
 import dataclasses
+import functools
 import itertools
 import os
 import pathlib
@@ -10,13 +11,16 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BOARDS = ROOT / "ports" / "boards"
-sys.path.insert(0, str(ROOT / "tests" / "footprint"))
+PROBE = ROOT / "tests" / "support" / "probe.cpp"
+sys.path[:0] = [str(ROOT / "tests" / "footprint"), str(ROOT / "ports" / "simd")]
 import boards  # noqa: E402
+import ladder  # noqa: E402
 
 LANGUAGE = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror",
             *(f"-I{folder}" for folder in (ROOT / "include", ROOT / "ports" / "simd", BOARDS, ROOT / "tests"))]
@@ -114,33 +118,59 @@ AARCH64 = hosted("aarch64-linux-gnu-g++", wrapper=["qemu-aarch64"])
 ARMV7_NEON = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", wrapper=["qemu-arm"])
 ARMV7 = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=vfpv3-d16", "-mfloat-abi=hard", wrapper=["qemu-arm"])
 
-# What chooses the port.
-PORTS = {"x86_64": ["", "-march=native"], "aarch64": [""]}
-
-# Ports that no other row has; the scalar one first, since what the compiler cannot compute is compared with it.
-SCALAR = ["-DTINYATTN_PORT=scalar"]
-PORTS_BY_NAME = {
-    "x86_64": [*SCALAR, "-mavx2 -mfma", "-march=native -DTINYATTN_PORT=generic", "-DTINYATTN_PORT=soft"],
-    "aarch64": ["-DTINYATTN_PORT=fpu", "-DTINYATTN_PORT=generic"],
-}
+# Flags that leave the choice of the port to the ladder.
+CHOOSING = {"x86_64": ["", "-march=native"]}
 
 # The scalar port on a core with an FMA unit: here a compiler could fuse what it must not.
-FUSIBLE = {"x86_64": "-march=native -DTINYATTN_PORT=scalar", "aarch64": "-DTINYATTN_PORT=scalar"}
+SCALAR = "-DTINYATTN_PORT=scalar"
+FUSIBLE = {"x86_64": f"-march=native {SCALAR}", "aarch64": SCALAR}
+
+
+# --- Ports ---
+
+
+def port_of(machine, flags):
+    """The port that a program has with these flags; none if the machine cannot execute it."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "probe"
+        build = [*machine.compiler, *LANGUAGE, *shlex.split(flags), str(PROBE), *machine.link]
+        for command in ([*build, "-o", str(program)], [*machine.wrapper, str(program)]):
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
+                                  encoding="utf-8", check=False)
+            if done.returncode != 0:
+                return ""
+    return done.stdout.strip()
+
+
+@functools.cache
+def other_ports(architecture):
+    """Flags for each port of the ladders that no other row has, and that this machine executes. The
+    scalar one is first: what the compiler cannot compute is compared with it."""
+    machine = AARCH64 if architecture == "aarch64" else hosted("g++")
+    chosen = {port_of(machine, flags) for flags in CHOOSING.get(architecture, [""])}
+    listed = ladder.ports(architecture, ladder.VECTORS, ladder.ONE_LANE)
+    named = {port: " ".join([*flags, f"-DTINYATTN_PORT={port}"]) for port, flags in listed.items()}
+    found = {port: flags for port, flags in named.items()
+             if port not in chosen | {"scalar"} and port_of(machine, flags) == port}
+    return found if FUSIBLE.get(architecture) == SCALAR else {"scalar": SCALAR, **found}
 
 
 # --- Cells ---
 
 
 def row(name, machine, flags="", levels=LEVELS, contracts=("off", "fast")):
-    name = f"{name} {flags}".strip()
     return [Cell(name, contract, level, machine, shlex.split(flags)) for contract, level in itertools.product(contracts, levels)]
 
 
 def rows(name, machine, architecture):
-    cells = [cell for flags in PORTS_BY_NAME.get(architecture, []) for cell in row(name, machine, flags, ["-O0", "-O2"], ["fast"])]
-    cells += [cell for flags in PORTS.get(architecture, [""]) for cell in row(name, machine, flags)]
+    cells = []
+    for port, flags in other_ports(architecture).items():
+        cells += row(f"{name}, {port}", machine, flags, ["-O0", "-O2"], ["fast"])
+    for flags in CHOOSING.get(architecture, [""]):
+        cells += row(f"{name} {flags}".strip(), machine, flags)
     if architecture in FUSIBLE:
-        cells += row(name, machine, FUSIBLE[architecture], ["-O2", "-O3"], ["fast"])
+        flags = FUSIBLE[architecture]
+        cells += row(f"{name} {flags}", machine, flags, ["-O2", "-O3"], ["fast"])
     return cells
 
 
@@ -156,8 +186,8 @@ def is_telling(cell):
     """With -ffp-contract=off nothing is fused without leave: one level nearly says it for all. And unoptimized, ports are much alike."""
     if cell.contract == "off":
         return cell.level == "-O2" and not WITHOUT_FMA.search(cell.row)
-    by_name = shlex.join(cell.flags) in itertools.chain(*PORTS_BY_NAME.values())
-    return not (by_name and cell.level == "-O0" and cell.flags != SCALAR)
+    by_name = any(flag.startswith("-DTINYATTN_PORT=") for flag in cell.flags)
+    return not (by_name and cell.level == "-O0" and cell.flags != [SCALAR])
 
 
 def all_cells():

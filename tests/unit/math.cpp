@@ -220,12 +220,6 @@ constexpr Test tests[] = {
                  check_inverse_roots(check, counting_from<1>(std::make_index_sequence<80>{}));
                  check_inverse_roots(check, std::index_sequence<96, 128, 256, 384, 512, 768, 1024, 2048, 4096>{});
                }),
-    at_run_time("the root behind it, in double, if someone asks for it at run time",
-                [](Check& check) {
-                  check.equal(tinyattn::detail::square_root(hidden(2.25)), 1.5);
-                  check.equal(tinyattn::detail::square_root(hidden(1.0)), 1.0);
-                  check.equal(tinyattn::detail::square_root(hidden(4096.0)), 64.0);
-                }),
     at_run_time("sqrt at its edges",
                 [](Check& check) {
                   check.same_bits(sqrt(hidden(0.0f)), 0.0f);

@@ -85,6 +85,14 @@ constexpr Test tests[] = {
                  bare.forward(in_place, in_place, bare_workspace);
                  check.same_bits(in_place, bare(wide_x));
                }),
+    at_run_time("the output may be the input, of blocks of different heights",
+                [](Check& check) {
+                  Square::Workspace workspace{};
+                  constexpr auto five = numbers<Matrix<float, 5, 4>>(9);
+                  auto in_place = hidden(five);
+                  square.forward(in_place, in_place, workspace);
+                  check.same_bits(in_place, plain_forward(square, five).out);
+                }),
     everywhere("a batch, item by item",
                [](Check& check) {
                  Layer::Workspace workspace{};

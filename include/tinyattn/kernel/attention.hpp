@@ -1,124 +1,144 @@
 // SPDX-License-Identifier: MIT
 //
-// Scaled dot-product attention of a block of query rows: scores, softmax, context. Nothing of size
-// tokens x tokens exists; the height of the block cannot change a bit.
+// Scaled dot-product attention of a few queries: scores, softmax, context. Nothing of size tokens x
+// tokens exists.
 #pragma once
 
+#include "tinyattn/kernel/mask.hpp"
 #include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/softmax.hpp"
-#include "tinyattn/kernel/visible.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// What becomes of the weights of query i, row[0] to row[end - 1]; those from `end` on are 0. from(matrix, first)
-// speaks of the block that starts at query `first` of a matrix of weights, one per head and item.
-
-// Nothing: they are multiplied with the values, no more.
-struct IgnoreWeights {
-  constexpr IgnoreWeights from(std::size_t, std::size_t = 0) const noexcept { return {}; }
-  constexpr void operator()(std::size_t, const float*, std::size_t) const noexcept {}
+// softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al.,
+// "Attention Is All You Need", 2017, equation 1).
+struct Attention {
+  std::size_t rows, key_dim, value_dim;
+  std::size_t first;  // number of the first query, as the mask counts
+  std::size_t index;  // of the matrix of weights: one for each head and item
+  Input queries;      // [rows, key_dim]
+  Input keys;      // [key_dim, source tokens], padded; if TransposedKeys, [source tokens, key_dim]
+  Input values;    // [source tokens, value_dim]
+  Output scores;   // [rows, source tokens], scratch in padded rows; then the weights
+  Output context;  // [rows, value_dim]; overwritten; may be `queries`
+  float scale;     // of the scores
 };
 
-// They are copied to a matrix [Tokens, SourceTokens].
-template <std::size_t Tokens, std::size_t SourceTokens>
-struct CopyWeights {
-  float* out;
-
-  constexpr CopyWeights from(std::size_t matrix, std::size_t first = 0) const noexcept {
-    return {out + (matrix * Tokens + first) * SourceTokens};
-  }
-  constexpr void operator()(std::size_t i, const float* row, std::size_t end) const noexcept {
-    for (std::size_t j = 0; j < SourceTokens; ++j) out[i * SourceTokens + j] = j < end ? row[j] : 0.0f;
-  }
-};
-
-constexpr void fill_zeros(auto rows, auto cols, const auto& out) noexcept {
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < cols; ++j) *out.at(i, j) = 0.0f;
-}
-
-// Continues the chains of context, which end at the keys that every query of the block sees, over those that some see.
-template <class Port>
-constexpr void add_rest(auto rows, auto value_dim, const auto& weights, const auto& values, const auto& context,
-                        const auto& visible) noexcept {
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = visible.common(0, rows); j < visible.end(i, 1); ++j) {
-      if (!visible.sees(i, j)) continue;
-      const auto weight = Port::broadcast(*weights.at(i, j));
-      for_each_vector<Port>(value_dim, [&](std::size_t column, auto n) {
-        float* const sum = context.at(i, column);
-        store<Port>(sum, Port::fma(weight, load<Port>(values.at(j, column), n), load<Port>(sum, n)), n);
-      });
-    }
-}
-
-// How many scores of a row are computed, of which those behind `end` are never looked at. Keys in rows of whole vectors
-// are taken so; and where one product serves all shapes, a whole tile of them at least.
-template <class Port, class Source>
-constexpr auto score_columns(auto end, Source, const auto&...) noexcept {
+// How many scores of a row are computed, of which those behind `end` are never looked at: whole
+// vectors where rows of keys are padded, or a whole tile where all have one size.
+template <class Port, bool KeysArePadded>
+TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
+                                                           std::size_t keys) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-  if constexpr (Port::shares_code && is_at_least<width, Source> && std::is_same_v<decltype(end), std::size_t>)
-    return AtLeast<width>{end < width ? width : end};
+  if constexpr (Port::flash_is_dear)
+    return KeysArePadded && keys >= width && end < width ? width : end;
   else
-    return end;
-}
-template <class Port, class Source, class Stride>
-constexpr auto score_columns(std::size_t end, Source source, RowMajor<float, Stride>) noexcept {
-  using Narrow = narrowed<narrowed<Port, Stride>, Source>;
-  if constexpr (Port::shares_code && is_few<Port, Source>)
-    return source;
-  else if constexpr (Port::shares_code)
-    return score_columns<Port>(end, source);
-  else if constexpr (padded<Narrow>(Source{}) == Narrow::lanes)
-    return Extent<Narrow::lanes>{};
-  else
-    return padded<Narrow>(end);
+    return KeysArePadded ? padded<Port>(end) : end;
 }
 
-// softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al., "Attention Is All
-// You Need", 2017, equation 1).
-//
-//   queries  [rows, key_dim]
-//   keys     [key_dim, source tokens]      transposed
-//   values   [source tokens, value_dim]
-//   scores   [rows, source tokens]         scratch, its rows padded; holds the weights when `take_weights` sees them
-//   context  [rows, value_dim]             overwritten; may be `queries`
-//   take_weights                           is shown each row of weights; it may drop some
-template <class Port>
-constexpr void attend(auto rows, auto key_dim, auto value_dim, const auto& queries, const auto& keys, const auto& values,
-                      const auto& scores, const auto& context, float scale, const auto& visible, const auto& take_weights) noexcept {
-  matmul<Port>(Product{rows, key_dim, score_columns<Port>(visible.end(0, rows), visible.keys(), keys), queries, keys, Zero{}, scores});
-  masked_softmax<narrowed<narrowed<Port, decltype(scores.stride)>, decltype(visible.keys())>>(rows, scores, scale, visible);
-  for (std::size_t i = 0; i < rows; ++i) take_weights(i, scores.at(i, 0), visible.end(i, 1));
-  using Visible = std::remove_cvref_t<decltype(visible)>;
-  if constexpr (Port::shares_code && !(Port::lanes == 1 && is_tiny<decltype(rows), Visible, decltype(value_dim)>)) {
-    if (const std::size_t common = visible.common(0, rows); common != 0)
-      matmul<Port>(Product{rows, AtLeast<1>{common}, value_dim, scores, values, Zero{}, context});
-    else
-      fill_zeros(rows, value_dim, context);
-    add_rest<Port>(rows, value_dim, scores, values, context, visible);
-  } else {
-    matmul<Port>(Product{rows, visible, value_dim, scores, values, Zero{}, context});
+// Continues the chains of the context, which end at key `common`, over the keys from there on that
+// each query sees: a product of one row for every run of them.
+template <class Port, std::size_t TinyDim>
+TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& mask,
+                                               std::size_t common) noexcept {
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    const std::size_t end = mask.end(a.first + i);
+    float* const context = a.context.at(i, 0);
+    for (std::size_t j = common; j < end; ++j) {
+      const std::size_t run = j;
+      j = mask.next_hidden(a.first + i, j, end);
+      matmul_of_row<Port, TinyDim>({1,
+                                    j - run,
+                                    a.value_dim,
+                                    Input(a.scores).from(i, run),
+                                    a.values.from(run, 0),
+                                    context,
+                                    {context, a.value_dim}});
+      if (j == end) break;
+    }
   }
 }
 
-// Calls step(first, rows) for one block of rows after the other. Of a length that is known to the compiler, the
-// height of each block is too.
-template <std::size_t BlockRows, class Tokens>
-constexpr void for_each_block(Tokens tokens, auto step) noexcept {
-  std::size_t first = 0;
-  if constexpr (std::is_same_v<Tokens, std::size_t>) {
-    for (; first < tokens; first += BlockRows) step(first, smaller(BlockRows, tokens - first));
-  } else {
-    for (; first + BlockRows <= tokens; first += BlockRows) step(first, Extent<BlockRows>{});
-    constexpr Extent<Tokens{} % BlockRows> rest;
-    if constexpr (rest != 0) step(first, rest);
-  }
+// The same where each of `Rows` queries sees one key more than the one before: no branch depends on
+// it.
+template <class Port, std::size_t Rows>
+TINYATTN_ALWAYS_INLINE constexpr void add_triangle(const Attention& a,
+                                                   std::size_t common) noexcept {
+  const Input scores = Input(a.scores).from(0, common), values = a.values.from(common, 0);
+  for_each_vector<Port>(a.value_dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    TINYATTN_UNROLL
+    for (std::size_t i = 1; i < Rows; ++i) {
+      auto sum = at.load(a.context.at(i, 0), 0.0f);
+      TINYATTN_UNROLL
+      for (std::size_t j = 0; j < Rows; ++j)
+        if (j < i)
+          sum = Port::fma(Port::factor_of(*scores.at(i, j)), at.load(values.at(j, 0), 0.0f), sum);
+      at.store(a.context.at(i, 0), sum);
+    }
+  });
+}
+
+// The sizes of an attention that is tiny; zeros if it is not.
+struct AttentionShape {
+  std::size_t rows = 0, dim = 0, keys = 0;
+};
+
+// scores = queries . keys, as far as a query of the block sees.
+template <class Port, bool TransposedKeys, AttentionShape tiny>
+TINYATTN_ALWAYS_INLINE constexpr void compute_scores(const Attention& a,
+                                                     const Mask& mask) noexcept {
+  constexpr std::size_t known = padded<narrowed<Port, tiny.keys>>(tiny.keys);
+  const std::size_t end = mask.end(a.first + a.rows - 1);
+  const std::size_t cols =
+      tiny.rows != 0 ? known : score_columns<Port, !TransposedKeys>(end, mask.keys);
+  const Product product{a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores};
+  if constexpr (TransposedKeys)
+    matmul_transposed<Port>(product);
+  else
+    matmul<Port, Shape{tiny.rows, tiny.dim, known}>(product);
+}
+
+// context = weights . values: a product over the keys that all queries of the block see, then the
+// rest.
+template <class Port, AttentionShape tiny>
+TINYATTN_ALWAYS_INLINE constexpr void compute_context(const Attention& a,
+                                                      const Mask& mask) noexcept {
+  const std::size_t common = tiny.rows != 0 ? 0 : mask.common(a.first);
+  matmul<Port, Shape{tiny.rows, 0, tiny.dim}>(
+      {a.rows, common, a.value_dim, a.scores, a.values, nullptr, a.context});
+  if constexpr (!Port::flash_is_dear && tiny.rows == 0)
+    if (a.rows == Port::query_rows && !mask.has_holes() &&
+        mask.end(a.first + a.rows - 1) == common + a.rows - 1)
+      return add_triangle<Port, Port::query_rows>(a, common);
+  add_rest<Port, tiny.dim>(a, mask, common);
+}
+
+// take_weights(index, i, row, end) is shown the weights of each query i, row[0] to row[end - 1]; it
+// may drop some. A query of blocks that overlap is shown twice, with the same weights.
+template <class Port, bool TransposedKeys = false, AttentionShape tiny = AttentionShape{}>
+TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& a, const Mask& mask,
+                                             const auto& take_weights) noexcept {
+  compute_scores<Port, TransposedKeys, tiny>(a, mask);
+  masked_softmax<Port, tiny.keys>(a.rows, a.scores, mask, a.first, a.scale);
+  for (std::size_t i = 0; i < a.rows; ++i)
+    take_weights(a.index, a.first + i, a.scores.at(i, 0), mask.end(a.first + i));
+  compute_context<Port, tiny>(a, mask);
+}
+
+// What becomes of the weights: nothing, or a copy in `out`, [matrices, Tokens, SourceTokens].
+constexpr auto ignore_weights() noexcept {
+  return [](std::size_t, std::size_t, const float*, std::size_t) TINYATTN_INLINE_LAMBDA {};
+}
+template <std::size_t Tokens, std::size_t SourceTokens>
+constexpr auto copy_weights(float* out) noexcept {
+  return [out](std::size_t index, std::size_t i, const float* row, std::size_t end) {
+    for (std::size_t j = 0; j < SourceTokens; ++j)
+      out[(index * Tokens + i) * SourceTokens + j] = j < end ? row[j] : 0.0f;
+  };
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

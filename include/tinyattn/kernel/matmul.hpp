@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Matrix products in tiles.
+// Matrix products, covered by register tiles. A product of any shape is in flash once for each
+// port; one that is tiny is compiled for its shape.
 #pragma once
 
-#include "tinyattn/kernel/parts.hpp"
 #include "tinyattn/kernel/tile.hpp"
 
+#include <bit>
 #include <cstddef>
-#include <type_traits>
-#include <utility>
 
 TINYATTN_BEGIN
 
@@ -18,197 +17,204 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 template <class Port, std::size_t Vectors>
 inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / Vectors);
 
-// The width of a tile in vectors: what the port says, or more where few rows leave registers for it.
-template <class Port, class Rows>
-inline constexpr std::size_t tile_vectors = Port::tile_vectors;
-template <class Port, std::size_t Rows>
-requires(Rows* Port::tile_vectors <
-         Port::registers * 3 / 4) inline constexpr std::size_t tile_vectors<Port, Extent<Rows>> = smaller(16,
-                                                                                                          Port::registers * 3 / 4 / Rows);
-
-// The tiles of the `cols` columns from column j on, from top to bottom.
-template <class Port, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void matmul_columns(const auto& product, std::size_t j, auto cols) noexcept {
-  for_each_part<tile_rows<Port, Vectors>>(
-      product.rows, [&](std::size_t i, auto rows) TINYATTN_INLINE_LAMBDA { inline_tile<Port, rows, Vectors>(product, i, j, cols); });
+// Where the chains of `Width` columns from column j on start. Without a start these are zeros in
+// memory where flash is dear; else it is nullptr, and a tile clears its registers.
+template <class Port, std::size_t Width>
+TINYATTN_ALWAYS_INLINE constexpr const float* start_of(const Product& p, std::size_t j) noexcept {
+  const float* const none = Port::flash_is_dear ? zeros<Width> : nullptr;
+  return p.start == nullptr ? none : p.start + j;
 }
 
-// Whole tiles and a narrower one, where a row of a whole tile takes one instruction to load.
-template <class Port, std::size_t Cols>
-TINYATTN_ALWAYS_INLINE constexpr void matmul_whole_tiles(const auto& product, Extent<Cols>) noexcept {
-  constexpr Extent<Port::tile_vectors> width;
-  constexpr Extent<Cols % width> rest;
-  for (std::size_t j = 0; j + width <= Cols; j += width) matmul_columns<Port, width>(product, j, width);
-  if constexpr (rest != 0) matmul_columns<Port, rest>(product, Cols - rest, rest);
+// --- Panels: for machines with caches. Tiles of several sizes cover the product exactly. ---
+
+// The tiles of a panel from row i on downwards: of `Height` rows, then of the next lower power of
+// two, down to one. If exactly two lower ones are left, they are taken instead of a high one and a
+// very low one, whose sums are too few to hide the latency of an fma.
+template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
+TINYATTN_ALWAYS_INLINE constexpr void tiles_downwards(const Product& p, Input a, std::size_t i,
+                                                      std::size_t j, std::size_t last) noexcept {
+  constexpr std::size_t lower = std::bit_floor(Height - 1);
+  for (; p.rows - i >= Height && (Height >= 2 * lower || p.rows - i != 2 * lower); i += Height) {
+    tile<Port, Height, Vectors, kind>(start_of<Port, Vectors * Port::lanes>(p, j), a,
+                                      kind.is_transposed ? p.b.from(j, 0) : p.b.from(0, j),
+                                      p.out.from(i, j), p.inner, last);
+    a = a.from(Height, 0);
+  }
+  if constexpr (Height > 1) tiles_downwards<Port, Vectors, kind, lower>(p, a, i, j, last);
 }
 
-// The tiles of a product, panel after panel of columns, so that a panel of b stays near. What does not fill a vector is part of
-// the last panel if the compiler knows the number of columns, and else a panel of its own.
-template <class Port, std::size_t Cols>
-requires(has_neighbours<Port, Port::tile_vectors, 1>&& Cols > Port::tile_vectors) TINYATTN_ALWAYS_INLINE
-    constexpr void matmul_tiles(const auto& product, Extent<Cols> cols) noexcept {
-  matmul_whole_tiles<Port>(product, cols);
+// The panels of columns `begin` to `end`, all of one width: so a panel of b stays near while the
+// tiles go down. `last` columns fill the last vector of each.
+template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
+[[gnu::noinline]] constexpr void panels(const Product& p, std::size_t begin, std::size_t end,
+                                        std::size_t last) noexcept {
+  for (std::size_t j = begin; j < end; j += Vectors * Port::lanes)
+    tiles_downwards<Port, Vectors, kind, Height>(p, p.a, 0, j, last);
 }
-template <class Port, std::size_t Cols>
-TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, Extent<Cols> cols) noexcept {
-  constexpr Extent<(Cols + Port::lanes - 1) / Port::lanes> all;
-  for_each_part<tile_vectors<Port, decltype(product.rows)>>(all, [&](std::size_t first, auto vectors) TINYATTN_INLINE_LAMBDA {
-    constexpr std::size_t width = vectors * Port::lanes;
-    constexpr std::size_t last = cols - (all - vectors) * Port::lanes;
-    if (last == width || first + vectors < all)
-      matmul_columns<Port, vectors>(product, first * Port::lanes, Extent<width>{});
-    else
-      matmul_columns<Port, vectors>(product, first * Port::lanes, Extent<last>{});
-  });
+
+// The columns from column j on: in panels of `Vectors` vectors, then of the next lower power of
+// two, down to one and a part of one.
+template <class Port, std::size_t Vectors, std::size_t MostRows, bool Transposed>
+TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const Product& p, std::size_t j) noexcept {
+  constexpr std::size_t width = Vectors * Port::lanes,
+                        height = smaller(MostRows, tile_rows<Port, Vectors>);
+  const std::size_t end = p.cols - (p.cols - j) % width;
+  if (j != end) panels<Port, Vectors, TileKind{true, Transposed}, height>(p, j, end, Port::lanes);
+  if constexpr (Vectors > 1)
+    cover_columns<Port, std::bit_floor(Vectors - 1), MostRows, Transposed>(p, end);
+  else if (end != p.cols)
+    panels<Port, 1, TileKind{false, Transposed}, height>(p, end, p.cols, p.cols - end);
 }
+
+// --- Overlapping tiles: where flash is dear. All are of one size; the last in each direction
+// overlaps its neighbour. What is computed twice comes to the same bits. ---
+
+// The part of `size` elements behind that which starts at `first`; the last one ends with `count`.
+TINYATTN_ALWAYS_INLINE constexpr std::size_t next_part(std::size_t first, std::size_t size,
+                                                       std::size_t count) noexcept {
+  return smaller(first + size, count - size);
+}
+
+template <class Port, std::size_t Height>
+[[gnu::noinline]] constexpr void overlapping_tiles(const Product& p) noexcept {
+  constexpr std::size_t width = Port::tile_vectors * Port::lanes;
+  const float* const start = start_of<Port, width>(p, 0);
+  const std::size_t start_step = p.start == nullptr ? 0 : 1;
+  for (std::size_t i = 0;; i = next_part(i, Height, p.rows)) {
+    const Input a = p.a.from(i, 0);
+    const Output out = p.out.from(i, 0);
+    for (std::size_t j = 0;; j = next_part(j, width, p.cols)) {
+      tile<Port, Height, Port::tile_vectors>(start + j * start_step, a, p.b.from(0, j),
+                                             out.from(0, j), p.inner);
+      if (j + width == p.cols) break;
+    }
+    if (i + Height == p.rows) break;
+  }
+}
+
+// `count` tiles of one row and `Vectors` vectors, side by side from column j on; where they end.
+template <class Port, std::size_t Vectors, TileKind kind>
+TINYATTN_ALWAYS_INLINE constexpr std::size_t tiles_along(const Product& p, std::size_t i,
+                                                         std::size_t j,
+                                                         std::size_t count) noexcept {
+  constexpr std::size_t width = Vectors * Port::lanes;
+  for (; count != 0; --count, j += width)
+    tile<Port, 1, Vectors, kind>(start_of<Port, width>(p, j), p.a.from(i, 0),
+                                 kind.is_transposed ? p.b.from(j, 0) : p.b.from(0, j),
+                                 p.out.from(i, j), p.inner, smaller(Port::lanes, p.cols - j));
+  return j;
+}
+
+// Row i, without overlap: in tiles of `Vectors` vectors, and what is left in single ones.
+template <class Port, std::size_t Vectors, bool Transposed = false>
+TINYATTN_ALWAYS_INLINE constexpr void cover_row(const Product& p, std::size_t i) noexcept {
+  constexpr std::size_t width = Vectors * Port::lanes;
+  std::size_t j = 0, left = p.cols;
+  if constexpr (Vectors > 1) {
+    j = tiles_along<Port, Vectors, TileKind{}>(p, i, j, left / width);
+    left %= width;
+  }
+  tiles_along<Port, 1, TileKind{Port::lanes == 1, Transposed}>(p, i, j,
+                                                               padded<Port>(left) / Port::lanes);
+}
+
+// A product that is lower or narrower than a tile, or transposed.
+template <class Port, bool Transposed>
+[[gnu::noinline]] constexpr void single_rows(const Product& p) noexcept {
+  for (std::size_t i = 0; i < p.rows; ++i)
+    cover_row<Port, Transposed ? 1 : Port::tile_vectors, Transposed>(p, i);
+}
+
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void matmul_tiles(const auto& product, std::size_t cols) noexcept {
-  const std::size_t rest = cols % Port::lanes;
-  for_each_part<tile_vectors<Port, decltype(product.rows)>>(
-      cols / Port::lanes, [&](std::size_t first, auto vectors) TINYATTN_INLINE_LAMBDA {
-        matmul_columns<Port, vectors>(product, first * Port::lanes, Extent<vectors * Port::lanes>{});
+TINYATTN_ALWAYS_INLINE constexpr void cover_with_overlap(const Product& p) noexcept {
+  constexpr std::size_t height = tile_rows<Port, Port::tile_vectors>;
+  if (height == 1 || p.rows < height || p.cols < Port::tile_vectors * Port::lanes)
+    single_rows<Port, false>(p);
+  else
+    overlapping_tiles<Port, height>(p);
+}
+
+// --- Tiny products: compiled for their shape, into the place that needs them ---
+
+// 0 where a size is not known. `inner` may be unknown in a tiny product too.
+struct Shape {
+  std::size_t rows = 0, inner = 0, cols = 0;
+};
+
+// Where an fma is a function, little is gained by it: such a port has tiles of one row.
+template <class Port>
+inline constexpr bool compiles_tiny = tile_rows<Port, Port::tile_vectors> > 1;
+
+// Whether a product is compiled for its shape: of up to 512 multiply-adds, or up to 32,768 (that is
+// 32³) where flash is not dear.
+template <class Port>
+constexpr bool is_tiny(Shape shape) noexcept {
+  const std::size_t most = Port::flash_is_dear ? 512 : 32768;
+  return compiles_tiny<Port> && shape.rows != 0 && shape.rows * shape.inner * shape.cols <= most;
+}
+
+// `Vectors` vectors of all rows, from column j on; `last` columns fill the last.
+template <class Port, Shape shape, std::size_t Vectors, std::size_t last>
+TINYATTN_ALWAYS_INLINE constexpr void tiny_columns(const Product& p, std::size_t j) noexcept {
+  constexpr std::size_t even = Port::registers > 16 ? 2 - shape.inner % 2 : 1;
+  constexpr std::size_t steps = shape.inner == 0 ? 1 : shape.inner <= 4 ? shape.inner : even;
+  for_each_known_part<shape.rows, tile_rows<Port, Vectors>>(
+      [&]<std::size_t i, std::size_t height>() TINYATTN_INLINE_LAMBDA {
+        tile<Port, height, Vectors, TileKind{last == Port::lanes, false, steps}>(
+            start_of<Port, Vectors * Port::lanes>(p, j), p.a.from(i, 0), p.b.from(0, j),
+            p.out.from(i, j), p.inner, last);
       });
-  if (rest != 0) matmul_columns<Port, 1>(product, cols - rest, rest);
 }
 
-// --- Where flash is dear: the last tile overlaps its neighbour instead of being smaller ---
-
-// Calls step(first) for the parts of `Size` elements that cover `count`, which is no less.
-template <std::size_t Size>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_overlapping(std::size_t count, const auto& step) noexcept {
-  const std::size_t last = count - Size;
-  for (std::size_t first = 0;; first = smaller(first + Size, last)) {
-    step(first);
-    if (first == last) return;
+template <class Port, Shape shape>
+TINYATTN_ALWAYS_INLINE constexpr void tiny_matmul(const Product& p) noexcept {
+  constexpr std::size_t width = Port::tile_vectors * Port::lanes, rest = shape.cols % width;
+  for (std::size_t j = 0; j < shape.cols - rest; j += width)
+    tiny_columns<Port, shape, Port::tile_vectors, Port::lanes>(p, j);
+  if constexpr (rest != 0) {
+    constexpr std::size_t vectors = padded<Port>(rest) / Port::lanes;
+    tiny_columns<Port, shape, vectors, rest - (vectors - 1) * Port::lanes>(p, shape.cols - rest);
   }
 }
 
-// Columns that do not fill a tile: part of one, if the compiler knows their number, else one vector at a time.
-template <class Port, std::size_t Rows, std::size_t Vectors, std::size_t Cols>
-constexpr void overlapping_few_columns(const auto& product, std::size_t i, Extent<Cols> cols) noexcept {
-  matmul_tile<Port, Rows, Vectors>(product, i, 0, cols);
-}
-template <class Port, std::size_t Rows, std::size_t Vectors>
-constexpr void overlapping_few_columns(const auto& product, std::size_t i, std::size_t cols) noexcept {
-  for_each_vector<Port>(cols, [&](std::size_t j, auto n) { matmul_tile<Port, Rows, 1>(product, i, j, n); });
-}
-
-// The tiles of `Rows` rows from row i on, from left to right. The last one overlaps its neighbour if it has to:
-// what is computed twice comes to the same bits.
-template <class Port, std::size_t Rows, std::size_t Vectors>
-constexpr void overlapping_rows(const auto& product, std::size_t i) noexcept {
-  constexpr Extent<Vectors * Port::lanes> width;
-  constexpr bool fills = is_at_least<width, std::remove_cvref_t<decltype(product.cols)>>;
-  const std::size_t cols = product.cols;
-  if constexpr (requires { product.cols.rest(); }) {
-    constexpr Extent<decltype(product.cols.rest()){}> rest;
-    for (std::size_t j = 0; j < cols - rest; j += width) matmul_tile<Port, Rows, Vectors>(product, i, j, width);
-    matmul_tile<Port, Rows, rest>(product, i, cols - rest, rest);
-  } else if (fills || cols >= width) {
-    for_each_overlapping<width>(cols,
-                                [&](std::size_t j) TINYATTN_INLINE_LAMBDA { matmul_tile<Port, Rows, Vectors>(product, i, j, width); });
-  } else if constexpr (!fills) {
-    overlapping_few_columns<Port, Rows, Vectors>(product, i, product.cols);
-  }
+// A product of one row and few terms, for which a call would take long. Its chains go on from
+// `start`, which may be `out`, but not nullptr.
+template <class Port, std::size_t TinyCols>
+TINYATTN_ALWAYS_INLINE constexpr void matmul_of_row(const Product& p) noexcept {
+#if defined(__OPTIMIZE_SIZE__)
+  constexpr std::size_t vectors = 1;
+#else
+  constexpr std::size_t vectors = Port::tile_vectors;
+#endif
+  if (p.start == nullptr) __builtin_unreachable();
+  if constexpr (TinyCols != 0)
+    tiny_matmul<narrowed<Port, TinyCols>, Shape{1, 0, TinyCols}>(p);
+  else
+    cover_row<Port, vectors>(p, 0);
 }
 
-// The width of a tile in vectors, and its height.
-template <class Port, class Cols>
-inline constexpr std::size_t overlapping_vectors = Port::tile_vectors;
-template <class Port, std::size_t Cols>
-inline constexpr std::size_t overlapping_vectors<Port, Extent<Cols>> = evenly((Cols + Port::lanes - 1) / Port::lanes, Port::tile_vectors);
+// --- Products: of any shape, no size 0 but perhaps `inner` ---
 
-template <class Port, std::size_t Vectors, class Rows>
-inline constexpr std::size_t even_tile_rows = tile_rows<Port, Vectors>;
-template <class Port, std::size_t Vectors, std::size_t Rows>
-inline constexpr std::size_t even_tile_rows<Port, Vectors, Extent<Rows>> = evenly(Rows, tile_rows<Port, Vectors>);
-template <class Port, std::size_t Vectors, std::size_t Rows>
-inline constexpr std::size_t even_tile_rows<Port, Vectors, AtLeast<Rows>> = Rows;
-
-// The tiles of a product, from top to bottom; the last ones may overlap their neighbours too.
-template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
-constexpr void overlapping_tiles(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
-  constexpr std::size_t vectors = overlapping_vectors<Port, Cols>;
-  constexpr std::size_t height = even_tile_rows<Port, vectors, Rows>;
-  const std::size_t rows = product.rows;
-  if (is_at_least<height, Rows> || rows >= height) {
-    for_each_overlapping<height>(rows, [&](std::size_t i) TINYATTN_INLINE_LAMBDA { overlapping_rows<Port, height, vectors>(product, i); });
-  } else if constexpr (std::is_same_v<Rows, std::size_t>) {
-    for (std::size_t i = 0; i < rows; ++i) overlapping_rows<Port, 1, vectors>(product, i);
-  }
+// out = start + a . b
+template <class Port, Shape shape = Shape{}>
+TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product& p) noexcept {
+  if constexpr (is_tiny<Port>(shape))
+    tiny_matmul<narrowed<Port, shape.cols>, shape>(p);
+  else if constexpr (Port::flash_is_dear)
+    cover_with_overlap<Port>(p);
+  else if (p.rows == 1)  // which has registers for more columns
+    cover_columns<Port, std::bit_floor(Port::registers * 3 / 4), 1, false>(p, 0);
+  else
+    cover_columns<Port, Port::tile_vectors, 16, false>(p, 0);
 }
 
-// One copy in flash for products of every shape.
-template <class Port, class Product>
-[[gnu::noinline]] constexpr void matmul_of_any_shape(const Product& product) noexcept {
-  overlapping_tiles<Port>(product);
-}
-
-// A product of one shape: compiled for it, and inlined if it is small.
-template <class Rows, class Cols>
-inline constexpr bool is_small = false;
-template <std::size_t Rows, std::size_t Cols>
-inline constexpr bool is_small<Extent<Rows>, Extent<Cols>> = (Rows * Cols <= 64);
-
-template <class Rows, class Inner, class Cols>
-inline constexpr bool is_tiny = false;
-template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
-inline constexpr bool is_tiny<Extent<Rows>, Extent<Inner>, Extent<Cols>> = (Rows * Inner * Cols <= 512);
-template <class Rows, class Visible, class Cols>
-requires requires(const Visible& visible) { visible.keys(); }
-inline constexpr bool is_tiny<Rows, Visible, Cols> = is_tiny<Rows, decltype(std::declval<Visible>().keys()), Cols>;
-
-// Columns beyond whole tiles that a tile of their own takes: one or two, if a copy for them is worth its flash.
-template <std::size_t Rest>
-struct TilesAndRest {
-  std::size_t value;
-  constexpr operator std::size_t() const noexcept { return value; }
-  static constexpr Extent<Rest> rest() noexcept { return {}; }
-};
-
-template <class Port, std::size_t Width, class Cols>
-struct AnyCols {
-  using type = any_size<Width, Cols>;
-};
-template <class Port, std::size_t Width, std::size_t Cols>
-struct AnyCols<Port, Width, Extent<Cols>> {
-  static constexpr std::size_t rest = Cols % Width;
-  static constexpr bool has_tile = Port::lanes == 1 && unrolled_steps<Port, std::size_t> > 1 && (rest == 1 || rest == 2);
-  using several = std::conditional_t<has_tile, TilesAndRest<rest>, AtLeast<Width>>;
-  using type = std::conditional_t<(Cols < Width), Extent<Cols>, several>;
-};
-
-// The rows of b in a product of any shape. Where the way to the next one is part of an instruction it is worth a copy for each stride.
+// out = start + a . b transposed
 template <class Port>
-constexpr auto rows_of_b(const auto& b) noexcept {
-  if constexpr (port::steps_rows<Port>)
-    return b;
+TINYATTN_ALWAYS_INLINE constexpr void matmul_transposed(const Product& p) noexcept {
+  if constexpr (Port::flash_is_dear)
+    single_rows<Port, true>(p);
   else
-    return of_any_shape(b);
-}
-
-// Where flash is dear, products share a copy.
-template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
-constexpr void matmul_out_of_line(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
-  if constexpr (Port::shares_code) {
-    constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-    using Columns = typename AnyCols<Port, width, Cols>::type;
-    using AnyRows = any_size<even_tile_rows<Port, overlapping_vectors<Port, Columns>, Rows>, Rows>;
-    matmul_of_any_shape<Port>(kernel::Product{AnyRows{product.rows}, any_size<1, Inner>{product.inner}, Columns{product.cols},
-                                              of_any_shape(read_only(product.a)), rows_of_b<Port>(read_only(product.b)),
-                                              of_any_shape<width>(product.start), of_any_shape(product.out)});
-  } else {
-    matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
-  }
-}
-
-// Small ones are compiled into the place that needs them.
-template <class Port, class Rows, class Inner, class Cols, class A, class B, class Start, class Out>
-TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product<Rows, Inner, Cols, A, B, Start, Out>& product) noexcept {
-  if constexpr (Port::shares_code ? is_tiny<Rows, Inner, Cols> : is_small<Rows, Cols>)
-    matmul_tiles<narrowed<Port, Cols>>(product, product.cols);
-  else
-    matmul_out_of_line<Port>(product);
+    cover_columns<Port, 1, 16, true>(p, 0);
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

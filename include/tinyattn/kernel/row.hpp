@@ -1,149 +1,153 @@
 // SPDX-License-Identifier: MIT
 //
-// A row of floats, what becomes of each, and the sum behind a softmax: sixteen lanes, whatever the vector.
+// A row of floats: its vectors, what becomes of each, and its sum in sixteen lanes, whatever the
+// vector.
 #pragma once
 
-#include "tinyattn/kernel/one_lane.hpp"
-#include "tinyattn/kernel/operand.hpp"
+#include "tinyattn/kernel/size.hpp"
 #include "tinyattn/math.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// A row and where what becomes of it goes, which may be the same place; `count` is an Extent or a number. A padded row has room
-// for whole vectors there, or, on one lane, for as many elements as the longest row.
-template <bool Padded, class Count>
-struct Row {
-  static constexpr bool is_padded = Padded;
-  const float* from;
-  float* to;
-  [[no_unique_address]] Count count;
-
-  constexpr Row in_place() const noexcept { return {to, to, count}; }
-
-  // How many vectors it fills, the last of them perhaps in part: a number or, as the count is, an Extent.
-  template <class Port>
-  constexpr auto vectors() const noexcept {
-    if constexpr (std::is_same_v<Count, std::size_t>)
-      return padded<Port>(count) / Port::lanes;
-    else
-      return Extent<padded<Port>(Count{}) / Port::lanes>{};
-  }
-
-  // Vector v of `vectors`, the last of which may be a part of one.
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr auto load(std::size_t v, std::size_t vectors) const noexcept {
-    const float* const p = from + v * Port::lanes;
-    return v + 1 < vectors ? Port::load(p) : Port::load_n(p, count - v * Port::lanes, -infinity);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void store(std::size_t v, std::size_t vectors, typename Port::vec x) const noexcept {
-    float* const p = to + v * Port::lanes;
-    if (Padded || v + 1 < vectors)
-      Port::store(p, x);
-    else
-      Port::store_n(p, x, count - v * Port::lanes);
-  }
-};
-
-// The same row, of which the type says no more of a count than that it is one or two vectors, or whole ones.
-template <class Port, bool Padded>
-constexpr Row<Padded, std::size_t> of_any_count(const Row<Padded, std::size_t>& row) noexcept {
-  return row;
-}
-template <class Port, bool Padded, std::size_t Count>
-constexpr auto of_any_count(const Row<Padded, Extent<Count>>& row) noexcept {
-  using Many = std::conditional_t<Count % Port::lanes == 0, MultipleOf<Port::lanes>, std::size_t>;
-  if constexpr (Count <= 2 * Port::lanes)
-    return row;
-  else
-    return Row<Padded, Many>{row.from, row.to, {Count}};
-}
-
-// to[j] = apply(from[j]) for every vector of a row.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void transform_row(const auto& row, auto apply) noexcept {
-  for_each_vector<Port>(
-      row.count, [=](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { store<Port>(row.to + j, apply(load<Port>(row.from + j, n)), n); });
-}
-
-// What the lanes of a vector combine to, in every lane: lane q takes lane q + lanes / 2, then q + lanes / 4, and so on to q + 1.
+// What the lanes of a vector combine to: lane q takes lane q + lanes / 2, then q + lanes / 4, and
+// so on to q + 1.
 template <class Port, std::size_t Half = Port::lanes / 2>
-TINYATTN_ALWAYS_INLINE constexpr auto fold(typename Port::vec v, auto combine) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr float fold(typename Port::vec v, const auto& combine) noexcept {
   if constexpr (Half == 0)
-    return v;
+    return Port::first(v);
   else
     return fold<Port, Half / 2>(combine(v, Port::template swapped<Half>(v)), combine);
 }
 
-// The sixteen lanes of a row sum, which start at +0.
+// The sum of the sixteen lanes: lane q takes lane q + 8, then q + 4, q + 2 and q + 1.
+// `Used` vectors hold what is not empty; empty lanes are left out.
+template <class Port, std::size_t Used>
+TINYATTN_ALWAYS_INLINE constexpr float total_of_lanes(typename Port::vec (&sums)[Used]) noexcept {
+  TINYATTN_UNROLL_FOR_SPEED
+  for (std::size_t half = 8 / Port::lanes; half > 0; half /= 2) {
+    const std::size_t count = half < Used ? smaller(half, Used - half) : 0;
+    TINYATTN_UNROLL_FOR_SPEED
+    for (std::size_t q = 0; q < count; ++q) sums[q] = Port::add(sums[q], sums[q + half]);
+  }
+  return fold<Port>(sums[0], [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::add(a, b); });
+}
+
+// The sixteen lanes, which start at +0: element j of a row is added to lane j % 16.
 template <class Port>
-struct SixteenLanes {
+struct LaneSums {
   static constexpr std::size_t vectors = 16 / Port::lanes;
   typename Port::vec sums[vectors];
 
-  TINYATTN_ALWAYS_INLINE constexpr SixteenLanes() noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr LaneSums() noexcept {
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < vectors; ++v) sums[v] = Port::fill(0.0f);
+    for (std::size_t q = 0; q < vectors; ++q) sums[q] = Port::splat(0.0f);
   }
 
-  TINYATTN_ALWAYS_INLINE constexpr void add(std::size_t v, typename Port::vec terms) noexcept { sums[v] = Port::add(sums[v], terms); }
-
-  // Lane q takes lane q + 8, then q + 4, q + 2 and q + 1.
-  TINYATTN_ALWAYS_INLINE constexpr float total() noexcept {
-    fold_vectors();
-    return Port::first(fold<Port>(sums[0], [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::add(a, b); }));
+  // Adds a vector of a row to vector q of the lanes.
+  TINYATTN_ALWAYS_INLINE constexpr void add(std::size_t q, typename Port::vec terms) noexcept {
+    sums[q] = Port::add(sums[q], terms);
   }
+  TINYATTN_ALWAYS_INLINE constexpr float total() noexcept { return total_of_lanes<Port>(sums); }
+};
 
- private:
-  template <std::size_t Half = vectors / 2>
-  TINYATTN_ALWAYS_INLINE constexpr void fold_vectors() noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Half; ++v) add(v, sums[v + Half]);
-    if constexpr (Half > 1) fold_vectors<Half / 2>();
+// The vector of a row that starts at element j, or the part of it that the row fills.
+template <class Port, bool IsWhole>
+struct RowVector {
+  std::size_t j;
+  std::size_t count = Port::lanes;
+
+  TINYATTN_ALWAYS_INLINE constexpr auto load(const float* row, float rest) const noexcept {
+    if constexpr (IsWhole)
+      return Port::load(row + j);
+    else
+      return Port::load_n(row + j, count, rest);
+  }
+  TINYATTN_ALWAYS_INLINE constexpr void store(float* row, typename Port::vec v) const noexcept {
+    if constexpr (IsWhole)
+      Port::store(row + j, v);
+    else
+      Port::store_n(row + j, v, count);
   }
 };
 
-// The sum of what term(j, n) gives for the vectors of a row: element j goes into lane j % 16. Behind the last element a term is +0.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float sum_of_terms(auto count, auto term) noexcept {
-  SixteenLanes<Port> lanes;
+// Calls step(vector) for every vector of a row of `count` elements. A row that IsWhole has whole
+// vectors only.
+template <class Port, bool IsWhole = false>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count,
+                                                      const auto& step) noexcept {
   std::size_t j = 0;
-  for (; j + 16 <= count; j += 16) {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < lanes.vectors; ++v) lanes.add(v, term(j + v * Port::lanes, Extent<Port::lanes>{}));
-  }
-  TINYATTN_UNROLL
-  for (std::size_t v = 0; v < lanes.vectors; ++v, j += Port::lanes) {
-    if (j >= count) break;
-    lanes.add(v, term(j, in_vector<Port>(count, j)));
-  }
-  return lanes.total();
+  for (std::size_t left = count / Port::lanes; left != 0; --left, j += Port::lanes)
+    step(RowVector<Port, true>{j});
+  if constexpr (Port::lanes > 1 && !IsWhole)
+    if (j != count) step(RowVector<Port, false>{j, count - j});
 }
 
+// Calls step.operator()<size>(j) for floats that a port of one lane moves at once: `size` of them
+// from element j on.
 template <class Port>
-constexpr float sum_of_row(const float* row, auto count) noexcept {
-  if constexpr (Port::lanes == 1)
-    return sum_of_floats<Port>(row, count);
-  else
-    return sum_of_terms<Port>(count, [=](std::size_t j, auto n) TINYATTN_INLINE_LAMBDA { return load<Port>(row + j, n); });
+TINYATTN_ALWAYS_INLINE constexpr void for_each_group(std::size_t count, const auto& step) noexcept {
+  std::size_t j = 0;
+  for (; j + Port::tile_vectors <= count; j += Port::tile_vectors)
+    step.template operator()<Port::tile_vectors>(j);
+  for (; j < count; ++j) step.template operator()<1>(j);
+}
+
+// As for_each_vector, with step(vector, q): q is the vector of LaneSums to which this one belongs,
+// a number that the compiler knows, unless a vector is one float.
+template <class Port, bool IsWhole = false>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
+                                                       const auto& step) noexcept {
+  std::size_t j = 0;
+  if constexpr (Port::lanes == 1) {
+    while (j != count)
+      for (std::size_t q = 0, end = smaller(count, j + 16); j != end; ++j)
+        step(RowVector<Port, true>{j}, q++);
+  } else {
+    for (std::size_t left = count / 16; left != 0; --left, j += 16) {
+      TINYATTN_UNROLL
+      for (std::size_t q = 0; q < 16 / Port::lanes; ++q)
+        step(RowVector<Port, true>{j + q * Port::lanes}, q);
+    }
+    TINYATTN_UNROLL
+    for (std::size_t q = 0; q < 16 / Port::lanes; ++q, j += Port::lanes) {
+      if (j + Port::lanes > count) {
+        if (!IsWhole && j != count) step(RowVector<Port, false>{j, count - j}, q);
+        break;
+      }
+      step(RowVector<Port, true>{j}, q);
+    }
+  }
+}
+
+// to[j] = apply(from[j]) for every vector of a row; lanes behind its end hold `rest`.
+template <class Port, bool IsWhole = false>
+TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to, std::size_t count,
+                                                    float rest, const auto& apply) noexcept {
+  for_each_vector<Port, IsWhole>(
+      count, [&](auto at) TINYATTN_INLINE_LAMBDA { at.store(to, apply(at.load(from, rest))); });
 }
 
 // What the elements of a row are multiplied with to add up to 1; 0 if their sum is 0.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
-  return everywhere<Port>(sum == 0.0f ? 0.0f : 1.0f / sum);
+  return Port::factor_of(sum == 0.0f ? 0.0f : 1.0f / sum);
 }
 
 // to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
-template <class Port>
-constexpr void normalize_row(const auto& row) noexcept {
-  const auto factor = reciprocal<Port>(sum_of_row<Port>(row.from, row.count));
-  transform_row<Port>(row, [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
+template <class Port, bool IsWhole = false>
+TINYATTN_ALWAYS_INLINE constexpr void normalize_row(const float* from, float* to,
+                                                    std::size_t count) noexcept {
+  LaneSums<Port> lanes;
+  for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
+    lanes.add(q, at.load(from, 0.0f));
+  });
+  const auto factor = reciprocal<Port>(lanes.total());
+  transform_row<Port, IsWhole>(from, to, count, 0.0f,
+                               [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

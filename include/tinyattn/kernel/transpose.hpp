@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The transpose of a matrix: in squares of vectors where the port can zip two of them, else a vector at a time if the port can scatter one.
+// The transpose of a matrix: in squares of vectors where the port can zip two of them, else a
+// vector at a time if the port can scatter one.
 #pragma once
 
-#include "tinyattn/kernel/operand.hpp"
+#include "tinyattn/kernel/row.hpp"
+#include "tinyattn/kernel/tile.hpp"
 
 #include <cstddef>
 
@@ -11,37 +13,45 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// A square of lanes x lanes elements. To zip row i and row i + lanes / 2 for every i, into rows 2 i and 2 i + 1, moves the
-// highest bit of a row's number to the lowest of a column's: log2(lanes) times, and the two have changed places.
+// A square of lanes x lanes elements. To zip row i and row i + lanes / 2 for every i, into rows 2 i
+// and 2 i + 1, moves the highest bit of a row's number to the lowest of a column's: log2(lanes)
+// times, and the two have changed places.
 template <class Port, std::size_t Left = Port::lanes>
-TINYATTN_ALWAYS_INLINE constexpr void transpose_square(typename Port::vec (&square)[Port::lanes]) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
+    typename Port::vec (&square)[Port::lanes]) noexcept {
   if constexpr (Left > 1) {
     typename Port::vec zipped[Port::lanes];
     TINYATTN_UNROLL
-    for (std::size_t i = 0; i < Port::lanes / 2; ++i) Port::zip(square[i], square[i + Port::lanes / 2], zipped[2 * i], zipped[2 * i + 1]);
+    for (std::size_t i = 0; i < Port::lanes / 2; ++i)
+      Port::zip(square[i], square[i + Port::lanes / 2], zipped[2 * i], zipped[2 * i + 1]);
     TINYATTN_UNROLL
     for (std::size_t i = 0; i < Port::lanes; ++i) square[i] = zipped[i];
     transpose_square<Port, Left / 2>(square);
   }
 }
 
-// to[j][i] = from[i][j] for rows x cols elements, both RowMajor.
+// to[j][i] = from[i][j] for rows x cols elements.
 template <class Port>
-constexpr void transpose(auto rows, auto cols, const auto& from, const auto& to) noexcept {
+constexpr void transpose(std::size_t rows, std::size_t cols, Input from, Output to) noexcept {
   std::size_t i = 0;
   if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); })
     for (; i + Port::lanes <= rows; i += Port::lanes)
-      for_each_vector<Port>(cols, [&](std::size_t j, auto n) {
+      for_each_vector<Port>(cols, [&](auto at) TINYATTN_INLINE_LAMBDA {
         typename Port::vec square[Port::lanes];
-        for (std::size_t lane = 0; lane < Port::lanes; ++lane) square[lane] = load<Port>(from.at(i + lane, j), n);
+        for (std::size_t lane = 0; lane < Port::lanes; ++lane)
+          square[lane] = at.load(from.at(i + lane, 0), 0.0f);
         transpose_square<Port>(square);
-        for (std::size_t lane = 0; lane < n; ++lane) Port::store(to.at(j + lane, i), square[lane]);
+        for (std::size_t lane = 0; lane < at.count; ++lane)
+          Port::store(to.at(at.j + lane, i), square[lane]);
       });
-  for (; i < rows; ++i) {
-    std::size_t j = 0;
-    if constexpr (requires(float* p, typename Port::vec v) { Port::scatter(p, 1, v); })
-      for (; j + Port::lanes <= cols; j += Port::lanes) Port::scatter(to.at(j, i), to.row_step(), Port::load(from.at(i, j)));
-    for (; j < cols; ++j) *to.at(j, i) = *from.at(i, j);
+  for (std::size_t rest = rows - i; rest != 0; --rest, ++i) {
+    std::size_t j = 0, left = cols;
+    if constexpr (requires(float* p, typename Port::vec v) { Port::scatter(p, 1, v); }) {
+      left = cols % Port::lanes;
+      for (; j + Port::lanes <= cols; j += Port::lanes)
+        Port::scatter(to.at(j, i), to.stride, Port::load(from.at(i, j)));
+    }
+    for (; left != 0; --left, ++j) *to.at(j, i) = *from.at(i, j);
   }
 }
 

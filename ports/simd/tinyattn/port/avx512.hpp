@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// AVX-512: sixteen lanes, so that a row sum is one register, and masks for what does not fill a vector. Where rows are known to be
-// short, eight lanes or four.
+// AVX-512: sixteen lanes, so that a row sum is one register, and masks for what does not fill a
+// vector. Where rows are known to be short, eight lanes or four.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -28,52 +28,86 @@ struct avx512_names;
 template <>
 struct avx512_names<16> {
   using vec = __m512;
-  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm512_set1_ps(x); }
-  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm512_loadu_ps(from); }
+  TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm512_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
+    return _mm512_loadu_ps(from);
+  }
   TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
-    return _mm512_mask_loadu_ps(fill(rest), below(n), from);
+    return _mm512_mask_loadu_ps(splat(rest), below(n), from);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm512_storeu_ps(to, v); }
-  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm512_mask_storeu_ps(to, below(n), v); }
-  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return _mm512_fmadd_ps(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
+    _mm512_mask_storeu_ps(to, below(n), v);
+  }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
+    return _mm512_fmadd_ps(a, b, c);
+  }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return _mm512_mask_blend_ps(_mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), otherwise, less);
   }
-  TINYATTN_ALWAYS_INLINE static __mmask16 below(std::size_t n) noexcept { return static_cast<__mmask16>((1u << n) - 1); }
+  TINYATTN_ALWAYS_INLINE static __mmask16 below(std::size_t n) noexcept {
+    return static_cast<__mmask16>((1u << n) - 1);
+  }
 };
 
 template <>
 struct avx512_names<8> {
   using vec = __m256;
-  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm256_set1_ps(x); }
-  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm256_loadu_ps(from); }
+  TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm256_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
+    return _mm256_loadu_ps(from);
+  }
   TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
-    return _mm256_mask_loadu_ps(fill(rest), below(n), from);
+    return _mm256_mask_loadu_ps(splat(rest), below(n), from);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm256_storeu_ps(to, v); }
-  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm256_mask_storeu_ps(to, below(n), v); }
-  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return _mm256_fmadd_ps(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
+    if (__builtin_constant_p(n) && n == 6) {
+      _mm_storeu_ps(to, _mm256_castps256_ps128(v));
+      return _mm_storel_pi(reinterpret_cast<__m64*>(to + 4), _mm256_extractf128_ps(v, 1));
+    }
+    _mm256_mask_storeu_ps(to, below(n), v);
+  }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
+    return _mm256_fmadd_ps(a, b, c);
+  }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return _mm256_mask_blend_ps(_mm256_cmp_ps_mask(a, b, _CMP_LT_OQ), otherwise, less);
   }
-  TINYATTN_ALWAYS_INLINE static __mmask8 below(std::size_t n) noexcept { return static_cast<__mmask8>((1u << n) - 1); }
+  TINYATTN_ALWAYS_INLINE static __mmask8 below(std::size_t n) noexcept {
+    return static_cast<__mmask8>((1u << n) - 1);
+  }
 };
 
 template <>
 struct avx512_names<4> {
   using vec = __m128;
-  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
+  // What a masked store wrote can be loaded only after it has left the store buffer, and on Zen 4
+  // it takes six cycles: one float or two, if the compiler knows that they are so many, move
+  // without a mask.
   TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
-    return _mm_mask_loadu_ps(fill(rest), below(n), from);
+    if (__builtin_constant_p(n) && n == 1) return _mm_move_ss(splat(rest), _mm_load_ss(from));
+    if (__builtin_constant_p(n) && n == 2)
+      return _mm_loadl_pi(splat(rest), reinterpret_cast<const __m64*>(from));
+    return _mm_mask_loadu_ps(splat(rest), below(n), from);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm_storeu_ps(to, v); }
-  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept { _mm_mask_storeu_ps(to, below(n), v); }
-  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return _mm_fmadd_ps(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
+    if (__builtin_constant_p(n) && n == 1) return _mm_store_ss(to, v);
+    if (__builtin_constant_p(n) && n == 2) return _mm_storel_pi(reinterpret_cast<__m64*>(to), v);
+    _mm_mask_storeu_ps(to, below(n), v);
+  }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
+    return _mm_fmadd_ps(a, b, c);
+  }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return _mm_mask_blend_ps(_mm_cmp_ps_mask(a, b, _CMP_LT_OQ), otherwise, less);
   }
-  TINYATTN_ALWAYS_INLINE static __mmask8 below(std::size_t n) noexcept { return static_cast<__mmask8>((1u << n) - 1); }
+  TINYATTN_ALWAYS_INLINE static __mmask8 below(std::size_t n) noexcept {
+    return static_cast<__mmask8>((1u << n) - 1);
+  }
 };
 
 }  // namespace detail
@@ -81,7 +115,7 @@ struct avx512_names<4> {
 template <std::size_t Lanes>
 struct avx512_lanes : detail::avx512_names<Lanes> {
   using vec = typename detail::avx512_names<Lanes>::vec;
-  using broadcasted = vec;
+  using factor = vec;
   using one_lane = fpu;
   using half = avx512_lanes<Lanes / 2>;
   static constexpr std::size_t lanes = Lanes;
@@ -89,18 +123,15 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   static constexpr std::size_t tile_vectors = 4;
   static constexpr std::size_t block_rows = 96;
   static constexpr std::size_t query_rows = 16;
-  static constexpr bool shares_code = false;
+  static constexpr bool flash_is_dear = false;
 
-  template <std::size_t Vectors>
-  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) row[v] = avx512_lanes::load(from + v * lanes);
-  }
-  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return avx512_lanes::fill(x); }
+  TINYATTN_ALWAYS_INLINE static vec factor_of(float x) noexcept { return avx512_lanes::splat(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }
   template <std::size_t By>
   TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
-    return [v]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA { return __builtin_shufflevector(v, v, (Q ^ By)...); }
+    return [v]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
+      return __builtin_shufflevector(v, v, (Q ^ By)...);
+    }
     (std::make_index_sequence<Lanes>{});
   }
   TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
@@ -114,7 +145,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
   TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
-  TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     typedef unsigned bits __attribute__((vector_size(sizeof(vec))));
     return reinterpret_cast<vec>(reinterpret_cast<bits>(shifted) << 23);
   }

@@ -10,11 +10,13 @@
 
 // GCC has a macro for each of the parts that may change a bit, Clang 14 for the whole only.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__)
-#error "tinyattn computes the same bits on every target, which -ffast-math forbids: compile without -ffast-math and its parts"
+#error \
+    "tinyattn computes the same bits on every target, which -ffast-math forbids: compile without -ffast-math and its parts"
 #endif
 
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "tinyattn lets NaN and infinity through, which -ffinite-math-only (a part of -ffast-math) forbids: compile without it"
+#error \
+    "tinyattn lets NaN and infinity through, which -ffinite-math-only (a part of -ffast-math) forbids: compile without it"
 #endif
 
 // 16 evaluates half precision as it is, and float as float.
@@ -23,12 +25,13 @@
     "tinyattn rounds every operation to float, but FLT_EVAL_METHOD says that this target does not: on x86, compile with -mfpmath=sse -msse2"
 #endif
 
-// A function of a port is one instruction or a few. Always inlined, it cannot be shared between units
-// that are built for different instruction sets.
+// A function of a port is one instruction or a few. Always inlined, it cannot be shared between
+// units that are built for different instruction sets.
 #define TINYATTN_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define TINYATTN_INLINE_LAMBDA __attribute__((always_inline))
 
-// What else the compiler may use, beside the port. Units that are built with different flags share no function of a port.
+// What else the compiler may use, beside the port. Units that are built with different flags share
+// no function of a port.
 #ifndef TINYATTN_FLAGS
 #if defined(__AVX512F__)
 #define TINYATTN_FLAGS avx512
@@ -48,12 +51,20 @@
 #define TINYATTN_EXPANDED_WITH(flags) TINYATTN_WITH(flags)
 #define TINYATTN_FLAGS_NAMESPACE TINYATTN_EXPANDED_WITH(TINYATTN_FLAGS)
 
-// Unrolls the loop that follows. Firmware is built with -O2 or -Os, where compilers leave the loops of a
-// register tile rolled and the tile in memory.
+// Unrolls the loop that follows. Firmware is built with -O2 or -Os, where compilers leave the loops
+// of a register tile rolled and the tile in memory.
 #define TINYATTN_UNROLL _Pragma("GCC unroll 64")
 
-// GCC compares the locals of lambdas in templates with the globals of the program that instantiates them, and
-// -Wshadow reports the library for a name that the user chose. Between these two it does not.
+// The same, but where the compiler is asked for small code.
+#if defined(__OPTIMIZE_SIZE__)
+#define TINYATTN_UNROLL_FOR_SPEED
+#else
+#define TINYATTN_UNROLL_FOR_SPEED TINYATTN_UNROLL
+#endif
+
+// GCC compares the locals of lambdas in templates with the globals of the program that instantiates
+// them, and -Wshadow reports the library for a name that the user chose. Between these two it does
+// not.
 #if defined(__clang__)
 #define TINYATTN_BEGIN
 #define TINYATTN_END

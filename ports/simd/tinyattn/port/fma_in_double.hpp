@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// fma with the double of a machine that has no fused multiply-add, and in constant expressions: rounded once, the bits of a
-// hardware fma for every operand but for the sign and payload of a NaN.
+// fma with the double of a machine that has no fused multiply-add, and in constant expressions:
+// rounded once, the bits of a hardware fma for every operand but for the sign and payload of a NaN.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -11,29 +11,35 @@
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
 
-// product + addend, rounded to odd where rounding to float, a second time, could go wrong: the error of the sum is found (Knuth's
-// two-sum) and, if there is one, of the two doubles around the exact value the one is taken whose last bit is 1. That of
-// the sum is 0 here. The second rounding then sees on which side of a tie it is (Boldo and Melquiond, "Emulation of FMA and
-// correctly rounded sums: proved algorithms using rounding to odd", 2008). Not for infinities, which would make a NaN here.
+// product + addend, rounded to odd where rounding to float, a second time, could go wrong: the
+// error of the sum is found (Knuth's two-sum) and, if there is one, of the two doubles around the
+// exact value the one is taken whose last bit is 1. That of the sum is 0 here. The second rounding
+// then sees on which side of a tie it is (Boldo and Melquiond, "Emulation of FMA and correctly
+// rounded sums: proved algorithms using rounding to odd", 2008). Not for infinities, which would
+// make a NaN here.
 TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend) noexcept {
   const double sum = product + addend;
   const double addend_in_sum = sum - product;
   const double error = (product - (sum - addend_in_sum)) + (addend - addend_in_sum);
   if (error == 0.0) return sum;
   const bool away_from_zero = (error > 0.0) == (sum > 0.0);
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) + (away_from_zero ? 1u : ~std::uint64_t{0}));
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +
+                               (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
-// a * b + c, rounded once. The product of two floats is exact in double; their sum with c is not, but rounding it again, to
-// float, is right unless it stands on a float or halfway between two, subnormal ones included: then its low 28 bits are zero.
+// a * b + c, rounded once. The product of two floats is exact in double; their sum with c is not,
+// but rounding it again, to float, is right unless it stands on a float or halfway between two,
+// subnormal ones included: then its low 28 bits are zero.
 //
-// No contraction can change a bit: the only product is exact, so that fusing it with an addition rounds the same number once.
+// No contraction can change a bit: the only product is exact, so that fusing it with an addition
+// rounds the same number once.
 TINYATTN_ALWAYS_INLINE constexpr float fma_in_double(float a, float b, float c) noexcept {
   constexpr std::uint64_t low_bits = 0x0fffffff, exponent_bits = 0x7ff0000000000000;
   const double product = static_cast<double>(a) * static_cast<double>(b);
   const double sum = product + static_cast<double>(c);
   const auto bits = std::bit_cast<std::uint64_t>(sum);
-  if ((bits & low_bits) != 0 || (bits & exponent_bits) == exponent_bits) return static_cast<float>(sum);
+  if ((bits & low_bits) != 0 || (bits & exponent_bits) == exponent_bits)
+    return static_cast<float>(sum);
   return static_cast<float>(add_to_odd(product, static_cast<double>(c)));
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// fma for a core without an FPU: integers only, rounded once, the bits of a hardware fma for every operand (all NaNs
-// are 0x7fc00000). About 70 instructions on a Cortex-M3 and 170 on a Cortex-M0; a rounded product and a
-// rounded sum from libgcc take 90 and 195.
+// fma for a core without an FPU: integers only, rounded once, the bits of a hardware fma for every
+// operand (all NaNs are 0x7fc00000). About 70 instructions on a Cortex-M3 and 170 on a Cortex-M0; a
+// rounded product and a rounded sum from libgcc take 90 and 195.
 //
-// A number is x * 2^(unit - 188), x of 64 bits and `unit` an exponent as the bits of a float hold it. The product of two mantissas
-// ends at bit 8 of x and begins at bit 54 or 55; the addend begins at bit 60 or 61. The lower of the two is shifted right to the
-// unit of the other. What it loses there is kept as a last bit of 1: that far apart, only whether something follows matters.
+// A number is x * 2^(unit - 188), x of 64 bits and `unit` an exponent as the bits of a float hold
+// it. The product of two mantissas ends at bit 8 of x and begins at bit 54 or 55; the addend begins
+// at bit 60 or 61. The lower of the two is shifted right to the unit of the other. What it loses
+// there is kept as a last bit of 1: that far apart, only whether something follows matters.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -21,35 +22,46 @@ inline constexpr std::uint32_t hidden_bit = 0x00800000u;
 inline constexpr std::uint32_t infinity_bits = 0x7f800000u;
 inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
 
-// 64-bit shifts are calls on a Cortex-M0 and eight instructions on an M3; word by word, with known limits, they are five.
-[[gnu::always_inline]] constexpr std::uint32_t high_word(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x >> 32); }
-[[gnu::always_inline]] constexpr std::uint32_t low_word(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x); }
-[[gnu::always_inline]] constexpr std::uint64_t words(std::uint32_t high, std::uint32_t low) noexcept {
+// 64-bit shifts are calls on a Cortex-M0 and eight instructions on an M3; word by word, with known
+// limits, they are five.
+[[gnu::always_inline]] constexpr std::uint32_t high_word(std::uint64_t x) noexcept {
+  return static_cast<std::uint32_t>(x >> 32);
+}
+[[gnu::always_inline]] constexpr std::uint32_t low_word(std::uint64_t x) noexcept {
+  return static_cast<std::uint32_t>(x);
+}
+[[gnu::always_inline]] constexpr std::uint64_t words(std::uint32_t high,
+                                                     std::uint32_t low) noexcept {
   return (std::uint64_t{high} << 32) | low;
 }
 
 // places: 1 to 31. The last bit is 1 if a 1 was lost.
-[[gnu::always_inline]] constexpr std::uint64_t shift_right_sticky(std::uint64_t x, std::uint32_t places) noexcept {
+[[gnu::always_inline]] constexpr std::uint64_t shift_right_sticky(std::uint64_t x,
+                                                                  std::uint32_t places) noexcept {
   const std::uint32_t lost = low_word(x) << (32 - places);
   const std::uint32_t low = (high_word(x) << (32 - places)) | (low_word(x) >> places);
   return words(high_word(x) >> places, low | (lost != 0 ? 1u : 0u));
 }
 
 // places: 1 to 31.
-[[gnu::always_inline]] constexpr std::uint64_t shift_left(std::uint64_t x, std::uint32_t places) noexcept {
+[[gnu::always_inline]] constexpr std::uint64_t shift_left(std::uint64_t x,
+                                                          std::uint32_t places) noexcept {
   return words((high_word(x) << places) | (low_word(x) >> (32 - places)), low_word(x) << places);
 }
 
 // 256 x y for x and y of 24 bits, from halves of 12 bits.
-[[gnu::always_inline]] constexpr std::uint64_t multiply_in_halves(std::uint32_t x, std::uint32_t y) noexcept {
+[[gnu::always_inline]] constexpr std::uint64_t multiply_in_halves(std::uint32_t x,
+                                                                  std::uint32_t y) noexcept {
   const std::uint32_t x_high = x >> 12, x_low = x & 0xfffu;
   const std::uint32_t y_high = y >> 12, y_low = y & 0xfffu;
   const std::uint32_t middle = x_high * y_low + x_low * y_high;
   return words(x_high * y_high + (middle >> 12), middle << 20) + ((x_low * y_low) << 8);
 }
 
-// 256 x y for x and y of 24 bits. ARMv6-M (Cortex-M0) has no product of 64 bits; its 64-bit multiplication is a call.
-[[gnu::always_inline]] constexpr std::uint64_t multiply_mantissas(std::uint32_t x, std::uint32_t y) noexcept {
+// 256 x y for x and y of 24 bits. ARMv6-M (Cortex-M0) has no product of 64 bits; its 64-bit
+// multiplication is a call.
+[[gnu::always_inline]] constexpr std::uint64_t multiply_mantissas(std::uint32_t x,
+                                                                  std::uint32_t y) noexcept {
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
   return multiply_in_halves(x, y);
 #else
@@ -57,9 +69,10 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
 #endif
 }
 
-// The 24 high bits of x, rounded to nearest, ties to even, and added to the bits of sign and exponent: a carry out of the
-// mantissa moves the exponent up, to infinity at last.
-[[gnu::always_inline]] constexpr float add_rounded_mantissa(std::uint32_t bits, std::uint64_t x) noexcept {
+// The 24 high bits of x, rounded to nearest, ties to even, and added to the bits of sign and
+// exponent: a carry out of the mantissa moves the exponent up, to infinity at last.
+[[gnu::always_inline]] constexpr float add_rounded_mantissa(std::uint32_t bits,
+                                                            std::uint64_t x) noexcept {
   const std::uint32_t high = high_word(x);
   std::uint32_t mantissa = (high >> 8) + ((high >> 7) & 1u);
   if ((high & 0xffu) == 0x80u && low_word(x) == 0) mantissa &= ~1u;
@@ -67,7 +80,8 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
 }
 
 // A result too large, or subnormal, or too small; x begins at bit 63.
-[[gnu::noinline]] constexpr float round_outside_normal(std::uint32_t sign, std::int32_t exponent, std::uint64_t x) noexcept {
+[[gnu::noinline]] constexpr float round_outside_normal(std::uint32_t sign, std::int32_t exponent,
+                                                       std::uint64_t x) noexcept {
   if (exponent > 0) return std::bit_cast<float>(sign | infinity_bits);
   const auto places = static_cast<std::uint32_t>(1 - exponent);
   if (places > 31) return std::bit_cast<float>(sign);
@@ -75,9 +89,12 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
 }
 
 // x * 2^(unit - 188) with the top bit of `sign`, for x below 2^63.
-[[gnu::always_inline]] constexpr float normalize_and_round(std::uint32_t sign, std::int32_t unit, std::uint64_t x) noexcept {
+[[gnu::always_inline]] constexpr float normalize_and_round(std::uint32_t sign, std::int32_t unit,
+                                                           std::uint64_t x) noexcept {
   if (high_word(x) == 0) [[unlikely]] {
-    if (x == 1) return std::bit_cast<float>(sign & sign_bit);  // only if the addend is 0 and the product below every float
+    if (x == 1)
+      return std::bit_cast<float>(
+          sign & sign_bit);  // only if the addend is 0 and the product below every float
     if (x == 0) return 0.0f;
     x <<= 31;
     unit -= 31;
@@ -86,39 +103,45 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   x = shift_left(x, leading_zeros);
   sign &= sign_bit;
   const std::int32_t exponent = unit + 2 - static_cast<std::int32_t>(leading_zeros);
-  const auto below = static_cast<std::uint32_t>(exponent - 1);  // the hidden bit of the mantissa adds the 1
+  const auto below =
+      static_cast<std::uint32_t>(exponent - 1);  // the hidden bit of the mantissa adds the 1
   if (below >= 254u) return round_outside_normal(sign, exponent, x);
   return add_rounded_mantissa(sign + (below << 23), x);
 }
 
 // high * 2^32 shifted right by 32 places or more.
-[[gnu::always_inline]] constexpr std::uint64_t shift_right_far(std::uint32_t high, std::uint32_t places) noexcept {
+[[gnu::always_inline]] constexpr std::uint64_t shift_right_far(std::uint32_t high,
+                                                               std::uint32_t places) noexcept {
   if (places > 63) return high != 0 ? 1u : 0u;
   const std::uint32_t lost = (high << 1) << (63 - places);
   return (high >> (places - 32)) | (lost != 0 ? 1u : 0u);
 }
 
-struct Unpacked {
+struct unpacked {
   std::uint32_t exponent;
   std::uint32_t mantissa;
 };
 
-[[gnu::always_inline]] constexpr Unpacked unpack_normal(std::uint32_t bits) noexcept {
+[[gnu::always_inline]] constexpr unpacked unpack_normal(std::uint32_t bits) noexcept {
   return {bits << 1 >> 24, (bits & (hidden_bit - 1)) | hidden_bit};
 }
 
 // The product in its unit, plus the addend; `sign` and `addend_sign` count by their top bits.
-[[gnu::always_inline]] constexpr float add_to_product(std::uint32_t sign, std::int32_t unit, std::uint64_t product,
-                                                      std::uint32_t addend_sign, Unpacked addend) noexcept {
+[[gnu::always_inline]] constexpr float add_to_product(std::uint32_t sign, std::int32_t unit,
+                                                      std::uint64_t product,
+                                                      std::uint32_t addend_sign,
+                                                      unpacked addend) noexcept {
   const auto addend_unit = static_cast<std::int32_t>(addend.exponent);
   const std::int32_t distance = unit - addend_unit;
   std::uint64_t other = words(addend.mantissa << 5, 0);
   if (distance > 0) {
     const std::uint32_t high = addend.mantissa << 6;
     const auto places = static_cast<std::uint32_t>(distance);
-    other = distance < 32 ? words(high >> places, high << (32 - places)) : shift_right_far(high, places);
+    other = distance < 32 ? words(high >> places, high << (32 - places))
+                          : shift_right_far(high, places);
   } else {
-    product = distance > -31 ? shift_right_sticky(product, static_cast<std::uint32_t>(1 - distance)) : 1u;
+    product =
+        distance > -31 ? shift_right_sticky(product, static_cast<std::uint32_t>(1 - distance)) : 1u;
     unit = addend_unit + 1;
   }
   std::uint64_t sum = product + other;
@@ -133,24 +156,28 @@ struct Unpacked {
 }
 
 // For an infinity or a NaN among the operands, or a product of zero.
-[[gnu::noinline]] constexpr float fma_without_product(std::uint32_t a, std::uint32_t b, std::uint32_t c) noexcept {
+[[gnu::noinline]] constexpr float fma_without_product(std::uint32_t a, std::uint32_t b,
+                                                      std::uint32_t c) noexcept {
   const std::uint32_t sign = (a ^ b) & sign_bit;
   const std::uint32_t a_size = a & ~sign_bit, b_size = b & ~sign_bit, c_size = c & ~sign_bit;
   const bool infinite_product = a_size == infinity_bits || b_size == infinity_bits;
   const bool zero_product = a_size == 0 || b_size == 0;
   const bool opposite = c_size == infinity_bits && sign != (c & sign_bit);
   const bool has_nan = a_size > infinity_bits || b_size > infinity_bits || c_size > infinity_bits;
-  if (has_nan || (infinite_product && (zero_product || opposite))) return std::bit_cast<float>(nan_bits);
+  if (has_nan || (infinite_product && (zero_product || opposite)))
+    return std::bit_cast<float>(nan_bits);
   if (infinite_product) return std::bit_cast<float>(sign | infinity_bits);
   if (c_size == 0) return std::bit_cast<float>(sign & c);  // -0 only from -0 and -0
   return std::bit_cast<float>(c);
 }
 
 // Neither zero nor subnormal, infinite or NaN.
-[[gnu::always_inline]] constexpr bool is_normal(Unpacked x) noexcept { return x.exponent - 1 < 254; }
+[[gnu::always_inline]] constexpr bool is_normal(unpacked x) noexcept {
+  return x.exponent - 1 < 254;
+}
 
 // A subnormal or a zero has no hidden bit, and the exponent of the smallest normal.
-[[gnu::always_inline]] constexpr void correct_subnormal(Unpacked& x) noexcept {
+[[gnu::always_inline]] constexpr void correct_subnormal(unpacked& x) noexcept {
   if (x.exponent == 0) x = {1, x.mantissa - hidden_bit};
 }
 
@@ -159,16 +186,18 @@ struct Unpacked {
   const auto a_bits = std::bit_cast<std::uint32_t>(a);
   const auto b_bits = std::bit_cast<std::uint32_t>(b);
   const auto c_bits = std::bit_cast<std::uint32_t>(c);
-  Unpacked x = unpack_normal(a_bits), y = unpack_normal(b_bits), z = unpack_normal(c_bits);
+  unpacked x = unpack_normal(a_bits), y = unpack_normal(b_bits), z = unpack_normal(c_bits);
   if (!is_normal(x) || !is_normal(y) || !is_normal(z)) [[unlikely]] {
     const bool not_finite = x.exponent == 255 || y.exponent == 255 || z.exponent == 255;
-    if (not_finite || (a_bits << 1) == 0 || (b_bits << 1) == 0) return fma_without_product(a_bits, b_bits, c_bits);
+    if (not_finite || (a_bits << 1) == 0 || (b_bits << 1) == 0)
+      return fma_without_product(a_bits, b_bits, c_bits);
     correct_subnormal(x);
     correct_subnormal(y);
     correct_subnormal(z);
   }
   const std::int32_t unit = static_cast<std::int32_t>(x.exponent + y.exponent) - 120;
-  return add_to_product(a_bits ^ b_bits, unit, multiply_mantissas(x.mantissa, y.mantissa), c_bits, z);
+  return add_to_product(a_bits ^ b_bits, unit, multiply_mantissas(x.mantissa, y.mantissa), c_bits,
+                        z);
 }
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail

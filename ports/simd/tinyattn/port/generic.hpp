@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Four lanes in the compilers' own vectors, for an instruction set that has no port yet. What must be rounded is computed lane by
-// lane, on the port for single floats.
+// Four lanes in the compilers' own vectors, for an instruction set that has no port yet. What must
+// be rounded is computed lane by lane, on the port for single floats.
 #pragma once
 
 #include "tinyattn/port/one_lane.hpp"
@@ -17,32 +17,33 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct generic {
   using vec [[gnu::vector_size(16)]] = float;
-  using broadcasted = vec;
+  using factor = vec;
   using one_lane = TINYATTN_ONE_LANE;
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t registers = 16;
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  static constexpr bool shares_code = one_lane::shares_code;
+  static constexpr bool flash_is_dear = one_lane::flash_is_dear;
 
-  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return *reinterpret_cast<const unaligned*>(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest = 0.0f) noexcept {
-    return each([=](std::size_t lane) TINYATTN_INLINE_LAMBDA { return lane < n ? from[lane] : rest; });
+  TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
+    return *reinterpret_cast<const unaligned*>(from);
   }
-  template <std::size_t Vectors>
-  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n,
+                                           float rest = 0.0f) noexcept {
+    return each([=](std::size_t lane)
+                    TINYATTN_INLINE_LAMBDA { return lane < n ? from[lane] : rest; });
   }
-  TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { *reinterpret_cast<unaligned*>(to) = v; }
+  TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept {
+    *reinterpret_cast<unaligned*>(to) = v;
+  }
   TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
     TINYATTN_UNROLL
     for (std::size_t lane = 0; lane < lanes; ++lane)
       if (lane < n) to[lane] = v[lane];
   }
-  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return vec{x, x, x, x}; }
-  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return vec{x, x, x, x}; }
+  TINYATTN_ALWAYS_INLINE static vec factor_of(float x) noexcept { return vec{x, x, x, x}; }
+  TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return vec{x, x, x, x}; }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }
   template <std::size_t By>
   TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
@@ -50,17 +51,22 @@ struct generic {
   }
 
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
-    return each([=](std::size_t lane) TINYATTN_INLINE_LAMBDA { return one_lane::fma(a[lane], b[lane], c[lane]); });
+    return each([=](std::size_t lane)
+                    TINYATTN_INLINE_LAMBDA { return one_lane::fma(a[lane], b[lane], c[lane]); });
   }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept {
-    return each([=](std::size_t lane) TINYATTN_INLINE_LAMBDA { return one_lane::mul(a[lane], b[lane]); });
+    return each([=](std::size_t lane)
+                    TINYATTN_INLINE_LAMBDA { return one_lane::mul(a[lane], b[lane]); });
   }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
-    return each([=](std::size_t lane) TINYATTN_INLINE_LAMBDA { return one_lane::add(a[lane], b[lane]); });
+    return each([=](std::size_t lane)
+                    TINYATTN_INLINE_LAMBDA { return one_lane::add(a[lane], b[lane]); });
   }
   TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a < b ? b : a; }
-  TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept { return a < b ? less : otherwise; }
-  TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+    return a < b ? less : otherwise;
+  }
+  TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     return reinterpret_cast<vec>(reinterpret_cast<words>(shifted) << 23);
   }
 
@@ -68,7 +74,9 @@ struct generic {
   using words [[gnu::vector_size(16)]] = std::uint32_t;
   using unaligned [[gnu::vector_size(16), gnu::aligned(4), gnu::may_alias]] = float;
 
-  TINYATTN_ALWAYS_INLINE static vec each(auto compute) noexcept { return vec{compute(0), compute(1), compute(2), compute(3)}; }
+  TINYATTN_ALWAYS_INLINE static vec each(auto compute) noexcept {
+    return vec{compute(0), compute(1), compute(2), compute(3)};
+  }
 };
 
 static_assert(contract<generic>);

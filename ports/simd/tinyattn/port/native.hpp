@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: MIT
 //
-// The port of this build: the best one that the compiler flags allow, or the one that -DTINYATTN_PORT=name
-// asks for. A new port is one header beside this one and one line in the ladder.
+// The port of this build: the best one that the compiler flags allow, or the one that
+// -DTINYATTN_PORT=name asks for. A new port is one header beside this one and one rung of this
+// ladder. All else follows: builds and tests read in a rung's comment on which architectures the
+// port is built, and which compiler flags ask for it there.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
 
 #ifndef TINYATTN_PORT
 #if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__FMA__)
+// on x86_64 with -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mfma -mbmi -mbmi2 -mpopcnt
 #define TINYATTN_PORT avx512
 #elif defined(__AVX2__) && defined(__FMA__)
+// on x86_64 with -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
 #define TINYATTN_PORT avx2
 #elif defined(__FMA__)
+// on x86_64 with -mavx -mfma, anywhere else
 #define TINYATTN_PORT generic
 #elif defined(__SSE2__)
+// on x86_64
 #define TINYATTN_PORT sse2
 #elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+// on arm with -mcpu=cortex-m55 -mfloat-abi=hard
 #define TINYATTN_PORT helium
 #elif defined(__ARM_NEON) && defined(__ARM_FEATURE_FMA)
+// on aarch64, on arm with -mfpu=neon-vfpv4
 #define TINYATTN_PORT neon
 #else
 #include "tinyattn/port/one_lane.hpp"
@@ -32,10 +40,8 @@
 #include TINYATTN_PORT_HEADER(TINYATTN_PORT)
 #include "tinyattn/port/scalar.hpp"
 
-#include <type_traits>
-
-// Whatever depends on the port lives in an inline namespace named after it and the flags, so that units built for
-// different instruction sets never share a function.
+// Whatever depends on the port lives in an inline namespace named after it and the flags, so that
+// units built for different instruction sets never share a function.
 #define TINYATTN_ON(name, flags) on_##name##_with_##flags
 #define TINYATTN_EXPANDED_ON(name, flags) TINYATTN_ON(name, flags)
 #define TINYATTN_PORT_NAMESPACE TINYATTN_EXPANDED_ON(TINYATTN_PORT, TINYATTN_FLAGS)
@@ -47,7 +53,7 @@ using native_port = port::TINYATTN_PORT;
 // Computes on the native port, or on the scalar one if it is the compiler that computes.
 template <class Computation>
 TINYATTN_ALWAYS_INLINE constexpr auto on_native_port(Computation compute) noexcept {
-  if (std::is_constant_evaluated()) return compute(port::scalar{});
+  if (__builtin_is_constant_evaluated()) return compute(port::scalar{});
   return compute(native_port{});
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// NEON: four lanes. The two architectures differ in how many registers there are and in what one instruction can
-// load; and AArch64 multiplies with a lane of a register, where ARMv7 spreads each factor over one. ARMv7 flushes what is below 2^-126.
+// NEON: four lanes. The two architectures differ in how many registers there are and in what one
+// instruction can load; and AArch64 multiplies with a lane of a register, where ARMv7 spreads each
+// factor over one. ARMv7 flushes what is below 2^-126.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
 
 #if !defined(__ARM_NEON) || !defined(__ARM_FEATURE_FMA)
-#error "the port `neon` needs NEON and a fused multiply-add: compile for AArch64, or with -mfpu=neon-vfpv4"
+#error "the port `neon` needs NEON and a fused multiply-add: AArch64, or -mfpu=neon-vfpv4"
 #else
 
 #include "tinyattn/port/fpu.hpp"
@@ -15,41 +16,37 @@
 #include <arm_neon.h>
 
 #include <cstddef>
+#include <type_traits>
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct neon {
   using vec = float32x4_t;
-  using broadcasted = float32x4_t;
+  using factor = float32x4_t;
   using one_lane = fpu;
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  static constexpr bool shares_code = false;
+  static constexpr bool flash_is_dear = false;
 #if defined(__aarch64__)
-  static constexpr std::size_t registers = 24;  // of 32: eight hold factors of four steps, and a row beside the next
+  static constexpr std::size_t registers =
+      24;  // of 32: eight hold factors of four steps, and a row beside the next
   static constexpr std::size_t tile_vectors = 4;
 #else
   static constexpr std::size_t registers = 16;
-  static constexpr bool steps_pointers = true;
   static constexpr std::size_t tile_vectors = 2;
 #endif
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return vld1q_f32(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest = 0.0f) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n,
+                                           float rest = 0.0f) noexcept {
     if (n == lanes) return load(from);
-    vec v = fill(rest);
+    vec v = splat(rest);
     if (n == 1) v = vld1q_lane_f32(from, v, 0);
     if (n >= 2) v = vcombine_f32(vld1_f32(from), vget_high_f32(v));
     if (n == 3) v = vld1q_lane_f32(from + 2, v, 2);
     return v;
   }
-  template <std::size_t Vectors>
-  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
-  }
-  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[tile_vectors]) noexcept { load_whole_row(from, row); }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { vst1q_f32(to, v); }
   TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
     if (n == lanes) return store(to, v);
@@ -57,8 +54,8 @@ struct neon {
     if (n >= 2) vst1_f32(to, vget_low_f32(v));
     if (n == 3) vst1q_lane_f32(to + 2, v, 2);
   }
-  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return vdupq_n_f32(x); }
-  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return vdupq_n_f32(x); }
+  TINYATTN_ALWAYS_INLINE static vec factor_of(float x) noexcept { return vdupq_n_f32(x); }
+  TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return vdupq_n_f32(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return vgetq_lane_f32(v, 0); }
   template <std::size_t By>
   TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
@@ -72,56 +69,126 @@ struct neon {
 
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return vfmaq_f32(c, a, b); }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(vmulq_f32(a, b)); }
-  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return vaddq_f32(rounded(a), rounded(b)); }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
+    return vaddq_f32(rounded(a), rounded(b));
+  }
   TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return vmaxq_f32(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return vbslq_f32(vcltq_f32(a, b), less, otherwise);
   }
-  TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
 
+  // Rows of a tile. AArch64 multiplies with a lane of four factors; ARMv7 loads each as it goes
+  // along.
+  template <std::size_t Rows, std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static void tile(const float* start, const float* a, std::size_t a_stride,
+                                          const float* b, std::size_t b_stride, float* out,
+                                          std::size_t out_stride, std::size_t inner) noexcept {
+    vec sums[Rows][Vectors];
+    const float* factors[Rows];
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r, a += a_stride) {
+      factors[r] = a;
+      TINYATTN_UNROLL
+      for (std::size_t v = 0; v < Vectors; ++v)
+        sums[r][v] = r == 0 ? load(start + v * lanes) : sums[0][v];
+    }
+    const auto add_row = [&](auto fma_of) TINYATTN_INLINE_LAMBDA {
+      vec row[Vectors];
+      take_row(b, b_stride, row);
+      TINYATTN_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) fma_of(r, row);
+    };
+    std::size_t k = 0;
 #if defined(__aarch64__)
-  using factors = float32x4_t;
-  static constexpr std::size_t factor_steps = 4;
-  template <std::size_t Step>
-  struct factor_in_lane {
-    factors several;
-  };
-
-  TINYATTN_ALWAYS_INLINE static factors load_factors(const float* from) noexcept { return vld1q_f32(from); }
-  template <std::size_t Step>
-  TINYATTN_ALWAYS_INLINE static factor_in_lane<Step> lane(factors several) noexcept {
-    return {several};
-  }
-  template <std::size_t Step>
-  TINYATTN_ALWAYS_INLINE static vec fma(factor_in_lane<Step> a, vec b, vec c) noexcept {
-    return vfmaq_laneq_f32(c, b, a.several, Step);
-  }
-#else
-  // One instruction, if the compiler does not know that the next row of a lies as far from this as the last.
-  TINYATTN_ALWAYS_INLINE static float load_next(const float*& from) noexcept {
-    asm("" : "+r"(from));
-    return *from++;
-  }
+    repeat(inner / 4, [&]() TINYATTN_INLINE_LAMBDA {
+      vec four[Rows];
+      TINYATTN_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) four[r] = load(factors[r] + k);
+      const auto step = [&](auto lane) TINYATTN_INLINE_LAMBDA {
+        add_row([&](std::size_t r, const vec(&row)[Vectors]) TINYATTN_INLINE_LAMBDA {
+          TINYATTN_UNROLL
+          for (std::size_t v = 0; v < Vectors; ++v)
+            sums[r][v] = vfmaq_laneq_f32(sums[r][v], row[v], four[r], decltype(lane)::value);
+        });
+      };
+      step(std::integral_constant<int, 0>{});
+      step(std::integral_constant<int, 1>{});
+      step(std::integral_constant<int, 2>{});
+      step(std::integral_constant<int, 3>{});
+      k += 4;
+    });
 #endif
+    repeat(inner - k, [&]() TINYATTN_INLINE_LAMBDA {
+      add_row([&](std::size_t r, const vec(&row)[Vectors]) TINYATTN_INLINE_LAMBDA {
+#if defined(__aarch64__)
+        const vec s = factor_of(factors[r][k]);
+#else
+        asm(""
+            : "+r"(factors[r]));  // else the compiler, which knows how far apart rows are, would
+                                  // load without moving on
+        const vec s = factor_of(*factors[r]++);
+#endif
+        TINYATTN_UNROLL
+        for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = fma(s, row[v], sums[r][v]);
+      });
+      ++k;
+    });
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r, out += out_stride) {
+      // Else each row would have an address of its own, kept for all tiles.
+      if (!__builtin_constant_p(out_stride)) asm("" : "+r"(out));
+      TINYATTN_UNROLL
+      for (std::size_t v = 0; v < Vectors; ++v) store(out + v * lanes, sums[r][v]);
+    }
+  }
 
  private:
-  // A row of a full tile in one instruction.
-#if defined(__aarch64__)
-  TINYATTN_ALWAYS_INLINE static void load_whole_row(const float* from, vec (&row)[4]) noexcept {
-    const float32x4x4_t four = vld1q_f32_x4(from);
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < 4; ++v) row[v] = four.val[v];
+  // A loop that tests at its end. GCC makes none of a `for` at -Os.
+  TINYATTN_ALWAYS_INLINE static void repeat(std::size_t times, const auto& step) noexcept {
+    if (times == 0) return;
+    do step();
+    while (--times != 0);
   }
-#else
-  // GCC 12 lacks vld1q_f32_x2 here. It wants neighbouring registers.
-  TINYATTN_ALWAYS_INLINE static void load_whole_row(const float* from, vec (&row)[2]) noexcept {
-    register vec first asm("q8");
+  // Loads a row and moves on to the next: one instruction for that of a full tile. GCC 12 has no
+  // intrinsic that does both, and none for ARMv7. If the row were an operand "m", it would move
+  // sums between registers.
+  template <std::size_t Vectors>
+  TINYATTN_ALWAYS_INLINE static void take_row(const float*& from, std::size_t stride,
+                                              vec (&row)[Vectors]) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
+    from += stride;
+  }
+#if !defined(__aarch64__)
+  TINYATTN_ALWAYS_INLINE static void take_row(const float*& from, std::size_t stride,
+                                              vec (&row)[2]) noexcept {
+    register vec first asm("q8");  // neighbours
     register vec second asm("q9");
-    asm("vld1.32 {d16-d19}, [%2]" : "=w"(first), "=w"(second) : "r"(from), "m"(*reinterpret_cast<const float(*)[8]>(from)));
+    asm("vld1.32 {d16-d19}, [%2], %3"
+        : "=w"(first), "=w"(second), "+r"(from)
+        : "r"(stride * sizeof(float))
+        : "memory");
     row[0] = first;
     row[1] = second;
+  }
+#else
+  TINYATTN_ALWAYS_INLINE static void take_row(const float*& from, std::size_t stride,
+                                              vec (&row)[4]) noexcept {
+#if defined(__clang__)
+    const float32x4x4_t four = vld1q_f32_x4(from);
+    from += stride;
+#else
+    float32x4x4_t four;
+    asm("ld1 {%S0.4s - %V0.4s}, [%1], %2"
+        : "=w"(four), "+r"(from)
+        : "r"(stride * sizeof(float))
+        : "memory");
+#endif
+    TINYATTN_UNROLL
+    for (std::size_t v = 0; v < 4; ++v) row[v] = four.val[v];
   }
 #endif
 
@@ -133,9 +200,6 @@ struct neon {
 };
 
 static_assert(contract<neon>);
-#if defined(__aarch64__)
-static_assert(factors_by_lane<neon>);
-#endif
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
 

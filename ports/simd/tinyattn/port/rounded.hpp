@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An empty barrier for one float: behind it a compiler cannot see that the value was a product, so it
-// cannot fuse that product with an addition. No instruction comes of it.
+// An empty barrier for one float: behind it a compiler cannot see that the value was a product, so
+// it cannot fuse that product with an addition. No instruction comes of it.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The reference: one lane, constexpr, the same on every machine that has a binary64 double. The compiler
-// evaluates constant expressions with it, and every other port is held to its bits.
+// The reference: one lane, constexpr, the same on every machine that has a binary64 double. The
+// compiler evaluates constant expressions with it, and every other port is held to its bits.
 #pragma once
 
 #include "tinyattn/port/contract.hpp"
@@ -15,27 +15,29 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct scalar {
   using vec = float;
-  using broadcasted = float;
+  using factor = float;
   using one_lane = scalar;
   static constexpr std::size_t lanes = 1;
   static constexpr std::size_t registers = 16;
   static constexpr std::size_t tile_vectors = 3;
-  static constexpr std::size_t tile_steps = 1;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  static constexpr bool shares_code = true;
+  static constexpr bool flash_is_dear = true;
 
   TINYATTN_ALWAYS_INLINE static constexpr float load(const float* from) noexcept { return *from; }
-  TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n, float rest) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n,
+                                                       float rest) noexcept {
     return n == 0 ? rest : *from;
   }
   template <std::size_t Vectors>
-  TINYATTN_ALWAYS_INLINE static constexpr void load_row(const float* from, float (&row)[Vectors]) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr void load_row(const float* from,
+                                                        float (&row)[Vectors]) noexcept {
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < Vectors; ++v) row[v] = from[v];
   }
   template <std::size_t Vectors>
-  TINYATTN_ALWAYS_INLINE static constexpr void store_row(const float (&row)[Vectors], float* to) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr void store_row(const float (&row)[Vectors],
+                                                         float* to) noexcept {
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < Vectors; ++v) to[v] = row[v];
   }
@@ -43,20 +45,29 @@ struct scalar {
   TINYATTN_ALWAYS_INLINE static constexpr void store_n(float* to, float v, std::size_t n) noexcept {
     if (n != 0) *to = v;
   }
-  TINYATTN_ALWAYS_INLINE static constexpr float broadcast(float x) noexcept { return x; }
-  TINYATTN_ALWAYS_INLINE static constexpr float fill(float x) noexcept { return x; }
+  TINYATTN_ALWAYS_INLINE static constexpr float factor_of(float x) noexcept { return x; }
+  TINYATTN_ALWAYS_INLINE static constexpr float splat(float x) noexcept { return x; }
   TINYATTN_ALWAYS_INLINE static constexpr float first(float v) noexcept { return v; }
 
-  TINYATTN_ALWAYS_INLINE static constexpr float fma(float a, float b, float c) noexcept { return detail::fma_in_double(a, b, c); }
+  TINYATTN_ALWAYS_INLINE static constexpr float fma(float a, float b, float c) noexcept {
+    return detail::fma_in_double(a, b, c);
+  }
 
   // Not a * b, and not a + b: a product could be fused with an addition of the caller, or of ours.
-  TINYATTN_ALWAYS_INLINE static constexpr float mul(float a, float b) noexcept { return fma(a, b, -0.0f); }
-  TINYATTN_ALWAYS_INLINE static constexpr float add(float a, float b) noexcept { return fma(a, 1.0f, b); }
-  TINYATTN_ALWAYS_INLINE static constexpr float max(float a, float b) noexcept { return a < b ? b : a; }
-  TINYATTN_ALWAYS_INLINE static constexpr float select_less(float a, float b, float less, float otherwise) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr float mul(float a, float b) noexcept {
+    return fma(a, b, -0.0f);
+  }
+  TINYATTN_ALWAYS_INLINE static constexpr float add(float a, float b) noexcept {
+    return fma(a, 1.0f, b);
+  }
+  TINYATTN_ALWAYS_INLINE static constexpr float max(float a, float b) noexcept {
+    return a < b ? b : a;
+  }
+  TINYATTN_ALWAYS_INLINE static constexpr float select_less(float a, float b, float less,
+                                                            float otherwise) noexcept {
     return a < b ? less : otherwise;
   }
-  TINYATTN_ALWAYS_INLINE static constexpr float power_of_two(float shifted) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr float exponent_bits(float shifted) noexcept {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23);
   }
 };

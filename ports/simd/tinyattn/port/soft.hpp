@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One lane on a core without an FPU, such as Cortex-M0 and M3: fma in integers, which takes fewer instructions
-// than the rounded product and the rounded sum of a compiler's run-time library.
+// One lane on a core without an FPU, such as Cortex-M0 and M3: fma in integers, which takes fewer
+// instructions than the rounded product and the rounded sum of a compiler's run-time library.
 #pragma once
 
 #include "tinyattn/port/fma_in_integers.hpp"
@@ -14,12 +14,18 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct soft : scalar {
   using one_lane = soft;
-  static constexpr std::size_t registers = 6;
-  static constexpr std::size_t tile_vectors = 2;
+  static constexpr std::size_t registers = 2;
+  static constexpr std::size_t tile_vectors = 1;
 
-  TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept { return detail::fma_in_integers(a, b, c); }
-  TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept { return detail::rounded(a * b); }
-  TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept { return detail::rounded(a) + detail::rounded(b); }
+  TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept {
+    return detail::fma_in_integers(a, b, c);
+  }
+  TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept {
+    return detail::rounded(a * b);
+  }
+  TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept {
+    return detail::rounded(a) + detail::rounded(b);
+  }
 };
 
 static_assert(contract<soft>);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// SSE2: four lanes for every x86-64, which may lack a fused multiply-add. Then fma is computed in double, two lanes to a register.
+// SSE2: four lanes for every x86-64, which may lack a fused multiply-add. Then fma is computed in
+// double, two lanes to a register.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -19,28 +20,30 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct sse2 {
   using vec = __m128;
-  using broadcasted = __m128d;
+  struct factor {
+    vec single;
+    __m128d pair;
+  };
   using one_lane = scalar;
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t registers = 12;  // of 16: an fma holds four more
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  static constexpr bool shares_code = true;  // an fma is some thirty instructions: code for each shape would be large, and gain little
+  static constexpr bool flash_is_dear = true;  // an fma is some thirty instructions: code for each
+                                               // shape would be large, and gain little
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest = 0.0f) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n,
+                                           float rest = 0.0f) noexcept {
     if (n == lanes) return load(from);
-    vec v = fill(rest);
+    vec v = splat(rest);
     if (n == 1) v = _mm_move_ss(v, _mm_load_ss(from));
     if (n >= 2) v = _mm_loadl_pi(v, reinterpret_cast<const __m64*>(from));
-    if (n == 3) v = _mm_shuffle_ps(v, _mm_shuffle_ps(_mm_load_ss(from + 2), v, _MM_SHUFFLE(3, 3, 0, 0)), _MM_SHUFFLE(2, 0, 1, 0));
+    if (n == 3)
+      v = _mm_shuffle_ps(v, _mm_shuffle_ps(_mm_load_ss(from + 2), v, _MM_SHUFFLE(3, 3, 0, 0)),
+                         _MM_SHUFFLE(2, 0, 1, 0));
     return v;
-  }
-  template <std::size_t Vectors>
-  TINYATTN_ALWAYS_INLINE static void load_row(const float* from, vec (&row)[Vectors]) noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) row[v] = load(from + v * lanes);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm_storeu_ps(to, v); }
   TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
@@ -49,8 +52,10 @@ struct sse2 {
     if (n >= 2) _mm_storel_pi(reinterpret_cast<__m64*>(to), v);
     if (n == 3) _mm_store_ss(to + 2, _mm_movehl_ps(v, v));
   }
-  TINYATTN_ALWAYS_INLINE static __m128d broadcast(float x) noexcept { return _mm_set1_pd(static_cast<double>(x)); }
-  TINYATTN_ALWAYS_INLINE static vec fill(float x) noexcept { return _mm_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static factor factor_of(float x) noexcept {
+    return {splat(x), _mm_set1_pd(static_cast<double>(x))};
+  }
+  TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return _mm_cvtss_f32(v); }
   template <std::size_t By>
   TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
@@ -61,38 +66,52 @@ struct sse2 {
     high = _mm_unpackhi_ps(a, b);
   }
 
-  TINYATTN_ALWAYS_INLINE static vec fma(__m128d a, vec b, vec c) noexcept { return fma(a, a, b, c); }
-  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept { return fma(low(a), high(a), b, c); }
+  TINYATTN_ALWAYS_INLINE static vec fma(factor a, vec b, vec c) noexcept {
+    return fma(a.pair, a.pair, b, c);
+  }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, factor c) noexcept {
+    return fma(a, b, c.single);
+  }
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
+    return fma(low(a), high(a), b, c);
+  }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, factor b) noexcept { return mul(a, b.single); }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, factor b) noexcept { return add(a, b.single); }
   TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     const vec is_less = _mm_cmplt_ps(a, b);
     return _mm_or_ps(_mm_and_ps(is_less, less), _mm_andnot_ps(is_less, otherwise));
   }
-  TINYATTN_ALWAYS_INLINE static vec power_of_two(vec shifted) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     return reinterpret_cast<vec>(reinterpret_cast<__v4su>(shifted) << 23);
   }
 
  private:
   TINYATTN_ALWAYS_INLINE static __m128d low(vec v) noexcept { return _mm_cvtps_pd(v); }
-  TINYATTN_ALWAYS_INLINE static __m128d high(vec v) noexcept { return _mm_cvtps_pd(_mm_movehl_ps(v, v)); }
+  TINYATTN_ALWAYS_INLINE static __m128d high(vec v) noexcept {
+    return _mm_cvtps_pd(_mm_movehl_ps(v, v));
+  }
   TINYATTN_ALWAYS_INLINE static vec joined(__m128d low_half, __m128d high_half) noexcept {
     return _mm_movelh_ps(_mm_cvtpd_ps(low_half), _mm_cvtpd_ps(high_half));
   }
 
-  // As fma_in_double.hpp has it: products are exact in double, and a sum of which the low 28 bits are not all zero is safe to round again.
+  // As fma_in_double.hpp has it: products are exact in double, and a sum of which the low 28 bits
+  // are not all zero is safe to round again.
   TINYATTN_ALWAYS_INLINE static vec fma(__m128d low_a, __m128d high_a, vec b, vec c) noexcept {
     const __m128d low_product = low_a * low(b), high_product = high_a * high(b);
     const __m128d low_sum = low_product + low(c), high_sum = high_product + high(c);
-    const vec low_words = _mm_shuffle_ps(_mm_castpd_ps(low_sum), _mm_castpd_ps(high_sum), _MM_SHUFFLE(2, 0, 2, 0));
+    const vec low_words =
+        _mm_shuffle_ps(_mm_castpd_ps(low_sum), _mm_castpd_ps(high_sum), _MM_SHUFFLE(2, 0, 2, 0));
     if (_mm_movemask_epi8(low_bits_are_zero(_mm_castps_si128(low_words))) == 0) [[likely]]
       return joined(low_sum, high_sum);
     return add_to_odd(low_product, high_product, c);
   }
 
   // Out of line as a whole: there is one wherever an fma is.
-  [[gnu::noinline, gnu::cold]] static vec add_to_odd(__m128d low_product, __m128d high_product, vec c) noexcept {
+  [[gnu::noinline, gnu::cold]] static vec add_to_odd(__m128d low_product, __m128d high_product,
+                                                     vec c) noexcept {
     return joined(add_to_odd(low_product, low(c)), add_to_odd(high_product, high(c)));
   }
 
@@ -100,8 +119,8 @@ struct sse2 {
     return _mm_cmpeq_epi32(_mm_and_si128(words, _mm_set1_epi32(0x0fffffff)), _mm_setzero_si128());
   }
 
-  // Rounded to odd where the low bits of the sum are zero. The error is NaN where the sum is infinite, and then neither positive nor
-  // negative.
+  // Rounded to odd where the low bits of the sum are zero. The error is NaN where the sum is
+  // infinite, and then neither positive nor negative.
   TINYATTN_ALWAYS_INLINE static __m128d add_to_odd(__m128d product, __m128d addend) noexcept {
     const __m128d zero = _mm_setzero_pd();
     const __m128d sum = product + addend;
@@ -111,7 +130,8 @@ struct sse2 {
     const __m128i towards_zero = _mm_castpd_si128(_mm_xor_pd(positive, _mm_cmpgt_pd(sum, zero)));
     const __m128i neighbour = _mm_or_si128(towards_zero, _mm_set1_epi64x(1));
     const __m128i inexact = _mm_castpd_si128(_mm_or_pd(positive, negative));
-    const __m128i on_a_tie = _mm_shuffle_epi32(low_bits_are_zero(_mm_castpd_si128(sum)), _MM_SHUFFLE(2, 2, 0, 0));
+    const __m128i on_a_tie =
+        _mm_shuffle_epi32(low_bits_are_zero(_mm_castpd_si128(sum)), _MM_SHUFFLE(2, 2, 0, 0));
     const __m128i step = _mm_and_si128(neighbour, _mm_and_si128(inexact, on_a_tie));
     return _mm_castsi128_pd(_mm_castpd_si128(sum) + step);
   }

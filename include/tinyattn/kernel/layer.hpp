@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+//
+// An attention layer over one item of a batch. A head is a range of columns of the queries, keys
+// and values: nothing is reshaped or copied.
+#pragma once
+
+#include "tinyattn/kernel/attention.hpp"
+#include "tinyattn/kernel/transpose.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+// x . weight + bias; a layer without an output projection has one without a weight.
+struct Projection {
+  const float* weight;  // [in, out]
+  const float* bias;    // [out], or nullptr
+};
+
+struct Layer {
+  std::size_t d_in, d_out, num_heads, head_dim;
+  float scale;  // of the scores
+  Projection query, key, value, output;
+};
+
+// One item: what it is computed from, and where its outputs go.
+struct Item {
+  std::size_t index;  // in its batch
+  std::size_t tokens, source_tokens;
+  Input query_input;  // [tokens, d_in]
+  Input key_input;    // [source tokens, d_in]
+  Input value_input;  // [source tokens, d_in]
+  Output out;         // [tokens, d_out]; may be query_input
+};
+
+struct Scratch {
+  Output keys;    // transposed: [d_out, source tokens]
+  Output values;  // [source tokens, d_out]
+  Output block;   // [block_rows, d_out]: queries, which their contexts overwrite
+  Output scores;  // [query_rows, source tokens]
+  std::size_t block_rows, query_rows;
+};
+
+// Blocks are high where a port gains by it, but no higher than sixteen rows or a quarter of the
+// context: most of the scratch is keys and values. Where flash is dear they are even: what is
+// compiled for the height of a block is there once.
+template <class Port>
+constexpr std::size_t block_rows(std::size_t context_length) noexcept {
+  const std::size_t most = smaller(
+      context_length, smaller(Port::block_rows, context_length < 64 ? 16 : context_length / 4));
+  return Port::flash_is_dear || context_length <= 16 ? evenly(context_length, most) : most;
+}
+
+// All the scratch of a layer.
+template <class Port, std::size_t Width, std::size_t ContextLength>
+struct LayerWorkspace {
+  static constexpr std::size_t block_rows = kernel::block_rows<Port>(ContextLength);
+  static constexpr std::size_t query_rows = smaller(block_rows, Port::query_rows);
+  static constexpr std::size_t row_size = padded<Port>(ContextLength);
+
+  float keys[Width * row_size];
+  float values[ContextLength * Width];
+  float block[block_rows * Width];
+  float scores[query_rows * row_size];
+
+  TINYATTN_ALWAYS_INLINE constexpr Scratch parts() noexcept {
+    return {{keys, row_size},   {values, Width}, {block, Width},
+            {scores, row_size}, block_rows,      query_rows};
+  }
+};
+
+// The sizes of a call of a layer. If it is tiny, of a few hundred multiply-adds, it is compiled for
+// them.
+struct LayerShape {
+  std::size_t tokens = 0, source_tokens = 0, d_in = 0, d_out = 0, head_dim = 0;
+};
+
+// The sizes of a tiny call, with the rows of a block for tokens, if all its blocks have as many;
+// else zeros.
+template <class Port>
+constexpr LayerShape tiny_shape(LayerShape shape, std::size_t block_rows,
+                                std::size_t query_rows) noexcept {
+  const std::size_t rows = smaller(query_rows, shape.tokens);
+  const std::size_t projections = shape.d_out * (3 * shape.d_in + shape.d_out);
+  const std::size_t work = shape.tokens * (projections + 2 * shape.d_out * shape.source_tokens);
+  const bool is_even = shape.tokens % rows == 0 && smaller(block_rows, shape.tokens) == rows;
+  if (!compiles_tiny<Port> || work > 512 || !is_even) return {};
+  shape.tokens = rows;
+  return shape;
+}
+
+// out = x . weight + bias for `rows` rows of x.
+template <class Port, Shape shape = Shape{}>
+TINYATTN_ALWAYS_INLINE constexpr void project(std::size_t rows, std::size_t in, std::size_t cols,
+                                              Input x, const Projection& to,
+                                              std::size_t weight_stride, Output out) noexcept {
+  matmul<Port, shape>({rows, in, cols, x, {to.weight, weight_stride}, to.bias, out});
+}
+
+// Keys are stored transposed, so that the scores of a block are products with rows. They are
+// projected to where the values will stand.
+template <class Port, Shape shape = Shape{}>
+TINYATTN_ALWAYS_INLINE constexpr void project_source(const Layer& layer, const Scratch& scratch,
+                                                     const Item& item) noexcept {
+  const std::size_t tokens = item.source_tokens, width = layer.d_out;
+  project<Port, shape>(tokens, layer.d_in, width, item.key_input, layer.key, width, scratch.values);
+  transpose<Port>(tokens, width, scratch.values, scratch.keys);
+  project<Port, shape>(tokens, layer.d_in, width, item.value_input, layer.value, width,
+                       scratch.values);
+}
+
+// The contexts of one head for `all_rows` queries from query `first` on. `queries` and `context`
+// start at the head's first column.
+template <class Port, AttentionShape tiny = AttentionShape{}>
+TINYATTN_ALWAYS_INLINE constexpr void attend_head(const Layer& layer, const Scratch& scratch,
+                                                  const Item& item, std::size_t head,
+                                                  std::size_t first, std::size_t all_rows,
+                                                  Input queries, Output context, const Mask& mask,
+                                                  const auto& take_weights) noexcept {
+  const std::size_t column = head * layer.head_dim, size = scratch.query_rows;
+  for (std::size_t i = 0; i < all_rows; i += size)
+    attend<Port, false, tiny>(
+        {rows_of_block(i, all_rows, size), layer.head_dim, layer.head_dim, first + i,
+         item.index * layer.num_heads + head, queries.from(i, 0), scratch.keys.from(column, 0),
+         scratch.values.from(0, column), scratch.scores, context.from(i, 0), layer.scale},
+        mask, take_weights);
+}
+
+// Block after block: queries of all heads, their contexts, output. The rows of tiny.tokens are
+// those of a block. Where tiles are high, a last block that is lower than the others starts earlier
+// and overlaps its neighbour, unless outputs have replaced the inputs. In a constant it does not:
+// Clang limits the steps.
+template <class Port, LayerShape tiny = LayerShape{}>
+TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const Layer& layer, const Scratch& scratch,
+                                                     const Item& item, const Mask& mask,
+                                                     const auto& take_weights) noexcept {
+  const std::size_t width = layer.d_out, size = scratch.block_rows, tokens = item.tokens;
+  const bool has_output = layer.output.weight != nullptr;
+  bool overlaps = Port::flash_is_dear && compiles_tiny<Port> && tokens >= size &&
+                  item.out.data != item.query_input.data;
+  if (__builtin_is_constant_evaluated()) overlaps = false;
+  project_source<Port, Shape{tiny.source_tokens, tiny.d_in, tiny.d_out}>(layer, scratch, item);
+  for (std::size_t next = 0; next < tokens; next += size) {
+    const std::size_t first = smaller(next, tokens - (overlaps ? size : 1));
+    const std::size_t rows = compiles_tiny<Port> && Port::flash_is_dear
+                                 ? smaller(size, tokens - first)
+                                 : rows_of_block(first, tokens, size);
+    const Output out = item.out.from(first, 0), context = has_output ? scratch.block : out;
+    project<Port, Shape{tiny.tokens, tiny.d_in, tiny.d_out}>(rows, layer.d_in, width,
+                                                             item.query_input.from(first, 0),
+                                                             layer.query, width, scratch.block);
+    for (std::size_t head = 0; head < layer.num_heads; ++head)
+      attend_head<Port, AttentionShape{tiny.tokens, tiny.head_dim, tiny.source_tokens}>(
+          layer, scratch, item, head, first, rows, scratch.block.from(0, head * layer.head_dim),
+          context.from(0, head * layer.head_dim), mask, take_weights);
+    if (has_output)
+      project<Port, Shape{tiny.tokens, tiny.d_out, tiny.d_out}>(rows, width, width, context,
+                                                                layer.output, width, out);
+  }
+}
+
+// The same, once in flash for all layers that return no weights. Compilers put it in line where
+// there is one call. What looks for holes is left out for masks that have none.
+template <class Port, bool HasHoles>
+constexpr void forward_shared(const Layer& layer, const Scratch& scratch, const Item& item,
+                              const Mask& mask, const auto& take_weights) noexcept {
+  forward_inline<Port>(layer, scratch, item, HasHoles ? mask : Mask{mask.keys, mask.diagonal},
+                       take_weights);
+}
+
+template <class Port, LayerShape tiny>
+TINYATTN_ALWAYS_INLINE constexpr void forward(const Layer& layer, const Scratch& scratch,
+                                              const Item& item, const Mask& mask,
+                                              const auto& take_weights) noexcept {
+  if constexpr (!Port::flash_is_dear || tiny.tokens != 0)
+    forward_inline<Port, tiny>(layer, scratch, item, mask, take_weights);
+  else if (mask.has_holes())
+    forward_shared<Port, true>(layer, scratch, item, mask, take_weights);
+  else
+    forward_shared<Port, false>(layer, scratch, item, mask, take_weights);
+}
+
+// Head after head, the order in which a training pass draws its dropout: the contexts of all heads,
+// into `out`.
+template <class Port>
+constexpr void forward_by_head(const Layer& layer, const Scratch& scratch, const Item& item,
+                               const Mask& mask, const auto& take_weights) noexcept {
+  const std::size_t size = scratch.block_rows;
+  project_source<Port>(layer, scratch, item);
+  for (std::size_t head = 0; head < layer.num_heads; ++head)
+    for (std::size_t first = 0; first < item.tokens; first += size) {
+      const std::size_t rows = rows_of_block(first, item.tokens, size),
+                        column = head * layer.head_dim;
+      const Projection query{layer.query.weight + column,
+                             layer.query.bias == nullptr ? nullptr : layer.query.bias + column};
+      project<Port>(rows, layer.d_in, layer.head_dim, item.query_input.from(first, 0), query,
+                    layer.d_out, scratch.block);
+      attend_head<Port>(layer, scratch, item, head, first, rows, scratch.block,
+                        item.out.from(first, column), mask, take_weights);
+    }
+}
+
+// The output projection of contexts that stand in `out`.
+template <class Port>
+constexpr void project_output(const Layer& layer, const Scratch& scratch, std::size_t tokens,
+                              Output out) noexcept {
+  const std::size_t width = layer.d_out, size = scratch.block_rows;
+  if (layer.output.weight == nullptr) return;
+  for (std::size_t first = 0; first < tokens; first += size) {
+    const std::size_t rows = rows_of_block(first, tokens, size);
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = 0; j < width; ++j) *scratch.block.at(i, j) = *out.at(first + i, j);
+    project<Port>(rows, width, width, scratch.block, layer.output, width, out.from(first, 0));
+  }
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Sizes are plain numbers. What is tiny is compiled for its sizes: then they are a template
+// argument besides.
+#pragma once
+
+#include "tinyattn/port/native.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
+
+// `count` elements in whole vectors.
+template <class Port>
+constexpr std::size_t padded(std::size_t count) noexcept {
+  return (count + Port::lanes - 1) / Port::lanes * Port::lanes;
+}
+
+// The size of parts of `count` that take at most `most`: as few as can be, of even size.
+constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
+  const std::size_t parts = (count + most - 1) / most;
+  return (count + parts - 1) / parts;
+}
+
+// How many rows the block has that starts at row `first`: all have `size`, but perhaps the last.
+TINYATTN_ALWAYS_INLINE constexpr std::size_t rows_of_block(std::size_t first, std::size_t count,
+                                                           std::size_t size) noexcept {
+  return count % size == 0 ? size : smaller(size, count - first);
+}
+
+// Calls step.operator()<first, size>() for parts of Count elements that take at most Most, and
+// differ in size by one at most.
+template <std::size_t Count, std::size_t Most, std::size_t First = 0>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_known_part(const auto& step) noexcept {
+  constexpr std::size_t size = evenly(Count - First, Most);
+  step.template operator()<First, size>();
+  if constexpr (First + size < Count) for_each_known_part<Count, Most, First + size>(step);
+}
+
+// The narrowest port that takes a row of `Count` elements in one vector, or Port itself.
+template <class Port, std::size_t Count>
+struct Narrowed {
+  using port = Port;
+};
+template <class Port, std::size_t Count>
+requires requires { requires Count <= Port::half::lanes; }
+struct Narrowed<Port, Count> : Narrowed<typename Port::half, Count> {};
+template <class Port, std::size_t Count>
+using narrowed = typename Narrowed<Port, Count>::port;
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The ports of an architecture, the best first, each with the compiler flags that ask for it.
+
+    ladder.py ARCHITECTURE LADDER    a line for each port: its name, a colon, its flags
+
+The ladders are tinyattn/port/native.hpp and one_lane.hpp. The last two lines of a rung are its
+comment, which says on which architectures the port is built and with which flags, and its name:
+
+    #elif defined(__AVX2__) && defined(__FMA__)
+    // on x86_64 with -mavx2 -mfma, anywhere else
+    #define TINYATTN_PORT avx2
+"""
+import pathlib
+import re
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "tinyattn" / "port"
+VECTORS = FOLDER / "native.hpp"
+ONE_LANE = FOLDER / "one_lane.hpp"
+
+# As Meson calls them.
+ARCHITECTURES = "x86_64|x86|aarch64|arm|riscv64|riscv32|loongarch64|mips64|ppc64|s390x|wasm32"
+
+NAME = re.compile(r"\s*#\s*define TINYATTN_(?:PORT|ONE_LANE) (?!TINYATTN_)(\w+)")
+PLACE = re.compile(rf"(?:on ({ARCHITECTURES})|anywhere(?: else)?)(?: with (-\S+(?: -\S+)*))?")
+
+
+class Unreadable(Exception):
+    """A rung that does not say what it has to."""
+
+
+def places(comment):
+    """The flags for each architecture that a comment names, None being any other; or nothing."""
+    found = [PLACE.fullmatch(place) for place in comment.strip().removeprefix("// ").split(", ")]
+    return {match[1]: (match[2] or "").split() for match in found} if all(found) else {}
+
+
+def rungs(ladder):
+    """The name and the places of each port."""
+    lines = ladder.read_text(encoding="utf-8").splitlines()
+    for number, (comment, line) in enumerate(zip(lines, lines[1:]), 2):
+        if not (name := NAME.match(line)):
+            continue
+        if not (known := places(comment)):
+            raise Unreadable(f"{ladder}:{number}: the line above does not say where `{name[1]}` "
+                             "is built, as in // on x86_64 with -mavx2 -mfma")
+        if not ladder.with_name(f"{name[1]}.hpp").is_file():
+            raise Unreadable(f"{ladder}:{number}: there is no {name[1]}.hpp beside it")
+        yield name[1], known
+
+
+def ports(architecture, *ladders):
+    """{name: flags} for those that this architecture can have."""
+    known = [rung for ladder in ladders for rung in rungs(pathlib.Path(ladder))]
+    flags = {name: of.get(architecture, of.get(None)) for name, of in known}
+    return {name: of for name, of in flags.items() if of is not None}
+
+
+def main(architecture, *ladders):
+    try:
+        for name, flags in ports(architecture, *ladders).items():
+            print(f"{name}: {' '.join(flags)}")
+    except Unreadable as problem:
+        sys.exit(str(problem))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
