@@ -41,8 +41,8 @@ def reported(output):
 class Bench:
     """A board with what its images share already built: the startup code, and each layer's firmware but for the layer."""
 
-    def __init__(self, name, scratch):
-        self.board = boards.Board(name, scratch / name)
+    def __init__(self, name, scratch, tree=boards.ROOT):
+        self.board = boards.Board(name, scratch / name, tree)
         self.startup = self.board.compile_startup() + [self.compile("painted_stack.cpp", "painted_stack.o", "-Os")]
         self.empty = self.board.compile_c(boards.HERE / "empty.c", "empty.o")
         self.firmware = {layer: self.compile("firmware.cpp", f"{layer}-firmware.o", "-Os", layer_flag(layer)) for layer in LAYERS}

@@ -8,7 +8,15 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOARDS = ROOT / "ports" / "boards"
 HERE = ROOT / "tests" / "footprint"
-LANGUAGE = ["-std=c++20", "-fno-exceptions", "-fno-rtti", f"-I{ROOT / 'include'}", f"-I{ROOT / 'ports' / 'simd'}", f"-I{BOARDS}"]
+
+
+def language(tree):
+    """The flags by which a program takes the library of a checkout, this or another."""
+    includes = [f"-I{folder}" for folder in (tree / "include", tree / "ports" / "simd", BOARDS)]
+    return ["-std=c++20", "-fno-exceptions", "-fno-rtti", *includes]
+
+
+LANGUAGE = language(ROOT)
 
 # A firmware may be built with any of these. The library must come out clean with all of them, so that no flag hides anything.
 EVERYTHING_ON = ["-fexceptions", "-frtti", "-fthreadsafe-statics"]
@@ -48,9 +56,10 @@ def read_machine_files(*files):
 
 
 class Board:
-    def __init__(self, name, folder):
+    def __init__(self, name, folder, tree=ROOT):
         self.name = name
         self.folder = folder
+        self.language = language(tree)
         self.machine = read_machine_files(BOARDS / name / "cross.ini", BOARDS / "cortex-m.ini")
         self.has_fpu = "-mfloat-abi=hard" in self.machine["cpp_args"]
         folder.mkdir()
@@ -60,7 +69,7 @@ class Board:
 
     def compile(self, source, name, *flags):
         made = self.folder / name
-        call([self.machine["cpp"], *self.machine["cpp_args"], *LANGUAGE, *flags, "-c", source, "-o", made])
+        call([self.machine["cpp"], *self.machine["cpp_args"], *self.language, *flags, "-c", source, "-o", made])
         return made
 
     def compile_c(self, source, name, *flags):

@@ -9,8 +9,6 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "speed" / "programs"
 BUILD = ROOT / "build" / "speed"
-INCLUDES = [f"-I{ROOT / folder}" for folder in ("include", "ports/simd", "ports/boards", "tests")]
-LANGUAGE = ["-std=c++20", *INCLUDES]
 
 # How much of what a failed command says is shown.
 LINES, LINE = 20, 300
@@ -21,6 +19,12 @@ SECONDS = 1800
 
 class Failed(Exception):
     """What a compiler or a program said."""
+
+
+def language(tree):
+    """The flags by which this tree's programs take the library of a tree, this or another."""
+    folders = [tree / "include", tree / "ports" / "simd", ROOT / "ports" / "boards", ROOT / "tests"]
+    return ["-std=c++20", *(f"-I{folder}" for folder in folders)]
 
 
 def call(command, errors=False, **environment):

@@ -17,7 +17,7 @@ WITHOUT_HELIUM = {"-mcpu=cortex-m55": ["-mcpu=cortex-m55+nomve", "-mfpu=fpv5-d16
 @dataclasses.dataclass
 class Core:
     title: str
-    compile: list  # the compiler of the rows and its flags
+    compile: list  # the compiler of the rows and its flags, but for the language
     compile_main: list  # the same for the rest
     link: list  # the linker's command, before the objects
     libraries: list  # after them
@@ -52,7 +52,7 @@ def on_board(title, name, folder, replaced=None, clang=None):
     flags = [*board.machine["cpp_args"], "-fno-exceptions", "-fno-rtti"]
     gcc = [board.machine["cpp"], *flags]
     compiler = with_clang(clang, flags) if clang else gcc
-    return Core(title, [*compiler, *building.LANGUAGE], [*gcc, *building.LANGUAGE],
+    return Core(title, compiler, gcc,
                 [board.machine["cpp"], *board.machine["cpp_link_args"], "-Wl,-z,noexecstack"],
                 ["-nostdlib", "-lgcc", f"-T{boards.BOARDS / name / 'memory.ld'}", f"-L{boards.BOARDS}"],
                 board.compile_startup(), board.machine["exe_wrapper"], board.tool("objdump"))
@@ -62,9 +62,10 @@ def in_user_mode(title, prefix, qemu, folder, *flags):
     compiler = [f"{prefix}-g++", *flags]
     folder.mkdir()
     host = folder / "host.o"
-    building.call([*compiler, *building.LANGUAGE, '-DBOARD_NAME="host"', "-c", boards.BOARDS / "host" / "host.cpp", "-o", host])
-    command = [*compiler, *building.LANGUAGE]
-    return Core(title, command, command, [*compiler, "-static"], [], [host], [qemu], f"{prefix}-objdump")
+    building.call([*compiler, *building.language(building.ROOT), '-DBOARD_NAME="host"', "-c",
+                   boards.BOARDS / "host" / "host.cpp", "-o", host])
+    link = [*compiler, "-static"]
+    return Core(title, compiler, compiler, link, [], [host], [qemu], f"{prefix}-objdump")
 
 
 def armv7_neon(title, folder):

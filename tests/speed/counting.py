@@ -74,6 +74,7 @@ def total(blocks):
 
 
 def build(core, flags, rows, folder):
+    """flags: of the rows and of the program around them."""
     objects = building.compile_rows([*core.compile, *flags], "tinyattn.cpp", rows, folder)
     main = folder / "counted.o"
     building.call([*core.compile_main, *flags, "-c", building.PROGRAMS / "counted.cpp", "-o", main])
@@ -82,11 +83,12 @@ def build(core, flags, rows, folder):
     return program
 
 
-def count(title, level, rows, flags=()):
+def count(title, level, rows, flags, tree):
     """{row name: Count} on the core of that title, and the compiler. What a call of nothing takes is subtracted."""
-    folder = building.empty_folder("boards", re.sub(r"\W+", "-", f"{title} {level}"))
+    which = "boards" if tree == building.ROOT else "boards-beside"
+    folder = building.empty_folder(which, re.sub(r"\W+", "-", f"{title} {level}"))
     core = cores.CORES[title](title, folder / "core")
-    program = build(core, [level, *flags], [NOTHING, *rows], folder)
+    program = build(core, [*building.language(tree), level, *flags], [NOTHING, *rows], folder)
     blocks = run(core, program)
     timings = cycles.Timings(core.objdump, program) if title == ESTIMATED else None
 

@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: MIT
 """Times rows on this machine, each as a share of the roof: a loop of multiply-adds in registers, timed beside it."""
 import dataclasses
-import json
+import os
 import pathlib
+import platform
+import random
 import statistics
+import subprocess
+import sys
 
+import beside
 import building
 
+sys.path.insert(0, str(building.ROOT / "ports" / "simd"))
+import ladder  # noqa: E402
+
 # The instructions that a port may be built for; any other port takes those of this machine.
-PORT_FLAGS = {"avx512": ["-march=x86-64-v4"], "avx2": ["-march=x86-64-v3"], "sse2": ["-march=x86-64"]}
+PORT_FLAGS = ladder.ports(platform.machine(), ladder.VECTORS)
+
+# Samples that a process takes.
+TURNS = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,16 +34,18 @@ class Column:
     environment: tuple = ()
     operations: tuple = ("matmul", "softmax", "attention")
     is_ours: bool = False  # and so held to what is to be reached
+    tree: pathlib.Path = building.ROOT  # whose library is compiled
 
 
 @dataclasses.dataclass(frozen=True)
 class Time:
-    """Medians over all repetitions. The share is of the same repetition's roof."""
+    """Medians over all samples. The share is of the same sample's roof."""
 
     ns: float
     share: float  # of the roof, of two operations a unit of work
     roof: float  # GFLOP/s
-    spread: float  # half of the repetitions lie within this relative distance of the median
+    spread: float  # half of the samples lie within this relative distance of the median
+    samples: tuple  # ns, in the order in which they were taken
 
 
 def ours(compiler, port="", flags=(), optimization="-O2"):
@@ -56,7 +69,7 @@ def peers(compilers):
 def is_installed(peer):
     """Whether the compiler finds its headers."""
     try:
-        building.call([peer.compiler, *building.LANGUAGE, *peer.flags, "-E", building.PROGRAMS / peer.source, "-o", "/dev/null"])
+        building.call([peer.compiler, *building.language(peer.tree), *peer.flags, "-E", building.PROGRAMS / peer.source, "-o", "/dev/null"])
     except building.Failed:
         return False
     return True
@@ -70,20 +83,31 @@ class Program:
         self.folder = building.empty_folder("host", column.title.replace(" ", "-"))
         self.path = self.folder / "timed"
         self.samples = {name: [] for name in self.rows}
-        command = [column.compiler, *building.LANGUAGE, *column.flags]
+        command = [column.compiler, *building.language(column.tree), *column.flags]
         objects = building.compile_rows(command, column.source, rows, self.folder)
         fixed = [self.folder / "timed.o", self.folder / "roof.o"]
         building.call([*command, "-c", building.PROGRAMS / "timed.cpp", "-o", fixed[0]])
         building.call([*command, "-ffp-contract=fast", "-c", building.PROGRAMS / "roof.cpp", "-o", fixed[1]])
-        building.call([column.compiler, *objects, *fixed, *column.libraries, "-lbenchmark", "-lpthread", "-o", self.path])
+        building.call([column.compiler, *objects, *fixed, *column.libraries, "-o", self.path])
 
-    def run(self, repetitions, seconds):
-        report = self.folder / "report.json"
-        building.call([self.path, f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={seconds}",
-                       "--benchmark_enable_random_interleaving=true", f"--benchmark_out={report}"], **dict(self.column.environment))
-        for one in json.loads(report.read_text(encoding="utf-8"))["benchmarks"]:
-            if one["run_type"] == "iteration":
-                self.samples[one["run_name"]].append((one["cpu_time"], one["roof"] / 1e9))
+    def start(self, name):
+        """A process that has prepared the row."""
+        environment = {**os.environ, **dict(self.column.environment)}
+        process = subprocess.Popen([self.path, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   encoding="utf-8", env=environment)
+        self.answer(process)
+        return process
+
+    def answer(self, process):
+        line = process.stdout.readline()
+        if not line:
+            raise building.Failed(f"{self.path}\nended with status {process.wait()}")
+        return line
+
+    def sample(self, name, process):
+        print(file=process.stdin, flush=True)
+        ns, roof = self.answer(process).split()
+        self.samples[name].append((float(ns), float(roof)))
 
     def times(self):
         return {name: time(row, self.samples[name]) for name, row in self.rows.items()}
@@ -95,15 +119,30 @@ def time(row, samples):
     shares = sorted(2 * row.work / ns / roof for ns, roof in samples)
     median = statistics.median(shares)
     spread = statistics.median(abs(share - median) for share in shares) / median
-    return Time(statistics.median(times), median, statistics.median(roof for _, roof in samples), spread)
+    roof = statistics.median(roof for _, roof in samples)
+    return Time(statistics.median(times), median, roof, spread, tuple(times))
 
 
-def measure(columns, rows, rounds, repetitions, seconds):
-    """{column: {row name: Time}}. The programs take turns, so that a disturbance meets all of them."""
+def shuffled(items):
+    return random.sample(items, len(items))
+
+
+def take_turns(name, programs):
+    """At one row, so that a disturbance meets all; in processes of their own."""
+    processes = {program: program.start(name) for program in shuffled(programs)}
+    for _ in range(TURNS):
+        for program in shuffled(programs):
+            program.sample(name, processes[program])
+    for process in processes.values():
+        process.communicate()
+
+
+def measure(columns, rows, rounds):
+    """{column: {row name: Time}}"""
     programs = [Program(column, rows) for column in columns]
     for _ in range(rounds):
-        for program in programs:
-            program.run(repetitions, seconds)
+        for row in shuffled(rows):
+            take_turns(row.name, [program for program in programs if row.name in program.rows])
     return {program.column: program.times() for program in programs}
 
 
@@ -134,6 +173,12 @@ def cell(row, column, time):
     mark = " ✗" if column.is_ours and not reached(row, time) else ""
     speed = f" ({2 * row.work / time.ns:.0f})" if unit == "%" else ""
     return f"{digits(figure(row, time, unit))} {unit}{speed}{mark}"
+
+
+def pair(row, column, ours, others):
+    """The ratio is that of times: both samples of a pair met the same roof."""
+    shown = [cell(row, column, time) for time in (ours, others)]
+    return beside.Pair((column.title, row.name), *shown, beside.ratio(ours.samples, others.samples))
 
 
 def table(rows, measured):

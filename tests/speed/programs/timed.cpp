@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Times every row through Google Benchmark. Each repetition also times the roof, right before and after, so
-// that both meet the same clock and the same neighbours. All times are of the thread's processor time.
+// Times the row that the argument names. Prints an empty line when it is prepared; then, for each
+// line that it reads, the nanoseconds of a call and the roof in GFLOP/s. The roof is timed right
+// before and after, so that both meet the same clock and the same neighbours. All times are of the
+// thread's processor time.
 #include "roof.hpp"
 #include "row.hpp"
 
-#include <benchmark/benchmark.h>
+#include <cstdio>
 #include <ctime>
+#include <string_view>
 
 namespace {
 
@@ -19,44 +22,54 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+double seconds_of(auto work) {
+  const double begin = processor_seconds();
+  work();
+  return processor_seconds() - begin;
+}
+
+double seconds_of_calls(const Row& row, std::size_t calls) {
+  return seconds_of([&] { row.repeat(calls); });
+}
+
 struct Roof {
   double operations = 0.0;
   double seconds = 0.0;
 
   void add() {
-    constexpr std::size_t about_half_a_millisecond = 300000;
-    const double begin = processor_seconds();
-    operations += multiply_add_in_registers(about_half_a_millisecond);
-    seconds += processor_seconds() - begin;
+    constexpr std::size_t half_a_millisecond = 300000;  // or about that
+    seconds += seconds_of([&] { operations += multiply_add_in_registers(half_a_millisecond); });
   }
+
+  double gflops() const { return 1e-9 * operations / seconds; }
 };
 
-// How many calls take a microsecond or more, so that asking whether to go on costs nothing.
-benchmark::IterationCount calls_at_once(const Row& row) {
-  for (benchmark::IterationCount calls = 1;; calls *= 2) {
-    const double begin = processor_seconds();
-    row.repeat(static_cast<std::size_t>(calls));
-    if (processor_seconds() - begin > 2e-6) return calls;
-  }
+// How many take some milliseconds: long beside a look at the clock, short beside what disturbs.
+std::size_t calls_of_a_sample(const Row& row) {
+  std::size_t calls = 1;
+  while (seconds_of_calls(row, calls) < 2.5e-3) calls *= 2;
+  return calls;
 }
 
-void time_row(benchmark::State& state, const Row& row, benchmark::IterationCount batch) {
+void print_sample(const Row& row, std::size_t calls) {
+  if (calls > 1) row.once();  // what else ran meanwhile had the caches
   Roof roof;
   roof.add();
-  while (state.KeepRunningBatch(batch)) row.repeat(static_cast<std::size_t>(batch));
+  const double ns = 1e9 * seconds_of_calls(row, calls) / static_cast<double>(calls);
   roof.add();
-  state.counters["roof"] = roof.operations / roof.seconds;
+  std::printf("%.9g %.9g\n", ns, roof.gflops());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const Row* row = tinyattn::bench::rows; row != nullptr; row = row->next) {
-    row->prepare();
-    const auto batch = calls_at_once(*row);
-    benchmark::RegisterBenchmark(row->name, [row, batch](benchmark::State& state) { time_row(state, *row, batch); });
-  }
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  return benchmark::RunSpecifiedBenchmarks() == 0 ? 1 : 0;
+  const Row* row = tinyattn::bench::rows;
+  while (row != nullptr && (argc != 2 || std::string_view(row->name) != argv[1])) row = row->next;
+  if (row == nullptr) return 1;
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  row->prepare();
+  const std::size_t calls = calls_of_a_sample(*row);
+  std::puts("");
+  while (std::getchar() == '\n') print_sample(*row, calls);
+  return 0;
 }

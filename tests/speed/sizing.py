@@ -2,6 +2,7 @@
 """What a layer takes of a firmware, measured as tests/footprint measures it and noted in its figures.txt."""
 import itertools
 import re
+import sys
 
 import building
 import cores  # noqa: F401  makes the modules of tests/footprint known
@@ -10,12 +11,15 @@ import bench as footprint  # noqa: E402
 import boards  # noqa: E402
 import costs  # noqa: E402
 
+sys.path.insert(0, str(building.ROOT / "tests" / "compiled"))
+import sizes as images  # noqa: E402
 
-def measure(pattern):
+
+def measure(pattern, tree):
     """What tests/footprint measures, for the layers and boards whose names match: "T1 mps2-an386"."""
     folder = building.empty_folder("size")
     cases = [(board, layer) for board in boards.names() for layer in footprint.LAYERS if re.search(pattern, f"{layer} {board}")]
-    benches = {name: footprint.Bench(name, folder) for name in dict.fromkeys(board for board, _ in cases)}
+    benches = {name: footprint.Bench(name, folder, tree) for name in dict.fromkeys(board for board, _ in cases)}
     all_cases = [(board, layer, level) for (board, layer), level in itertools.product(cases, footprint.LEVELS)]
     all_measured = building.in_parallel(lambda case: benches[case[0]].measure(*case[1:]), all_cases)
     problems = [f"{' '.join(measured.case)}: {measured.problem}" for measured in all_measured if measured.problem]
@@ -34,6 +38,26 @@ def table(sizes):
         promised = costs.PROMISES.get(case)
         lines.append([*case, *(cell(size, promised and getattr(promised, what)) for what, size in cost.items())])
     return lines
+
+
+def measure_images(tree):
+    """{(level, way, how many usual layers): bytes of a whole firmware for a Cortex-M4F}"""
+    return images.measure_all(tree, [0, *images.COUNTS], ["-DUSUAL"])
+
+
+def image_table(sizes):
+    lines = {}
+    for (level, way, _), size in sizes.items():
+        lines.setdefault((level, way), [level, way]).append(str(size))
+    return [["layers", "", "0", *map(str, images.COUNTS)], *lines.values()]
+
+
+def numbers(sizes, image_sizes):
+    """{names: bytes} of both; of an image, what the layers add to one without any."""
+    of_layers = {(*case, what): size for case, cost in sizes.items() for what, size in cost.items()}
+    added = {("M4F", f"layers: {count}", level, way): size - image_sizes[level, way, 0]
+             for (level, way, count), size in image_sizes.items()}
+    return {**of_layers, **added}
 
 
 def report(sizes, rewrite):
