@@ -32,7 +32,7 @@ struct Operations {
   void (*softmax)(std::size_t rows, std::size_t cols, float scale, const float* m,
                   float* out) noexcept;
   void (*attention)(std::size_t key_dim, std::size_t value_dim, const AttentionCall&) noexcept;
-  void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // whatever its mask is
+  void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
 };
 

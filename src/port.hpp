@@ -56,18 +56,20 @@ TINYATTN_ALWAYS_INLINE kernel::Mask mask_of(const AttentionCall& call) noexcept 
 
 inline void attention(std::size_t key_dim, std::size_t value_dim,
                       const AttentionCall& call) noexcept {
-  constexpr std::size_t block = native_port::query_rows;
-  const kernel::Mask mask = mask_of(call);
-  const kernel::Input query{call.query, key_dim}, key{call.key, key_dim};
-  const kernel::Input value{call.value, value_dim};
   const kernel::Output scores{call.scratch, TINYATTN_PADDED(call.source_tokens)};
-  const kernel::Output out{call.out, value_dim};
-  const float scale = inverse_sqrt_in_integers(key_dim);
-  for (std::size_t first = 0; first < call.tokens; first += block)
-    kernel::attend<native_port, true>(
-        {kernel::rows_of_block(first, call.tokens, block), key_dim, value_dim, first, 0,
-         query.from(first, 0), key, value, scores, out.from(first, 0), scale},
-        mask, kernel::ignore_weights());
+  kernel::attend<native_port, true>({call.tokens,
+                                     native_port::query_rows,
+                                     key_dim,
+                                     value_dim,
+                                     0,
+                                     0,
+                                     {call.query, key_dim},
+                                     {call.key, key_dim},
+                                     {call.value, value_dim},
+                                     scores,
+                                     {call.out, value_dim},
+                                     inverse_sqrt_in_integers(key_dim)},
+                                    mask_of(call), kernel::ignore_weights());
 }
 
 // TINYATTN_LAYER_SCRATCH, in parts.

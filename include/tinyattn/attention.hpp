@@ -50,19 +50,19 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   float scores[query_rows * row_size];
   const kernel::Mask keys_seen = mask_of(mask, LayoutQuery::rows, LayoutKey::rows);
   for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
-    for (std::size_t first = 0; first < LayoutQuery::rows; first += query_rows)
-      attend<Port, true>({rows_of_block(first, LayoutQuery::rows, query_rows),
-                          LayoutQuery::cols,
-                          LayoutValue::cols,
-                          first,
-                          item,
-                          input(query, item).from(first, 0),
-                          input(key, item),
-                          input(value, item),
-                          {scores, row_size},
-                          output(out, item).from(first, 0),
-                          detail::inverse_sqrt<LayoutQuery::cols>},
-                         keys_seen, take_weights);
+    attend<Port, true>({LayoutQuery::rows,
+                        query_rows,
+                        LayoutQuery::cols,
+                        LayoutValue::cols,
+                        0,
+                        item,
+                        input(query, item),
+                        input(key, item),
+                        input(value, item),
+                        {scores, row_size},
+                        output(out, item),
+                        detail::inverse_sqrt<LayoutQuery::cols>},
+                       keys_seen, take_weights);
 }
 
 }  // namespace kernel

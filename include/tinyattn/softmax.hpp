@@ -63,8 +63,9 @@ constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
-    kernel::for_each_row(m, out,
-                         [](const float* from, float* to, std::size_t count) { kernel::normalize_row<decltype(port)>(from, to, count); });
+    kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+      kernel::normalize_rows<decltype(port)>({from, 0}, {to, 0}, count);
+    });
   });
 }
 
@@ -82,8 +83,8 @@ constexpr void softmax_naive(const M& m, Out& out) noexcept {
   on_native_port([&](auto port) {
     using Port = decltype(port);
     kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
-      kernel::transform_row<Port>(from, to, count, 0.0f, [](auto x) { return kernel::exp<Port>(x); });
-      kernel::normalize_row<Port>(to, to, count);
+      kernel::transform_row<Port>(from, to, count, [](auto x) { return kernel::exp<Port>(x); });
+      kernel::normalize_rows<Port>({to, 0}, {to, 0}, count);
     });
   });
 }

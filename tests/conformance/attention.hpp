@@ -58,13 +58,8 @@ void attend(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) {
   const kernel::Input keys{last_of_source(s.source_tokens * s.in), s.in};
   const kernel::Input values{last_of_source(s.source_tokens * s.out), s.out};
   const kernel::Output scores{score_scratch.cleared(), row_size}, context{to, s.out + gap};
-  for (std::size_t i = 0; i < s.tokens; i += Port::query_rows) {
-    const std::size_t rows = kernel::rows_of_block(i, s.tokens, Port::query_rows);
-    const kernel::Input q = queries.from(i, 0);
-    const kernel::Output c = context.from(i, 0);
-    const kernel::Attention block{rows, s.in, s.out, i, 0, q, keys, values, scores, c, 0.6f};
-    kernel::attend<Port, true>(block, mask, weights_to(s, to));
-  }
+  const kernel::Attention all{s.tokens, Port::query_rows, s.in, s.out, 0, 0, queries, keys, values, scores, context, 0.6f};
+  kernel::attend<Port, true>(all, mask, weights_to(s, to));
   check.that(score_scratch.is_untouched_beside(rows_of_scores * row_size));
 }
 

@@ -21,6 +21,7 @@ constexpr Test tests[] = {
     at_run_time("four lanes, one copy, with a tile of its own", TINYATTN_CHECK<SharingWithTile>),
     at_run_time("four lanes, with every tile of its own", TINYATTN_CHECK<OwnTiles>),
     at_run_time("eight lanes", TINYATTN_CHECK<Eight>),
+    at_run_time("one lane, tiles of several sizes", TINYATTN_CHECK<OneLane>),
     at_run_time("sixteen lanes, eight or four where rows are short", TINYATTN_CHECK<Narrowing>),
 #else
     at_run_time("products of any shape, and of tiny ones", check_products<native_port>),

@@ -38,11 +38,11 @@ inline constexpr auto softmax_row = [](auto port, auto from, auto to, std::size_
   kernel::softmax<decltype(port), false>(1, {from, 0}, {to, 0}, mask, 0, row_scale);
 };
 inline constexpr auto normalize_row = [](auto port, auto from, auto to, std::size_t count) {
-  kernel::normalize_row<decltype(port)>(from, to, count);
+  kernel::normalize_rows<decltype(port)>({from, 0}, {to, 0}, count);
 };
 inline constexpr auto exp_row = [](auto port, auto from, auto to, std::size_t count) {
   const auto exp = [](auto x) { return kernel::exp<decltype(port)>(x); };
-  kernel::transform_row<decltype(port)>(from, to, count, 0.0f, exp);
+  kernel::transform_row<decltype(port)>(from, to, count, exp);
 };
 
 // Rows of one length.

@@ -129,6 +129,13 @@ struct WideOrNarrow<2>;
 
 static_assert(port::contract<WideOrNarrow<16>> && port::contract<WideOrNarrow<16>::half::half>);
 
+// Single floats where flash is not dear.
+struct OneLane : port::scalar {
+  static constexpr bool flash_is_dear = false;
+};
+
+static_assert(port::contract<OneLane>);
+
 // Those that every kernel is tried on.
 using Sharing = Wide<4, 2, 3, true>;
 using OwnTiles = WithTile<Wide<4, 3, 3, false, 24>>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Scaled dot-product attention of a few queries: scores, softmax, context. Nothing of size tokens x
-// tokens exists.
+// Scaled dot-product attention of one head, in blocks of queries: scores, softmax, context. Nothing
+// of size tokens x tokens exists.
 #pragma once
 
 #include "tinyattn/kernel/mask.hpp"
@@ -17,13 +17,14 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 // softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al.,
 // "Attention Is All You Need", 2017, equation 1).
 struct Attention {
-  std::size_t rows, key_dim, value_dim;
+  std::size_t rows, block_rows;  // of all queries, and of a block that has scratch for its scores
+  std::size_t key_dim, value_dim;
   std::size_t first;  // number of the first query, as the mask counts
   std::size_t index;  // of the matrix of weights: one for each head and item
   Input queries;      // [rows, key_dim]
   Input keys;      // [key_dim, source tokens], padded; if TransposedKeys, [source tokens, key_dim]
   Input values;    // [source tokens, value_dim]
-  Output scores;   // [rows, source tokens], scratch in padded rows; then the weights
+  Output scores;   // [block_rows, source tokens], scratch in padded rows; then the weights
   Output context;  // [rows, value_dim]; overwritten; may be `queries`
   float scale;     // of the scores
 };
@@ -51,6 +52,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& m
     for (std::size_t j = common; j < end; ++j) {
       const std::size_t run = j;
       j = mask.next_hidden(a.first + i, j, end);
+      if (j == run) continue;
       matmul_of_row<Port, TinyDim>({1,
                                     j - run,
                                     a.value_dim,
@@ -58,7 +60,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& m
                                     a.values.from(run, 0),
                                     context,
                                     {context, a.value_dim}});
-      if (j == end) break;
+      if (j == end) break;  // saves a comparison
     }
   }
 }
@@ -117,16 +119,23 @@ TINYATTN_ALWAYS_INLINE constexpr void compute_context(const Attention& a,
   add_rest<Port, tiny.dim>(a, mask, common);
 }
 
-// take_weights(index, i, row, end) is shown the weights of each query i, row[0] to row[end - 1]; it
-// may drop some. A query of blocks that overlap is shown twice, with the same weights.
+// Block after block. take_weights(index, i, row, end) is shown the weights of each query i, row[0]
+// to row[end - 1]; it may change them, as dropout does.
 template <class Port, bool TransposedKeys = false, AttentionShape tiny = AttentionShape{}>
-TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& a, const Mask& mask,
+TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& all, const Mask& mask,
                                              const auto& take_weights) noexcept {
-  compute_scores<Port, TransposedKeys, tiny>(a, mask);
-  masked_softmax<Port, tiny.keys>(a.rows, a.scores, mask, a.first, a.scale);
-  for (std::size_t i = 0; i < a.rows; ++i)
-    take_weights(a.index, a.first + i, a.scores.at(i, 0), mask.end(a.first + i));
-  compute_context<Port, tiny>(a, mask);
+  for (std::size_t i = 0; i < all.rows; i += all.block_rows) {
+    Attention a = all;
+    a.rows = rows_of_block(i, all.rows, all.block_rows);
+    a.first += i;
+    a.queries = a.queries.from(i, 0);
+    a.context = a.context.from(i, 0);
+    compute_scores<Port, TransposedKeys, tiny>(a, mask);
+    masked_softmax<Port, tiny.keys>(a.rows, a.scores, mask, a.first, a.scale);
+    for (std::size_t r = 0; r < a.rows; ++r)
+      take_weights(a.index, a.first + r, a.scores.at(r, 0), mask.end(a.first + r));
+    compute_context<Port, tiny>(a, mask);
+  }
 }
 
 // What becomes of the weights: nothing, or a copy in `out`, [matrices, Tokens, SourceTokens].

@@ -36,16 +36,16 @@ struct Item {
 };
 
 struct Scratch {
-  Output keys;    // transposed: [d_out, source tokens]
+  Output keys;    // transposed: [d_out, source tokens], in rows padded to whole vectors
   Output values;  // [source tokens, d_out]
   Output block;   // [block_rows, d_out]: queries, which their contexts overwrite
-  Output scores;  // [query_rows, source tokens]
-  std::size_t block_rows, query_rows;
+  Output scores;  // [query_rows, source tokens], in padded rows
+  std::size_t block_rows, query_rows;  // that are projected, and that a head attends with, at once
 };
 
 // Blocks are high where a port gains by it, but no higher than sixteen rows or a quarter of the
-// context: most of the scratch is keys and values. Where flash is dear they are even: what is
-// compiled for the height of a block is there once.
+// context, whichever is more: most of the scratch is keys and values. Where flash is dear, and in
+// short contexts, they are of nearly equal height: what is compiled for a height is there once.
 template <class Port>
 constexpr std::size_t block_rows(std::size_t context_length) noexcept {
   const std::size_t most = smaller(
@@ -83,10 +83,12 @@ template <class Port>
 constexpr LayerShape tiny_shape(LayerShape shape, std::size_t block_rows,
                                 std::size_t query_rows) noexcept {
   const std::size_t rows = smaller(query_rows, shape.tokens);
-  const std::size_t projections = shape.d_out * (3 * shape.d_in + shape.d_out);
-  const std::size_t work = shape.tokens * (projections + 2 * shape.d_out * shape.source_tokens);
-  const bool is_even = shape.tokens % rows == 0 && smaller(block_rows, shape.tokens) == rows;
-  if (!compiles_tiny<Port> || work > 512 || !is_even) return {};
+  const std::size_t of_queries = shape.tokens * (shape.d_in + shape.d_out);
+  const std::size_t of_source = 2 * shape.source_tokens * (shape.d_in + shape.tokens);
+  const std::size_t work = shape.d_out * (of_queries + of_source);
+  const bool blocks_are_equal =
+      shape.tokens % rows == 0 && smaller(block_rows, shape.tokens) == rows;
+  if (!compiles_tiny<Port> || work > 512 || !blocks_are_equal) return {};
   shape.tokens = rows;
   return shape;
 }
@@ -119,34 +121,33 @@ TINYATTN_ALWAYS_INLINE constexpr void attend_head(const Layer& layer, const Scra
                                                   std::size_t first, std::size_t all_rows,
                                                   Input queries, Output context, const Mask& mask,
                                                   const auto& take_weights) noexcept {
-  const std::size_t column = head * layer.head_dim, size = scratch.query_rows;
-  for (std::size_t i = 0; i < all_rows; i += size)
-    attend<Port, false, tiny>(
-        {rows_of_block(i, all_rows, size), layer.head_dim, layer.head_dim, first + i,
-         item.index * layer.num_heads + head, queries.from(i, 0), scratch.keys.from(column, 0),
-         scratch.values.from(0, column), scratch.scores, context.from(i, 0), layer.scale},
-        mask, take_weights);
+  const std::size_t column = head * layer.head_dim;
+  attend<Port, false, tiny>(
+      {all_rows, scratch.query_rows, layer.head_dim, layer.head_dim, first,
+       item.index * layer.num_heads + head, queries, scratch.keys.from(column, 0),
+       scratch.values.from(0, column), scratch.scores, context, layer.scale},
+      mask, take_weights);
 }
 
-// Block after block: queries of all heads, their contexts, output. The rows of tiny.tokens are
-// those of a block. Where tiles are high, a last block that is lower than the others starts earlier
-// and overlaps its neighbour, unless outputs have replaced the inputs. In a constant it does not:
-// Clang limits the steps.
+// Block after block: queries of all heads, their contexts, output. `tiny.tokens` is the height of a
+// block. Where flash is dear and tiles have several rows, a last block that is lower than the
+// others starts earlier and overlaps its neighbour, unless outputs have replaced the inputs. Its
+// queries are shown to take_weights twice, with the same weights. In a constant expression it does
+// not overlap: Clang limits the steps of an evaluation.
 template <class Port, LayerShape tiny = LayerShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const Layer& layer, const Scratch& scratch,
                                                      const Item& item, const Mask& mask,
                                                      const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows, tokens = item.tokens;
   const bool has_output = layer.output.weight != nullptr;
-  bool overlaps = Port::flash_is_dear && compiles_tiny<Port> && tokens >= size &&
-                  item.out.data != item.query_input.data;
+  constexpr bool may_overlap = Port::flash_is_dear && compiles_tiny<Port>;
+  bool overlaps = may_overlap && tokens >= size && item.out.data != item.query_input.data;
   if (__builtin_is_constant_evaluated()) overlaps = false;
   project_source<Port, Shape{tiny.source_tokens, tiny.d_in, tiny.d_out}>(layer, scratch, item);
   for (std::size_t next = 0; next < tokens; next += size) {
     const std::size_t first = smaller(next, tokens - (overlaps ? size : 1));
-    const std::size_t rows = compiles_tiny<Port> && Port::flash_is_dear
-                                 ? smaller(size, tokens - first)
-                                 : rows_of_block(first, tokens, size);
+    const std::size_t rows =
+        may_overlap ? smaller(size, tokens - first) : rows_of_block(first, tokens, size);
     const Output out = item.out.from(first, 0), context = has_output ? scratch.block : out;
     project<Port, Shape{tiny.tokens, tiny.d_in, tiny.d_out}>(rows, layer.d_in, width,
                                                              item.query_input.from(first, 0),

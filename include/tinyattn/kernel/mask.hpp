@@ -12,7 +12,7 @@
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
 // Query i sees keys 0 .. i + diagonal of `keys`, as tril(m, diagonal) keeps columns, less those
-// that flags or addends hide: either of them, not both.
+// that flags or addends hide; at most one of the two is given.
 struct Mask {
   std::size_t keys;
   std::ptrdiff_t diagonal;

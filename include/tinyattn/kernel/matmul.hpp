@@ -17,8 +17,8 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 template <class Port, std::size_t Vectors>
 inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / Vectors);
 
-// Where the chains of `Width` columns from column j on start. Without a start these are zeros in
-// memory where flash is dear; else it is nullptr, and a tile clears its registers.
+// The initial sums of `Width` columns from column j on. A product without `start` has zeros in
+// memory where flash is dear; else nullptr, and the tile clears its registers.
 template <class Port, std::size_t Width>
 TINYATTN_ALWAYS_INLINE constexpr const float* start_of(const Product& p, std::size_t j) noexcept {
   const float* const none = Port::flash_is_dear ? zeros<Width> : nullptr;
@@ -27,14 +27,23 @@ TINYATTN_ALWAYS_INLINE constexpr const float* start_of(const Product& p, std::si
 
 // --- Panels: for machines with caches. Tiles of several sizes cover the product exactly. ---
 
-// The tiles of a panel from row i on downwards: of `Height` rows, then of the next lower power of
-// two, down to one. If exactly two lower ones are left, they are taken instead of a high one and a
-// very low one, whose sums are too few to hide the latency of an fma.
+// The next lower tile: of a power of two. Below six rows of two vectors it has five where vectors
+// are wide: processors start two such fma in a cycle, whose latency the sums of four rows are too
+// few to hide.
+template <class Port, std::size_t Height, std::size_t Vectors>
+inline constexpr std::size_t lower_height = Height == 6 && Vectors == 2 && Port::lanes >= 8
+                                                ? 5
+                                                : std::bit_floor(Height - 1);
+
+// The tiles of a panel from row i on downwards: of `Height` rows, while they need fewer tiles than
+// the next lower height would; the rows left in tiles of that height, and so on down to one row.
 template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
 TINYATTN_ALWAYS_INLINE constexpr void tiles_downwards(const Product& p, Input a, std::size_t i,
                                                       std::size_t j, std::size_t last) noexcept {
-  constexpr std::size_t lower = std::bit_floor(Height - 1);
-  for (; p.rows - i >= Height && (Height >= 2 * lower || p.rows - i != 2 * lower); i += Height) {
+  constexpr std::size_t lower = lower_height<Port, Height, Vectors>;
+  for (; p.rows - i >= Height; i += Height) {
+    const std::size_t tiles = (p.rows - i + Height - 1) / Height;
+    if (p.rows - i <= tiles * lower) break;
     tile<Port, Height, Vectors, kind>(start_of<Port, Vectors * Port::lanes>(p, j), a,
                                       kind.is_transposed ? p.b.from(j, 0) : p.b.from(0, j),
                                       p.out.from(i, j), p.inner, last);
@@ -43,8 +52,8 @@ TINYATTN_ALWAYS_INLINE constexpr void tiles_downwards(const Product& p, Input a,
   if constexpr (Height > 1) tiles_downwards<Port, Vectors, kind, lower>(p, a, i, j, last);
 }
 
-// The panels of columns `begin` to `end`, all of one width: so a panel of b stays near while the
-// tiles go down. `last` columns fill the last vector of each.
+// The panels of columns `begin` to `end`, all of one width: so a panel of b stays in cache while
+// the tiles go down. `last` columns fill the last vector of each.
 template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
 [[gnu::noinline]] constexpr void panels(const Product& p, std::size_t begin, std::size_t end,
                                         std::size_t last) noexcept {
@@ -69,7 +78,7 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const Product& p, std::size_
 // --- Overlapping tiles: where flash is dear. All are of one size; the last in each direction
 // overlaps its neighbour. What is computed twice comes to the same bits. ---
 
-// The part of `size` elements behind that which starts at `first`; the last one ends with `count`.
+// Where the part behind the one at `first` starts; the last is moved back to end at `count`.
 TINYATTN_ALWAYS_INLINE constexpr std::size_t next_part(std::size_t first, std::size_t size,
                                                        std::size_t count) noexcept {
   return smaller(first + size, count - size);
@@ -92,7 +101,8 @@ template <class Port, std::size_t Height>
   }
 }
 
-// `count` tiles of one row and `Vectors` vectors, side by side from column j on; where they end.
+// `count` tiles of one row and `Vectors` vectors, side by side from column j on. Returns the
+// column behind them.
 template <class Port, std::size_t Vectors, TileKind kind>
 TINYATTN_ALWAYS_INLINE constexpr std::size_t tiles_along(const Product& p, std::size_t i,
                                                          std::size_t j,
@@ -118,7 +128,8 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row(const Product& p, std::size_t i)
                                                                padded<Port>(left) / Port::lanes);
 }
 
-// A product that is lower or narrower than a tile, or transposed.
+// A product that is lower or narrower than a tile, or transposed, or whose port has tiles of one
+// row.
 template <class Port, bool Transposed>
 [[gnu::noinline]] constexpr void single_rows(const Product& p) noexcept {
   for (std::size_t i = 0; i < p.rows; ++i)
@@ -141,7 +152,8 @@ struct Shape {
   std::size_t rows = 0, inner = 0, cols = 0;
 };
 
-// Where an fma is a function, little is gained by it: such a port has tiles of one row.
+// Where an fma is a function call, code for each shape gains little: such a port has tiles of one
+// row.
 template <class Port>
 inline constexpr bool compiles_tiny = tile_rows<Port, Port::tile_vectors> > 1;
 
@@ -156,10 +168,10 @@ constexpr bool is_tiny(Shape shape) noexcept {
 // `Vectors` vectors of all rows, from column j on; `last` columns fill the last.
 template <class Port, Shape shape, std::size_t Vectors, std::size_t last>
 TINYATTN_ALWAYS_INLINE constexpr void tiny_columns(const Product& p, std::size_t j) noexcept {
-  constexpr std::size_t even = Port::registers > 16 ? 2 - shape.inner % 2 : 1;
-  constexpr std::size_t steps = shape.inner == 0 ? 1 : shape.inner <= 4 ? shape.inner : even;
+  constexpr std::size_t unrolled = Port::registers > 16 ? 2 - shape.inner % 2 : 1;
+  constexpr std::size_t steps = shape.inner == 0 ? 1 : shape.inner <= 4 ? shape.inner : unrolled;
   for_each_known_part<shape.rows, tile_rows<Port, Vectors>>(
-      [&]<std::size_t i, std::size_t height>() TINYATTN_INLINE_LAMBDA {
+      [&]<std::size_t height>(std::size_t i) TINYATTN_INLINE_LAMBDA {
         tile<Port, height, Vectors, TileKind{last == Port::lanes, false, steps}>(
             start_of<Port, Vectors * Port::lanes>(p, j), p.a.from(i, 0), p.b.from(0, j),
             p.out.from(i, j), p.inner, last);
@@ -177,8 +189,8 @@ TINYATTN_ALWAYS_INLINE constexpr void tiny_matmul(const Product& p) noexcept {
   }
 }
 
-// A product of one row and few terms, for which a call would take long. Its chains go on from
-// `start`, which may be `out`, but not nullptr.
+// A product of one row, often of few terms: in line, since a call would take long. It continues
+// from `start`, which may be `out`, never nullptr.
 template <class Port, std::size_t TinyCols>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_of_row(const Product& p) noexcept {
 #if defined(__OPTIMIZE_SIZE__)
@@ -193,7 +205,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_of_row(const Product& p) noexcept {
     cover_row<Port, vectors>(p, 0);
 }
 
-// --- Products: of any shape, no size 0 but perhaps `inner` ---
+// --- Products: of any shape. `inner` may be 0, and `cols` too: a block may see no key ---
 
 // out = start + a . b
 template <class Port, Shape shape = Shape{}>
@@ -202,7 +214,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product& p) noexcept {
     tiny_matmul<narrowed<Port, shape.cols>, shape>(p);
   else if constexpr (Port::flash_is_dear)
     cover_with_overlap<Port>(p);
-  else if (p.rows == 1)  // which has registers for more columns
+  else if (p.rows == 1)  // one row leaves registers for more columns
     cover_columns<Port, std::bit_floor(Port::registers * 3 / 4), 1, false>(p, 0);
   else
     cover_columns<Port, Port::tile_vectors, 16, false>(p, 0);

@@ -123,31 +123,12 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
   }
 }
 
-// to[j] = apply(from[j]) for every vector of a row; lanes behind its end hold `rest`.
-template <class Port, bool IsWhole = false>
-TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to, std::size_t count,
-                                                    float rest, const auto& apply) noexcept {
-  for_each_vector<Port, IsWhole>(
-      count, [&](auto at) TINYATTN_INLINE_LAMBDA { at.store(to, apply(at.load(from, rest))); });
-}
-
-// What the elements of a row are multiplied with to add up to 1; 0 if their sum is 0.
+// to[j] = apply(from[j]) for every vector of a row.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
-  return Port::factor_of(sum == 0.0f ? 0.0f : 1.0f / sum);
-}
-
-// to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
-template <class Port, bool IsWhole = false>
-TINYATTN_ALWAYS_INLINE constexpr void normalize_row(const float* from, float* to,
-                                                    std::size_t count) noexcept {
-  LaneSums<Port> lanes;
-  for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
-    lanes.add(q, at.load(from, 0.0f));
-  });
-  const auto factor = reciprocal<Port>(lanes.total());
-  transform_row<Port, IsWhole>(from, to, count, 0.0f,
-                               [&](auto e) TINYATTN_INLINE_LAMBDA { return Port::mul(e, factor); });
+TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to, std::size_t count,
+                                                    const auto& apply) noexcept {
+  for_each_vector<Port>(
+      count, [&](auto at) TINYATTN_INLINE_LAMBDA { at.store(to, apply(at.load(from, 0.0f))); });
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

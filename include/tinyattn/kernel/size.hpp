@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Sizes are plain numbers. What is tiny is compiled for its sizes: then they are a template
-// argument besides.
+// Sizes are plain numbers. Code for tiny shapes has them as template arguments too.
 #pragma once
 
 #include "tinyattn/port/native.hpp"
@@ -20,7 +19,7 @@ constexpr std::size_t padded(std::size_t count) noexcept {
   return (count + Port::lanes - 1) / Port::lanes * Port::lanes;
 }
 
-// The size of parts of `count` that take at most `most`: as few as can be, of even size.
+// The size of parts of `count` that take at most `most`: as few as can be, of nearly equal size.
 constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
   const std::size_t parts = (count + most - 1) / most;
   return (count + parts - 1) / parts;
@@ -32,13 +31,17 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t rows_of_block(std::size_t first, st
   return count % size == 0 ? size : smaller(size, count - first);
 }
 
-// Calls step.operator()<first, size>() for parts of Count elements that take at most Most, and
-// differ in size by one at most.
-template <std::size_t Count, std::size_t Most, std::size_t First = 0>
+// Calls step.operator()<size>(first) for parts of Count elements that take at most Most, and differ
+// in size by one at most.
+template <std::size_t Count, std::size_t Most>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_known_part(const auto& step) noexcept {
-  constexpr std::size_t size = evenly(Count - First, Most);
-  step.template operator()<First, size>();
-  if constexpr (First + size < Count) for_each_known_part<Count, Most, First + size>(step);
+  constexpr std::size_t size = evenly(Count, Most), parts = (Count + size - 1) / size;
+  constexpr std::size_t smaller_parts = parts * size - Count;
+  std::size_t first = 0;
+  for (; first != Count - smaller_parts * (size - 1); first += size)
+    step.template operator()<size>(first);
+  if constexpr (smaller_parts != 0)
+    for (; first != Count; first += size - 1) step.template operator()<size - 1>(first);
 }
 
 // The narrowest port that takes a row of `Count` elements in one vector, or Port itself.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax of a row, or of several side by side: every one is a probability distribution; one in
-// which nothing takes part is zero.
+// Softmax of a few rows: every one is a probability distribution; one in which nothing takes part
+// is zero.
 #pragma once
 
 #include "tinyattn/kernel/row.hpp"
@@ -32,6 +32,7 @@ struct Exponentials {
   typename Port::factor shift;
   typename Port::factor scale;
 
+  Exponentials() = default;
   TINYATTN_ALWAYS_INLINE constexpr Exponentials(float largest, float scale_of_scores) noexcept
       : shift(Port::factor_of(-largest)), scale(Port::factor_of(scale_of_scores)) {}
 
@@ -42,11 +43,42 @@ struct Exponentials {
   }
 };
 
-// `Rows` rows of one length side by side: while one waits for a result, another goes on. Three
-// passes over memory: the largest; exponentials and their sum; the multiplication by 1 / sum.
+// What the elements of a row are multiplied with to add up to 1; 0 if their sum is 0.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
+  return Port::factor_of(sum == 0.0f ? 0.0f : 1.0f / sum);
+}
+
+// --- `Rows` rows of one length side by side: while one waits for a result, another goes on ---
+
+// to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
 template <class Port, std::size_t Rows, bool IsWhole>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_in_memory(Input from, Output to, std::size_t count,
-                                                        float scale) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void divide_by_sums(Input from, Output to, std::size_t count,
+                                                     LaneSums<Port> (&sums)[Rows]) noexcept {
+  typename Port::factor factors[Rows];
+  TINYATTN_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) factors[r] = reciprocal<Port>(sums[r].total());
+  for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r)
+      at.store(to.at(r, 0), Port::mul(at.load(from.at(r, 0), 0.0f), factors[r]));
+  });
+}
+
+template <class Port, std::size_t Rows = 1, bool IsWhole = false>
+TINYATTN_ALWAYS_INLINE constexpr void normalize_rows(Input from, Output to,
+                                                     std::size_t count) noexcept {
+  LaneSums<Port> sums[Rows];
+  for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) sums[r].add(q, at.load(from.at(r, 0), 0.0f));
+  });
+  divide_by_sums<Port, Rows, IsWhole>(from, to, count, sums);
+}
+
+template <class Port, std::size_t Rows, bool IsWhole>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Input from, Output to, std::size_t count,
+                                                      float scale) noexcept {
   typename Port::vec largest[Rows];
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) largest[r] = Port::splat(least);
@@ -55,46 +87,58 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_in_memory(Input from, Output to, s
     for (std::size_t r = 0; r < Rows; ++r)
       largest[r] = Port::max(largest[r], at.load(from.at(r, 0), -infinity));
   });
-  float largest_of_row[Rows];
+  Exponentials<Port> exponentials[Rows];
   TINYATTN_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) largest_of_row[r] = largest_of<Port>(largest[r]);
-  LaneSums<Port> lanes[Rows];
-  for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
-    TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const auto e =
-          Exponentials<Port>(largest_of_row[r], scale)(at.load(from.at(r, 0), -infinity));
-      at.store(to.at(r, 0), e);
-      lanes[r].add(q, e);
-    }
-  });
-  TINYATTN_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) {
-    const auto share = reciprocal<Port>(lanes[r].total());
-    transform_row<Port, IsWhole>(to.at(r, 0), to.at(r, 0), count, 0.0f,
-                                 [&](auto e)
-                                     TINYATTN_INLINE_LAMBDA { return Port::mul(e, share); });
+  for (std::size_t r = 0; r < Rows; ++r)
+    exponentials[r] = Exponentials<Port>(largest_of<Port>(largest[r]), scale);
+  const auto exponential = [&](auto at, std::size_t r) TINYATTN_INLINE_LAMBDA {
+    const auto e = exponentials[r](at.load(from.at(r, 0), -infinity));
+    at.store(to.at(r, 0), e);
+    return e;
+  };
+  // Where for_each_summand has one vector in its step, the sum goes along: elsewhere it would copy
+  // the exponentials 16 / lanes times.
+  if constexpr (Port::lanes == 1 || Port::lanes == 16) {
+    LaneSums<Port> sums[Rows];
+    for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
+      TINYATTN_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) sums[r].add(q, exponential(at, r));
+    });
+    divide_by_sums<Port, Rows, IsWhole>(to, to, count, sums);
+  } else {
+    for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      TINYATTN_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) exponential(at, r);
+    });
+    normalize_rows<Port, Rows, IsWhole>(to, to, count);
   }
 }
 
-// Short rows of `Vectors` vectors, in registers: row r ends at ends[r], in its last vector. A row
-// that IsPadded has room for whole ones.
-template <class Port, std::size_t Rows, std::size_t Vectors, bool IsPadded>
+// One row: where flash is dear, one copy for all.
+template <class Port, bool IsWhole>
+[[gnu::noinline]] constexpr void softmax_of_row(const float* from, float* to, std::size_t count,
+                                                float scale) noexcept {
+  softmax_of_rows<Port, 1, IsWhole>({from, 0}, {to, 0}, count, scale);
+}
+
+// --- Short rows ---
+
+// `Rows` rows of `Count` elements, which stay in registers.
+template <class Port, std::size_t Rows, std::size_t Count>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Input from, Output to,
-                                                           const std::size_t (&ends)[Rows],
                                                            float scale) noexcept {
-  constexpr std::size_t before = (Vectors - 1) * Port::lanes;
-  typename Port::vec rows[Rows][Vectors];
+  constexpr std::size_t vectors = padded<Port>(Count) / Port::lanes;
+  constexpr RowVector<Port, Count % Port::lanes == 0> last{(vectors - 1) * Port::lanes,
+                                                           Count - (vectors - 1) * Port::lanes};
+  typename Port::vec rows[Rows][vectors];
   float largest_of_row[Rows];
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
-    auto largest = Port::splat(least);
+    rows[r][vectors - 1] = last.load(from.at(r, 0), -infinity);
+    auto largest = Port::max(Port::splat(least), rows[r][vectors - 1]);
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) {
-      const float* const p = from.at(r, v * Port::lanes);
-      rows[r][v] = IsPadded || v + 1 < Vectors || ends[r] == before + Port::lanes
-                       ? Port::load(p)
-                       : Port::load_n(p, ends[r] - before, -infinity);
+    for (std::size_t v = 0; v < vectors - 1; ++v) {
+      rows[r][v] = Port::load(from.at(r, v * Port::lanes));
       largest = Port::max(largest, rows[r][v]);
     }
     largest_of_row[r] = largest_of<Port>(largest);
@@ -103,25 +147,22 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Input from, Output to
   for (std::size_t r = 0; r < Rows; ++r) {
     const Exponentials<Port> exponential(largest_of_row[r], scale);
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) rows[r][v] = exponential(rows[r][v]);
+    for (std::size_t v = 0; v < vectors; ++v) rows[r][v] = exponential(rows[r][v]);
   }
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
-    LaneSums<Port> lanes;
+    LaneSums<Port> sums;
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v) lanes.add(v % lanes.vectors, rows[r][v]);
-    const auto share = reciprocal<Port>(lanes.total());
+    for (std::size_t v = 0; v < vectors; ++v) sums.add(v % sums.vectors, rows[r][v]);
+    const auto factor = reciprocal<Port>(sums.total());
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v)
-      if (const auto weights = Port::mul(rows[r][v], share);
-          IsPadded || v + 1 < Vectors || ends[r] == before + Port::lanes)
-        Port::store(to.at(r, v * Port::lanes), weights);
-      else
-        Port::store_n(to.at(r, v * Port::lanes), weights, ends[r] - before);
+    for (std::size_t v = 0; v < vectors - 1; ++v)
+      Port::store(to.at(r, v * Port::lanes), Port::mul(rows[r][v], factor));
+    last.store(to.at(r, 0), Port::mul(rows[r][vectors - 1], factor));
   }
 }
 
-// A row of `count` floats on a port of one lane, at most `Most`: only the exponentials are a loop;
+// A row of `count` floats on a port of one lane, at most `Most`: only their sum is unrolled;
 // several floats move at once. What lies behind `count` becomes 0.
 template <class Port, std::size_t Most>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float* to,

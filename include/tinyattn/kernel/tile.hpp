@@ -58,7 +58,7 @@ struct TileKind {
 template <std::size_t Count>
 inline constexpr float zeros[Count] = {};
 
-// `count` elements that lie `stride` apart, and zeros.
+// `count` elements that lie `stride` apart; zeros in the other lanes.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gather(const float* from, std::size_t stride,
                                              std::size_t count) noexcept {
@@ -72,7 +72,7 @@ constexpr bool is_whole(std::size_t v) noexcept {
   return kind.is_whole || v + 1 < Vectors;
 }
 
-// Every row of sums starts from the same.
+// Sets every row of sums to `start`, or to zero.
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void start_sums(typename Port::vec (&sums)[Rows][Vectors],
                                                  const float* start, std::size_t last) noexcept {
@@ -113,7 +113,10 @@ TINYATTN_ALWAYS_INLINE constexpr void multiply_add(typename Port::vec (&sums)[Ro
   constexpr std::size_t apart = Rows > 8 ? 3 : 1;
   const float* factors[(Rows + apart - 1) / apart];
   TINYATTN_UNROLL
-  for (std::size_t r = 0; r < Rows; r += apart) factors[r / apart] = a.at(r, 0);
+  for (std::size_t r = 0; r < Rows; r += apart) {
+    factors[r / apart] = a.at(r, 0);
+    if (!__builtin_constant_p(a.stride)) TINYATTN_FORGET_ORIGIN(factors[r / apart]);
+  }
   std::size_t k = 0;
   const auto step = [&]() TINYATTN_INLINE_LAMBDA {
     typename Port::vec row[Vectors];

@@ -21,7 +21,9 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 namespace detail {
 
-// What has another name for each width.
+// What has another name for each width. What a masked store wrote can be loaded only after it has
+// left the store buffer, and on Zen 4 it takes six cycles: one float, two or six, if the compiler
+// knows that they are so many, move without a mask.
 template <std::size_t Lanes>
 struct avx512_names;
 
@@ -84,9 +86,6 @@ struct avx512_names<4> {
   using vec = __m128;
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
-  // What a masked store wrote can be loaded only after it has left the store buffer, and on Zen 4
-  // it takes six cycles: one float or two, if the compiler knows that they are so many, move
-  // without a mask.
   TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
     if (__builtin_constant_p(n) && n == 1) return _mm_move_ss(splat(rest), _mm_load_ss(from));
     if (__builtin_constant_p(n) && n == 2)
@@ -146,7 +145,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
   TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
-    typedef unsigned bits __attribute__((vector_size(sizeof(vec))));
+    using bits [[gnu::vector_size(sizeof(vec))]] = unsigned;
     return reinterpret_cast<vec>(reinterpret_cast<bits>(shifted) << 23);
   }
 

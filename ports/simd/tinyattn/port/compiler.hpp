@@ -62,6 +62,14 @@
 #define TINYATTN_UNROLL_FOR_SPEED TINYATTN_UNROLL
 #endif
 
+// Clang computes pointers to several rows from one another in each step of a loop, unless it does
+// not know where they come from.
+#if defined(__clang__)
+#define TINYATTN_FORGET_ORIGIN(pointer) asm("" : "+r"(pointer))
+#else
+#define TINYATTN_FORGET_ORIGIN(pointer) static_cast<void>(0)
+#endif
+
 // GCC compares the locals of lambdas in templates with the globals of the program that instantiates
 // them, and -Wshadow reports the library for a name that the user chose. Between these two it does
 // not.

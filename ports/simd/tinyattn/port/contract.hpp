@@ -22,8 +22,8 @@ concept shape = requires {
   requires Port::registers * 3 / 4 >= Port::tile_vectors;
   requires Port::tile_vectors != 0;  // the width of a register tile
   requires Port::block_rows != 0;    // rows that are projected at a time
-  // queries that one head attends with at a time; no more than block_rows
-  requires Port::query_rows != 0;
+  // queries that one head attends with at a time
+  requires Port::query_rows != 0 && Port::query_rows <= Port::block_rows;
   // one size of tile, and one copy of a kernel for all shapes: where flash is dear, or where an fma
   // is so long that code for each shape gains nothing
   { Port::flash_is_dear } -> std::convertible_to<bool>;
@@ -32,7 +32,7 @@ concept shape = requires {
 template <class Port>
 concept contract = shape<Port> && requires(typename Port::vec v, typename Port::factor s,
                                            const float* from, float* to, std::size_t n, float x) {
-  // `lanes` floats, aligned as float; the first n <= lanes: the rest is not read, and x
+  // `lanes` floats, aligned as float only; the first n <= lanes: the other lanes are x
   { Port::load(from) } -> std::same_as<typename Port::vec>;
   { Port::load_n(from, n, x) } -> std::same_as<typename Port::vec>;
   // memory behind the first n is not written
@@ -46,10 +46,12 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   requires Port::lanes == 1 || requires {
     { Port::template swapped<1>(v) } -> std::same_as<typename Port::vec>;
   };
-  // on one lane: several floats at once, between memory and an array
-  requires Port::lanes != 1 || requires(float(&row)[Port::tile_vectors]) {
+  // on one lane, where vec and factor are float: any number of floats, between memory and an array
+  requires Port::lanes != 1 || requires(float(&row)[Port::tile_vectors], float(&one)[1]) {
     Port::load_row(from, row);
     Port::store_row(row, to);
+    Port::load_row(from, one);
+    Port::store_row(one, to);
   };
   // the product of the first two plus the third, rounded once
   { Port::fma(v, v, v) } -> std::same_as<typename Port::vec>;

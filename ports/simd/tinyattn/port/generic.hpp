@@ -29,8 +29,7 @@ struct generic {
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return *reinterpret_cast<const unaligned*>(from);
   }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n,
-                                           float rest = 0.0f) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
     return each([=](std::size_t lane)
                     TINYATTN_INLINE_LAMBDA { return lane < n ? from[lane] : rest; });
   }

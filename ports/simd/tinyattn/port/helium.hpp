@@ -33,8 +33,7 @@ struct helium {
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return *reinterpret_cast<const unaligned*>(from);
   }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n,
-                                           float rest = 0.0f) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
     order_memory();
     const vec v = vld1q_z_f32(from, first_lanes(n));
     order_memory();

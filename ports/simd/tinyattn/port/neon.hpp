@@ -30,7 +30,7 @@ struct neon {
   static constexpr bool flash_is_dear = false;
 #if defined(__aarch64__)
   static constexpr std::size_t registers =
-      24;  // of 32: eight hold factors of four steps, and a row beside the next
+      24;  // of 32: the others hold factors, four for each row, and the row loaded ahead
   static constexpr std::size_t tile_vectors = 4;
 #else
   static constexpr std::size_t registers = 16;
@@ -38,8 +38,7 @@ struct neon {
 #endif
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return vld1q_f32(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n,
-                                           float rest = 0.0f) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
     if (n == lanes) return load(from);
     vec v = splat(rest);
     if (n == 1) v = vld1q_lane_f32(from, v, 0);
@@ -152,7 +151,7 @@ struct neon {
     do step();
     while (--times != 0);
   }
-  // Loads a row and moves on to the next: one instruction for that of a full tile. GCC 12 has no
+  // Loads a row of b and moves on: one instruction where the tile has its full width. GCC 12 has no
   // intrinsic that does both, and none for ARMv7. If the row were an operand "m", it would move
   // sums between registers.
   template <std::size_t Vectors>

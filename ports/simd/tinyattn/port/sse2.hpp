@@ -34,8 +34,7 @@ struct sse2 {
                                                // shape would be large, and gain little
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n,
-                                           float rest = 0.0f) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
     if (n == lanes) return load(from);
     vec v = splat(rest);
     if (n == 1) v = _mm_move_ss(v, _mm_load_ss(from));
