@@ -115,11 +115,11 @@ def helium_with_clang():
 
 
 AARCH64 = hosted("aarch64-linux-gnu-g++", wrapper=["qemu-aarch64"])
-ARMV7_NEON = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=neon-vfpv4", "-mfloat-abi=hard", wrapper=["qemu-arm"])
 ARMV7 = hosted("arm-linux-gnueabihf-g++", "-march=armv7-a", "-mfpu=vfpv3-d16", "-mfloat-abi=hard", wrapper=["qemu-arm"])
+PLAYED = {"aarch64": AARCH64, "arm": ARMV7}
 
 # Flags that leave the choice of the port to the ladder.
-CHOOSING = {"x86_64": ["", "-march=native"]}
+CHOOSING = {"x86_64": ["", "-march=native"], "arm": ["", "-mfpu=neon-vfpv4"]}
 
 # The scalar port on a core with an FMA unit: here a compiler could fuse what it must not.
 SCALAR = "-DTINYATTN_PORT=scalar"
@@ -146,7 +146,7 @@ def port_of(machine, flags):
 def other_ports(architecture):
     """Flags for each port of the ladders that no other row has, and that this machine executes. The
     scalar one is first: what the compiler cannot compute is compared with it."""
-    machine = AARCH64 if architecture == "aarch64" else hosted("g++")
+    machine = PLAYED.get(architecture) or hosted("g++")
     chosen = {port_of(machine, flags) for flags in CHOOSING.get(architecture, [""])}
     listed = ladder.ports(architecture, ladder.VECTORS, ladder.ONE_LANE)
     named = {port: " ".join([*flags, f"-DTINYATTN_PORT={port}"]) for port, flags in listed.items()}
@@ -179,7 +179,7 @@ def in_the_compiler(compiler, machine):
 
 
 # Rows of machines without a fused multiply-add: a compiler has nothing to contract to.
-WITHOUT_FMA = re.compile(r"microbit|mps2-an385|VFPv3|^x86_64, \S+$")
+WITHOUT_FMA = re.compile(r"microbit|mps2-an385|^ARMv7$|^x86_64, \S+$")
 
 
 def is_telling(cell):
@@ -199,8 +199,7 @@ def all_cells():
     for compiler in ("g++", "clang++"):
         cells += rows(f"{here}, {compiler}", hosted(compiler), here)
     cells += rows("AArch64", AARCH64, "aarch64")
-    cells += row("ARMv7 with NEON and VFPv4", ARMV7_NEON)
-    cells += row("ARMv7 with VFPv3-D16", ARMV7)
+    cells += rows("ARMv7", ARMV7, "arm")
     for name in boards.names():
         cells += row(name, board(name), levels=["-O2", "-Os"])
     cells += row("mps3-an547, Clang 19", helium_with_clang(), levels=["-O2", "-Os"], contracts=["fast"])
