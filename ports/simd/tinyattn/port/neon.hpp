@@ -16,6 +16,7 @@
 #include <arm_neon.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
@@ -145,11 +146,13 @@ struct neon {
   }
 
  private:
-  // A loop that tests at its end. GCC makes none of a `for` at -Os.
+  // A loop that tests at its end. GCC makes none of a `for` at -Os. It counts with 32 bits: where a
+  // difference of sizes could wrap, GCC 12 warns of so many 64-bit steps that a pointer overflows.
   TINYATTN_ALWAYS_INLINE static void repeat(std::size_t times, const auto& step) noexcept {
-    if (times == 0) return;
+    std::uint32_t left = static_cast<std::uint32_t>(times);
+    if (left == 0) return;
     do step();
-    while (--times != 0);
+    while (--left != 0);
   }
   // Loads a row of b and moves on: one instruction where the tile has its full width. GCC 12 has no
   // intrinsic that does both, and none for ARMv7. If the row were an operand "m", it would move
