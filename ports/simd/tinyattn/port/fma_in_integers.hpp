@@ -160,13 +160,14 @@ struct unpacked {
                                                       std::uint32_t c) noexcept {
   const std::uint32_t sign = (a ^ b) & sign_bit;
   const std::uint32_t a_size = a & ~sign_bit, b_size = b & ~sign_bit, c_size = c & ~sign_bit;
-  const bool infinite_product = a_size == infinity_bits || b_size == infinity_bits;
-  const bool zero_product = a_size == 0 || b_size == 0;
-  const bool opposite = c_size == infinity_bits && sign != (c & sign_bit);
-  const bool has_nan = a_size > infinity_bits || b_size > infinity_bits || c_size > infinity_bits;
-  if (has_nan || (infinite_product && (zero_product || opposite)))
-    return std::bit_cast<float>(nan_bits);
-  if (infinite_product) return std::bit_cast<float>(sign | infinity_bits);
+  const std::uint32_t larger = a_size < b_size ? b_size : a_size;
+  const std::uint32_t smaller = a_size < b_size ? a_size : b_size;
+  if (larger > infinity_bits || c_size > infinity_bits) return std::bit_cast<float>(nan_bits);
+  if (larger == infinity_bits) {
+    const std::uint32_t infinite = sign | infinity_bits;
+    const bool opposite = (c ^ infinite) == sign_bit;
+    return std::bit_cast<float>(smaller == 0 || opposite ? nan_bits : infinite);
+  }
   if (c_size == 0) return std::bit_cast<float>(sign & c);  // -0 only from -0 and -0
   return std::bit_cast<float>(c);
 }
