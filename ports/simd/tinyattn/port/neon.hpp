@@ -146,8 +146,9 @@ struct neon {
   }
 
  private:
-  // A loop that tests at its end. GCC makes none of a `for` at -Os. It counts with 32 bits: where a
-  // difference of sizes could wrap, GCC 12 warns of so many 64-bit steps that a pointer overflows.
+  // A loop that tests at its end. GCC makes none of a `for` at -Os. It counts with 32 bits, enough
+  // for rows of 2^34 floats: where a difference of sizes could wrap, GCC 12 warns that so many
+  // steps of 64 bits move a pointer out of memory.
   TINYATTN_ALWAYS_INLINE static void repeat(std::size_t times, const auto& step) noexcept {
     std::uint32_t left = static_cast<std::uint32_t>(times);
     if (left == 0) return;
