@@ -76,11 +76,18 @@ tinyattn_status multiply(const ProductCall& call) noexcept {
   return TINYATTN_OK;
 }
 
+// In place of the queries' input, outputs must not be longer: they would overwrite rows that are
+// still to be read.
+bool may_replace(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
+  return call.out != call.query || layer.d_out <= layer.d_in;
+}
+
 template <auto operation>
 tinyattn_status forward(const tinyattn_layer* layer, const AttentionCall& call) noexcept {
   if (layer == nullptr || !makes_sense(*layer)) return TINYATTN_BAD_ARGUMENT;
   if (call.tokens == 0) return TINYATTN_OK;
-  if (!makes_sense(call, layer->d_in, layer->d_out, layer->d_out)) return TINYATTN_BAD_ARGUMENT;
+  if (!makes_sense(call, layer->d_in, layer->d_out, layer->d_out) || !may_replace(*layer, call))
+    return TINYATTN_BAD_ARGUMENT;
   (operations().*operation)(*layer, call);
   return TINYATTN_OK;
 }

@@ -35,6 +35,11 @@ inline void matmul_transposed(const ProductCall& call) noexcept {
 
 inline void softmax(std::size_t rows, std::size_t cols, float scale, const float* m,
                     float* out) noexcept {
+  if (kernel::is_no_scale(scale)) {
+    kernel::level_rows<native_port>(rows, cols, {m, cols}, {out, cols});
+    m = out;
+    scale = 1.0f;
+  }
   const kernel::Mask mask = kernel::see_all(cols);
   kernel::softmax<native_port, false>(rows, {m, cols}, {out, cols}, mask, 0, scale);
 }

@@ -67,7 +67,7 @@ struct MultiHeadAttention {
     return out;
   }
 
-  // Self-attention. `out` may be x.
+  // Self-attention. `out` may be x itself; otherwise no element of it may be one of x.
   template <tensor_like X, tensor_like Out>
   constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, x, x, NoMask{}, out, workspace);
@@ -80,7 +80,8 @@ struct MultiHeadAttention {
     forward(x, x, x, mask, out, workspace);
   }
 
-  // Cross-attention; context_length bounds both lengths, and config.causal lets query i see keys 0 .. i. `out` may be query_input.
+  // Cross-attention; context_length bounds both lengths, and config.causal lets query i see keys 0 .. i. `out` may be
+  // query_input itself; otherwise no element of it may be one of an input.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
   constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input, Out& out,
                          Workspace& workspace) const noexcept {

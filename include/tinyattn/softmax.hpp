@@ -28,7 +28,8 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out, const a
 }  // namespace kernel
 
 // e^(scale * (m[j] - max)) over their sum, row by row. An element of -infinity becomes 0, and a row of
-// nothing else zeros; a NaN makes its row NaN. scale >= 0. `out` may be m.
+// nothing else zeros; a NaN makes its row NaN. scale >= 0; below 2^-126 it is 0, and what takes part has equal shares.
+// `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void softmax(const M& m, float scale, Out& out) noexcept {
   on_native_port([&](auto port) {
@@ -37,8 +38,13 @@ constexpr void softmax(const M& m, float scale, Out& out) noexcept {
     static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
     using Port = decltype(port);
     constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
-    const kernel::Input from{m.data(), LayoutM::stride};
     const kernel::Output to{out.data(), detail::LayoutOf<Out>::stride};
+    kernel::Input from{m.data(), LayoutM::stride};
+    if (kernel::is_no_scale(scale)) {
+      kernel::level_rows<Port>(rows, cols, from, to);
+      from = to;
+      scale = 1.0f;
+    }
     if constexpr (kernel::is_short<Port, cols>)
       kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, scale);
     else

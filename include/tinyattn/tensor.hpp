@@ -7,6 +7,8 @@
 #include "tinyattn/port/native.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <type_traits>
 #include <utility>
 
@@ -14,10 +16,22 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
+namespace detail {
+
+// Whether their product is a number of elements that an object may have: no more than PTRDIFF_MAX bytes.
+consteval bool is_addressable(std::size_t element_size, std::initializer_list<std::size_t> extents) noexcept {
+  std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / element_size;
+  for (const std::size_t extent : extents) most = extent == 0 ? most : most / extent;
+  return most != 0;
+}
+
+}  // namespace detail
+
 template <class T, std::size_t... Extents>
 struct Tensor {
   static_assert(sizeof...(Extents) != 0, "a tensor needs an extent");
   static_assert(((Extents != 0) && ...), "an extent must not be zero");
+  static_assert(detail::is_addressable(sizeof(T), {Extents...}), "a tensor has more bytes than this target can address");
 
   using value_type = T;
   static constexpr std::size_t rank = sizeof...(Extents);
@@ -65,6 +79,7 @@ using Vector = Tensor<T, Size>;
 template <class T, std::size_t Rows, std::size_t Cols, std::size_t Stride>
 struct MatrixView {
   static_assert(Rows != 0 && Cols != 0, "an extent must not be zero");
+  static_assert(detail::is_addressable(sizeof(T), {Rows, Stride}), "a view has more bytes than this target can address");
 
   using value_type = std::remove_const_t<T>;
   static constexpr std::size_t rank = 2;

@@ -123,7 +123,7 @@ TINYATTN_API tinyattn_status tinyattn_attention(size_t tokens, size_t source_tok
 /* Self-attention over `tokens` rows of x, without a mask but layer->causal: a firmware that has no other carries no code for them.
  *
  *   x        [tokens, d_in]
- *   out      [tokens, d_out]   may be x
+ *   out      [tokens, d_out]   may be x if d_out <= d_in; may not overlap it otherwise
  *   scratch  [TINYATTN_LAYER_SCRATCH(d_out, tokens, tokens)]
  *
  * 0 tokens are fine: nothing is done then. No other size may be 0. */
@@ -134,7 +134,7 @@ TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_
  *   query_input             [tokens, d_in]
  *   key_input, value_input  [source_tokens, d_in]
  *   mask                    one more beside layer->causal, the same for every head; null for none
- *   out                     [tokens, d_out]   may be query_input
+ *   out                     [tokens, d_out]   may be query_input if d_out <= d_in; may not overlap it otherwise
  *   scratch                 [TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)]
  *
  * source_tokens may be 0 only if tokens are. */

@@ -98,10 +98,18 @@ static void refused_layers(void) {
   point("layer: none", refused(tinyattn_forward(NULL, 4, in, out, scratch)));
   point("layer: no heads, heads that d_out cannot be divided into",
         layer_refused(3, 4, 0, in, in, in) && layer_refused(3, 4, 3, in, in, in));
-  point("layer: no features, too many",
-        layer_refused(0, 4, 2, in, in, in) && layer_refused(MOST, 4, 2, in, in, in) && layer_refused(1, MOST, 1, in, in, in));
+  point("layer: no features, too many", layer_refused(0, 4, 2, in, in, in) && layer_refused(MOST, 4, 2, in, in, in) &&
+                                            layer_refused(1, MOST, 1, in, in, in) && layer_refused(1, SIZE_MAX, 1, in, in, in) &&
+                                            layer_refused(SIZE_MAX, SIZE_MAX, 1, in, in, in) &&
+                                            layer_refused(3, SIZE_MAX - 1, 2, in, in, in));
   point("layer: no weight",
         layer_refused(3, 4, 2, NULL, in, in) && layer_refused(3, 4, 2, in, NULL, in) && layer_refused(3, 4, 2, in, in, NULL));
+}
+
+static void refused_in_place(void) {
+  const tinyattn_layer layer = {3, 4, 2, true, {in, NULL}, {in, NULL}, {in, NULL}, {NULL, NULL}};
+  point("layer: longer rows in place of its input", refused(tinyattn_forward(&layer, 4, out, out, scratch)) &&
+                                                        refused(tinyattn_cross_forward(&layer, 4, 4, out, in, in, NULL, out, scratch)));
 }
 
 static int forward_refused(size_t tokens, size_t source_tokens, const float* const* arrays, const tinyattn_mask* mask, float* to,
@@ -136,16 +144,19 @@ static void fine(void) {
         tinyattn_layer_scratch(4, 4, 4) == TINYATTN_LAYER_SCRATCH(4, 4, 4) && tinyattn_layer_scratch(4, SIZE_MAX, 4) == 0 &&
             tinyattn_layer_scratch(64, 4, 4) == TINYATTN_LAYER_SCRATCH(64, 4, 4) && tinyattn_layer_scratch(SIZE_MAX, 4, 4) == 0 &&
             tinyattn_attention_scratch(4, 4) == TINYATTN_ATTENTION_SCRATCH(4, 4) && tinyattn_attention_scratch(4, SIZE_MAX) == 0);
+  point("a scale for heads of any size", tinyattn_inverse_sqrt(4) == 0.5f && tinyattn_inverse_sqrt(SIZE_MAX / 4 + 1) > 0.0f &&
+                                             tinyattn_inverse_sqrt(SIZE_MAX) <= tinyattn_inverse_sqrt(SIZE_MAX - 1));
   point("the port has a name", tinyattn_port()[0] != '\0');
 }
 
 int main(void) {
   for (size_t i = 0; i < COUNT(out); ++i) out[i] = 42.0f;
-  printf("1..19\n");
+  printf("1..21\n");
   refused_products();
   refused_softmax();
   refused_attention();
   refused_layers();
+  refused_in_place();
   refused_passes();
   fine();
   return failures;

@@ -126,6 +126,14 @@ constexpr Test tests[] = {
                  const auto scaled = softmax(hidden(vector<float>({0.0f, -138.0f, -139.0f})), 0.5f);
                  check.that(scaled(1) == weights(1) && scaled(2) == 0.0f);
                }),
+    everywhere("without a scale, what takes part has equal shares",
+               [](Check& check) {
+                 const auto five = hidden(vector<float>({1.0f, 2.0f, -3.0f, 0.0f, 4.0f}));
+                 check.same_bits(softmax(five, 0.0f), softmax(zeros<float, 5>()));
+                 check.same_bits(softmax(hidden(vector<float>({-3e38f, 3e38f})), 0.0f), vector<float>({0.5f, 0.5f}));
+                 check.same_bits(softmax(hidden(vector<float>({-infinity, 1.0f})), 0.0f), vector<float>({0.0f, 1.0f}));
+                 check.same_bits(softmax(hidden(full<float, 40>(-infinity)), 0.0f), zeros<float, 40>());
+               }),
     everywhere("scores of 1e10 and 1e-30",
                [](Check& check) {
                  check.same_bits(softmax(hidden(vector<float>({1e10f, 1e10f, -1e10f}))), vector<float>({0.5f, 0.5f, 0.0f}));

@@ -21,6 +21,11 @@ template <std::size_t Length>
     check.same_bits(out.tensor, plain_softmax(unit, scale, sees_everything));
     check.that(out.guards_hold());
   }
+  for (const float scale : {0.0f, 0x1p-127f}) {
+    softmax(unit, scale, out.tensor);
+    check.same_bits(out.tensor, softmax(zeros<float, 2, Length>()));
+    check.that(out.guards_hold());
+  }
   // Far apart: most of the row lies below the cutoff.
   auto wide = unit;
   for (std::size_t i = 0; i < wide.size(); ++i) wide.data()[i] *= 100.0f;

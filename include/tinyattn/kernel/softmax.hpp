@@ -8,6 +8,7 @@
 #include "tinyattn/kernel/softmax_row.hpp"
 
 #include <cstddef>
+#include <limits>
 
 TINYATTN_BEGIN
 
@@ -82,6 +83,24 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Outp
     softmax_of_row<Port, IsPadded>(from.at(i, 0), to.at(i, 0),
                                    pad_rows<Port, 1, IsPadded>(to.from(i, 0), mask, first + i),
                                    scale);
+}
+
+// A scale that makes all scores equal. The least normal float is the bound on every target, since
+// some flush what is below it.
+constexpr bool is_no_scale(float scale) noexcept {
+  return scale < std::numeric_limits<float>::min();
+}
+
+// Scores without a scale: 0 for each that takes part, -infinity for each that does not. As ever, a
+// NaN and +infinity make their row NaN.
+template <class Port>
+constexpr void level_rows(std::size_t rows, std::size_t cols, Input from, Output to) noexcept {
+  const auto level = [](auto score) TINYATTN_INLINE_LAMBDA {
+    const auto flat = Port::select_less(score, Port::splat(infinity), Port::splat(0.0f), score);
+    return Port::select_less(score, Port::splat(least), Port::splat(-infinity), flat);
+  };
+  for (std::size_t i = 0; i < rows; ++i)
+    transform_row<Port>(from.at(i, 0), to.at(i, 0), cols, level);
 }
 
 // The same for few queries, whose rows are so short that they are compiled for `Keys` keys.

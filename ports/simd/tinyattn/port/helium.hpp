@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Helium, the vector extension of Cortex-M: four lanes, eight registers, and factors that fma takes
-// from a core register. What is below 2^-126 is flushed.
+// from a core register. What is below 2^-126 counts as 0, in an operand as in a result.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"

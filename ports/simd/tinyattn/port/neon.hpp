@@ -2,7 +2,7 @@
 //
 // NEON: four lanes. The two architectures differ in how many registers there are and in what one
 // instruction can load; and AArch64 multiplies with a lane of a register, where ARMv7 spreads each
-// factor over one. ARMv7 flushes what is below 2^-126.
+// factor over one. On ARMv7 what is below 2^-126 counts as 0, in an operand as in a result.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
