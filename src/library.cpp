@@ -36,15 +36,17 @@ bool is_matrix(std::size_t rows, std::size_t cols) noexcept {
 bool has_scratch(std::size_t width, std::size_t tokens, std::size_t source_tokens) noexcept {
   constexpr std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float) / 4;
   if (source_tokens > most || tokens > most || width > most) return false;
-  const std::size_t rows = TINYATTN_PADDED(source_tokens) + TINYATTN_BLOCK_ROWS;
-  return rows <= most / (width > TINYATTN_QUERY_ROWS ? width : TINYATTN_QUERY_ROWS);
+  constexpr std::size_t query_rows = TINYATTN_QUERY_ROWS(most);
+  const std::size_t rows = TINYATTN_PADDED(source_tokens) + TINYATTN_BLOCK_ROWS(most);
+  return rows <= most / (width > query_rows ? width : query_rows);
 }
 
 bool has_elements(const tinyattn_mask& mask) noexcept {
   if (mask.kind == TINYATTN_ADDITIVE_MASK) return mask.addends != nullptr;
   if (mask.kind == TINYATTN_BLOCK_MASK || mask.kind == TINYATTN_KEEP_MASK)
     return mask.flags != nullptr;
-  return mask.kind <= TINYATTN_CAUSAL_BOTTOM_RIGHT;  // these need none
+  // These need none. In C++ a kind is compared as an int, and a caller in C may hand in any.
+  return static_cast<unsigned>(mask.kind) <= TINYATTN_CAUSAL_BOTTOM_RIGHT;
 }
 
 bool makes_sense(const ProductCall& call) noexcept {

@@ -16,11 +16,6 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library {
 using namespace compiled;
 using port::detail::inverse_sqrt_in_integers;
 
-static_assert(native_port::block_rows <= TINYATTN_BLOCK_ROWS &&
-                  native_port::query_rows <= TINYATTN_QUERY_ROWS &&
-                  TINYATTN_LANES % native_port::lanes == 0,
-              "scratch, as tinyattn.h counts it, must suffice for every port");
-
 inline void matmul(const ProductCall& call) noexcept {
   const std::size_t inner = call.inner, cols = call.cols;
   kernel::matmul<native_port>(
@@ -77,14 +72,11 @@ inline void attention(std::size_t key_dim, std::size_t value_dim,
                                     mask_of(call), kernel::ignore_weights());
 }
 
-// TINYATTN_LAYER_SCRATCH, in parts.
-inline kernel::Scratch parts_of_scratch(std::size_t width, const AttentionCall& call) noexcept {
-  const std::size_t row_size = TINYATTN_PADDED(call.source_tokens);
-  float* const values = call.scratch + width * row_size;
-  float* const scores = values + call.source_tokens * width;
-  float* const block = scores + TINYATTN_ATTENTION_SCRATCH(call.tokens, call.source_tokens);
-  return {{call.scratch, row_size}, {values, width},         {block, width},
-          {scores, row_size},       native_port::block_rows, native_port::query_rows};
+// Rows of a block, as many as there is scratch for.
+inline std::size_t block_rows(std::size_t tokens) noexcept {
+  constexpr std::size_t most = native_port::block_rows;
+  return most <= TINYATTN_BLOCK_ROWS(most) ? most
+                                           : TINYATTN_FEWER(TINYATTN_BLOCK_ROWS(tokens), most);
 }
 
 TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const AttentionCall& call,
@@ -98,7 +90,8 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
       {d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
        projection(layer.query), projection(layer.key), projection(layer.value),
        projection(layer.out_proj)},
-      parts_of_scratch(d_out, call),
+      kernel::parts_of(call.scratch, d_out, call.source_tokens, block_rows(call.tokens),
+                       TINYATTN_FEWER(call.tokens, native_port::query_rows)),
       {0, call.tokens, call.source_tokens, query, key, value, {call.out, d_out}},
       layer.causal ? kernel::and_causal(mask) : mask, kernel::ignore_weights());
 }

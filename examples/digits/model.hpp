@@ -34,7 +34,7 @@ struct Scratch {
   Hidden shortcut;
   Attention::Workspace attention;
 };
-static_assert(sizeof(Scratch) <= 5 * 1024);
+static_assert(sizeof(Scratch) <= 8 * 1024);
 static_assert(Attention::head_dim * num_heads == width);
 
 constexpr void relu(Hidden& hidden) {

@@ -18,25 +18,53 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
+// What the checks below find wrong they say in a sentence; the rest of a call is then left out.
 template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
-constexpr void check_mask() noexcept {
-  static_assert(detail::MaskShape<Mask>::is_mask,
-                "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; BlockMask and KeepMask do");
-  if constexpr (detail::MaskShape<Mask>::is_mask)
-    static_assert(detail::MaskShape<Mask>::template fits<Tokens, SourceTokens>, "mask must be [tokens, source tokens] or [source tokens]");
+consteval bool check_mask() noexcept {
+  constexpr bool is_mask = detail::MaskShape<Mask>::is_mask;
+  static_assert(is_mask, "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; BlockMask and KeepMask do");
+  if constexpr (is_mask) {
+    constexpr bool fits = detail::MaskShape<Mask>::template fits<Tokens, SourceTokens>;
+    static_assert(fits, "mask must be [tokens, source tokens] or [source tokens]");
+    return fits;
+  }
+  return false;
 }
 
 template <class Query, class Key, class Value>
-constexpr void check_attention_shapes() noexcept {
+consteval bool check_attention_inputs() noexcept {
   using LayoutQuery = detail::LayoutOf<Query>;
   using LayoutKey = detail::LayoutOf<Key>;
   using LayoutValue = detail::LayoutOf<Value>;
+  constexpr bool floats = detail::holds_floats<Query> && detail::holds_floats<Key> && detail::holds_floats<Value>;
+  constexpr bool batches = detail::same_batch<Query, Key> && detail::same_batch<Query, Value>;
+  static_assert(floats, "query, key and value must hold floats");
   static_assert(LayoutQuery::cols == LayoutKey::cols, "query and key must have the same number of columns");
   static_assert(LayoutKey::rows == LayoutValue::rows, "key and value must have the same number of rows");
-  static_assert(detail::same_batch<Query, Key> && detail::same_batch<Query, Value>,
-                "query, key and value must have the same batch extents");
-  static_assert(detail::holds_floats<Query> && detail::holds_floats<Key> && detail::holds_floats<Value>,
-                "query, key and value must hold floats");
+  static_assert(batches, "query, key and value must have the same batch extents");
+  return floats && batches && LayoutQuery::cols == LayoutKey::cols && LayoutKey::rows == LayoutValue::rows;
+}
+
+template <class Query, class Key, class Value, class Mask, class Out>
+consteval bool check_attention() noexcept {
+  using LayoutQuery = detail::LayoutOf<Query>;
+  constexpr bool fits = detail::same_shape<Out, detail::WithCols<Query, detail::LayoutOf<Value>::cols>>;
+  if constexpr (!check_attention_inputs<Query, Key, Value>() || !check_mask<Mask, LayoutQuery::rows, detail::LayoutOf<Key>::rows>())
+    return false;
+  else {
+    static_assert(detail::is_writable<Out>, "out must hold floats, and not be const");
+    static_assert(!detail::is_writable<Out> || fits, "out must have the rows of query and the columns of value");
+    return detail::is_writable<Out> && fits;
+  }
+}
+
+template <class Query, class Key, class Weights>
+consteval bool check_weights() noexcept {
+  constexpr bool fits = detail::same_shape<Weights, detail::WithCols<Query, detail::LayoutOf<Key>::rows>>;
+  constexpr bool is_whole = detail::LayoutOf<Weights>::stride == detail::LayoutOf<Weights>::cols && detail::is_writable<Weights>;
+  static_assert(fits, "weights must have the rows of query and a column for each row of key");
+  static_assert(!fits || is_whole, "weights must be a tensor, not a view, and not be const");
+  return fits && is_whole;
 }
 
 // Item after item, block after block; the scores of one block stand on the stack. take_weights(item, i, row, end) is shown the weights.
@@ -81,34 +109,34 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out, tensor_like Weights>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value, const Mask& mask, Out& out,
                                             Weights& weights) noexcept {
-  kernel::check_attention_shapes<Query, Key, Value>();
-  kernel::check_mask<Mask, detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>();
-  static_assert(detail::same_shape<Out, detail::WithCols<Query, detail::LayoutOf<Value>::cols>>,
-                "out must have the rows of query and the columns of value");
-  static_assert(detail::same_shape<Weights, detail::WithCols<Query, detail::LayoutOf<Key>::rows>>,
-                "weights must have the rows of query and a column for each row of key");
-  static_assert(detail::LayoutOf<Weights>::stride == detail::LayoutOf<Weights>::cols, "weights must be a tensor, not a view");
-  on_native_port([&](auto port) {
-    kernel::scaled_dot_product_attention<decltype(port)>(
-        query, key, value, mask, out, kernel::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(weights.data()));
-  });
+  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>() && kernel::check_weights<Query, Key, Weights>())
+    on_native_port([&](auto port) {
+      kernel::scaled_dot_product_attention<decltype(port)>(
+          query, key, value, mask, out, kernel::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(weights.data()));
+    });
 }
 
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value, const Mask& mask, Out& out) noexcept {
-  kernel::check_attention_shapes<Query, Key, Value>();
-  kernel::check_mask<Mask, detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>();
-  static_assert(detail::same_shape<Out, detail::WithCols<Query, detail::LayoutOf<Value>::cols>>,
-                "out must have the rows of query and the columns of value");
-  on_native_port(
-      [&](auto port) { kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out, kernel::ignore_weights()); });
+  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>())
+    on_native_port(
+        [&](auto port) { kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out, kernel::ignore_weights()); });
 }
 
+// By value: the result stands on the stack.
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask = NoMask>
 constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, const Value& value, const Mask& mask = {}) noexcept {
   detail::WithCols<Query, detail::LayoutOf<Value>::cols> out;
   scaled_dot_product_attention(query, key, value, mask, out);
   return out;
+}
+
+template <class Query>
+constexpr detail::Refused scaled_dot_product_attention(const Query&, ...) noexcept {
+  static_assert(detail::no_such_call<Query>,
+                "scaled_dot_product_attention takes (query, key, value), then mask, then out, then weights; the last two are neither "
+                "const nor temporaries");
+  return {};
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

@@ -3,7 +3,7 @@
 // What an attention layer is built from, and what a call of it may return.
 #pragma once
 
-#include "tinyattn/port/compiler.hpp"
+#include "tinyattn/dropout.hpp"
 
 #include <cstddef>
 
@@ -20,8 +20,8 @@ struct AttentionConfig {
   bool qkv_bias = false;  // of query, key and value
   bool out_proj = true;   // a projection of the heads' context
   bool out_bias = true;   // of that projection
-  double dropout = 0.0;
-  double residual_dropout = 0.0;
+  DropoutRate dropout = 0.0;
+  DropoutRate residual_dropout = 0.0;
 };
 
 // What is known only when the program runs.

@@ -9,6 +9,7 @@
 
 #include "tinyattn/mask.hpp"
 #include "tinyattn/multi_head_attention.hpp"
+#include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/tinyattn.h"
 
@@ -23,13 +24,16 @@ namespace detail {
 template <class M>
 using LayoutOf = tinyattn::detail::LayoutOf<M>;
 
-template <class M>
-inline constexpr bool is_whole = LayoutOf<M>::stride == LayoutOf<M>::cols&& tinyattn::detail::holds_floats<M>;
+template <class... Ms>
+consteval bool check_whole() noexcept {
+  constexpr bool whole = (... && (LayoutOf<Ms>::stride == LayoutOf<Ms>::cols));
+  static_assert(whole, "the compiled library takes tensors, not views");
+  return whole;
+}
 
 // Matrix `item` of a batch.
 template <class M>
 auto* matrix_of(M& m, std::size_t item) noexcept {
-  static_assert(is_whole<M>, "the compiled library takes tensors of float, not views");
   return m.data() + item * LayoutOf<M>::rows * LayoutOf<M>::cols;
 }
 
@@ -74,13 +78,10 @@ template <tensor_like A, tensor_like B, tensor_like Out>
 void matmul(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = tinyattn::detail::LayoutOf<A>;
   using LayoutB = tinyattn::detail::LayoutOf<B>;
-  static_assert(LayoutA::cols == LayoutB::rows, "columns of a must equal rows of b");
-  static_assert(LayoutB::batch == 1 || tinyattn::detail::same_batch<A, B>, "b must be one matrix, or as many as a has");
-  static_assert(tinyattn::detail::same_shape<Out, tinyattn::detail::WithCols<A, LayoutB::cols>>,
-                "out must have the rows of a and the columns of b");
-  for (std::size_t item = 0; item < LayoutA::batch; ++item)
-    detail::always(tinyattn_matmul(LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::matrix_of(a, item),
-                                   detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
+  if constexpr (kernel::check_matmul<A, B, Out>() && detail::check_whole<A, B, Out>())
+    for (std::size_t item = 0; item < LayoutA::batch; ++item)
+      detail::always(tinyattn_matmul(LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::matrix_of(a, item),
+                                     detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
 }
 
 // out = a . b transposed, as tinyattn::matmul_transposed.
@@ -88,22 +89,19 @@ template <tensor_like A, tensor_like B, tensor_like Out>
 void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = tinyattn::detail::LayoutOf<A>;
   using LayoutB = tinyattn::detail::LayoutOf<B>;
-  static_assert(LayoutA::cols == LayoutB::cols, "columns of a must equal columns of b");
-  static_assert(LayoutB::batch == 1 || tinyattn::detail::same_batch<A, B>, "b must be one matrix, or as many as a has");
-  static_assert(tinyattn::detail::same_shape<Out, tinyattn::detail::WithCols<A, LayoutB::rows>>,
-                "out must have the rows of a and a column for each row of b");
-  for (std::size_t item = 0; item < LayoutA::batch; ++item)
-    detail::always(tinyattn_matmul_transposed(LayoutA::rows, LayoutA::cols, LayoutB::rows, detail::matrix_of(a, item),
-                                              detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
+  if constexpr (kernel::check_matmul_transposed<A, B, Out>() && detail::check_whole<A, B, Out>())
+    for (std::size_t item = 0; item < LayoutA::batch; ++item)
+      detail::always(tinyattn_matmul_transposed(LayoutA::rows, LayoutA::cols, LayoutB::rows, detail::matrix_of(a, item),
+                                                detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
 }
 
 // Each row of scale * m, as tinyattn::softmax; scale >= 0. `out` may be m.
 template <tensor_like M, tensor_like Out>
 void softmax(const M& m, float scale, Out& out) noexcept {
   using LayoutM = tinyattn::detail::LayoutOf<M>;
-  static_assert(tinyattn::detail::same_shape<M, Out>, "out must have the shape of m");
-  detail::always(
-      tinyattn_softmax(LayoutM::batch * LayoutM::rows, LayoutM::cols, scale, detail::matrix_of(m, 0), detail::matrix_of(out, 0)));
+  if constexpr (kernel::check_rows<M, Out>() && detail::check_whole<M, Out>())
+    detail::always(
+        tinyattn_softmax(LayoutM::batch * LayoutM::rows, LayoutM::cols, scale, detail::matrix_of(m, 0), detail::matrix_of(out, 0)));
 }
 
 // The scratch of an attention over Tokens queries and SourceTokens keys.
@@ -118,73 +116,63 @@ void scaled_dot_product_attention(const Query& query, const Key& key, const Valu
                                   AttentionWorkspace<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>& workspace) noexcept {
   using LayoutQuery = tinyattn::detail::LayoutOf<Query>;
   using LayoutValue = tinyattn::detail::LayoutOf<Value>;
-  kernel::check_attention_shapes<Query, Key, Value>();
-  kernel::check_mask<Mask, LayoutQuery::rows, LayoutValue::rows>();
-  static_assert(tinyattn::detail::same_shape<Out, tinyattn::detail::WithCols<Query, LayoutValue::cols>>,
-                "out must have the rows of query and the columns of value");
-  const tinyattn_mask masked = detail::mask_of(mask);
-  for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
-    detail::always(tinyattn_attention(LayoutQuery::rows, LayoutValue::rows, LayoutQuery::cols, LayoutValue::cols,
-                                      detail::matrix_of(query, item), detail::matrix_of(key, item), detail::matrix_of(value, item), &masked,
-                                      detail::matrix_of(out, item), workspace.scratch));
+  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>() && detail::check_whole<Query, Key, Value, Out>()) {
+    const tinyattn_mask masked = detail::mask_of(mask);
+    for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
+      detail::always(tinyattn_attention(LayoutQuery::rows, LayoutValue::rows, LayoutQuery::cols, LayoutValue::cols,
+                                        detail::matrix_of(query, item), detail::matrix_of(key, item), detail::matrix_of(value, item),
+                                        &masked, detail::matrix_of(out, item), workspace.scratch));
+  }
 }
 
-// All the scratch of a layer, for inputs of any length up to its context_length.
+// A layer's own workspace serves the library too.
 template <class Layer>
-struct Workspace;
-template <AttentionConfig config>
-struct Workspace<MultiHeadAttention<config>> {
-  float scratch[TINYATTN_LAYER_SCRATCH(config.d_out, config.context_length, config.context_length)];
-};
+using Workspace = typename Layer::Workspace;
 
 // Cross-attention, as layer.forward(query_input, key_input, value_input, mask, out, workspace). `out` may be query_input.
 template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
 void forward(const MultiHeadAttention<config>& layer, const Query& query_input, const Key& key_input, const Value& value_input,
-             const Mask& mask, Out& out, Workspace<MultiHeadAttention<config>>& workspace) noexcept {
+             const Mask& mask, Out& out, typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   using LayoutQuery = tinyattn::detail::LayoutOf<Query>;
-  using LayoutKey = tinyattn::detail::LayoutOf<Key>;
-  static_assert(LayoutQuery::cols == config.d_in && LayoutKey::cols == config.d_in, "x must have d_in columns");
-  static_assert(tinyattn::detail::same_shape<Key, Value>, "key and value inputs must have the same shape");
-  static_assert(tinyattn::detail::same_batch<Query, Key>, "query, key and value inputs must have the same batch extents");
-  static_assert(LayoutQuery::rows <= config.context_length && LayoutKey::rows <= config.context_length, "more tokens than context_length");
-  static_assert(tinyattn::detail::same_shape<Out, tinyattn::detail::WithCols<Query, config.d_out>>,
-                "out must have the tokens of x and d_out columns");
-  kernel::check_mask<Mask, LayoutQuery::rows, LayoutKey::rows>();
-  const tinyattn_layer described = detail::layer_of(layer);
-  const tinyattn_mask masked = detail::mask_of(mask);
-  for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
-    detail::always(tinyattn_cross_forward(&described, LayoutQuery::rows, LayoutKey::rows, detail::matrix_of(query_input, item),
-                                          detail::matrix_of(key_input, item), detail::matrix_of(value_input, item), &masked,
-                                          detail::matrix_of(out, item), workspace.scratch));
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Mask, Out>() && detail::check_whole<Query, Key, Value, Out>()) {
+    const tinyattn_layer described = detail::layer_of(layer);
+    const tinyattn_mask masked = detail::mask_of(mask);
+    for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
+      detail::always(tinyattn_cross_forward(&described, LayoutQuery::rows, detail::LayoutOf<Key>::rows,
+                                            detail::matrix_of(query_input, item), detail::matrix_of(key_input, item),
+                                            detail::matrix_of(value_input, item), &masked, detail::matrix_of(out, item),
+                                            workspace.scratch));
+  }
 }
 
 // Self-attention with one more mask. `out` may be x.
 template <AttentionConfig config, tensor_like X, class Mask, tensor_like Out>
 requires(!std::is_convertible_v<Mask, std::size_t>) void forward(const MultiHeadAttention<config>& layer, const X& x, const Mask& mask,
-                                                                 Out& out, Workspace<MultiHeadAttention<config>>& workspace) noexcept {
+                                                                 Out& out,
+                                                                 typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   forward(layer, x, x, x, mask, out, workspace);
 }
 
 // The first num_tokens rows of each item of x, as layer.forward(x, num_tokens, out, workspace).
 template <AttentionConfig config, tensor_like X, tensor_like Out>
 [[nodiscard]] Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t num_tokens, Out& out,
-                             Workspace<MultiHeadAttention<config>>& workspace) noexcept {
+                             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   using LayoutX = tinyattn::detail::LayoutOf<X>;
-  static_assert(LayoutX::cols == config.d_in, "x must have d_in columns");
-  static_assert(tinyattn::detail::same_shape<Out, tinyattn::detail::WithCols<X, config.d_out>>,
-                "out must have the tokens of x and d_out columns");
-  if (num_tokens > config.context_length || num_tokens > LayoutX::rows) return Status::too_many_tokens;
-  const tinyattn_layer described = detail::layer_of(layer);
-  for (std::size_t item = 0; item < LayoutX::batch; ++item)
-    detail::always(tinyattn_forward(&described, num_tokens, detail::matrix_of(x, item), detail::matrix_of(out, item), workspace.scratch));
+  if constexpr (kernel::check_layer_shapes<config, X, X, X, Out>() && detail::check_whole<X, Out>()) {
+    if (num_tokens > config.context_length || num_tokens > LayoutX::rows) return Status::too_many_tokens;
+    const tinyattn_layer described = detail::layer_of(layer);
+    for (std::size_t item = 0; item < LayoutX::batch; ++item)
+      detail::always(tinyattn_forward(&described, num_tokens, detail::matrix_of(x, item), detail::matrix_of(out, item), workspace.scratch));
+  }
   return Status::ok;
 }
 
 // Self-attention. `out` may be x.
 template <AttentionConfig config, tensor_like X, tensor_like Out>
-void forward(const MultiHeadAttention<config>& layer, const X& x, Out& out, Workspace<MultiHeadAttention<config>>& workspace) noexcept {
-  static_assert(tinyattn::detail::LayoutOf<X>::rows <= config.context_length, "more tokens than context_length");
-  static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<X>::rows, out, workspace));
+void forward(const MultiHeadAttention<config>& layer, const X& x, Out& out,
+             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
+  if constexpr (kernel::check_layer<config, X, X, X, NoMask, Out>())
+    static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<X>::rows, out, workspace));
 }
 
 }  // namespace tinyattn::compiled

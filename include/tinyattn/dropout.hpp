@@ -15,79 +15,113 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// The share of elements that a dropout drops. Made from a constant, so that its thresholds are integers
-// before the program runs: no double reaches the firmware. A rate outside [0, 1] does not compile.
-class DropoutRate {
- public:
+// The share of elements that a dropout drops, a number from 0 to 1 that the compiler knows: `.dropout = 0.1`. What it
+// means for the words that are drawn is formed before the program runs, so that no double reaches it. All members are
+// integers: GCC 12 does not survive a double in a template argument under -fsingle-precision-constant.
+struct DropoutRate {
   consteval DropoutRate(double rate) noexcept  // NOLINT(google-explicit-constructor): a rate is written as a number
-      : keep_below_2_53_(threshold(rate, 0x1p53)),
-        keep_below_2_32_(threshold(rate, 0x1p32)),
-        scale_(rate < 1.0 ? 1.0f / static_cast<float>(1.0 - rate) : 0.0f),
-        drops_none_(rate == 0.0),
-        drops_all_(rate == 1.0) {
-    if (!(rate >= 0.0 && rate <= 1.0)) must_lie_between_0_and_1();
-  }
+      : bits(__builtin_bit_cast(std::uint64_t, rate)),
+        keep_below_2_53(threshold(rate, 0x1p53)),
+        keep_below_2_32(threshold(rate, 0x1p32)),
+        scale_bits(__builtin_bit_cast(std::uint32_t, rate < one ? 1.0f / static_cast<float>(one - rate) : 0.0f)) {}
 
-  constexpr bool drops_none() const noexcept { return drops_none_; }
-  constexpr bool drops_all() const noexcept { return drops_all_; }
-  constexpr float scale() const noexcept { return scale_; }
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  TINYATTN_ALWAYS_INLINE constexpr operator double() const noexcept { return __builtin_bit_cast(double, bits); }
 
-  // Whether the next element is kept: torch's CPU generator compares 53 bits of two words, the first one high;
-  // Philox one word an element.
-  constexpr bool keeps(detail::MtWords& words) const noexcept {
-    const std::uint64_t high = words.next();
-    const std::uint64_t low = words.next();
-    return (((high << 32) | low) & ((std::uint64_t{1} << 53) - 1)) < keep_below_2_53_;
-  }
-  constexpr bool keeps(detail::PhiloxWords& words) const noexcept { return words.next() < keep_below_2_32_; }
+  std::uint64_t bits;  // of the rate, a double
+  std::uint64_t keep_below_2_53;
+  std::uint64_t keep_below_2_32;
+  std::uint32_t scale_bits;  // of 1 / (1 - rate), a float, by which the kept are multiplied
 
  private:
-  // Not constexpr: a compiler that comes here stops, and its message names the function.
-  static void must_lie_between_0_and_1() noexcept {}
+  static constexpr double zero = 0.0, one = 1.0;
 
   // ceil((1 - rate) * range)
   static consteval std::uint64_t threshold(double rate, double range) noexcept {
-    const double exact = (rate >= 0.0 && rate <= 1.0 ? 1.0 - rate : 0.0) * range;
+    const double exact = (rate >= zero && rate <= one ? one - rate : zero) * range;
     const auto whole = static_cast<std::uint64_t>(exact);
     return static_cast<double>(whole) < exact ? whole + 1 : whole;
   }
-
-  std::uint64_t keep_below_2_53_;
-  std::uint64_t keep_below_2_32_;
-  float scale_;
-  bool drops_none_;
-  bool drops_all_;
 };
 
-inline namespace TINYATTN_PORT_NAMESPACE {
+}  // namespace tinyattn
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+consteval bool is_rate(double rate) noexcept { return rate >= double{0} && rate <= double{1}; }
+
+// With -fsingle-precision-constant 0.1 is a float, and another rate than elsewhere; what has no more than twelve binary
+// places, as 0.5 or 0.125, is not.
+consteval bool is_as_written(double rate) noexcept {
+  const double steps = is_rate(rate) ? rate * double{4096} : double{0};
+  return sizeof(0.1) == sizeof(double) || steps == static_cast<double>(static_cast<std::int32_t>(steps));
+}
+
+// The rate of one call. What is wrong with it the compiler says by the name of the function that it may not call.
+struct CheckedDropoutRate {
+  DropoutRate value;
+
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  consteval CheckedDropoutRate(double rate) noexcept : value(rate) {
+    if (!is_rate(rate)) must_lie_between_0_and_1();
+    if (!is_as_written(rate)) is_changed_by_fsingle_precision_constant();
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr CheckedDropoutRate(const DropoutRate& rate) noexcept : value(rate) {}
+
+  static void must_lie_between_0_and_1() noexcept {}
+  static void is_changed_by_fsingle_precision_constant() noexcept {}
+};
+
+}  // namespace detail
 
 namespace kernel {
+
+// Whether the next element is kept: torch's CPU generator compares 53 bits of two words, the first one high; Philox
+// one word an element.
+constexpr bool keeps(const DropoutRate& rate, detail::MtWords& words) noexcept {
+  const std::uint64_t high = words.next();
+  const std::uint64_t low = words.next();
+  return (((high << 32) | low) & ((std::uint64_t{1} << 53) - 1)) < rate.keep_below_2_53;
+}
+constexpr bool keeps(const DropoutRate& rate, detail::PhiloxWords& words) noexcept { return words.next() < rate.keep_below_2_32; }
 
 // The next `drawn` elements of a call of dropout, of which the first `count` lie in `elements`: each is dropped,
 // that is +0, or kept and scaled. Rates 0 and 1 draw nothing.
 template <class Port>
 constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const DropoutRate& rate, auto& words) noexcept {
-  if (rate.drops_none()) return;
+  if (rate.bits == 0) return;
+  const bool drops_all = rate.keep_below_2_53 == 0;
+  const auto scale = __builtin_bit_cast(float, rate.scale_bits);
   for (std::size_t j = 0; j < drawn; ++j) {
-    const bool kept = !rate.drops_all() && rate.keeps(words);
-    if (j < count) elements[j] = kept ? Port::one_lane::mul(elements[j], rate.scale()) : 0.0f;
+    const bool kept = !drops_all && keeps(rate, words);
+    if (j < count) elements[j] = kept ? Port::one_lane::mul(elements[j], scale) : 0.0f;
   }
 }
 
 }  // namespace kernel
 
 // m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). The rate is a number that
-// the compiler knows; rates 0 and 1 draw nothing.
-template <std::size_t... Extents, random_generator Generator>
-constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m, DropoutRate rate, Generator& generator) noexcept {
+// the compiler knows; rates 0 and 1 draw nothing. `out` may be m; by value, the result stands on the stack.
+template <std::size_t... Extents, random_generator Generator, std::size_t... ExtentsOut>
+constexpr void dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate, Generator& generator,
+                       Tensor<float, ExtentsOut...>& out) noexcept {
+  static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
   auto words = detail::words(generator);
-  Tensor<float, Extents...> out = m;
-  on_native_port([&](auto port) { kernel::drop<decltype(port)>(out.data(), out.size(), out.size(), rate, words); });
+  for (std::size_t i = 0; i < m.size(); ++i) out.elements[i] = m.elements[i];
+  on_native_port([&](auto port) { kernel::drop<decltype(port)>(out.data(), out.size(), out.size(), rate.value, words); });
+}
+
+template <std::size_t... Extents, random_generator Generator>
+constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate,
+                                            Generator& generator) noexcept {
+  Tensor<float, Extents...> out{};
+  dropout(m, rate, generator, out);
   return out;
 }
 
-}  // namespace TINYATTN_PORT_NAMESPACE
-
-}  // namespace tinyattn
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -13,7 +13,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -29,8 +29,6 @@ using Optional = std::conditional_t<Present, Member, Nothing<Member>>;
 
 }  // namespace detail
 
-inline namespace TINYATTN_PORT_NAMESPACE {
-
 // torch.nn.Linear with its weight transposed: row i holds what feature i of the input contributes.
 template <std::size_t In, std::size_t Out, bool Bias = true>
 struct Linear {
@@ -40,9 +38,23 @@ struct Linear {
   Matrix<float, In, Out> weight;
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
-  // x [..., In] gives [..., Out]. Each element's chain starts at its bias.
+  // x [..., In] gives out [..., Out], which may not overlap x. Each element's chain starts at its bias.
+  template <tensor_like X, tensor_like Y>
+  constexpr void forward(const X& x, Y& out) const noexcept;
+
+  template <class X>
+  constexpr detail::Refused forward(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>, "forward takes (x, out): tensors of float; out is neither const nor a temporary");
+    return {};
+  }
+
+  // By value: the result stands on the stack.
   template <tensor_like X>
-  constexpr auto operator()(const X& x) const noexcept;
+  constexpr auto operator()(const X& x) const noexcept {
+    detail::WithCols<X, Out> out;
+    forward(x, out);
+    return out;
+  }
 
   friend constexpr bool operator==(const Linear&, const Linear&) = default;
 };
@@ -59,20 +71,30 @@ TINYATTN_ALWAYS_INLINE constexpr Projection projection(const Linear<In, Out, Has
 
 TINYATTN_ALWAYS_INLINE constexpr Projection projection(const auto&) noexcept { return {nullptr, nullptr}; }
 
+// What is wrong is said in a sentence; the rest of a call is then left out.
+template <std::size_t In, std::size_t Out, class X, class Y>
+consteval bool check_linear() noexcept {
+  constexpr bool floats = detail::holds_floats<X>, writable = detail::is_writable<Y>, fits_in = detail::LayoutOf<X>::cols == In;
+  constexpr bool fits_out = detail::same_shape<Y, detail::WithCols<X, Out>>;
+  static_assert(floats, "x must hold floats");
+  static_assert(fits_in, "x must have d_in columns");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || !writable || fits_out, "out must have the rows of x and a column for each output");
+  return floats && writable && fits_in && fits_out;
+}
+
 }  // namespace kernel
 
 template <std::size_t In, std::size_t Out, bool Bias>
-template <tensor_like X>
-constexpr auto Linear<In, Out, Bias>::operator()(const X& x) const noexcept {
+template <tensor_like X, tensor_like Y>
+constexpr void Linear<In, Out, Bias>::forward(const X& x, Y& out) const noexcept {
   using LayoutX = detail::LayoutOf<X>;
-  static_assert(LayoutX::cols == In, "x must have d_in columns");
-  detail::WithCols<X, Out> out;
-  on_native_port([&](auto port) {
-    for (std::size_t item = 0; item < LayoutX::batch; ++item)
-      kernel::project<decltype(port)>(LayoutX::rows, In, Out, kernel::input(x, item), kernel::projection(*this), Out,
-                                      kernel::output(out, item));
-  });
-  return out;
+  if constexpr (kernel::check_linear<In, Out, X, Y>())
+    on_native_port([&](auto port) {
+      for (std::size_t item = 0; item < LayoutX::batch; ++item)
+        kernel::project<decltype(port)>(LayoutX::rows, In, Out, kernel::input(x, item), kernel::projection(*this), Out,
+                                        kernel::output(out, item));
+    });
 }
 
 // From the layout of a PyTorch state_dict: weight [out features, in features].
@@ -100,8 +122,6 @@ constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) n
   }
 }
 
-}  // namespace TINYATTN_PORT_NAMESPACE
-
-}  // namespace tinyattn
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

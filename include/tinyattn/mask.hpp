@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Triangles, and the masks of attention. In PyTorch a bool mask means "hide" in one interface and "keep" in
+// The masks of attention, and triangles. In PyTorch a bool mask means "hide" in one interface and "keep" in
 // the next; here each meaning is a type of its own, and a bare Tensor<bool> is none.
 #pragma once
 
@@ -8,68 +8,11 @@
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
-#include <limits>
 #include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn {
-
-namespace detail {
-
-template <tensor_like M>
-constexpr auto keep_where(const M& m, auto keep) noexcept {
-  Like<M> out;
-  for (std::size_t i = 0; i < LayoutOf<M>::batch * LayoutOf<M>::rows; ++i)
-    for (std::size_t j = 0; j < LayoutOf<M>::cols; ++j)
-      out.data()[i * LayoutOf<M>::cols + j] =
-          keep(i % LayoutOf<M>::rows, j) ? m.data()[i * LayoutOf<M>::stride + j] : typename M::value_type{};
-  return out;
-}
-
-// Whether the extents of A are the last ones of M.
-template <class A, class M>
-inline constexpr bool is_tail = [] {
-  bool same = A::rank <= M::rank && LayoutOf<A>::stride == LayoutOf<A>::cols;
-  for (std::size_t k = 1; same && k <= A::rank; ++k) same = A::extent(A::rank - k) == M::extent(M::rank - k);
-  return same;
-}();
-
-constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
-  return static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
-}
-
-}  // namespace detail
-
-// m with zeros above the diagonal: elements with j - i <= diagonal stay. A diagonal outside the matrix keeps
-// everything or nothing.
-template <tensor_like M>
-constexpr auto tril(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
-  return detail::keep_where(m, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) <= diagonal; });
-}
-
-// m with zeros below the diagonal: elements with j - i >= diagonal stay.
-template <tensor_like M>
-constexpr auto triu(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
-  return detail::keep_where(m, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) >= diagonal; });
-}
-
-// m with `value` where the mask is true. The mask has the shape of m, or of its last extents.
-template <class T, std::size_t... Extents, tensor_like Mask>
-constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, const Mask& mask, std::type_identity_t<T> value) noexcept {
-  static_assert(std::is_same_v<typename Mask::value_type, bool>, "mask must be a Tensor<bool>, true = fill");
-  static_assert(detail::is_tail<Mask, Tensor<T, Extents...>>, "mask must have the shape of m, or of its last extents");
-  Tensor<T, Extents...> out = m;
-  for (std::size_t i = 0; i < out.size(); ++i)
-    if (mask.data()[i % mask.size()]) out.elements[i] = value;
-  return out;
-}
-
-// The additive mask of causal attention: 0 where query i may see key j <= i, -infinity elsewhere.
-template <std::size_t N>
-constexpr Matrix<float, N, N> causal_mask() noexcept {
-  return masked_fill(zeros<float, N, N>(), triu(ones<bool, N, N>(), 1), -std::numeric_limits<float>::infinity());
-}
 
 // Every query sees every key.
 struct NoMask {};
@@ -106,6 +49,87 @@ struct AdditiveMask {
 template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
 
+}  // namespace tinyattn
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+template <class M, class Out>
+constexpr void keep_where(const M& m, Out& out, auto keep) noexcept {
+  static_assert(same_shape<M, Out>, "out must have the shape of m");
+  for (std::size_t i = 0; i < LayoutOf<M>::batch * LayoutOf<M>::rows; ++i)
+    for (std::size_t j = 0; j < LayoutOf<M>::cols; ++j)
+      out.data()[i * LayoutOf<Out>::stride + j] =
+          keep(i % LayoutOf<M>::rows, j) ? m.data()[i * LayoutOf<M>::stride + j] : typename M::value_type{};
+}
+
+// Whether the extents of A are the last ones of M.
+template <class A, class M>
+inline constexpr bool is_tail = [] {
+  bool same = A::rank <= M::rank && LayoutOf<A>::stride == LayoutOf<A>::cols;
+  for (std::size_t k = 1; same && k <= A::rank; ++k) same = A::extent(A::rank - k) == M::extent(M::rank - k);
+  return same;
+}();
+
+constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
+  return static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
+}
+
+}  // namespace detail
+
+// m with zeros above the diagonal: elements with j - i <= diagonal stay. A diagonal outside the matrix keeps
+// everything or nothing. `out` may be m; by value, the result stands on the stack.
+template <tensor_like M, tensor_like Out>
+constexpr void tril(const M& m, std::ptrdiff_t diagonal, Out& out) noexcept {
+  detail::keep_where(m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) <= diagonal; });
+}
+
+template <tensor_like M>
+constexpr auto tril(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
+  detail::Like<M> out{};
+  tril(m, diagonal, out);
+  return out;
+}
+
+// m with zeros below the diagonal: elements with j - i >= diagonal stay. `out` may be m; by value, the result
+// stands on the stack.
+template <tensor_like M, tensor_like Out>
+constexpr void triu(const M& m, std::ptrdiff_t diagonal, Out& out) noexcept {
+  detail::keep_where(m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) >= diagonal; });
+}
+
+template <tensor_like M>
+constexpr auto triu(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
+  detail::Like<M> out{};
+  triu(m, diagonal, out);
+  return out;
+}
+
+// m with `value` where the mask is true. The mask has the shape of m, or of its last extents. `out` may be m; by
+// value, the result stands on the stack.
+template <class T, std::size_t... Extents, tensor_like Mask, std::size_t... ExtentsOut>
+constexpr void masked_fill(const Tensor<T, Extents...>& m, const Mask& mask, std::type_identity_t<T> value,
+                           Tensor<T, ExtentsOut...>& out) noexcept {
+  static_assert(std::is_same_v<typename Mask::value_type, bool>, "mask must be a Tensor<bool>, true = fill");
+  static_assert(detail::is_tail<Mask, Tensor<T, Extents...>>, "mask must have the shape of m, or of its last extents");
+  static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
+  for (std::size_t i = 0; i < m.size(); ++i) out.elements[i] = mask.data()[i % mask.size()] ? value : m.elements[i];
+}
+
+template <class T, std::size_t... Extents, tensor_like Mask>
+constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, const Mask& mask, std::type_identity_t<T> value) noexcept {
+  Tensor<T, Extents...> out{};
+  masked_fill(m, mask, value, out);
+  return out;
+}
+
+// The additive mask of causal attention: 0 where query i may see key j <= i, -infinity elsewhere.
+template <std::size_t N>
+constexpr Matrix<float, N, N> causal_mask() noexcept {
+  return masked_fill(zeros<float, N, N>(), triu(ones<bool, N, N>(), 1), -kernel::infinity);
+}
+
 namespace detail {
 
 // What a type says as a mask of `Tokens` queries and `SourceTokens` keys.
@@ -141,8 +165,6 @@ struct MaskShape<AdditiveMask<Extents...>> : TensorShape<Extents...> {};
 
 }  // namespace detail
 
-inline namespace TINYATTN_PORT_NAMESPACE {
-
 namespace kernel {
 
 // What queries see of `keys` source tokens through a mask, as kernels take it.
@@ -166,8 +188,6 @@ TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const AdditiveMask<Extents...>& ma
 
 }  // namespace kernel
 
-}  // namespace TINYATTN_PORT_NAMESPACE
-
-}  // namespace tinyattn
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

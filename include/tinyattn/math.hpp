@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -23,8 +23,6 @@ inline constexpr float inverse_sqrt = port::detail::inverse_sqrt_in_integers(N);
 
 // The square root of x, correctly rounded, in integers on every target; NaN below zero, -0 for -0.
 constexpr float sqrt(float x) noexcept { return port::detail::sqrt_in_integers(x); }
-
-inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -107,8 +105,6 @@ constexpr float exp(float x) noexcept {
   return on_native_port([=](auto port) { return kernel::exp<typename decltype(port)::one_lane>(x); });
 }
 
-}  // namespace TINYATTN_PORT_NAMESPACE
-
-}  // namespace tinyattn
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -26,6 +26,41 @@ TINYATTN_ALWAYS_INLINE constexpr Output output(M& m, std::size_t index) noexcept
   return {detail::item(m, index), detail::LayoutOf<M>::stride};
 }
 
+// What the checks below find wrong they say in a sentence; the rest of a call is then left out.
+template <class A, class B, class Out>
+consteval bool check_operands() noexcept {
+  constexpr bool floats = detail::holds_floats<A> && detail::holds_floats<B>;
+  constexpr bool batches = detail::LayoutOf<B>::batch == 1 || detail::same_batch<A, B>;
+  static_assert(floats, "a and b must hold floats");
+  static_assert(batches, "b must be one matrix, or as many as a has");
+  static_assert(detail::is_writable<Out>, "out must hold floats, and not be const");
+  return floats && batches && detail::is_writable<Out>;
+}
+
+template <class A, class B, class Out>
+consteval bool check_matmul() noexcept {
+  constexpr bool agree = detail::LayoutOf<A>::cols == detail::LayoutOf<B>::rows;
+  constexpr bool fits = detail::same_shape<Out, detail::WithCols<A, detail::LayoutOf<B>::cols>>;
+  if constexpr (check_operands<A, B, Out>()) {
+    static_assert(agree, "columns of a must equal rows of b");
+    static_assert(!agree || fits, "out must have the rows of a and the columns of b");
+    return agree && fits;
+  }
+  return false;
+}
+
+template <class A, class B, class Out>
+consteval bool check_matmul_transposed() noexcept {
+  constexpr bool agree = detail::LayoutOf<A>::cols == detail::LayoutOf<B>::cols;
+  constexpr bool fits = detail::same_shape<Out, detail::WithCols<A, detail::LayoutOf<B>::rows>>;
+  if constexpr (check_operands<A, B, Out>()) {
+    static_assert(agree, "columns of a must equal columns of b");
+    static_assert(!agree || fits, "out must have the rows of a and a column for each row of b");
+    return agree && fits;
+  }
+  return false;
+}
+
 }  // namespace kernel
 
 // The sum of u[k] * v[k].
@@ -50,23 +85,27 @@ template <tensor_like A, tensor_like B, tensor_like Out>
 constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<A>;
   using LayoutB = detail::LayoutOf<B>;
-  static_assert(LayoutA::cols == LayoutB::rows, "columns of a must equal rows of b");
-  static_assert(LayoutB::batch == 1 || detail::same_batch<A, B>, "b must be one matrix, or as many as a has");
-  static_assert(detail::holds_floats<A> && detail::holds_floats<B>, "a and b must hold floats");
-  static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::cols>>, "out must have the rows of a and the columns of b");
-  on_native_port([&](auto port) {
-    for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      kernel::matmul<decltype(port), kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
-          {LayoutA::rows, LayoutA::cols, LayoutB::cols, kernel::input(a, item), kernel::input(b, item), nullptr,
-           kernel::output(out, item)});
-  });
+  if constexpr (kernel::check_matmul<A, B, Out>())
+    on_native_port([&](auto port) {
+      for (std::size_t item = 0; item < LayoutA::batch; ++item)
+        kernel::matmul<decltype(port), kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
+            {LayoutA::rows, LayoutA::cols, LayoutB::cols, kernel::input(a, item), kernel::input(b, item), nullptr,
+             kernel::output(out, item)});
+    });
 }
 
+// By value: the result stands on the stack.
 template <tensor_like A, tensor_like B>
 constexpr auto matmul(const A& a, const B& b) noexcept {
   detail::WithCols<A, detail::LayoutOf<B>::cols> out;
   matmul(a, b, out);
   return out;
+}
+
+template <class A>
+constexpr detail::Refused matmul(const A&, ...) noexcept {
+  static_assert(detail::no_such_call<A>, "matmul takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary");
+  return {};
 }
 
 // out = a . b transposed: out[i][j] is the dot product of row i of a and row j of b.
@@ -78,22 +117,27 @@ template <tensor_like A, tensor_like B, tensor_like Out>
 constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<A>;
   using LayoutB = detail::LayoutOf<B>;
-  static_assert(LayoutA::cols == LayoutB::cols, "columns of a must equal columns of b");
-  static_assert(LayoutB::batch == 1 || detail::same_batch<A, B>, "b must be one matrix, or as many as a has");
-  static_assert(detail::holds_floats<A> && detail::holds_floats<B>, "a and b must hold floats");
-  static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutB::rows>>, "out must have the rows of a and a column for each row of b");
-  on_native_port([&](auto port) {
-    for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      kernel::matmul_transposed<decltype(port)>({LayoutA::rows, LayoutA::cols, LayoutB::rows, kernel::input(a, item),
-                                                 kernel::input(b, item), nullptr, kernel::output(out, item)});
-  });
+  if constexpr (kernel::check_matmul_transposed<A, B, Out>())
+    on_native_port([&](auto port) {
+      for (std::size_t item = 0; item < LayoutA::batch; ++item)
+        kernel::matmul_transposed<decltype(port)>({LayoutA::rows, LayoutA::cols, LayoutB::rows, kernel::input(a, item),
+                                                   kernel::input(b, item), nullptr, kernel::output(out, item)});
+    });
 }
 
+// By value: the result stands on the stack.
 template <tensor_like A, tensor_like B>
 constexpr auto matmul_transposed(const A& a, const B& b) noexcept {
   detail::WithCols<A, detail::LayoutOf<B>::rows> out;
   matmul_transposed(a, b, out);
   return out;
+}
+
+template <class A>
+constexpr detail::Refused matmul_transposed(const A&, ...) noexcept {
+  static_assert(detail::no_such_call<A>,
+                "matmul_transposed takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary");
+  return {};
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

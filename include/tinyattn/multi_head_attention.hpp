@@ -19,6 +19,44 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
+namespace kernel {
+
+// What the checks below find wrong they say in a sentence; the rest of a call is then left out.
+template <AttentionConfig config, class Query, class Key, class Value, class Out>
+consteval bool check_layer_shapes() noexcept {
+  using LayoutQuery = detail::LayoutOf<Query>;
+  using LayoutKey = detail::LayoutOf<Key>;
+  using LayoutValue = detail::LayoutOf<Value>;
+  constexpr bool floats = detail::holds_floats<Query> && detail::holds_floats<Key> && detail::holds_floats<Value>;
+  constexpr bool columns = LayoutQuery::cols == config.d_in && LayoutKey::cols == config.d_in && LayoutValue::cols == config.d_in;
+  constexpr bool batches = detail::same_batch<Query, Key> && detail::same_batch<Query, Value>;
+  constexpr bool writable = detail::is_writable<Out>, fits = detail::same_shape<Out, detail::WithCols<Query, config.d_out>>;
+  static_assert(floats, "x must hold floats");
+  static_assert(columns, "x must have d_in columns");
+  static_assert(LayoutKey::rows == LayoutValue::rows, "key and value inputs must have the same number of tokens");
+  static_assert(batches, "query, key and value inputs must have the same batch extents");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || !writable || fits, "out must have the tokens of x and d_out columns");
+  return floats && columns && LayoutKey::rows == LayoutValue::rows && batches && writable && fits;
+}
+
+template <AttentionConfig config, class Query, class Key>
+consteval bool check_lengths() noexcept {
+  constexpr bool fit = detail::LayoutOf<Query>::rows <= config.context_length && detail::LayoutOf<Key>::rows <= config.context_length;
+  static_assert(fit, "more tokens than context_length");
+  return fit;
+}
+
+template <AttentionConfig config, class Query, class Key, class Value, class Mask, class Out>
+consteval bool check_layer() noexcept {
+  if constexpr (check_layer_shapes<config, Query, Key, Value, Out>())
+    if constexpr (check_lengths<config, Query, Key>())
+      return check_mask<Mask, detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>();
+  return false;
+}
+
+}  // namespace kernel
+
 // Multi-head attention with split heads: head h attends over columns h * head_dim to (h + 1) * head_dim - 1 of
 // the queries, keys and values, and writes the same columns of the context. Section 3.2.2 of Vaswani et al.,
 // "Attention Is All You Need", 2017.
@@ -32,8 +70,10 @@ struct MultiHeadAttention {
   static_assert(config.d_out % (config.num_heads == 0 ? 1 : config.num_heads) == 0, "d_out must be divisible by num_heads");
   static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
   static_assert(config.context_length != 0, "context_length must not be zero");
-  static_assert(config.dropout >= 0.0 && config.dropout <= 1.0, "dropout must lie in [0, 1]");
-  static_assert(config.residual_dropout >= 0.0 && config.residual_dropout <= 1.0, "residual_dropout must lie in [0, 1]");
+  static_assert(detail::is_rate(config.dropout), "dropout must lie in [0, 1]");
+  static_assert(detail::is_rate(config.residual_dropout), "residual_dropout must lie in [0, 1]");
+  static_assert(detail::is_as_written(config.dropout) && detail::is_as_written(config.residual_dropout),
+                "-fsingle-precision-constant changes the rate of dropout: compile without it, or take a rate like 0.125");
 
   using InputProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;
   using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;
@@ -41,8 +81,7 @@ struct MultiHeadAttention {
   static constexpr std::size_t parameter_count =
       3 * InputProjection::parameter_count + (config.out_proj ? OutputProjection::parameter_count : 0);
 
-  static constexpr DropoutRate dropout_rate = config.dropout;
-  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
+  static constexpr DropoutRate dropout_rate = config.dropout, residual_dropout_rate = config.residual_dropout;
 
   InputProjection query;
   InputProjection key;
@@ -105,35 +144,45 @@ struct MultiHeadAttention {
   // The first num_tokens rows of x, a number known at run time; 0 is fine. The other rows of `out` stay as they
   // are, and all of them if num_tokens exceeds context_length or the rows of x: then too_many_tokens comes back.
   template <tensor_like X, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, Out& out, Workspace& workspace) const noexcept;
+  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, Out& out, Workspace& workspace) const noexcept {
+    return forward(x, x, x, num_tokens, num_tokens, NoMask{}, out, workspace);
+  }
+
+  // With a mask for all rows of x, of which the first num_tokens rows and columns count.
+  template <tensor_like X, class Mask, tensor_like Out>
+  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, const Mask& mask, Out& out,
+                                         Workspace& workspace) const noexcept {
+    return forward(x, x, x, num_tokens, num_tokens, mask, out, workspace);
+  }
+
+  // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens of the others. Without
+  // a source token, as without one that the mask shows, the context of a query is zeros.
+  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
+  [[nodiscard]] constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input, std::size_t num_tokens,
+                                         std::size_t num_source_tokens, Out& out, Workspace& workspace) const noexcept {
+    return forward(query_input, key_input, value_input, num_tokens, num_source_tokens, NoMask{}, out, workspace);
+  }
+
+  template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
+  [[nodiscard]] constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input, std::size_t num_tokens,
+                                         std::size_t num_source_tokens, const Mask& mask, Out& out, Workspace& workspace) const noexcept;
 
   // A training pass: dropout drawn from the generator, the weights of all items first (item, head, row, column;
   // masked ones too), then the outputs. `out` may not be x, since contexts wait in it until every head is done.
   template <tensor_like X, tensor_like Out, random_generator Generator>
   constexpr void forward(const X& x, Out& out, Workspace& workspace, Generator& generator) const noexcept;
 
+  template <class X>
+  constexpr detail::Refused forward(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out, workspace), with num_tokens and a mask behind x, or three inputs for x; out is neither const nor "
+                  "a temporary, and workspace is this layer's Workspace");
+    return {};
+  }
+
   friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
 
  private:
-  template <class Query, class Key, class Value, class Out>
-  static constexpr void check_shapes() noexcept {
-    using LayoutQuery = detail::LayoutOf<Query>;
-    using LayoutKey = detail::LayoutOf<Key>;
-    using LayoutValue = detail::LayoutOf<Value>;
-    static_assert(LayoutQuery::cols == config.d_in && LayoutKey::cols == config.d_in && LayoutValue::cols == config.d_in,
-                  "x must have d_in columns");
-    static_assert(LayoutKey::rows == LayoutValue::rows, "key and value inputs must have the same number of tokens");
-    static_assert(detail::same_batch<Query, Key> && detail::same_batch<Query, Value>,
-                  "query, key and value inputs must have the same batch extents");
-    static_assert(detail::same_shape<Out, detail::WithCols<Query, config.d_out>>, "out must have the tokens of x and d_out columns");
-  }
-
-  template <class Query, class Key>
-  static constexpr void check_lengths() noexcept {
-    static_assert(detail::LayoutOf<Query>::rows <= config.context_length && detail::LayoutOf<Key>::rows <= config.context_length,
-                  "more tokens than context_length");
-  }
-
   TINYATTN_ALWAYS_INLINE constexpr kernel::Layer layer() const noexcept {
     return {config.d_in,
             config.d_out,
@@ -184,13 +233,12 @@ template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, ten
 TINYATTN_ALWAYS_INLINE constexpr void MultiHeadAttention<config>::forward(const Query& query_input, const Key& key_input,
                                                                           const Value& value_input, const Mask& mask, Out& out,
                                                                           Workspace& workspace) const noexcept {
-  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
-  check_shapes<Query, Key, Value, Out>();
-  check_lengths<Query, Key>();
-  kernel::check_mask<Mask, tokens, source_tokens>();
-  constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out, head_dim};
-  forward_items<kernel::tiny_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows)>(
-      tokens, source_tokens, query_input, key_input, value_input, mask, out, workspace, kernel::ignore_weights());
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Mask, Out>()) {
+    constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
+    constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out, head_dim};
+    forward_items<kernel::tiny_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows)>(
+        tokens, source_tokens, query_input, key_input, value_input, mask, out, workspace, kernel::ignore_weights());
+  }
 }
 
 template <AttentionConfig config>
@@ -198,21 +246,28 @@ template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out
 constexpr void MultiHeadAttention<config>::forward_with_weights(const Query& query_input, const Key& key_input, const Value& value_input,
                                                                 Out& out, Weights& weights, Workspace& workspace) const noexcept {
   constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
-  check_shapes<Query, Key, Value, Out>();
-  check_lengths<Query, Key>();
-  static_assert(detail::same_shape<Weights, detail::WithHeads<Query, config.num_heads, source_tokens>>,
-                "weights must be [..., num_heads, tokens, source tokens]");
-  forward_items(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out, workspace,
-                kernel::copy_weights<tokens, source_tokens>(weights.data()));
+  if constexpr (kernel::check_layer<config, Query, Key, Value, NoMask, Out>()) {
+    constexpr bool fits = detail::same_shape<Weights, detail::WithHeads<Query, config.num_heads, source_tokens>>;
+    static_assert(fits && detail::is_writable<Weights>, "weights must be [..., num_heads, tokens, source tokens], and not const");
+    if constexpr (fits && detail::is_writable<Weights>)
+      forward_items(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out, workspace,
+                    kernel::copy_weights<tokens, source_tokens>(weights.data()));
+  }
 }
 
 template <AttentionConfig config>
-template <tensor_like X, tensor_like Out>
-constexpr Status MultiHeadAttention<config>::forward(const X& x, std::size_t num_tokens, Out& out, Workspace& workspace) const noexcept {
-  check_shapes<X, X, X, Out>();
-  if (num_tokens > kernel::smaller(config.context_length, detail::LayoutOf<X>::rows)) return Status::too_many_tokens;
-  if (num_tokens == 0) return Status::ok;
-  forward_items(num_tokens, num_tokens, x, x, x, NoMask{}, out, workspace, kernel::ignore_weights());
+template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
+constexpr Status MultiHeadAttention<config>::forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                                                     std::size_t num_tokens, std::size_t num_source_tokens, const Mask& mask, Out& out,
+                                                     Workspace& workspace) const noexcept {
+  using kernel::smaller;
+  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
+  if constexpr (kernel::check_layer_shapes<config, Query, Key, Value, Out>() && kernel::check_mask<Mask, tokens, source_tokens>()) {
+    if (num_tokens > smaller(config.context_length, tokens) || num_source_tokens > smaller(config.context_length, source_tokens))
+      return Status::too_many_tokens;
+    if (num_tokens != 0)
+      forward_items(num_tokens, num_source_tokens, query_input, key_input, value_input, mask, out, workspace, kernel::ignore_weights());
+  }
   return Status::ok;
 }
 
@@ -220,24 +275,24 @@ template <AttentionConfig config>
 template <tensor_like X, tensor_like Out, random_generator Generator>
 constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspace& workspace, Generator& generator) const noexcept {
   using LayoutX = detail::LayoutOf<X>;
-  check_shapes<X, X, X, Out>();
-  check_lengths<X, X>();
-  on_native_port([&](auto port) {
-    using Port = decltype(port);
-    constexpr std::size_t tokens = LayoutX::rows;
-    auto weight_words = detail::words(generator);
-    for (std::size_t index = 0; index < LayoutX::batch; ++index)
-      kernel::forward_by_head<Port>(
-          layer(), workspace.parts(), item(index, tokens, tokens, x, x, x, out), mask_of(NoMask{}, tokens, tokens),
-          [&](std::size_t, std::size_t, float* row, std::size_t end) { kernel::drop<Port>(row, end, tokens, dropout_rate, weight_words); });
-    auto output_words = detail::words(generator);
-    for (std::size_t index = 0; index < LayoutX::batch; ++index) {
-      const kernel::Output rows = kernel::output(out, index);
-      kernel::project_output<Port>(layer(), workspace.parts(), tokens, rows);
-      for (std::size_t i = 0; i < tokens; ++i)
-        kernel::drop<Port>(rows.at(i, 0), config.d_out, config.d_out, residual_dropout_rate, output_words);
-    }
-  });
+  if constexpr (kernel::check_layer<config, X, X, X, NoMask, Out>())
+    on_native_port([&](auto port) {
+      using Port = decltype(port);
+      constexpr std::size_t tokens = LayoutX::rows;
+      auto weight_words = detail::words(generator);
+      for (std::size_t index = 0; index < LayoutX::batch; ++index)
+        kernel::forward_by_head<Port>(layer(), workspace.parts(), item(index, tokens, tokens, x, x, x, out),
+                                      mask_of(NoMask{}, tokens, tokens), [&](std::size_t, std::size_t, float* row, std::size_t end) {
+                                        kernel::drop<Port>(row, end, tokens, dropout_rate, weight_words);
+                                      });
+      auto output_words = detail::words(generator);
+      for (std::size_t index = 0; index < LayoutX::batch; ++index) {
+        const kernel::Output rows = kernel::output(out, index);
+        kernel::project_output<Port>(layer(), workspace.parts(), tokens, rows);
+        for (std::size_t i = 0; i < tokens; ++i)
+          kernel::drop<Port>(rows.at(i, 0), config.d_out, config.d_out, residual_dropout_rate, output_words);
+      }
+    });
 }
 
 // Draws query, key, value and out_proj as PyTorch does.
@@ -284,15 +339,24 @@ struct StackedCausalAttention {
   constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
     using LayoutX = detail::LayoutOf<X>;
     using LayoutOut = detail::LayoutOf<Out>;
-    static_assert(LayoutX::cols == DIn, "x must have d_in columns");
-    static_assert(detail::same_shape<Out, detail::WithCols<X, DOut * NumHeads>>,
-                  "out must have the tokens of x and d_out * num_heads columns");
-    for (std::size_t item = 0; item < LayoutX::batch; ++item)
-      for (std::size_t head = 0; head < NumHeads; ++head) {
-        const MatrixView<const float, LayoutX::rows, DIn, LayoutX::stride> item_x{detail::item(x, item)};
-        MatrixView<float, LayoutX::rows, DOut, LayoutOut::stride> head_out{detail::item(out, item) + head * DOut};
-        heads[head].forward(item_x, head_out, workspace);
-      }
+    constexpr bool columns = LayoutX::cols == DIn, fits = detail::same_shape<Out, detail::WithCols<X, DOut * NumHeads>>;
+    static_assert(columns, "x must have d_in columns");
+    static_assert(detail::holds_floats<X> && detail::is_writable<Out>, "x and out must hold floats, and out not be const");
+    static_assert(!columns || fits, "out must have the tokens of x and d_out * num_heads columns");
+    if constexpr (columns && fits && detail::is_writable<Out>)
+      for (std::size_t item = 0; item < LayoutX::batch; ++item)
+        for (std::size_t head = 0; head < NumHeads; ++head) {
+          const MatrixView<const float, LayoutX::rows, DIn, LayoutX::stride> item_x{detail::item(x, item)};
+          MatrixView<float, LayoutX::rows, DOut, LayoutOut::stride> head_out{detail::item(out, item) + head * DOut};
+          heads[head].forward(item_x, head_out, workspace);
+        }
+  }
+
+  template <class X>
+  constexpr detail::Refused forward(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out, workspace): out is neither const nor a temporary, and workspace is this layer's Workspace");
+    return {};
   }
 
   friend constexpr bool operator==(const StackedCausalAttention&, const StackedCausalAttention&) = default;

@@ -13,7 +13,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn {
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 // MT19937 of Matsumoto and Nishimura, "Mersenne Twister", 1998, seeded as in their version of 2002: the
 // generator behind torch.manual_seed and std::mt19937. 2,500 bytes of state.
@@ -26,8 +26,8 @@ class Mt19937 {
     for (std::uint32_t i = 1; i < size; ++i) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
   }
 
-  static constexpr result_type min() noexcept { return 0; }
-  static constexpr result_type max() noexcept { return 0xffffffffu; }
+  static constexpr result_type(min)() noexcept { return 0; }
+  static constexpr result_type(max)() noexcept { return 0xffffffffu; }
 
   // The next 32 bits.
   constexpr result_type operator()() noexcept {
@@ -57,6 +57,15 @@ class Mt19937 {
   std::uint32_t next_ = size;
 };
 
+namespace detail {
+
+// No std::array, whose functions would be shared by units that are built with different flags.
+struct PhiloxBlock {
+  std::uint32_t words[4];
+};
+
+}  // namespace detail
+
 // Philox 4x32 with ten rounds: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
 // 2011. A block is a function of seed, stream and counter alone; whoever draws takes a stream for itself.
 class Philox4x32 {
@@ -65,16 +74,23 @@ class Philox4x32 {
 
   // The counter's words are counter low, high, stream low, high; the key's are seed low, high.
   constexpr std::array<std::uint32_t, 4> block(std::uint64_t counter) const noexcept {
-    std::array<std::uint32_t, 4> words = {low(counter), high(counter), low(stream_), high(stream_)};
+    const auto [words] = plain_block(counter);
+    return {words[0], words[1], words[2], words[3]};
+  }
+
+  // The same as plain data.
+  constexpr detail::PhiloxBlock plain_block(std::uint64_t counter) const noexcept {
+    detail::PhiloxBlock block = {{low(counter), high(counter), low(stream_), high(stream_)}};
     std::uint32_t key[2] = {low(seed_), high(seed_)};
     for (int round = 0; round < 10; ++round) {
+      const auto& words = block.words;
       const std::uint64_t first = std::uint64_t{0xd2511f53u} * words[0];
       const std::uint64_t second = std::uint64_t{0xcd9e8d57u} * words[2];
-      words = {high(second) ^ words[1] ^ key[0], low(second), high(first) ^ words[3] ^ key[1], low(first)};
+      block = {{high(second) ^ words[1] ^ key[0], low(second), high(first) ^ words[3] ^ key[1], low(first)}};
       key[0] += 0x9e3779b9u;
       key[1] += 0xbb67ae85u;
     }
-    return words;
+    return block;
   }
 
   // The generator at its present stream; this one moves on to the next.
@@ -110,15 +126,15 @@ class PhiloxWords {
   explicit constexpr PhiloxWords(Philox4x32& generator) noexcept : generator_(generator), stream_(generator) {}
   constexpr std::uint32_t next() noexcept {
     if (drawn_ == 0) stream_ = generator_.take_stream();
-    if (drawn_ % 4 == 0) block_ = stream_.block(drawn_ / 4);
-    return block_[drawn_++ % 4];
+    if (drawn_ % 4 == 0) block_ = stream_.plain_block(drawn_ / 4);
+    return block_.words[drawn_++ % 4];
   }
 
  private:
   Philox4x32& generator_;
   Philox4x32 stream_;
   std::uint64_t drawn_ = 0;
-  std::array<std::uint32_t, 4> block_ = {};
+  PhiloxBlock block_ = {};
 };
 
 constexpr MtWords words(Mt19937& generator) noexcept { return MtWords(generator); }
@@ -130,8 +146,6 @@ template <class Generator>
 concept random_generator = requires(Generator& generator) {
   detail::words(generator);
 };
-
-inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -152,17 +166,20 @@ constexpr float uniform(Generator& generator, float low, float high) noexcept {
   return kernel::uniform_from(detail::words(generator).next(), low, high);
 }
 
-// A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed.
+// A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed. By value, it stands on the stack.
+template <random_generator Generator, std::size_t... Extents>
+constexpr void rand(Generator& generator, Tensor<float, Extents...>& out) noexcept {
+  auto words = detail::words(generator);
+  for (float& element : out.elements) element = kernel::uniform_from(words.next(), 0.0f, 1.0f);
+}
+
 template <std::size_t... Extents, random_generator Generator>
 constexpr Tensor<float, Extents...> rand(Generator& generator) noexcept {
   Tensor<float, Extents...> out{};
-  auto words = detail::words(generator);
-  for (float& element : out.elements) element = kernel::uniform_from(words.next(), 0.0f, 1.0f);
+  rand(generator, out);
   return out;
 }
 
-}  // namespace TINYATTN_PORT_NAMESPACE
-
-}  // namespace tinyattn
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -15,41 +15,48 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
+// What is wrong with the output of rows is said in a sentence; the rest of a call is then left out.
+template <class M, class Out>
+consteval bool check_rows() noexcept {
+  constexpr bool floats = detail::holds_floats<M>, writable = detail::is_writable<Out>;
+  static_assert(floats, "m must hold floats");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || !writable || detail::same_shape<M, Out>, "out must have the shape of m");
+  return floats && writable && detail::same_shape<M, Out>;
+}
+
 // Calls step(from, to, count) for every row of m and of out.
 template <class M, class Out>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out, const auto& step) noexcept {
   using LayoutM = detail::LayoutOf<M>;
-  static_assert(detail::holds_floats<M>, "m must hold floats");
-  static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
   for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
     step(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride, LayoutM::cols);
 }
 
 }  // namespace kernel
 
-// e^(scale * (m[j] - max)) over their sum, row by row. An element of -infinity becomes 0, and a row of
+// e^(scale * (m[j] - m)) over their sum, row by row. An element of -infinity becomes 0, and a row of
 // nothing else zeros; a NaN makes its row NaN. scale >= 0; below 2^-126 it is 0, and what takes part has equal shares.
 // `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void softmax(const M& m, float scale, Out& out) noexcept {
-  on_native_port([&](auto port) {
-    using LayoutM = detail::LayoutOf<M>;
-    static_assert(detail::holds_floats<M>, "m must hold floats");
-    static_assert(detail::same_shape<M, Out>, "out must have the shape of m");
-    using Port = decltype(port);
-    constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
-    const kernel::Output to{out.data(), detail::LayoutOf<Out>::stride};
-    kernel::Input from{m.data(), LayoutM::stride};
-    if (kernel::is_no_scale(scale)) {
-      kernel::level_rows<Port>(rows, cols, from, to);
-      from = to;
-      scale = 1.0f;
-    }
-    if constexpr (kernel::is_short<Port, cols>)
-      kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, scale);
-    else
-      kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::see_all(cols), 0, scale);
-  });
+  if constexpr (kernel::check_rows<M, Out>())
+    on_native_port([&](auto port) {
+      using Port = decltype(port);
+      using LayoutM = detail::LayoutOf<M>;
+      constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
+      const kernel::Output to{out.data(), detail::LayoutOf<Out>::stride};
+      kernel::Input from{m.data(), LayoutM::stride};
+      if (kernel::is_no_scale(scale)) {
+        kernel::level_rows<Port>(rows, cols, from, to);
+        from = to;
+        scale = 1.0f;
+      }
+      if constexpr (kernel::is_short<Port, cols>)
+        kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, scale);
+      else
+        kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::see_all(cols), 0, scale);
+    });
 }
 
 template <tensor_like M, tensor_like Out>
@@ -57,6 +64,7 @@ constexpr void softmax(const M& m, Out& out) noexcept {
   softmax(m, 1.0f, out);
 }
 
+// By value: the result stands on the stack.
 template <tensor_like M>
 constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
   detail::Like<M> out;
@@ -64,17 +72,27 @@ constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
   return out;
 }
 
+template <class M>
+constexpr detail::Refused softmax(const M&, detail::Anything, ...) noexcept {
+  static_assert(
+      detail::no_such_call<M>,
+      "softmax takes (m), (m, scale), (m, out) or (m, scale, out): tensors of float of one shape; out is neither const nor a temporary");
+  return {};
+}
+
 // Each row multiplied by 1 / its sum, which is infinite below 2^-128; a row whose sum is 0 becomes zeros, signed
 // as its elements. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
-  on_native_port([&](auto port) {
-    kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
-      kernel::normalize_rows<decltype(port)>({from, 0}, {to, 0}, count);
+  if constexpr (kernel::check_rows<M, Out>())
+    on_native_port([&](auto port) {
+      kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+        kernel::normalize_rows<decltype(port)>({from, 0}, {to, 0}, count);
+      });
     });
-  });
 }
 
+// By value: the result stands on the stack.
 template <tensor_like M>
 constexpr auto normalize(const M& m) noexcept {
   detail::Like<M> out;
@@ -82,24 +100,40 @@ constexpr auto normalize(const M& m) noexcept {
   return out;
 }
 
+template <class M>
+constexpr detail::Refused normalize(const M&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "normalize takes (m) or (m, out): tensors of float of one shape; out is neither const nor a temporary");
+  return {};
+}
+
 // e^m[j] over their sum, as the definition says it: overflows above 88.7, and is zeros where every e^m[j] is 0,
 // which softmax avoids. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void softmax_naive(const M& m, Out& out) noexcept {
-  on_native_port([&](auto port) {
-    using Port = decltype(port);
-    kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
-      kernel::transform_row<Port>(from, to, count, [](auto x) { return kernel::exp<Port>(x); });
-      kernel::normalize_rows<Port>({to, 0}, {to, 0}, count);
+  if constexpr (kernel::check_rows<M, Out>())
+    on_native_port([&](auto port) {
+      using Port = decltype(port);
+      kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+        kernel::transform_row<Port>(from, to, count, [](auto x) { return kernel::exp<Port>(x); });
+        kernel::normalize_rows<Port>({to, 0}, {to, 0}, count);
+      });
     });
-  });
 }
 
+// By value: the result stands on the stack.
 template <tensor_like M>
 constexpr auto softmax_naive(const M& m) noexcept {
   detail::Like<M> out;
   softmax_naive(m, out);
   return out;
+}
+
+template <class M>
+constexpr detail::Refused softmax_naive(const M&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "softmax_naive takes (m) or (m, out): tensors of float of one shape; out is neither const nor a temporary");
+  return {};
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tinyattn/scratch.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -59,27 +61,7 @@ typedef struct tinyattn_layer {
   tinyattn_linear out_proj;          /* [d_out, d_out]; without a weight there is no projection */
 } tinyattn_layer;
 
-/* Rows of queries that are projected, and that one head attends with, at a time; rows of scratch are whole vectors. */
-#if defined(__x86_64__) || defined(__i386__)
-#define TINYATTN_BLOCK_ROWS 96u
-#define TINYATTN_QUERY_ROWS 16u
-#define TINYATTN_LANES 16u
-#else
-#define TINYATTN_BLOCK_ROWS 4u
-#define TINYATTN_QUERY_ROWS 4u
-#define TINYATTN_LANES 4u
-#endif
-#define TINYATTN_PADDED(count) (((size_t)(count) + TINYATTN_LANES - 1u) / TINYATTN_LANES * TINYATTN_LANES)
-#define TINYATTN_FEWER(count, most) ((size_t)(count) < (most) ? (size_t)(count) : (size_t)(most))
-
-/* Floats of scratch that a call takes, as a constant if its arguments are: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)].
- * They grow with both counts of tokens, so what suffices for the longest input suffices for all. */
-#define TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens) (TINYATTN_FEWER(tokens, TINYATTN_QUERY_ROWS) * TINYATTN_PADDED(source_tokens))
-#define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)                                                                    \
-  ((size_t)(d_out) * (TINYATTN_PADDED(source_tokens) + (size_t)(source_tokens) + TINYATTN_FEWER(tokens, TINYATTN_BLOCK_ROWS)) + \
-   TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens))
-
-/* The same as functions. */
+/* Floats of scratch that a call takes: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or by these functions. */
 TINYATTN_API size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens);
 TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens);
 

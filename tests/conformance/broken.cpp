@@ -68,7 +68,7 @@ struct ForgetsALaneOfASum : Sound {
   static constexpr vec add(vec a, factor b) { return three_lanes(Sound::add(a, b), a); }
 };
 struct ForgetsALaneInMax : Sound {
-  static constexpr vec max(vec a, vec b) { return three_lanes(Sound::max(a, b), a); }
+  static constexpr vec larger(vec a, vec b) { return three_lanes(Sound::larger(a, b), a); }
 };
 struct TakesNanForLess : Sound {
   static constexpr vec select_less(vec a, vec b, vec c, vec d) {
@@ -79,7 +79,7 @@ struct TakesNanForLess : Sound {
 struct LeavesABitOfTheSmallestPower : Sound {
   static constexpr vec exponent_bits(vec n) {
     const vec smallest = splat(0x1p-126f);
-    return max(Sound::exponent_bits(n), smallest);
+    return larger(Sound::exponent_bits(n), smallest);
   }
 };
 

@@ -68,7 +68,7 @@ struct Wide {
   static constexpr vec mul(vec a, factor b) noexcept { return mul(a, splat(b.x)); }
   static constexpr vec add(vec a, vec b) noexcept { return each(one_lane::add, a, b); }
   static constexpr vec add(vec a, factor b) noexcept { return add(a, splat(b.x)); }
-  static constexpr vec max(vec a, vec b) noexcept { return each(one_lane::max, a, b); }
+  static constexpr vec larger(vec a, vec b) noexcept { return each(one_lane::larger, a, b); }
   static constexpr vec select_less(vec a, vec b, vec c, vec d) noexcept {
     const auto select = one_lane::select_less;
     return each(select, a, b, c, d);

@@ -35,7 +35,7 @@ static void use_everything(Generator draws) {
   square = dropout(transpose(square), 0.5, draws);
   square = scaled_dot_product_attention(square, square, square, BlockMask{triu(ones<bool, 6, 6>(), 1)});
   square = scaled_dot_product_attention(square, square, square, CausalBottomRight{});
-  square(0, 0) = dot(row(square, 0), row(square, 1)) + exp(sqrt(fma(1.0f, 2.0f, uniform(draws, 0.0f, 1.0f))));
+  square(0, 0) = dot(row(square, 0), row(square, 1)) + tinyattn::exp(tinyattn::sqrt(tinyattn::fma(1.0f, 2.0f, uniform(draws, 0.0f, 1.0f))));
   const auto joined = concat_columns(columns<2>(square, 1), stack(row(square, 0), row(square, 1)).extent(0) == 2 ? square : matrix_);
   static_cast<void>(from_torch(joined)(rand<8>(draws)));
 }

@@ -3,6 +3,7 @@
 // True hides in one interface of PyTorch and keeps in another.
 //
 // expect: a Tensor<bool> alone does not say whether true hides or keeps
+// lines: 20
 #include "tinyattn/attention.hpp"
 
 using namespace tinyattn;

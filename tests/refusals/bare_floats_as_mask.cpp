@@ -3,6 +3,7 @@
 // Floats to add are an AdditiveMask.
 //
 // expect: this is no mask
+// lines: 20
 #include "tinyattn/attention.hpp"
 
 using namespace tinyattn;

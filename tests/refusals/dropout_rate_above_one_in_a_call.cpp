@@ -2,7 +2,7 @@
 //
 // A constant rate is looked at while it is compiled.
 //
-// expect: tinyattn::DropoutRate::
+// expect: detail::CheckedDropoutRate::
 #include "tinyattn/dropout.hpp"
 
 using namespace tinyattn;

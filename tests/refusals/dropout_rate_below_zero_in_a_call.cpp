@@ -2,7 +2,7 @@
 //
 // The same below zero.
 //
-// expect: tinyattn::DropoutRate::
+// expect: detail::CheckedDropoutRate::
 #include "tinyattn/dropout.hpp"
 
 using namespace tinyattn;

@@ -4,7 +4,8 @@
     refusals.py FOLDER [PROGRAM...] -- COMPILER ARGUMENT...
 
 A program's first lines say what it expects: `// expect: d_out must be divisible by num_heads`, and, where it needs them, more
-arguments for the compiler: `// arguments: -ffast-math`.
+arguments for the compiler: `// arguments: -ffast-math`. `// lines: 20` asks for more: the sentence in the first error, and
+fewer lines in all.
 """
 import functools
 import pathlib
@@ -32,7 +33,11 @@ def refuse(program, compiler):
     if done.returncode == 0:
         return "it compiles"
     errors = [line for line in done.stderr.splitlines() if re.search(r"\berror:", line)][:FIRST_ERRORS]
-    if any(sentence in error for error in errors):
+    most = int(stated(text, "lines") or 0)
+    lines = len(done.stderr.splitlines())
+    if most and lines >= most:
+        return f"{lines} lines"
+    if any(sentence in error for error in (errors[:1] if most else errors)):
         return ""
     return "\n".join([f"expected: {sentence}", *(errors or done.stderr.splitlines()[:10])])
 

@@ -23,10 +23,7 @@ constexpr auto other_x = numbers<Matrix<float, 5, 3>>(5);
 constexpr Stacked stacked{{filled<Head>(10), filled<Head>(20), filled<Head>(30)}};
 
 constexpr void fill_with(Layer::Workspace& workspace, float value) {
-  for (float& element : workspace.keys) element = value;
-  for (float& element : workspace.values) element = value;
-  for (float& element : workspace.block) element = value;
-  for (float& element : workspace.scores) element = value;
+  for (float& element : workspace.scratch) element = value;
 }
 
 constexpr Test tests[] = {
@@ -131,7 +128,7 @@ constexpr Test tests[] = {
                   layer.forward(hidden(other_x), other_out, second);
                   check.same_bits(out, plain_forward(layer, x).out);
                   check.same_bits(other_out, plain_forward(layer, other_x).out);
-                  for (std::size_t i = 0; i < 24; ++i) check.same_bits(first.keys[i], left_behind.keys[i]);
+                  for (std::size_t i = 0; i < 24; ++i) check.same_bits(first.scratch[i], left_behind.scratch[i]);
                 }),
 };
 

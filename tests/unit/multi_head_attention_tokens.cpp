@@ -103,6 +103,41 @@ constexpr Test tests[] = {
                   check.that(square.forward(poisoned, hidden(std::size_t{3}), out, scratch) == Status::ok);
                   check.same_bits(plain_rows<3>(out, 0), square(plain_rows<3>(wide_x, 0)));
                 }),
+    everywhere("a token count with a mask: its first rows and columns count",
+               [](Check& check) {
+                 Square::Workspace scratch{};
+                 const auto blocks = triu(ones<bool, 5, 5>(), 1);
+                 for (std::size_t count : {std::size_t{1}, std::size_t{3}}) {
+                   Guarded<Matrix<float, 5, 4>> out;
+                   check.that(square.forward(hidden(wide_x), count, BlockMask{blocks}, out.tensor, scratch) == Status::ok);
+                   const auto sees = [=](std::size_t i, std::size_t j) { return j < count && !blocks(i, j); };
+                   const auto plain = plain_forward(square, wide_x, wide_x, wide_x, sees).out;
+                   for (std::size_t i = 0; i < 5; ++i)
+                     check.same_bits(row(out.tensor, i), i < count ? row(plain, i) : full<float, 4>(untouched));
+                   check.that(out.guards_hold());
+                 }
+               }),
+    everywhere("cross-attention with two counts, and a mask that asks for both",
+               [](Check& check) {
+                 Square::Workspace scratch{};
+                 const auto memory = numbers<Matrix<float, 4, 4>>(8);
+                 Guarded<Matrix<float, 5, 4>> out;
+                 check.that(square.forward(hidden(wide_x), memory, memory, 2, 3, CausalBottomRight{}, out.tensor, scratch) == Status::ok);
+                 const auto sees = [](std::size_t i, std::size_t j) { return j < 3 && j <= i + 1; };
+                 const auto plain = plain_forward(square, wide_x, memory, memory, sees).out;
+                 check.same_bits(plain_rows<2>(out.tensor, 0), plain_rows<2>(plain, 0));
+                 check.same_bits(plain_rows<3>(out.tensor, 2), full<float, 3, 4>(untouched));
+                 check.that(square.forward(hidden(wide_x), memory, memory, 6, 3, out.tensor, scratch) == Status::too_many_tokens);
+                 check.that(square.forward(hidden(wide_x), memory, memory, 5, 5, out.tensor, scratch) == Status::too_many_tokens);
+               }),
+    everywhere("without a source token the contexts are zeros",
+               [](Check& check) {
+                 Square::Workspace scratch{};
+                 Matrix<float, 5, 4> out{};
+                 check.that(square.forward(hidden(wide_x), wide_x, wide_x, 5, 0, out, scratch) == Status::ok);
+                 const auto nothing = [](std::size_t, std::size_t) { return false; };
+                 check.same_bits(out, plain_forward(square, wide_x, wide_x, wide_x, nothing).out);
+               }),
     everywhere("with a token count the output may be the input, too",
                [](Check& check) {
                  Square::Workspace scratch{};

@@ -90,8 +90,9 @@ struct Drops {
 // The weights of all items are drawn first, then the outputs of all items.
 template <AttentionConfig config, std::size_t Batch, std::size_t Tokens>
 constexpr auto plain_training(const MultiHeadAttention<config>& layer, const Tensor<float, Batch, Tokens, config.d_in>& x, auto draws) {
-  const auto weights = factors<Tensor<float, Batch, config.num_heads, Tokens, Tokens>>(config.dropout, draws);
-  const auto outputs = factors<Tensor<float, Batch, Tokens, config.d_out>>(config.residual_dropout, draws);
+  constexpr double dropout = config.dropout, residual_dropout = config.residual_dropout;
+  const auto weights = factors<Tensor<float, Batch, config.num_heads, Tokens, Tokens>>(dropout, draws);
+  const auto outputs = factors<Tensor<float, Batch, Tokens, config.d_out>>(residual_dropout, draws);
   Tensor<float, Batch, Tokens, config.d_out> result{};
   for (std::size_t n = 0; n < Batch; ++n) {
     const auto one = item(x, n);

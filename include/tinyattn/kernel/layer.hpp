@@ -6,6 +6,7 @@
 
 #include "tinyattn/kernel/attention.hpp"
 #include "tinyattn/kernel/transpose.hpp"
+#include "tinyattn/scratch.h"
 
 #include <cstddef>
 
@@ -53,21 +54,33 @@ constexpr std::size_t block_rows(std::size_t context_length) noexcept {
   return Port::flash_is_dear || context_length <= 16 ? evenly(context_length, most) : most;
 }
 
+// The parts of `scratch`, TINYATTN_LAYER_SCRATCH(width, tokens, source_tokens) floats. query_rows
+// is no more than tokens.
+TINYATTN_ALWAYS_INLINE constexpr Scratch parts_of(float* scratch, std::size_t width,
+                                                  std::size_t source_tokens, std::size_t block_rows,
+                                                  std::size_t query_rows) noexcept {
+  const std::size_t row_size = TINYATTN_PADDED(source_tokens);
+  float* const values = scratch + width * row_size;
+  float* const scores = values + source_tokens * width;
+  float* const block = scores + query_rows * row_size;
+  return {{scratch, row_size}, {values, width}, {block, width},
+          {scores, row_size},  block_rows,      query_rows};
+}
+
 // All the scratch of a layer.
 template <class Port, std::size_t Width, std::size_t ContextLength>
 struct LayerWorkspace {
   static constexpr std::size_t block_rows = kernel::block_rows<Port>(ContextLength);
   static constexpr std::size_t query_rows = smaller(block_rows, Port::query_rows);
-  static constexpr std::size_t row_size = padded<Port>(ContextLength);
+  static_assert(block_rows <= TINYATTN_BLOCK_ROWS(ContextLength) &&
+                    query_rows <= TINYATTN_QUERY_ROWS(ContextLength) &&
+                    TINYATTN_LANES % Port::lanes == 0,
+                "scratch, as scratch.h counts it, must suffice for every port");
 
-  float keys[Width * row_size];
-  float values[ContextLength * Width];
-  float block[block_rows * Width];
-  float scores[query_rows * row_size];
+  float scratch[TINYATTN_LAYER_SCRATCH(Width, ContextLength, ContextLength)];
 
   TINYATTN_ALWAYS_INLINE constexpr Scratch parts() noexcept {
-    return {{keys, row_size},   {values, Width}, {block, Width},
-            {scores, row_size}, block_rows,      query_rows};
+    return parts_of(scratch, Width, ContextLength, block_rows, query_rows);
   }
 };
 

@@ -123,6 +123,15 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
   }
 }
 
+// to[j] = a[j] + b[j].
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void add_rows(const float* a, const float* b, float* to,
+                                               std::size_t count) noexcept {
+  for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    at.store(to, Port::add(at.load(a, 0.0f), at.load(b, 0.0f)));
+  });
+}
+
 // to[j] = apply(from[j]) for every vector of a row.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to, std::size_t count,

@@ -8,7 +8,6 @@
 #include "tinyattn/kernel/softmax_row.hpp"
 
 #include <cstddef>
-#include <limits>
 
 TINYATTN_BEGIN
 
@@ -87,8 +86,8 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Outp
 
 // A scale that makes all scores equal. The least normal float is the bound on every target, since
 // some flush what is below it.
-constexpr bool is_no_scale(float scale) noexcept {
-  return scale < std::numeric_limits<float>::min();
+TINYATTN_ALWAYS_INLINE constexpr bool is_no_scale(float scale) noexcept {
+  return scale < 0x1p-126f;
 }
 
 // Scores without a scale: 0 for each that takes part, -infinity for each that does not. As ever, a

@@ -22,7 +22,7 @@ inline constexpr float least = std::numeric_limits<float>::lowest();
 
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float largest_of(typename Port::vec v) noexcept {
-  return fold<Port>(v, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::max(a, b); });
+  return fold<Port>(v, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::larger(a, b); });
 }
 
 // e^(scale * (score - largest)). What is below e^-69 counts as 0, so that no subnormal arises; the
@@ -85,7 +85,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Input from, Output to, std
   for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r)
-      largest[r] = Port::max(largest[r], at.load(from.at(r, 0), -infinity));
+      largest[r] = Port::larger(largest[r], at.load(from.at(r, 0), -infinity));
   });
   Exponentials<Port> exponentials[Rows];
   TINYATTN_UNROLL
@@ -135,11 +135,11 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Input from, Output to
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
     rows[r][vectors - 1] = last.load(from.at(r, 0), -infinity);
-    auto largest = Port::max(Port::splat(least), rows[r][vectors - 1]);
+    auto largest = Port::larger(Port::splat(least), rows[r][vectors - 1]);
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < vectors - 1; ++v) {
       rows[r][v] = Port::load(from.at(r, v * Port::lanes));
-      largest = Port::max(largest, rows[r][v]);
+      largest = Port::larger(largest, rows[r][v]);
     }
     largest_of_row[r] = largest_of<Port>(largest);
   }
@@ -172,7 +172,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float
     float group[size];
     Port::load_row(from + j, group);
     TINYATTN_UNROLL
-    for (std::size_t e = 0; e < size; ++e) largest = Port::max(largest, group[e]);
+    for (std::size_t e = 0; e < size; ++e) largest = Port::larger(largest, group[e]);
   });
   for (std::size_t j = 0; j < count; ++j) to[j] = Exponentials<Port>(largest, scale)(from[j]);
   for (std::size_t j = count; j < Most; ++j) to[j] = 0.0f;

@@ -143,7 +143,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
 
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
-  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
+  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     using bits [[gnu::vector_size(sizeof(vec))]] = unsigned;
     return reinterpret_cast<vec>(reinterpret_cast<bits>(shifted) << 23);

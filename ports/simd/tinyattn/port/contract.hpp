@@ -64,7 +64,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::add(v, v) } -> std::same_as<typename Port::vec>;
   { Port::add(v, s) } -> std::same_as<typename Port::vec>;
   // unspecified for NaN and for the sign of zero
-  { Port::max(v, v) } -> std::same_as<typename Port::vec>;
+  { Port::larger(v, v) } -> std::same_as<typename Port::vec>;
   // a < b ? c : d, lane by lane; a NaN is not less
   { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;
   // 2^n from 1.5 * 2^23 + 127 + n, of which the low bits are the exponent: -126 <= n <= 127; 0 for

@@ -6,7 +6,6 @@
 
 #include "tinyattn/port/compiler.hpp"
 
-#include <bit>
 #include <cstdint>
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
@@ -21,9 +20,10 @@ TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend
   const double sum = product + addend;
   const double addend_in_sum = sum - product;
   const double error = (product - (sum - addend_in_sum)) + (addend - addend_in_sum);
-  if (error == 0.0) return sum;
-  const bool away_from_zero = (error > 0.0) == (sum > 0.0);
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(sum) +
+  constexpr double zero = 0.0;
+  if (error == zero) return sum;
+  const bool away_from_zero = (error > zero) == (sum > zero);
+  return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, sum) +
                                (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
@@ -37,7 +37,7 @@ TINYATTN_ALWAYS_INLINE constexpr float fma_in_double(float a, float b, float c) 
   constexpr std::uint64_t low_bits = 0x0fffffff, exponent_bits = 0x7ff0000000000000;
   const double product = static_cast<double>(a) * static_cast<double>(b);
   const double sum = product + static_cast<double>(c);
-  const auto bits = std::bit_cast<std::uint64_t>(sum);
+  const auto bits = __builtin_bit_cast(std::uint64_t, sum);
   if ((bits & low_bits) != 0 || (bits & exponent_bits) == exponent_bits)
     return static_cast<float>(sum);
   return static_cast<float>(add_to_odd(product, static_cast<double>(c)));

@@ -12,7 +12,6 @@
 
 #include "tinyattn/port/compiler.hpp"
 
-#include <bit>
 #include <cstdint>
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
@@ -76,15 +75,15 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   const std::uint32_t high = high_word(x);
   std::uint32_t mantissa = (high >> 8) + ((high >> 7) & 1u);
   if ((high & 0xffu) == 0x80u && low_word(x) == 0) mantissa &= ~1u;
-  return std::bit_cast<float>(bits + mantissa);
+  return __builtin_bit_cast(float, bits + mantissa);
 }
 
 // A result too large, or subnormal, or too small; x begins at bit 63.
 [[gnu::noinline]] constexpr float round_outside_normal(std::uint32_t sign, std::int32_t exponent,
                                                        std::uint64_t x) noexcept {
-  if (exponent > 0) return std::bit_cast<float>(sign | infinity_bits);
+  if (exponent > 0) return __builtin_bit_cast(float, sign | infinity_bits);
   const auto places = static_cast<std::uint32_t>(1 - exponent);
-  if (places > 31) return std::bit_cast<float>(sign);
+  if (places > 31) return __builtin_bit_cast(float, sign);
   return add_rounded_mantissa(sign, shift_right_sticky(x, places));
 }
 
@@ -93,13 +92,12 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
                                                            std::uint64_t x) noexcept {
   if (high_word(x) == 0) [[unlikely]] {
     if (x == 1)
-      return std::bit_cast<float>(
-          sign & sign_bit);  // only if the addend is 0 and the product below every float
+      return __builtin_bit_cast(float, sign & sign_bit);  // only if the addend is 0 and the product below every float
     if (x == 0) return 0.0f;
     x <<= 31;
     unit -= 31;
   }
-  const auto leading_zeros = static_cast<std::uint32_t>(std::countl_zero(high_word(x)));
+  const auto leading_zeros = static_cast<std::uint32_t>(__builtin_clz(high_word(x)));
   x = shift_left(x, leading_zeros);
   sign &= sign_bit;
   const std::int32_t exponent = unit + 2 - static_cast<std::int32_t>(leading_zeros);
@@ -162,14 +160,14 @@ struct unpacked {
   const std::uint32_t a_size = a & ~sign_bit, b_size = b & ~sign_bit, c_size = c & ~sign_bit;
   const std::uint32_t larger = a_size < b_size ? b_size : a_size;
   const std::uint32_t smaller = a_size < b_size ? a_size : b_size;
-  if (larger > infinity_bits || c_size > infinity_bits) return std::bit_cast<float>(nan_bits);
+  if (larger > infinity_bits || c_size > infinity_bits) return __builtin_bit_cast(float, nan_bits);
   if (larger == infinity_bits) {
     const std::uint32_t infinite = sign | infinity_bits;
     const bool opposite = (c ^ infinite) == sign_bit;
-    return std::bit_cast<float>(smaller == 0 || opposite ? nan_bits : infinite);
+    return __builtin_bit_cast(float, smaller == 0 || opposite ? nan_bits : infinite);
   }
-  if (c_size == 0) return std::bit_cast<float>(sign & c);  // -0 only from -0 and -0
-  return std::bit_cast<float>(c);
+  if (c_size == 0) return __builtin_bit_cast(float, sign & c);  // -0 only from -0 and -0
+  return __builtin_bit_cast(float, c);
 }
 
 // Neither zero nor subnormal, infinite or NaN.
@@ -184,9 +182,9 @@ struct unpacked {
 
 // a * b + c, rounded once.
 [[gnu::noinline]] constexpr float fma_in_integers(float a, float b, float c) noexcept {
-  const auto a_bits = std::bit_cast<std::uint32_t>(a);
-  const auto b_bits = std::bit_cast<std::uint32_t>(b);
-  const auto c_bits = std::bit_cast<std::uint32_t>(c);
+  const auto a_bits = __builtin_bit_cast(std::uint32_t, a);
+  const auto b_bits = __builtin_bit_cast(std::uint32_t, b);
+  const auto c_bits = __builtin_bit_cast(std::uint32_t, c);
   unpacked x = unpack_normal(a_bits), y = unpack_normal(b_bits), z = unpack_normal(c_bits);
   if (!is_normal(x) || !is_normal(y) || !is_normal(z)) [[unlikely]] {
     const bool not_finite = x.exponent == 255 || y.exponent == 255 || z.exponent == 255;

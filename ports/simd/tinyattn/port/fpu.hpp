@@ -127,7 +127,7 @@ struct fpu : scalar {
 #if defined(__ARM_FEATURE_NUMERIC_MAXMIN) || \
     (__ARM_ARCH_PROFILE == 'M' && (__ARM_ARCH >= 8 || (__ARM_FP & 8)))
   // Cortex-M7 and later.
-  TINYATTN_ALWAYS_INLINE static float max(float a, float b) noexcept {
+  TINYATTN_ALWAYS_INLINE static float larger(float a, float b) noexcept {
     return __builtin_fmaxf(a, b);
   }
 #endif

@@ -61,7 +61,7 @@ struct generic {
     return each([=](std::size_t lane)
                     TINYATTN_INLINE_LAMBDA { return one_lane::add(a[lane], b[lane]); });
   }
-  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a < b ? b : a; }
+  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return a < b ? b : a; }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return a < b ? less : otherwise;
   }

@@ -92,7 +92,7 @@ struct helium {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
     return vaddq_f32(rounded(a), rounded(b));
   }
-  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
+  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
   // "Less" holds for a NaN in this instruction set, "greater" does not; Clang 19 swaps them
   // nevertheless where it sees a number in all lanes, but not behind a barrier.
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {

@@ -72,7 +72,7 @@ struct neon {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
     return vaddq_f32(rounded(a), rounded(b));
   }
-  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return vmaxq_f32(a, b); }
+  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return vmaxq_f32(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return vbslq_f32(vcltq_f32(a, b), less, otherwise);
   }

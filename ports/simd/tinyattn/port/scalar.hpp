@@ -7,7 +7,6 @@
 #include "tinyattn/port/contract.hpp"
 #include "tinyattn/port/fma_in_double.hpp"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -60,7 +59,7 @@ struct scalar {
   TINYATTN_ALWAYS_INLINE static constexpr float add(float a, float b) noexcept {
     return fma(a, 1.0f, b);
   }
-  TINYATTN_ALWAYS_INLINE static constexpr float max(float a, float b) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr float larger(float a, float b) noexcept {
     return a < b ? b : a;
   }
   TINYATTN_ALWAYS_INLINE static constexpr float select_less(float a, float b, float less,
@@ -68,7 +67,7 @@ struct scalar {
     return a < b ? less : otherwise;
   }
   TINYATTN_ALWAYS_INLINE static constexpr float exponent_bits(float shifted) noexcept {
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(shifted) << 23);
+    return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, shifted) << 23);
   }
 };
 

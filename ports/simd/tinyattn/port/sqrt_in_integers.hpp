@@ -6,7 +6,6 @@
 
 #include "tinyattn/port/compiler.hpp"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,12 +32,12 @@ constexpr std::uint32_t square_root_of_mantissa(std::uint32_t square) noexcept {
 // bits of x.
 constexpr float sqrt_in_integers(float x) noexcept {
   constexpr std::uint32_t infinity = 0x7f800000u, nan = 0x7fc00000u, hidden = 0x00800000u;
-  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const auto bits = __builtin_bit_cast(std::uint32_t, x);
   if (bits << 1 == 0 || bits == infinity) return x;
-  if (bits > infinity) return std::bit_cast<float>(nan);
+  if (bits > infinity) return __builtin_bit_cast(float, nan);
   std::uint32_t exponent = bits >> 23, mantissa = (bits & (hidden - 1)) | hidden;
   if (exponent == 0) {
-    const auto places = static_cast<std::uint32_t>(std::countl_zero(bits)) - 8;
+    const auto places = static_cast<std::uint32_t>(__builtin_clz(bits)) - 8;
     mantissa = bits << places;
     exponent = 1 - places;  // may wrap around; the sum below does not
   }
@@ -46,7 +45,7 @@ constexpr float sqrt_in_integers(float x) noexcept {
       square_root_of_mantissa(exponent % 2 == 0 ? mantissa << 2 : mantissa << 1);
   const std::uint32_t half_exponent =
       (exponent + 125) >> 1;  // one less than the root's: the hidden bit adds it
-  return std::bit_cast<float>((half_exponent << 23) + ((root + 1) >> 1));
+  return __builtin_bit_cast(float, (half_exponent << 23) + ((root + 1) >> 1));
 }
 
 // 1 / sqrt(n), the scale of scores; 0 for 0. Again one bit of the root a step, until it has 25:
@@ -69,7 +68,7 @@ constexpr float inverse_sqrt_in_integers(std::size_t n) noexcept {
     }
   }
   const std::uint32_t mantissa = (root + 1) / 2;  // its hidden bit adds 1 to the exponent
-  return std::bit_cast<float>(((127 + 23 - places) << 23) + mantissa);
+  return __builtin_bit_cast(float, ((127 + 23 - places) << 23) + mantissa);
 }
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail

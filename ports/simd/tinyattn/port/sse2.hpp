@@ -78,7 +78,7 @@ struct sse2 {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, factor b) noexcept { return mul(a, b.single); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, factor b) noexcept { return add(a, b.single); }
-  TINYATTN_ALWAYS_INLINE static vec max(vec a, vec b) noexcept { return a > b ? a : b; }
+  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     const vec is_less = _mm_cmplt_ps(a, b);
     return _mm_or_ps(_mm_and_ps(is_less, less), _mm_andnot_ps(is_less, otherwise));
