@@ -114,24 +114,24 @@ namespace detail {
 // stream that the call takes when it draws its first.
 class MtWords {
  public:
-  explicit constexpr MtWords(Mt19937& generator) noexcept : generator_(generator) {}
-  constexpr std::uint32_t next() noexcept { return generator_(); }
+  explicit constexpr MtWords(Mt19937& generator) noexcept : generator_(&generator) {}
+  constexpr std::uint32_t next() noexcept { return (*generator_)(); }
 
  private:
-  Mt19937& generator_;
+  Mt19937* generator_;  // no reference, which -fpack-struct warns of
 };
 
 class PhiloxWords {
  public:
-  explicit constexpr PhiloxWords(Philox4x32& generator) noexcept : generator_(generator), stream_(generator) {}
+  explicit constexpr PhiloxWords(Philox4x32& generator) noexcept : generator_(&generator), stream_(generator) {}
   constexpr std::uint32_t next() noexcept {
-    if (drawn_ == 0) stream_ = generator_.take_stream();
+    if (drawn_ == 0) stream_ = generator_->take_stream();
     if (drawn_ % 4 == 0) block_ = stream_.plain_block(drawn_ / 4);
     return block_.words[drawn_++ % 4];
   }
 
  private:
-  Philox4x32& generator_;
+  Philox4x32* generator_;
   Philox4x32 stream_;
   std::uint64_t drawn_ = 0;
   PhiloxBlock block_ = {};

@@ -33,6 +33,16 @@
     "tinyattn needs a double that is rounded once, and this x86 computes it wider: compile with -mfpmath=sse -msse2"
 #endif
 
+// References to members do not compile with -fpack-struct, which has no macro.
+namespace tinyattn::port {
+struct Unpacked {
+  char byte;
+  int word;
+};
+static_assert(alignof(int) == 1 || sizeof(Unpacked) != sizeof(char) + sizeof(int),
+              "tinyattn needs members that are aligned: compile without -fpack-struct");
+}  // namespace tinyattn::port
+
 // A function of a port is one instruction or a few. Always inlined, it cannot be shared between
 // units that are built for different instruction sets.
 #define TINYATTN_ALWAYS_INLINE [[gnu::always_inline]] inline

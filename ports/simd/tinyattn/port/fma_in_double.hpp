@@ -27,6 +27,12 @@ TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend
                                (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
+// Whether a double is not finite, or stands neither on a float nor halfway between two: then rounding
+// it to float rounds what it stands for.
+TINYATTN_ALWAYS_INLINE constexpr bool may_be_rounded(std::uint64_t bits) noexcept {
+  return (bits & 0x0fffffff) != 0 || (bits & 0x7ff0000000000000) == 0x7ff0000000000000;
+}
+
 // a * b + c, rounded once. The product of two floats is exact in double; their sum with c is not,
 // but rounding it again, to float, is right unless it stands on a float or halfway between two,
 // subnormal ones included: then its low 28 bits are zero.
@@ -34,13 +40,12 @@ TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend
 // No contraction can change a bit: the only product is exact, so that fusing it with an addition
 // rounds the same number once.
 TINYATTN_ALWAYS_INLINE constexpr float fma_in_double(float a, float b, float c) noexcept {
-  constexpr std::uint64_t low_bits = 0x0fffffff, exponent_bits = 0x7ff0000000000000;
-  const double product = static_cast<double>(a) * static_cast<double>(b);
-  const double sum = product + static_cast<double>(c);
-  const auto bits = __builtin_bit_cast(std::uint64_t, sum);
-  if ((bits & low_bits) != 0 || (bits & exponent_bits) == exponent_bits)
-    return static_cast<float>(sum);
-  return static_cast<float>(add_to_odd(product, static_cast<double>(c)));
+  // One declaration: Clang counts the statements of a constant expression.
+  const double product = static_cast<double>(a) * static_cast<double>(b),
+               sum = product + static_cast<double>(c);
+  return may_be_rounded(__builtin_bit_cast(std::uint64_t, sum))
+             ? static_cast<float>(sum)
+             : static_cast<float>(add_to_odd(product, static_cast<double>(c)));
 }
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
