@@ -2,14 +2,17 @@
 # SPDX-License-Identifier: MIT
 """Turns trained weights into a C++ header of constant tinyattn layers. From Python, `import export` gives the same as functions.
 
-    export.py WEIGHTS -o HEADER --num-heads N [--context-length N] [--causal | --no-causal] [--prefix PREFIX] [--name NAME]
+    export.py WEIGHTS -o HEADER --num-heads N --context-length N (--causal | --no-causal) [--prefix PREFIX] [--name NAME]
 """
 import argparse
 import os
+import re
 import sys
 
 from tinyattn_export import Refusal, attention, linear, of_state_dict, read, read_parts, tensor, write, write_safetensors
+from tinyattn_export.description import UNTOLD
 from tinyattn_export.names import check_namespace
+from tinyattn_export.parts import LARGEST_COUNT
 from tinyattn_export.refusal import shown
 from tinyattn_export.search import SETTINGS
 
@@ -17,8 +20,8 @@ __all__ = ["Refusal", "attention", "linear", "of_state_dict", "read", "read_part
 
 
 def count(text):
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) < 2**31:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number from 1 on")
+    if not re.fullmatch("0*[1-9][0-9]{0,9}", text) or int(text) > LARGEST_COUNT:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number from 1 to {LARGEST_COUNT}")
     return int(text)
 
 
@@ -41,9 +44,9 @@ def arguments(words):
     parser = argparse.ArgumentParser(prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
     parser.add_argument("weights", metavar="WEIGHTS", help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
     parser.add_argument("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
-    parser.add_argument("--num-heads", type=count, metavar="N", help="needed unless --parts says it")
-    parser.add_argument("--context-length", type=count, metavar="N", default=1024, help="the most tokens; 1024 unless given")
-    parser.add_argument("--causal", action=argparse.BooleanOptionalAction, default=True, help="no token sees a later one; the default")
+    parser.add_argument("--num-heads", type=count, metavar="N", help="how many; needed, as the next two, unless --parts has it")
+    parser.add_argument("--context-length", type=count, metavar="N", help="the most tokens")
+    parser.add_argument("--causal", action=argparse.BooleanOptionalAction, help="whether no token sees a later one")
     parser.add_argument("--prefix", default="", help="what stands before the layer's own names, such as h.0.attn.")
     parser.add_argument("--name", type=namespace, default="model", help="the namespace of the constants; model unless given")
     parser.add_argument("--map", dest="mapping", type=setting, action="extend", nargs="+", default=[], metavar="ROLE=NAME",
@@ -55,8 +58,6 @@ def arguments(words):
     given = parser.parse_args(words)
     if given.parts and (given.prefix or given.mapping or given.ignore):
         parser.error("--prefix, --map and --ignore stand in the description of --parts")
-    if not given.parts and given.num_heads is None:
-        parser.error("the following arguments are required: --num-heads")
     return given
 
 
@@ -64,6 +65,8 @@ def requested(given):
     layer = {"num_heads": given.num_heads, "context_length": given.context_length, "causal": given.causal}
     if given.parts:
         return read_parts(given.parts, layer)
+    if None in layer.values():
+        raise Refusal(f"no file of weights tells the number of heads, the most tokens, nor the mask: say {', '.join(UNTOLD.values())}")
     return {"attention": attention(given.prefix, **layer, mapping=dict(given.mapping), ignore=given.ignore)}
 
 
@@ -81,10 +84,11 @@ def main(words):
         stream.reconfigure(errors="backslashreplace")
     try:
         refuse_to_overwrite(given)
+        request = requested(given)
         weights = read(given.weights)
-        parts = write(given.header, weights, given.name, requested(given), given.binary)
-    except Refusal as problem:
-        print(f"export.py: {problem}", file=sys.stderr)
+        parts = write(given.header, weights, given.name, request, given.binary)
+    except (Refusal, MemoryError) as problem:
+        print(f"export.py: {str(problem) or 'the memory does not suffice'}", file=sys.stderr)
         return 1
     for name, part in parts.items():
         print(f"{given.name}::{name}: {part.summary}; {part.parameter_count} parameters")

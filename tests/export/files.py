@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Safetensors files made by hand, whole or broken in any way, and what the exporter must say to a broken one."""
 import contextlib
+import faulthandler
 import io
 import json
 import pathlib
@@ -14,7 +15,8 @@ import export
 
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "U8": 1, "BOOL": 1}
 STREAMS = threading.Lock()  # there is one pair of them in a process
-ARGUMENTS = ("--num-heads", "2")
+SECONDS = 60  # after which an answer does not come at all, and it is said where it stays
+ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
 
 
 def count(shape):
@@ -61,24 +63,43 @@ def run(arguments):
     said, complained = io.StringIO(), io.StringIO()
     said.reconfigure = complained.reconfigure = lambda **_: None
     with STREAMS, contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
+        faulthandler.dump_traceback_later(SECONDS, exit=True, file=sys.__stderr__)
         try:
             status = export.main([str(argument) for argument in arguments])
         except SystemExit as usage:
             status = usage.code
+        finally:
+            faulthandler.cancel_dump_traceback_later()
     return status, said.getvalue(), complained.getvalue()
+
+
+def answer(arguments, header, binary=None):
+    """Status, sentence, and what is wrong with an answer: it is a whole header, or one sentence and nothing written."""
+    before = set(header.parent.iterdir())
+    try:
+        status, said, complained = run([arguments[0], "-o", header, *arguments[1:], *(("--binary", binary) if binary else ())])
+    except Exception as problem:  # that it is none is what is tested
+        return 1, "", f"{type(problem).__name__}: {problem}"
+    left = sorted(path.name for path in set(header.parent.iterdir()) - before)
+    if status == 0:
+        whole = header.exists() and header.read_text(encoding="utf-8").endswith("}  // namespace model\n")
+        right = whole and not complained and left == [path.name for path in (header, binary) if path]
+        return status, complained, "" if right else f"a header, but {left}: {complained}"
+    if status != 1 or said or left:
+        return status, complained, f"exit status {status}, said {said[:200]!r}, wrote {left}"
+    sentence = complained.startswith("export.py: ") and complained.count("\n") == 1 and complained.endswith("\n")
+    return status, complained, "" if sentence else f"not one sentence: {complained[:500]!r}"
 
 
 def refusal(content, folder, arguments=ARGUMENTS, phrase=""):
     """What is wrong with the answer to a file that must be refused, or nothing."""
-    weights, header = folder / "weights.safetensors", folder / "model.hpp"
+    weights = folder / "weights.safetensors"
     weights.write_bytes(content)
-    try:
-        status, said, complained = run([weights, "-o", header, *arguments])
-    except Exception as problem:  # that it is none is what is tested
-        return f"{type(problem).__name__}: {problem}"
-    left = sorted(path.name for path in folder.iterdir() if path != weights)
-    if status != 1 or said or left:
-        return f"exit status {status}, said {said[:200]!r}, wrote {left}"
-    if not complained.startswith("export.py: ") or complained.count("\n") != 1 or not complained.endswith("\n"):
-        return f"not one sentence: {complained[:500]!r}"
+    return refused([weights, *arguments], folder, phrase)
+
+
+def refused(arguments, folder, phrase=""):
+    status, complained, problem = answer(arguments, folder / "model.hpp")
+    if problem or status == 0:
+        return problem or "no refusal"
     return "" if phrase in complained else f"expected: {phrase}\n{complained}"

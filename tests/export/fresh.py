@@ -15,6 +15,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
+import files
 import layers
 import tap
 
@@ -78,7 +79,7 @@ def damaged_pt(folder, python):
     for number, content in enumerate([b"", b"PK\x03\x04", whole[:40], whole[:len(whole) // 2], whole[:-30], hostile]):
         weights = folder / f"{number}.pt"
         weights.write_bytes(content)
-        done = layers.export(weights, folder / "model.hpp", "--num-heads", "1", python=python)
+        done = layers.export(weights, folder / "model.hpp", *files.ARGUMENTS, python=python)
         if done.returncode != 1 or done.stderr.count("\n") != 1 or (folder / "model.hpp").exists():
             return f"file {number}, exit status {done.returncode}: {done.stderr}"
     return ""

@@ -7,6 +7,7 @@ import array
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import random
 import re
@@ -24,6 +25,7 @@ import layers
 import tap
 
 import export
+from tinyattn_export import names
 
 DATA = HERE / "data"
 SECONDS = 2.0
@@ -87,7 +89,7 @@ def every_bit(folder):
     (folder / "weights.safetensors").write_bytes(files.file(tensors))
     (folder / "parts.toml").write_text('[bias]\ntensor = "out_proj.bias"\n[layer]\nlinear = "out_proj"\n'
                                        '[first]\nattention = ""\n[second]\nattention = ""\nnum_heads = 4\ncausal = false\n')
-    request = [folder / "weights.safetensors", "--parts", folder / "parts.toml", "--name", "some::model", "--num-heads", "2"]
+    request = [folder / "weights.safetensors", "--parts", folder / "parts.toml", "--name", "some::model", *files.ARGUMENTS]
     for arguments in (["-o", folder / "parts.hpp"], ["-o", folder / "binary.hpp", "--binary", folder / "weights.bin"]):
         status, _, said = files.run([*request, *arguments])
         if status:
@@ -123,11 +125,11 @@ def same_bytes(folder):
     texts = []
     for number in range(2):
         (folder / str(number)).mkdir()
-        done = layers.export(weights, folder / str(number) / f"{number}.hpp", "--num-heads", "2", "--prefix", "h.0.attn")
+        done = layers.export(weights, folder / str(number) / f"{number}.hpp", *files.ARGUMENTS, "--prefix", "h.0.attn")
         texts.append((folder / str(number) / f"{number}.hpp").read_text() if done.returncode == 0 else done.stderr)
     wanted = ["gpt2.safetensors", hashlib.sha256(weights.read_bytes()).hexdigest(), "288 parameters, 1152 bytes",
-              "8 features to 8, 2 heads, causal, at most 1024 tokens",
-              ".d_in = 8, .d_out = 8, .context_length = 1024, .num_heads = 2, .causal = true"]
+              "8 features to 8, 2 heads, causal, at most 5 tokens",
+              ".d_in = 8, .d_out = 8, .context_length = 5, .num_heads = 2, .causal = true"]
     missing = [text for text in wanted if text not in texts[0]]
     if texts[0] != texts[1] or str(folder) in texts[0] or str(DATA) in texts[0]:
         return "the bytes depend on the place or the time"
@@ -142,7 +144,7 @@ def large_header(folder):
                "in_proj_bias": ("F32", (3 * width,), draw(3 * width)),
                "out_proj.weight": ("F32", (width, width), draw(width * width))}
     (folder / "large.safetensors").write_bytes(files.file(tensors))
-    return files.run([folder / "large.safetensors", "-o", folder / "large.hpp", "--num-heads", "4"])[2]
+    return files.run([folder / "large.safetensors", "-o", folder / "large.hpp", *files.ARGUMENTS])[2]
 
 
 @in_folder
@@ -170,7 +172,7 @@ def in_read_only_memory(unit, size):
 @in_folder
 def in_two_units(folder):
     """Two units with the header are one program, with one layer."""
-    files.run([DATA / "wq_bfloat16.safetensors", "-o", folder / "model.hpp", "--num-heads", "2"])
+    files.run([DATA / "wq_bfloat16.safetensors", "-o", folder / "model.hpp", *files.ARGUMENTS])
     (folder / "other.cpp").write_text('#include "model.hpp"\nconst void* other();\nconst void* other() { return &model::attention; }\n')
     problem = compiled(folder, '#include "model.hpp"\nconst void* other();\nint main() { return other() == &model::attention ? 0 : 1; }\n',
                        folder / "other.cpp", "-o", folder / "both")
@@ -181,8 +183,8 @@ def in_two_units(folder):
 def from_python(folder):
     """The functions of export.py write what the command writes."""
     weights = export.read(DATA / "stacked_heads.safetensors")
-    export.write(folder / "python.hpp", weights, "model", {"attention": export.attention(num_heads=2, context_length=5)})
-    files.run([DATA / "stacked_heads.safetensors", "-o", folder / "command.hpp", "--num-heads", "2", "--context-length", "5"])
+    export.write(folder / "python.hpp", weights, "model", {"attention": export.attention(num_heads=2, context_length=5, causal=True)})
+    files.run([DATA / "stacked_heads.safetensors", "-o", folder / "command.hpp", *files.ARGUMENTS])
     return "" if (folder / "python.hpp").read_bytes() == (folder / "command.hpp").read_bytes() else "they differ"
 
 
@@ -197,6 +199,65 @@ def from_other_writers():
     return complained if status else "" if "left out: steps, empty (no part" in said else said
 
 
+@in_folder
+def names_compile(folder):
+    """Whatever word stands in a header or before the first one is a name that is refused, or one that compiles."""
+    files.run([DATA / "qkv.safetensors", "-o", folder / "model.hpp", "--binary", folder / "weights.bin", *files.ARGUMENTS])
+    (folder / "all.cpp").write_text('#include "model.hpp"\n')
+    command = [*COMPILER, "-std=gnu++20", "-I", folder, "-E", folder / "all.cpp"]
+    found = layers.call([*command, "-P"]).stdout + layers.call([*command, "-dM"]).stdout
+    words = [word for word in sorted({*re.findall(r"\b[A-Za-z]\w*", found)}) if not refuses(names.check_namespace, word)]
+    macros = "".join(f"#ifdef {word}\n#error {word}\n#endif\n" for word in words)
+    text = "".join(f"namespace {word} {{ inline constexpr int {word}{{}}; }}\n" for word in words)
+    problem = compiled(folder, f'#include "model.hpp"\n{macros}{text}', "-std=gnu++20", "-fsyntax-only")
+    return problem or ("" if len(words) > 500 else f"only {words}")
+
+
+@in_folder
+def documented(folder):
+    """The commands of both READMEs, the description of parts and the Python beside it, as they are typed."""
+    readmes = [(layers.ROOT / place / "README.md").read_text(encoding="utf-8") for place in ("", "ports/pytorch")]
+    commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(readmes), re.MULTILINE)
+    description, snippet = (re.search(f"^```{start}(.*?)^```", readmes[1], re.MULTILINE | re.DOTALL)[1]
+                            for start in ("toml\n", r"python\n(?=export\.write\()"))
+    (folder / "ports").symlink_to(layers.ROOT / "ports")
+    (folder / "model.toml").write_text(description)
+    (folder / "snippet.py").write_text(f"import sys\nsys.path.insert(0, 'ports/pytorch')\nimport export\n{snippet}")
+    square, layer = ("F32", (32, 32)), {"in_proj_weight": ("F32", (96, 32)), "out_proj.weight": ("F32", (32, 32))}
+    gpt2 = {"c_attn.weight": ("F32", (12, 36)), "c_proj.weight": ("F32", (12, 12))}
+    parts = {"position": square, "classifier.weight": square, **{f"blocks.0.attn.{name}": value for name, value in layer.items()}}
+    for command, tensors in (*((command, layer) for command in commands),
+                             ("python3 ports/pytorch/export.py model.safetensors -o model.hpp --parts model.toml", parts),
+                             ("python3 snippet.py", {f"h.{i}.attn.{name}": value for i in range(12) for name, value in gpt2.items()})):
+        for name in ("weights", "model"):
+            (folder / f"{name}.safetensors").write_bytes(files.file(tensors))
+        done = layers.call(["sh", "-c", command], cwd=folder, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        if done.returncode:
+            return f"{command}\n{done.stderr}"
+    return "" if len(commands) == 2 else f"{len(commands)} commands"
+
+
+def refuses(check, name):
+    try:
+        check(name)
+    except export.Refusal:
+        return True
+    return False
+
+
+@in_folder
+def modules_beside(folder):
+    """A norm beside a layer, whose names are as short as the layer's, is no misspelt part of it."""
+    square, vector = ("F32", (8, 8)), ("F32", (8,))
+    for stems, arguments in ((("wq", "wk", "wv"), ()), (("q", "k", "v"), ("--map", "query=q.weight", "key=k.weight", "value=v.weight"))):
+        tensors = {**{f"{stem}.weight": square for stem in stems}, "ln.weight": vector, "ln.bias": vector}
+        (folder / "weights.safetensors").write_bytes(files.file(tensors))
+        _, said, complained = files.run([folder / "weights.safetensors", "-o", folder / "model.hpp", *files.ARGUMENTS, *arguments])
+        if "left out: ln.weight, ln.bias (no part of an attention layer)" not in said:
+            return said + complained
+    return ""
+
+
 tap.report([
     ("every bit of a weight", every_bit),
     *((f"a binary in place: {layout}", functools.partial(in_place, layout)) for layout in ("w_query", "w_query_without_projection", "qkv")),
@@ -205,4 +266,7 @@ tap.report([
     ("in two units", in_two_units),
     ("from Python", from_python),
     ("from other writers", from_other_writers),
+    ("what the READMEs say", documented),
+    ("a name is refused or compiles", names_compile),
+    ("a norm beside a layer", modules_beside),
 ])

@@ -202,4 +202,6 @@ def computed(case, shape, seed):
 
 
 def arguments(case, shape):
-    return ["--num-heads", str(case.shape(shape).num_heads), "--context-length", str(shape.tokens), *case.arguments.split()]
+    said = case.arguments.split()
+    return ["--num-heads", str(case.shape(shape).num_heads), "--context-length", str(shape.tokens), *said,
+            *(() if "--no-causal" in said else ("--causal",))]

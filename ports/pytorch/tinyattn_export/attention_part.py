@@ -29,8 +29,8 @@ def check_attention(found, inputs, out, num_heads):
         said = ", ".join(f"{shown(found.inputs[role][0].weight)} gives {shape}" for role, shape in shapes.items())
         raise Refusal(f"query, key and value must have the same shape, in x out, and {said}")
     width = inputs["query"].weight.d_out
-    if len(found.inputs["query"]) not in (1, num_heads):
-        raise Refusal(f"the file has {len(found.inputs['query'])} stacked heads, not {num_heads}")
+    if found.heads not in (0, num_heads):
+        raise Refusal(f"the file has {found.heads} stacked head{'s' * (found.heads > 1)}, not {num_heads}")
     if width % num_heads:
         raise Refusal(f"{width} outputs cannot be divided among {num_heads} heads")
     if out and str(out.weight) != f"{width} x {width}":

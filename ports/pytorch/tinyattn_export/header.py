@@ -64,8 +64,8 @@ def in_place(weights, name, parts, binary, image):
     members = "".join(f"  {part.type} {part_name};\n" for part_name, part in parts.items())
     body = (
         f"// The content of {shown(binary)}.\nstruct Weights {{\n{members}}};\n\n"
-        "static_assert(std::endian::native == std::endian::little && std::numeric_limits<float>::is_iec559);\n"
-        "static_assert(std::is_standard_layout_v<Weights> && std::is_trivially_copyable_v<Weights>);\n"
+        "static_assert(::std::endian::native == ::std::endian::little && ::std::numeric_limits<float>::is_iec559);\n"
+        "static_assert(::std::is_standard_layout_v<Weights> && ::std::is_trivially_copyable_v<Weights>);\n"
         f"static_assert(sizeof(Weights) == {offset} && alignof(Weights) == alignof(float), \"no member has padding\");\n"
         f"{''.join(offsets)}\n"
         "// Where the binary lies in flash, at a multiple of four; nothing is copied.\n"

@@ -3,7 +3,8 @@
 import dataclasses
 import re
 
-from .refusal import Refusal, listed
+from .refusal import Refusal, listed, shown
+from .tensors import extents
 
 INPUTS = ("query", "key", "value")
 
@@ -61,6 +62,8 @@ class Found:
     out: Place = None
     needs: tuple = ()  # names for the output projection, if there is none and the layout cannot be without
     absent: frozenset = frozenset()  # names that might be there and are not
+    heads: int = 0  # how many are stacked, 0 if they are groups of columns
+    unclear: str = ""  # why the names and shapes do not say how the layer is stored
 
     def places(self):
         return [place for places in self.inputs.values() for place in places] + ([self.out] if self.out else [])
@@ -69,13 +72,22 @@ class Found:
         return {name for place in self.places() for name in (place.weight, place.bias)}
 
 
+def is_conv1d(weight, out):
+    """Whether c_attn is GPT-2's Conv1D, as in OpenAI's and Hugging Face's files, or a Linear layer; and what to do if no shape tells."""
+    width = out.shape[0] if out and out.shape else min(weight.shape, default=0)
+    linear, conv1d = (extent == 3 * width for extent in (*weight.shape, 0, 0)[:2])
+    if linear != conv1d or out and not linear:
+        return not linear, ""
+    qkv, projection = shown(weight.name), shown(out.name) if out else "NAME"
+    return True, (f"{qkv}, {extents(weight.shape)}, may be a Linear layer, which is stored out x in, or GPT-2's Conv1D, in x out: say "
+                  f"--map qkv={qkv} out={projection} for the first, or qkv={qkv}.T out={projection}.T for the other")
+
+
 def stored_in_by_out(tensors, layout, prefix, out):
-    """Whether c_attn is GPT-2's Conv1D, as in OpenAI's and Hugging Face's files, or a Linear layer: its shape says so."""
-    if layout.inputs != ("c_attn",):
-        return layout.in_by_out
-    rows = tensors[layout.weights(prefix)[0]].shape[0:1]
-    width = tensors[out].shape[0:1] if out in tensors else ()
-    return not (rows and width and rows[0] == 3 * width[0])
+    """Whether the layer is, and why that is not clear."""
+    if layout.inputs == ("c_attn",):
+        return is_conv1d(tensors[layout.weights(prefix)[0]], tensors.get(out))
+    return layout.in_by_out, ""
 
 
 def match(tensors, layout, prefix):
@@ -85,16 +97,16 @@ def match(tensors, layout, prefix):
         return None
     stems = [prefix + stem for stem in layout.outs]
     out = next((stem for stem in stems if stem + ".weight" in tensors), None)
-    in_by_out = stored_in_by_out(tensors, layout, prefix, f"{out}.weight")
+    in_by_out, unclear = stored_in_by_out(tensors, layout, prefix, f"{out}.weight")
     biases = [prefix + stem + layout.bias for stem in layout.inputs]
     blocks = 3 // len(weights)
     inputs = {role: [Place(weights[i // blocks], biases[i // blocks], in_by_out, i % blocks, blocks)] for i, role in enumerate(INPUTS)}
     if out:
         place = Place(out + ".weight", out + ".bias", in_by_out and layout.weight != "")
-        return Found(prefix, layout.title, inputs, place, absent=frozenset({*biases, place.bias} - tensors.keys()))
+        return Found(prefix, layout.title, inputs, place, absent=frozenset({*biases, place.bias} - tensors.keys()), unclear=unclear)
     outs = [stem + ending for stem in stems for ending in (".weight", ".bias")]
     needs = tuple(outs[::2]) if layout.needs_out else ()
-    return Found(prefix, layout.title, inputs, None, needs, frozenset({*biases, *outs} - tensors.keys()))
+    return Found(prefix, layout.title, inputs, None, needs, frozenset({*biases, *outs} - tensors.keys()), unclear=unclear)
 
 
 def match_any(tensors, prefix):
@@ -117,7 +129,7 @@ def match_stacked_heads(tensors, prefix):
     out = next((place for place in outs if place.weight in tensors), None)
     possible = {name for place in ([out] if out else outs) for name in (place.weight, place.bias)}
     absent = (possible - tensors.keys()).union(*(head.absent for head in whole))
-    return Found(prefix, f"stacked heads, each {whole[0].title}", inputs, out, absent=frozenset(absent))
+    return Found(prefix, f"stacked heads, each {whole[0].title}", inputs, out, absent=frozenset(absent), heads=len(whole))
 
 
 def find_at(tensors, prefix):

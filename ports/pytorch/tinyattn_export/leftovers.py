@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a file holds beside a layer: masks, other parts of the model, and what must not be overlooked."""
+"""What a file holds beside a layer: masks, other parts of the model, and what must not be overlooked.
+
+A file may hold any number of names of any length, so each name is looked at once, and nothing here goes through all of them for each.
+"""
+import bisect
 import fnmatch
 import re
 
@@ -9,8 +13,10 @@ from .refusal import Refusal, listed, shown
 MASKS = re.compile(r"(heads\.\d+\.)?(mask|masked_bias|tril|triu|causal_mask|attn_mask)")
 COMMON_MASKS = ("mask", "bias", "masked_bias", "tril")
 CHANGES_THE_RESULT = re.compile(
-    r"(.*[._])?([qk]_?norm|[qk]_?ln|(query|key)_norm|bias_[kv]|[qkv]_proj_weight|rotary\w*|rope\w*|inv_freq|rel_\w+|relative_\w+|"
-    r"alibi\w*|slopes?|sinks?|lora_\w+|logit_scale|scale|temperature|weight_[gv]|parametrizations)([._].*)?", re.IGNORECASE)
+    r"(?:^|[._])(?:(?:[qk]_?norm|[qk]_?ln|(?:query|key)_norm|bias_[kv]|[qkv]_proj_weight|inv_freq|slopes?|sinks?|logit_scale|scale|"
+    r"temperature|weight_[gv]|parametrizations)(?:[._]|\Z)|rotary|rope|alibi|(?:rel|relative|lora)_\w)", re.IGNORECASE)
+NUMBER = re.compile(r"\d+")
+MOST_LEVELS = 4  # of a name behind the prefix of its layer, as in heads.0.query.bias
 
 
 def is_mask(tensor, name):
@@ -19,26 +25,53 @@ def is_mask(tensor, name):
 
 def differs_little(one, other):
     """In at most two characters that stand together, as by a typing error or a damaged bit."""
+    if abs(len(one) - len(other)) > 2:
+        return False
     shorter = min(len(one), len(other))
     start = next((i for i in range(shorter) if one[i] != other[i]), shorter)
     end = next((i for i in range(shorter - start) if one[-1 - i] != other[-1 - i]), shorter - start)
     return max(len(one), len(other)) - start - end <= 2
 
 
-def is_of_another_layer(tensors, name, absent):
+def is_of_another_layer(name, own_prefix, prefixes):
     """h.1.attn.c_proj.bias is no misspelt h.0.attn.c_proj.bias, if there is such a layer."""
-    if re.sub(r"\d+", "0", name) != re.sub(r"\d+", "0", absent):
-        return False
-    return any(name.startswith(prefix) for prefix in layouts.prefixes(tensors) if prefix)
+    starts = [name]
+    while len(starts) <= MOST_LEVELS and "." in starts[-1]:
+        starts.append(starts[-1].rpartition(".")[0])
+    nearest = next((start + "." for start in starts[1:] if start + "." in prefixes), own_prefix)
+    return nearest != own_prefix
+
+
+def is_of_another_module(tensors, name, absent):
+    """A bias beside its own weight is that module's, and a weight of one dimension is a norm's."""
+    if absent.endswith("bias"):
+        return name.removesuffix("bias") + "weight" in tensors
+    return absent.endswith("weight") and len(tensors[name].shape) == 1
+
+
+def with_numbers_of(name, absent, names):
+    """Of the absent names that differ in numbers alone, the one with the numbers of `name`; or the first."""
+    numbers = NUMBER.findall(name)
+    if len(numbers) != len(NUMBER.findall(absent)):
+        return absent
+    own = iter(numbers)
+    exact = NUMBER.sub(lambda _: next(own), absent)
+    return exact if exact in names else absent
 
 
 def refuse_misspelt(tensors, found, names):
-    """A name that is all but one that might be there: to leave it out could change the result."""
-    masks = {found.prefix + mask for mask in COMMON_MASKS} - tensors.keys()
+    """A name that is all but one that might be there: to leave it out could change the result. What stands in many heads or layers has
+    the same name but for numbers, and is compared once."""
+    absent = found.absent | ({found.prefix + mask for mask in COMMON_MASKS} - tensors.keys())
+    forms = {NUMBER.sub("0", name): name for name in sorted(absent, reverse=True)}
+    prefixes = frozenset(layouts.prefixes(tensors))
     for name in names:
-        for absent in sorted(found.absent | masks):
-            if abs(len(name) - len(absent)) <= 2 and differs_little(name, absent) and not is_of_another_layer(tensors, name, absent):
-                raise Refusal(f"{shown(name)} looks like a misspelt {shown(absent)}: rename it, or say --ignore {shown(name)}")
+        own_form = NUMBER.sub("0", name)
+        for form, first in forms.items():
+            if differs_little(own_form, form) and not is_of_another_module(tensors, name, form):
+                if not is_of_another_layer(name, found.prefix, prefixes):
+                    meant = shown(with_numbers_of(name, first, absent))
+                    raise Refusal(f"{shown(name)} looks like a misspelt {meant}: rename it, or say --ignore {shown(name)}")
 
 
 def refuse_unplaced(names):
@@ -46,16 +79,26 @@ def refuse_unplaced(names):
         raise Refusal(f"cannot place {listed(names)}: without it the layer would compute something else; --ignore NAME leaves one out")
 
 
+def starting_with(stems, names):
+    """Those of the names that begin with a stem. A stem that begins with another says nothing new; of the rest, in order, only the last
+    that is not behind a name can begin it."""
+    kept = []
+    for stem in sorted(stems):
+        if not kept or not stem.startswith(kept[-1]):
+            kept.append(stem)
+    return [name for name in names if kept and name.startswith(kept[bisect.bisect(kept, name) - 1])]
+
+
 def remarks(tensors, found, ignored):
     """Sentences on what is left out. A Refusal if the layer would then compute something else."""
-    rest = [name for name in tensors if name not in found.names() and not any(fnmatch.fnmatchcase(name, pattern) for pattern in ignored)]
+    own, patterns = found.names(), [re.compile(fnmatch.translate(pattern)) for pattern in ignored]
+    rest = [name for name in tensors if name not in own and not any(pattern.match(name) for pattern in patterns)]
     inside = {name: name[len(found.prefix):] for name in rest if name.startswith(found.prefix)}
-    masks = [name for name, own_name in inside.items() if is_mask(tensors[name], own_name)]
+    masks = {name: tensors[name] for name, own_name in inside.items() if is_mask(tensors[name], own_name)}
     others = [name for name in inside if name not in masks]
-    stems = tuple(place.weight.removesuffix("weight") for place in found.places())
-    refuse_unplaced([name for name in others if CHANGES_THE_RESULT.fullmatch(inside[name])])
+    refuse_unplaced([name for name in others if CHANGES_THE_RESULT.search(inside[name])])
     refuse_misspelt(tensors, found, [name for name in rest if name not in masks])
-    refuse_unplaced([name for name in others if name.startswith(stems)])
-    said = {"masks, which the layer has in its type": [tensors[name] for name in masks], "no part of an attention layer": others,
+    refuse_unplaced(starting_with({place.weight.removesuffix("weight") for place in found.places()}, others))
+    said = {"masks, which the layer has in its type": masks.values(), "no part of an attention layer": others,
             "elsewhere in the file": [name for name in rest if name not in inside]}
     return [f"left out: {listed(names)} ({why})" for why, names in said.items() if names]

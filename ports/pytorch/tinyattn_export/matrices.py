@@ -78,10 +78,14 @@ def side_by_side(heads):
     shapes = {str(head.weight) for head in heads}
     if len(shapes) > 1:
         raise Refusal(f"the heads have different shapes: {', '.join(sorted(shapes))}")
-    rows = [sum((head.weight.rows[i] for head in heads[1:]), heads[0].weight.rows[i]) for i in range(heads[0].weight.d_in)]
-    biases = [head.bias if head.bias is not None else zeros(head.weight.d_out) for head in heads]
+    rows = [joined(head.weight.rows[i] for head in heads) for i in range(heads[0].weight.d_in)]
     without = all(head.bias is None for head in heads)
-    return LinearValues(Matrix(rows), None if without else sum(biases[1:], biases[0]))
+    biases = (head.bias if head.bias is not None else zeros(head.weight.d_out) for head in heads)
+    return LinearValues(Matrix(rows), None if without else joined(biases))
+
+
+def joined(arrays):
+    return array.array("f", b"".join(arrays))
 
 
 def zeros(count):

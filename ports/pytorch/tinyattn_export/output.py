@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Writes the header, and the binary if there is one: both whole, or neither."""
-import contextlib
-import os
 import pathlib
 
-from . import header, image, names
+from . import header, image, names, whole_files
 from .refusal import Refusal, shown
 
 
@@ -21,27 +19,6 @@ def finished(weights, parts):
     return done
 
 
-def replace(contents):
-    """Beside each file first, so that one which is there stays as it was until all are written."""
-    temporary = {}
-    try:
-        for path, content in contents.items():
-            real = pathlib.Path(os.path.realpath(path))
-            if real.exists() and not real.is_file():
-                raise Refusal(f"cannot write {shown(path)}: it is not a file")
-            beside = real.with_name(f"{real.name}.{os.getpid()}.part")
-            temporary[beside] = real
-            beside.write_bytes(content)
-        for beside, real in temporary.items():
-            beside.replace(real)
-    except OSError as problem:
-        raise Refusal(f"cannot write {shown(path)}: {problem.strerror}") from None
-    finally:
-        for beside in temporary:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-
-
 def write(path, weights, name, parts, binary=None):
     """Writes the header and returns its parts. A Refusal, and nothing written, if something is wrong."""
     names.check_namespace(name)
@@ -49,9 +26,9 @@ def write(path, weights, name, parts, binary=None):
         raise Refusal("a header needs a part")
     done = finished(weights, parts)
     if binary is None:
-        replace({path: header.of_constants(weights, name, done).encode()})
+        whole_files.replace({path: header.of_constants(weights, name, done).encode()})
     else:
         content = image.of(done)
         text = header.in_place(weights, name, done, pathlib.Path(binary).name, content)
-        replace({binary: content, path: text.encode()})
+        whole_files.replace({binary: content, path: text.encode()})
     return done

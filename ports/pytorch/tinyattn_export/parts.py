@@ -11,6 +11,8 @@ from .part import Part, flag, source
 from .refusal import Refusal, shown
 from .tensors import extents
 
+LARGEST_COUNT = 2**31 - 1  # of heads or tokens: more fits into no target's memory
+
 
 def linear_part(weights, prefix, transposed):
     tensors = weights.tensors
@@ -37,10 +39,17 @@ def tensor_part(weights, name):
                 {"tensor": str(tensor)})
 
 
-def attention(prefix="", num_heads=1, context_length=1024, causal=True, mapping=None, ignore=()):
+def check_count(name, value):
+    if type(value) is not int or not 0 < value <= LARGEST_COUNT:
+        raise Refusal(f"{name} must be a number from 1 to {LARGEST_COUNT}")
+
+
+def attention(prefix="", *, num_heads, context_length, causal, mapping=None, ignore=()):
     """A MultiHeadAttention. `mapping` names tensors of a layout that is not known, `ignore` those that may be left out."""
-    if num_heads < 1 or context_length < 1:
-        raise Refusal("num_heads and context_length must not be zero")
+    check_count("num_heads", num_heads)
+    check_count("context_length", context_length)
+    if type(causal) is not bool:
+        raise Refusal("causal must be true or false")
     return functools.partial(attention_part, prefix=prefix, num_heads=num_heads, context_length=context_length, causal=causal,
                              mapping=mapping, ignore=ignore)
 

@@ -15,6 +15,11 @@ def shown(text):
     return clean if len(clean) <= LONGEST_NAME else clean[:LONGEST_NAME] + "..."
 
 
+def reason(problem):
+    """What an OSError or a ValueError says."""
+    return getattr(problem, "strerror", None) or shown(problem)
+
+
 def listed(names):
     """The first of them, and how many more there are."""
     names = list(names)

@@ -12,6 +12,7 @@ from .tensors import Tensor
 LONGEST_HEADER = 100_000_000
 LARGEST_EXTENT = 2**63 - 1
 MOST_EXTENTS = 32
+MOST_DIGITS = 1000  # the time for a number grows with their square
 ZIP = b"PK\x03\x04"
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U16": 16, "I16": 16,
@@ -32,6 +33,12 @@ def no_constant(text):
     raise Refusal(f"its header is not JSON: {text}")
 
 
+def number(text):
+    if len(text) > MOST_DIGITS:
+        raise Refusal(f"its header is not JSON: a number of {len(text)} digits")
+    return int(text)
+
+
 def header_of(data):
     """The header as Python has it, and where the data begin."""
     if len(data) < 8:
@@ -44,7 +51,8 @@ def header_of(data):
     if length > len(data) - 8:
         raise Refusal(f"it says that its header has {length} bytes, and {len(data) - 8} are left: it is cut, or no safetensors file")
     try:
-        header = json.loads(bytes(data[8:8 + length]).decode("utf-8"), object_pairs_hook=unique, parse_constant=no_constant)
+        text = bytes(data[8:8 + length]).decode("utf-8")
+        header = json.loads(text, object_pairs_hook=unique, parse_int=number, parse_constant=no_constant)
     except UnicodeDecodeError:
         raise Refusal("its header is not UTF-8") from None
     except RecursionError:

@@ -55,9 +55,13 @@ def bias_beside(weight):
 def mapped_place(tensors, prefix, mapping, role, blocks=1, block=0):
     """`NAME.T` stands for a weight that is stored in x out."""
     def existing(name):
-        start = next((start for start in (prefix, prefix + ".", "") if start + name in tensors), None)
+        starts = (prefix, prefix + ".", "")
+        start = next((start for start in starts if start + name in tensors), None)
         if start is None:
-            raise Refusal(f"there is no {shown(name)}, which the mapping gives for {role}: there are {listed(tensors)}")
+            longer = [start + name + ending for start in starts for ending in (".weight", "weight", ".bias")]
+            near = [other for other in longer if other in tensors]
+            remedy = f"is {shown(near[0])} meant?" if near else f"there are {listed(tensors)}"
+            raise Refusal(f"there is no {shown(name)}, which the mapping gives for {role}: {remedy}")
         return start + name
 
     name = mapping[role]
@@ -97,6 +101,8 @@ def by_mapping(tensors, prefix, mapping):
 
 def find(tensors, prefix, mapping):
     found = by_mapping(tensors, prefix, mapping) if mapping else located(tensors, prefix)
+    if found.unclear and found.out:
+        raise Refusal(found.unclear)
     if found.needs and not found.out:
         raise Refusal(f"there is no {' or '.join(map(shown, found.needs))}, the output projection")
     return found

@@ -5,8 +5,8 @@ import mmap
 import os
 import pathlib
 
-from . import safetensors, torch_tensors
-from .refusal import Refusal, shown
+from . import safetensors, torch_tensors, whole_files
+from .refusal import Refusal, reason, shown
 from .tensors import Weights
 
 OF_TORCH = {".pt", ".pth", ".bin", ".ckpt"}
@@ -20,7 +20,7 @@ def mapped(path):
         with path.open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
     except (OSError, ValueError) as problem:
-        raise Refusal(getattr(problem, "strerror", None) or shown(problem)) from None
+        raise Refusal(reason(problem)) from None
 
 
 def read(path):
@@ -41,4 +41,4 @@ def of_state_dict(state_dict, source):
 
 
 def write_safetensors(path, state_dict):
-    pathlib.Path(path).write_bytes(safetensors.compose(torch_tensors.of_state_dict(state_dict).values()))
+    whole_files.replace({path: safetensors.compose(torch_tensors.of_state_dict(state_dict).values())})

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Writes several files: all of them whole, or none."""
+import contextlib
+import os
+import pathlib
+import secrets
+
+from .refusal import Refusal, reason, shown
+
+
+def beside(real):
+    """A name in the same folder that nobody can know beforehand."""
+    return real.with_name(f".{secrets.token_hex(8)}.part")
+
+
+def real_place(path):
+    real = pathlib.Path(os.path.realpath(path))
+    if real.exists() and not real.is_file():
+        raise Refusal(f"cannot write {shown(path)}: it is not a file")
+    return real
+
+
+def write_new(path, content):
+    """Only where nothing is, not even a link."""
+    with path.open("xb") as file:
+        file.write(content)
+
+
+def remove(paths):
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def put_in_place(written):
+    """All of the old ones go before the first of the new ones comes: never is one old and another new, whenever this ends."""
+    kept, placed = {}, []
+    try:
+        if len(written) > 1:
+            for real in filter(pathlib.Path.exists, written):
+                kept[real] = beside(real)
+                real.rename(kept[real])
+        for real, new in written.items():
+            new.replace(real)
+            placed.append(real)
+    except BaseException:
+        remove(placed)
+        for real, old in kept.items():
+            if old.exists():
+                old.replace(real)
+        raise
+    remove(kept.values())
+
+
+def replace(contents):
+    """`contents`: bytes by path. Beside each file first, so that one which is there stays as it was until all are written."""
+    written, path = {}, ""
+    try:
+        for path, content in contents.items():
+            real = real_place(path)
+            written[real] = beside(real)
+            write_new(written[real], content)
+        put_in_place(written)
+    except (OSError, ValueError) as problem:
+        raise Refusal(f"cannot write {' and '.join(map(shown, contents))}: {reason(problem)}") from None
+    finally:
+        remove(written.values())
