@@ -5,6 +5,7 @@
 // gives zeros.
 #pragma once
 
+#include "tinyattn/attention_checks.hpp"
 #include "tinyattn/kernel/attention.hpp"
 #include "tinyattn/mask.hpp"
 #include "tinyattn/matmul.hpp"
@@ -17,55 +18,6 @@ TINYATTN_BEGIN
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
-
-// What the checks below find wrong they say in a sentence; the rest of a call is then left out.
-template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
-consteval bool check_mask() noexcept {
-  constexpr bool is_mask = detail::MaskShape<Mask>::is_mask;
-  static_assert(is_mask, "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; BlockMask and KeepMask do");
-  if constexpr (is_mask) {
-    constexpr bool fits = detail::MaskShape<Mask>::template fits<Tokens, SourceTokens>;
-    static_assert(fits, "mask must be [tokens, source tokens] or [source tokens]");
-    return fits;
-  }
-  return false;
-}
-
-template <class Query, class Key, class Value>
-consteval bool check_attention_inputs() noexcept {
-  using LayoutQuery = detail::LayoutOf<Query>;
-  using LayoutKey = detail::LayoutOf<Key>;
-  using LayoutValue = detail::LayoutOf<Value>;
-  constexpr bool floats = detail::holds_floats<Query> && detail::holds_floats<Key> && detail::holds_floats<Value>;
-  constexpr bool batches = detail::same_batch<Query, Key> && detail::same_batch<Query, Value>;
-  static_assert(floats, "query, key and value must hold floats");
-  static_assert(LayoutQuery::cols == LayoutKey::cols, "query and key must have the same number of columns");
-  static_assert(LayoutKey::rows == LayoutValue::rows, "key and value must have the same number of rows");
-  static_assert(batches, "query, key and value must have the same batch extents");
-  return floats && batches && LayoutQuery::cols == LayoutKey::cols && LayoutKey::rows == LayoutValue::rows;
-}
-
-template <class Query, class Key, class Value, class Mask, class Out>
-consteval bool check_attention() noexcept {
-  using LayoutQuery = detail::LayoutOf<Query>;
-  constexpr bool fits = detail::same_shape<Out, detail::WithCols<Query, detail::LayoutOf<Value>::cols>>;
-  if constexpr (!check_attention_inputs<Query, Key, Value>() || !check_mask<Mask, LayoutQuery::rows, detail::LayoutOf<Key>::rows>())
-    return false;
-  else {
-    static_assert(detail::is_writable<Out>, "out must hold floats, and not be const");
-    static_assert(!detail::is_writable<Out> || fits, "out must have the rows of query and the columns of value");
-    return detail::is_writable<Out> && fits;
-  }
-}
-
-template <class Query, class Key, class Weights>
-consteval bool check_weights() noexcept {
-  constexpr bool fits = detail::same_shape<Weights, detail::WithCols<Query, detail::LayoutOf<Key>::rows>>;
-  constexpr bool is_whole = detail::LayoutOf<Weights>::stride == detail::LayoutOf<Weights>::cols && detail::is_writable<Weights>;
-  static_assert(fits, "weights must have the rows of query and a column for each row of key");
-  static_assert(!fits || is_whole, "weights must be a tensor, not a view, and not be const");
-  return fits && is_whole;
-}
 
 // Item after item, block after block; the scores of one block stand on the stack. take_weights(item, i, row, end) is shown the weights.
 template <class Port, class Query, class Key, class Value, class Mask, class Out>

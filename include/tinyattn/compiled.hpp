@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The compiled library, libtinyattn, for Tensors and layers: a call of tinyattn::compiled::NAME in place of tinyattn::NAME, or of
-// compiled::forward(layer, ...) in place of layer.forward(...), computes the same bits with code that all shapes share. It pays in flash
-// from the second or third shape on; on x86-64 it takes the best instruction set of the processor, whatever the program is built for.
+// compiled::forward(layer, ...) in place of layer.forward(...), computes the same bits with code that all shapes share. It pays in
+// flash from five shapes on (src/README.md); on x86-64 it takes the best instruction set of the processor, whatever the program is built
+// for.
 //
 // Link with libtinyattn, or compile src/library.cpp with your firmware. Nothing here runs inside the compiler. Tensors only, no views.
 #pragma once
@@ -134,7 +135,9 @@ template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_lik
 void forward(const MultiHeadAttention<config>& layer, const Query& query_input, const Key& key_input, const Value& value_input,
              const Mask& mask, Out& out, typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   using LayoutQuery = tinyattn::detail::LayoutOf<Query>;
-  if constexpr (kernel::check_layer<config, Query, Key, Value, Mask, Out>() && detail::check_whole<Query, Key, Value, Out>()) {
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() &&
+                kernel::check_mask<Mask, LayoutQuery::rows, detail::LayoutOf<Key>::rows>() &&
+                detail::check_whole<Query, Key, Value, Out>()) {
     const tinyattn_layer described = detail::layer_of(layer);
     const tinyattn_mask masked = detail::mask_of(mask);
     for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
@@ -158,7 +161,7 @@ template <AttentionConfig config, tensor_like X, tensor_like Out>
 [[nodiscard]] Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t num_tokens, Out& out,
                              typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   using LayoutX = tinyattn::detail::LayoutOf<X>;
-  if constexpr (kernel::check_layer_shapes<config, X, X, X, Out>() && detail::check_whole<X, Out>()) {
+  if constexpr (kernel::check_layer<config, X, X, X, Out, true>() && detail::check_whole<X, Out>()) {
     if (num_tokens > config.context_length || num_tokens > LayoutX::rows) return Status::too_many_tokens;
     const tinyattn_layer described = detail::layer_of(layer);
     for (std::size_t item = 0; item < LayoutX::batch; ++item)
@@ -171,7 +174,7 @@ template <AttentionConfig config, tensor_like X, tensor_like Out>
 template <AttentionConfig config, tensor_like X, tensor_like Out>
 void forward(const MultiHeadAttention<config>& layer, const X& x, Out& out,
              typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  if constexpr (kernel::check_layer<config, X, X, X, NoMask, Out>())
+  if constexpr (kernel::check_layer<config, X, X, X, Out>())
     static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<X>::rows, out, workspace));
 }
 

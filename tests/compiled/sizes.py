@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What attention layers of 1, 4 and 16 shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled library.
+"""What attention layers of 1 to 16 usual shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled library.
 
     sizes.py ROOT
 """
@@ -18,7 +18,7 @@ import tap
 CORE = ["-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard", "-mthumb"]
 LANGUAGE = ["-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-ffunction-sections", "-fdata-sections"]
 LINK = ["-nostdlib", "-Wl,--gc-sections,--entry=entry", "-lgcc"]
-COUNTS = [1, 4, 16]
+COUNTS = [1, 4, 8, 16]
 LEVELS = ["-Os", "-O2"]
 FLASH = {".text", ".rodata", ".data", ".ARM.exidx", ".init_array"}
 HERE = pathlib.Path(__file__).resolve().parent

@@ -11,7 +11,7 @@ import sizing
 TESTS = building.ROOT / "tests"
 HEADERS = ["-include", "tinyattn/tinyattn.hpp", "-x", "c++", "/dev/null"]
 LAYER = [TESTS / "footprint" / "layer.cpp", "-DTINYATTN_FOOTPRINT_LAYER=T1"]
-TEN_LAYERS = [TESTS / "compiled" / "firmware.cpp", "-DUSUAL", "-DSHAPES=10"]
+TEN_LAYERS = [TESTS / "compiled" / "firmware.cpp", "-DSHAPES=10"]
 FAST = ["-O3", "-march=native"]
 M4F = ["arm-none-eabi-g++", *sizing.images.CORE]
 
