@@ -8,8 +8,12 @@
 
 #include <stddef.h>
 
-/* No cast: C++ may be told to warn of those of C. */
+/* A size_t; in C++ without a cast of C, of which it may be told to warn. */
+#ifdef __cplusplus
 #define TINYATTN_SIZE(count) (sizeof(char) * (count))
+#else
+#define TINYATTN_SIZE(count) ((size_t)(count))
+#endif
 #define TINYATTN_FEWER(count, most) \
   (TINYATTN_SIZE(count) < (most) ? TINYATTN_SIZE(count) : TINYATTN_SIZE(most))
 
@@ -31,9 +35,9 @@
 /* Both grow with both counts of tokens: what suffices for the longest input suffices for all. */
 #define TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens) \
   (TINYATTN_QUERY_ROWS(tokens) * TINYATTN_PADDED(source_tokens))
-#define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)                      \
-  (TINYATTN_SIZE(d_out) * (TINYATTN_PADDED(source_tokens) + (source_tokens) +     \
-                           TINYATTN_BLOCK_ROWS(tokens)) +                         \
+#define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)                               \
+  (TINYATTN_SIZE(d_out) * (TINYATTN_PADDED(source_tokens) + TINYATTN_SIZE(source_tokens) + \
+                           TINYATTN_BLOCK_ROWS(tokens)) +                                  \
    TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens))
 
 #endif

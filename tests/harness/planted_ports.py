@@ -95,6 +95,21 @@ def built_by_meson(tree):
     return "\n".join(missing)
 
 
+def built_by_cmake(tree):
+    if not shutil.which("cmake"):
+        return tap.Skip("there is no cmake")
+    project = tree / "tests" / "consumers" / "cmake_in_c"
+    status, said = call(tree, "cmake", "-B", "cmake", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                        f"-DTINYATTN={tree}", "-DPROGRAM=../program.c", project)
+    if status != 0:
+        return said
+    listed = (tree / "cmake" / "compile_commands.json").read_text(encoding="utf-8")
+    commands = [entry["command"] for entry in json.loads(listed)]
+    planted = [command for command in commands if "-DTINYATTN_PORT=planted " in command]
+    found = len(planted) == 1 and " -msse4.2 " in planted[0]
+    return "" if found and "(generic)TINYATTN_EACH_PORT(unknown)" in listed else listed
+
+
 def in_a_script(tree, folder, listed):
     _, said = call(tree / "tests" / folder, sys.executable, "-B", "-c", listed)
     return "" if "'planted': " in said and "-msse4.2" in said else said
@@ -157,6 +172,7 @@ def main():
         checks = [
             ("flags choose it, and every other port", chosen_by_flags),
             ("the compiled library and the conformance tests have it", built_by_meson),
+            ("the compiled library has it, as CMake builds it", built_by_cmake),
             ("the CRC table has it",
              functools.partial(in_a_script, folder="one_answer", listed=CRC_TABLE)),
             ("the benchmark has it",

@@ -4,7 +4,6 @@ import argparse
 import dataclasses
 import itertools
 import re
-import subprocess
 import sys
 
 import beside
@@ -17,6 +16,10 @@ import markdown
 import rows as tables
 import sizing
 import timing
+import ways
+
+sys.path.insert(0, str(building.ROOT / "tests" / "support"))
+import tools  # noqa: E402
 
 
 def arguments():
@@ -28,6 +31,7 @@ def arguments():
     parser.add_argument("--flags", default="", help="more compiler flags, as in --flags='-O3 -funroll-loops'")
     parser.add_argument("--beside", metavar="FOLDER", help="another checkout: ratios to its figures")
     parser.add_argument("--rounds", type=int, help="of the host's rows (30) or of compilers (15)")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be installed")
     on_host = parser.add_argument_group("host")
     on_host.add_argument("--compiler", nargs="+", default=["g++"], help="a column for each, such as g++ clang++")
     on_host.add_argument("--port", nargs="+", default=[""], help="a column for each, such as avx512 avx2; else what -march=native gives")
@@ -122,20 +126,27 @@ def bench_compile(options):
                             for names, of_trees in samples.items()])
 
 
-JOBS = {"host": bench_host, "boards": bench_boards, "size": bench_size, "compile": bench_compile}
+def bench_ways(_):
+    markdown.print_table(ways.measure())
+    print(f"\nA layer of 64 features, 32 tokens and 4 heads. {figures.processor()}, "
+          f"{building.version('g++')}.")
+
+
+JOBS = {"host": bench_host, "boards": bench_boards, "size": bench_size, "compile": bench_compile,
+        "ways": bench_ways}
 TOOLS = {
     "host": ["gcc"],
     "boards": ["gcc", "clang-19", "firmware", "linux-arm"],
     "size": ["gcc", "firmware"],
     "compile": ["gcc", "clang", "firmware"],
+    "ways": ["build", "gcc", "consumers"],
 }
 
 
 def main():
     options = arguments()
-    tools = TOOLS[options.what] + ["clang"] * ("clang++" in options.compiler) + ["peers"] * options.peers
-    if subprocess.run([building.ROOT / "ports" / "toolchain", *tools], check=False).returncode != 0:
-        return 1
+    jobs = TOOLS[options.what] + ["clang"] * ("clang++" in options.compiler) + ["peers"] * options.peers
+    tools.bring(*jobs, dry_run=options.dry_run)
     try:
         options.trees = beside.trees(options.beside)
         JOBS[options.what](options)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 
+import tools
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOARDS = ROOT / "ports" / "boards"
 MACHINES = ROOT / "ports" / "machines"
@@ -32,6 +34,7 @@ class Run:
 
 @dataclasses.dataclass
 class Target:
+    what: str
     tools: list
     runs: list
     quick: bool = True  # a part of the run without arguments
@@ -40,7 +43,9 @@ class Target:
 def board(name):
     files = [BOARDS / name / "cross.ini", BOARDS / "cortex-m.ini"]
     options = [argument for file in files for argument in ("--cross-file", str(file))]
-    return Target(["firmware"], [Run(name, name, ["unit", "conformance", "golden", "headers"], options)])
+    core = re.search(r"^core = '(.*)'", files[0].read_text(encoding="utf-8"), re.MULTILINE)[1]
+    return Target(f"unit tests, conformance and golden values on an emulated {core}", ["firmware"],
+                  [Run(name, name, ["unit", "conformance", "golden", "headers"], options)])
 
 
 def every_shape(name):
@@ -50,7 +55,8 @@ def every_shape(name):
 
 
 def machine(file):
-    return Target(["linux-arm"], [Run(file.stem, file.stem, ["unit", "conformance", "golden"], ["--cross-file", str(file)])], quick=False)
+    what = f"unit tests, conformance and golden values on an emulated {file.stem} with Linux"
+    return Target(what, ["linux-arm"], [Run(file.stem, file.stem, ["unit", "conformance", "golden"], ["--cross-file", str(file)])], quick=False)
 
 
 def targets():
@@ -58,31 +64,54 @@ def targets():
     on_a_host = everywhere + ["refusals", "harness"]
     sanitize = ["-Db_sanitize=address,undefined", "-Db_lundef=false", "-Dcpp_args=-fno-sanitize-recover=all", "-Doptimization=0", "-Ddebug=true",
                 "-Dexamples=disabled"]
+    all_tools = ["gcc", "clang", "clang-19", "firmware", "linux-arm"]
     return {
-        "host": Target(["gcc", "clang"], [
-            Run("host, gcc", "gcc", on_a_host),
-            Run("host, clang", "clang", on_a_host, compiler="clang++"),
-        ]),
-        "sanitizers": Target(["clang"], [Run("sanitizers", "sanitizers", ["unit", "conformance", "golden"], sanitize, "clang++")]),
-        "consumers": Target(["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
-        "compiled": Target(["gcc", "clang", "firmware", "linux-arm"], [
-            Run("compiled, gcc", "gcc", ["compiled"], shows=True),
-            Run("compiled, clang", "clang", ["compiled"], compiler="clang++"),
-        ]),
-        "export": Target(["gcc", "clang"], [
-            Run("export, gcc", "gcc", ["export"], builds=False),
-            Run("export, clang", "clang", ["export"], compiler="clang++", builds=False),
-        ]),
-        "footprint": Target(["gcc", "firmware"], [Run("footprint", "gcc", ["footprint"], builds=False, shows=True)]),
-        "one_answer": Target(["gcc", "clang", "clang-19", "firmware", "linux-arm"], [Run("one answer", "gcc", ["one_answer"], builds=False, shows=True)]),
-        "every_flag": Target(["gcc", "clang", "clang-19", "firmware", "linux-arm"], [
-            Run("every flag", "gcc", ["every_flag"], builds=False, shows=True),
-        ], quick=False),
-        "arithmetic": Target(["gcc"], [Run("arithmetic", "gcc", ["arithmetic"], builds=False, shows=True)], quick=False),
-        "faults": Target(["gcc", "firmware"], [Run("faults", "gcc", ["faults"], builds=False, shows=True)], quick=False),
-        "coverage": Target(["clang", "coverage"], [Run("coverage", "clang", ["coverage"], compiler="clang++", builds=False, shows=True)], quick=False),
-        "style": Target(["clang", "style"], [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
-        "every_shape": Target(["firmware"], [every_shape(name) for name in ("mps2-an500", "mps2-an505")], quick=False),
+        "host": Target(
+            "on this machine, by GCC and by Clang: units, every port, golden values, refusals",
+            ["gcc", "clang"],
+            [Run("host, gcc", "gcc", on_a_host),
+             Run("host, clang", "clang", on_a_host, compiler="clang++")]),
+        "sanitizers": Target(
+            "units, every port and golden values with sanitizers", ["clang"],
+            [Run("sanitizers", "sanitizers", ["unit", "conformance", "golden"], sanitize,
+                 "clang++")]),
+        "consumers": Target(
+            "small projects take the library: Meson, pkg-config, CMake, by hand",
+            ["gcc", "consumers"], [Run("consumers", "gcc", ["consumers"], builds=False)]),
+        "compiled": Target(
+            "the compiled library: its ports, its interface in C, its flash",
+            ["gcc", "clang", "firmware", "qemu-user"],
+            [Run("compiled, gcc", "gcc", ["compiled"], shows=True),
+             Run("compiled, clang", "clang", ["compiled"], compiler="clang++")]),
+        "export": Target(
+            "weights of PyTorch become headers", ["gcc", "clang"],
+            [Run("export, gcc", "gcc", ["export"], builds=False),
+             Run("export, clang", "clang", ["export"], compiler="clang++", builds=False)]),
+        "footprint": Target(
+            "what a layer takes of a firmware: flash, RAM, stack, symbols", ["gcc", "firmware"],
+            [Run("footprint", "gcc", ["footprint"], builds=False, shows=True)]),
+        "one_answer": Target(
+            "the same bits from the compiler, every port and every board, in a table", all_tools,
+            [Run("one answer", "gcc", ["one_answer"], builds=False, shows=True)]),
+        "every_flag": Target(
+            "that table with more columns", all_tools,
+            [Run("every flag", "gcc", ["every_flag"], builds=False, shows=True)], quick=False),
+        "arithmetic": Target(
+            "exp and sqrt of every float, fma of 10^8 operands", ["gcc"],
+            [Run("arithmetic", "gcc", ["arithmetic"], builds=False, shows=True)], quick=False),
+        "faults": Target(
+            "faults, planted one by one, that tests must catch", ["gcc", "firmware"],
+            [Run("faults", "gcc", ["faults"], builds=False, shows=True)], quick=False),
+        "coverage": Target(
+            "which lines of the library its tests run", ["clang", "coverage"],
+            [Run("coverage", "clang", ["coverage"], compiler="clang++", builds=False, shows=True)],
+            quick=False),
+        "style": Target(
+            "clang-format and clang-tidy", ["clang", "style"],
+            [Run("style", "clang", ["style"], compiler="clang++", builds=False)]),
+        "every_shape": Target(
+            "what the Cortex-M7 and the M33 leave to the M4F", ["firmware"],
+            [every_shape(name) for name in ("mps2-an500", "mps2-an505")], quick=False),
         **{file.stem: machine(file) for file in sorted(MACHINES.glob("*.ini"))},
         **{folder.parent.name: board(folder.parent.name) for folder in sorted(BOARDS.glob("*/cross.ini"))},
     }
@@ -198,18 +227,38 @@ def execute(run):
     return outcome
 
 
-def main(names):
-    known = targets()
+def listed(known):
+    return "\n".join(f"{name:<12} {target.what}{'' if target.quick else '; only when asked for'}"
+                     for name, target in known.items())
+
+
+def chosen(names, known):
+    """The targets of these names, or all that are quick; nothing if there is no such target."""
     unknown = [name for name in names if name not in known]
     if unknown:
-        print(f"no such target: {', '.join(unknown)}; there are: {', '.join(known)}", file=sys.stderr)
+        print(f"no such target: {', '.join(unknown)}; there are:\n{listed(known)}", file=sys.stderr)
+        return []
+    return [known[name] for name in names] or [target for target in known.values() if target.quick]
+
+
+def main(names):
+    known = targets()
+    if names == ["--list"]:
+        print(listed(known))
+        return 0
+    dry_run = names[:1] == ["--dry-run"]
+    names = names[dry_run:]
+    found = chosen(names, known)
+    if not found:
         return 2
-    chosen = [known[name] for name in names] or [target for target in known.values() if target.quick]
-    tools = {tool: None for target in chosen for tool in target.tools}
-    if subprocess.run([ROOT / "ports" / "toolchain", "build", *tools], check=False).returncode != 0:
-        return 1
+    needed = dict.fromkeys(tool for target in found for tool in target.tools)
+    tools.bring("build", *needed, *([] if names else ["everything"]), dry_run=dry_run)
+    return run_all(found)
+
+
+def run_all(found):
     total = Outcome()
-    for run in (run for target in chosen for run in target.runs):
+    for run in (run for target in found for run in target.runs):
         began = time.monotonic()
         outcome = execute(run)
         print(f"{run.name:<14}{outcome.passed:>6} passed{outcome.failed:>5} failed{time.monotonic() - began:>8.1f} s", flush=True)

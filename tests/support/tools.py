@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""The tools that tests and the bench need, brought by ports/toolchain."""
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def bring(*jobs, dry_run=False):
+    """Installs them; or says what that would be, and ends."""
+    command = [ROOT / "ports" / "toolchain", *(["--dry-run"] if dry_run else []), *jobs]
+    status = subprocess.run(command, check=False).returncode
+    if dry_run or status != 0:
+        sys.exit(status)
+    become_the_user()
+
+
+def become_the_user():
+    """Under sudo only the installation is root's: in a clone of a user's, build/ is theirs too."""
+    user = os.environ.get("SUDO_UID", "0")
+    if os.geteuid() == 0 and user != "0" and ROOT.stat().st_uid != 0:
+        os.execvp("sudo", ["sudo", "-u", f"#{user}", "--", sys.executable, "-B", *sys.argv])
