@@ -19,7 +19,7 @@ void zero_and_renormalize(Report& report) {
 
   const auto halved = softmax(attn_scores, 0.5f / static_cast<float>(d_out));
   report.table("attn_weights_half", "softmax(attn_scores / d_k * 0.5)",
-               "The notes also print this scaling, half of 1 / d_k: nearer to one sixth.", halved);
+               "PyTorch prints this scaling too, half of 1 / d_k: nearer to one sixth.", halved);
   report.table("masked_simple_norm_half", "the same, masked and normalized", "Compare the second row with the one above.",
                normalize(tril(halved)));
 }

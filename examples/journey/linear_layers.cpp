@@ -8,7 +8,7 @@ namespace journey {
 void linear_layers(Report& report) {
   report.stage("Linear layers",
                "   The same with layers in place of matrices, drawn from seed 789 between -1/sqrt(d_in)\n"
-               "   and 1/sqrt(d_in) as torch.nn.Linear draws them: the notes' SelfAttention_v2.");
+               "   and 1/sqrt(d_in) as torch.nn.Linear draws them: PyTorch prints this for SelfAttention_v2.");
   const auto sa_v2 = self_attention_v2();
   report.table("W_query.weight", "torch.nn.Linear(3, 2, bias=False).weight", "PyTorch keeps it transposed: a row for each output.",
                transpose(sa_v2.query.weight));

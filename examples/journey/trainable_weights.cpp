@@ -37,7 +37,7 @@ void trainable_weights(Report& report) {
 
   const auto attn_weights = softmax(matmul_transposed(queries, keys), one_over_sqrt_d_k);
   report.table("context_vec", "softmax(queries @ keys.T / d_k ** 0.5) @ values",
-               "All six at once: what the notes call SelfAttention_v1. The second row is context_vec_2.", matmul(attn_weights, values));
+               "All six at once: PyTorch prints this for SelfAttention_v1. The second row is context_vec_2.", matmul(attn_weights, values));
 }
 
 }  // namespace journey

@@ -55,8 +55,9 @@ consteval bool is_rate(double rate) noexcept { return rate >= double{0} && rate 
 // With -fsingle-precision-constant 0.1 is a float, and another rate than elsewhere; what has no more than twelve binary
 // places, as 0.5 or 0.125, is not.
 consteval bool is_as_written(double rate) noexcept {
-  const double steps = is_rate(rate) ? rate * double{4096} : double{0};
-  return sizeof(0.1) == sizeof(double) || steps == static_cast<double>(static_cast<std::int32_t>(steps));
+  if (sizeof(0.1) == sizeof(double) || !is_rate(rate)) return true;
+  const double steps = rate * double{4096};
+  return steps == static_cast<double>(static_cast<std::int32_t>(steps));
 }
 
 // The rate of one call. What is wrong with it the compiler says by the name of the function that it may not call.

@@ -59,7 +59,7 @@ def bench_host(options):
     of_others = [measured.pop(other) for other in others]
     compilers = {column: building.version(column.compiler) for column in columns}
     markdown.print_table(timing.table(rows, measured))
-    print(f"\n% of the roof, in brackets GFLOP/s; ✗ not reached. {figures.processor()}, {', '.join(dict.fromkeys(compilers.values()))}.")
+    print(f"\n% of the roof, in brackets GFLOP/s; our goal where it is not reached. {figures.processor()}, {', '.join(dict.fromkeys(compilers.values()))}.")
     print(f"The roof in GFLOP/s: {timing.roofs(measured)}")
     if others:
         beside.print_table([timing.pair(row, column, measured[column][row.name], times[row.name])

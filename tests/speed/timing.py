@@ -170,7 +170,7 @@ def cell(row, column, time):
     if time is None:
         return ""
     unit = row.host.unit
-    mark = " ✗" if column.is_ours and not reached(row, time) else ""
+    mark = f", goal {digits(row.host.figure)}" if column.is_ours and not reached(row, time) else ""
     speed = f" ({2 * row.work / time.ns:.0f})" if unit == "%" else ""
     return f"{digits(figure(row, time, unit))} {unit}{speed}{mark}"
 

@@ -8,8 +8,8 @@
 #error "tinyattn needs C++20: compile with -std=c++20 or later"
 #endif
 
-// GCC has a macro for each of the parts that may change a bit. Clang has none but for the whole; there
-// the others do no harm, as the CRC table shows (tests/one_answer).
+// GCC has a macro for each of the parts that may change a bit. Clang has none but for the whole;
+// there the others do no harm, as the CRC table shows (tests/one_answer).
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
     defined(__NO_SIGNED_ZEROS__)
 #error \
@@ -35,11 +35,11 @@
 
 // References to members do not compile with -fpack-struct, which has no macro.
 namespace tinyattn::port {
-struct Unpacked {
+struct aligned_members {
   char byte;
   int word;
 };
-static_assert(alignof(int) == 1 || sizeof(Unpacked) != sizeof(char) + sizeof(int),
+static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + sizeof(int),
               "tinyattn needs members that are aligned: compile without -fpack-struct");
 }  // namespace tinyattn::port
 

@@ -23,12 +23,12 @@ TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend
   constexpr double zero = 0.0;
   if (error == zero) return sum;
   const bool away_from_zero = (error > zero) == (sum > zero);
-  return __builtin_bit_cast(double, __builtin_bit_cast(std::uint64_t, sum) +
-                               (away_from_zero ? 1u : ~std::uint64_t{0}));
+  return __builtin_bit_cast(
+      double, __builtin_bit_cast(std::uint64_t, sum) + (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
-// Whether a double is not finite, or stands neither on a float nor halfway between two: then rounding
-// it to float rounds what it stands for.
+// Whether a double is not finite, or stands neither on a float nor halfway between two: then
+// rounding it to float rounds what it stands for.
 TINYATTN_ALWAYS_INLINE constexpr bool may_be_rounded(std::uint64_t bits) noexcept {
   return (bits & 0x0fffffff) != 0 || (bits & 0x7ff0000000000000) == 0x7ff0000000000000;
 }

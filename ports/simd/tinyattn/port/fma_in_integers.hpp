@@ -92,7 +92,8 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
                                                            std::uint64_t x) noexcept {
   if (high_word(x) == 0) [[unlikely]] {
     if (x == 1)
-      return __builtin_bit_cast(float, sign & sign_bit);  // only if the addend is 0 and the product below every float
+      // Only if the addend is 0 and the product below every float.
+      return __builtin_bit_cast(float, (sign & sign_bit));
     if (x == 0) return 0.0f;
     x <<= 31;
     unit -= 31;
@@ -166,7 +167,7 @@ struct unpacked {
     const bool opposite = (c ^ infinite) == sign_bit;
     return __builtin_bit_cast(float, smaller == 0 || opposite ? nan_bits : infinite);
   }
-  if (c_size == 0) return __builtin_bit_cast(float, sign & c);  // -0 only from -0 and -0
+  if (c_size == 0) return __builtin_bit_cast(float, (sign & c));  // -0 only from -0 and -0
   return __builtin_bit_cast(float, c);
 }
 
