@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Scaled dot-product attention: softmax(Q . K^T / sqrt(d_k)) . V, Vaswani et al., "Attention Is All You Need",
-// 2017, equation 1; torch.nn.functional.scaled_dot_product_attention, but that a query which sees nothing
-// gives zeros.
+// Scaled dot-product attention: softmax(Q . K^T / sqrt(d_k)) . V, Vaswani et al., "Attention Is All
+// You Need", 2017, equation 1; torch.nn.functional.scaled_dot_product_attention, but that a query
+// which sees nothing gives zeros.
 #pragma once
 
 #include "tinyattn/attention_checks.hpp"
@@ -19,14 +19,17 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
-// Item after item, block after block; the scores of one block stand on the stack. take_weights(item, i, row, end) is shown the weights.
+// Item after item, block after block; the scores of one block stand on the stack.
+// take_weights(item, i, row, end) is shown the weights.
 template <class Port, class Query, class Key, class Value, class Mask, class Out>
-constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value, const Mask& mask, Out& out,
+constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
+                                            const Mask& mask, Out& out,
                                             const auto& take_weights) noexcept {
   using LayoutQuery = detail::LayoutOf<Query>;
   using LayoutKey = detail::LayoutOf<Key>;
   using LayoutValue = detail::LayoutOf<Value>;
-  constexpr std::size_t query_rows = evenly(LayoutQuery::rows, Port::query_rows), row_size = padded<Port>(LayoutKey::rows);
+  constexpr std::size_t query_rows = evenly(LayoutQuery::rows, Port::query_rows),
+                        row_size = padded<Port>(LayoutKey::rows);
   float scores[query_rows * row_size];
   const kernel::Mask keys_seen = mask_of(mask, LayoutQuery::rows, LayoutKey::rows);
   for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
@@ -52,32 +55,40 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
 //   query    [..., tokens, d_k]
 //   key      [..., source tokens, d_k]
 //   value    [..., source tokens, d_v]
-//   mask     NoMask, Causal, CausalBottomRight, BlockMask, KeepMask or AdditiveMask; the same for the whole batch
+//   mask     one of mask.hpp, or NoMask{}; the same for the whole batch
 //   out      [..., tokens, d_v]            overwritten; may not overlap the inputs
 //   weights  [..., tokens, source tokens]  overwritten; a masked one is 0
 //
-// A masked key is skipped: a NaN in it does not leak. A query that sees no key gives zeros. The scores of a few
-// rows stand on the stack: 4 x source tokens floats with the scalar port.
-template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out, tensor_like Weights>
-constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value, const Mask& mask, Out& out,
-                                            Weights& weights) noexcept {
-  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>() && kernel::check_weights<Query, Key, Weights>())
+// A masked key is skipped: a NaN in it does not leak. A query that sees no key gives zeros. The
+// scores of a few rows stand on the stack: 4 x source tokens floats with the scalar port.
+template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out,
+          tensor_like Weights>
+constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
+                                            const Mask& mask, Out& out, Weights& weights) noexcept {
+  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>() &&
+                kernel::check_weights<Query, Key, Weights>())
     on_native_port([&](auto port) {
       kernel::scaled_dot_product_attention<decltype(port)>(
-          query, key, value, mask, out, kernel::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(weights.data()));
+          query, key, value, mask, out,
+          kernel::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(
+              weights.data()));
     });
 }
 
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value, const Mask& mask, Out& out) noexcept {
+constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
+                                            const Mask& mask, Out& out) noexcept {
   if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>())
-    on_native_port(
-        [&](auto port) { kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out, kernel::ignore_weights()); });
+    on_native_port([&](auto port) {
+      kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out,
+                                                           kernel::ignore_weights());
+    });
 }
 
 // By value: the result stands on the stack.
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask = NoMask>
-constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, const Value& value, const Mask& mask = {}) noexcept {
+constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
+                                            const Mask& mask = {}) noexcept {
   detail::WithCols<Query, detail::LayoutOf<Value>::cols> out;
   scaled_dot_product_attention(query, key, value, mask, out);
   return out;
@@ -86,7 +97,8 @@ constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, 
 template <class Query>
 constexpr detail::Refused scaled_dot_product_attention(const Query&, ...) noexcept {
   static_assert(detail::no_such_call<Query>,
-                "scaled_dot_product_attention takes (query, key, value), then mask, then out, then weights; the last two are neither "
+                "scaled_dot_product_attention takes (query, key, value), then mask, then out, then "
+                "weights; the last two are neither "
                 "const nor temporaries");
   return {};
 }

@@ -9,8 +9,8 @@
 
 namespace tinyattn {
 
-// The shape of an attention layer. d_out is the width of all heads together; a training pass drops attention
-// weights at the rate `dropout`, and outputs at the rate `residual_dropout`.
+// The shape of an attention layer. d_out is the width of all heads together; a training pass drops
+// attention weights at the rate `dropout`, and outputs at the rate `residual_dropout`.
 struct AttentionConfig {
   std::size_t d_in;            // features of a token
   std::size_t d_out;           // of all heads together

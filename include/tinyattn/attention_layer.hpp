@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The attention layer: projections of the input, one or more heads of scaled dot-product attention, and a
-// projection of the output. All the scratch is the caller's, and its size is a constant of the type.
+// The attention layer: projections of the input, heads of scaled dot-product attention, and a
+// projection of the output. All scratch is the caller's; its size is a constant of the type.
 #pragma once
 
 #include "tinyattn/attention.hpp"
@@ -20,35 +20,29 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
-// Multi-head attention with split heads: head h attends over columns h * head_dim to (h + 1) * head_dim - 1 of
-// the queries, keys and values, and writes the same columns of the context. Section 3.2.2 of Vaswani et al.,
-// "Attention Is All You Need", 2017.
+// Multi-head attention with split heads: head h attends over columns h * head_dim and on of the
+// queries, keys and values, and writes the same columns of the context. Section 3.2.2 of Vaswani
+// et al., "Attention Is All You Need", 2017.
 //
-// In every form below an input is [tokens, d_in] or, as a batch, [..., tokens, d_in], and `out` has the same
-// extents but for d_out columns. `tokens` may be any number up to context_length. Calls share nothing but
-// the workspace that they are given.
+// In every form below an input is [tokens, d_in] or, as a batch, [..., tokens, d_in], and `out` has
+// the same extents but for d_out columns. `tokens` may be any number up to context_length. Calls
+// share nothing but the workspace that they are given.
 template <AttentionConfig config>
 struct MultiHeadAttention {
-  static_assert(config.num_heads != 0, "num_heads must not be zero");
-  static_assert(config.d_out % (config.num_heads == 0 ? 1 : config.num_heads) == 0, "d_out must be divisible by num_heads");
-  static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
-  static_assert(config.context_length != 0, "context_length must not be zero");
-  static_assert(detail::is_rate(config.dropout), "dropout must lie in [0, 1]");
-  static_assert(detail::is_rate(config.residual_dropout), "residual_dropout must lie in [0, 1]");
-  static_assert(detail::is_as_written(config.dropout) && detail::is_as_written(config.residual_dropout),
-                "-fsingle-precision-constant changes the rate of dropout: compile without it, or take a rate like 0.125");
+  static_assert(kernel::check_config<config>());
 
   using InputProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;
   using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;
-  static constexpr std::size_t head_dim = config.d_out / (config.num_heads == 0 ? 1 : config.num_heads);
+  static constexpr std::size_t head_dim =
+      config.d_out / (config.num_heads == 0 ? 1 : config.num_heads);
   static constexpr std::size_t parameter_count =
-      3 * InputProjection::parameter_count + (config.out_proj ? OutputProjection::parameter_count : 0);
+      3 * InputProjection::parameter_count +
+      (config.out_proj ? OutputProjection::parameter_count : 0);
 
-  static constexpr DropoutRate dropout_rate = config.dropout, residual_dropout_rate = config.residual_dropout;
+  static constexpr DropoutRate dropout_rate = config.dropout;
+  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
 
-  InputProjection query;
-  InputProjection key;
-  InputProjection value;
+  InputProjection query, key, value;
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. What it holds between calls means nothing.
@@ -62,7 +56,8 @@ struct MultiHeadAttention {
 
   // Cross-attention: queries from one input, keys and values from others of one length.
   template <tensor_like Query, tensor_like Key, tensor_like Value>
-  constexpr auto operator()(const Query& query_input, const Key& key_input, const Value& value_input) const noexcept {
+  constexpr auto operator()(const Query& query_input, const Key& key_input,
+                            const Value& value_input) const noexcept {
     detail::WithCols<Query, config.d_out> out;
     Workspace workspace;
     forward(query_input, key_input, value_input, out, workspace);
@@ -75,71 +70,84 @@ struct MultiHeadAttention {
     forward(x, x, x, NoMask{}, out, workspace);
   }
 
-  // With one more mask beside config.causal, the same for every head and item: [tokens, tokens] or [tokens].
+  // One more mask beside config.causal: [tokens, tokens] or [tokens], the same for every head.
   template <tensor_like X, class Mask, tensor_like Out>
-  requires(!std::is_convertible_v<Mask, std::size_t>) constexpr void forward(const X& x, const Mask& mask, Out& out,
-                                                                             Workspace& workspace) const noexcept {
+  requires(!std::is_convertible_v<Mask, std::size_t>) constexpr void forward(
+      const X& x, const Mask& mask, Out& out, Workspace& workspace) const noexcept {
     forward(x, x, x, mask, out, workspace);
   }
 
-  // Cross-attention; context_length bounds both lengths, and config.causal lets query i see keys 0 .. i. `out` may be
-  // query_input itself; otherwise no element of it may be one of an input.
+  // Cross-attention; context_length bounds both lengths, and config.causal lets query i see keys
+  // 0 .. i. `out` may be query_input itself; otherwise no element of it may be one of an input.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
-  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input, Out& out,
-                         Workspace& workspace) const noexcept {
+  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                         Out& out, Workspace& workspace) const noexcept {
     forward(query_input, key_input, value_input, NoMask{}, out, workspace);
   }
 
   template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input, const Mask& mask, Out& out,
-                         Workspace& workspace) const noexcept;
+  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                         const Mask& mask, Out& out, Workspace& workspace) const noexcept;
 
   // Also the weights, before dropout: [..., num_heads, tokens, source tokens]; a masked one is 0.
   template <tensor_like X, tensor_like Out, tensor_like Weights>
-  constexpr void forward_with_weights(const X& x, Out& out, Weights& weights, Workspace& workspace) const noexcept {
+  constexpr void forward_with_weights(const X& x, Out& out, Weights& weights,
+                                      Workspace& workspace) const noexcept {
     forward_with_weights(x, x, x, out, weights, workspace);
   }
 
-  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out, tensor_like Weights>
-  constexpr void forward_with_weights(const Query& query_input, const Key& key_input, const Value& value_input, Out& out, Weights& weights,
+  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out,
+            tensor_like Weights>
+  constexpr void forward_with_weights(const Query& query_input, const Key& key_input,
+                                      const Value& value_input, Out& out, Weights& weights,
                                       Workspace& workspace) const noexcept;
 
-  // The first num_tokens rows of x, a number known at run time; 0 is fine. The other rows of `out` stay as they
-  // are, and all of them if num_tokens exceeds context_length or the rows of x: then too_many_tokens comes back.
+  // The first num_tokens rows of x, a number known at run time; 0 is fine. The other rows of `out`
+  // stay as they are, and all of them if num_tokens exceeds context_length or the rows of x: then
+  // too_many_tokens comes back.
   template <tensor_like X, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, Out& out, Workspace& workspace) const noexcept {
+  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
+                                         Workspace& workspace) const noexcept {
     return forward(x, x, x, num_tokens, num_tokens, NoMask{}, out, workspace);
   }
 
   // With a mask for all rows of x, of which the first num_tokens rows and columns count.
   template <tensor_like X, class Mask, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, const Mask& mask, Out& out,
-                                         Workspace& workspace) const noexcept {
+  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, const Mask& mask,
+                                         Out& out, Workspace& workspace) const noexcept {
     return forward(x, x, x, num_tokens, num_tokens, mask, out, workspace);
   }
 
-  // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens of the others. Without
-  // a source token, as without one that the mask shows, the context of a query is zeros.
+  // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens of
+  // the others. A query without a source token that it may see has a context of zeros.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input, std::size_t num_tokens,
-                                         std::size_t num_source_tokens, Out& out, Workspace& workspace) const noexcept {
-    return forward(query_input, key_input, value_input, num_tokens, num_source_tokens, NoMask{}, out, workspace);
+  [[nodiscard]] constexpr Status forward(const Query& query_input, const Key& key_input,
+                                         const Value& value_input, std::size_t num_tokens,
+                                         std::size_t num_source_tokens, Out& out,
+                                         Workspace& workspace) const noexcept {
+    return forward(query_input, key_input, value_input, num_tokens, num_source_tokens, NoMask{},
+                   out, workspace);
   }
 
   template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input, std::size_t num_tokens,
-                                         std::size_t num_source_tokens, const Mask& mask, Out& out, Workspace& workspace) const noexcept;
+  [[nodiscard]] constexpr Status forward(const Query& query_input, const Key& key_input,
+                                         const Value& value_input, std::size_t num_tokens,
+                                         std::size_t num_source_tokens, const Mask& mask, Out& out,
+                                         Workspace& workspace) const noexcept;
 
-  // A training pass: dropout drawn from the generator, the weights of all items first (item, head, row, column;
-  // masked ones too), then the outputs. `out` may not be x, since contexts wait in it until every head is done.
+  // A training pass: dropout drawn from the generator, the weights of all items first (item, head,
+  // row, column; masked ones too), then the outputs. `out` may not be x, since contexts wait in it
+  // until every head is done.
   template <tensor_like X, tensor_like Out, random_generator Generator>
-  constexpr void forward(const X& x, Out& out, Workspace& workspace, Generator& generator) const noexcept;
+  constexpr void forward(const X& x, Out& out, Workspace& workspace,
+                         Generator& generator) const noexcept;
 
   template <class X>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out, workspace), with num_tokens and a mask behind x, or three inputs for x; out is neither const nor "
-                  "a temporary, and workspace is this layer's Workspace");
+                  "forward takes (x, out, workspace), with num_tokens and a mask behind x, or "
+                  "three inputs for x; out is neither const nor a temporary, and workspace is "
+                  "this layer's Workspace");
     return {};
   }
 
@@ -159,9 +167,9 @@ struct MultiHeadAttention {
   }
 
   // Item `index` of a batch.
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Item item(std::size_t index, std::size_t tokens, std::size_t source_tokens,
-                                                            const auto& query_input, const auto& key_input, const auto& value_input,
-                                                            auto& out) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Item item(
+      std::size_t index, std::size_t tokens, std::size_t source_tokens, const auto& query_input,
+      const auto& key_input, const auto& value_input, auto& out) noexcept {
     return {index,
             tokens,
             source_tokens,
@@ -172,71 +180,88 @@ struct MultiHeadAttention {
   }
 
   // `mask` and config.causal together.
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask mask_of(const auto& mask, std::size_t tokens, std::size_t keys) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask mask_of(const auto& mask, std::size_t tokens,
+                                                               std::size_t keys) noexcept {
     const kernel::Mask by_mask = kernel::mask_of(mask, tokens, keys);
     return config.causal ? kernel::and_causal(by_mask) : by_mask;
   }
 
   // Every item of a batch.
   template <kernel::LayerShape tiny = kernel::LayerShape{}>
-  TINYATTN_ALWAYS_INLINE constexpr void forward_items(std::size_t tokens, std::size_t source_tokens, const auto& query_input,
-                                                      const auto& key_input, const auto& value_input, const auto& mask, auto& out,
-                                                      Workspace& workspace, const auto& take_weights) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr void forward_items(std::size_t tokens, std::size_t source_tokens,
+                                                      const auto& query_input,
+                                                      const auto& key_input,
+                                                      const auto& value_input, const auto& mask,
+                                                      auto& out, Workspace& workspace,
+                                                      const auto& take_weights) const noexcept {
     on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
       for (std::size_t index = 0; index < detail::LayoutOf<decltype(query_input)>::batch; ++index)
-        kernel::forward<decltype(port), tiny>(layer(), workspace.parts(),
-                                              item(index, tokens, source_tokens, query_input, key_input, value_input, out),
-                                              mask_of(mask, tokens, source_tokens), take_weights);
+        kernel::forward<decltype(port), tiny>(
+            layer(), workspace.parts(),
+            item(index, tokens, source_tokens, query_input, key_input, value_input, out),
+            mask_of(mask, tokens, source_tokens), take_weights);
     });
   }
 };
 
 template <AttentionConfig config>
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-TINYATTN_ALWAYS_INLINE constexpr void MultiHeadAttention<config>::forward(const Query& query_input, const Key& key_input,
-                                                                          const Value& value_input, const Mask& mask, Out& out,
-                                                                          Workspace& workspace) const noexcept {
-  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
-  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() && kernel::check_mask<Mask, tokens, source_tokens>()) {
+TINYATTN_ALWAYS_INLINE constexpr void MultiHeadAttention<config>::forward(
+    const Query& query_input, const Key& key_input, const Value& value_input, const Mask& mask,
+    Out& out, Workspace& workspace) const noexcept {
+  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows,
+                        source_tokens = detail::LayoutOf<Key>::rows;
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() &&
+                kernel::check_mask<Mask, tokens, source_tokens>()) {
     constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out, head_dim};
-    forward_items<kernel::tiny_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows)>(
-        tokens, source_tokens, query_input, key_input, value_input, mask, out, workspace, kernel::ignore_weights());
+    constexpr kernel::LayerShape tiny =
+        kernel::tiny_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
+    forward_items<tiny>(tokens, source_tokens, query_input, key_input, value_input, mask, out,
+                        workspace, kernel::ignore_weights());
   }
 }
 
 template <AttentionConfig config>
-template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out, tensor_like Weights>
-constexpr void MultiHeadAttention<config>::forward_with_weights(const Query& query_input, const Key& key_input, const Value& value_input,
-                                                                Out& out, Weights& weights, Workspace& workspace) const noexcept {
-  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
-  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>()) {
-    constexpr bool fits = detail::same_shape<Weights, detail::WithHeads<Query, config.num_heads, source_tokens>>;
-    static_assert(fits && detail::is_writable<Weights>, "weights must be [..., num_heads, tokens, source tokens], and not const");
-    if constexpr (fits && detail::is_writable<Weights>)
-      forward_items(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out, workspace,
-                    kernel::copy_weights<tokens, source_tokens>(weights.data()));
-  }
+template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out,
+          tensor_like Weights>
+constexpr void MultiHeadAttention<config>::forward_with_weights(
+    const Query& query_input, const Key& key_input, const Value& value_input, Out& out,
+    Weights& weights, Workspace& workspace) const noexcept {
+  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows,
+                        source_tokens = detail::LayoutOf<Key>::rows;
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() &&
+                kernel::check_head_weights<config, Query, Key, Weights>())
+    forward_items(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out,
+                  workspace, kernel::copy_weights<tokens, source_tokens>(weights.data()));
 }
 
 template <AttentionConfig config>
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-constexpr Status MultiHeadAttention<config>::forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                                                     std::size_t num_tokens, std::size_t num_source_tokens, const Mask& mask, Out& out,
+constexpr Status MultiHeadAttention<config>::forward(const Query& query_input, const Key& key_input,
+                                                     const Value& value_input,
+                                                     std::size_t num_tokens,
+                                                     std::size_t num_source_tokens,
+                                                     const Mask& mask, Out& out,
                                                      Workspace& workspace) const noexcept {
   using kernel::smaller;
-  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows, source_tokens = detail::LayoutOf<Key>::rows;
-  if constexpr (kernel::check_layer<config, Query, Key, Value, Out, true>() && kernel::check_mask<Mask, tokens, source_tokens>()) {
-    if (num_tokens > smaller(config.context_length, tokens) || num_source_tokens > smaller(config.context_length, source_tokens))
+  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows,
+                        source_tokens = detail::LayoutOf<Key>::rows;
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Out, true>() &&
+                kernel::check_mask<Mask, tokens, source_tokens>()) {
+    if (num_tokens > smaller(config.context_length, tokens) ||
+        num_source_tokens > smaller(config.context_length, source_tokens))
       return Status::too_many_tokens;
     if (num_tokens != 0)
-      forward_items(num_tokens, num_source_tokens, query_input, key_input, value_input, mask, out, workspace, kernel::ignore_weights());
+      forward_items(num_tokens, num_source_tokens, query_input, key_input, value_input, mask, out,
+                    workspace, kernel::ignore_weights());
   }
   return Status::ok;
 }
 
 template <AttentionConfig config>
 template <tensor_like X, tensor_like Out, random_generator Generator>
-constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspace& workspace, Generator& generator) const noexcept {
+constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspace& workspace,
+                                                   Generator& generator) const noexcept {
   using LayoutX = detail::LayoutOf<X>;
   if constexpr (kernel::check_layer<config, X, X, X, Out>())
     on_native_port([&](auto port) {
@@ -244,16 +269,19 @@ constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspa
       constexpr std::size_t tokens = LayoutX::rows;
       auto weight_words = detail::words(generator);
       for (std::size_t index = 0; index < LayoutX::batch; ++index)
-        kernel::forward_by_head<Port>(layer(), workspace.parts(), item(index, tokens, tokens, x, x, x, out),
-                                      mask_of(NoMask{}, tokens, tokens), [&](std::size_t, std::size_t, float* row, std::size_t end) {
-                                        kernel::drop<Port>(row, end, tokens, dropout_rate, weight_words);
-                                      });
+        kernel::forward_by_head<Port>(
+            layer(), workspace.parts(), item(index, tokens, tokens, x, x, x, out),
+            mask_of(NoMask{}, tokens, tokens),
+            [&](std::size_t, std::size_t, float* row, std::size_t end) {
+              kernel::drop<Port>(row, end, tokens, dropout_rate, weight_words);
+            });
       auto output_words = detail::words(generator);
       for (std::size_t index = 0; index < LayoutX::batch; ++index) {
         const kernel::Output rows = kernel::output(out, index);
         kernel::project_output<Port>(layer(), workspace.parts(), tokens, rows);
         for (std::size_t i = 0; i < tokens; ++i)
-          kernel::drop<Port>(rows.at(i, 0), config.d_out, config.d_out, residual_dropout_rate, output_words);
+          kernel::drop<Port>(rows.at(i, 0), config.d_out, config.d_out, residual_dropout_rate,
+                             output_words);
       }
     });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Dropout: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting", 2014, in
-// the inverted form of PyTorch, in which what is kept is scaled by 1 / (1 - rate).
+// Dropout: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
+// 2014, in the inverted form of PyTorch, in which what is kept is scaled by 1 / (1 - rate).
 #pragma once
 
 #include "tinyattn/math.hpp"
@@ -15,18 +15,23 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// The share of elements that a dropout drops, a number from 0 to 1 that the compiler knows: `.dropout = 0.1`. What it
-// means for the words that are drawn is formed before the program runs, so that no double reaches it. All members are
-// integers: GCC 12 does not survive a double in a template argument under -fsingle-precision-constant.
+// The share of elements that a dropout drops, a number from 0 to 1 that the compiler knows:
+// `.dropout = 0.1`. What it means for the words that are drawn is formed before the program runs,
+// so that no double reaches it. All members are integers: GCC 12 does not survive a double in a
+// template argument under -fsingle-precision-constant.
 struct DropoutRate {
-  consteval DropoutRate(double rate) noexcept  // NOLINT(google-explicit-constructor): a rate is written as a number
+  consteval DropoutRate(
+      double rate) noexcept  // NOLINT(google-explicit-constructor): a rate is written as a number
       : bits(__builtin_bit_cast(std::uint64_t, rate)),
         keep_below_2_53(threshold(rate, 0x1p53)),
         keep_below_2_32(threshold(rate, 0x1p32)),
-        scale_bits(__builtin_bit_cast(std::uint32_t, rate < one ? 1.0f / static_cast<float>(one - rate) : 0.0f)) {}
+        scale_bits(__builtin_bit_cast(std::uint32_t,
+                                      rate < one ? 1.0f / static_cast<float>(one - rate) : 0.0f)) {}
 
   // NOLINTNEXTLINE(google-explicit-constructor)
-  TINYATTN_ALWAYS_INLINE constexpr operator double() const noexcept { return __builtin_bit_cast(double, bits); }
+  TINYATTN_ALWAYS_INLINE constexpr operator double() const noexcept {
+    return __builtin_bit_cast(double, bits);
+  }
 
   std::uint64_t bits;  // of the rate, a double
   std::uint64_t keep_below_2_53;
@@ -52,15 +57,16 @@ namespace detail {
 
 consteval bool is_rate(double rate) noexcept { return rate >= double{0} && rate <= double{1}; }
 
-// With -fsingle-precision-constant 0.1 is a float, and another rate than elsewhere; what has no more than twelve binary
-// places, as 0.5 or 0.125, is not.
+// With -fsingle-precision-constant 0.1 is a float, and another rate than elsewhere; what has no
+// more than twelve binary places, as 0.5 or 0.125, is not.
 consteval bool is_as_written(double rate) noexcept {
   if (sizeof(0.1) == sizeof(double) || !is_rate(rate)) return true;
   const double steps = rate * double{4096};
   return steps == static_cast<double>(static_cast<std::int32_t>(steps));
 }
 
-// The rate of one call. What is wrong with it the compiler says by the name of the function that it may not call.
+// The rate of one call. What is wrong with it the compiler says by the name of the function that it
+// may not call.
 struct CheckedDropoutRate {
   DropoutRate value;
 
@@ -80,19 +86,22 @@ struct CheckedDropoutRate {
 
 namespace kernel {
 
-// Whether the next element is kept: torch's CPU generator compares 53 bits of two words, the first one high; Philox
-// one word an element.
+// Whether the next element is kept: torch's CPU generator compares 53 bits of two words, the first
+// one high; Philox one word an element.
 constexpr bool keeps(const DropoutRate& rate, detail::MtWords& words) noexcept {
   const std::uint64_t high = words.next();
   const std::uint64_t low = words.next();
   return (((high << 32) | low) & ((std::uint64_t{1} << 53) - 1)) < rate.keep_below_2_53;
 }
-constexpr bool keeps(const DropoutRate& rate, detail::PhiloxWords& words) noexcept { return words.next() < rate.keep_below_2_32; }
+constexpr bool keeps(const DropoutRate& rate, detail::PhiloxWords& words) noexcept {
+  return words.next() < rate.keep_below_2_32;
+}
 
-// The next `drawn` elements of a call of dropout, of which the first `count` lie in `elements`: each is dropped,
-// that is +0, or kept and scaled. Rates 0 and 1 draw nothing.
+// The next `drawn` elements of a call of dropout, of which the first `count` lie in `elements`:
+// each is dropped, that is +0, or kept and scaled. Rates 0 and 1 draw nothing.
 template <class Port>
-constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const DropoutRate& rate, auto& words) noexcept {
+constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const DropoutRate& rate,
+                    auto& words) noexcept {
   if (rate.bits == 0) return;
   const bool drops_all = rate.keep_below_2_53 == 0;
   const auto scale = __builtin_bit_cast(float, rate.scale_bits);
@@ -104,19 +113,23 @@ constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const
 
 }  // namespace kernel
 
-// m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). The rate is a number that
-// the compiler knows; rates 0 and 1 draw nothing. `out` may be m; by value, the result stands on the stack.
+// m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). The rate is a
+// number that the compiler knows; rates 0 and 1 draw nothing. `out` may be m; by value, the result
+// stands on the stack.
 template <std::size_t... Extents, random_generator Generator, std::size_t... ExtentsOut>
-constexpr void dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate, Generator& generator,
-                       Tensor<float, ExtentsOut...>& out) noexcept {
+constexpr void dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate,
+                       Generator& generator, Tensor<float, ExtentsOut...>& out) noexcept {
   static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
   auto words = detail::words(generator);
   for (std::size_t i = 0; i < m.size(); ++i) out.elements[i] = m.elements[i];
-  on_native_port([&](auto port) { kernel::drop<decltype(port)>(out.data(), out.size(), out.size(), rate.value, words); });
+  on_native_port([&](auto port) {
+    kernel::drop<decltype(port)>(out.data(), out.size(), out.size(), rate.value, words);
+  });
 }
 
 template <std::size_t... Extents, random_generator Generator>
-constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate,
+constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m,
+                                            detail::CheckedDropoutRate rate,
                                             Generator& generator) noexcept {
   Tensor<float, Extents...> out{};
   dropout(m, rate, generator, out);

@@ -17,8 +17,8 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// Stands where a member is absent, and takes no room. Each has its own type: two empty members of one type
-// could not share an address.
+// Stands where a member is absent, and takes no room. Each has its own type: two empty members of
+// one type could not share an address.
 template <class Absent>
 struct Nothing {
   friend constexpr bool operator==(const Nothing&, const Nothing&) = default;
@@ -38,13 +38,15 @@ struct Linear {
   Matrix<float, In, Out> weight;
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
-  // x [..., In] gives out [..., Out], which may not overlap x. Each element's chain starts at its bias.
+  // x [..., In] gives out [..., Out], which may not overlap x. Each element's chain starts at its
+  // bias.
   template <tensor_like X, tensor_like Y>
   constexpr void forward(const X& x, Y& out) const noexcept;
 
   template <class X>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>, "forward takes (x, out): tensors of float; out is neither const nor a temporary");
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out): tensors of float; out is neither const nor a temporary");
     return {};
   }
 
@@ -62,24 +64,29 @@ struct Linear {
 namespace kernel {
 
 template <std::size_t In, std::size_t Out, bool HasBias>
-TINYATTN_ALWAYS_INLINE constexpr Projection projection(const Linear<In, Out, HasBias>& linear) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr Projection projection(
+    const Linear<In, Out, HasBias>& linear) noexcept {
   if constexpr (HasBias)
     return {linear.weight.data(), linear.bias.data()};
   else
     return {linear.weight.data(), nullptr};
 }
 
-TINYATTN_ALWAYS_INLINE constexpr Projection projection(const auto&) noexcept { return {nullptr, nullptr}; }
+TINYATTN_ALWAYS_INLINE constexpr Projection projection(const auto&) noexcept {
+  return {nullptr, nullptr};
+}
 
 // What is wrong is said in a sentence; the rest of a call is then left out.
 template <std::size_t In, std::size_t Out, class X, class Y>
 consteval bool check_linear() noexcept {
-  constexpr bool floats = detail::holds_floats<X>, writable = detail::is_writable<Y>, fits_in = detail::LayoutOf<X>::cols == In;
+  constexpr bool floats = detail::holds_floats<X>, writable = detail::is_writable<Y>,
+                 fits_in = detail::LayoutOf<X>::cols == In;
   constexpr bool fits_out = detail::same_shape<Y, detail::WithCols<X, Out>>;
   static_assert(floats, "x must hold floats");
   static_assert(fits_in, "x must have d_in columns");
   static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || !writable || fits_out, "out must have the rows of x and a column for each output");
+  static_assert(!floats || !writable || fits_out,
+                "out must have the rows of x and a column for each output");
   return floats && writable && fits_in && fits_out;
 }
 
@@ -92,14 +99,15 @@ constexpr void Linear<In, Out, Bias>::forward(const X& x, Y& out) const noexcept
   if constexpr (kernel::check_linear<In, Out, X, Y>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutX::batch; ++item)
-        kernel::project<decltype(port)>(LayoutX::rows, In, Out, kernel::input(x, item), kernel::projection(*this), Out,
-                                        kernel::output(out, item));
+        kernel::project<decltype(port)>(LayoutX::rows, In, Out, kernel::input(x, item),
+                                        kernel::projection(*this), Out, kernel::output(out, item));
     });
 }
 
 // From the layout of a PyTorch state_dict: weight [out features, in features].
 template <std::size_t Out, std::size_t In, std::size_t BiasSize>
-constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in, const Vector<float, BiasSize>& bias) noexcept {
+constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in,
+                                           const Vector<float, BiasSize>& bias) noexcept {
   static_assert(BiasSize == Out, "bias must have one element for each row of weight");
   return {transpose(weight_out_in), bias};
 }
@@ -109,16 +117,19 @@ constexpr Linear<In, Out, false> from_torch(const Matrix<float, Out, In>& weight
   return {transpose(weight_out_in), {}};
 }
 
-// Draws weight, then bias, as torch.nn.Linear does: uniform within 1 / sqrt(In), in the order of PyTorch's layout.
+// Draws weight, then bias, as torch.nn.Linear does: uniform within 1 / sqrt(In), in the order of
+// PyTorch's layout.
 template <std::size_t In, std::size_t Out, bool Bias, random_generator Generator>
 constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) noexcept {
   constexpr float bound = detail::inverse_sqrt<In>;
   auto weights = detail::words(generator);
   for (std::size_t o = 0; o < Out; ++o)
-    for (std::size_t i = 0; i < In; ++i) linear.weight(i, o) = kernel::uniform_from(weights.next(), -bound, bound);
+    for (std::size_t i = 0; i < In; ++i)
+      linear.weight(i, o) = kernel::uniform_from(weights.next(), -bound, bound);
   if constexpr (Bias) {
     auto biases = detail::words(generator);
-    for (float& element : linear.bias.elements) element = kernel::uniform_from(biases.next(), -bound, bound);
+    for (float& element : linear.bias.elements)
+      element = kernel::uniform_from(biases.next(), -bound, bound);
   }
 }
 

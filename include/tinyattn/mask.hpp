@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The masks of attention, and triangles. In PyTorch a bool mask means "hide" in one interface and "keep" in
-// the next; here each meaning is a type of its own, and a bare Tensor<bool> is none.
+// The masks of attention, and triangles. In PyTorch a bool mask means "hide" in one interface and
+// "keep" in the next; here each meaning is a type of its own, and a bare Tensor<bool> is none.
 #pragma once
 
 #include "tinyattn/kernel/mask.hpp"
@@ -23,7 +23,8 @@ struct Causal {};
 // Query i sees keys 0 .. i + (source tokens - tokens): the last query sees them all.
 struct CausalBottomRight {};
 
-// The tensors of the masks below are [tokens, source tokens], or [source tokens] for all queries alike.
+// The tensors of the masks below are [tokens, source tokens], or [source tokens] for all queries
+// alike.
 
 // true = masked: attn_mask and key_padding_mask of torch.nn.MultiheadAttention.
 template <std::size_t... Extents>
@@ -60,15 +61,17 @@ constexpr void keep_where(const M& m, Out& out, auto keep) noexcept {
   static_assert(same_shape<M, Out>, "out must have the shape of m");
   for (std::size_t i = 0; i < LayoutOf<M>::batch * LayoutOf<M>::rows; ++i)
     for (std::size_t j = 0; j < LayoutOf<M>::cols; ++j)
-      out.data()[i * LayoutOf<Out>::stride + j] =
-          keep(i % LayoutOf<M>::rows, j) ? m.data()[i * LayoutOf<M>::stride + j] : typename M::value_type{};
+      out.data()[i * LayoutOf<Out>::stride + j] = keep(i % LayoutOf<M>::rows, j)
+                                                      ? m.data()[i * LayoutOf<M>::stride + j]
+                                                      : typename M::value_type{};
 }
 
 // Whether the extents of A are the last ones of M.
 template <class A, class M>
 inline constexpr bool is_tail = [] {
   bool same = A::rank <= M::rank && LayoutOf<A>::stride == LayoutOf<A>::cols;
-  for (std::size_t k = 1; same && k <= A::rank; ++k) same = A::extent(A::rank - k) == M::extent(M::rank - k);
+  for (std::size_t k = 1; same && k <= A::rank; ++k)
+    same = A::extent(A::rank - k) == M::extent(M::rank - k);
   return same;
 }();
 
@@ -78,11 +81,12 @@ constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
 
 }  // namespace detail
 
-// m with zeros above the diagonal: elements with j - i <= diagonal stay. A diagonal outside the matrix keeps
-// everything or nothing. `out` may be m; by value, the result stands on the stack.
+// m with zeros above the diagonal: elements with j - i <= diagonal stay. A diagonal outside the
+// matrix keeps everything or nothing. `out` may be m; by value, the result stands on the stack.
 template <tensor_like M, tensor_like Out>
 constexpr void tril(const M& m, std::ptrdiff_t diagonal, Out& out) noexcept {
-  detail::keep_where(m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) <= diagonal; });
+  detail::keep_where(
+      m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) <= diagonal; });
 }
 
 template <tensor_like M>
@@ -92,11 +96,12 @@ constexpr auto tril(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
   return out;
 }
 
-// m with zeros below the diagonal: elements with j - i >= diagonal stay. `out` may be m; by value, the result
-// stands on the stack.
+// m with zeros below the diagonal: elements with j - i >= diagonal stay. `out` may be m; by value,
+// the result stands on the stack.
 template <tensor_like M, tensor_like Out>
 constexpr void triu(const M& m, std::ptrdiff_t diagonal, Out& out) noexcept {
-  detail::keep_where(m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) >= diagonal; });
+  detail::keep_where(
+      m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) >= diagonal; });
 }
 
 template <tensor_like M>
@@ -106,19 +111,23 @@ constexpr auto triu(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
   return out;
 }
 
-// m with `value` where the mask is true. The mask has the shape of m, or of its last extents. `out` may be m; by
-// value, the result stands on the stack.
+// m with `value` where the mask is true. The mask has the shape of m, or of its last extents. `out`
+// may be m; by value, the result stands on the stack.
 template <class T, std::size_t... Extents, tensor_like Mask, std::size_t... ExtentsOut>
-constexpr void masked_fill(const Tensor<T, Extents...>& m, const Mask& mask, std::type_identity_t<T> value,
-                           Tensor<T, ExtentsOut...>& out) noexcept {
-  static_assert(std::is_same_v<typename Mask::value_type, bool>, "mask must be a Tensor<bool>, true = fill");
-  static_assert(detail::is_tail<Mask, Tensor<T, Extents...>>, "mask must have the shape of m, or of its last extents");
+constexpr void masked_fill(const Tensor<T, Extents...>& m, const Mask& mask,
+                           std::type_identity_t<T> value, Tensor<T, ExtentsOut...>& out) noexcept {
+  static_assert(std::is_same_v<typename Mask::value_type, bool>,
+                "mask must be a Tensor<bool>, true = fill");
+  static_assert(detail::is_tail<Mask, Tensor<T, Extents...>>,
+                "mask must have the shape of m, or of its last extents");
   static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
-  for (std::size_t i = 0; i < m.size(); ++i) out.elements[i] = mask.data()[i % mask.size()] ? value : m.elements[i];
+  for (std::size_t i = 0; i < m.size(); ++i)
+    out.elements[i] = mask.data()[i % mask.size()] ? value : m.elements[i];
 }
 
 template <class T, std::size_t... Extents, tensor_like Mask>
-constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, const Mask& mask, std::type_identity_t<T> value) noexcept {
+constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, const Mask& mask,
+                                            std::type_identity_t<T> value) noexcept {
   Tensor<T, Extents...> out{};
   masked_fill(m, mask, value, out);
   return out;
@@ -145,10 +154,12 @@ struct AnyShape {
 template <std::size_t... Extents>
 struct TensorShape {
   static constexpr bool is_mask = true;
-  static constexpr std::size_t row_stride = sizeof...(Extents) == 1 ? 0 : LayoutOf<Tensor<bool, Extents...>>::cols;
+  static constexpr std::size_t row_stride =
+      sizeof...(Extents) == 1 ? 0 : LayoutOf<Tensor<bool, Extents...>>::cols;
   template <std::size_t Tokens, std::size_t SourceTokens>
-  static constexpr bool fits = same_shape<Tensor<bool, Extents...>, Matrix<bool, Tokens, SourceTokens>> ||
-                               same_shape<Tensor<bool, Extents...>, Vector<bool, SourceTokens>>;
+  static constexpr bool fits =
+      same_shape<Tensor<bool, Extents...>, Matrix<bool, Tokens, SourceTokens>> ||
+      same_shape<Tensor<bool, Extents...>, Vector<bool, SourceTokens>>;
 };
 template <>
 struct MaskShape<NoMask> : AnyShape {};
@@ -168,22 +179,33 @@ struct MaskShape<AdditiveMask<Extents...>> : TensorShape<Extents...> {};
 namespace kernel {
 
 // What queries see of `keys` source tokens through a mask, as kernels take it.
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(NoMask, std::size_t, std::size_t keys) noexcept { return see_all(keys); }
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(Causal, std::size_t, std::size_t keys) noexcept { return {keys, 0}; }
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(CausalBottomRight, std::size_t tokens, std::size_t keys) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(NoMask, std::size_t, std::size_t keys) noexcept {
+  return see_all(keys);
+}
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(Causal, std::size_t, std::size_t keys) noexcept {
+  return {keys, 0};
+}
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(CausalBottomRight, std::size_t tokens,
+                                              std::size_t keys) noexcept {
   return {keys, static_cast<std::ptrdiff_t>(keys) - static_cast<std::ptrdiff_t>(tokens)};
 }
 template <std::size_t... Extents>
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const BlockMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
-  return with_flags(see_all(keys), mask.tensor.data(), false, detail::TensorShape<Extents...>::row_stride);
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const BlockMask<Extents...>& mask, std::size_t,
+                                              std::size_t keys) noexcept {
+  return with_flags(see_all(keys), mask.tensor.data(), false,
+                    detail::TensorShape<Extents...>::row_stride);
 }
 template <std::size_t... Extents>
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const KeepMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
-  return with_flags(see_all(keys), mask.tensor.data(), true, detail::TensorShape<Extents...>::row_stride);
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const KeepMask<Extents...>& mask, std::size_t,
+                                              std::size_t keys) noexcept {
+  return with_flags(see_all(keys), mask.tensor.data(), true,
+                    detail::TensorShape<Extents...>::row_stride);
 }
 template <std::size_t... Extents>
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const AdditiveMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
-  return with_addends(see_all(keys), mask.tensor.data(), detail::TensorShape<Extents...>::row_stride);
+TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const AdditiveMask<Extents...>& mask, std::size_t,
+                                              std::size_t keys) noexcept {
+  return with_addends(see_all(keys), mask.tensor.data(),
+                      detail::TensorShape<Extents...>::row_stride);
 }
 
 }  // namespace kernel

@@ -15,7 +15,8 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// 1 / sqrt(N), correctly rounded: the scale of the scores, and the bound of a Linear's first weights. A constant of the program.
+// 1 / sqrt(N), correctly rounded: the scale of the scores, and the bound of a Linear's first
+// weights. A constant of the program.
 template <std::size_t N>
 inline constexpr float inverse_sqrt = port::detail::inverse_sqrt_in_integers(N);
 
@@ -36,16 +37,20 @@ struct Exponential {
   typename Port::vec shifted;
 };
 
-// Added to a small float it rounds it to the nearest integer: 1.5 * 2^23, and the bias of an exponent, so that the low bits of
-// the sum are that of 2^n. Half-way between two integers, where an odd addend would show, no x * log2(e) lies.
+// Added to a small float it rounds it to the nearest integer: 1.5 * 2^23, and the bias of an
+// exponent, so that the low bits of the sum are that of 2^n. Half-way between two integers, where
+// an odd addend would show, no x * log2(e) lies.
 inline constexpr float round_to_integer = 0x1.8p23f + 127.0f;
 
-// x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The coefficients of q are
-// tests/reference/exp_coefficients.py's: a minimax fit, then the neighbours in float with the least worst case.
-inline constexpr float exp_coefficients[] = {0x1.124cp-7f, 0x1.555654p-5f, 0x1.555472p-3f, 0.5f, 1.0f, 1.0f};
+// x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The
+// coefficients of q are tests/reference/exp_coefficients.py's: a minimax fit, then the neighbours
+// in float with the least worst case.
+inline constexpr float exp_coefficients[] = {0x1.124cp-7f, 0x1.555654p-5f, 0x1.555472p-3f,
+                                             0.5f,         1.0f,           1.0f};
 inline constexpr std::size_t exp_degree = 6;
 
-// The coefficients in registers, for one evaluation. The fma of a single lane writes its sum over the addend, which is lost.
+// The coefficients in registers, for one evaluation. The fma of a single lane writes its sum over
+// the addend, which is lost.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(auto(&row)[exp_degree]) noexcept {
   if constexpr (Port::lanes == 1) {
@@ -70,11 +75,13 @@ TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port
   return {power, n, shifted};
 }
 
-// e^x for -87 <= x <= 0, and 0 for x = exp_is_zero, where n = -127 leaves no bit of the power of two; a NaN stays one.
+// e^x for -87 <= x <= 0, and 0 for x = exp_is_zero, where n = -127 leaves no bit of the power of
+// two; a NaN stays one.
 inline constexpr float exp_is_zero = -88.0f;
 
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(typename Port::vec x) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(
+    typename Port::vec x) noexcept {
   const auto e = reduce_exponent<Port>(x);
   return Port::mul(e.power, Port::exponent_bits(e.shifted));
 }
@@ -84,12 +91,15 @@ template <class Port>
 constexpr typename Port::vec exp(typename Port::vec x) noexcept {
   const auto smallest = Port::splat(-104.0f);       // below, e^x rounds to 0
   const auto largest = Port::splat(0x1.62e42ep6f);  // above, e^x rounds to infinity
-  const auto clamped = Port::select_less(largest, x, largest, Port::select_less(x, smallest, smallest, x));
+  const auto clamped =
+      Port::select_less(largest, x, largest, Port::select_less(x, smallest, smallest, x));
   const auto e = reduce_exponent<Port>(clamped);
   const auto shift = Port::splat(round_to_integer);
   const auto half = Port::fma(e.n, Port::splat(0.5f), shift);
-  const auto other_half = Port::add(Port::add(e.n, shift), Port::fma(half, Port::splat(-1.0f), shift));
-  const auto value = Port::mul(Port::mul(e.power, Port::exponent_bits(half)), Port::exponent_bits(other_half));
+  const auto other_half =
+      Port::add(Port::add(e.n, shift), Port::fma(half, Port::splat(-1.0f), shift));
+  const auto value =
+      Port::mul(Port::mul(e.power, Port::exponent_bits(half)), Port::exponent_bits(other_half));
   return Port::select_less(largest, x, Port::splat(infinity), value);
 }
 
@@ -102,7 +112,8 @@ constexpr float fma(float a, float b, float c) noexcept {
 
 // e^x within one unit in the last place; 0 below -104, infinity above 88.73.
 constexpr float exp(float x) noexcept {
-  return on_native_port([=](auto port) { return kernel::exp<typename decltype(port)::one_lane>(x); });
+  return on_native_port(
+      [=](auto port) { return kernel::exp<typename decltype(port)::one_lane>(x); });
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of vectors and matrices. Each output element is one chain of fused multiply-adds from +0, the
-// inner index rising: the same bits on every target.
+// Products of vectors and matrices. Each output element is one chain of fused multiply-adds from
+// +0, the inner index rising: the same bits on every target.
 #pragma once
 
 #include "tinyattn/kernel/matmul.hpp"
@@ -19,7 +19,8 @@ namespace kernel {
 // Matrix `index` of a batch; a single matrix is every item's.
 template <class M>
 TINYATTN_ALWAYS_INLINE constexpr Input input(const M& m, std::size_t index) noexcept {
-  return {detail::item(m, detail::LayoutOf<M>::batch == 1 ? 0 : index), detail::LayoutOf<M>::stride};
+  return {detail::item(m, detail::LayoutOf<M>::batch == 1 ? 0 : index),
+          detail::LayoutOf<M>::stride};
 }
 template <class M>
 TINYATTN_ALWAYS_INLINE constexpr Output output(M& m, std::size_t index) noexcept {
@@ -66,7 +67,8 @@ consteval bool check_matmul_transposed() noexcept {
 // The sum of u[k] * v[k].
 template <tensor_like U, tensor_like V>
 constexpr float dot(const U& u, const V& v) noexcept {
-  static_assert(detail::LayoutOf<U>::rank == 1 && detail::LayoutOf<V>::rank == 1, "u and v must be vectors");
+  static_assert(detail::LayoutOf<U>::rank == 1 && detail::LayoutOf<V>::rank == 1,
+                "u and v must be vectors");
   static_assert(detail::holds_floats<U> && detail::holds_floats<V>, "u and v must hold floats");
   static_assert(U::size() == V::size(), "u and v must have the same size");
   return on_native_port([&](auto port) {
@@ -89,8 +91,8 @@ constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
         kernel::matmul<decltype(port), kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
-            {LayoutA::rows, LayoutA::cols, LayoutB::cols, kernel::input(a, item), kernel::input(b, item), nullptr,
-             kernel::output(out, item)});
+            {LayoutA::rows, LayoutA::cols, LayoutB::cols, kernel::input(a, item),
+             kernel::input(b, item), nullptr, kernel::output(out, item)});
     });
 }
 
@@ -104,7 +106,9 @@ constexpr auto matmul(const A& a, const B& b) noexcept {
 
 template <class A>
 constexpr detail::Refused matmul(const A&, ...) noexcept {
-  static_assert(detail::no_such_call<A>, "matmul takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary");
+  static_assert(
+      detail::no_such_call<A>,
+      "matmul takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary");
   return {};
 }
 
@@ -120,8 +124,9 @@ constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
   if constexpr (kernel::check_matmul_transposed<A, B, Out>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
-        kernel::matmul_transposed<decltype(port)>({LayoutA::rows, LayoutA::cols, LayoutB::rows, kernel::input(a, item),
-                                                   kernel::input(b, item), nullptr, kernel::output(out, item)});
+        kernel::matmul_transposed<decltype(port)>({LayoutA::rows, LayoutA::cols, LayoutB::rows,
+                                                   kernel::input(a, item), kernel::input(b, item),
+                                                   nullptr, kernel::output(out, item)});
     });
 }
 
@@ -136,7 +141,8 @@ constexpr auto matmul_transposed(const A& a, const B& b) noexcept {
 template <class A>
 constexpr detail::Refused matmul_transposed(const A&, ...) noexcept {
   static_assert(detail::no_such_call<A>,
-                "matmul_transposed takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary");
+                "matmul_transposed takes (a, b) or (a, b, out): tensors of float; out is neither "
+                "const nor a temporary");
   return {};
 }
 

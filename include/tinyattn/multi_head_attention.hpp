@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention layers: MultiHeadAttention, which attention_layer.hpp holds, and the simpler ones on the way to it.
+// Attention layers: MultiHeadAttention, which attention_layer.hpp holds, and the simpler ones on
+// the way to it.
 #pragma once
 
 #include "tinyattn/attention_layer.hpp"
@@ -13,15 +14,21 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 // One head, no mask, no projection.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength>
-using SelfAttention =
-    MultiHeadAttention<AttentionConfig{.d_in = DIn, .d_out = DOut, .context_length = ContextLength, .causal = false, .out_proj = false}>;
+using SelfAttention = MultiHeadAttention<AttentionConfig{.d_in = DIn,
+                                                         .d_out = DOut,
+                                                         .context_length = ContextLength,
+                                                         .causal = false,
+                                                         .out_proj = false}>;
 
 // One head, causal, no projection.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength>
-using CausalAttention =
-    MultiHeadAttention<AttentionConfig{.d_in = DIn, .d_out = DOut, .context_length = ContextLength, .causal = true, .out_proj = false}>;
+using CausalAttention = MultiHeadAttention<AttentionConfig{.d_in = DIn,
+                                                           .d_out = DOut,
+                                                           .context_length = ContextLength,
+                                                           .causal = true,
+                                                           .out_proj = false}>;
 
-// Heads side by side, each with weights of its own: head h writes columns h * DOut to (h + 1) * DOut - 1.
+// Heads side by side, each with weights of its own: head h writes DOut columns from h * DOut on.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads>
 struct StackedCausalAttention {
   static_assert(NumHeads != 0, "num_heads must not be zero");
@@ -46,15 +53,19 @@ struct StackedCausalAttention {
   constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
     using LayoutX = detail::LayoutOf<X>;
     using LayoutOut = detail::LayoutOf<Out>;
-    constexpr bool columns = LayoutX::cols == DIn, fits = detail::same_shape<Out, detail::WithCols<X, DOut * NumHeads>>;
+    constexpr bool columns = LayoutX::cols == DIn,
+                   fits = detail::same_shape<Out, detail::WithCols<X, DOut * NumHeads>>;
     static_assert(columns, "x must have d_in columns");
-    static_assert(detail::holds_floats<X> && detail::is_writable<Out>, "x and out must hold floats, and out not be const");
+    static_assert(detail::holds_floats<X> && detail::is_writable<Out>,
+                  "x and out must hold floats, and out not be const");
     static_assert(!columns || fits, "out must have the tokens of x and d_out * num_heads columns");
     if constexpr (columns && fits && detail::is_writable<Out>)
       for (std::size_t item = 0; item < LayoutX::batch; ++item)
         for (std::size_t head = 0; head < NumHeads; ++head) {
-          const MatrixView<const float, LayoutX::rows, DIn, LayoutX::stride> item_x{detail::item(x, item)};
-          MatrixView<float, LayoutX::rows, DOut, LayoutOut::stride> head_out{detail::item(out, item) + head * DOut};
+          const MatrixView<const float, LayoutX::rows, DIn, LayoutX::stride> item_x{
+              detail::item(x, item)};
+          MatrixView<float, LayoutX::rows, DOut, LayoutOut::stride> head_out{
+              detail::item(out, item) + head * DOut};
           heads[head].forward(item_x, head_out, workspace);
         }
   }
@@ -62,15 +73,19 @@ struct StackedCausalAttention {
   template <class X>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out, workspace): out is neither const nor a temporary, and workspace is this layer's Workspace");
+                  "forward takes (x, out, workspace): out is neither const nor a temporary, and "
+                  "workspace is this layer's Workspace");
     return {};
   }
 
-  friend constexpr bool operator==(const StackedCausalAttention&, const StackedCausalAttention&) = default;
+  friend constexpr bool operator==(const StackedCausalAttention&,
+                                   const StackedCausalAttention&) = default;
 };
 
-template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads, random_generator Generator>
-constexpr void initialize(StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>& module, Generator& generator) noexcept {
+template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads,
+          random_generator Generator>
+constexpr void initialize(StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>& module,
+                          Generator& generator) noexcept {
   for (auto& head : module.heads) initialize(head, generator);
 }
 

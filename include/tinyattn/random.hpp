@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two generators whose streams are the same everywhere: the Mersenne twister, to repeat PyTorch's draws, and
-// Philox, counter-based, whose draws depend on nothing but their position.
+// Two generators whose streams are the same everywhere: the Mersenne twister, to repeat PyTorch's
+// draws, and Philox, counter-based, whose draws depend on nothing but their position.
 #pragma once
 
 #include "tinyattn/math.hpp"
@@ -15,15 +15,16 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
-// MT19937 of Matsumoto and Nishimura, "Mersenne Twister", 1998, seeded as in their version of 2002: the
-// generator behind torch.manual_seed and std::mt19937. 2,500 bytes of state.
+// MT19937 of Matsumoto and Nishimura, "Mersenne Twister", 1998, seeded as in their version of 2002:
+// the generator behind torch.manual_seed and std::mt19937. 2,500 bytes of state.
 class Mt19937 {
  public:
   using result_type = std::uint32_t;
 
   explicit constexpr Mt19937(std::uint32_t seed) noexcept {
     state_[0] = seed;
-    for (std::uint32_t i = 1; i < size; ++i) state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
+    for (std::uint32_t i = 1; i < size; ++i)
+      state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
   }
 
   static constexpr result_type(min)() noexcept { return 0; }
@@ -66,11 +67,13 @@ struct PhiloxBlock {
 
 }  // namespace detail
 
-// Philox 4x32 with ten rounds: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-// 2011. A block is a function of seed, stream and counter alone; whoever draws takes a stream for itself.
+// Philox 4x32 with ten rounds: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
+// 1, 2, 3", 2011. A block is a function of seed, stream and counter alone; whoever draws takes a
+// stream for itself.
 class Philox4x32 {
  public:
-  explicit constexpr Philox4x32(std::uint64_t seed, std::uint64_t stream = 0) noexcept : seed_(seed), stream_(stream) {}
+  explicit constexpr Philox4x32(std::uint64_t seed, std::uint64_t stream = 0) noexcept
+      : seed_(seed), stream_(stream) {}
 
   // The counter's words are counter low, high, stream low, high; the key's are seed low, high.
   constexpr std::array<std::uint32_t, 4> block(std::uint64_t counter) const noexcept {
@@ -86,7 +89,8 @@ class Philox4x32 {
       const auto& words = block.words;
       const std::uint64_t first = std::uint64_t{0xd2511f53u} * words[0];
       const std::uint64_t second = std::uint64_t{0xcd9e8d57u} * words[2];
-      block = {{high(second) ^ words[1] ^ key[0], low(second), high(first) ^ words[3] ^ key[1], low(first)}};
+      block = {{high(second) ^ words[1] ^ key[0], low(second), high(first) ^ words[3] ^ key[1],
+                low(first)}};
       key[0] += 0x9e3779b9u;
       key[1] += 0xbb67ae85u;
     }
@@ -101,8 +105,12 @@ class Philox4x32 {
   }
 
  private:
-  static constexpr std::uint32_t low(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x); }
-  static constexpr std::uint32_t high(std::uint64_t x) noexcept { return static_cast<std::uint32_t>(x >> 32); }
+  static constexpr std::uint32_t low(std::uint64_t x) noexcept {
+    return static_cast<std::uint32_t>(x);
+  }
+  static constexpr std::uint32_t high(std::uint64_t x) noexcept {
+    return static_cast<std::uint32_t>(x >> 32);
+  }
 
   std::uint64_t seed_;
   std::uint64_t stream_;
@@ -110,8 +118,8 @@ class Philox4x32 {
 
 namespace detail {
 
-// The words of one call, one after the other: the Mersenne twister's next ones, or those of the Philox
-// stream that the call takes when it draws its first.
+// The words of one call, one after the other: the Mersenne twister's next ones, or those of the
+// Philox stream that the call takes when it draws its first.
 class MtWords {
  public:
   explicit constexpr MtWords(Mt19937& generator) noexcept : generator_(&generator) {}
@@ -123,7 +131,8 @@ class MtWords {
 
 class PhiloxWords {
  public:
-  explicit constexpr PhiloxWords(Philox4x32& generator) noexcept : generator_(&generator), stream_(generator) {}
+  explicit constexpr PhiloxWords(Philox4x32& generator) noexcept
+      : generator_(&generator), stream_(generator) {}
   constexpr std::uint32_t next() noexcept {
     if (drawn_ == 0) stream_ = generator_->take_stream();
     if (drawn_ % 4 == 0) block_ = stream_.plain_block(drawn_ / 4);
@@ -166,7 +175,8 @@ constexpr float uniform(Generator& generator, float low, float high) noexcept {
   return kernel::uniform_from(detail::words(generator).next(), low, high);
 }
 
-// A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed. By value, it stands on the stack.
+// A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed. By value, it stands
+// on the stack.
 template <random_generator Generator, std::size_t... Extents>
 constexpr void rand(Generator& generator, Tensor<float, Extents...>& out) noexcept {
   auto words = detail::words(generator);

@@ -14,25 +14,30 @@
 #else
 #define TINYATTN_SIZE(count) ((size_t)(count))
 #endif
-#define TINYATTN_FEWER(count, most) (TINYATTN_SIZE(count) < (most) ? TINYATTN_SIZE(count) : TINYATTN_SIZE(most))
+#define TINYATTN_FEWER(count, most) \
+  (TINYATTN_SIZE(count) < (most) ? TINYATTN_SIZE(count) : TINYATTN_SIZE(most))
 
 /* Rows of scratch are whole vectors, of up to TINYATTN_LANES floats. So many queries are projected
  * at a time, and so many attend. */
 #if defined(__x86_64__) || defined(__i386__)
 #define TINYATTN_LANES 16u
-#define TINYATTN_BLOCK_ROWS(tokens) TINYATTN_FEWER(tokens, (tokens) < 64u ? 16u : TINYATTN_FEWER((tokens) / 4u, 96u))
+#define TINYATTN_BLOCK_ROWS(tokens) \
+  TINYATTN_FEWER(tokens, (tokens) < 64u ? 16u : TINYATTN_FEWER((tokens) / 4u, 96u))
 #define TINYATTN_QUERY_ROWS(tokens) TINYATTN_FEWER(tokens, 16u)
 #else
 #define TINYATTN_LANES 4u
 #define TINYATTN_BLOCK_ROWS(tokens) TINYATTN_FEWER(tokens, 4u)
 #define TINYATTN_QUERY_ROWS(tokens) TINYATTN_FEWER(tokens, 4u)
 #endif
-#define TINYATTN_PADDED(count) ((TINYATTN_SIZE(count) + TINYATTN_LANES - 1u) / TINYATTN_LANES * TINYATTN_LANES)
+#define TINYATTN_PADDED(count) \
+  ((TINYATTN_SIZE(count) + TINYATTN_LANES - 1u) / TINYATTN_LANES * TINYATTN_LANES)
 
 /* Both grow with both counts of tokens: what suffices for the longest input suffices for all. */
-#define TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens) (TINYATTN_QUERY_ROWS(tokens) * TINYATTN_PADDED(source_tokens))
-#define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)                                                              \
-  (TINYATTN_SIZE(d_out) * (TINYATTN_PADDED(source_tokens) + TINYATTN_SIZE(source_tokens) + TINYATTN_BLOCK_ROWS(tokens)) + \
+#define TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens) \
+  (TINYATTN_QUERY_ROWS(tokens) * TINYATTN_PADDED(source_tokens))
+#define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)                               \
+  (TINYATTN_SIZE(d_out) * (TINYATTN_PADDED(source_tokens) + TINYATTN_SIZE(source_tokens) + \
+                           TINYATTN_BLOCK_ROWS(tokens)) +                                  \
    TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens))
 
 #endif

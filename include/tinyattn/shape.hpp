@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Shapes: tensors whose extents are part of their type, and views of their columns. A tensor owns its
-// elements, in place and row-major; there is no heap and nothing to free, and a constexpr one lies in flash.
+// Shapes: tensors whose extents are part of their type, and views of their columns. A tensor owns
+// its elements, in place and row-major; there is no heap and nothing to free, and a constexpr one
+// lies in flash.
 #pragma once
 
 #include "tinyattn/port/native.hpp"
@@ -16,8 +17,10 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::detail {
 
-// Whether their product is a number of elements that an object may have: no more than PTRDIFF_MAX bytes.
-consteval bool is_addressable(std::size_t element_size, std::initializer_list<std::size_t> extents) noexcept {
+// Whether their product is a number of elements that an object may have: no more than PTRDIFF_MAX
+// bytes.
+consteval bool is_addressable(std::size_t element_size,
+                              std::initializer_list<std::size_t> extents) noexcept {
   std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / element_size;
   for (const std::size_t extent : extents) most = extent == 0 ? most : most / extent;
   return most != 0;
@@ -31,7 +34,8 @@ template <class T, std::size_t... Extents>
 struct Tensor {
   static_assert(sizeof...(Extents) != 0, "a tensor needs an extent");
   static_assert(((Extents != 0) && ...), "an extent must not be zero");
-  static_assert(detail::is_addressable(sizeof(T), {Extents...}), "a tensor has more bytes than this target can address");
+  static_assert(detail::is_addressable(sizeof(T), {Extents...}),
+                "a tensor has more bytes than this target can address");
 
   using value_type = T;
   static constexpr std::size_t rank = sizeof...(Extents);
@@ -74,8 +78,8 @@ using Matrix = Tensor<T, Rows, Cols>;
 template <class T, std::size_t Size>
 using Vector = Tensor<T, Size>;
 
-// Some columns of a matrix, where they are: row i starts `Stride` elements behind row i - 1. A head of
-// attention is such a view of the queries, keys and values.
+// Some columns of a matrix, where they are: row i starts `Stride` elements behind row i - 1. A head
+// of attention is such a view of the queries, keys and values.
 template <class T, std::size_t Rows, std::size_t Cols, std::size_t Stride>
 struct MatrixView {
   static_assert(Rows != 0 && Cols != 0, "an extent must not be zero");
@@ -91,7 +95,9 @@ struct MatrixView {
   }
   TINYATTN_ALWAYS_INLINE constexpr T* data() const noexcept { return first; }
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t size() noexcept { return Rows * Cols; }
-  TINYATTN_ALWAYS_INLINE static constexpr std::size_t extent(std::size_t axis) noexcept { return axis == 0 ? Rows : Cols; }
+  TINYATTN_ALWAYS_INLINE static constexpr std::size_t extent(std::size_t axis) noexcept {
+    return axis == 0 ? Rows : Cols;
+  }
 };
 
 }  // namespace tinyattn
@@ -114,7 +120,8 @@ struct Layout<Tensor<T, Extents...>> {
   static constexpr std::size_t stride = cols;
 
   template <std::size_t Cols, std::size_t... Axis>
-  static auto with_cols(std::index_sequence<Axis...>) -> Tensor<T, (Axis + 1 == rank ? Cols : Extents)...>;
+  static auto with_cols(std::index_sequence<Axis...>)
+      -> Tensor<T, (Axis + 1 == rank ? Cols : Extents)...>;
   template <std::size_t... Axis>
   static auto leading(std::index_sequence<Axis...>) -> std::index_sequence<extents[Axis]...>;
   using batch_extents = decltype(leading(std::make_index_sequence<(rank > 2 ? rank - 2 : 0)>{}));
@@ -130,7 +137,8 @@ struct Layout<MatrixView<T, Rows, Cols, Stride>> {
   using batch_extents = std::index_sequence<>;
 
   template <std::size_t NewCols, std::size_t... Axis>
-  static auto with_cols(std::index_sequence<Axis...>) -> Matrix<std::remove_const_t<T>, Rows, NewCols>;
+  static auto with_cols(std::index_sequence<Axis...>)
+      -> Matrix<std::remove_const_t<T>, Rows, NewCols>;
 };
 
 template <class M>
@@ -138,16 +146,19 @@ using LayoutOf = Layout<std::remove_cvref_t<M>>;
 
 // A tensor shaped like M but for its last extent.
 template <class M, std::size_t Cols>
-using WithCols = decltype(LayoutOf<M>::template with_cols<Cols>(std::make_index_sequence<LayoutOf<M>::rank>{}));
+using WithCols =
+    decltype(LayoutOf<M>::template with_cols<Cols>(std::make_index_sequence<LayoutOf<M>::rank>{}));
 
 template <class M>
 using Like = WithCols<M, LayoutOf<M>::cols>;
 
 // The weights that queries shaped like M give: [..., num_heads, tokens, source tokens].
 template <class M, std::size_t NumHeads, std::size_t SourceTokens, std::size_t... Batch>
-auto with_heads(std::index_sequence<Batch...>) -> Tensor<float, Batch..., NumHeads, LayoutOf<M>::rows, SourceTokens>;
+auto with_heads(std::index_sequence<Batch...>)
+    -> Tensor<float, Batch..., NumHeads, LayoutOf<M>::rows, SourceTokens>;
 template <class M, std::size_t NumHeads, std::size_t SourceTokens>
-using WithHeads = decltype(with_heads<M, NumHeads, SourceTokens>(typename LayoutOf<M>::batch_extents{}));
+using WithHeads =
+    decltype(with_heads<M, NumHeads, SourceTokens>(typename LayoutOf<M>::batch_extents{}));
 
 // The first element of matrix `item` of a batch.
 template <class M>
@@ -158,16 +169,18 @@ constexpr auto item(M& m, std::size_t item) noexcept {
 template <class A, class B>
 inline constexpr bool same_shape = std::is_same_v<Like<A>, Like<B>>;
 template <class A, class B>
-inline constexpr bool same_batch = std::is_same_v<typename LayoutOf<A>::batch_extents, typename LayoutOf<B>::batch_extents>;
+inline constexpr bool same_batch =
+    std::is_same_v<typename LayoutOf<A>::batch_extents, typename LayoutOf<B>::batch_extents>;
 template <class M>
-inline constexpr bool holds_floats = std::is_same_v<typename std::remove_cvref_t<M>::value_type, float>;
+inline constexpr bool holds_floats =
+    std::is_same_v<typename std::remove_cvref_t<M>::value_type, float>;
 
 // Whether elements of type T can be written through M, as an output's are.
 template <class M, class T = float>
 inline constexpr bool is_writable = std::is_same_v<decltype(std::declval<M&>().data()), T*>;
 
-// For forms that are chosen if no other fits, since nothing converts worse than to `...`, and little worse than to
-// Anything: they say a sentence. The value is false, but depends on the call.
+// For forms that are chosen if no other fits, since nothing converts worse than to `...`, and
+// little worse than to Anything: they say a sentence. The value is false, but depends on the call.
 template <class...>
 inline constexpr bool no_such_call = false;
 struct Anything {

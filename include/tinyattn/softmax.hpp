@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax and its relatives, over the last dimension. Each row is summed in sixteen lanes and multiplied
-// by the reciprocal of its sum.
+// Softmax and its relatives, over the last dimension. Each row is summed in sixteen lanes and
+// multiplied by the reciprocal of its sum.
 #pragma once
 
 #include "tinyattn/kernel/softmax.hpp"
@@ -27,17 +27,19 @@ consteval bool check_rows() noexcept {
 
 // Calls step(from, to, count) for every row of m and of out.
 template <class M, class Out>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out, const auto& step) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out,
+                                                   const auto& step) noexcept {
   using LayoutM = detail::LayoutOf<M>;
   for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
-    step(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride, LayoutM::cols);
+    step(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride,
+         LayoutM::cols);
 }
 
 }  // namespace kernel
 
-// e^(scale * (m[j] - m)) over their sum, row by row. An element of -infinity becomes 0, and a row of
-// nothing else zeros; a NaN makes its row NaN. scale >= 0; below 2^-126 it is 0, and what takes part has equal shares.
-// `out` may be m.
+// e^(scale * (m[j] - m)) over their sum, row by row. An element of -infinity becomes 0, and a row
+// of nothing else zeros; a NaN makes its row NaN. scale >= 0; below 2^-126 it is 0, and what takes
+// part has equal shares. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void softmax(const M& m, float scale, Out& out) noexcept {
   if constexpr (kernel::check_rows<M, Out>())
@@ -55,7 +57,8 @@ constexpr void softmax(const M& m, float scale, Out& out) noexcept {
       if constexpr (kernel::is_short<Port, cols>)
         kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, scale);
       else
-        kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::see_all(cols), 0, scale);
+        kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::see_all(cols), 0,
+                                                       scale);
     });
 }
 
@@ -74,14 +77,14 @@ constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
 
 template <class M>
 constexpr detail::Refused softmax(const M&, detail::Anything, ...) noexcept {
-  static_assert(
-      detail::no_such_call<M>,
-      "softmax takes (m), (m, scale), (m, out) or (m, scale, out): tensors of float of one shape; out is neither const nor a temporary");
+  static_assert(detail::no_such_call<M>,
+                "softmax takes (m), (m, scale), (m, out) or (m, scale, out): tensors of float of "
+                "one shape; out is neither const nor a temporary");
   return {};
 }
 
-// Each row multiplied by 1 / its sum, which is infinite below 2^-128; a row whose sum is 0 becomes zeros, signed
-// as its elements. `out` may be m.
+// Each row multiplied by 1 / its sum, which is infinite below 2^-128; a row whose sum is 0 becomes
+// zeros, signed as its elements. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
   if constexpr (kernel::check_rows<M, Out>())
@@ -103,12 +106,13 @@ constexpr auto normalize(const M& m) noexcept {
 template <class M>
 constexpr detail::Refused normalize(const M&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<M>,
-                "normalize takes (m) or (m, out): tensors of float of one shape; out is neither const nor a temporary");
+                "normalize takes (m) or (m, out): tensors of float of one shape; out is neither "
+                "const nor a temporary");
   return {};
 }
 
-// e^m[j] over their sum, as the definition says it: overflows above 88.7, and is zeros where every e^m[j] is 0,
-// which softmax avoids. `out` may be m.
+// e^m[j] over their sum, as the definition says it: overflows above 88.7, and is zeros where every
+// e^m[j] is 0, which softmax avoids. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void softmax_naive(const M& m, Out& out) noexcept {
   if constexpr (kernel::check_rows<M, Out>())
@@ -132,7 +136,8 @@ constexpr auto softmax_naive(const M& m) noexcept {
 template <class M>
 constexpr detail::Refused softmax_naive(const M&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<M>,
-                "softmax_naive takes (m) or (m, out): tensors of float of one shape; out is neither const nor a temporary");
+                "softmax_naive takes (m) or (m, out): tensors of float of one shape; out is "
+                "neither const nor a temporary");
   return {};
 }
 

@@ -12,7 +12,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
-// A matrix or vector from its elements; the shape is deduced: matrix<float>({{1, 2, 3}, {4, 5, 6}}) is 2 x 3.
+// A matrix or vector from its elements; the shape is deduced: matrix<float>({{1, 2, 3}, {4, 5, 6}})
+// is 2 x 3.
 template <class T, std::size_t Rows, std::size_t Cols>
 constexpr Matrix<T, Rows, Cols> matrix(const T (&rows)[Rows][Cols]) noexcept {
   Matrix<T, Rows, Cols> out{};
@@ -48,13 +49,15 @@ constexpr Tensor<T, Extents...> ones() noexcept {
 
 // Columns first .. first + Count - 1 of m, which must be there; not copied: lives no longer than m.
 template <std::size_t Count, class T, std::size_t Rows, std::size_t Cols>
-constexpr MatrixView<T, Rows, Count, Cols> columns(Matrix<T, Rows, Cols>& m, std::size_t first) noexcept {
+constexpr MatrixView<T, Rows, Count, Cols> columns(Matrix<T, Rows, Cols>& m,
+                                                   std::size_t first) noexcept {
   static_assert(Count <= Cols, "a view has no more columns than its matrix");
   return {m.data() + first};
 }
 
 template <std::size_t Count, class T, std::size_t Rows, std::size_t Cols>
-constexpr MatrixView<const T, Rows, Count, Cols> columns(const Matrix<T, Rows, Cols>& m, std::size_t first) noexcept {
+constexpr MatrixView<const T, Rows, Count, Cols> columns(const Matrix<T, Rows, Cols>& m,
+                                                         std::size_t first) noexcept {
   static_assert(Count <= Cols, "a view has no more columns than its matrix");
   return {m.data() + first};
 }
@@ -68,7 +71,8 @@ void columns(const Matrix<T, Rows, Cols>&&, std::size_t) = delete;  // the matri
 template <tensor_like M, tensor_like Out>
 constexpr void row(const M& m, std::size_t i, Out& out) noexcept {
   static_assert(detail::LayoutOf<M>::rank == 2, "row takes a matrix");
-  static_assert(detail::LayoutOf<Out>::rank == 1 && Out::size() == detail::LayoutOf<M>::cols, "out must be a vector of a row's size");
+  static_assert(detail::LayoutOf<Out>::rank == 1 && Out::size() == detail::LayoutOf<M>::cols,
+                "out must be a vector of a row's size");
   for (std::size_t j = 0; j < out.size(); ++j) out(j) = m(i, j);
 }
 
@@ -101,12 +105,15 @@ template <tensor_like A, tensor_like B, tensor_like Out>
 constexpr void concat_columns(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<A>;
   using LayoutB = detail::LayoutOf<B>;
-  static_assert(LayoutA::rows == LayoutB::rows && detail::same_batch<A, B>, "a and b must have the same number of rows");
-  static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutA::cols + LayoutB::cols>>, "out must have the columns of a and of b");
+  static_assert(LayoutA::rows == LayoutB::rows && detail::same_batch<A, B>,
+                "a and b must have the same number of rows");
+  static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutA::cols + LayoutB::cols>>,
+                "out must have the columns of a and of b");
   for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i) {
     auto* const to = out.data() + i * detail::LayoutOf<Out>::stride;
     for (std::size_t j = 0; j < LayoutA::cols; ++j) to[j] = a.data()[i * LayoutA::stride + j];
-    for (std::size_t j = 0; j < LayoutB::cols; ++j) to[LayoutA::cols + j] = b.data()[i * LayoutB::stride + j];
+    for (std::size_t j = 0; j < LayoutB::cols; ++j)
+      to[LayoutA::cols + j] = b.data()[i * LayoutB::stride + j];
   }
 }
 
@@ -119,9 +126,11 @@ constexpr auto concat_columns(const A& a, const B& b) noexcept {
 
 // Two of one shape make a batch: one more leading extent.
 template <class T, std::size_t... Extents, std::size_t... ExtentsB, std::size_t... ExtentsOut>
-constexpr void stack(const Tensor<T, Extents...>& a, const Tensor<T, ExtentsB...>& b, Tensor<T, ExtentsOut...>& out) noexcept {
+constexpr void stack(const Tensor<T, Extents...>& a, const Tensor<T, ExtentsB...>& b,
+                     Tensor<T, ExtentsOut...>& out) noexcept {
   static_assert(detail::same_shape<decltype(a), decltype(b)>, "a and b must have the same shape");
-  static_assert(detail::same_shape<decltype(out), Tensor<T, 2, Extents...>>, "out must have the extents of a behind a 2");
+  static_assert(detail::same_shape<decltype(out), Tensor<T, 2, Extents...>>,
+                "out must have the extents of a behind a 2");
   for (std::size_t i = 0; i < a.size(); ++i) {
     out.elements[i] = a.elements[i];
     out.elements[a.size() + i] = b.elements[i];
@@ -129,7 +138,8 @@ constexpr void stack(const Tensor<T, Extents...>& a, const Tensor<T, ExtentsB...
 }
 
 template <class T, std::size_t... Extents, std::size_t... ExtentsB>
-constexpr Tensor<T, 2, Extents...> stack(const Tensor<T, Extents...>& a, const Tensor<T, ExtentsB...>& b) noexcept {
+constexpr Tensor<T, 2, Extents...> stack(const Tensor<T, Extents...>& a,
+                                         const Tensor<T, ExtentsB...>& b) noexcept {
   Tensor<T, 2, Extents...> out{};
   stack(a, b, out);
   return out;
@@ -146,8 +156,9 @@ constexpr void add(const A& a, const B& b, Out& out) noexcept {
     on_native_port([&](auto port) {
       using LayoutA = detail::LayoutOf<A>;
       for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i)
-        kernel::add_rows<decltype(port)>(a.data() + i * LayoutA::stride, b.data() + i * detail::LayoutOf<B>::stride,
-                                         out.data() + i * detail::LayoutOf<Out>::stride, LayoutA::cols);
+        kernel::add_rows<decltype(port)>(
+            a.data() + i * LayoutA::stride, b.data() + i * detail::LayoutOf<B>::stride,
+            out.data() + i * detail::LayoutOf<Out>::stride, LayoutA::cols);
     });
 }
 
@@ -160,7 +171,9 @@ constexpr auto add(const A& a, const B& b) noexcept {
 
 template <tensor_like A>
 constexpr detail::Refused add(const A&, ...) noexcept {
-  static_assert(detail::no_such_call<A>, "add takes (a, b) or (a, b, out): tensors of one shape; out is neither const nor a temporary");
+  static_assert(detail::no_such_call<A>,
+                "add takes (a, b) or (a, b, out): tensors of one shape; out is neither const nor a "
+                "temporary");
   return {};
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiled library, libtinyattn, for C99 and for whatever can call C: the kernels of tinyattn with shapes that are known at run time.
- * The bits are those of the C++ headers, on every target.
+ * The compiled library, libtinyattn, for C99 and for whatever can call C: the kernels of tinyattn
+ * with shapes that are known at run time. The bits are those of the C++ headers, on every target.
  *
- * All matrices are row-major arrays of float without gaps. Nothing is allocated: scratch is the caller's, and counted in floats. Sizes that
- * make no sense, and pointers that are null where an array is needed, return TINYATTN_BAD_ARGUMENT; the output is then untouched.
- * Calls share nothing but what they are given, so that threads may call at once. */
+ * All matrices are row-major arrays of float without gaps. Nothing is allocated: scratch is the
+ * caller's, and counted in floats. Sizes that make no sense, and pointers that are null where an
+ * array is needed, return TINYATTN_BAD_ARGUMENT; the output is then untouched. Calls share nothing
+ * but what they are given, so that threads may call at once. */
 #ifndef TINYATTN_TINYATTN_H
 #define TINYATTN_TINYATTN_H
 
@@ -26,7 +27,8 @@ extern "C" {
 
 typedef enum tinyattn_status { TINYATTN_OK = 0, TINYATTN_BAD_ARGUMENT = 1 } tinyattn_status;
 
-/* Which keys a query sees. A key that is not seen is skipped: a NaN in it does not leak. A query that sees none gives zeros. */
+/* Which keys a query sees. A key that is not seen is skipped: a NaN in it does not leak. A query
+ * that sees none gives zeros. */
 typedef enum tinyattn_mask_kind {
   TINYATTN_NO_MASK = 0,
   TINYATTN_CAUSAL,              /* query i sees keys 0 .. i */
@@ -36,7 +38,8 @@ typedef enum tinyattn_mask_kind {
   TINYATTN_ADDITIVE_MASK        /* added to the scaled score; -infinity = masked */
 } tinyattn_mask_kind;
 
-/* The last three kinds have elements, [tokens, source_tokens] or, with one row for all queries, [source_tokens]. */
+/* The last three kinds have elements, [tokens, source_tokens] or, with one row for all queries,
+ * [source_tokens]. */
 typedef struct tinyattn_mask {
   tinyattn_mask_kind kind;
   bool one_row;
@@ -50,8 +53,8 @@ typedef struct tinyattn_linear {
   const float* bias;   /* [out], or null */
 } tinyattn_linear;
 
-/* Multi-head attention, section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017. Head h attends over columns
- * h * (d_out / num_heads) and on of the queries, keys and values. */
+/* Multi-head attention, section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017. Head h
+ * attends over columns h * (d_out / num_heads) and on of the queries, keys and values. */
 typedef struct tinyattn_layer {
   size_t d_in;
   size_t d_out;                      /* of all heads together; a multiple of num_heads */
@@ -61,12 +64,14 @@ typedef struct tinyattn_layer {
   tinyattn_linear out_proj;          /* [d_out, d_out]; without a weight there is no projection */
 } tinyattn_layer;
 
-/* Floats of scratch that a call takes: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or by these functions. */
+/* Floats of scratch that a call takes: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or
+ * by these functions. */
 TINYATTN_API size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens);
 TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens);
 
-/* The instruction set that this process computes with: "avx512", "fpu", ... On x86-64 it is chosen at the first call, the best that
- * the processor has; the environment variable TINYATTN_PORT may ask for another one by name, and is ignored if the processor lacks it. */
+/* The instruction set that this process computes with: "avx512", "fpu", ... On x86-64 it is chosen
+ * at the first call, the best that the processor has; the environment variable TINYATTN_PORT may
+ * ask for another one by name, and is ignored if the processor lacks it. */
 TINYATTN_API const char* tinyattn_port(void);
 
 /* out = a . b
@@ -75,17 +80,22 @@ TINYATTN_API const char* tinyattn_port(void);
  *   b    [inner, cols]
  *   out  [rows, cols]   may not overlap a or b
  *
- * No size may be 0. Each element is one chain of fused multiply-adds from +0, the inner index rising. */
-TINYATTN_API tinyattn_status tinyattn_matmul(size_t rows, size_t inner, size_t cols, const float* a, const float* b, float* out);
+ * No size may be 0. Each element is one chain of fused multiply-adds from +0, the inner index
+ * rising. */
+TINYATTN_API tinyattn_status tinyattn_matmul(size_t rows, size_t inner, size_t cols, const float* a,
+                                             const float* b, float* out);
 
 /* out = a . b transposed, b [cols, inner]. */
-TINYATTN_API tinyattn_status tinyattn_matmul_transposed(size_t rows, size_t inner, size_t cols, const float* a, const float* b, float* out);
+TINYATTN_API tinyattn_status tinyattn_matmul_transposed(size_t rows, size_t inner, size_t cols,
+                                                        const float* a, const float* b, float* out);
 
-/* Each row of m [rows, cols]: e^(scale * (m[j] - largest)) over their sum. -infinity becomes 0, a row of nothing else zeros; a NaN makes
- * its row NaN. scale >= 0; `out` may be m. */
-TINYATTN_API tinyattn_status tinyattn_softmax(size_t rows, size_t cols, float scale, const float* m, float* out);
+/* Each row of m [rows, cols]: e^(scale * (m[j] - largest)) over their sum. -infinity becomes 0, a
+ * row of nothing else zeros; a NaN makes its row NaN. scale >= 0; `out` may be m. */
+TINYATTN_API tinyattn_status tinyattn_softmax(size_t rows, size_t cols, float scale, const float* m,
+                                              float* out);
 
-/* 1 / sqrt(head_dim), correctly rounded: the scale of scores. 0 for 0. In integers, so that no double reaches a firmware. */
+/* 1 / sqrt(head_dim), correctly rounded: the scale of scores. 0 for 0. In integers, so that no
+ * double reaches a firmware. */
 TINYATTN_API float tinyattn_inverse_sqrt(size_t head_dim);
 
 /* out = softmax(query . key transposed / sqrt(key_dim)) . value
@@ -98,31 +108,39 @@ TINYATTN_API float tinyattn_inverse_sqrt(size_t head_dim);
  *   scratch  [TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens)]
  *
  * No size may be 0. */
-TINYATTN_API tinyattn_status tinyattn_attention(size_t tokens, size_t source_tokens, size_t key_dim, size_t value_dim, const float* query,
-                                                const float* key, const float* value, const tinyattn_mask* mask, float* out,
+TINYATTN_API tinyattn_status tinyattn_attention(size_t tokens, size_t source_tokens, size_t key_dim,
+                                                size_t value_dim, const float* query,
+                                                const float* key, const float* value,
+                                                const tinyattn_mask* mask, float* out,
                                                 float* scratch);
 
-/* Self-attention over `tokens` rows of x, without a mask but layer->causal: a firmware that has no other carries no code for them.
+/* Self-attention over `tokens` rows of x, without a mask but layer->causal: a firmware that has no
+ * other carries no code for them.
  *
  *   x        [tokens, d_in]
  *   out      [tokens, d_out]   may be x if d_out <= d_in; may not overlap it otherwise
  *   scratch  [TINYATTN_LAYER_SCRATCH(d_out, tokens, tokens)]
  *
  * 0 tokens are fine: nothing is done then. No other size may be 0. */
-TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_t tokens, const float* x, float* out, float* scratch);
+TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_t tokens,
+                                              const float* x, float* out, float* scratch);
 
-/* Cross-attention: queries from one input, keys and values from others. With one input for all, self-attention with a mask.
+/* Cross-attention: queries from one input, keys and values from others. With one input for all,
+ * self-attention with a mask.
  *
  *   query_input             [tokens, d_in]
  *   key_input, value_input  [source_tokens, d_in]
  *   mask                    one more beside layer->causal, the same for every head; null for none
- *   out                     [tokens, d_out]   may be query_input if d_out <= d_in; may not overlap it otherwise
+ *   out                     [tokens, d_out]   may be query_input if d_out <= d_in, else no overlap
  *   scratch                 [TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)]
  *
  * source_tokens may be 0 only if tokens are. */
-TINYATTN_API tinyattn_status tinyattn_cross_forward(const tinyattn_layer* layer, size_t tokens, size_t source_tokens,
-                                                    const float* query_input, const float* key_input, const float* value_input,
-                                                    const tinyattn_mask* mask, float* out, float* scratch);
+TINYATTN_API tinyattn_status tinyattn_cross_forward(const tinyattn_layer* layer, size_t tokens,
+                                                    size_t source_tokens, const float* query_input,
+                                                    const float* key_input,
+                                                    const float* value_input,
+                                                    const tinyattn_mask* mask, float* out,
+                                                    float* scratch);
 
 #ifdef __cplusplus
 }
