@@ -44,10 +44,10 @@ constexpr void relu(Hidden& hidden) {
 
 // One score for each digit; the largest is the answer.
 constexpr Logits classify(const Image& image, Scratch& scratch) {
-  scratch.x = add(image, weights::position);
+  add(image, weights::position, scratch.x);
   weights::attention.forward(scratch.x, scratch.attended, scratch.attention);
   matmul(scratch.x, weights::shortcut.weight, scratch.shortcut);
-  scratch.attended = add(scratch.attended, scratch.shortcut);
+  add(scratch.attended, scratch.shortcut, scratch.attended);
   relu(scratch.attended);
   const tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()> all_tokens{scratch.attended.data()};
   return row(weights::classifier(all_tokens), 0);

@@ -109,16 +109,16 @@ consteval bool check_layer() noexcept {
                                         LayoutKey::rows <= config.context_length);
   constexpr bool writable = detail::is_writable<Out>,
                  fits = detail::same_shape<Out, detail::WithCols<Query, config.d_out>>;
+  constexpr bool sources = LayoutKey::rows == LayoutValue::rows;
+  constexpr bool inputs = floats && columns && sources && batches && lengths;
   static_assert(floats, "x must hold floats");
   static_assert(columns, "x must have d_in columns");
-  static_assert(LayoutKey::rows == LayoutValue::rows,
-                "key and value inputs must have the same number of tokens");
+  static_assert(sources, "key and value inputs must have the same number of tokens");
   static_assert(batches, "query, key and value inputs must have the same batch extents");
   static_assert(lengths, "more tokens than context_length");
-  static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || !writable || fits, "out must have the tokens of x and d_out columns");
-  return floats && columns && LayoutKey::rows == LayoutValue::rows && batches && lengths &&
-         writable && fits;
+  static_assert(!inputs || writable, "out must hold floats, and not be const");
+  static_assert(!inputs || !writable || fits, "out must have the tokens of x and d_out columns");
+  return inputs && writable && fits;
 }
 
 template <AttentionConfig config, class Query, class Key, class Weights>

@@ -25,8 +25,7 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 // et al., "Attention Is All You Need", 2017.
 //
 // In every form below an input is [tokens, d_in] or, as a batch, [..., tokens, d_in], and `out` has
-// the same extents but for d_out columns. `tokens` may be any number up to context_length. Calls
-// share nothing but the workspace that they are given.
+// the same extents but for d_out columns. `tokens` may be any number up to context_length.
 template <AttentionConfig config>
 struct MultiHeadAttention {
   static_assert(kernel::check_config<config>());
@@ -60,7 +59,7 @@ struct MultiHeadAttention {
                             const Value& value_input) const noexcept {
     detail::WithCols<Query, config.d_out> out;
     Workspace workspace;
-    forward(query_input, key_input, value_input, out, workspace);
+    forward(query_input, key_input, value_input, NoMask{}, out, workspace);
     return out;
   }
 
@@ -102,38 +101,43 @@ struct MultiHeadAttention {
                                       const Value& value_input, Out& out, Weights& weights,
                                       Workspace& workspace) const noexcept;
 
-  // The first num_tokens rows of x, a number known at run time; 0 is fine. The other rows of `out`
-  // stay as they are, and all of them if num_tokens exceeds context_length or the rows of x: then
-  // too_many_tokens comes back.
+  template <class X>
+  constexpr detail::Refused forward_with_weights(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>,
+                  "forward_with_weights takes (x, out, weights, workspace) or three inputs for x: "
+                  "out and weights are neither const nor temporaries");
+    return {};
+  }
+
+  // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are: all of
+  // them if num_tokens exceeds context_length or the rows of x, which too_many_tokens says.
   template <tensor_like X, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
-                                         Workspace& workspace) const noexcept {
+  constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
+                           Workspace& workspace) const noexcept {
     return forward(x, x, x, num_tokens, num_tokens, NoMask{}, out, workspace);
   }
 
   // With a mask for all rows of x, of which the first num_tokens rows and columns count.
   template <tensor_like X, class Mask, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const X& x, std::size_t num_tokens, const Mask& mask,
-                                         Out& out, Workspace& workspace) const noexcept {
+  constexpr Status forward(const X& x, std::size_t num_tokens, const Mask& mask, Out& out,
+                           Workspace& workspace) const noexcept {
     return forward(x, x, x, num_tokens, num_tokens, mask, out, workspace);
   }
 
   // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens of
   // the others. A query without a source token that it may see has a context of zeros.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const Query& query_input, const Key& key_input,
-                                         const Value& value_input, std::size_t num_tokens,
-                                         std::size_t num_source_tokens, Out& out,
-                                         Workspace& workspace) const noexcept {
+  constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                           std::size_t num_tokens, std::size_t num_source_tokens, Out& out,
+                           Workspace& workspace) const noexcept {
     return forward(query_input, key_input, value_input, num_tokens, num_source_tokens, NoMask{},
                    out, workspace);
   }
 
   template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-  [[nodiscard]] constexpr Status forward(const Query& query_input, const Key& key_input,
-                                         const Value& value_input, std::size_t num_tokens,
-                                         std::size_t num_source_tokens, const Mask& mask, Out& out,
-                                         Workspace& workspace) const noexcept;
+  constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                           std::size_t num_tokens, std::size_t num_source_tokens, const Mask& mask,
+                           Out& out, Workspace& workspace) const noexcept;
 
   // A training pass: dropout drawn from the generator, the weights of all items first (item, head,
   // row, column; masked ones too), then the outputs. `out` may not be x, since contexts wait in it
@@ -166,7 +170,6 @@ struct MultiHeadAttention {
             kernel::projection(out_proj)};
   }
 
-  // Item `index` of a batch.
   TINYATTN_ALWAYS_INLINE static constexpr kernel::Item item(
       std::size_t index, std::size_t tokens, std::size_t source_tokens, const auto& query_input,
       const auto& key_input, const auto& value_input, auto& out) noexcept {
@@ -179,14 +182,12 @@ struct MultiHeadAttention {
             kernel::output(out, index)};
   }
 
-  // `mask` and config.causal together.
   TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask mask_of(const auto& mask, std::size_t tokens,
                                                                std::size_t keys) noexcept {
     const kernel::Mask by_mask = kernel::mask_of(mask, tokens, keys);
     return config.causal ? kernel::and_causal(by_mask) : by_mask;
   }
 
-  // Every item of a batch.
   template <kernel::LayerShape tiny = kernel::LayerShape{}>
   TINYATTN_ALWAYS_INLINE constexpr void forward_items(std::size_t tokens, std::size_t source_tokens,
                                                       const auto& query_input,
@@ -229,10 +230,10 @@ constexpr void MultiHeadAttention<config>::forward_with_weights(
     Weights& weights, Workspace& workspace) const noexcept {
   constexpr std::size_t tokens = detail::LayoutOf<Query>::rows,
                         source_tokens = detail::LayoutOf<Key>::rows;
-  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() &&
-                kernel::check_head_weights<config, Query, Key, Weights>())
-    forward_items(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out,
-                  workspace, kernel::copy_weights<tokens, source_tokens>(weights.data()));
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>())
+    if constexpr (kernel::check_head_weights<config, Query, Key, Weights>())
+      forward_items(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out,
+                    workspace, kernel::copy_weights<tokens, source_tokens>(weights.data()));
 }
 
 template <AttentionConfig config>
@@ -262,13 +263,12 @@ template <AttentionConfig config>
 template <tensor_like X, tensor_like Out, random_generator Generator>
 constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspace& workspace,
                                                    Generator& generator) const noexcept {
-  using LayoutX = detail::LayoutOf<X>;
   if constexpr (kernel::check_layer<config, X, X, X, Out>())
     on_native_port([&](auto port) {
       using Port = decltype(port);
-      constexpr std::size_t tokens = LayoutX::rows;
+      constexpr std::size_t tokens = detail::LayoutOf<X>::rows, batch = detail::LayoutOf<X>::batch;
       auto weight_words = detail::words(generator);
-      for (std::size_t index = 0; index < LayoutX::batch; ++index)
+      for (std::size_t index = 0; index < batch; ++index)
         kernel::forward_by_head<Port>(
             layer(), workspace.parts(), item(index, tokens, tokens, x, x, x, out),
             mask_of(NoMask{}, tokens, tokens),
@@ -276,7 +276,7 @@ constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspa
               kernel::drop<Port>(row, end, tokens, dropout_rate, weight_words);
             });
       auto output_words = detail::words(generator);
-      for (std::size_t index = 0; index < LayoutX::batch; ++index) {
+      for (std::size_t index = 0; index < batch; ++index) {
         const kernel::Output rows = kernel::output(out, index);
         kernel::project_output<Port>(layer(), workspace.parts(), tokens, rows);
         for (std::size_t i = 0; i < tokens; ++i)

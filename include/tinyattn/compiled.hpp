@@ -1,63 +1,33 @@
 // SPDX-License-Identifier: MIT
 //
-// The compiled library, libtinyattn, for Tensors and layers: a call of tinyattn::compiled::NAME in
-// place of tinyattn::NAME, or of compiled::forward(layer, ...) in place of layer.forward(...),
-// computes the same bits with code that all shapes share. It pays in flash from five shapes on
-// (src/README.md); on x86-64 it takes the best instruction set of the processor, whatever the
-// program is built for.
+// The compiled library, libtinyattn, for Tensors and layers: compiled::forward(layer, ...) in place
+// of layer.forward(...), and tinyattn::compiled::NAME in place of tinyattn::NAME, compute the same
+// bits with code that all shapes share. It pays in flash from five shapes on (src/README.md); on
+// x86-64 it takes the best instruction set of the processor, whatever the program is built for.
 //
 // Link with libtinyattn, or compile src/library.cpp with your firmware. Nothing here runs inside
-// the compiler. Tensors only, no views.
+// the compiler. Tensors only, no views; no training pass, no weights.
 #pragma once
 
-#include "tinyattn/mask.hpp"
+#include "tinyattn/compiled_operations.hpp"
 #include "tinyattn/multi_head_attention.hpp"
-#include "tinyattn/softmax.hpp"
-#include "tinyattn/tensor.hpp"
 #include "tinyattn/tinyattn.h"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
-namespace tinyattn::compiled {
+namespace tinyattn::compiled::inline TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-template <class M>
-using LayoutOf = tinyattn::detail::LayoutOf<M>;
-
-template <class... Ms>
-consteval bool check_whole() noexcept {
-  constexpr bool whole = (... && (LayoutOf<Ms>::stride == LayoutOf<Ms>::cols));
-  static_assert(whole, "the compiled library takes tensors, not views");
-  return whole;
-}
-
-// Matrix `item` of a batch.
-template <class M>
-auto* matrix_of(M& m, std::size_t item) noexcept {
-  return m.data() + item * LayoutOf<M>::rows * LayoutOf<M>::cols;
-}
-
-inline tinyattn_mask mask_of(NoMask) noexcept {
-  return {TINYATTN_NO_MASK, false, nullptr, nullptr};
-}
-inline tinyattn_mask mask_of(Causal) noexcept { return {TINYATTN_CAUSAL, false, nullptr, nullptr}; }
-inline tinyattn_mask mask_of(CausalBottomRight) noexcept {
-  return {TINYATTN_CAUSAL_BOTTOM_RIGHT, false, nullptr, nullptr};
-}
-template <std::size_t... Extents>
-tinyattn_mask mask_of(const BlockMask<Extents...>& mask) noexcept {
-  return {TINYATTN_BLOCK_MASK, sizeof...(Extents) == 1, mask.tensor.data(), nullptr};
-}
-template <std::size_t... Extents>
-tinyattn_mask mask_of(const KeepMask<Extents...>& mask) noexcept {
-  return {TINYATTN_KEEP_MASK, sizeof...(Extents) == 1, mask.tensor.data(), nullptr};
-}
-template <std::size_t... Extents>
-tinyattn_mask mask_of(const AdditiveMask<Extents...>& mask) noexcept {
-  return {TINYATTN_ADDITIVE_MASK, sizeof...(Extents) == 1, nullptr, mask.tensor.data()};
+// A mask with a row for each query would need to say how long the rows are.
+template <class Mask>
+consteval bool check_one_row() noexcept {
+  constexpr bool has_rows = requires(Mask mask) { requires decltype(mask.tensor)::rank != 1; };
+  static_assert(!has_rows, "with token counts, a mask of the compiled library has one row");
+  return !has_rows;
 }
 
 template <std::size_t In, std::size_t Out, bool HasBias>
@@ -81,109 +51,76 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
           linear_of(layer.out_proj)};
 }
 
-// A status that shapes in types have ruled out.
-inline void always(tinyattn_status) noexcept {}
+// Every item of a batch.
+template <AttentionConfig config>
+void forward_items(const MultiHeadAttention<config>& layer, const auto& query_input,
+                   const auto& key_input, const auto& value_input, std::size_t num_tokens,
+                   std::size_t num_source_tokens, tinyattn_mask mask, auto& out,
+                   auto& workspace) noexcept {
+  // The library wants a source token; without one, a query sees nothing.
+  constexpr bool hidden = true;
+  if (num_source_tokens == 0) mask = {TINYATTN_BLOCK_MASK, true, &hidden, nullptr};
+  const std::size_t source_tokens = num_source_tokens == 0 ? 1 : num_source_tokens;
+  const tinyattn_layer described = layer_of(layer);
+  for (std::size_t item = 0; item < LayoutOf<decltype(query_input)>::batch; ++item)
+    always(tinyattn_cross_forward(&described, num_tokens, source_tokens,
+                                  matrix_of(query_input, item), matrix_of(key_input, item),
+                                  matrix_of(value_input, item), &mask, matrix_of(out, item),
+                                  workspace.scratch));
+}
 
 }  // namespace detail
-
-// out = a . b, as tinyattn::matmul.
-template <tensor_like A, tensor_like B, tensor_like Out>
-void matmul(const A& a, const B& b, Out& out) noexcept {
-  using LayoutA = tinyattn::detail::LayoutOf<A>;
-  using LayoutB = tinyattn::detail::LayoutOf<B>;
-  if constexpr (kernel::check_matmul<A, B, Out>() && detail::check_whole<A, B, Out>())
-    for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      detail::always(tinyattn_matmul(
-          LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::matrix_of(a, item),
-          detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
-}
-
-// out = a . b transposed, as tinyattn::matmul_transposed.
-template <tensor_like A, tensor_like B, tensor_like Out>
-void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
-  using LayoutA = tinyattn::detail::LayoutOf<A>;
-  using LayoutB = tinyattn::detail::LayoutOf<B>;
-  if constexpr (kernel::check_matmul_transposed<A, B, Out>() && detail::check_whole<A, B, Out>())
-    for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      detail::always(tinyattn_matmul_transposed(
-          LayoutA::rows, LayoutA::cols, LayoutB::rows, detail::matrix_of(a, item),
-          detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
-}
-
-// Each row of scale * m, as tinyattn::softmax; scale >= 0. `out` may be m.
-template <tensor_like M, tensor_like Out>
-void softmax(const M& m, float scale, Out& out) noexcept {
-  using LayoutM = tinyattn::detail::LayoutOf<M>;
-  if constexpr (kernel::check_rows<M, Out>() && detail::check_whole<M, Out>())
-    detail::always(tinyattn_softmax(LayoutM::batch * LayoutM::rows, LayoutM::cols, scale,
-                                    detail::matrix_of(m, 0), detail::matrix_of(out, 0)));
-}
-
-// The scratch of an attention over Tokens queries and SourceTokens keys.
-template <std::size_t Tokens, std::size_t SourceTokens>
-struct AttentionWorkspace {
-  float scratch[TINYATTN_ATTENTION_SCRATCH(Tokens, SourceTokens)];
-};
-
-// softmax(query . key^T / sqrt(d_k) + mask) . value, as tinyattn::scaled_dot_product_attention.
-template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-void scaled_dot_product_attention(
-    const Query& query, const Key& key, const Value& value, const Mask& mask, Out& out,
-    AttentionWorkspace<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>&
-        workspace) noexcept {
-  using LayoutQuery = tinyattn::detail::LayoutOf<Query>;
-  using LayoutValue = tinyattn::detail::LayoutOf<Value>;
-  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>() &&
-                detail::check_whole<Query, Key, Value, Out>()) {
-    const tinyattn_mask masked = detail::mask_of(mask);
-    for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
-      detail::always(tinyattn_attention(LayoutQuery::rows, LayoutValue::rows, LayoutQuery::cols,
-                                        LayoutValue::cols, detail::matrix_of(query, item),
-                                        detail::matrix_of(key, item),
-                                        detail::matrix_of(value, item), &masked,
-                                        detail::matrix_of(out, item), workspace.scratch));
-  }
-}
 
 // A layer's own workspace serves the library too.
 template <class Layer>
 using Workspace = typename Layer::Workspace;
 
-// Cross-attention, as layer.forward(query_input, key_input, value_input, mask, out, workspace).
-// `out` may be query_input.
+// As layer.forward(query_input, key_input, value_input, num_tokens, num_source_tokens, mask, out,
+// workspace). A mask may then have one row for all queries, [source tokens], but no more.
 template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
           tensor_like Out>
-void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
-             const Key& key_input, const Value& value_input, const Mask& mask, Out& out,
-             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  using LayoutQuery = tinyattn::detail::LayoutOf<Query>;
-  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() &&
-                kernel::check_mask<Mask, LayoutQuery::rows, detail::LayoutOf<Key>::rows>() &&
-                detail::check_whole<Query, Key, Value, Out>()) {
-    const tinyattn_layer described = detail::layer_of(layer);
-    const tinyattn_mask masked = detail::mask_of(mask);
-    for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
-      detail::always(tinyattn_cross_forward(
-          &described, LayoutQuery::rows, detail::LayoutOf<Key>::rows,
-          detail::matrix_of(query_input, item), detail::matrix_of(key_input, item),
-          detail::matrix_of(value_input, item), &masked, detail::matrix_of(out, item),
-          workspace.scratch));
+Status forward(const MultiHeadAttention<config>& layer, const Query& query_input,
+               const Key& key_input, const Value& value_input, std::size_t num_tokens,
+               std::size_t num_source_tokens, const Mask& mask, Out& out,
+               typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
+  using kernel::smaller;
+  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows;
+  constexpr std::size_t source_tokens = detail::LayoutOf<Key>::rows;
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Out, true>() &&
+                kernel::check_mask<Mask, tokens, source_tokens>() &&
+                detail::check_whole<Query, Key, Value, Out>() && detail::check_one_row<Mask>()) {
+    if (num_tokens > smaller(config.context_length, tokens) ||
+        num_source_tokens > smaller(config.context_length, source_tokens))
+      return Status::too_many_tokens;
+    detail::forward_items(layer, query_input, key_input, value_input, num_tokens, num_source_tokens,
+                          detail::mask_of(mask), out, workspace);
   }
+  return Status::ok;
 }
 
-// Self-attention with one more mask. `out` may be x.
+template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value,
+          tensor_like Out>
+Status forward(const MultiHeadAttention<config>& layer, const Query& query_input,
+               const Key& key_input, const Value& value_input, std::size_t num_tokens,
+               std::size_t num_source_tokens, Out& out,
+               typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
+  return forward(layer, query_input, key_input, value_input, num_tokens, num_source_tokens,
+                 NoMask{}, out, workspace);
+}
+
+// As layer.forward(x, num_tokens, mask, out, workspace).
 template <AttentionConfig config, tensor_like X, class Mask, tensor_like Out>
-requires(!std::is_convertible_v<Mask, std::size_t>) void forward(
-    const MultiHeadAttention<config>& layer, const X& x, const Mask& mask, Out& out,
-    typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  forward(layer, x, x, x, mask, out, workspace);
+Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t num_tokens,
+               const Mask& mask, Out& out,
+               typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
+  return forward(layer, x, x, x, num_tokens, num_tokens, mask, out, workspace);
 }
 
-// The first num_tokens rows of each item of x, as layer.forward(x, num_tokens, out, workspace).
+// As layer.forward(x, num_tokens, out, workspace); a firmware that has no masks carries no code for
+// them.
 template <AttentionConfig config, tensor_like X, tensor_like Out>
-[[nodiscard]] Status forward(const MultiHeadAttention<config>& layer, const X& x,
-                             std::size_t num_tokens, Out& out,
-                             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
+Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t num_tokens,
+               Out& out, typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   using LayoutX = tinyattn::detail::LayoutOf<X>;
   if constexpr (kernel::check_layer<config, X, X, X, Out, true>() &&
                 detail::check_whole<X, Out>()) {
@@ -197,6 +134,38 @@ template <AttentionConfig config, tensor_like X, tensor_like Out>
   return Status::ok;
 }
 
+// Cross-attention, as layer.forward(query_input, key_input, value_input, mask, out, workspace).
+// `out` may be query_input.
+template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
+          tensor_like Out>
+void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
+             const Key& key_input, const Value& value_input, const Mask& mask, Out& out,
+             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
+  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows;
+  constexpr std::size_t source_tokens = detail::LayoutOf<Key>::rows;
+  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() &&
+                kernel::check_mask<Mask, tokens, source_tokens>() &&
+                detail::check_whole<Query, Key, Value, Out>())
+    detail::forward_items(layer, query_input, key_input, value_input, tokens, source_tokens,
+                          detail::mask_of(mask), out, workspace);
+}
+
+template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value,
+          tensor_like Out>
+void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
+             const Key& key_input, const Value& value_input, Out& out,
+             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
+  forward(layer, query_input, key_input, value_input, NoMask{}, out, workspace);
+}
+
+// Self-attention with one more mask. `out` may be x.
+template <AttentionConfig config, tensor_like X, class Mask, tensor_like Out>
+requires(!std::is_convertible_v<Mask, std::size_t>) void forward(
+    const MultiHeadAttention<config>& layer, const X& x, const Mask& mask, Out& out,
+    typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
+  forward(layer, x, x, x, mask, out, workspace);
+}
+
 // Self-attention. `out` may be x.
 template <AttentionConfig config, tensor_like X, tensor_like Out>
 void forward(const MultiHeadAttention<config>& layer, const X& x, Out& out,
@@ -205,6 +174,15 @@ void forward(const MultiHeadAttention<config>& layer, const X& x, Out& out,
     static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<X>::rows, out, workspace));
 }
 
-}  // namespace tinyattn::compiled
+template <class Layer>
+Refused forward(const Layer&, ...) noexcept {
+  static_assert(no_such_call<Layer>,
+                "compiled::forward takes (layer, x, out, workspace), with num_tokens and a mask "
+                "behind x, or three inputs for x; out is neither const nor a temporary, and "
+                "workspace is this layer's Workspace");
+  return {};
+}
+
+}  // namespace tinyattn::compiled::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -136,6 +136,14 @@ constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m,
   return out;
 }
 
+template <tensor_like M>
+constexpr detail::Refused dropout(const M&, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "dropout takes (m, rate, generator) or (m, rate, generator, out): tensors of "
+                "float, no views; out is neither const nor a temporary");
+  return {};
+}
+
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

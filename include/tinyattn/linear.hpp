@@ -117,6 +117,13 @@ constexpr Linear<In, Out, false> from_torch(const Matrix<float, Out, In>& weight
   return {transpose(weight_out_in), {}};
 }
 
+template <tensor_like M>
+requires(!detail::holds_floats<M>) constexpr detail::Refused from_torch(const M&, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "from_torch takes (weight) or (weight, bias): a matrix and a vector of float");
+  return {};
+}
+
 // Draws weight, then bias, as torch.nn.Linear does: uniform within 1 / sqrt(In), in the order of
 // PyTorch's layout.
 template <std::size_t In, std::size_t Out, bool Bias, random_generator Generator>
@@ -131,6 +138,13 @@ constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) n
     for (float& element : linear.bias.elements)
       element = kernel::uniform_from(biases.next(), -bound, bound);
   }
+}
+
+template <class Layer>
+constexpr detail::Refused initialize(const Layer&, ...) noexcept {
+  static_assert(detail::no_such_call<Layer>,
+                "initialize takes (layer, generator), of which neither is const");
+  return {};
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

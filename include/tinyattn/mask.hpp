@@ -58,12 +58,15 @@ namespace detail {
 
 template <class M, class Out>
 constexpr void keep_where(const M& m, Out& out, auto keep) noexcept {
-  static_assert(same_shape<M, Out>, "out must have the shape of m");
-  for (std::size_t i = 0; i < LayoutOf<M>::batch * LayoutOf<M>::rows; ++i)
-    for (std::size_t j = 0; j < LayoutOf<M>::cols; ++j)
-      out.data()[i * LayoutOf<Out>::stride + j] = keep(i % LayoutOf<M>::rows, j)
-                                                      ? m.data()[i * LayoutOf<M>::stride + j]
-                                                      : typename M::value_type{};
+  constexpr bool writable = is_writable<Out, typename M::value_type>;
+  static_assert(writable, "out must have the type of m's elements, and not be const");
+  static_assert(!writable || same_shape<M, Out>, "out must have the shape of m");
+  if constexpr (writable && same_shape<M, Out>)
+    for (std::size_t i = 0; i < LayoutOf<M>::batch * LayoutOf<M>::rows; ++i)
+      for (std::size_t j = 0; j < LayoutOf<M>::cols; ++j)
+        out.data()[i * LayoutOf<Out>::stride + j] = keep(i % LayoutOf<M>::rows, j)
+                                                        ? m.data()[i * LayoutOf<M>::stride + j]
+                                                        : typename M::value_type{};
 }
 
 // Whether the extents of A are the last ones of M.
@@ -96,6 +99,14 @@ constexpr auto tril(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
   return out;
 }
 
+template <tensor_like M>
+constexpr detail::Refused tril(const M&, detail::Anything, ...) noexcept {
+  static_assert(
+      detail::no_such_call<M>,
+      "tril takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary");
+  return {};
+}
+
 // m with zeros below the diagonal: elements with j - i >= diagonal stay. `out` may be m; by value,
 // the result stands on the stack.
 template <tensor_like M, tensor_like Out>
@@ -109,6 +120,14 @@ constexpr auto triu(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
   detail::Like<M> out{};
   triu(m, diagonal, out);
   return out;
+}
+
+template <tensor_like M>
+constexpr detail::Refused triu(const M&, detail::Anything, ...) noexcept {
+  static_assert(
+      detail::no_such_call<M>,
+      "triu takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary");
+  return {};
 }
 
 // m with `value` where the mask is true. The mask has the shape of m, or of its last extents. `out`
@@ -131,6 +150,14 @@ constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, cons
   Tensor<T, Extents...> out{};
   masked_fill(m, mask, value, out);
   return out;
+}
+
+template <tensor_like M>
+constexpr detail::Refused masked_fill(const M&, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "masked_fill takes (m, mask, value) or (m, mask, value, out): tensors, no views; "
+                "out is neither const nor a temporary");
+  return {};
 }
 
 // The additive mask of causal attention: 0 where query i may see key j <= i, -infinity elsewhere.

@@ -34,7 +34,7 @@ consteval bool check_operands() noexcept {
   constexpr bool batches = detail::LayoutOf<B>::batch == 1 || detail::same_batch<A, B>;
   static_assert(floats, "a and b must hold floats");
   static_assert(batches, "b must be one matrix, or as many as a has");
-  static_assert(detail::is_writable<Out>, "out must hold floats, and not be const");
+  static_assert(!floats || detail::is_writable<Out>, "out must hold floats, and not be const");
   return floats && batches && detail::is_writable<Out>;
 }
 
@@ -67,15 +67,19 @@ consteval bool check_matmul_transposed() noexcept {
 // The sum of u[k] * v[k].
 template <tensor_like U, tensor_like V>
 constexpr float dot(const U& u, const V& v) noexcept {
-  static_assert(detail::LayoutOf<U>::rank == 1 && detail::LayoutOf<V>::rank == 1,
-                "u and v must be vectors");
-  static_assert(detail::holds_floats<U> && detail::holds_floats<V>, "u and v must hold floats");
-  static_assert(U::size() == V::size(), "u and v must have the same size");
-  return on_native_port([&](auto port) {
-    float sum = 0.0f;
-    for (std::size_t k = 0; k < u.size(); ++k) sum = decltype(port)::one_lane::fma(u(k), v(k), sum);
-    return sum;
-  });
+  constexpr bool vectors = detail::LayoutOf<U>::rank == 1 && detail::LayoutOf<V>::rank == 1;
+  constexpr bool floats = detail::holds_floats<U> && detail::holds_floats<V>;
+  constexpr bool same_size = U::size() == V::size();
+  static_assert(vectors, "u and v must be vectors");
+  static_assert(floats, "u and v must hold floats");
+  static_assert(!vectors || same_size, "u and v must have the same size");
+  float sum = 0.0f;
+  if constexpr (vectors && floats && same_size)
+    on_native_port([&](auto port) {
+      for (std::size_t k = 0; k < u.size(); ++k)
+        sum = decltype(port)::one_lane::fma(u(k), v(k), sum);
+    });
+  return sum;
 }
 
 // out = a . b

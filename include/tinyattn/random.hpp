@@ -190,6 +190,13 @@ constexpr Tensor<float, Extents...> rand(Generator& generator) noexcept {
   return out;
 }
 
+template <random_generator Generator>
+constexpr detail::Refused rand(Generator&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<Generator>,
+                "rand takes (generator, out): a tensor of float, neither const nor a temporary");
+  return {};
+}
+
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -83,6 +83,9 @@ using Vector = Tensor<T, Size>;
 template <class T, std::size_t Rows, std::size_t Cols, std::size_t Stride>
 struct MatrixView {
   static_assert(Rows != 0 && Cols != 0, "an extent must not be zero");
+  static_assert(detail::is_addressable(sizeof(T), {Rows, Cols}) &&
+                    detail::is_addressable(sizeof(T), {Rows, Stride}),
+                "a view has more bytes than this target can address");
 
   using value_type = std::remove_const_t<T>;
   static constexpr std::size_t rank = 2;
@@ -186,7 +189,13 @@ inline constexpr bool no_such_call = false;
 struct Anything {
   constexpr Anything(const auto&) noexcept {}  // NOLINT(google-explicit-constructor)
 };
-struct Refused {};
+struct Refused {
+  template <class T>
+  constexpr operator T() const noexcept {  // NOLINT(google-explicit-constructor)
+    return {};
+  }
+  friend constexpr bool operator==(Refused, const auto&) noexcept { return true; }
+};
 
 }  // namespace detail
 

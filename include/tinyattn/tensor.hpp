@@ -70,10 +70,15 @@ void columns(const Matrix<T, Rows, Cols>&&, std::size_t) = delete;  // the matri
 // Row i < rows of a matrix or view.
 template <tensor_like M, tensor_like Out>
 constexpr void row(const M& m, std::size_t i, Out& out) noexcept {
-  static_assert(detail::LayoutOf<M>::rank == 2, "row takes a matrix");
-  static_assert(detail::LayoutOf<Out>::rank == 1 && Out::size() == detail::LayoutOf<M>::cols,
-                "out must be a vector of a row's size");
-  for (std::size_t j = 0; j < out.size(); ++j) out(j) = m(i, j);
+  constexpr bool is_matrix = detail::LayoutOf<M>::rank == 2;
+  constexpr bool fits =
+      detail::LayoutOf<Out>::rank == 1 && Out::size() == detail::LayoutOf<M>::cols;
+  constexpr bool takes = detail::is_writable<Out, typename M::value_type>;
+  static_assert(is_matrix, "row takes a matrix");
+  static_assert(!is_matrix || takes, "out must have the type of m's elements, and not be const");
+  static_assert(!is_matrix || !takes || fits, "out must be a vector of a row's size");
+  if constexpr (is_matrix && takes && fits)
+    for (std::size_t j = 0; j < out.size(); ++j) out(j) = m(i, j);
 }
 
 template <tensor_like M>
@@ -83,14 +88,28 @@ constexpr auto row(const M& m, std::size_t i) noexcept {
   return out;
 }
 
+template <tensor_like M>
+constexpr detail::Refused row(const M&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "row takes (m, i) or (m, i, out): out is neither const nor a temporary");
+  return {};
+}
+
 // The matrix with rows and columns exchanged. `out` may not be m.
 template <tensor_like M, tensor_like Out>
 constexpr void transpose(const M& m, Out& out) noexcept {
-  static_assert(detail::LayoutOf<M>::rank == 2, "transpose takes a matrix");
-  static_assert(Out::extent(0) == M::extent(1) && Out::extent(1) == M::extent(0),
+  using LayoutM = detail::LayoutOf<M>;
+  constexpr bool is_matrix = LayoutM::rank == 2 && detail::LayoutOf<Out>::rank == 2;
+  constexpr bool fits = detail::LayoutOf<Out>::rows == LayoutM::cols &&  //
+                        detail::LayoutOf<Out>::cols == LayoutM::rows;
+  constexpr bool takes = detail::is_writable<Out, typename M::value_type>;
+  static_assert(is_matrix, "transpose takes a matrix");
+  static_assert(!is_matrix || takes, "out must have the type of m's elements, and not be const");
+  static_assert(!is_matrix || !takes || fits,
                 "out must have the columns of m for rows, and its rows for columns");
-  for (std::size_t i = 0; i < M::extent(0); ++i)
-    for (std::size_t j = 0; j < M::extent(1); ++j) out(j, i) = m(i, j);
+  if constexpr (is_matrix && takes && fits)
+    for (std::size_t i = 0; i < LayoutM::rows; ++i)
+      for (std::size_t j = 0; j < LayoutM::cols; ++j) out(j, i) = m(i, j);
 }
 
 template <tensor_like M>
@@ -100,21 +119,32 @@ constexpr auto transpose(const M& m) noexcept {
   return out;
 }
 
+template <tensor_like M>
+constexpr detail::Refused transpose(const M&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "transpose takes (m) or (m, out): out is neither const nor a temporary");
+  return {};
+}
+
 // The columns of a, then those of b: torch.cat([a, b], dim=-1). `out` may be neither.
 template <tensor_like A, tensor_like B, tensor_like Out>
 constexpr void concat_columns(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<A>;
   using LayoutB = detail::LayoutOf<B>;
-  static_assert(LayoutA::rows == LayoutB::rows && detail::same_batch<A, B>,
-                "a and b must have the same number of rows");
-  static_assert(detail::same_shape<Out, detail::WithCols<A, LayoutA::cols + LayoutB::cols>>,
-                "out must have the columns of a and of b");
-  for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i) {
-    auto* const to = out.data() + i * detail::LayoutOf<Out>::stride;
-    for (std::size_t j = 0; j < LayoutA::cols; ++j) to[j] = a.data()[i * LayoutA::stride + j];
-    for (std::size_t j = 0; j < LayoutB::cols; ++j)
-      to[LayoutA::cols + j] = b.data()[i * LayoutB::stride + j];
-  }
+  constexpr bool rows = LayoutA::rows == LayoutB::rows && detail::same_batch<A, B>;
+  constexpr bool takes = detail::is_writable<Out, typename A::value_type> &&
+                         detail::is_writable<Out, typename B::value_type>;
+  constexpr bool fits = detail::same_shape<Out, detail::WithCols<A, LayoutA::cols + LayoutB::cols>>;
+  static_assert(rows, "a and b must have the same number of rows");
+  static_assert(!rows || takes, "out must have the type of a's and b's elements, and not be const");
+  static_assert(!rows || !takes || fits, "out must have the columns of a and of b");
+  if constexpr (rows && takes && fits)
+    for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i) {
+      auto* const to = out.data() + i * detail::LayoutOf<Out>::stride;
+      for (std::size_t j = 0; j < LayoutA::cols; ++j) to[j] = a.data()[i * LayoutA::stride + j];
+      for (std::size_t j = 0; j < LayoutB::cols; ++j)
+        to[LayoutA::cols + j] = b.data()[i * LayoutB::stride + j];
+    }
 }
 
 template <tensor_like A, tensor_like B>
@@ -122,6 +152,13 @@ constexpr auto concat_columns(const A& a, const B& b) noexcept {
   detail::WithCols<A, detail::LayoutOf<A>::cols + detail::LayoutOf<B>::cols> out{};
   concat_columns(a, b, out);
   return out;
+}
+
+template <tensor_like A>
+constexpr detail::Refused concat_columns(const A&, ...) noexcept {
+  static_assert(detail::no_such_call<A>,
+                "concat_columns takes (a, b) or (a, b, out): out is neither const nor a temporary");
+  return {};
 }
 
 // Two of one shape make a batch: one more leading extent.
@@ -145,14 +182,24 @@ constexpr Tensor<T, 2, Extents...> stack(const Tensor<T, Extents...>& a,
   return out;
 }
 
+template <tensor_like A>
+constexpr detail::Refused stack(const A&, ...) noexcept {
+  static_assert(detail::no_such_call<A>,
+                "stack takes (a, b) or (a, b, out): out is neither const nor a temporary");
+  return {};
+}
+
 // a + b, element by element. `out` may be a or b.
 template <tensor_like A, tensor_like B, tensor_like Out>
 constexpr void add(const A& a, const B& b, Out& out) noexcept {
-  static_assert(detail::holds_floats<A> && detail::holds_floats<B>, "a and b must hold floats");
-  static_assert(detail::is_writable<Out>, "out must hold floats, and not be const");
-  static_assert(detail::same_shape<A, B>, "a and b must have the same shape");
-  static_assert(detail::same_shape<A, Out>, "out must have the shape of a and b");
-  if constexpr (detail::is_writable<Out> && detail::same_shape<A, B> && detail::same_shape<A, Out>)
+  constexpr bool floats = detail::holds_floats<A> && detail::holds_floats<B>;
+  constexpr bool writable = detail::is_writable<Out>, same = detail::same_shape<A, B>;
+  constexpr bool fits = detail::same_shape<A, Out>;
+  static_assert(floats, "a and b must hold floats");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || same, "a and b must have the same shape");
+  static_assert(!floats || !writable || !same || fits, "out must have the shape of a and b");
+  if constexpr (floats && writable && same && fits)
     on_native_port([&](auto port) {
       using LayoutA = detail::LayoutOf<A>;
       for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i)

@@ -9,6 +9,9 @@ import os
 import re
 import sys
 
+if sys.version_info < (3, 9):
+    sys.exit("export.py needs Python 3.9 or newer")
+
 from tinyattn_export import Refusal, attention, linear, of_state_dict, read, read_parts, tensor, write, write_safetensors
 from tinyattn_export.description import UNTOLD
 from tinyattn_export.names import check_namespace

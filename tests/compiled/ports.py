@@ -21,6 +21,9 @@ import tap
 # Three units with the port of SSE2, two of which may use more of the processor. They may share data, but no function.
 SAME_PORT = ["-msse2", "-msse4.2", "-mavx2"]
 
+# What uses all of the headers, and all of the compiled library.
+EVERYTHING = ["tests/headers/common_names.cpp", "tests/compiled/everything.cpp"]
+
 # A processor without AVX, and what else it has.
 OLD_PROCESSOR = ["qemu-x86_64", "-cpu", "Nehalem"]
 OLD_FEATURES = {"-msse3", "-mssse3", "-msse4.1", "-msse4.2", "-mpopcnt"}
@@ -73,19 +76,22 @@ def a_leak_is_found(compiler):
     return "" if any("shared" in name for name in found) else f"found only {found}"
 
 
-def functions(compiler, *arguments):
-    """What the linker takes from any unit that has it, in one that uses all of the library. Without optimization nothing is inlined."""
+def functions(compiler, source, *arguments):
+    """What the linker takes from any unit that has it. Without optimization nothing is inlined."""
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder) / "unit.o"
-        call([*compiler, "-O0", *arguments, "-c", ROOT / "tests" / "headers" / "common_names.cpp", "-o", made])
+        call([*compiler, "-O0", *arguments, "-c", ROOT / source, "-o", made])
         return {name for kind, name in SYMBOL.findall(call(["nm", made])) if kind == "W" and name != "__clang_call_terminate"}
 
 
 def flags_share_nothing(compiler):
-    units = [functions(compiler, flag) for flag in SAME_PORT]
-    if not all(units):
-        return "found no function to share"
-    return "\n".join(name for a, b in itertools.combinations(units, 2) for name in a & b)
+    shared = []
+    for source in EVERYTHING:
+        units = [functions(compiler, source, flag) for flag in SAME_PORT]
+        if not all(units):
+            return f"found no function to share in {source}"
+        shared += [name for a, b in itertools.combinations(units, 2) for name in a & b]
+    return "\n".join(shared)
 
 
 def runs_here(port, program):

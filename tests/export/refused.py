@@ -111,6 +111,8 @@ ENDLESS = {
     "numbers of layers": (f"a.{ZEROS}", {
         **{f"{prefix}.{name}": value for prefix in ("a", f"a.{ZEROS}") for name, value in GPT2.items()},
         **{f"a.{ZEROS[:i]}{number}{ZEROS[i + 2:]}.c_attn.bias": ("F32", (1,)) for i in range(0, 40, 2) for number in range(10, 100)}}),
+    "stacked heads, one misspelt": ("", {**{f"heads.{i}.{stem}.weight": ("F32", (1, 1)) for i in range(3000) for stem in STEMS},
+                                         "heads.1.W_query.biaN": ("F32", (1,))}),
     "stacked heads": ("", {**{f"heads.{i}.{stem}.weight": ("F32", (1, 1)) for i in range(400) for stem in STEMS},
                            **{f"block.{i}.other.weight": ("F32", (1, 1)) for i in range(2000)}}),
 }

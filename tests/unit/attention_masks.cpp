@@ -31,6 +31,12 @@ constexpr Tensor<bool, Extents...> opposite(Tensor<bool, Extents...> mask) noexc
   return mask;
 }
 
+// Masks that are temporaries: their addresses are compared with null while the compiler computes.
+constexpr auto of_kept = scaled_dot_product_attention(query, key, value, KeepMask{Tensor(keep)});
+static_assert(scaled_dot_product_attention(query, key, value, BlockMask{opposite(keep)}) == of_kept);
+static_assert(scaled_dot_product_attention(query, key, value, AdditiveMask{zeros<float, tokens, source>()}) ==
+              scaled_dot_product_attention(query, key, value));
+
 constexpr PlainAttention<tokens, source, 3> attend(const auto& mask, const Matrix<float, tokens, 4>& q = query,
                                                    const Matrix<float, source, 4>& k = key, const Matrix<float, source, 3>& v = value) {
   PlainAttention<tokens, source, 3> result{full<float, tokens, source>(-7.0f), full<float, tokens, 3>(-7.0f)};

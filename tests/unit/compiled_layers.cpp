@@ -45,6 +45,9 @@ void check_layer(Check& check) {
     check.that(layer.forward(x, count, expected, workspace) == Status::ok);
     check.that(compiled::forward(layer, x, count, out.tensor, scratch.workspace) == Status::ok);
     same();
+    check.that(layer.forward(x, count, CausalBottomRight{}, expected, workspace) == Status::ok);
+    check.that(compiled::forward(layer, x, count, CausalBottomRight{}, out.tensor, scratch.workspace) == Status::ok);
+    same();
   }
   check.that(compiled::forward(layer, x, Tokens + 1, out.tensor, scratch.workspace) == Status::too_many_tokens);
   same();
@@ -63,6 +66,22 @@ void check_cross(Check& check) {
   typename Layer::Workspace header_workspace;
   Tensor<float, 2, Tokens, config.d_out> expected;
   layer.forward(query_input, key_input, value_input, CausalBottomRight{}, expected, header_workspace);
+  check.same_bits(out, expected);
+  layer.forward(query_input, key_input, value_input, expected, header_workspace);
+  compiled::forward(layer, query_input, key_input, value_input, out, workspace);
+  check.same_bits(out, expected);
+  // Rows behind a count stay as they are.
+  const KeepMask keep{row(flags<1, SourceTokens>(14), 0)};
+  for (std::size_t count = 0; count <= Tokens; ++count)
+    for (std::size_t source_count = 0; source_count <= SourceTokens; ++source_count) {
+      check.that(layer.forward(query_input, key_input, value_input, count, source_count, expected, header_workspace) == Status::ok);
+      check.that(compiled::forward(layer, query_input, key_input, value_input, count, source_count, out, workspace) == Status::ok);
+      check.same_bits(out, expected);
+      check.that(layer.forward(query_input, key_input, value_input, count, source_count, keep, expected, header_workspace) == Status::ok);
+      check.that(compiled::forward(layer, query_input, key_input, value_input, count, source_count, keep, out, workspace) == Status::ok);
+      check.same_bits(out, expected);
+    }
+  check.that(compiled::forward(layer, query_input, key_input, value_input, 1, SourceTokens + 1, out, workspace) == Status::too_many_tokens);
   check.same_bits(out, expected);
 }
 

@@ -23,6 +23,9 @@ static_assert(std::is_aggregate_v<Linear<3, 2>> && std::is_trivially_copyable_v<
 constexpr auto inputs = matrix<float>({{1.0f, 2.0f, 3.0f}, {-1.0f, 0.5f, 0.0f}});
 constexpr auto weight_out_in = matrix<float>({{1.0f, 0.0f, -1.0f}, {2.0f, 4.0f, 0.5f}});
 
+// A layer that is a temporary, whose bias is compared with null while the compiler computes.
+static_assert(from_torch(weight_out_in, vector<float>({1.0f, 2.0f}))(inputs) == matrix<float>({{-1.0f, 13.5f}, {0.0f, 2.0f}}));
+
 template <class Layer>
 constexpr Layer drawn(std::uint32_t seed) {
   Layer layer{};

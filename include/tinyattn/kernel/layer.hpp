@@ -9,6 +9,7 @@
 #include "tinyattn/scratch.h"
 
 #include <cstddef>
+#include <cstdint>
 
 TINYATTN_BEGIN
 
@@ -67,6 +68,13 @@ TINYATTN_ALWAYS_INLINE constexpr Scratch parts_of(float* scratch, std::size_t wi
           {scores, row_size},  block_rows,      query_rows};
 }
 
+// Keys, values, a block and scores take less than four times the padded context.
+consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noexcept {
+  constexpr std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float) / 4;
+  return context_length < most && width < most &&
+         TINYATTN_PADDED(context_length) <= most / (width + TINYATTN_QUERY_ROWS(most));
+}
+
 // All the scratch of a layer.
 template <class Port, std::size_t Width, std::size_t ContextLength>
 struct LayerWorkspace {
@@ -76,6 +84,9 @@ struct LayerWorkspace {
                     query_rows <= TINYATTN_QUERY_ROWS(ContextLength) &&
                     TINYATTN_LANES % Port::lanes == 0,
                 "scratch, as scratch.h counts it, must suffice for every port");
+
+  static_assert(fits_in_memory(Width, ContextLength),
+                "a workspace has more bytes than this target can address");
 
   float scratch[TINYATTN_LAYER_SCRATCH(Width, ContextLength, ContextLength)];
 
@@ -152,7 +163,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const Layer& layer, const S
                                                      const Item& item, const Mask& mask,
                                                      const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows, tokens = item.tokens;
-  const bool has_output = layer.output.weight != nullptr;
+  const bool has_output = !is_null(layer.output.weight);
   constexpr bool may_overlap = Port::flash_is_dear && compiles_tiny<Port>;
   bool overlaps = may_overlap && tokens >= size && item.out.data != item.query_input.data;
   if (__builtin_is_constant_evaluated()) overlaps = false;
@@ -208,7 +219,7 @@ constexpr void forward_by_head(const Layer& layer, const Scratch& scratch, const
       const std::size_t rows = rows_of_block(first, item.tokens, size),
                         column = head * layer.head_dim;
       const Projection query{layer.query.weight + column,
-                             layer.query.bias == nullptr ? nullptr : layer.query.bias + column};
+                             is_null(layer.query.bias) ? nullptr : layer.query.bias + column};
       project<Port>(rows, layer.d_in, layer.head_dim, item.query_input.from(first, 0), query,
                     layer.d_out, scratch.block);
       attend_head<Port>(layer, scratch, item, head, first, rows, scratch.block,
@@ -221,7 +232,7 @@ template <class Port>
 constexpr void project_output(const Layer& layer, const Scratch& scratch, std::size_t tokens,
                               Output out) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows;
-  if (layer.output.weight == nullptr) return;
+  if (is_null(layer.output.weight)) return;
   for (std::size_t first = 0; first < tokens; first += size) {
     const std::size_t rows = rows_of_block(first, tokens, size);
     for (std::size_t i = 0; i < rows; ++i)

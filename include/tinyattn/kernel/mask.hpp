@@ -34,11 +34,11 @@ struct Mask {
 
   // Whether a key below end(i) may be hidden.
   TINYATTN_ALWAYS_INLINE constexpr bool has_holes() const noexcept {
-    return flags != nullptr || addends != nullptr;
+    return !is_null(flags) || !is_null(addends);
   }
   TINYATTN_ALWAYS_INLINE constexpr bool hides(std::size_t i, std::size_t j) const noexcept {
-    if (flags != nullptr) return flags[i * stride + j] != shown;
-    return addends != nullptr && addends[i * stride + j] == -infinity;
+    if (!is_null(flags)) return flags[i * stride + j] != shown;
+    return !is_null(addends) && addends[i * stride + j] == -infinity;
   }
 
   // The first key from j on that query i does not see, or `end`.

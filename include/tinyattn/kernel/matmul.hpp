@@ -22,7 +22,7 @@ inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / V
 template <class Port, std::size_t Width>
 TINYATTN_ALWAYS_INLINE constexpr const float* start_of(const Product& p, std::size_t j) noexcept {
   const float* const none = Port::flash_is_dear ? zeros<Width> : nullptr;
-  return p.start == nullptr ? none : p.start + j;
+  return is_null(p.start) ? none : p.start + j;
 }
 
 // --- Panels: for machines with caches. Tiles of several sizes cover the product exactly. ---
@@ -88,7 +88,7 @@ template <class Port, std::size_t Height>
 [[gnu::noinline]] constexpr void overlapping_tiles(const Product& p) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
   const float* const start = start_of<Port, width>(p, 0);
-  const std::size_t start_step = p.start == nullptr ? 0 : 1;
+  const std::size_t start_step = is_null(p.start) ? 0 : 1;
   for (std::size_t i = 0;; i = next_part(i, Height, p.rows)) {
     const Input a = p.a.from(i, 0);
     const Output out = p.out.from(i, 0);
@@ -198,7 +198,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_of_row(const Product& p) noexcept {
 #else
   constexpr std::size_t vectors = Port::tile_vectors;
 #endif
-  if (p.start == nullptr) __builtin_unreachable();
+  if (is_null(p.start)) __builtin_unreachable();
   if constexpr (TinyCols != 0)
     tiny_matmul<narrowed<Port, TinyCols>, Shape{1, 0, TinyCols}>(p);
   else

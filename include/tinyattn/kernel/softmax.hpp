@@ -130,10 +130,10 @@ TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output sc
         float& score = *scores.at(i, j);
         if (mask.hides(first + i, j))
           score = -infinity;
-        else if (mask.addends != nullptr)
+        else if (!is_null(mask.addends))
           score = Port::one_lane::fma(score, scale, mask.addends[(first + i) * mask.stride + j]);
       }
-  const float scale_of_rest = mask.addends != nullptr ? 1.0f : scale;
+  const float scale_of_rest = !is_null(mask.addends) ? 1.0f : scale;
   if constexpr (Keys != 0 && is_short<Port, Keys>)
     softmax_of_short_scores<narrowed<Port, Keys>, Keys>(rows, scores, mask, first, scale_of_rest);
   else

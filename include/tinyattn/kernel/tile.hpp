@@ -76,7 +76,7 @@ constexpr bool is_whole(std::size_t v) noexcept {
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void start_sums(typename Port::vec (&sums)[Rows][Vectors],
                                                  const float* start, std::size_t last) noexcept {
-  const bool is_zero = !Port::flash_is_dear && start == nullptr;
+  const bool is_zero = !Port::flash_is_dear && is_null(start);
   TINYATTN_UNROLL
   for (std::size_t v = 0; v < Vectors; ++v)
     sums[0][v] = is_zero                      ? Port::splat(0.0f)
@@ -170,7 +170,7 @@ TINYATTN_ALWAYS_INLINE constexpr void tile(const float* start, Input a, Input b,
                   Port::template tile<Rows, Vectors>(start, start, 0, start, 0, out.data, 0, 0);
                 }) {
     Port::template tile<Rows, Vectors>(
-        !Port::flash_is_dear && start == nullptr ? zeros<Vectors * Port::lanes> : start, a.data,
+        !Port::flash_is_dear && is_null(start) ? zeros<Vectors * Port::lanes> : start, a.data,
         a.stride, b.data, b.stride, out.data, out.stride, inner);
   } else {
     typename Port::vec sums[Rows][Vectors];

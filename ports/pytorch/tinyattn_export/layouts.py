@@ -90,6 +90,10 @@ def stored_in_by_out(tensors, layout, prefix, out):
     return layout.in_by_out, ""
 
 
+def absent(tensors, *names):
+    return frozenset(name for name in names if name not in tensors)
+
+
 def match(tensors, layout, prefix):
     """The layer at `prefix` if it is stored in this layout."""
     weights = layout.weights(prefix)
@@ -103,10 +107,10 @@ def match(tensors, layout, prefix):
     inputs = {role: [Place(weights[i // blocks], biases[i // blocks], in_by_out, i % blocks, blocks)] for i, role in enumerate(INPUTS)}
     if out:
         place = Place(out + ".weight", out + ".bias", in_by_out and layout.weight != "")
-        return Found(prefix, layout.title, inputs, place, absent=frozenset({*biases, place.bias} - tensors.keys()), unclear=unclear)
+        return Found(prefix, layout.title, inputs, place, absent=absent(tensors, *biases, place.bias), unclear=unclear)
     outs = [stem + ending for stem in stems for ending in (".weight", ".bias")]
     needs = tuple(outs[::2]) if layout.needs_out else ()
-    return Found(prefix, layout.title, inputs, None, needs, frozenset({*biases, *outs} - tensors.keys()), unclear=unclear)
+    return Found(prefix, layout.title, inputs, None, needs, absent(tensors, *biases, *outs), unclear=unclear)
 
 
 def match_any(tensors, prefix):

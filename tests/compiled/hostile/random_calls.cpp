@@ -291,7 +291,7 @@ constexpr Operation operations[] = {
 int main(int argc, char** argv) {
   const char* const wanted = std::getenv("TINYATTN_PORT");
   if (wanted != nullptr && std::strcmp(wanted, tinyattn_port()) != 0) {
-    std::printf("1..0 # SKIP this processor lacks %s\n", wanted);
+    std::printf("1..1\nok 1 - random calls # SKIP this processor lacks %s\n", wanted);
     return 0;
   }
   return run(operations, 300, argc, argv);

@@ -57,4 +57,11 @@ TINYATTN_ALWAYS_INLINE constexpr auto on_native_port(Computation compute) noexce
   return compute(native_port{});
 }
 
+// Whether a pointer is null. The address of a temporary is not, but GCC 12 does not know that while
+// it compiles: it calls the comparison no constant.
+TINYATTN_ALWAYS_INLINE constexpr bool is_null(const auto* pointer) noexcept {
+  if (!__builtin_is_constant_evaluated()) return pointer == nullptr;
+  return __builtin_constant_p(pointer == nullptr) && pointer == nullptr;
+}
+
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+//
+// Operations of the compiled library on Tensors; compiled.hpp says what it is.
+#pragma once
+
+#include "tinyattn/attention.hpp"
+#include "tinyattn/mask.hpp"
+#include "tinyattn/softmax.hpp"
+#include "tinyattn/tensor.hpp"
+#include "tinyattn/tinyattn.h"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::compiled::inline TINYATTN_PORT_NAMESPACE {
+
+using tinyattn::detail::no_such_call;
+using tinyattn::detail::Refused;
+
+namespace detail {
+
+template <class M>
+using LayoutOf = tinyattn::detail::LayoutOf<M>;
+
+template <class... Ms>
+consteval bool check_whole() noexcept {
+  constexpr bool whole = (... && (LayoutOf<Ms>::stride == LayoutOf<Ms>::cols));
+  static_assert(whole, "the compiled library takes tensors, not views");
+  return whole;
+}
+
+// Matrix `item` of a batch.
+template <class M>
+auto* matrix_of(M& m, std::size_t item) noexcept {
+  return m.data() + item * LayoutOf<M>::rows * LayoutOf<M>::cols;
+}
+
+inline tinyattn_mask mask_of(NoMask) noexcept {
+  return {TINYATTN_NO_MASK, false, nullptr, nullptr};
+}
+inline tinyattn_mask mask_of(Causal) noexcept { return {TINYATTN_CAUSAL, false, nullptr, nullptr}; }
+inline tinyattn_mask mask_of(CausalBottomRight) noexcept {
+  return {TINYATTN_CAUSAL_BOTTOM_RIGHT, false, nullptr, nullptr};
+}
+template <std::size_t... Extents>
+tinyattn_mask mask_of(const BlockMask<Extents...>& mask) noexcept {
+  return {TINYATTN_BLOCK_MASK, sizeof...(Extents) == 1, mask.tensor.data(), nullptr};
+}
+template <std::size_t... Extents>
+tinyattn_mask mask_of(const KeepMask<Extents...>& mask) noexcept {
+  return {TINYATTN_KEEP_MASK, sizeof...(Extents) == 1, mask.tensor.data(), nullptr};
+}
+template <std::size_t... Extents>
+tinyattn_mask mask_of(const AdditiveMask<Extents...>& mask) noexcept {
+  return {TINYATTN_ADDITIVE_MASK, sizeof...(Extents) == 1, nullptr, mask.tensor.data()};
+}
+
+// A status that shapes in types have ruled out.
+inline void always(tinyattn_status) noexcept {}
+
+}  // namespace detail
+
+// out = a . b, as tinyattn::matmul.
+template <tensor_like A, tensor_like B, tensor_like Out>
+void matmul(const A& a, const B& b, Out& out) noexcept {
+  using LayoutA = tinyattn::detail::LayoutOf<A>;
+  using LayoutB = tinyattn::detail::LayoutOf<B>;
+  if constexpr (kernel::check_matmul<A, B, Out>() && detail::check_whole<A, B, Out>())
+    for (std::size_t item = 0; item < LayoutA::batch; ++item)
+      detail::always(tinyattn_matmul(
+          LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::matrix_of(a, item),
+          detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
+}
+
+// out = a . b transposed, as tinyattn::matmul_transposed.
+template <tensor_like A, tensor_like B, tensor_like Out>
+void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
+  using LayoutA = tinyattn::detail::LayoutOf<A>;
+  using LayoutB = tinyattn::detail::LayoutOf<B>;
+  if constexpr (kernel::check_matmul_transposed<A, B, Out>() && detail::check_whole<A, B, Out>())
+    for (std::size_t item = 0; item < LayoutA::batch; ++item)
+      detail::always(tinyattn_matmul_transposed(
+          LayoutA::rows, LayoutA::cols, LayoutB::rows, detail::matrix_of(a, item),
+          detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
+}
+
+template <class M>
+Refused matmul(const M&, ...) noexcept {
+  static_assert(
+      no_such_call<M>,
+      "compiled::matmul takes (a, b, out): tensors of float; out is neither const nor a temporary");
+  return {};
+}
+
+template <class M>
+Refused matmul_transposed(const M&, ...) noexcept {
+  static_assert(no_such_call<M>,
+                "compiled::matmul_transposed takes (a, b, out): tensors of float; out is neither "
+                "const nor a temporary");
+  return {};
+}
+
+// Each row of scale * m, as tinyattn::softmax; scale >= 0. `out` may be m.
+template <tensor_like M, tensor_like Out>
+void softmax(const M& m, float scale, Out& out) noexcept {
+  using LayoutM = tinyattn::detail::LayoutOf<M>;
+  if constexpr (kernel::check_rows<M, Out>() && detail::check_whole<M, Out>())
+    detail::always(tinyattn_softmax(LayoutM::batch * LayoutM::rows, LayoutM::cols, scale,
+                                    detail::matrix_of(m, 0), detail::matrix_of(out, 0)));
+}
+
+template <class M>
+Refused softmax(const M&, tinyattn::detail::Anything, ...) noexcept {
+  static_assert(no_such_call<M>,
+                "compiled::softmax takes (m, scale, out): tensors of float; out is neither const "
+                "nor a temporary");
+  return {};
+}
+
+// The scratch of an attention over Tokens queries and SourceTokens keys.
+template <std::size_t Tokens, std::size_t SourceTokens>
+struct AttentionWorkspace {
+  static_assert(tinyattn::detail::is_addressable(sizeof(float),
+                                                 {TINYATTN_QUERY_ROWS(Tokens), 2, SourceTokens}),
+                "a workspace has more bytes than this target can address");
+
+  float scratch[TINYATTN_ATTENTION_SCRATCH(Tokens, SourceTokens)];
+};
+
+// softmax(query . key^T / sqrt(d_k) + mask) . value, as tinyattn::scaled_dot_product_attention.
+template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
+void scaled_dot_product_attention(
+    const Query& query, const Key& key, const Value& value, const Mask& mask, Out& out,
+    AttentionWorkspace<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>&
+        workspace) noexcept {
+  using LayoutQuery = tinyattn::detail::LayoutOf<Query>;
+  using LayoutValue = tinyattn::detail::LayoutOf<Value>;
+  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>() &&
+                detail::check_whole<Query, Key, Value, Out>()) {
+    const tinyattn_mask masked = detail::mask_of(mask);
+    for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
+      detail::always(tinyattn_attention(LayoutQuery::rows, LayoutValue::rows, LayoutQuery::cols,
+                                        LayoutValue::cols, detail::matrix_of(query, item),
+                                        detail::matrix_of(key, item),
+                                        detail::matrix_of(value, item), &masked,
+                                        detail::matrix_of(out, item), workspace.scratch));
+  }
+}
+
+template <class M>
+Refused scaled_dot_product_attention(const M&, ...) noexcept {
+  static_assert(no_such_call<M>,
+                "compiled::scaled_dot_product_attention takes (query, key, value, mask, out, "
+                "workspace): out is neither const nor a temporary, and workspace is an "
+                "AttentionWorkspace<tokens, source tokens>");
+  return {};
+}
+
+}  // namespace tinyattn::compiled::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END
