@@ -24,7 +24,7 @@ struct AttentionConfig {
   DropoutRate residual_dropout = 0.0;
 };
 
-// What is known only when the program runs.
+// What a call with a token count returns, since that count is known only when the program runs.
 enum class [[nodiscard]] Status{ok, too_many_tokens};
 
 }  // namespace tinyattn

@@ -69,7 +69,7 @@ struct MultiHeadAttention {
     forward(x, x, x, NoMask{}, out, workspace);
   }
 
-  // One more mask beside config.causal: [tokens, tokens] or [tokens], the same for every head.
+  // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
   template <tensor_like X, class Mask, tensor_like Out>
   requires(!std::is_convertible_v<Mask, std::size_t>) constexpr void forward(
       const X& x, const Mask& mask, Out& out, Workspace& workspace) const noexcept {
@@ -109,8 +109,8 @@ struct MultiHeadAttention {
     return {};
   }
 
-  // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are: all of
-  // them if num_tokens exceeds context_length or the rows of x, which too_many_tokens says.
+  // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
+  // than context_length or the rows of x, nothing is written and too_many_tokens comes back.
   template <tensor_like X, tensor_like Out>
   constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {

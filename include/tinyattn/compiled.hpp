@@ -2,11 +2,13 @@
 //
 // The compiled library, libtinyattn, for Tensors and layers: compiled::forward(layer, ...) in place
 // of layer.forward(...), and tinyattn::compiled::NAME in place of tinyattn::NAME, compute the same
-// bits with code that all shapes share. It pays in flash from five shapes on (src/README.md); on
-// x86-64 it takes the best instruction set of the processor, whatever the program is built for.
+// bits with code that all shapes share. When that pays in flash, src/README.md shows. On x86-64 the
+// library of Meson and CMake takes the best instruction set of the processor, whatever the program
+// is built for.
 //
 // Link with libtinyattn, or compile src/library.cpp with your firmware. Nothing here runs inside
-// the compiler. Tensors only, no views; no training pass, no weights.
+// the compiler. Operands are tensors, or views without a gap between rows. There is no training
+// pass and no forward_with_weights.
 #pragma once
 
 #include "tinyattn/compiled_operations.hpp"
@@ -116,8 +118,8 @@ Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t 
   return forward(layer, x, x, x, num_tokens, num_tokens, mask, out, workspace);
 }
 
-// As layer.forward(x, num_tokens, out, workspace); a firmware that has no masks carries no code for
-// them.
+// As layer.forward(x, num_tokens, out, workspace).
+// A firmware without masks carries no code for masks.
 template <AttentionConfig config, tensor_like X, tensor_like Out>
 Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t num_tokens,
                Out& out, typename MultiHeadAttention<config>::Workspace& workspace) noexcept {

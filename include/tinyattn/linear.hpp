@@ -29,7 +29,8 @@ using Optional = std::conditional_t<Present, Member, Nothing<Member>>;
 
 }  // namespace detail
 
-// torch.nn.Linear with its weight transposed: row i holds what feature i of the input contributes.
+// torch.nn.Linear. The weight is [In, Out], the transpose of PyTorch's: from_torch makes it. Row i
+// holds what feature i of the input contributes to each output.
 template <std::size_t In, std::size_t Out, bool Bias = true>
 struct Linear {
   // Weights and biases together.
@@ -38,8 +39,8 @@ struct Linear {
   Matrix<float, In, Out> weight;
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
-  // x [..., In] gives out [..., Out], which may not overlap x. Each element's chain starts at its
-  // bias.
+  // out = x . weight + bias, with x [..., In] and out [..., Out], which may not overlap x. Each sum
+  // starts at the bias.
   template <tensor_like X, tensor_like Y>
   constexpr void forward(const X& x, Y& out) const noexcept;
 
@@ -104,7 +105,8 @@ constexpr void Linear<In, Out, Bias>::forward(const X& x, Y& out) const noexcept
     });
 }
 
-// From the layout of a PyTorch state_dict: weight [out features, in features].
+// A Linear from the layout of a PyTorch state_dict, weight [out features, in features]: the weight
+// is transposed. By value: all its weights stand on the stack, unless it is a constant.
 template <std::size_t Out, std::size_t In, std::size_t BiasSize>
 constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in,
                                            const Vector<float, BiasSize>& bias) noexcept {

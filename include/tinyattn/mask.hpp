@@ -23,8 +23,8 @@ struct Causal {};
 // Query i sees keys 0 .. i + (source tokens - tokens): the last query sees them all.
 struct CausalBottomRight {};
 
-// The tensors of the masks below are [tokens, source tokens], or [source tokens] for all queries
-// alike.
+// The tensor of each mask below is [tokens, source tokens]; or [source tokens], the same for all
+// queries that there are.
 
 // true = masked: attn_mask and key_padding_mask of torch.nn.MultiheadAttention.
 template <std::size_t... Extents>

@@ -40,6 +40,7 @@ struct StackedCausalAttention {
 
   Head heads[NumHeads];
 
+  // By value, for the compiler and for small shapes: result and workspace stand on the stack.
   template <tensor_like X>
   constexpr auto operator()(const X& x) const noexcept {
     detail::WithCols<X, DOut * NumHeads> out;

@@ -17,8 +17,8 @@
 #define TINYATTN_FEWER(count, most) \
   (TINYATTN_SIZE(count) < (most) ? TINYATTN_SIZE(count) : TINYATTN_SIZE(most))
 
-/* Rows of scratch are whole vectors, of up to TINYATTN_LANES floats. So many queries are projected
- * at a time, and so many attend. */
+/* Rows of scratch are whole vectors, of up to TINYATTN_LANES floats. TINYATTN_BLOCK_ROWS queries
+ * are projected at a time; TINYATTN_QUERY_ROWS of them attend at a time. */
 #if defined(__x86_64__) || defined(__i386__)
 #define TINYATTN_LANES 16u
 #define TINYATTN_BLOCK_ROWS(tokens) \

@@ -37,9 +37,9 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out,
 
 }  // namespace kernel
 
-// e^(scale * (m[j] - m)) over their sum, row by row. An element of -infinity becomes 0, and a row
-// of nothing else zeros; a NaN makes its row NaN. scale >= 0; below 2^-126 it is 0, and what takes
-// part has equal shares. `out` may be m.
+// Row by row: e^(scale * (m[j] - largest)), divided by the sum of these. -infinity becomes 0, and a
+// row of nothing else zeros; a NaN makes its row NaN. scale >= 0, and one below 2^-126 counts as 0:
+// then all elements but -infinity have equal shares. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void softmax(const M& m, float scale, Out& out) noexcept {
   if constexpr (kernel::check_rows<M, Out>())

@@ -4,9 +4,10 @@
  * with shapes that are known at run time. The bits are those of the C++ headers, on every target.
  *
  * All matrices are row-major arrays of float without gaps. Nothing is allocated: scratch is the
- * caller's, and counted in floats. Sizes that make no sense, and pointers that are null where an
- * array is needed, return TINYATTN_BAD_ARGUMENT; the output is then untouched. Calls share nothing
- * but what they are given, so that threads may call at once. */
+ * caller's, and counted in floats. Arguments that make no sense return TINYATTN_BAD_ARGUMENT, and
+ * the output is then untouched: sizes that no memory holds, a null pointer where an array is
+ * needed, a scale that is not >= 0, an unknown kind of mask, an `out` that is the input but may not
+ * be. Calls share nothing but what they are given, so that threads may call at once. */
 #ifndef TINYATTN_TINYATTN_H
 #define TINYATTN_TINYATTN_H
 
@@ -27,8 +28,8 @@ extern "C" {
 
 typedef enum tinyattn_status { TINYATTN_OK = 0, TINYATTN_BAD_ARGUMENT = 1 } tinyattn_status;
 
-/* Which keys a query sees. A key that is not seen is skipped: a NaN in it does not leak. A query
- * that sees none gives zeros. */
+/* Which keys a query sees. A key that is not seen is skipped: a NaN in it does not leak. Attention
+ * gives zeros for a query that sees none; a layer then gives the bias of its output projection. */
 typedef enum tinyattn_mask_kind {
   TINYATTN_NO_MASK = 0,
   TINYATTN_CAUSAL,              /* query i sees keys 0 .. i */
@@ -65,13 +66,14 @@ typedef struct tinyattn_layer {
 } tinyattn_layer;
 
 /* Floats of scratch that a call takes: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or
- * by these functions. */
+ * by these functions, which return 0 for sizes that no memory holds. */
 TINYATTN_API size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens);
 TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens);
 
-/* The instruction set that this process computes with: "avx512", "fpu", ... On x86-64 it is chosen
- * at the first call, the best that the processor has; the environment variable TINYATTN_PORT may
- * ask for another one by name, and is ignored if the processor lacks it. */
+/* The instruction set that this process computes with: "avx512", "fpu", ... In the library of Meson
+ * or CMake on x86-64 it is chosen at the first call: the best that the processor has, or the one
+ * that the environment variable TINYATTN_PORT names, if the processor has it. Elsewhere, and where
+ * src/library.cpp is compiled by hand, it is that of the compiler flags. */
 TINYATTN_API const char* tinyattn_port(void);
 
 /* out = a . b

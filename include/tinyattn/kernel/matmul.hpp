@@ -88,7 +88,8 @@ template <class Port, std::size_t Height>
 [[gnu::noinline]] constexpr void overlapping_tiles(const Product& p) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
   const float* const start = start_of<Port, width>(p, 0);
-  const std::size_t start_step = is_null(p.start) ? 0 : 1;
+  // Not is_null: with a call, GCC 12 may find no registers for Helium's tile.
+  const std::size_t start_step = p.start == nullptr ? 0 : 1;
   for (std::size_t i = 0;; i = next_part(i, Height, p.rows)) {
     const Input a = p.a.from(i, 0);
     const Output out = p.out.from(i, 0);
