@@ -22,7 +22,7 @@ namespace tinyattn {
 struct DropoutRate {
   consteval DropoutRate(
       double rate) noexcept  // NOLINT(google-explicit-constructor): a rate is written as a number
-      : bits(__builtin_bit_cast(std::uint64_t, rate)),
+      : bits(__builtin_bit_cast(std::uint64_t, rate + zero)),  // -0 is 0
         keep_below_2_53(threshold(rate, 0x1p53)),
         keep_below_2_32(threshold(rate, 0x1p32)),
         scale_bits(__builtin_bit_cast(std::uint32_t,

@@ -42,6 +42,7 @@ constexpr Test tests[] = {
                  Mt19937 twister(hidden(1u));
                  Mt19937 untouched(1);
                  check.same_bits(dropout(unit_interval, 0.0, twister), unit_interval);
+                 check.same_bits(dropout(unit_interval, -0.0, twister), unit_interval);
                  check.same_bits(dropout(unit_interval, 1.0, twister), zeros<float, 6, 6>());
                  check.equal(twister(), untouched());
                  Philox4x32 philox(hidden(std::uint64_t{1}));

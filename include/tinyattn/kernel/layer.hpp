@@ -68,7 +68,8 @@ TINYATTN_ALWAYS_INLINE constexpr Scratch parts_of(float* scratch, std::size_t wi
           {scores, row_size},  block_rows,      query_rows};
 }
 
-// Keys, values, a block and scores take less than four times the padded context.
+// Whether the scratch of a layer does. Keys, values, a block and scores take less than four padded
+// contexts for each column of the layer and each row of scores.
 consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noexcept {
   constexpr std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float) / 4;
   return context_length < most && width < most &&
