@@ -12,12 +12,11 @@ import sys
 if sys.version_info < (3, 9):
     sys.exit("export.py needs Python 3.9 or newer")
 
-from tinyattn_export import Refusal, attention, linear, of_state_dict, read, read_parts, tensor, write, write_safetensors
-from tinyattn_export.description import UNTOLD
-from tinyattn_export.names import check_namespace
-from tinyattn_export.parts import LARGEST_COUNT
-from tinyattn_export.refusal import shown
-from tinyattn_export.search import SETTINGS
+from tinyattn_export.checkpoints import of_state_dict, read, write_safetensors
+from tinyattn_export.header import write
+from tinyattn_export.layouts import ROLES
+from tinyattn_export.parts import LARGEST_COUNT, UNTOLD, attention, linear, read_parts, tensor
+from tinyattn_export.refusal import Refusal, shown
 
 __all__ = ["Refusal", "attention", "linear", "of_state_dict", "read", "read_parts", "tensor", "write", "write_safetensors"]
 
@@ -30,17 +29,9 @@ def count(text):
 
 def setting(text):
     role, equals, name = text.partition("=")
-    if role not in SETTINGS or not equals or not name:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not ROLE=NAME, with one of {', '.join(SETTINGS)} as ROLE")
+    if role not in ROLES or not equals or not name:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not ROLE=NAME, with one of {', '.join(ROLES)} as ROLE")
     return role, name
-
-
-def namespace(text):
-    try:
-        check_namespace(text)
-    except Refusal as problem:
-        raise argparse.ArgumentTypeError(str(problem)) from None
-    return text
 
 
 def arguments(words):
@@ -51,7 +42,7 @@ def arguments(words):
     parser.add_argument("--context-length", type=count, metavar="N", help="the most tokens")
     parser.add_argument("--causal", action=argparse.BooleanOptionalAction, help="whether no token sees a later one")
     parser.add_argument("--prefix", default="", help="what stands before the layer's own names, such as h.0.attn.")
-    parser.add_argument("--name", type=namespace, default="model", help="the namespace of the constants; model unless given")
+    parser.add_argument("--name", default="model", help="the namespace of the constants; model unless given")
     parser.add_argument("--map", dest="mapping", type=setting, action="extend", nargs="+", default=[], metavar="ROLE=NAME",
                         help="which tensor is query, key, value, qkv or out, or the bias of one: query_bias ...; NAME.T if stored in x out")
     parser.add_argument("--ignore", action="extend", nargs="+", default=[], metavar="NAME",
@@ -73,20 +64,14 @@ def requested(given):
     return {"attention": attention(given.prefix, **layer, mapping=dict(given.mapping), ignore=given.ignore)}
 
 
-def refuse_to_overwrite(given):
-    inputs = [path for path in (given.weights, given.parts) if path]
-    outputs = [path for path in (given.header, given.binary) if path]
-    real = [os.path.realpath(path) for path in inputs + outputs]
-    if len(set(real)) != len(real):
-        raise Refusal("what is read and what is written must be different files")
-
-
 def main(words):
     given = arguments(words)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
     try:
-        refuse_to_overwrite(given)
+        paths = [os.path.realpath(path) for path in (given.weights, given.parts, given.header, given.binary) if path]
+        if len(set(paths)) != len(paths):
+            raise Refusal("what is read and what is written must be different files")
         request = requested(given)
         weights = read(given.weights)
         parts = write(given.header, weights, given.name, request, given.binary)

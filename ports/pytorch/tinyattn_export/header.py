@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The C++ header: what it says of the weights, and each part as a constant, or as a member of what lies in a binary."""
+"""Writes the C++ header: each part as a constant, or as a member of what lies in a binary. Both files whole, or neither."""
 import hashlib
+import pathlib
+import struct
 
-from .refusal import shown
+from . import names, whole_files
+from .refusal import Refusal, refusing, shown
 
 NUMBERS_IN_A_LINE = 8
 
@@ -22,53 +25,64 @@ def braces(tree, indent):
     return "{{\n" + ",\n".join(inner + line for line in lines) + "}}"
 
 
-def size(count):
-    return f"{count} parameters, {4 * count} bytes"
-
-
-def parameter_count(parts):
-    return sum(part.parameter_count for part in parts.values())
-
-
 def about(weights, name, parts):
     """Only what follows from the weights and the request, so that the same request gives the same bytes."""
+    def size(count):
+        return f"{count} parameters, {4 * count} bytes"
     lines = [f"Weights from {shown(weights.source)}, written by tinyattn's ports/pytorch/export.py. Do not edit: export again.", "",
-             f"SHA-256 of the source: {weights.sha256}", f"All together: {size(parameter_count(parts))}."]
+             f"SHA-256 of the source: {weights.sha256}", f"All together: {size(sum(part.parameter_count for part in parts.values()))}."]
     for part_name, part in parts.items():
         lines += ["", f"{name}::{part_name}: {part.summary}; {size(part.parameter_count)}."]
         lines += [f"  {member}: {text}." for member, text in part.sources.items()]
     return lines
 
 
-def framed(weights, name, parts, includes, more_about, body):
-    comment = "".join(f"// {line}".rstrip() + "\n" for line in about(weights, name, parts) + more_about)
-    included = "".join(f'#include "{header}"\n' for header in sorted({part.header for part in parts.values()}))
-    standard = "".join(f"#include <{header}>\n" for header in includes)
-    return (f"{comment}#pragma once\n// clang-format off\n\n{included}\n" + (standard + "\n" if standard else "") +
-            f"namespace {name} {{\n\n{body}\n}}  // namespace {name}\n")
-
-
-def of_constants(weights, name, parts):
+def of_constants(parts):
     """Each part as an object that the linker puts into flash."""
-    body = "\n".join(f"inline constexpr {part.type} {part_name} = {braces(part.tree, '')};\n" for part_name, part in parts.items())
-    return framed(weights, name, parts, [], [], body)
+    return "\n".join(f"inline constexpr {part.type} {name} = {braces(part.tree, '')};\n" for name, part in parts.items())
 
 
-def in_place(weights, name, parts, binary, image):
+def in_place(parts, binary):
     """The parts as members of one type, which is what the binary holds."""
-    offsets, offset = [], 0
-    for part_name, part in parts.items():
-        size_of_part = 4 * part.parameter_count
-        offsets.append(f"static_assert(offsetof(Weights, {part_name}) == {offset} && sizeof(Weights::{part_name}) == {size_of_part});\n")
-        offset += size_of_part
-    members = "".join(f"  {part.type} {part_name};\n" for part_name, part in parts.items())
-    body = (
-        f"// The content of {shown(binary)}.\nstruct Weights {{\n{members}}};\n\n"
+    members, offsets, offset = "", "", 0
+    for name, part in parts.items():
+        size = 4 * part.parameter_count
+        members += f"  {part.type} {name};\n"
+        offsets += f"static_assert(offsetof(Weights, {name}) == {offset} && sizeof(Weights::{name}) == {size});\n"
+        offset += size
+    return (
+        f"// The content of {binary}.\nstruct Weights {{\n{members}}};\n\n"
         "static_assert(::std::endian::native == ::std::endian::little && ::std::numeric_limits<float>::is_iec559);\n"
         "static_assert(::std::is_standard_layout_v<Weights> && ::std::is_trivially_copyable_v<Weights>);\n"
         f"static_assert(sizeof(Weights) == {offset} && alignof(Weights) == alignof(float), \"no member has padding\");\n"
-        f"{''.join(offsets)}\n"
+        f"{offsets}\n"
         "// Where the binary lies in flash, at a multiple of four; nothing is copied.\n"
         "inline const Weights& weights(const void* address) noexcept { return *static_cast<const Weights*>(address); }\n")
-    more = ["", f"They lie in {shown(binary)}, SHA-256 {hashlib.sha256(image).hexdigest()}."]
-    return framed(weights, name, parts, ["bit", "cstddef", "limits", "type_traits"], more, body)
+
+
+def write(path, weights, name, parts, binary=None):
+    """Writes the header, and the binary if there is one, and returns its parts. A Refusal, and nothing written, if something is wrong."""
+    names.check_namespace(name)
+    if not parts:
+        raise Refusal("a header needs a part")
+    done = {}
+    for part_name, part in parts.items():
+        names.check_part(part_name)
+        with refusing(shown(weights.source) + (f", [{part_name}]" if len(parts) > 1 else "")):
+            done[part_name] = part(weights.tensors)
+    comment, files = about(weights, name, done), {}
+    included = "".join(f'#include "{header}"\n' for header in sorted({part.header for part in done.values()})) + "\n"
+    if binary is None:
+        body = of_constants(done)
+    else:
+        # float32 one after another without a gap, as they lie in the memory of a little-endian machine
+        files[binary] = b"".join(struct.pack(f"<{len(row)}f", *row) for part in done.values() for row in part.rows())
+        file_name = shown(pathlib.Path(binary).name)
+        comment += ["", f"They lie in {file_name}, SHA-256 {hashlib.sha256(files[binary]).hexdigest()}."]
+        included += "#include <bit>\n#include <cstddef>\n#include <limits>\n#include <type_traits>\n\n"
+        body = in_place(done, file_name)
+    comment = "".join(f"// {line}".rstrip() + "\n" for line in comment)
+    files[path] = (f"{comment}#pragma once\n// clang-format off\n\n{included}"
+                   f"namespace {name} {{\n\n{body}\n}}  // namespace {name}\n").encode()
+    whole_files.replace(files)
+    return done

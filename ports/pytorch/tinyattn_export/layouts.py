@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The names under which attention layers are stored, and where each role of a layer is found among them."""
+"""The names under which attention layers are stored, and the layer among them that a prefix and a mapping mean."""
 import dataclasses
 import re
 
 from .refusal import Refusal, listed, shown
-from .tensors import extents
+from .safetensors import extents
 
 INPUTS = ("query", "key", "value")
+ROLES = [role + ending for role in (*INPUTS, "qkv", "out") for ending in ("", "_bias")]  # that a mapping may name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,16 +61,17 @@ class Found:
     title: str
     inputs: dict
     out: Place = None
-    needs: tuple = ()  # names for the output projection, if there is none and the layout cannot be without
-    absent: frozenset = frozenset()  # names that might be there and are not
+    outs: tuple = ()  # where the output projection might be, if it is not there
+    needs_out: bool = False
     heads: int = 0  # how many are stacked, 0 if they are groups of columns
     unclear: str = ""  # why the names and shapes do not say how the layer is stored
 
     def places(self):
         return [place for places in self.inputs.values() for place in places] + ([self.out] if self.out else [])
 
-    def names(self):
-        return {name for place in self.places() for name in (place.weight, place.bias)}
+
+def names_of(places):
+    return {name for place in places for name in (place.weight, place.bias) if name}
 
 
 def is_conv1d(weight, out):
@@ -83,39 +85,31 @@ def is_conv1d(weight, out):
                   f"--map qkv={qkv} out={projection} for the first, or qkv={qkv}.T out={projection}.T for the other")
 
 
-def stored_in_by_out(tensors, layout, prefix, out):
-    """Whether the layer is, and why that is not clear."""
-    if layout.inputs == ("c_attn",):
-        return is_conv1d(tensors[layout.weights(prefix)[0]], tensors.get(out))
-    return layout.in_by_out, ""
-
-
-def absent(tensors, *names):
-    return frozenset(name for name in names if name not in tensors)
+def projection(tensors, prefix, stems):
+    """The first output projection that is there, or None; and where it might be if it is not."""
+    places = tuple(Place(f"{prefix}{stem}.weight", f"{prefix}{stem}.bias") for stem in stems)
+    out = next((place for place in places if place.weight in tensors), None)
+    return out, () if out else places
 
 
 def match(tensors, layout, prefix):
     """The layer at `prefix` if it is stored in this layout."""
-    weights = layout.weights(prefix)
+    weights, biases = layout.weights(prefix), [prefix + stem + layout.bias for stem in layout.inputs]
     if any(weight not in tensors for weight in weights):
         return None
-    stems = [prefix + stem for stem in layout.outs]
-    out = next((stem for stem in stems if stem + ".weight" in tensors), None)
-    in_by_out, unclear = stored_in_by_out(tensors, layout, prefix, f"{out}.weight")
-    biases = [prefix + stem + layout.bias for stem in layout.inputs]
+    out, outs = projection(tensors, prefix, layout.outs)
+    conv1d, unclear = False, ""
+    if layout.inputs == ("c_attn",):
+        conv1d, unclear = is_conv1d(tensors[weights[0]], out and tensors[out.weight])
     blocks = 3 // len(weights)
-    inputs = {role: [Place(weights[i // blocks], biases[i // blocks], in_by_out, i % blocks, blocks)] for i, role in enumerate(INPUTS)}
-    if out:
-        place = Place(out + ".weight", out + ".bias", in_by_out and layout.weight != "")
-        return Found(prefix, layout.title, inputs, place, absent=absent(tensors, *biases, place.bias), unclear=unclear)
-    outs = [stem + ending for stem in stems for ending in (".weight", ".bias")]
-    needs = tuple(outs[::2]) if layout.needs_out else ()
-    return Found(prefix, layout.title, inputs, None, needs, absent(tensors, *biases, *outs), unclear=unclear)
+    inputs = {role: [Place(weights[i // blocks], biases[i // blocks], layout.in_by_out or conv1d, i % blocks, blocks)]
+              for i, role in enumerate(INPUTS)}
+    out = out and dataclasses.replace(out, in_by_out=conv1d)
+    return Found(prefix, layout.title, inputs, out, outs, layout.needs_out, unclear=unclear)
 
 
 def match_any(tensors, prefix):
-    found = (match(tensors, layout, prefix) for layout in LAYOUTS)
-    return next((layer for layer in found if layer), None)
+    return next(filter(None, (match(tensors, layout, prefix) for layout in LAYOUTS)), None)
 
 
 def match_stacked_heads(tensors, prefix):
@@ -129,11 +123,9 @@ def match_stacked_heads(tensors, prefix):
     if not all(whole) or any(head.out for head in whole):
         raise Refusal(f"the heads {listed(sorted(f'{prefix}heads.{number}' for number in heads))} are not all there, or not alike")
     inputs = {role: [head.inputs[role][0] for head in whole] for role in INPUTS}
-    outs = [Place(prefix + stem + ".weight", prefix + stem + ".bias") for stem in OUTS_OF_STACKED_HEADS]
-    out = next((place for place in outs if place.weight in tensors), None)
-    possible = {name for place in ([out] if out else outs) for name in (place.weight, place.bias)}
-    absent = (possible - tensors.keys()).union(*(head.absent for head in whole))
-    return Found(prefix, f"stacked heads, each {whole[0].title}", inputs, out, absent=frozenset(absent), heads=len(whole))
+    out, outs = projection(tensors, prefix, OUTS_OF_STACKED_HEADS)
+    outs += tuple(place for head in whole for place in head.outs)
+    return Found(prefix, f"stacked heads, each {whole[0].title}", inputs, out, outs, heads=len(whole))
 
 
 def find_at(tensors, prefix):
@@ -160,3 +152,74 @@ def incomplete(tensors, prefix):
         for start in (start for start in starts if start in (prefix, prefix + ".") or not prefix and start.endswith(".")):
             return [weight for weight in layout.weights(start) if weight not in tensors]
     return []
+
+
+def located(tensors, prefix):
+    """The layer at this prefix, with or without its dot, or the only one whose prefix ends so; without a prefix the only one."""
+    found = find_at(tensors, prefix) or find_at(tensors, prefix + ".")
+    if found:
+        return found
+    every = prefixes(tensors)
+    fitting = [other for other in every if not prefix or other.endswith("." + prefix.rstrip(".") + ".")]
+    if len(fitting) == 1:
+        return find_at(tensors, fitting[0])
+    if fitting and not prefix:
+        raise Refusal(f"it has {len(every)} attention layers, --prefix says which: {listed(other or 'none' for other in every)}")
+    absent = incomplete(tensors, prefix)
+    if absent:
+        raise Refusal(f"there is no {listed(absent)}")
+    where = f"at the prefix {shown(prefix)}" if prefix else "in it"
+    if every:
+        raise Refusal(f"there is no attention layer {where}; there is one at {listed(other or 'no prefix' for other in every)}")
+    raise Refusal(f"there is no attention layer {where} of a known layout: it has {listed(tensors) or 'no tensors'}; --map query=NAME "
+                  "key=NAME value=NAME out=NAME says which is which")
+
+
+def by_mapping(tensors, prefix, mapping):
+    """The mapping names query, key and value, or qkv; or only an output projection that a known layout does not know. `NAME.T` stands
+    for a weight that is stored in x out."""
+    starts = (prefix, prefix + ".", "")
+
+    def existing(name, role):
+        start = next((start for start in starts if start + name in tensors), None)
+        if start is None:
+            longer = [start + name + ending for start in starts for ending in (".weight", "weight", ".bias")]
+            near = [other for other in longer if other in tensors]
+            remedy = f"is {shown(near[0])} meant?" if near else f"there are {listed(tensors)}"
+            raise Refusal(f"there is no {shown(name)}, which the mapping gives for {role}: {remedy}")
+        return start + name
+
+    def place(role, block=0, blocks=1):
+        name = mapping[role]
+        transposed = name.endswith(".T") and all(start + name not in tensors for start in starts)
+        weight = existing(name[:-2] if transposed else name, role)
+        beside, is_weight = re.subn(r"weight(\.T)?\Z", "bias", weight)
+        bias = existing(mapping[role + "_bias"], role) if role + "_bias" in mapping else beside if is_weight else ""
+        return Place(weight, bias, transposed, block, blocks)
+
+    out = place("out") if "out" in mapping else None
+    if "qkv" in mapping:
+        return Found(prefix, "as mapped", {role: [place("qkv", i, 3)] for i, role in enumerate(INPUTS)}, out)
+    if "query" in mapping:
+        return Found(prefix, "as mapped", {role: [place(role)] for role in INPUTS}, out)
+    return dataclasses.replace(located(tensors, prefix), out=out)
+
+
+def find(tensors, prefix, mapping):
+    """The layer that is meant. A Refusal if there is none, or more than one."""
+    mapping = mapping or {}
+    unknown = [role for role in mapping if role not in ROLES]
+    if unknown:
+        raise Refusal(f"a mapping knows no {listed(unknown)}, only {', '.join(ROLES)}")
+    alone = [role for role in mapping if role.removesuffix("_bias") not in mapping]
+    if alone:
+        raise Refusal(f"a mapping names {listed(alone)} without its weight")
+    named = [role for role in INPUTS if role in mapping]
+    if named and (len(named) < len(INPUTS) or "qkv" in mapping):
+        raise Refusal("a mapping must name all of query, key and value, or qkv, or none of them")
+    found = by_mapping(tensors, prefix, mapping) if mapping else located(tensors, prefix)
+    if found.unclear and found.out:
+        raise Refusal(found.unclear)
+    if found.needs_out and not found.out:
+        raise Refusal(f"there is no {' or '.join(shown(place.weight) for place in found.outs)}, the output projection")
+    return found

@@ -5,6 +5,7 @@ A file may hold any number of names of any length, so each name is looked at onc
 """
 import bisect
 import fnmatch
+import os
 import re
 
 from . import layouts
@@ -19,27 +20,21 @@ NUMBER = re.compile(r"\d+")
 MOST_LEVELS = 4  # of a name behind the prefix of its layer, as in heads.0.query.bias
 
 
-def is_mask(tensor, name):
-    return bool(MASKS.fullmatch(name)) or (name == "bias" and len(tensor.shape) > 1)
-
-
 def differs_little(one, other):
     """In at most two characters that stand together, as by a typing error or a damaged bit."""
-    if abs(len(one) - len(other)) > 2:
-        return False
-    shorter = min(len(one), len(other))
-    start = next((i for i in range(shorter) if one[i] != other[i]), shorter)
-    end = next((i for i in range(shorter - start) if one[-1 - i] != other[-1 - i]), shorter - start)
+    start = len(os.path.commonprefix((one, other)))
+    end = len(os.path.commonprefix((one[start:][::-1], other[start:][::-1])))
     return max(len(one), len(other)) - start - end <= 2
 
 
 def is_of_another_layer(name, own_prefix, prefixes):
     """h.1.attn.c_proj.bias is no misspelt h.0.attn.c_proj.bias, if there is such a layer."""
-    starts = [name]
-    while len(starts) <= MOST_LEVELS and "." in starts[-1]:
-        starts.append(starts[-1].rpartition(".")[0])
-    nearest = next((start + "." for start in starts[1:] if start + "." in prefixes), own_prefix)
-    return nearest != own_prefix
+    start = name
+    for _ in range(MOST_LEVELS):
+        start, dot, _ = start.rpartition(".")
+        if dot and start + "." in prefixes:
+            return start + "." != own_prefix
+    return False
 
 
 def is_of_another_module(tensors, name, absent):
@@ -49,29 +44,22 @@ def is_of_another_module(tensors, name, absent):
     return absent.endswith("weight") and len(tensors[name].shape) == 1
 
 
-def with_numbers_of(name, absent, names):
-    """Of the absent names that differ in numbers alone, the one with the numbers of `name`; or the first."""
-    numbers = NUMBER.findall(name)
-    if len(numbers) != len(NUMBER.findall(absent)):
-        return absent
-    own = iter(numbers)
-    exact = NUMBER.sub(lambda _: next(own), absent)
-    return exact if exact in names else absent
-
-
 def refuse_misspelt(tensors, found, names):
     """A name that is all but one that might be there: to leave it out could change the result. What stands in many heads or layers has
     the same name but for numbers, and is compared once."""
-    absent = found.absent | ({found.prefix + mask for mask in COMMON_MASKS} - tensors.keys())
+    possible = layouts.names_of([*found.places(), *found.outs]) | {found.prefix + mask for mask in COMMON_MASKS}
+    absent = possible - tensors.keys()
     forms = {NUMBER.sub("0", name): name for name in sorted(absent, reverse=True)}
     prefixes = frozenset(layouts.prefixes(tensors))
     for name in names:
         own_form = NUMBER.sub("0", name)
         for form, first in forms.items():
-            if differs_little(own_form, form) and not is_of_another_module(tensors, name, form):
-                if not is_of_another_layer(name, found.prefix, prefixes):
-                    meant = shown(with_numbers_of(name, first, absent))
-                    raise Refusal(f"{shown(name)} looks like a misspelt {meant}: rename it, or say --ignore {shown(name)}")
+            if (differs_little(own_form, form) and not is_of_another_module(tensors, name, form)
+                    and not is_of_another_layer(name, found.prefix, prefixes)):
+                numbers = iter(NUMBER.findall(name))
+                alike = NUMBER.sub(lambda number: next(numbers, number[0]), first)
+                meant = shown(alike if alike in absent else first)
+                raise Refusal(f"{shown(name)} looks like a misspelt {meant}: rename it, or say --ignore {shown(name)}")
 
 
 def refuse_unplaced(names):
@@ -91,10 +79,12 @@ def starting_with(stems, names):
 
 def remarks(tensors, found, ignored):
     """Sentences on what is left out. A Refusal if the layer would then compute something else."""
-    own, patterns = found.names(), [re.compile(fnmatch.translate(pattern)) for pattern in ignored]
+    patterns = [re.compile(fnmatch.translate(pattern)) for pattern in ignored]
+    own = layouts.names_of(found.places())
     rest = [name for name in tensors if name not in own and not any(pattern.match(name) for pattern in patterns)]
     inside = {name: name[len(found.prefix):] for name in rest if name.startswith(found.prefix)}
-    masks = {name: tensors[name] for name, own_name in inside.items() if is_mask(tensors[name], own_name)}
+    masks = {name: tensors[name] for name, own_name in inside.items()
+             if MASKS.fullmatch(own_name) or own_name == "bias" and len(tensors[name].shape) > 1}
     others = [name for name in inside if name not in masks]
     refuse_unplaced([name for name in others if CHANGES_THE_RESULT.search(inside[name])])
     refuse_misspelt(tensors, found, [name for name in rest if name not in masks])

@@ -12,7 +12,6 @@ KEYWORDS = frozenset(
     static_cast struct switch template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void
     volatile wchar_t while xor xor_eq""".split())
 TAKEN = frozenset({"std", "posix", "tinyattn", "main"})
-TAKEN_IN_A_NAMESPACE = frozenset({"weights", "Weights"})
 # Macros that are not in capitals: of C headers, and of GCC and Clang on their systems unless -std=c++20 forbids them.
 MACROS = frozenset(
     """alloca assert complex errno fpclassify imaginary isfinite isgreater isgreaterequal isinf isless islessequal islessgreater isnan
@@ -79,14 +78,13 @@ def objection(name):
 def check_namespace(name):
     """The first of nested namespaces stands beside what systems declare."""
     parts = name.split("::")
-    problem = next(filter(None, map(objection, parts)), "")
-    if not problem and (parts[0].startswith("_") or parts[0] in SYSTEM):
-        problem = "systems declare it"
+    systems = "systems declare it" if parts[0].startswith("_") or parts[0] in SYSTEM else ""
+    problem = next(filter(None, [*map(objection, parts), systems]), "")
     if problem:
         raise Refusal(f"{shown(name)} cannot be the name of a C++ namespace: {problem}")
 
 
 def check_part(name):
-    problem = "the header has it" if name in TAKEN_IN_A_NAMESPACE else objection(name)
+    problem = "the header has it" if name in ("weights", "Weights") else objection(name)
     if problem:
         raise Refusal(f"{shown(name)} cannot be the name of a constant in the header: {problem}")

@@ -1,64 +1,236 @@
 # SPDX-License-Identifier: MIT
-"""What a header can hold: an attention layer, a Linear layer, a tensor. Each of the last three functions asks for one, and gives a
-function that takes it out of a file's weights.
+"""What a header can hold: an attention layer, a Linear layer, a tensor. `attention`, `linear` and `tensor` ask for one, and give a
+function that takes it out of a file's weights. `read_parts` asks for several, as a description in TOML says.
 """
-import functools
+import array
+import dataclasses
+import pathlib
 
-from . import matrices
-from .attention_part import attention_part
-from .layouts import Place
-from .part import Part, flag, source
-from .refusal import Refusal, shown
-from .tensors import extents
+from . import layouts, leftovers
+from .layouts import INPUTS, Place
+from .refusal import Refusal, refusing, shown
+from .safetensors import extents
 
 LARGEST_COUNT = 2**31 - 1  # of heads or tokens: more fits into no target's memory
 
 
-def linear_part(weights, prefix, transposed):
-    tensors = weights.tensors
-    start = next((start for start in (prefix, prefix + ".") if start + "weight" in tensors), None)
-    if start is None:
-        raise Refusal(f"there is no {shown(prefix.rstrip('.') + '.weight')}, the weight of a Linear layer")
-    place = Place(start + "weight", start + "bias", transposed)
-    linear = matrices.linear_of(tensors, place)
-    d_in, d_out, bias = linear.weight.d_in, linear.weight.d_out, linear.bias is not None
-    return Part(f"::tinyattn::Linear<{d_in}, {d_out}, {flag(bias)}>", "tinyattn/linear.hpp", linear.tree(),
-                f"Linear, {d_in} features to {d_out}, {'with' if bias else 'without'} bias", {"linear": source(tensors, [place])})
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One object of a header, whatever its type: its numbers, and what is said of it."""
+
+    type: str  # in C++
+    header: str  # of tinyattn, that has the type
+    tree: object  # members in the order of the type: a dict of trees, or a list of rows
+    summary: str
+    sources: dict  # what each member is made of
+    remarks: list = dataclasses.field(default_factory=list)
+
+    def rows(self):
+        """All numbers, in the order in which they lie in memory."""
+        def of(tree):
+            return [row for member in tree.values() for row in of(member)] if isinstance(tree, dict) else tree
+        return of(self.tree)
+
+    @property
+    def parameter_count(self):
+        return sum(map(len, self.rows()))
 
 
-def tensor_part(weights, name):
-    tensor = weights.tensors.get(name)
-    if tensor is None:
-        raise Refusal(f"there is no {shown(name)}")
-    shape = tensor.shape or (1,)
-    if 0 in shape:
-        raise Refusal(f"{shown(name)} is {extents(shape)}: an extent must not be zero")
-    values = tensor.values()
-    rows = [values[first:first + shape[-1]] for first in range(0, len(values), shape[-1])]
-    return Part(f"::tinyattn::Tensor<float, {', '.join(map(str, shape))}>", "tinyattn/tensor.hpp", rows, f"tensor, {extents(shape)}",
-                {"tensor": str(tensor)})
+@dataclasses.dataclass
+class Linear:
+    """Values as tinyattn's Linear has them."""
+
+    rows: list  # of the weight: one for each input, with a column for each output
+    bias: array.array = None
+
+    @property
+    def shape(self):
+        return len(self.rows), len(self.rows[0])
+
+    def tree(self):
+        return {"weight": self.rows} if self.bias is None else {"weight": self.rows, "bias": [self.bias]}
 
 
-def check_count(name, value):
-    if type(value) is not int or not 0 < value <= LARGEST_COUNT:
-        raise Refusal(f"{name} must be a number from 1 to {LARGEST_COUNT}")
+def linear_at(tensors, place):
+    weight, bias = tensors[place.weight], tensors.get(place.bias)
+    if len(weight.shape) != 2 or 0 in weight.shape:
+        raise weight.wrong_shape("a weight has two dimensions, neither zero")
+    outputs, inputs = reversed(weight.shape) if place.in_by_out else weight.shape
+    if outputs % place.blocks:
+        raise weight.wrong_shape(f"{outputs} outputs are not three of one width")
+    values, width = weight.values(), outputs // place.blocks
+    begin, end = place.block * width, (place.block + 1) * width
+    if place.in_by_out:
+        rows = [values[i * outputs + begin:i * outputs + end] for i in range(inputs)]
+    else:
+        block = values[begin * inputs:end * inputs]
+        rows = [block[i::inputs] for i in range(inputs)]
+    if bias is not None and bias.shape != (outputs,):
+        raise bias.wrong_shape(f"{shown(place.weight)} has {outputs} outputs")
+    return Linear(rows, None if bias is None else bias.values()[begin:end])
+
+
+def zeros(count):
+    return array.array("f", bytes(4 * count))
+
+
+def side_by_side(heads):
+    """The outputs of several Linear layers as those of one."""
+    shapes = {extents(head.shape) for head in heads}
+    if len(shapes) > 1:
+        raise Refusal(f"the heads have different shapes: {', '.join(sorted(shapes))}")
+    rows = [array.array("f", b"".join(rows)) for rows in zip(*(head.rows for head in heads))]
+    if all(head.bias is None for head in heads):
+        return Linear(rows)
+    return Linear(rows, array.array("f", b"".join(zeros(head.shape[1]) if head.bias is None else head.bias for head in heads)))
+
+
+def flag(value):
+    return "true" if value else "false"
+
+
+def with_or_without(bias):
+    return "without" if bias is None else "with"
+
+
+def source(tensors, places):
+    """What a Linear layer is made of, for people."""
+    said = []
+    for place in places:
+        block = f", part {place.block + 1} of {place.blocks}" if place.blocks > 1 else ""
+        stored = ", stored in x out" if place.in_by_out else ""
+        said.append(f"{tensors[place.weight]}{stored}{block}" + (f" and {tensors[place.bias]}" if place.bias in tensors else ""))
+    return "; ".join(said)
+
+
+def check_attention(found, inputs, out, num_heads):
+    if len({linear.shape for linear in inputs.values()}) > 1:
+        said = ", ".join(f"{shown(found.inputs[role][0].weight)} gives {extents(linear.shape)}" for role, linear in inputs.items())
+        raise Refusal(f"query, key and value must have the same shape, in x out, and {said}")
+    width = inputs["query"].shape[1]
+    if found.heads not in (0, num_heads):
+        raise Refusal(f"the file has {found.heads} stacked head{'s' * (found.heads > 1)}, not {num_heads}")
+    if width % num_heads:
+        raise Refusal(f"{width} outputs cannot be divided among {num_heads} heads")
+    if out and out.shape != (width, width):
+        raise Refusal(f"{shown(found.out.weight)} has the wrong shape, {extents(out.shape)} in x out: the heads have {width} outputs "
+                      f"together, and their projection is {width} x {width}")
+
+
+def fill_biases(inputs):
+    """All three have a bias, or none. A bias of zeros changes nothing."""
+    without = [role for role, linear in inputs.items() if linear.bias is None]
+    if len(without) in (0, len(inputs)):
+        return []
+    for role in without:
+        inputs[role].bias = zeros(inputs[role].shape[1])
+    return [f"{' and '.join(without)} without a bias: filled with zeros, since others have one"]
 
 
 def attention(prefix="", *, num_heads, context_length, causal, mapping=None, ignore=()):
     """A MultiHeadAttention. `mapping` names tensors of a layout that is not known, `ignore` those that may be left out."""
-    check_count("num_heads", num_heads)
-    check_count("context_length", context_length)
+    for name, value in (("num_heads", num_heads), ("context_length", context_length)):
+        if type(value) is not int or not 0 < value <= LARGEST_COUNT:
+            raise Refusal(f"{name} must be a number from 1 to {LARGEST_COUNT}")
     if type(causal) is not bool:
         raise Refusal("causal must be true or false")
-    return functools.partial(attention_part, prefix=prefix, num_heads=num_heads, context_length=context_length, causal=causal,
-                             mapping=mapping, ignore=ignore)
+
+    def part(tensors):
+        found = layouts.find(tensors, prefix, mapping)
+        left_out = leftovers.remarks(tensors, found, ignore)
+        inputs = {role: side_by_side([linear_at(tensors, place) for place in found.inputs[role]]) for role in INPUTS}
+        out = linear_at(tensors, found.out) if found.out else None
+        check_attention(found, inputs, out, num_heads)
+        filled = fill_biases(inputs)
+        d_in, d_out = inputs["query"].shape
+        bias = inputs["query"].bias
+        linears = {**inputs, "out_proj": out} if out else inputs
+        places = {**found.inputs, "out_proj": [found.out]}
+        return Part(
+            f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{{.d_in = {d_in}, .d_out = {d_out}, "
+            f".context_length = {context_length}, .num_heads = {num_heads}, .causal = {flag(causal)}, "
+            f".qkv_bias = {flag(bias is not None)}, .out_proj = {flag(out)}, .out_bias = {flag(out and out.bias is not None)}}}>",
+            "tinyattn/multi_head_attention.hpp",
+            {role: linear.tree() for role, linear in linears.items()},
+            f"attention, {d_in} features to {d_out}, {num_heads} {'head' if num_heads == 1 else 'heads'}, "
+            f"{'causal' if causal else 'not causal'}, at most {context_length} tokens, queries, keys and values "
+            f"{with_or_without(bias)} bias, "
+            + (f"an output projection {with_or_without(out.bias)} bias" if out else "no output projection"),
+            {role: source(tensors, places[role]) for role in linears},
+            [f"layout: {found.title}" + (f", at {shown(found.prefix)}" if found.prefix else ""), *filled, *left_out])
+    return part
 
 
 def linear(prefix, transposed=False):
     """A Linear from prefix.weight and, if there is one, prefix.bias; transposed: the file stores in x out."""
-    return functools.partial(linear_part, prefix=prefix, transposed=transposed)
+    def part(tensors):
+        start = next((start for start in (prefix, prefix + ".") if start + "weight" in tensors), None)
+        if start is None:
+            raise Refusal(f"there is no {shown(prefix.rstrip('.') + '.weight')}, the weight of a Linear layer")
+        place = Place(start + "weight", start + "bias", transposed)
+        made = linear_at(tensors, place)
+        d_in, d_out = made.shape
+        return Part(f"::tinyattn::Linear<{d_in}, {d_out}, {flag(made.bias is not None)}>", "tinyattn/linear.hpp", made.tree(),
+                    f"Linear, {d_in} features to {d_out}, {with_or_without(made.bias)} bias", {"linear": source(tensors, [place])})
+    return part
 
 
 def tensor(name):
     """A Tensor with the extents that it has in the file."""
-    return functools.partial(tensor_part, name=name)
+    def part(tensors):
+        if name not in tensors:
+            raise Refusal(f"there is no {shown(name)}")
+        found = tensors[name]
+        shape = found.shape or (1,)
+        if 0 in shape:
+            raise Refusal(f"{shown(name)} is {extents(shape)}: an extent must not be zero")
+        values = found.values()
+        rows = [values[first:first + shape[-1]] for first in range(0, len(values), shape[-1])]
+        return Part(f"::tinyattn::Tensor<float, {', '.join(map(str, shape))}>", "tinyattn/tensor.hpp", rows, f"tensor, {extents(shape)}",
+                    {"tensor": str(found)})
+    return part
+
+
+KINDS = {  # what asks for the part, what the kind's own key names, and which other keys there may be
+    "attention": (attention, "prefix", {"num_heads": int, "context_length": int, "causal": bool, "mapping": dict, "ignore": list}),
+    "linear": (linear, "prefix", {"transposed": bool}),
+    "tensor": (tensor, "name", {}),
+}
+UNTOLD = {"num_heads": "--num-heads N", "context_length": "--context-length N", "causal": "--causal or --no-causal"}
+
+
+def described(name, table, defaults):
+    """The part that a table of a description asks for."""
+    kinds = [kind for kind in KINDS if isinstance(table, dict) and kind in table]
+    if len(kinds) != 1:
+        raise Refusal(f"[{name}] must have one of {', '.join(KINDS)}")
+    kind = kinds[0]
+    make, first_argument, types = KINDS[kind]
+    for key, value in table.items():
+        wanted = str if key == kind else types.get(key)
+        if wanted is None:
+            raise Refusal(f"[{name}] has a setting that {kind} does not know: {shown(key)}")
+        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if type(value) is not wanted or not all(isinstance(item, str) for item in items):
+            raise Refusal(f"[{name}] has a wrong value of {shown(key)}: {shown(value)}")
+    settings = {**(defaults if kind == "attention" else {}), **table}
+    unsaid = [key for key in UNTOLD if settings.get(key) is None] if kind == "attention" else []
+    if unsaid:
+        raise Refusal(f"[{name}] must have {' and '.join(unsaid)}, which no file of weights tells: say it there, or for all "
+                      f"parts with {' and '.join(UNTOLD[key] for key in unsaid)}")
+    with refusing(f"[{name}]"):
+        return make(**{first_argument if key == kind else key: value for key, value in settings.items()})
+
+
+def read_parts(path, defaults):
+    """The parts by name. `defaults` are settings of every attention layer that says nothing else."""
+    try:
+        import tomllib
+    except ImportError:
+        raise Refusal("--parts needs Python 3.11, the first that reads TOML; with an older one ask for the parts in Python, with "
+                      "export.write") from None
+    with refusing(f"cannot read {shown(path)}", OSError, ValueError, RecursionError):
+        tables = tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        if not tables:
+            raise Refusal("it describes no part")
+        return {name: described(shown(name), table, defaults) for name, table in tables.items()}

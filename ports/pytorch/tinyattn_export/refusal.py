@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What cannot be exported is said in one sentence."""
+import contextlib
 
 LONGEST_NAME = 120
 MOST_NAMES = 12
@@ -15,13 +16,18 @@ def shown(text):
     return clean if len(clean) <= LONGEST_NAME else clean[:LONGEST_NAME] + "..."
 
 
-def reason(problem):
-    """What an OSError or a ValueError says."""
-    return getattr(problem, "strerror", None) or shown(problem)
-
-
 def listed(names):
     """The first of them, and how many more there are."""
     names = list(names)
     more = [f"and {len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
     return ", ".join([shown(name) for name in names[:MOST_NAMES]] + more)
+
+
+@contextlib.contextmanager
+def refusing(what, *others):
+    """Puts `what` before each Refusal from within, and makes one of the other exceptions."""
+    try:
+        yield
+    except (Refusal, *others) as problem:
+        said = problem if isinstance(problem, Refusal) else getattr(problem, "strerror", None) or shown(problem)
+        raise Refusal(f"{what}: {said}") from None

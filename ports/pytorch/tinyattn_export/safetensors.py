@@ -4,10 +4,13 @@ two offsets for each name; then the data, without a gap. Every statement of a fi
 
 https://huggingface.co/docs/safetensors/index, and the limits of its reference implementation.
 """
+import array
+import dataclasses
 import json
+import math
+import struct
 
 from .refusal import Refusal, shown
-from .tensors import Tensor
 
 LONGEST_HEADER = 100_000_000
 LARGEST_EXTENT = 2**63 - 1
@@ -18,14 +21,53 @@ BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U16": 16, "I16": 16,
     "F16": 16, "BF16": 16, "U32": 32, "I32": 32, "F32": 32, "U64": 64, "I64": 64, "F64": 64, "C64": 64,
 }
+FORMATS = {"F32": "<f", "F16": "<e", "BF16": "<f", "F64": "<d"}  # of those that can be weights, as struct has them
+
+
+def extents(shape):
+    return " x ".join(map(str, shape)) or "a single number"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    name: str
+    dtype: str
+    shape: tuple
+    data: memoryview  # row-major, little-endian
+
+    def __str__(self):
+        return f"{shown(self.name)} ({self.dtype}, {extents(self.shape)})"
+
+    def wrong_shape(self, why):
+        return Refusal(f"{shown(self.name)} has the wrong shape, {extents(self.shape)}: {why}")
+
+    def values(self):
+        """float32, row-major; a Refusal unless all are finite."""
+        if self.dtype not in FORMATS:
+            raise Refusal(f"{shown(self.name)} is {self.dtype}: only F32, F16, BF16 and F64 can be weights")
+        data = self.data
+        if self.dtype == "BF16":  # the upper half of a float32
+            data = bytearray(2 * len(self.data))
+            data[2::4], data[3::4] = self.data[0::2], self.data[1::2]
+        values = array.array("f", (value for (value,) in struct.iter_unpack(FORMATS[self.dtype], data)))
+        for position, value in enumerate(values):
+            if not math.isfinite(value):
+                beyond = ", or a value that float32 cannot hold," if self.dtype == "F64" else ""
+                what = "NaN" if math.isnan(value) else "infinity" + beyond
+                index = []
+                for extent in reversed(self.shape):
+                    position, here = divmod(position, extent)
+                    index.insert(0, here)
+                raise Refusal(f"{shown(self.name)} holds {what} at {index}")
+        return values
 
 
 def unique(pairs):
-    table = dict(pairs)
-    if len(table) != len(pairs):
-        seen = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
-        raise Refusal(f"its header names {shown(twice)} twice")
+    table = {}
+    for name, value in pairs:
+        if name in table:
+            raise Refusal(f"its header names {shown(name)} twice")
+        table[name] = value
     return table
 
 
@@ -64,16 +106,8 @@ def header_of(data):
     return header, 8 + length
 
 
-def is_count(value):
-    return type(value) is int and 0 <= value <= LARGEST_EXTENT
-
-
-def size_in_bits(shape, dtype, limit):
-    """Above `limit` it does not matter how much."""
-    size = 0 if 0 in shape else BITS[dtype]
-    for extent in shape:
-        size = min(size * extent, limit + 1)
-    return size
+def are_counts(values):
+    return isinstance(values, list) and all(type(value) is int and 0 <= value <= LARGEST_EXTENT for value in values)
 
 
 def described(name, entry, data):
@@ -83,14 +117,14 @@ def described(name, entry, data):
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in BITS:
         raise Refusal(f"{shown(name)} has a dtype that safetensors does not know: {shown(dtype)}")
-    if not isinstance(shape, list) or len(shape) > MOST_EXTENTS or not all(map(is_count, shape)):
+    if not are_counts(shape) or len(shape) > MOST_EXTENTS:
         raise Refusal(f"{shown(name)} has no proper shape: {shown(shape)}")
-    if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(is_count, offsets)) or offsets[0] > offsets[1]:
+    if not are_counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
         raise Refusal(f"{shown(name)} has no proper data_offsets: {shown(offsets)}")
     begin, end = offsets
     if end > len(data):
         raise Refusal(f"{shown(name)} would end at byte {end} of the data, which has {len(data)}: the file is cut, or its header wrong")
-    if size_in_bits(shape, dtype, 8 * len(data)) != 8 * (end - begin):
+    if math.prod(shape) * BITS[dtype] != 8 * (end - begin):  # at most 32 extents of 63 bits
         raise Refusal(f"{shown(name)}, {dtype} of shape {shown(shape)}, does not take the {end - begin} bytes that its offsets give it")
     return Tensor(name, dtype, tuple(shape), data[begin:end]), begin, end
 

@@ -5,25 +5,12 @@ import os
 import pathlib
 import secrets
 
-from .refusal import Refusal, reason, shown
+from .refusal import Refusal, refusing, shown
 
 
 def beside(real):
     """A name in the same folder that nobody can know beforehand."""
     return real.with_name(f".{secrets.token_hex(8)}.part")
-
-
-def real_place(path):
-    real = pathlib.Path(os.path.realpath(path))
-    if real.exists() and not real.is_file():
-        raise Refusal(f"cannot write {shown(path)}: it is not a file")
-    return real
-
-
-def write_new(path, content):
-    """Only where nothing is, not even a link."""
-    with path.open("xb") as file:
-        file.write(content)
 
 
 def remove(paths):
@@ -54,14 +41,17 @@ def put_in_place(written):
 
 def replace(contents):
     """`contents`: bytes by path. Beside each file first, so that one which is there stays as it was until all are written."""
-    written, path = {}, ""
+    for path in contents:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise Refusal(f"cannot write {shown(path)}: it is not a file")
+    written = {}
     try:
-        for path, content in contents.items():
-            real = real_place(path)
-            written[real] = beside(real)
-            write_new(written[real], content)
-        put_in_place(written)
-    except (OSError, ValueError) as problem:
-        raise Refusal(f"cannot write {' and '.join(map(shown, contents))}: {reason(problem)}") from None
+        with refusing(f"cannot write {' and '.join(map(shown, contents))}", OSError, ValueError):
+            for path, content in contents.items():
+                real = pathlib.Path(os.path.realpath(path))
+                written[real] = beside(real)
+                with written[real].open("xb") as file:  # only where nothing is, not even a link
+                    file.write(content)
+            put_in_place(written)
     finally:
         remove(written.values())

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Where weights come from: a .safetensors, a file of torch.save, or a state_dict in memory. Only the last two need PyTorch."""
+import ctypes
+import dataclasses
+import hashlib
+import mmap
+import os
+import pathlib
+import pickle
+import warnings
+
+from . import safetensors, whole_files
+from .refusal import Refusal, refusing, shown
+
+OF_TORCH = {".pt", ".pth", ".bin", ".ckpt"}
+DTYPES = {
+    "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16", "torch.float64": "F64", "torch.bool": "BOOL",
+    "torch.uint8": "U8", "torch.int8": "I8", "torch.int16": "I16", "torch.int32": "I32", "torch.int64": "I64",
+}
+
+
+@dataclasses.dataclass
+class Weights:
+    """The tensors of a file."""
+
+    source: str  # the name of the file, without its folder
+    sha256: str  # of the file
+    tensors: dict
+
+
+def first_line(problem):
+    return shown((str(problem).splitlines() or [type(problem).__name__])[0])
+
+
+def is_tensor(value):
+    """No storage either, which has an address but no shape."""
+    return hasattr(value, "data_ptr") and hasattr(value, "shape")
+
+
+def of_torch(name, tensor):
+    if str(tensor.dtype) not in DTYPES or str(tensor.layout) != "torch.strided":
+        raise Refusal(f"{shown(name)} is a tensor of {tensor.dtype}, {tensor.layout}, which is not read")
+    if str(tensor.device) == "meta":
+        raise Refusal(f"{shown(name)} is on the meta device, where tensors have no values: load the weights into the model, then save it")
+    try:
+        kept = tensor.detach().cpu().contiguous()
+        data = ctypes.string_at(kept.data_ptr(), kept.nelement() * kept.element_size()) if kept.nelement() else b""
+    except Exception as problem:  # as for torch.load; tensors of other kinds have all names, but not all work
+        raise Refusal(f"{shown(name)} cannot be read: {first_line(problem)}") from None
+    return safetensors.Tensor(str(name), DTYPES[str(tensor.dtype)], tuple(tensor.shape), memoryview(data))
+
+
+def tensors_of(state_dict):
+    """The tensors by name; what is no tensor is left out."""
+    return {str(name): of_torch(name, tensor) for name, tensor in state_dict.items() if is_tensor(tensor)}
+
+
+def torch_load(path):
+    """The tensors of a state_dict, which may stand in a table of other things."""
+    try:
+        import torch
+    except (ImportError, OSError):
+        raise Refusal("PyTorch is not installed, and only it reads .pt: install it, or save the weights as .safetensors") from None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            content = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as problem:  # torch.load promises no kind of exception; its own words advise to run what the file says
+        if isinstance(problem, pickle.UnpicklingError) or "weights_only" in str(problem):
+            raise Refusal("it is damaged, or holds more than tensors, as torch.save(model) and torch.jit.save do: where the model is, "
+                          "write torch.save(model.state_dict(), FILE)") from None
+        raise Refusal(f"torch.load(weights_only=True) refuses it: {first_line(problem)}") from None
+    for name in ("state_dict", "model_state_dict", "model"):
+        if isinstance(content, dict) and isinstance(content.get(name), dict):
+            content = content[name]
+    if not isinstance(content, dict) or not any(map(is_tensor, content.values())):
+        raise Refusal("it holds no state_dict: save model.state_dict()")
+    return tensors_of(content)
+
+
+def read(path):
+    """A file's tensors, in memory only as far as they are looked at. A Refusal if it is not what it should be."""
+    path = pathlib.Path(path)
+    with refusing(f"cannot read {shown(path)}", OSError, ValueError):
+        if not path.is_file():
+            raise Refusal("it is not a file" if path.exists() else "there is no such file")
+        with path.open("rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
+        tensors = torch_load(path) if path.suffix in OF_TORCH else safetensors.parse(data)
+    return Weights(path.name, hashlib.sha256(data).hexdigest(), tensors)
+
+
+def of_state_dict(state_dict, source):
+    """The same without a file; the hash is of what write_safetensors would write."""
+    tensors = tensors_of(state_dict)
+    return Weights(source, hashlib.sha256(safetensors.compose(tensors.values())).hexdigest(), tensors)
+
+
+def write_safetensors(path, state_dict):
+    whole_files.replace({path: safetensors.compose(tensors_of(state_dict).values())})
