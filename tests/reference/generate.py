@@ -1,169 +1,155 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes reference values computed by PyTorch (CPU, float32) as JSON.
+"""Writes what PyTorch computes (CPU, float32) as JSON, a line for each tensor: tables.json, the worked example of the specification
+step by step; cases.json, attention of many shapes, each from a seed; dropout.json, the same in training mode.
 
-    generate.py tables  > tables.json      the worked example of the specification, step by step
-    generate.py cases   > cases.json       attention of many shapes, each from a seed
-    generate.py dropout > dropout.json     the same in training mode: dropout drawn from the one generator, after the inputs
-    generate.py grads   > gradients.json   the same with gradients of sum(output * probe)
-
-Needs PyTorch (Debian: python3-torch). Every number is printed with nine significant
-digits, so that it reads back as the same float32. Every weight is drawn the way
-torch.nn.Linear draws it after torch.manual_seed(seed), in the order in which the
-modules are built: query, key, value, output projection; a weight before its bias.
+Needs PyTorch (Debian: python3-torch). Every number has nine significant digits, so that it reads back as the same float32. Every weight
+is drawn the way torch.nn.Linear draws it after torch.manual_seed(seed), in the order in which the modules are built: query, key, value,
+output projection; a weight before its bias. Then come the inputs, and then what dropout draws.
 """
 import json
 import math
-import sys
+import pathlib
+import re
 
 import torch
-import torch.nn as nn
+from torch import nn, softmax, tril, triu
 
 INPUTS = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
                        [0.22, 0.58, 0.33], [0.77, 0.25, 0.10], [0.05, 0.80, 0.55]])
 
 
-def plain(value):
-    if isinstance(value, torch.Tensor):
-        return plain(value.detach().tolist())
-    if isinstance(value, list):
-        return [plain(v) for v in value]
-    if isinstance(value, float):
-        return "-inf" if value == -math.inf else float("%.9g" % value)
-    return value
+def masked(scores):
+    """No token sees a later one."""
+    return scores.masked_fill(triu(torch.ones(scores.shape[-2:]), diagonal=1).bool(), -torch.inf)
 
 
 class Attention(nn.Module):
     """Split-head attention as the specification states it; one head and no output projection give the simpler classes."""
 
-    def __init__(self, d_in, d_out, num_heads=1, causal=True, qkv_bias=False, out_proj=True, out_bias=True, dropout=0.0, residual_dropout=0.0):
+    def __init__(self, d_in, d_out, num_heads=1, causal=True, qkv_bias=False, out_proj=True, out_bias=True,
+                 dropout=0.0, residual_dropout=0.0):
         super().__init__()
-        self.num_heads, self.head_dim, self.causal = num_heads, d_out // num_heads, causal
-        self.query = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.key = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.value = nn.Linear(d_in, d_out, bias=qkv_bias)
-        self.out_proj = nn.Linear(d_out, d_out, bias=out_bias) if out_proj else None
+        self.heads, self.causal = (num_heads, d_out // num_heads), causal
+        self.query, self.key, self.value = (nn.Linear(d_in, d_out, bias=qkv_bias) for _ in range(3))
+        self.out_proj = nn.Linear(d_out, d_out, bias=out_bias) if out_proj else nn.Identity()
         self.dropout, self.residual_dropout = nn.Dropout(dropout), nn.Dropout(residual_dropout)
 
     def forward(self, query, key, value):
-        def heads(t):
-            return t.view(t.shape[0], self.num_heads, self.head_dim).transpose(0, 1)
-        q, k, v = heads(self.query(query)), heads(self.key(key)), heads(self.value(value))
+        projected = self.query(query), self.key(key), self.value(value)
+        q, k, v = (features.unflatten(-1, self.heads).transpose(0, 1) for features in projected)
         scores = q @ k.transpose(1, 2)
-        if self.causal:
-            scores = scores.masked_fill(torch.triu(torch.ones(scores.shape[1:]), diagonal=1).bool(), -torch.inf)
-        weights = torch.softmax(scores / self.head_dim ** 0.5, dim=-1)
-        context = (self.dropout(weights) @ v).transpose(0, 1).reshape(query.shape[0], -1)
-        return self.residual_dropout(self.out_proj(context) if self.out_proj else context), weights
+        weights = softmax((masked(scores) if self.causal else scores) / self.heads[1] ** 0.5, dim=-1)
+        context = (self.dropout(weights) @ v).transpose(0, 1).flatten(1)
+        return self.residual_dropout(self.out_proj(context)), weights
+
+
+def context_of(modules, **settings):
+    """Of the inputs, by that many modules, one behind the other; drawn from seed 123."""
+    torch.manual_seed(123)
+    return torch.cat([module(INPUTS, INPUTS, INPUTS)[0] for module in [Attention(3, 2, **settings) for _ in range(modules)]], -1)
+
+
+def dropped_out(weights):
+    torch.manual_seed(123)
+    return nn.Dropout(0.5)(weights)
+
+
+def normalized(weights):
+    return weights / weights.sum(-1, keepdim=True)
 
 
 def tables():
-    out, inf = {}, torch.inf
-    out["inputs"] = INPUTS
-    scores = INPUTS @ INPUTS.T
-    weights = torch.softmax(scores, -1)
-    out["simple.scores"] = scores
-    out["simple.scores_of_token_2_normalized_by_sum"] = scores[1] / scores[1].sum()
-    out["simple.weights"] = weights
-    out["simple.context"] = weights @ INPUTS
+    simple = INPUTS @ INPUTS.T
 
     torch.manual_seed(123)
     w_query, w_key, w_value = (torch.rand(3, 2) for _ in range(3))
-    q, k, v = INPUTS @ w_query, INPUTS @ w_key, INPUTS @ w_value
-    out["v1.seed"] = 123
-    out["v1.w_query"], out["v1.w_key"], out["v1.w_value"] = w_query, w_key, w_value
-    out["v1.keys"], out["v1.values"], out["v1.query_of_token_2"] = k, v, q[1]
-    out["v1.scores_of_token_2"] = q[1] @ k.T
-    out["v1.weights_of_token_2"] = torch.softmax(q[1] @ k.T / 2 ** 0.5, -1)
-    out["v1.context"] = torch.softmax(q @ k.T / 2 ** 0.5, -1) @ v
+    queries, keys, values = INPUTS @ w_query, INPUTS @ w_key, INPUTS @ w_value
+    scores = queries @ keys.T
 
     torch.manual_seed(789)
     v2 = Attention(3, 2, causal=False, out_proj=False)
-    context, weights = v2(INPUTS, INPUTS, INPUTS)
-    weights = weights[0]
-    scores = v2.query(INPUTS) @ v2.key(INPUTS).T
-    keep = torch.tril(torch.ones(6, 6))
-    out["v2.seed"] = 789
-    out["v2.query.weight_out_in"], out["v2.key.weight_out_in"], out["v2.value.weight_out_in"] = (
-        v2.query.weight, v2.key.weight, v2.value.weight)
-    out["v2.scores"], out["v2.weights"], out["v2.context"] = scores, weights, context
-    out["causal.tril_of_ones"] = keep
-    out["causal.weights_times_tril"] = weights * keep
-    out["causal.renormalized"] = weights * keep / (weights * keep).sum(-1, keepdim=True)
-    halved = torch.softmax(scores / 2 * 0.5, -1)
-    out["causal.scaled_by_half_over_d_k"] = halved
-    out["causal.scaled_by_half_over_d_k.renormalized"] = halved * keep / (halved * keep).sum(-1, keepdim=True)
-    masked = scores.masked_fill(torch.triu(torch.ones(6, 6), diagonal=1).bool(), -inf)
-    causal = torch.softmax(masked / 2 ** 0.5, -1)
-    out["causal.masked_scores"], out["causal.weights"] = masked, causal
-    out["causal.additive_mask_4"] = torch.triu(torch.full((4, 4), -inf), diagonal=1)
+    v2_context, (v2_weights,) = v2(INPUTS, INPUTS, INPUTS)
+    v2_scores = v2.query(INPUTS) @ v2.key(INPUTS).T
+    halved = softmax(v2_scores / 2 * 0.5, -1)
+    causal = softmax(masked(v2_scores) / 2 ** 0.5, -1)
 
-    torch.manual_seed(123)
-    out["dropout.seed"], out["dropout.rate"] = 123, 0.5
-    out["dropout.of_ones"] = nn.Dropout(0.5)(torch.ones(6, 6))
-    torch.manual_seed(123)
-    out["dropout.of_causal_weights"] = nn.Dropout(0.5)(causal)
-
-    for name, masked_ in (("causal_attention", True), ("causal_attention_without_its_mask", False)):
-        torch.manual_seed(123)
-        out[name + ".seed"], out[name + ".context"] = 123, Attention(3, 2, causal=masked_, out_proj=False)(INPUTS, INPUTS, INPUTS)[0]
-    for name, masked_ in (("wrapper", True), ("wrapper_without_its_mask", False)):
-        torch.manual_seed(123)
-        heads = [Attention(3, 2, causal=masked_, out_proj=False) for _ in range(2)]
-        out[name + ".seed"] = 123
-        out[name + ".context"] = torch.cat([head(INPUTS, INPUTS, INPUTS)[0] for head in heads], -1)
-    torch.manual_seed(123)
-    out["multi_head.seed"], out["multi_head.num_heads"] = 123, 2
-    out["multi_head.context"] = Attention(3, 2, num_heads=2)(INPUTS, INPUTS, INPUTS)[0]
-
-    q = torch.tensor([[1.0, 0.5, -0.3, 0.8]])
-    k = torch.tensor([[0.9, 0.4, -0.2, 0.7], [0.8, 0.6, -0.1, 0.6], [-0.5, 0.2, 0.9, -0.4]])
-    v = torch.tensor([[1.2, 0.3, 0.5, 0.9], [1.0, 0.4, 0.6, 0.8], [0.2, 0.9, 1.1, 0.1]])
-    out["fruit.q"], out["fruit.k"], out["fruit.v"] = q, k, v
-    out["fruit.scores"] = q @ k.T
-    out["fruit.weights_unscaled"], out["fruit.weights"] = torch.softmax(q @ k.T, -1), torch.softmax(q @ k.T / 2, -1)
-    out["fruit.context"] = torch.softmax(q @ k.T / 2, -1) @ v
-    return {name: plain(value) for name, value in out.items()}
+    fruit_q = torch.tensor([[1.0, 0.5, -0.3, 0.8]])
+    fruit_k = torch.tensor([[0.9, 0.4, -0.2, 0.7], [0.8, 0.6, -0.1, 0.6], [-0.5, 0.2, 0.9, -0.4]])
+    fruit_v = torch.tensor([[1.2, 0.3, 0.5, 0.9], [1.0, 0.4, 0.6, 0.8], [0.2, 0.9, 1.1, 0.1]])
+    fruit_scores = fruit_q @ fruit_k.T
+    return {
+        "inputs": INPUTS,
+        "simple.scores": simple,
+        "simple.scores_of_token_2_normalized_by_sum": normalized(simple[1]),
+        "simple.weights": softmax(simple, -1), "simple.context": softmax(simple, -1) @ INPUTS,
+        "v1.seed": 123, "v1.w_query": w_query, "v1.w_key": w_key, "v1.w_value": w_value,
+        "v1.keys": keys, "v1.values": values, "v1.query_of_token_2": queries[1],
+        "v1.scores_of_token_2": scores[1], "v1.weights_of_token_2": softmax(scores[1] / 2 ** 0.5, -1),
+        "v1.context": softmax(scores / 2 ** 0.5, -1) @ values,
+        "v2.seed": 789, "v2.query.weight_out_in": v2.query.weight,
+        "v2.key.weight_out_in": v2.key.weight, "v2.value.weight_out_in": v2.value.weight,
+        "v2.scores": v2_scores, "v2.weights": v2_weights, "v2.context": v2_context,
+        "causal.tril_of_ones": tril(torch.ones(6, 6)),
+        "causal.weights_times_tril": tril(v2_weights), "causal.renormalized": normalized(tril(v2_weights)),
+        "causal.scaled_by_half_over_d_k": halved, "causal.scaled_by_half_over_d_k.renormalized": normalized(tril(halved)),
+        "causal.masked_scores": masked(v2_scores), "causal.weights": causal,
+        "causal.additive_mask_4": masked(torch.zeros(4, 4)),
+        "dropout.seed": 123, "dropout.rate": 0.5,
+        "dropout.of_ones": dropped_out(torch.ones(6, 6)), "dropout.of_causal_weights": dropped_out(causal),
+        "causal_attention.seed": 123, "causal_attention.context": context_of(1, out_proj=False),
+        "causal_attention_without_its_mask.seed": 123,
+        "causal_attention_without_its_mask.context": context_of(1, out_proj=False, causal=False),
+        "wrapper.seed": 123, "wrapper.context": context_of(2, out_proj=False),
+        "wrapper_without_its_mask.seed": 123, "wrapper_without_its_mask.context": context_of(2, out_proj=False, causal=False),
+        "multi_head.seed": 123, "multi_head.num_heads": 2, "multi_head.context": context_of(1, num_heads=2),
+        "fruit.q": fruit_q, "fruit.k": fruit_k, "fruit.v": fruit_v,
+        "fruit.scores": fruit_scores, "fruit.weights_unscaled": softmax(fruit_scores, -1), "fruit.weights": softmax(fruit_scores / 2, -1),
+        "fruit.context": softmax(fruit_scores / 2, -1) @ fruit_v,
+    }
 
 
-# tokens, d_in, d_out, num_heads, causal, qkv_bias, out_proj, out_bias, source tokens (0: self-attention), seed
-PUBLIC = [(1, 4, 4, 1, 1, 0, 1, 1, 0, 1), (2, 3, 2, 2, 1, 0, 1, 1, 0, 2), (5, 8, 8, 2, 0, 0, 1, 0, 0, 3), (5, 8, 8, 2, 1, 1, 1, 1, 0, 4),
-          (7, 10, 6, 3, 1, 0, 1, 1, 0, 5), (10, 16, 16, 4, 1, 0, 1, 0, 0, 6), (10, 16, 16, 4, 0, 1, 0, 0, 0, 7), (16, 12, 24, 3, 1, 1, 1, 1, 0, 8),
-          (17, 33, 15, 5, 1, 0, 1, 1, 0, 9), (4, 8, 8, 2, 0, 0, 1, 1, 9, 10), (9, 20, 12, 4, 0, 1, 1, 1, 5, 11), (32, 64, 64, 4, 1, 0, 1, 1, 0, 12)]
-
-
-# and the two dropout rates
-PUBLIC_DROPOUT = [(6, 3, 2, 2, 1, 0, 1, 1, 0, 123, 0.5, 0.0), (9, 8, 12, 3, 1, 1, 1, 1, 0, 21, 0.1, 0.1), (20, 16, 16, 4, 0, 0, 1, 0, 0, 22, 0.25, 0.3)]
-
-
-def draw(case, gradients=False):
-    tokens, d_in, d_out, num_heads, causal, qkv_bias, out_proj, out_bias, source, seed = case[:10]
-    dropout, residual_dropout = case[10:] or (0.0, 0.0)
+def case(tokens, d_in, d_out, num_heads, causal=True, qkv_bias=False, out_proj=True, out_bias=True, source_tokens=0, *, seed,
+         dropout=0.0, residual_dropout=0.0):
+    settings = locals()
     torch.manual_seed(seed)
-    module = Attention(d_in, d_out, num_heads, bool(causal), bool(qkv_bias), bool(out_proj), bool(out_bias), dropout, residual_dropout)
-    x = torch.rand(tokens, d_in).mul_(2).sub_(1).requires_grad_()
-    memory = torch.rand(source, d_in).mul_(2).sub_(1).requires_grad_() if source else x
-    result, weights = module(x, memory, memory)
-    row = dict(tokens=tokens, d_in=d_in, d_out=d_out, num_heads=num_heads, causal=bool(causal), qkv_bias=bool(qkv_bias),
-               out_proj=bool(out_proj), out_bias=bool(out_bias), source_tokens=source, seed=seed,
-               dropout=dropout, residual_dropout=residual_dropout,
-               x=plain(x), weights=plain(weights), output=plain(result))
-    if source:
-        row["memory"] = plain(memory)
-    if gradients:
-        probe = torch.rand(result.shape).mul_(2).sub_(1)
-        (result * probe).sum().backward()
-        row["probe"] = plain(probe)
-        row["gradients"] = {name: plain(p.grad) for name, p in [("x", x)] + ([("memory", memory)] if source else []) + list(module.named_parameters())}
-    return row
+    module = Attention(d_in, d_out, num_heads, causal, qkv_bias, out_proj, out_bias, dropout, residual_dropout)
+    x = torch.rand(tokens, d_in) * 2 - 1
+    memory = torch.rand(source_tokens, d_in) * 2 - 1 if source_tokens else x
+    output, weights = module(x, memory, memory)
+    return {**settings, "x": x, "weights": weights, "output": output, **({"memory": memory} if source_tokens else {})}
 
 
-if __name__ == "__main__":
-    kind = sys.argv[1] if len(sys.argv) > 1 else ""
-    chosen = [tuple(c) for c in json.load(open(sys.argv[2]))] if len(sys.argv) > 2 else PUBLIC_DROPOUT if kind == "dropout" else PUBLIC
-    if kind == "tables":
-        json.dump(tables(), sys.stdout, indent=0)
-    elif kind in ("cases", "dropout", "grads"):
-        json.dump([draw(case, kind == "grads") for case in chosen], sys.stdout)
-    else:
-        sys.exit(__doc__)
+def plain(value):
+    """A tensor as lists of numbers with nine digits."""
+    if value.ndim:
+        return [plain(part) for part in value]
+    return "-inf" if value == -math.inf else float(f"{value.item():.9g}")
+
+
+def write(name, values):
+    text = json.dumps(values, default=plain)
+    lines = re.sub(r'(?<=\]), (?=")|, (?="[\w.]+": \[|\{)', ",\n", text)  # one begins before a tensor, and after it
+    pathlib.Path(__file__).with_name(name).write_text(lines + "\n", encoding="utf-8")
+
+
+write("tables.json", tables())
+write("cases.json", [
+    case(1, 4, 4, 1, seed=1),
+    case(2, 3, 2, 2, seed=2),
+    case(5, 8, 8, 2, seed=3, causal=False, out_bias=False),
+    case(5, 8, 8, 2, seed=4, qkv_bias=True),
+    case(7, 10, 6, 3, seed=5),
+    case(10, 16, 16, 4, seed=6, out_bias=False),
+    case(10, 16, 16, 4, seed=7, causal=False, qkv_bias=True, out_proj=False, out_bias=False),
+    case(16, 12, 24, 3, seed=8, qkv_bias=True),
+    case(17, 33, 15, 5, seed=9),
+    case(4, 8, 8, 2, seed=10, causal=False, source_tokens=9),
+    case(9, 20, 12, 4, seed=11, causal=False, qkv_bias=True, source_tokens=5),
+    case(32, 64, 64, 4, seed=12),
+])
+write("dropout.json", [
+    case(6, 3, 2, 2, seed=123, dropout=0.5),
+    case(9, 8, 12, 3, seed=21, qkv_bias=True, dropout=0.1, residual_dropout=0.1),
+    case(20, 16, 16, 4, seed=22, causal=False, out_bias=False, dropout=0.25, residual_dropout=0.3),
+])
