@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Compiles programs that must not compile, and looks for the sentence that says why in the first three errors.
+"""Compiles programs that must not compile, and looks for the sentence that says why in the first error.
 
     refusals.py FOLDER [PROGRAM...] -- COMPILER ARGUMENT...
 
-A program's first lines say what it expects: `// expect: d_out must be divisible by num_heads`, and, where it needs them, more
-arguments for the compiler: `// arguments: -ffast-math`. `// lines: 20` asks for more: the sentence in the first error, and
-fewer lines in all.
+FOLDER/README.md says how they are written.
 """
 import functools
 import pathlib
@@ -15,34 +13,39 @@ import sys
 
 import tap
 
-FIRST_ERRORS = 3
+MOST_LINES = 20
 
 
-def stated(text, what):
-    found = re.search(rf"^// {what}: (.+)$", text, re.MULTILINE)
-    return found.group(1).strip() if found else ""
+def programs_in(file):
+    """Name and text of each; the compiler's messages name the file and its lines."""
+    prelude, *parts = re.split(r"^// --- (?=\w+:)", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    first_line = 1 + prelude.count("\n")
+    for part in parts:
+        yield part.partition(":")[0], f'#line 1 "{file}"\n{prelude}#line {first_line} "{file}"\n// --- {part}'
+        first_line += part.count("\n")
+
+
+def stated(program, what, default=""):
+    found = re.search(rf"^// {what}: (.+)$", program, re.MULTILINE)
+    return found.group(1).strip() if found else default
 
 
 def refuse(program, compiler):
-    text = program.read_text(encoding="utf-8")
-    sentence = stated(text, "expect")
+    sentence = stated(program, "expect")
     if not sentence:
         return "no line says what to expect"
-    command = [*compiler, *stated(text, "arguments").split(), "-fsyntax-only", str(program)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    command = [*compiler, *stated(program, "arguments").split(), "-fsyntax-only", "-x", "c++", "-"]
+    done = subprocess.run(command, input=program, capture_output=True, encoding="utf-8", check=False)
     if done.returncode == 0:
         return "it compiles"
-    errors = [line for line in done.stderr.splitlines() if re.search(r"\berror:", line)][:FIRST_ERRORS]
-    most = int(stated(text, "lines") or 0)
-    lines = len(done.stderr.splitlines())
-    if most and lines >= most:
-        return f"{lines} lines"
-    if any(sentence in error for error in (errors[:1] if most else errors)):
-        return ""
-    return "\n".join([f"expected: {sentence}", *(errors or done.stderr.splitlines()[:10])])
+    said = done.stderr.splitlines()
+    if len(said) >= int(stated(program, "lines", MOST_LINES)):
+        return f"{len(said)} lines"
+    errors = [line for line in said if re.search(r"\berror:", line)]
+    return "" if errors and sentence in errors[0] else "\n".join([f"expected: {sentence}", *(errors or said)[:10]])
 
 
 separator = sys.argv.index("--")
 named = sys.argv[2:separator]
-programs = sorted(program for program in pathlib.Path(sys.argv[1]).glob("*.cpp") if not named or program.stem in named)
-tap.report([(program.stem, functools.partial(refuse, program, sys.argv[separator + 1:])) for program in programs])
+programs = [program for file in sorted(pathlib.Path(sys.argv[1]).glob("*.cpp")) for program in programs_in(file)]
+tap.report([(name, functools.partial(refuse, text, sys.argv[separator + 1:])) for name, text in programs if not named or name in named])
