@@ -1,171 +1,125 @@
 // SPDX-License-Identifier: MIT
 //
 // fma on 10^8 operands against the machine's own: in double, in integers, and as this build computes it, a float and in vectors.
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+
+#include "operands.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/fma_in_double.hpp"
 #include "tinyattn/port/fma_in_integers.hpp"
 
-#include "machine.hpp"
-#include "operands.hpp"
-#include "verdicts.hpp"
-
-#include <cinttypes>
-
 namespace tinyattn::test {
 namespace {
 
+// The machine's own, whatever the flags of this build: the instruction and not libm.
+#if defined(__x86_64__) || defined(__i386__)
+bool machine_has_fma() { return __builtin_cpu_supports("fma"); }
+[[gnu::target("fma")]] float machine_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#else
+bool machine_has_fma() { return true; }
+float machine_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#endif
+
 constexpr std::uint64_t operand_count = 100'000'000;
 
-// What one of the functions under test got wrong, with an example.
-struct Mistakes {
-  std::uint64_t count = 0;
-  Operands operands = {};
-  float result = 0;
+// Results of a kind that goes wrong easily: a test without them has proved little.
+enum Kind { subnormal, zero, negative_zero, overflow, tie, cancelled, not_finite, kinds };
+constexpr const char* names[kinds] = {"subnormal", "zero", "-0", "overflow", "tie", "cancelled by 20 bits or more", "from NaN or infinity"};
 
-  void compare(const Operands& x, float actual, float expected) {
-    if (bits_of(actual) != bits_of(expected)) *this += {1, x, actual};
-  }
+// Exactly halfway between two normal floats. The product is exact in double; the sum is where both can be taken apart again.
+bool is_tie(double product, double addend) {
+  const double sum = product + addend, size = std::fabs(sum);
+  const bool sum_is_exact = sum - product == addend && sum - addend == product;
+  return sum_is_exact && size >= 0x1p-126 && size < 0x1p128 && (std::bit_cast<std::uint64_t>(sum) & 0x1fffffff) == 0x10000000;
+}
 
-  Mistakes& operator+=(const Mistakes& other) {
-    if (count == 0) *this = {0, other.operands, other.result};
-    count += other.count;
-    return *this;
-  }
-};
-
-// How many results were of a kind that goes wrong easily: a test without them has proved little.
-struct Kinds {
-  std::uint64_t subnormal = 0, zero = 0, negative_zero = 0, overflow = 0, tie = 0, cancelled = 0, not_finite = 0;
-
-  void count(const Operands& x, float result) {
-    const bool finite = std::isfinite(x.a) && std::isfinite(x.b) && std::isfinite(x.c);
-    if (!finite) ++not_finite;
-    if (finite && std::isinf(result)) ++overflow;
-    if (std::fpclassify(result) == FP_SUBNORMAL) ++subnormal;
-    if (result == 0) ++(std::signbit(result) ? negative_zero : zero);
-    if (finite && result != 0 && std::fabs(result) < std::fabs(x.c) * 0x1p-20f) ++cancelled;
-    if (finite && is_tie(x)) ++tie;
-  }
-
-  Kinds& operator+=(const Kinds& other) {
-    subnormal += other.subnormal;
-    zero += other.zero;
-    negative_zero += other.negative_zero;
-    overflow += other.overflow;
-    tie += other.tie;
-    cancelled += other.cancelled;
-    not_finite += other.not_finite;
-    return *this;
-  }
-
-  bool all_occur() const {
-    const std::uint64_t least = std::min({subnormal, zero, negative_zero, overflow, tie, cancelled, not_finite});
-    return least >= operand_count / 1000;
-  }
-
-  // Exactly halfway between two normal floats. The product is exact in double; the sum is where both can be taken apart again.
-  static bool is_tie(const Operands& x) {
-    const double product = static_cast<double>(x.a) * static_cast<double>(x.b), addend = static_cast<double>(x.c);
-    const double sum = product + addend;
-    const bool sum_is_exact = sum - product == addend && sum - addend == product;
-    const double size = std::fabs(sum);
-    return sum_is_exact && size >= 0x1p-126 && size < 0x1p128 && (std::bit_cast<std::uint64_t>(sum) & 0x1fffffff) == 0x10000000;
-  }
-};
+// What is compared with the machine's own.
+enum Function { in_double, in_integers, in_this_build, in_vectors, product_from_halves, functions };
 
 struct Report {
-  Mistakes in_double, in_integers, in_this_build, in_vectors, multiply;
-  Kinds kinds;
+  std::array<Mistakes<3>, functions> mistakes;
+  std::array<std::uint64_t, kinds> of_kind = {};
+
+  void count(const Operands& operands, float result) {
+    const auto [a, b, c] = operands;
+    const bool finite = std::isfinite(a) && std::isfinite(b) && std::isfinite(c);
+    of_kind[not_finite] += !finite;
+    of_kind[overflow] += finite && std::isinf(result);
+    of_kind[subnormal] += std::fpclassify(result) == FP_SUBNORMAL;
+    of_kind[zero] += result == 0 && !std::signbit(result);
+    of_kind[negative_zero] += result == 0 && std::signbit(result);
+    of_kind[cancelled] += finite && result != 0 && std::fabs(result) < std::fabs(c) * 0x1p-20f;
+    of_kind[tie] += finite && is_tie(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c));
+  }
 
   Report& operator+=(const Report& other) {
-    in_double += other.in_double;
-    in_integers += other.in_integers;
-    in_this_build += other.in_this_build;
-    in_vectors += other.in_vectors;
-    multiply += other.multiply;
-    kinds += other.kinds;
+    for (std::size_t i = 0; i < functions; ++i) mistakes[i] += other.mistakes[i];
+    for (std::size_t i = 0; i < kinds; ++i) of_kind[i] += other.of_kind[i];
     return *this;
   }
 };
 
-// The product that a Cortex-M0 computes from halves, on the mantissas of a and b.
-void check_multiply(Report& report, const Operands& x) {
-  const std::uint32_t a = bits_of(x.a) & 0xffffffu, b = bits_of(x.b) & 0xffffffu;
-  if (port::detail::multiply_in_halves(a, b) != std::uint64_t{256} * a * b) report.multiply += {1, x, 0.0f};
-}
-
-// The operands of the last calls, a lane each of the port of this build.
-class Vectors {
- public:
-  void add(Report& report, const Operands& x, float expected) {
-    operands_[filled_] = x;
-    expected_[filled_] = expected;
-    if (++filled_ < lanes) return;
-    compare(report);
-    filled_ = 0;
-  }
-
- private:
-  static constexpr std::size_t lanes = native_port::lanes;
-
-  void compare(Report& report) const {
-    float a[lanes], b[lanes], c[lanes], result[lanes];
-    for (std::size_t lane = 0; lane < lanes; ++lane) a[lane] = operands_[lane].a, b[lane] = operands_[lane].b, c[lane] = operands_[lane].c;
-    native_port::store(result, native_port::fma(native_port::load(a), native_port::load(b), native_port::load(c)));
-    for (std::size_t lane = 0; lane < lanes; ++lane) report.in_vectors.compare(operands_[lane], result[lane], expected_[lane]);
-  }
-
-  std::size_t filled_ = 0;
-  Operands operands_[lanes];
-  float expected_[lanes];
-};
-
+// As many operands at a time as the port of this build has lanes.
 void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
+  constexpr std::size_t lanes = native_port::lanes;
   Randomness random(first);
-  Vectors vectors;
-  for (std::uint64_t i = first; i < last; ++i) {
-    const Operands x = draw(random);
-    const float expected = machine_fma(x.a, x.b, x.c);
-    report.in_double.compare(x, port::detail::fma_in_double(x.a, x.b, x.c), expected);
-    report.in_integers.compare(x, port::detail::fma_in_integers(x.a, x.b, x.c), expected);
-    report.in_this_build.compare(x, fma(x.a, x.b, x.c), expected);
-    vectors.add(report, x, expected);
-    check_multiply(report, x);
-    report.kinds.count(x, expected);
+  std::array<float, lanes> x, y, z, expected, result;
+  for (std::uint64_t i = first; i < last; i += lanes) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      const Operands operands = draw(random);
+      const auto [a, b, c] = operands;
+      const float exact = machine_fma(a, b, c);
+      const auto note = [&](Function function, float actual) {
+        report.mistakes[function].note(operands, bits_of(actual) == bits_of(exact));
+      };
+      note(in_double, port::detail::fma_in_double(a, b, c));
+      note(in_integers, port::detail::fma_in_integers(a, b, c));
+      note(in_this_build, fma(a, b, c));
+      // The product that a Cortex-M0 computes from halves, of the mantissas.
+      const std::uint32_t m = bits_of(a) & 0xffffffu, n = bits_of(b) & 0xffffffu;
+      report.mistakes[product_from_halves].note(operands, port::detail::multiply_in_halves(m, n) == std::uint64_t{256} * m * n);
+      report.count(operands, exact);
+      x[lane] = a, y[lane] = b, z[lane] = c, expected[lane] = exact;
+    }
+    native_port::store(result.data(),
+                       native_port::fma(native_port::load(x.data()), native_port::load(y.data()), native_port::load(z.data())));
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      report.mistakes[in_vectors].note({x[lane], y[lane], z[lane]}, bits_of(result[lane]) == bits_of(expected[lane]));
   }
 }
 
-void judge(Verdicts& verdicts, const char* name, const Mistakes& mistakes) {
-  if (mistakes.count != 0) {
-    const auto [a, b, c] = mistakes.operands;
-    std::printf("# %" PRIu64 " mistakes, such as fma(%a, %a, %a) = %a\n", mistakes.count, static_cast<double>(a), static_cast<double>(b),
-                static_cast<double>(c), static_cast<double>(mistakes.result));
-  }
-  verdicts.that(mistakes.count == 0, name);
+const Report& report() {
+  static const Report all = in_parallel<Report>(operand_count, operand_count / 1000, check_piece);
+  return all;
 }
 
-int run() {
-  if (!machine_has_fma()) {
-    std::printf("1..0 # SKIP this machine has no fused multiply-add to compare with\n");
-    return 0;
-  }
-  const auto report = in_parallel<Report>(operand_count, operand_count / 1000, check_piece);
-  const Kinds& kinds = report.kinds;
-  std::printf("# %" PRIu64 " operands; results: %" PRIu64 " ties, %" PRIu64 " with 20 bits or more cancelled, %" PRIu64 " subnormal\n",
-              operand_count, kinds.tie, kinds.cancelled, kinds.subnormal);
-  std::printf("# %" PRIu64 " zeros, %" PRIu64 " negative zeros, %" PRIu64 " overflows, %" PRIu64 " from NaN or infinity\n", kinds.zero,
-              kinds.negative_zero, kinds.overflow, kinds.not_finite);
-  Verdicts verdicts;
-  verdicts.that(kinds.all_occur(), "every kind of result is one in a thousand or more");
-  judge(verdicts, "fma in double is the machine's", report.in_double);
-  judge(verdicts, "fma in integers is the machine's", report.in_integers);
-  judge(verdicts, "fma of this build is the machine's", report.in_this_build);
-  judge(verdicts, "fma of this build's vectors is the machine's", report.in_vectors);
-  judge(verdicts, "the product from halves is exact", report.multiply);
-  return verdicts.finish();
+template <Function function>
+void check_machines(Check& check) {
+  report().mistakes[function].check_none(check);
 }
+
+constexpr Test tests[] = {
+    at_run_time("every kind of result is one in a thousand or more",
+                [](Check& check) {
+                  for (std::size_t i = 0; i < kinds; ++i) {
+                    std::printf("# %" PRIu64 " of %" PRIu64 " results: %s\n", report().of_kind[i], operand_count, names[i]);
+                    check.that(report().of_kind[i] >= operand_count / 1000);
+                  }
+                }),
+    at_run_time("fma in double is the machine's", check_machines<in_double>),
+    at_run_time("fma in integers is the machine's", check_machines<in_integers>),
+    at_run_time("fma of this build is the machine's", check_machines<in_this_build>),
+    at_run_time("fma of this build's vectors is the machine's", check_machines<in_vectors>),
+    at_run_time("the product from halves is exact", check_machines<product_from_halves>),
+};
 
 }  // namespace
 }  // namespace tinyattn::test
 
-int main() { return tinyattn::test::run(); }
+int main() {
+  if (tinyattn::test::machine_has_fma()) return tinyattn::test::run(tinyattn::test::tests);
+  std::printf("1..0 # SKIP this machine has no fused multiply-add to compare with\n");
+  return 0;
+}

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// A range of numbers, checked by all cores of this machine.
+// A range of numbers, checked by all cores of this machine, and the mistakes that they found.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
+#include <cinttypes>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "support/check.hpp"
 
 namespace tinyattn::test {
 
@@ -17,6 +22,31 @@ inline float from_bits(std::uint64_t bits) noexcept { return std::bit_cast<float
 
 // All NaNs are one: sign and payload of a NaN are not promised.
 inline std::uint32_t bits_of(float x) noexcept { return x != x ? 0x7fc00000u : std::bit_cast<std::uint32_t>(x); }
+
+// How many operands were looked at, and how many gave a wrong result, with an example.
+template <std::size_t Operands>
+struct Mistakes {
+  std::uint64_t checked = 0, count = 0;
+  std::array<float, Operands> example = {};
+
+  void note(const std::array<float, Operands>& operands, bool is_right) { *this += {1, !is_right, operands}; }
+
+  Mistakes& operator+=(const Mistakes& other) {
+    if (count == 0) example = other.example;
+    checked += other.checked;
+    count += other.count;
+    return *this;
+  }
+
+  void check_none(Check& check) const {
+    if (count != 0) {
+      std::printf("# %" PRIu64 " mistakes, such as of", count);
+      for (const float operand : example) std::printf(" %a", static_cast<double>(operand));
+      std::printf("\n");
+    }
+    check.that(checked != 0 && count == 0);
+  }
+};
 
 // Calls check(report, first, last) for pieces of [0, count), each with a report of its own, and adds up the reports. The
 // pieces do not depend on the machine.

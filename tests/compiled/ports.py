@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A library for several instruction sets: nothing leaks from one into the program, each of them can be chosen, and all give the same bits.
+"""A library for several instruction sets: nothing leaks from one into the program, and the best that a processor has is chosen.
 
-    ports.py LIBRARY PROGRAM PORT... -- COMPILER ARGUMENT...
+    ports.py LIBRARY PROGRAM RANDOM_CALLS PORT... -- COMPILER ARGUMENT...
+
+PROGRAM prints the port that it computes with.
 """
-import functools
 import itertools
 import os
 import pathlib
@@ -18,123 +19,92 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
 import ladder
 import tap
 
-# Three units with the port of SSE2, two of which may use more of the processor. They may share data, but no function.
+# Flags of three units with the port of SSE2, two of which may use more of the processor. They may share data, but no function.
 SAME_PORT = ["-msse2", "-msse4.2", "-mavx2"]
-
 # What uses all of the headers, and all of the compiled library.
 EVERYTHING = ["tests/headers/common_names.cpp", "tests/compiled/everything.cpp"]
-
 # A processor without AVX, and what else it has.
 OLD_PROCESSOR = ["qemu-x86_64", "-cpu", "Nehalem"]
 OLD_FEATURES = {"-msse3", "-mssse3", "-msse4.1", "-msse4.2", "-mpopcnt"}
-
 # What a port must not hold: a function that programs of any instruction set may hold too, and the linker would take either.
 PLANTED = "inline int shared(int x) { return x; }\nint (*kept)(int) = shared;\n"
 
-SYMBOL = re.compile(r"^[0-9a-f]+ ([A-Zu]) (\S+)$", re.MULTILINE)
 
-
-def call(command, port=None):
+def call(command, port=None, program=None):
     environment = {name: value for name, value in os.environ.items() if name != "TINYATTN_PORT"}
-    if port:
-        environment["TINYATTN_PORT"] = port
-    done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, encoding="utf-8", check=False)
+    environment |= {"TINYATTN_PORT": port} if port else {}
+    command = [str(word) for word in command]
+    done = subprocess.run(command, env=environment, input=program, capture_output=True, encoding="utf-8", check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{command[0]}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
-def port_of(symbols):
-    named = [re.match(r"_ZN8tinyattn\d+on_\w+_with_library_(\w+?)7library10operationsE$", name) for _, name in symbols]
-    return next((match[1] for match in named if match), None)
+def symbols(binary):
+    """What a linker sees, as {symbol: kind}; of a library, for each object."""
+    objects = re.split(r"^\S+:$", call(["nm", binary]), flags=re.MULTILINE)
+    return [{name: kind for kind, name in re.findall(r"^[0-9a-f]+ ([A-Zu]) (\S+)$", text, re.MULTILINE)} for text in objects]
 
 
-def leaks(symbols, port):
-    """Symbols that others can see, and that do not bear the name of the library's own namespaces."""
-    return [name for _, name in symbols if f"with_library_{port}" not in name]
+def symbols_of(compiler, program, *flags):
+    """Without optimization nothing is inlined."""
+    with tempfile.TemporaryDirectory() as folder:
+        unit = pathlib.Path(folder) / "unit.o"
+        call([*compiler, "-O0", *flags, "-c", "-x", "c++", "-", "-o", unit], program=program)
+        return symbols(unit)[0]
 
 
-def objects(archive):
-    """The symbols of each object that a linker sees."""
-    return [SYMBOL.findall(text) for text in re.split(r"\n\n\S+:\n|^\n?\S+:\n", "\n" + call(["nm", archive]))]
+def leaks(names, port):
+    """Symbols that do not bear the name of the library's own namespaces."""
+    return [f"{port}: {name}" for name in names if f"with_library_{port}" not in name]
 
 
-def nothing_leaks(archive, ports):
-    by_port = {port_of(symbols): symbols for symbols in objects(archive) if port_of(symbols)}
+def nothing_leaks(library, ports, compiler):
+    if not any("shared" in leak for leak in leaks(symbols_of(compiler, PLANTED, "-mavx2"), "avx2")):
+        return "a function that is planted is not found"
+    operations = re.compile(r"_ZN8tinyattn\d+on_\w+_with_library_(\w+?)7library10operationsE")
+    by_port = {match[1]: names for names in symbols(library) for match in map(operations.fullmatch, names) if match}
     if sorted(by_port) != sorted(ports):
-        return f"found the ports {sorted(map(str, by_port))}"
-    found = {port: leaks(symbols, port) for port, symbols in by_port.items()}
-    return "\n".join(f"{port}: {name}" for port, names in found.items() for name in names)
-
-
-def a_leak_is_found(compiler):
-    with tempfile.TemporaryDirectory() as folder:
-        source = pathlib.Path(folder) / "planted.cpp"
-        source.write_text(PLANTED)
-        call([*compiler, "-mavx2", "-O0", "-c", source, "-o", f"{source}.o"])
-        found = leaks(SYMBOL.findall(call(["nm", f"{source}.o"])), "avx2")
-    return "" if any("shared" in name for name in found) else f"found only {found}"
-
-
-def functions(compiler, source, *arguments):
-    """What the linker takes from any unit that has it. Without optimization nothing is inlined."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = pathlib.Path(folder) / "unit.o"
-        call([*compiler, "-O0", *arguments, "-c", ROOT / source, "-o", made])
-        return {name for kind, name in SYMBOL.findall(call(["nm", made])) if kind == "W" and name != "__clang_call_terminate"}
+        return f"found the ports {sorted(by_port)}"
+    return "\n".join(leak for port, names in by_port.items() for leak in leaks(names, port))
 
 
 def flags_share_nothing(compiler):
     shared = []
     for source in EVERYTHING:
-        units = [functions(compiler, source, flag) for flag in SAME_PORT]
-        if not all(units):
+        units = [symbols_of(compiler, f'#include "{ROOT / source}"\n', flag) for flag in SAME_PORT]
+        functions = [{name for name, kind in unit.items() if kind == "W"} - {"__clang_call_terminate"} for unit in units]
+        if not all(functions):
             return f"found no function to share in {source}"
-        shared += [name for a, b in itertools.combinations(units, 2) for name in a & b]
+        shared += [name for a, b in itertools.combinations(functions, 2) for name in a & b]
     return "\n".join(shared)
 
 
-def runs_here(port, program):
-    return call([program], port).split()[0] == port
-
-
-def same_bits(port, program):
-    chosen, checksum = call([program], port).split()
-    if chosen != port:
-        return tap.Skip(f"this processor lacks {port}")
-    expected = call([program], "scalar").split()[1]
-    return "" if checksum == expected else f"{checksum} instead of {expected}"
-
-
-def the_best_is_chosen(ports, program):
-    best = next(port for port in ports if runs_here(port, program))
-    chosen = call([program]).split()[0]
-    return "" if chosen == best else f"{chosen} instead of {best}"
-
-
-def runs_on_an_old_processor(ports, program):
-    if not shutil.which(OLD_PROCESSOR[0]):
-        return tap.Skip(f"there is no {OLD_PROCESSOR[0]}")
-    asked_of = ladder.ports("x86_64", ladder.VECTORS)
-    runnable = [port for port in ports if OLD_FEATURES.issuperset(asked_of.get(port, []))]
-    checksum = call([program]).split()[1]
+def chosen_well(program, ports, runnable, *emulator):
+    """The port that is asked for, or else the best."""
     for wanted in (None, *ports):
-        expected = [wanted if wanted in runnable else runnable[0], checksum]
-        chosen = call([*OLD_PROCESSOR, program], wanted).split()
-        if chosen != expected:
-            return f"asked for {wanted or 'no port'}: {chosen} instead of {expected}"
+        chosen = call([*emulator, program], wanted).strip()
+        if chosen != (wanted if wanted in runnable else runnable[0]):
+            return f"asked for {wanted or 'no port'}, of {runnable}: {chosen}"
     return ""
 
 
-def main(archive, program, *ports, compiler):
-    checks = [("no port leaks a function", functools.partial(nothing_leaks, archive, ports)),
-              ("a leak that is planted is found", functools.partial(a_leak_is_found, compiler)),
-              ("units of one port share no function if their flags differ", functools.partial(flags_share_nothing, compiler)),
-              ("the best port is chosen", functools.partial(the_best_is_chosen, ports, program)),
-              ("the same bits on a processor without AVX",
-               functools.partial(runs_on_an_old_processor, ports, program))]
-    tap.report(checks + [(f"the bits of {port}", functools.partial(same_bits, port, program)) for port in ports])
+def chosen_well_here(program, ports):
+    return chosen_well(program, ports, [port for port in ports if call([program], port).strip() == port])
+
+
+def chosen_well_without_avx(program, random_calls, ports):
+    if not shutil.which(OLD_PROCESSOR[0]):
+        return tap.Skip(f"there is no {OLD_PROCESSOR[0]}")
+    call([*OLD_PROCESSOR, random_calls, "30"])
+    needed = ladder.ports("x86_64", ladder.VECTORS)
+    return chosen_well(program, ports, [port for port in ports if OLD_FEATURES.issuperset(needed.get(port, []))], *OLD_PROCESSOR)
 
 
 separator = sys.argv.index("--")
-main(*sys.argv[1:separator], compiler=sys.argv[separator + 1:])
+library, program, random_calls, *ports = sys.argv[1:separator]
+compiler = sys.argv[separator + 1:]
+tap.report([("no port leaks a function", lambda: nothing_leaks(library, ports, compiler)),
+            ("units of one port share no function if their flags differ", lambda: flags_share_nothing(compiler)),
+            ("the best port is chosen", lambda: chosen_well_here(program, ports)),
+            ("the best port and the same bits on a processor without AVX", lambda: chosen_well_without_avx(program, random_calls, ports))])

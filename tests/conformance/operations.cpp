@@ -41,14 +41,13 @@ Lanes<Port> stored(typename Port::vec v) {
   return lanes;
 }
 
+// This check and the next two are also held of the ports of half the lanes, a quarter and so on that a port offers for short rows.
 template <class Port>
 void check_arithmetic(Check& check) {
   std::uint32_t state = 1;
   for (int i = 0; i < 1000; ++i) {
-    const auto a = draw<Port>(state), b = draw<Port>(state), c = draw<Port>(state);
-    const auto d = draw<Port>(state);
-    const auto x = Port::load(a.data()), y = Port::load(b.data()), z = Port::load(c.data());
-    const auto w = Port::load(d.data());
+    const auto a = draw<Port>(state), b = draw<Port>(state), c = draw<Port>(state), d = draw<Port>(state);
+    const auto x = Port::load(a.data()), y = Port::load(b.data()), z = Port::load(c.data()), w = Port::load(d.data());
     const auto s = Port::factor_of(a[0]);
     const auto check_lanes = [&](typename Port::vec v, auto expected) {
       const auto lanes = stored<Port>(v);
@@ -66,6 +65,7 @@ void check_arithmetic(Check& check) {
     check_lanes(Port::add(Port::mul(x, y), z), [&](auto q) { return add(mul(a[q], b[q]), c[q]); });
     check_lanes(Port::select_less(x, y, z, w), [&](auto q) { return a[q] < b[q] ? c[q] : d[q]; });
   }
+  if constexpr (requires { Port::half::lanes; }) check_arithmetic<typename Port::half>(check);
 }
 
 template <class Single>
@@ -90,14 +90,15 @@ void check_broken_ties(Check& check) {
 // reference with NaN and infinity among the operands.
 template <class Single>
 void check_fma(Check& check) {
-  check_exact<Single>(check, hidden(4097.0f), 16773121.0f * 0x1p-60f, 1.0f);
-  check_exact<Single>(check, hidden(262143.0f), 262145.0f * 0x1p-60f, 1.0f + 0x1p-23f);
-  check_exact<Single>(check, hidden(-262143.0f), 262145.0f * 0x1p-60f, -1.0f - 0x1p-23f);
-  check_exact<Single>(check, hidden(0x1p-75f), 0x1p-75f, 0x1p-149f);
-  check_exact<Single>(check, hidden(0x1p-75f), 0x1.8p-75f, 0.0f);
-  check_exact<Single>(check, hidden(0x1p-140f), -0x1p-140f, 0.0f);
-  check_exact<Single>(check, hidden(0x1p-81f), 0x1p-82f, 0.0f);
-  check_exact<Single>(check, hidden(0x1p-81f), -0x1p-82f, 0.0f);
+  constexpr float operands[][3] = {{4097.0f, 16773121.0f * 0x1p-60f, 1.0f},
+                                   {262143.0f, 262145.0f * 0x1p-60f, 1.0f + 0x1p-23f},
+                                   {-262143.0f, 262145.0f * 0x1p-60f, -1.0f - 0x1p-23f},
+                                   {0x1p-75f, 0x1p-75f, 0x1p-149f},
+                                   {0x1p-75f, 0x1.8p-75f, 0.0f},
+                                   {0x1p-140f, -0x1p-140f, 0.0f},
+                                   {0x1p-81f, 0x1p-82f, 0.0f},
+                                   {0x1p-81f, -0x1p-82f, 0.0f}};
+  for (const auto& [a, b, c] : operands) check_exact<Single>(check, hidden(a), b, c);
   check_broken_ties<Single>(check);
   std::uint32_t state = 5;
   for (int i = 0; i < 500; ++i) {
@@ -175,6 +176,7 @@ void check_parts(Check& check) {
     for (std::size_t lane = 0; lane < Port::lanes; ++lane) check.same_bits(to.tensor(lane), lane < n ? from[lane] : to.untouched);
     check.that(to.guards_hold());
   }
+  if constexpr (requires { Port::half::lanes; }) check_parts<typename Port::half>(check);
 }
 
 // Lanes that change places: for By = 1, 2, 4, ... below the number of lanes.
@@ -189,31 +191,20 @@ void check_swapped_lanes(Check& check, const Lanes<Port>& from) {
 }
 
 template <class Port>
-void check_zip(Check& check, const Lanes<Port>& a, const Lanes<Port>& b) {
-  typename Port::vec low, high;
-  Port::zip(Port::load(a.data()), Port::load(b.data()), low, high);
-  const auto lows = stored<Port>(low), highs = stored<Port>(high);
-  for (std::size_t i = 0; i < 2 * Port::lanes; ++i)
-    check.same_bits(i < Port::lanes ? lows[i] : highs[i - Port::lanes], (i % 2 == 0 ? a : b)[i / 2]);
-}
-
-template <class Port>
 void check_lanes(Check& check) {
   std::uint32_t state = 3;
   const auto a = draw<Port>(state), b = draw<Port>(state);
   check.same_bits(Port::first(Port::load(a.data())), a[0]);
   check.same_bits(stored<Port>(Port::load_n(a.data(), 0, 3.0f))[Port::lanes - 1], 3.0f);
   check_swapped_lanes<Port>(check, a);
-  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); }) check_zip<Port>(check, a, b);
-}
-
-// The port, and those of half its lanes, a quarter and so on that it offers for short rows.
-template <class Port>
-void check_narrower(Check& check) {
-  check_arithmetic<Port>(check);
-  check_parts<Port>(check);
-  check_lanes<Port>(check);
-  if constexpr (requires { Port::half::lanes; }) check_narrower<typename Port::half>(check);
+  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); }) {
+    typename Port::vec low, high;
+    Port::zip(Port::load(a.data()), Port::load(b.data()), low, high);
+    const auto lows = stored<Port>(low), highs = stored<Port>(high);
+    for (std::size_t i = 0; i < 2 * Port::lanes; ++i)
+      check.same_bits(i < Port::lanes ? lows[i] : highs[i - Port::lanes], (i % 2 == 0 ? a : b)[i / 2]);
+  }
+  if constexpr (requires { Port::half::lanes; }) check_lanes<typename Port::half>(check);
 }
 
 // Several floats at once, on one lane: as many as a tile is wide, and one.
@@ -247,15 +238,14 @@ constexpr auto all = [](Check& check) { (checks(check), ...); };
 
 using one_lane = native_port::one_lane;
 using soft = port::soft;
-using InFirst = InLane<native_port, 0>;
-using InLast = InLane<native_port, native_port::lanes - 1>;
 
 constexpr Test tests[] = {
     at_run_time("arithmetic", check_arithmetic<native_port>),
-    at_run_time("arithmetic without an FPU", check_arithmetic<soft>),
-    at_run_time("arithmetic of single floats beside a vector", check_arithmetic<one_lane>),
+    at_run_time("arithmetic of single floats, with this build's port and without an FPU",
+                all<check_arithmetic<one_lane>, check_arithmetic<soft>>),
     at_run_time("fma of this build's port", check_fma<one_lane>),
-    at_run_time("fma in the first lane and the last", all<check_fma<InFirst>, check_fma<InLast>>),
+    at_run_time("fma in the first lane and the last",
+                all<check_fma<InLane<native_port, 0>>, check_fma<InLane<native_port, native_port::lanes - 1>>>),
     at_run_time("fma in double", check_fma<Reference>),
     at_run_time("fma in integers", check_fma<soft>),
     at_run_time("a product is rounded before anyone adds to it",
@@ -264,7 +254,6 @@ constexpr Test tests[] = {
     at_run_time("part of a vector: nothing behind it is read or written", all<check_parts<native_port>, check_parts<soft>>),
     at_run_time("several single floats at once", all<check_rows<one_lane>, check_rows<soft>>),
     at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
-    at_run_time("arithmetic, parts and lanes of the ports for short rows", check_narrower<native_port>),
     at_run_time("infinity and NaN: a NaN is not less", all<check_not_finite<native_port>, check_not_finite<soft>>),
     everywhere("the product of mantissas from halves, as a Cortex-M0 computes it",
                [](Check& check) {

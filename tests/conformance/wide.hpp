@@ -76,8 +76,6 @@ struct Wide {
   static constexpr vec exponent_bits(vec n) noexcept { return each(one_lane::exponent_bits, n); }
 };
 
-static_assert(port::contract<Wide<4, 2, 3, false>>);
-
 // The same with register tiles of its own: those of `Height` rows, or of any. Two steps of k are
 // one turn; the odd one comes first.
 template <class Base, Size Height = 0>
@@ -108,8 +106,6 @@ struct SharingWithTile : WithTile<Wide<4, 2, 3, true>, 3> {
   }
 };
 
-static_assert(port::contract<SharingWithTile>);
-
 // With zip, and half its lanes for short rows, down to four.
 template <std::size_t Lanes>
 struct WideOrNarrow : Wide<Lanes, 2, 2, false, 32> {
@@ -127,19 +123,19 @@ struct WideOrNarrow : Wide<Lanes, 2, 2, false, 32> {
 template <>
 struct WideOrNarrow<2>;
 
-static_assert(port::contract<WideOrNarrow<16>> && port::contract<WideOrNarrow<16>::half::half>);
-
 // Single floats where flash is not dear.
 struct OneLane : port::scalar {
   static constexpr bool flash_is_dear = false;
 };
-
-static_assert(port::contract<OneLane>);
 
 // Those that every kernel is tried on.
 using Sharing = Wide<4, 2, 3, true>;
 using OwnTiles = WithTile<Wide<4, 3, 3, false, 24>>;
 using Eight = Wide<8, 1, 5, false>;
 using Narrowing = WideOrNarrow<16>;
+
+template <class... Ports>
+inline constexpr bool keep_the_contract = (port::contract<Ports> && ...);
+static_assert(keep_the_contract<Sharing, SharingWithTile, OwnTiles, Eight, Narrowing, Narrowing::half::half, OneLane>);
 
 }  // namespace tinyattn::test

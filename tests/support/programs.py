@@ -42,7 +42,7 @@ class Program:
     sources: tuple
 
 
-REFUSED = Program("compiled/refused", ("tests/compiled/refused.cpp", COMPILED_LIBRARY))
+RANDOM_CALLS = Program("compiled/random_calls", ("tests/compiled/random_calls.cpp", COMPILED_LIBRARY))
 
 
 def sources(test):
@@ -53,4 +53,4 @@ def sources(test):
 
 def programs(tree):
     tests = [test.relative_to(tree) for folder in FOLDERS for test in sorted((tree / "tests" / folder).glob("*.cpp"))]
-    return [Program(f"{test.parts[-2]}/{test.stem}", sources(test)) for test in tests] + [REFUSED]
+    return [Program(f"{test.parts[-2]}/{test.stem}", sources(test)) for test in tests] + [RANDOM_CALLS]

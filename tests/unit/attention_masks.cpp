@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Masks: each type and polarity, the ways of saying the same thing, and what may not leak from behind one.
-#include "plain.hpp"
-#include "support/check.hpp"
+#include "masks.hpp"
 #include "tinyattn/attention.hpp"
 
 using namespace tinyattn;
@@ -12,24 +11,19 @@ namespace {
 
 constexpr std::size_t tokens = 6;
 constexpr std::size_t source = 6;
+
+// The width of a key is 4 and the scale 1/2, a power of two: what is added to scores changes no bit of the others.
 constexpr auto query = numbers<Matrix<float, tokens, 4>>(1);
 constexpr auto key = numbers<Matrix<float, source, 4>>(2);
 constexpr auto value = numbers<Matrix<float, source, 3>>(3);
 
-// No pattern that a triangle could have; query 2 sees nothing, query 4 everything.
+// No pattern that a triangle could have; query 2 sees nothing, query 4 everything but key 4.
 constexpr auto keep = matrix<bool>({{true, false, true, true, false, false},
                                     {false, false, false, false, false, true},
                                     {false, false, false, false, false, false},
-                                    {false, true, true, false, true, false},
-                                    {true, true, true, true, true, true},
+                                    {false, true, true, false, false, false},
+                                    {true, true, true, true, false, true},
                                     {true, false, false, false, false, true}});
-constexpr auto kept = [](std::size_t i, std::size_t j) { return keep(i, j); };
-
-template <std::size_t... Extents>
-constexpr Tensor<bool, Extents...> opposite(Tensor<bool, Extents...> mask) noexcept {
-  for (std::size_t i = 0; i < mask.size(); ++i) mask.data()[i] = !mask.data()[i];
-  return mask;
-}
 
 // Masks that are temporaries: their addresses are compared with null while the compiler computes.
 constexpr auto of_kept = scaled_dot_product_attention(query, key, value, KeepMask{Tensor(keep)});
@@ -37,17 +31,20 @@ static_assert(scaled_dot_product_attention(query, key, value, BlockMask{opposite
 static_assert(scaled_dot_product_attention(query, key, value, AdditiveMask{zeros<float, tokens, source>()}) ==
               scaled_dot_product_attention(query, key, value));
 
-constexpr PlainAttention<tokens, source, 3> attend(const auto& mask, const Matrix<float, tokens, 4>& q = query,
-                                                   const Matrix<float, source, 4>& k = key, const Matrix<float, source, 3>& v = value) {
-  PlainAttention<tokens, source, 3> result{full<float, tokens, source>(-7.0f), full<float, tokens, 3>(-7.0f)};
-  scaled_dot_product_attention(hidden(q), k, v, mask, result.context, result.weights);
-  return result;
+constexpr void check_attention(Check& check, const auto& expected, const auto& q, const auto& k, const auto& v, const auto& mask,
+                               int line = __builtin_LINE()) {
+  check_outputs(
+      check, expected, [&](auto& out, auto& weights) { scaled_dot_product_attention(q, k, v, mask, out, weights); }, line);
 }
 
-constexpr void check_same(Check& check, const PlainAttention<tokens, source, 3>& actual, const PlainAttention<tokens, source, 3>& expected,
-                          int line = __builtin_LINE()) {
-  check.same_bits(actual.weights, expected.weights, line);
-  check.same_bits(actual.context, expected.context, line);
+// Masks of all three types that keep `kept`.
+constexpr void check_masks(Check& check, const auto& kept, int line = __builtin_LINE()) {
+  const auto expected = plain_attention(query, key, value, sees_kept(kept));
+  for_each_mask(kept, [&](const auto& mask) { check_attention(check, expected, hidden(query), key, value, mask, line); });
+}
+
+constexpr void check_addends(Check& check, const auto& q, const auto& k, const auto& v, const auto& addend, int line = __builtin_LINE()) {
+  check_attention(check, plain_attention(q, k, v, addend), q, k, v, AdditiveMask{hidden(addend)}, line);
 }
 
 // Query i of `Tokens` sees keys 0 to i + SourceTokens - Tokens.
@@ -56,87 +53,49 @@ constexpr void check_bottom_right(Check& check) {
   const auto q = hidden(numbers<Matrix<float, Tokens, 3>>(4));
   const auto k = numbers<Matrix<float, SourceTokens, 3>>(5);
   const auto v = numbers<Matrix<float, SourceTokens, 2>>(6);
-  const auto expected = plain_attention(q, k, v, [](std::size_t i, std::size_t j) { return j + Tokens <= i + SourceTokens; });
-  Guarded<Matrix<float, Tokens, 2>> out;
-  Guarded<Matrix<float, Tokens, SourceTokens>> weights;
-  scaled_dot_product_attention(q, k, v, CausalBottomRight{}, out.tensor, weights.tensor);
-  check.same_bits(out.tensor, expected.context);
-  check.same_bits(weights.tensor, expected.weights);
-  check.that(out.guards_hold() && weights.guards_hold());
+  const auto sees = [](std::size_t i, std::size_t j) { return j + Tokens <= i + SourceTokens; };
+  check_attention(check, plain_attention(q, k, v, sees), q, k, v, CausalBottomRight{});
 }
 
 constexpr Test tests[] = {
-    everywhere("true blocks in one type and keeps in the other",
-               [](Check& check) {
-                 const auto expected = plain_attention(query, key, value, kept);
-                 check_same(check, attend(KeepMask{hidden(keep)}), expected);
-                 check_same(check, attend(BlockMask{hidden(opposite(keep))}), expected);
-               }),
-    everywhere("an addend of -infinity hides, one of 0 does not",
-               [](Check& check) {
-                 const auto addend = masked_fill(zeros<float, tokens, source>(), hidden(opposite(keep)), -infinity);
-                 check_same(check, attend(AdditiveMask{addend}), plain_attention(query, key, value, addend));
-                 const auto weights = attend(AdditiveMask{addend}).weights;
-                 for (std::size_t i = 0; i < tokens; ++i) {
-                   for (std::size_t j = 0; j < source; ++j) check.that((weights(i, j) != 0.0f) == keep(i, j));
-                 }
-               }),
+    everywhere("true blocks in one type and keeps in the other, an addend of -infinity hides",
+               [](Check& check) { check_masks(check, keep); }),
     everywhere("an addend goes to the scaled score",
                [](Check& check) {
-                 const auto addend = hidden(numbers<Matrix<float, tokens, source>>(7));
-                 check_same(check, attend(AdditiveMask{addend}), plain_attention(query, key, value, addend));
+                 check_addends(check, query, key, value, numbers<Matrix<float, tokens, source>>(7));
                  // Equal scores and an addend of ln 3 for one of two keys: three quarters.
                  Matrix<float, 1, 2> weights{};
                  Matrix<float, 1, 1> out{};
-                 scaled_dot_product_attention(hidden(matrix<float>({{2.0f, 2.0f, 2.0f, 2.0f}})), full<float, 2, 4>(1.0f),
-                                              matrix<float>({{1.0f}, {0.0f}}), AdditiveMask{matrix<float>({{1.09861229f, 0.0f}})}, out,
-                                              weights);
+                 scaled_dot_product_attention(hidden(full<float, 1, 4>(2.0f)), full<float, 2, 4>(1.0f), matrix<float>({{1.0f}, {0.0f}}),
+                                              AdditiveMask{matrix<float>({{1.09861229f, 0.0f}})}, out, weights);
                  check.near(weights, matrix<float>({{0.75f, 0.25f}}), 1e-6f);
+                 // A scale that is no power of two is fused with the addend.
+                 check_addends(check, hidden(numbers<Matrix<float, 4, 3>>(8)), numbers<Matrix<float, 5, 3>>(9),
+                               numbers<Matrix<float, 5, 2>>(10), numbers<Matrix<float, 4, 5>>(11));
                }),
-    everywhere("a scale that is no power of two is fused with the addend",
+    everywhere("five ways to say causal, one answer",
                [](Check& check) {
-                 const auto q = hidden(numbers<Matrix<float, 4, 3>>(8));
-                 const auto k = numbers<Matrix<float, 5, 3>>(9);
-                 const auto v = numbers<Matrix<float, 5, 2>>(10);
-                 const auto addend = hidden(numbers<Matrix<float, 4, 5>>(11));
-                 check.same_bits(scaled_dot_product_attention(q, k, v, AdditiveMask{addend}), plain_attention(q, k, v, addend).context);
+                 const auto causal = plain_attention(query, key, value, sees_the_past);
+                 check_attention(check, causal, hidden(query), key, value, Causal{});
+                 check_attention(check, causal, hidden(query), key, value, CausalBottomRight{});
+                 check_attention(check, causal, hidden(query), key, value, AdditiveMask{causal_mask<tokens>()});
+                 check_masks(check, tril(ones<bool, tokens, source>()));
                }),
-    // The scale is 1/2 here: whether it is multiplied before or after the largest score is taken out changes no bit.
-    everywhere("four ways to say causal, one answer",
+    everywhere("a mask of the source tokens is padding, the same for every query; some masks hide nothing",
                [](Check& check) {
-                 const auto causal = attend(Causal{});
-                 check_same(check, causal, plain_attention(query, key, value, sees_the_past));
-                 check_same(check, attend(BlockMask{hidden(triu(ones<bool, tokens, source>(), 1))}), causal);
-                 check_same(check, attend(KeepMask{hidden(tril(ones<bool, tokens, source>()))}), causal);
-                 check_same(check, attend(AdditiveMask{hidden(causal_mask<tokens>())}), causal);
-                 check_same(check, attend(CausalBottomRight{}), causal);
-               }),
-    everywhere("masks that hide nothing",
-               [](Check& check) {
-                 const auto all = attend(NoMask{});
-                 check_same(check, attend(BlockMask{hidden(zeros<bool, tokens, source>())}), all);
-                 check_same(check, attend(KeepMask{hidden(ones<bool, tokens, source>())}), all);
-                 check_same(check, attend(BlockMask{hidden(zeros<bool, source>())}), all);
-                 check_same(check, attend(AdditiveMask{hidden(zeros<float, tokens, source>())}), all);
-               }),
-    everywhere("a mask of the source tokens is padding, the same for every query",
-               [](Check& check) {
-                 const auto padding = hidden(vector<bool>({true, true, false, true, false, false}));
-                 const auto expected = plain_attention(query, key, value, [&](std::size_t, std::size_t j) { return padding(j); });
-                 check_same(check, attend(KeepMask{padding}), expected);
-                 check_same(check, attend(BlockMask{opposite(padding)}), expected);
+                 check_masks(check, ones<bool, tokens, source>());
+                 check_masks(check, ones<bool, source>());
+                 check_masks(check, vector<bool>({true, true, false, true, false, false}));
                  const auto addend = vector<float>({0.5f, 0.0f, -infinity, -2.0f, -infinity, -infinity});
                  Matrix<float, tokens, source> rows{};
                  for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] = addend(i % source);
-                 check_same(check, attend(AdditiveMask{hidden(addend)}), plain_attention(query, key, value, rows));
+                 check_attention(check, plain_attention(query, key, value, rows), query, key, value, AdditiveMask{hidden(addend)});
                }),
     everywhere("a query that sees nothing gives zeros",
                [](Check& check) {
-                 const PlainAttention<tokens, source, 3> nothing{};
-                 check.same_bits(row(attend(KeepMask{hidden(keep)}).context, 2), zeros<float, 3>());
-                 check_same(check, attend(KeepMask{hidden(zeros<bool, tokens, source>())}), nothing);
-                 check_same(check, attend(BlockMask{hidden(ones<bool, source>())}), nothing);
-                 check_same(check, attend(AdditiveMask{hidden(full<float, tokens, source>(-infinity))}), nothing);
+                 check.same_bits(row(scaled_dot_product_attention(query, key, value, KeepMask{hidden(keep)}), 2), zeros<float, 3>());
+                 check_masks(check, zeros<bool, tokens, source>());
+                 check_masks(check, zeros<bool, source>());
                }),
     everywhere("causal from the bottom right",
                [](Check& check) {
@@ -153,71 +112,47 @@ constexpr Test tests[] = {
                 }),
     at_run_time("a NaN or infinity behind a mask does not leak",
                 [](Check& check) {
+                  const auto clean = plain_attention(query, key, value, sees_kept(keep));
+                  const auto wide_value = numbers<Matrix<float, source, 32>>(4);
+                  const auto wide_clean = plain_attention(query, key, wide_value, sees_kept(keep));
+                  const auto clean_past = scaled_dot_product_attention(query, key, value, Causal{});
                   for (const float poison : {quiet_nan, infinity, -infinity}) {
-                    auto k = hidden(key);
-                    auto v = hidden(value);
-                    for (std::size_t column = 0; column < 4; ++column) k(4, column) = poison;
-                    for (std::size_t column = 0; column < 3; ++column) v(4, column) = poison;
-                    auto mask = keep;
-                    for (std::size_t i = 0; i < tokens; ++i) mask(i, 4) = false;
-                    const auto sees = [&](std::size_t i, std::size_t j) { return mask(i, j); };
-                    const auto clean = plain_attention(query, key, value, sees);
-                    check_same(check, attend(KeepMask{mask}, query, k, v), clean);
-                    check_same(check, attend(BlockMask{opposite(mask)}, query, k, v), clean);
-                    const auto addend = masked_fill(zeros<float, tokens, source>(), opposite(mask), -infinity);
-                    check_same(check, attend(AdditiveMask{addend}, query, k, v), plain_attention(query, key, value, addend));
-                    const auto past = attend(Causal{}, query, k, v);
-                    const auto clean_past = attend(Causal{});
-                    for (std::size_t i = 0; i < 4; ++i) {
-                      check.same_bits(row(past.context, i), row(clean_past.context, i));
-                      check.same_bits(row(past.weights, i), row(clean_past.weights, i));
-                    }
+                    const auto poisoned = [=](auto m) {  // in the row of key 4, which no query sees
+                      for (std::size_t column = 0; column < m.extent(1); ++column) m(4, column) = poison;
+                      return m;
+                    };
+                    for_each_mask(keep, [&](const auto& mask) {
+                      check_attention(check, clean, query, poisoned(key), poisoned(value), mask);
+                      check_attention(check, wide_clean, query, poisoned(key), poisoned(wide_value), mask);
+                    });
+                    const auto past = scaled_dot_product_attention(query, poisoned(key), poisoned(value), Causal{});
+                    check.same_bits(plain_rows<4>(past, 0), plain_rows<4>(clean_past, 0));
                   }
                 }),
-    at_run_time("a NaN behind a mask does not leak into wide contexts",
+    at_run_time("a NaN or +infinity in an addend takes part: its row is NaN, and no other",
                 [](Check& check) {
-                  auto v = hidden(numbers<Matrix<float, source, 32>>(4));
-                  auto mask = keep;
-                  for (std::size_t i = 0; i < tokens; ++i) mask(i, 4) = false;
-                  const auto clean = plain_attention(query, key, v, [&](std::size_t i, std::size_t j) { return mask(i, j); });
-                  for (std::size_t column = 0; column < 32; ++column) v(4, column) = quiet_nan;
-                  check.same_bits(scaled_dot_product_attention(query, key, v, KeepMask{mask}), clean.context);
-                }),
-    at_run_time("a NaN in an addend takes part",
-                [](Check& check) {
-                  auto addend = zeros<float, tokens, source>();
-                  addend(1, 3) = quiet_nan;
-                  const auto result = attend(AdditiveMask{hidden(addend)});
-                  check.same_bits(row(result.context, 1), full<float, 3>(quiet_nan));
-                  check.same_bits(row(result.context, 0), row(attend(NoMask{}).context, 0));
-                }),
-    at_run_time("an addend of +infinity takes part: its row is NaN, and no other",
-                [](Check& check) {
-                  auto addend = zeros<float, tokens, source>();
-                  addend(4, 0) = infinity;
-                  check_same(check, attend(AdditiveMask{hidden(addend)}), plain_attention(query, key, value, addend));
+                  for (const float poison : {quiet_nan, infinity}) {
+                    auto addend = zeros<float, tokens, source>();
+                    addend(4, 0) = poison;
+                    check_addends(check, query, key, value, addend);
+                    const auto out = scaled_dot_product_attention(query, key, value, AdditiveMask{addend});
+                    check.same_bits(row(out, 4), full<float, 3>(quiet_nan));
+                  }
                 }),
     at_run_time("in a row of NaN a hidden weight is still zero",
                 [](Check& check) {
                   auto q = hidden(query);
                   for (std::size_t i = 0; i < tokens; ++i) q(i, 1) = quiet_nan;
-                  const auto hidden_by_mask = attend(KeepMask{keep}, q).weights;
-                  const auto hidden_by_addend =
-                      attend(AdditiveMask{masked_fill(zeros<float, tokens, source>(), opposite(keep), -infinity)}, q).weights;
-                  const auto future = attend(Causal{}, q).weights;
-                  for (std::size_t i = 0; i < tokens; ++i) {
-                    for (std::size_t j = 0; j < source; ++j) {
-                      check.same_bits(hidden_by_mask(i, j), keep(i, j) ? quiet_nan : 0.0f);
-                      check.same_bits(hidden_by_addend(i, j), keep(i, j) ? quiet_nan : 0.0f);
-                      check.same_bits(future(i, j), j <= i ? quiet_nan : 0.0f);
-                    }
-                  }
-                }),
-    at_run_time("a NaN in a query that sees nothing is not seen either",
-                [](Check& check) {
-                  auto q = hidden(query);
-                  q(2, 0) = quiet_nan;
-                  check_same(check, attend(KeepMask{keep}, q), attend(KeepMask{keep}));
+                  const auto check_weights = [&](const auto& kept, const auto& mask) {
+                    Matrix<float, tokens, 3> out{};
+                    Matrix<float, tokens, source> weights{};
+                    scaled_dot_product_attention(q, key, value, mask, out, weights);
+                    for (std::size_t i = 0; i < weights.size(); ++i) check.same_bits(weights.data()[i], kept.data()[i] ? quiet_nan : 0.0f);
+                    for (std::size_t i = 0; i < tokens; ++i)
+                      check.same_bits(row(out, i), full<float, 3>(row(kept, i) == zeros<bool, source>() ? 0.0f : quiet_nan));
+                  };
+                  for_each_mask(keep, [&](const auto& mask) { check_weights(keep, mask); });
+                  check_weights(tril(ones<bool, tokens, source>()), Causal{});
                 }),
     at_run_time(
         "a weight that the cutoff made zero still multiplies",

@@ -3,6 +3,7 @@
 // What fma, exp and sqrt should give, from integers and doubles alone: wide enough that nothing is rounded before the end.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -10,64 +11,39 @@
 
 namespace tinyattn::test {
 
-// A natural number of 576 bits. In units of 2^-298, the smallest product of two floats, it holds every product, addend and sum.
-class Wide {
- public:
+// A natural number, its low bit first. In units of 2^-298, the smallest product of two floats, it holds every product, addend and sum.
+struct Wide {
+  std::array<bool, 576> bits{};
+
   constexpr Wide(std::uint64_t mantissa, unsigned shift) noexcept {
-    for (unsigned bit = 0; bit < 64; ++bit) {
-      if ((mantissa >> bit & 1u) != 0) words_[(bit + shift) / 32] |= 1u << (bit + shift) % 32;
-    }
+    for (; mantissa != 0; mantissa >>= 1) bits[shift++] = (mantissa & 1u) != 0;
   }
 
-  constexpr bool bit(unsigned position) const noexcept { return (words_[position / 32] >> position % 32 & 1u) != 0; }
-  constexpr bool is_zero() const noexcept { return words_ == std::array<std::uint32_t, count>{}; }
-
-  constexpr bool any_below(unsigned position) const noexcept {
-    for (unsigned i = 0; i < position; ++i) {
-      if (bit(i)) return true;
-    }
-    return false;
+  // How many bits it takes.
+  constexpr std::size_t width() const noexcept {
+    return static_cast<std::size_t>(bits.rend() - std::find(bits.rbegin(), bits.rend(), true));
   }
 
-  constexpr unsigned top_bit() const noexcept {
-    unsigned position = count * 32 - 1;
-    while (!bit(position)) --position;
-    return position;
+  constexpr bool any_below(std::size_t position) const noexcept {
+    const auto end = bits.begin() + static_cast<std::ptrdiff_t>(position);
+    return std::find(bits.begin(), end, true) != end;
   }
 
   constexpr bool operator<(const Wide& other) const noexcept {
-    for (std::size_t i = count; i-- > 0;) {
-      if (words_[i] != other.words_[i]) return words_[i] < other.words_[i];
-    }
-    return false;
+    return std::lexicographical_compare(bits.rbegin(), bits.rend(), other.bits.rbegin(), other.bits.rend());
   }
 
-  constexpr Wide operator+(const Wide& other) const noexcept {
-    Wide sum = *this;
-    std::uint64_t carry = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      carry += std::uint64_t{words_[i]} + other.words_[i];
-      sum.words_[i] = static_cast<std::uint32_t>(carry);
-      carry >>= 32;
+  // *this + sign * other, which must not be negative.
+  constexpr Wide plus(int sign, const Wide& other) const noexcept {
+    Wide result = *this;
+    int carry = 0;
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      carry += bits[i] + sign * other.bits[i];
+      result.bits[i] = carry % 2 != 0;
+      carry = (carry - result.bits[i]) / 2;
     }
-    return sum;
+    return result;
   }
-
-  // *this must not be the smaller one.
-  constexpr Wide operator-(const Wide& other) const noexcept {
-    Wide difference = *this;
-    std::uint64_t borrow = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint64_t word = std::uint64_t{words_[i]} - other.words_[i] - borrow;
-      difference.words_[i] = static_cast<std::uint32_t>(word);
-      borrow = word >> 63;
-    }
-    return difference;
-  }
-
- private:
-  static constexpr std::size_t count = 18;
-  std::array<std::uint32_t, count> words_{};
 };
 
 // A finite float is mantissa * 2^(exponent - 149).
@@ -85,16 +61,13 @@ constexpr Parts parts(float x) noexcept {
 
 // The float nearest to magnitude * 2^-298, ties to even, overflow to infinity.
 constexpr float round_to_float(bool negative, const Wide& magnitude) noexcept {
-  const std::uint32_t sign = negative ? 0x80000000u : 0u;
-  if (magnitude.is_zero()) return std::bit_cast<float>(sign);
-  const unsigned top = magnitude.top_bit();
-  const unsigned last = top < 149 + 23 ? 149 : top - 23;
+  const std::size_t width = magnitude.width();
+  const std::size_t last = width < 149 + 24 ? 149 : width - 24;
   std::uint32_t kept = 0;
-  for (unsigned i = last + 24; i-- > last;) kept = kept << 1 | (magnitude.bit(i) ? 1u : 0u);
-  const bool half = magnitude.bit(last - 1);
-  if (half && (magnitude.any_below(last - 1) || (kept & 1u) != 0)) ++kept;
-  const std::uint32_t bits = ((last - 149) << 23) + kept;
-  return std::bit_cast<float>(sign | (bits < 0x7f800000u ? bits : 0x7f800000u));
+  for (std::size_t i = last + 24; i-- > last;) kept = kept << 1 | magnitude.bits[i];
+  if (magnitude.bits[last - 1] && (magnitude.any_below(last - 1) || (kept & 1u) != 0)) ++kept;
+  const auto bits = static_cast<std::uint32_t>((last - 149) << 23) + kept;
+  return std::bit_cast<float>((negative ? 0x80000000u : 0u) | (bits < 0x7f800000u ? bits : 0x7f800000u));
 }
 
 // a * b + c for finite numbers, rounded once.
@@ -105,10 +78,10 @@ constexpr float exact_fma(float a, float b, float c) noexcept {
   const bool negative = x.negative != y.negative;
   const Wide product(std::uint64_t{x.mantissa} * y.mantissa, x.exponent + y.exponent);
   const Wide addend(z.mantissa, z.exponent + 149);
-  if (negative == z.negative) return round_to_float(negative, product + addend);
-  if (product < addend) return round_to_float(z.negative, addend - product);
-  const Wide difference = product - addend;
-  return round_to_float(negative && !difference.is_zero(), difference);
+  if (negative == z.negative) return round_to_float(negative, product.plus(1, addend));
+  if (product < addend) return round_to_float(z.negative, addend.plus(-1, product));
+  const Wide difference = product.plus(-1, addend);
+  return round_to_float(negative && difference.width() != 0, difference);
 }
 
 // e^x in double: a Taylor series after taking out n * ln 2, good to about 1e-14 of the result.

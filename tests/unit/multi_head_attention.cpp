@@ -6,8 +6,7 @@
 
 #include <type_traits>
 
-#include "plain_heads.hpp"
-#include "support/check.hpp"
+#include "plain_layer.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -16,8 +15,8 @@ namespace {
 
 using Layer = MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2}>;
 using Unmasked = MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2, .causal = false}>;
-using Square = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .num_heads = 2, .qkv_bias = true}>;
-using Bare = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .num_heads = 4, .out_proj = false}>;
+using Square = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 2, .qkv_bias = true}>;
+using Bare = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 4, .out_proj = false}>;
 
 static_assert(Layer::head_dim == 2 && Bare::head_dim == 1);
 static_assert(Layer::parameter_count == 3 * (3 * 4) + 4 * 4 + 4);
@@ -45,97 +44,78 @@ constexpr auto square = filled<Square>(2);
 constexpr auto bare = filled<Bare>(3);
 constexpr auto x = numbers<Matrix<float, 3, 3>>(4);
 constexpr auto other_x = numbers<Matrix<float, 3, 3>>(5);
-constexpr auto wide_x = numbers<Matrix<float, 3, 4>>(6);
 constexpr auto memory = numbers<Matrix<float, 5, 3>>(7);
 constexpr auto other_memory = numbers<Matrix<float, 5, 3>>(8);
 
+static_assert(std::is_same_v<decltype(layer(x)), Matrix<float, 3, 4>>);
+static_assert(std::is_same_v<decltype(layer(stack(x, x))), Tensor<float, 2, 3, 4>>);
+
+// Nine tokens are more than a block of rows, whatever the port that computes floats one by one.
+template <std::size_t Tokens>
+constexpr auto wide_x = numbers<Matrix<float, Tokens, 4>>(6);
+
+constexpr void check_self_attention(Check& check, const auto& attention, const auto& input) {
+  check_forms(check, plain_forward(attention, input), attention, input);
+}
+
+template <class Attention>
+constexpr void check_in_place(Check& check, const Attention& attention, const auto& input) {
+  typename Attention::Workspace workspace{};
+  check_in_place(check, plain_forward(attention, input).out, input, [&](auto& m) { attention.forward(m, m, workspace); });
+}
+
 constexpr Test tests[] = {
-    everywhere("by value",
+    everywhere("by value, into an output, with the weights, and nothing beside them, down to one token",
                [](Check& check) {
-                 const auto out = layer(hidden(x));
-                 static_assert(std::is_same_v<decltype(out), const Matrix<float, 3, 4>>);
-                 check.same_bits(out, plain_forward(layer, x).out);
-                 check.same_bits(unmasked(hidden(x)), plain_forward(unmasked, x).out);
-                 check.same_bits(square(hidden(wide_x)), plain_forward(square, wide_x).out);
-                 check.same_bits(bare(hidden(wide_x)), plain_forward(bare, wide_x).out);
-               }),
-    everywhere("into an output, and nothing beside it",
-               [](Check& check) {
-                 Guarded<Layer::Workspace> workspace;
-                 Guarded<Matrix<float, 3, 4>> out;
-                 layer.forward(hidden(x), out.tensor, workspace.tensor);
-                 check.same_bits(out.tensor, plain_forward(layer, x).out);
-                 check.that(out.guards_hold() && workspace.guards_hold());
-               }),
-    everywhere("fewer tokens than context_length, down to one",
-               [](Check& check) {
-                 const auto one = plain_rows<1>(x, 0);
-                 check.same_bits(layer(hidden(one)), plain_forward(layer, one).out);
-                 const auto two = plain_rows<2>(x, 1);
-                 check.same_bits(layer(hidden(two)), plain_forward(layer, two).out);
+                 check_self_attention(check, layer, plain_rows<1>(x, 0));
+                 check_self_attention(check, layer, x);
+                 check_self_attention(check, unmasked, plain_rows<2>(x, 1));
+                 check_self_attention(check, square, wide_x<2>);
+                 check_self_attention(check, bare, wide_x<2>);
                }),
     everywhere("the output may be the input",
                [](Check& check) {
-                 Square::Workspace workspace{};
-                 auto in_place = hidden(wide_x);
-                 square.forward(in_place, in_place, workspace);
-                 check.same_bits(in_place, square(wide_x));
-                 Bare::Workspace bare_workspace{};
-                 in_place = hidden(wide_x);
-                 bare.forward(in_place, in_place, bare_workspace);
-                 check.same_bits(in_place, bare(wide_x));
+                 check_in_place(check, square, wide_x<2>);
+                 check_in_place(check, bare, wide_x<2>);
                }),
-    at_run_time("the output may be the input, of blocks of different heights",
+    at_run_time("the output may be the input, over several blocks and items",
+                [](Check& check) {
+                  check_in_place(check, square, wide_x<5>);
+                  check_in_place(check, square, wide_x<9>);
+                  check_in_place(check, bare, wide_x<9>);
+                  Square::Workspace workspace{};
+                  const auto batch = stack(wide_x<9>, numbers<Matrix<float, 9, 4>>(9));
+                  check_in_place(check, square(batch), batch, [&](auto& m) { square.forward(m, m, workspace); });
+                }),
+    at_run_time("the output may be the input under a mask, and of the queries in cross-attention",
                 [](Check& check) {
                   Square::Workspace workspace{};
-                  constexpr auto five = numbers<Matrix<float, 5, 4>>(9);
-                  auto in_place = hidden(five);
-                  square.forward(in_place, in_place, workspace);
-                  check.same_bits(in_place, plain_forward(square, five).out);
+                  const auto sees = [](std::size_t i, std::size_t j) { return j <= i && j != 1; };
+                  auto padding = zeros<bool, 9>();
+                  padding(1) = true;
+                  check_in_place(check, plain_forward(square, wide_x<9>, wide_x<9>, wide_x<9>, sees).out, wide_x<9>,
+                                 [&](auto& m) { square.forward(m, BlockMask{padding}, m, workspace); });
+                  Bare::Workspace bare_workspace{};
+                  check_in_place(check, plain_forward(bare, wide_x<9>, wide_x<3>, wide_x<3>, sees_the_past).out, wide_x<9>,
+                                 [&](auto& m) { bare.forward(m, wide_x<3>, wide_x<3>, m, bare_workspace); });
                 }),
     everywhere("a batch, item by item",
                [](Check& check) {
-                 Layer::Workspace workspace{};
-                 const auto out = layer(hidden(stack(x, other_x)));
-                 static_assert(std::is_same_v<decltype(out), const Tensor<float, 2, 3, 4>>);
-                 check.same_bits(out, stack(layer(x), layer(other_x)));
-                 Guarded<Tensor<float, 2, 3, 4>> guarded;
-                 layer.forward(hidden(stack(x, other_x)), guarded.tensor, workspace);
-                 check.same_bits(guarded.tensor, out);
-                 check.that(guarded.guards_hold());
+                 check_forms(check, batch_of(plain_forward(layer, x), plain_forward(layer, other_x)), layer, stack(x, other_x));
                }),
-    everywhere("cross-attention",
+    everywhere("cross-attention; if causal, it is aligned to the top left",
                [](Check& check) {
-                 const auto plain = plain_forward(unmasked, x, memory, other_memory, sees_everything);
-                 check.same_bits(unmasked(hidden(x), memory, other_memory), plain.out);
-                 Unmasked::Workspace workspace{};
-                 Guarded<Matrix<float, 3, 4>> out;
-                 unmasked.forward(hidden(x), memory, other_memory, out.tensor, workspace);
-                 check.same_bits(out.tensor, plain.out);
-                 check.that(out.guards_hold());
-                 check.same_bits(unmasked(hidden(x), x, x), unmasked(x));
-               }),
-    everywhere("causal cross-attention is aligned to the top left",
-               [](Check& check) {
-                 check.same_bits(layer(hidden(x), memory, memory), plain_forward(layer, x, memory, memory, sees_the_past).out);
-                 check.same_bits(layer(hidden(memory), x, x), plain_forward(layer, memory, x, x, sees_the_past).out);
+                 check_forms(check, plain_forward(unmasked, x, memory, other_memory, sees_everything), unmasked, x, memory, other_memory);
+                 check_forms(check, plain_forward(layer, x, memory, memory, sees_the_past), layer, x, memory, memory);
+                 check_forms(check, plain_forward(layer, memory, x, x, sees_the_past), layer, memory, x, x);
                }),
     at_run_time("a batch in cross-attention",
                 [](Check& check) {
-                  check.same_bits(unmasked(hidden(stack(x, other_x)), stack(memory, other_memory), stack(other_memory, memory)),
-                                  stack(unmasked(x, memory, other_memory), unmasked(other_x, other_memory, memory)));
+                  const auto first = plain_forward(unmasked, x, memory, other_memory, sees_everything);
+                  const auto second = plain_forward(unmasked, other_x, other_memory, memory, sees_everything);
+                  check_forms(check, batch_of(first, second), unmasked, stack(x, other_x), stack(memory, other_memory),
+                              stack(other_memory, memory));
                 }),
-    everywhere("weights too, head by head",
-               [](Check& check) {
-                 Layer::Workspace workspace{};
-                 Guarded<Matrix<float, 3, 4>> out;
-                 Guarded<Tensor<float, 2, 3, 3>> weights;
-                 layer.forward_with_weights(hidden(x), out.tensor, weights.tensor, workspace);
-                 const auto plain = plain_forward(layer, x);
-                 check.same_bits(out.tensor, plain.out);
-                 check.same_bits(weights.tensor, plain.weights);
-                 check.that(out.guards_hold() && weights.guards_hold());
-               }),
 };
 
 }  // namespace

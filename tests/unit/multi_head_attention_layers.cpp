@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// An attention layer and its relatives: weights of a batch and of cross-attention, heads that are stacked, first weights, workspaces.
+// What a layer is made of: heads that are stacked, first weights, workspaces, and parameters that are not finite.
 #include <type_traits>
 
-#include "plain_heads.hpp"
-#include "support/check.hpp"
+#include "plain_layer.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -22,113 +21,75 @@ constexpr auto x = numbers<Matrix<float, 5, 3>>(4);
 constexpr auto other_x = numbers<Matrix<float, 5, 3>>(5);
 constexpr Stacked stacked{{filled<Head>(10), filled<Head>(20), filled<Head>(30)}};
 
-constexpr void fill_with(Layer::Workspace& workspace, float value) {
-  for (float& element : workspace.scratch) element = value;
+static_assert(std::is_same_v<decltype(stacked(x)), Matrix<float, 5, 6>>);
+
+template <class Module>
+constexpr Module drawn(Mt19937& generator) {
+  Module module{};
+  initialize(module, generator);
+  return module;
 }
 
 constexpr Test tests[] = {
-    everywhere("the weights of cross-attention",
+    everywhere("stacked heads stand side by side, and write nothing beside their output",
                [](Check& check) {
-                 const auto memory = numbers<Matrix<float, 6, 3>>(6);
-                 Layer::Workspace workspace{};
-                 Guarded<Matrix<float, 5, 4>> out;
-                 Guarded<Tensor<float, 2, 5, 6>> weights;
-                 layer.forward_with_weights(hidden(x), memory, memory, out.tensor, weights.tensor, workspace);
-                 const auto plain = plain_forward(layer, x, memory, memory, sees_the_past);
-                 check.same_bits(out.tensor, plain.out);
-                 check.same_bits(weights.tensor, plain.weights);
-                 check.that(out.guards_hold() && weights.guards_hold());
-               }),
-    everywhere("the weights of a batch",
-               [](Check& check) {
-                 Layer::Workspace workspace{};
-                 Tensor<float, 2, 5, 4> out{};
-                 Guarded<Tensor<float, 2, 2, 5, 5>> weights;
-                 layer.forward_with_weights(hidden(stack(x, other_x)), out, weights.tensor, workspace);
-                 check.same_bits(weights.tensor, stack(plain_forward(layer, x).weights, plain_forward(layer, other_x).weights));
-                 check.same_bits(out, stack(layer(x), layer(other_x)));
-                 check.that(weights.guards_hold());
-               }),
-    everywhere("stacked heads stand side by side",
-               [](Check& check) {
-                 const auto out = stacked(hidden(x));
-                 static_assert(std::is_same_v<decltype(out), const Matrix<float, 5, 6>>);
-                 check.same_bits(out, concat_columns(concat_columns(stacked.heads[0](x), stacked.heads[1](x)), stacked.heads[2](x)));
-                 check.same_bits(plain_columns<2>(out, 4), plain_forward(stacked.heads[2], x).out);
-                 check.same_bits(stacked(hidden(stack(x, other_x))), stack(stacked(x), stacked(other_x)));
-               }),
-    everywhere("one stacked head is a causal head",
-               [](Check& check) {
+                 const auto expected =
+                     concat_columns(concat_columns(plain_forward(stacked.heads[0], x).out, plain_forward(stacked.heads[1], x).out),
+                                    plain_forward(stacked.heads[2], x).out);
+                 check.same_bits(stacked(hidden(x)), expected);
+                 check_forward(check, expected, stacked, x);
+                 check.same_bits(stacked(hidden(stack(x, other_x))), stack(expected, stacked(other_x)));
                  const StackedCausalAttention<3, 2, 6, 1> single{{filled<Head>(10)}};
                  check.same_bits(single(hidden(x)), single.heads[0](x));
                }),
-    everywhere("split heads see what separate heads with their columns would see",
+    everywhere("first weights: query, key, value, out_proj, each before its bias; head by head where they are stacked",
                [](Check& check) {
-                 using Split =
-                     MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 6, .context_length = 6, .num_heads = 3, .out_proj = false}>;
-                 Split split{};
-                 const auto join = [](const auto& a, const auto& b, const auto& c) { return concat_columns(concat_columns(a, b), c); };
-                 split.query.weight = join(stacked.heads[0].query.weight, stacked.heads[1].query.weight, stacked.heads[2].query.weight);
-                 split.key.weight = join(stacked.heads[0].key.weight, stacked.heads[1].key.weight, stacked.heads[2].key.weight);
-                 split.value.weight = join(stacked.heads[0].value.weight, stacked.heads[1].value.weight, stacked.heads[2].value.weight);
-                 check.same_bits(split(hidden(x)), stacked(x));
-               }),
-    everywhere("first weights: query, key, value, out_proj, each before its bias",
-               [](Check& check) {
-                 Layer drawn{};
                  Mt19937 generator(hidden(123u));
-                 initialize(drawn, generator);
-                 Layer expected{};
                  Mt19937 same(123);
-                 initialize(expected.query, same);
-                 initialize(expected.key, same);
-                 initialize(expected.value, same);
-                 initialize(expected.out_proj, same);
-                 check.that(drawn == expected);
+                 const auto whole = drawn<Layer>(generator);
+                 check.that(whole.query == drawn<decltype(whole.query)>(same));
+                 check.that(whole.key == drawn<decltype(whole.key)>(same));
+                 check.that(whole.value == drawn<decltype(whole.value)>(same));
+                 check.that(whole.out_proj == drawn<decltype(whole.out_proj)>(same));
+                 check.that(whole.query.weight != whole.key.weight);
+                 for (const Head& head : drawn<Stacked>(generator).heads) check.that(head == drawn<Head>(same));
                  check.equal(generator(), same());
-                 check.that(drawn.query.weight != drawn.key.weight);
                }),
-    everywhere("first weights of stacked heads, head by head",
-               [](Check& check) {
-                 Stacked drawn{};
-                 Mt19937 generator(hidden(123u));
-                 initialize(drawn, generator);
-                 Mt19937 same(123);
-                 for (const Head& head : drawn.heads) {
-                   Head expected{};
-                   initialize(expected, same);
-                   check.that(head == expected);
-                 }
-               }),
-    at_run_time("what a workspace held before does not matter",
-                [](Check& check) {
-                  static Layer::Workspace clean;
-                  static Layer::Workspace dirty;
-                  fill_with(clean, 0.0f);
-                  fill_with(dirty, quiet_nan);
-                  Matrix<float, 5, 4> expected{};
-                  Matrix<float, 5, 4> out{};
-                  layer.forward(hidden(x), expected, clean);
-                  layer.forward(hidden(x), out, dirty);
-                  check.same_bits(out, expected);
-                  layer.forward(hidden(other_x), out, dirty);
-                  layer.forward(hidden(x), out, dirty);
-                  check.same_bits(out, expected);
-                }),
-    at_run_time("each call with a workspace of its own: they know nothing of each other",
+    at_run_time("what a workspace held before does not matter, and what another call holds in its own",
                 [](Check& check) {
                   static Layer::Workspace first;
                   static Layer::Workspace second;
-                  fill_with(first, quiet_nan);
-                  fill_with(second, 1.0f);
+                  for (float& element : first.scratch) element = quiet_nan;
                   Matrix<float, 5, 4> out{};
-                  Matrix<float, 5, 4> other_out{};
                   layer.forward(hidden(x), out, first);
-                  const Layer::Workspace left_behind = first;
-                  layer.forward(hidden(other_x), other_out, second);
                   check.same_bits(out, plain_forward(layer, x).out);
-                  check.same_bits(other_out, plain_forward(layer, other_x).out);
+                  const Layer::Workspace left_behind = first;
+                  layer.forward(hidden(other_x), out, second);
+                  check.same_bits(out, plain_forward(layer, other_x).out);
                   for (std::size_t i = 0; i < 24; ++i) check.same_bits(first.scratch[i], left_behind.scratch[i]);
+                }),
+    at_run_time("NaN and infinity in every weight, bias and input: as in plain loops",
+                [](Check& check) {
+                  static auto poisoned = filled<MultiHeadAttention<AttentionConfig{
+                      .d_in = 3, .d_out = 4, .context_length = 3, .num_heads = 2, .causal = false, .qkv_bias = true}>>(8);
+                  auto input = hidden(plain_rows<3>(x, 0));
+                  const auto check_each = [&](auto& parameters) {
+                    for (float& element : parameters.elements) {
+                      const float before = element;
+                      for (const float poison : {quiet_nan, infinity, -infinity}) {
+                        element = poison;
+                        check.same_bits(poisoned(hidden(input)), plain_forward(poisoned, input).out);
+                      }
+                      element = before;
+                    }
+                  };
+                  for (auto* linear : {&poisoned.query, &poisoned.key, &poisoned.value}) {
+                    check_each(linear->weight);
+                    check_each(linear->bias);
+                  }
+                  check_each(poisoned.out_proj.weight);
+                  check_each(poisoned.out_proj.bias);
+                  check_each(input);
                 }),
 };
 

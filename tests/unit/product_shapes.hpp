@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// One product of a given shape against the plain loop, bit for bit, between guards; and the shapes that the shape tests share.
+// Products of given shapes against the plain loop, bit for bit, between guards.
 #pragma once
 
 #include <array>
 #include <utility>
 
 #include "plain.hpp"
-#include "support/check.hpp"
 #include "tinyattn/matmul.hpp"
 
 namespace tinyattn::test {
@@ -17,10 +16,7 @@ struct Product {
   [[gnu::noinline]] static void check_shape(Check& check) {
     const auto a = hidden(numbers<Matrix<float, Rows, Inner>>(Rows));
     const auto b = hidden(numbers<Matrix<float, Inner, Cols>>(Cols));
-    Guarded<Matrix<float, Rows, Cols>> out;
-    matmul(a, b, out.tensor);
-    check.same_bits(out.tensor, plain_matmul(a, b));
-    check.that(out.guards_hold());
+    check_output(check, plain_matmul(a, b), [&](auto& out) { matmul(a, b, out); });
   }
 };
 
@@ -29,10 +25,7 @@ struct TransposedProduct {
   [[gnu::noinline]] static void check_shape(Check& check) {
     const auto a = hidden(numbers<Matrix<float, Rows, Inner>>(Inner));
     const auto b = hidden(numbers<Matrix<float, Cols, Inner>>(Cols));
-    Guarded<Matrix<float, Rows, Cols>> out;
-    matmul_transposed(a, b, out.tensor);
-    check.same_bits(out.tensor, plain_matmul_transposed(a, b));
-    check.that(out.guards_hold());
+    check_output(check, plain_matmul_transposed(a, b), [&](auto& out) { matmul_transposed(a, b, out); });
   }
 };
 

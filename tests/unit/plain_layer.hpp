@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// An attention layer in plain loops: projections of everything, heads copied out and back, weights of full size.
+// An attention layer in plain loops: projections of everything, heads copied out and back, weights of full size; and a call of the layer
+// that is compared with it.
 #pragma once
 
 #include "plain.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 
 namespace tinyattn::test {
-
-template <std::size_t Tokens, std::size_t SourceTokens, std::size_t NumHeads, std::size_t Width>
-struct PlainHeads {
-  Tensor<float, NumHeads, Tokens, SourceTokens> weights;
-  Matrix<float, Tokens, Width> out;
-};
 
 template <std::size_t Rows, std::size_t In, std::size_t Out, bool Bias>
 constexpr Matrix<float, Rows, Out> plain_linear(const Matrix<float, Rows, In>& x, const Linear<In, Out, Bias>& layer) noexcept {
@@ -23,14 +18,14 @@ constexpr Matrix<float, Rows, Out> plain_linear(const Matrix<float, Rows, In>& x
   }
 }
 
+// What is dropped is +0, whatever it was.
+constexpr float plain_drop(float x, float factor) noexcept { return factor == 0.0f ? 0.0f : x * factor; }
+
 // What dropout multiplies weights and outputs with: 0 or 1 / (1 - rate). None when nothing is dropped.
 struct NoDrops {
   static constexpr float weight(std::size_t, std::size_t, std::size_t) noexcept { return 1.0f; }
   static constexpr float output(std::size_t, std::size_t) noexcept { return 1.0f; }
 };
-
-// What is dropped is +0, whatever it was.
-constexpr float plain_drop(float x, float factor) noexcept { return factor == 0.0f ? 0.0f : x * factor; }
 
 // `sees(i, j)` stands for every mask there is, the layer's own included; `drops` is as NoDrops.
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens, class Drops = NoDrops>
@@ -38,7 +33,7 @@ constexpr auto plain_forward(const MultiHeadAttention<config>& layer, const Matr
                              const Matrix<float, SourceTokens, config.d_in>& key_input,
                              const Matrix<float, SourceTokens, config.d_in>& value_input, auto sees, const Drops& drops = {}) noexcept {
   constexpr std::size_t head_dim = config.d_out / config.num_heads;
-  PlainHeads<Tokens, SourceTokens, config.num_heads, config.d_out> result{};
+  Attended<Tensor<float, config.num_heads, Tokens, SourceTokens>, Matrix<float, Tokens, config.d_out>> result{};
   const auto queries = plain_linear(query_input, layer.query);
   const auto keys = plain_linear(key_input, layer.key);
   const auto values = plain_linear(value_input, layer.value);
@@ -54,24 +49,48 @@ constexpr auto plain_forward(const MultiHeadAttention<config>& layer, const Matr
       }
     }
     const auto context = plain_matmul(weights, plain_columns<head_dim>(values, first));
-    for (std::size_t i = 0; i < Tokens; ++i) {
+    for (std::size_t i = 0; i < Tokens; ++i)
       for (std::size_t j = 0; j < head_dim; ++j) contexts(i, first + j) = context(i, j);
-    }
   }
   if constexpr (config.out_proj) {
     result.out = plain_linear(contexts, layer.out_proj);
   } else {
     result.out = contexts;
   }
-  for (std::size_t i = 0; i < Tokens; ++i) {
+  for (std::size_t i = 0; i < Tokens; ++i)
     for (std::size_t j = 0; j < config.d_out; ++j) result.out(i, j) = plain_drop(result.out(i, j), drops.output(i, j));
-  }
   return result;
 }
 
-template <AttentionConfig config, std::size_t Tokens>
-constexpr auto plain_forward(const MultiHeadAttention<config>& layer, const Matrix<float, Tokens, config.d_in>& x) noexcept {
+template <AttentionConfig config>
+constexpr auto plain_forward(const MultiHeadAttention<config>& layer, const auto& x) noexcept {
   return plain_forward(layer, x, x, x, [](std::size_t i, std::size_t j) { return !config.causal || j <= i; });
+}
+
+// The results of two items are those of their batch.
+constexpr auto batch_of(const auto& first, const auto& second) noexcept {
+  auto weights = stack(first.weights, second.weights);
+  auto out = stack(first.out, second.out);
+  return Attended<decltype(weights), decltype(out)>{weights, out};
+}
+
+// `layer.forward(inputs..., out, workspace)` makes `expected` of out, and touches nothing beside out and workspace.
+template <class Layer>
+constexpr void check_forward(Check& check, const auto& expected, const Layer& layer, const auto&... inputs) {
+  Guarded<typename Layer::Workspace> workspace;
+  check_output(check, expected, [&](auto& out) { layer.forward(hidden(inputs)..., out, workspace.tensor); });
+  check.that(workspace.guards_hold());
+}
+
+// The same by value, and with the weights.
+template <class Layer>
+constexpr void check_forms(Check& check, const auto& expected, const Layer& layer, const auto&... inputs) {
+  check.same_bits(layer(hidden(inputs)...), expected.out);
+  Guarded<typename Layer::Workspace> workspace;
+  check_output(check, expected.out, [&](auto& out) { layer.forward(hidden(inputs)..., out, workspace.tensor); });
+  check_outputs(check, expected,
+                [&](auto& out, auto& weights) { layer.forward_with_weights(hidden(inputs)..., out, weights, workspace.tensor); });
+  check.that(workspace.guards_hold());
 }
 
 // Weights and biases that owe nothing to the library's generators.
@@ -89,14 +108,6 @@ constexpr Layer filled(std::uint32_t seed) noexcept {
   fill(layer.value, seed + 2);
   if constexpr (requires { layer.out_proj.weight; }) fill(layer.out_proj, seed + 3);
   return layer;
-}
-
-// One item of a batch.
-template <std::size_t Batch, std::size_t Rows, std::size_t Cols>
-constexpr Matrix<float, Rows, Cols> item(const Tensor<float, Batch, Rows, Cols>& batch, std::size_t index) noexcept {
-  Matrix<float, Rows, Cols> out{};
-  for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = batch.data()[index * out.size() + i];
-  return out;
 }
 
 }  // namespace tinyattn::test

@@ -20,10 +20,13 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 struct Matrix {
   std::size_t rows, cols;
   Numbers elements = Numbers(rows * cols);
+  bool is_there = true;
 
   float& operator()(std::size_t i, std::size_t j) { return elements[i * cols + j]; }
   float operator()(std::size_t i, std::size_t j) const { return elements[i * cols + j]; }
 };
+
+inline const Matrix absent{0, 0, {}, false};
 
 inline Matrix transposed(const Matrix& m) {
   Matrix result{m.cols, m.rows};
@@ -39,11 +42,11 @@ inline Matrix columns(const Matrix& m, std::size_t first, std::size_t count) {
   return result;
 }
 
-inline Matrix plain_product(const Matrix& a, const Matrix& b, const Numbers& bias = {}) {
+inline Matrix plain_product(const Matrix& a, const Matrix& b, const Matrix& bias = absent) {
   Matrix result{a.rows, b.cols};
   for (std::size_t i = 0; i < a.rows; ++i)
     for (std::size_t j = 0; j < b.cols; ++j) {
-      float sum = bias.empty() ? 0.0f : bias[j];
+      float sum = bias.is_there ? bias(0, j) : 0.0f;
       for (std::size_t k = 0; k < a.cols; ++k) sum = std::fma(a(i, k), b(k, j), sum);
       result(i, j) = sum;
     }
@@ -75,34 +78,30 @@ inline Numbers plain_softmax(Numbers row, const std::vector<bool>& seen, float s
     row[j] = !seen[j] || t < -69.0f ? 0.0f : tinyattn::exp(t);
   }
   const float sum = plain_sum(row);
-  for (std::size_t j = 0; j < row.size(); ++j)
-    row[j] = !seen[j] || sum == 0.0f ? 0.0f : row[j] * (1.0f / sum);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = !seen[j] || sum == 0.0f ? 0.0f : row[j] * (1.0f / sum);
   return row;
 }
 
-// A tinyattn_mask over `tokens` queries of `source_tokens` keys, and that of a causal layer.
+// A tinyattn_mask over `tokens` queries of `source_tokens` keys, and that of a causal layer. Flags are 0 or 1.
 struct PlainMask {
   std::size_t tokens, source_tokens;
-  tinyattn_mask_kind kind = TINYATTN_NO_MASK;
-  bool one_row = false;
-  std::vector<unsigned char> flags = {};
-  Numbers addends = {};
-  bool layer_is_causal = false;
+  int kind = TINYATTN_NO_MASK;
+  bool one_row = false, layer_is_causal = false;
+  Matrix elements = absent;
 
-  std::size_t at(std::size_t i, std::size_t j) const { return one_row ? j : i * source_tokens + j; }
+  bool has_flags() const { return kind == TINYATTN_BLOCK_MASK || kind == TINYATTN_KEEP_MASK; }
+  float at(std::size_t i, std::size_t j) const { return elements(one_row ? 0 : i, j); }
 
   bool sees(std::size_t i, std::size_t j) const {
     if (layer_is_causal && j > i) return false;
     if (kind == TINYATTN_CAUSAL) return j <= i;
     if (kind == TINYATTN_CAUSAL_BOTTOM_RIGHT) return j + tokens <= i + source_tokens;
-    if (kind == TINYATTN_BLOCK_MASK) return flags[at(i, j)] == 0;
-    if (kind == TINYATTN_KEEP_MASK) return flags[at(i, j)] != 0;
-    return kind != TINYATTN_ADDITIVE_MASK || addends[at(i, j)] != -infinity;
+    if (has_flags()) return (at(i, j) != 0.0f) == (kind == TINYATTN_KEEP_MASK);
+    return kind != TINYATTN_ADDITIVE_MASK || at(i, j) != -infinity;
   }
 };
 
-inline Matrix plain_attention(const Matrix& query, const Matrix& key, const Matrix& value,
-                              const PlainMask& mask) {
+inline Matrix plain_attention(const Matrix& query, const Matrix& key, const Matrix& value, const PlainMask& mask) {
   const Matrix scores = plain_product(query, transposed(key));
   const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(query.cols)));
   const bool adds = mask.kind == TINYATTN_ADDITIVE_MASK;
@@ -111,20 +110,18 @@ inline Matrix plain_attention(const Matrix& query, const Matrix& key, const Matr
     Numbers row(key.rows);
     std::vector<bool> seen(key.rows);
     for (std::size_t j = 0; j < key.rows; ++j) {
-      row[j] = adds ? std::fma(scores(i, j), scale, mask.addends[mask.at(i, j)]) : scores(i, j);
+      row[j] = adds ? std::fma(scores(i, j), scale, mask.at(i, j)) : scores(i, j);
       seen[j] = mask.sees(i, j);
     }
     const Numbers weights = plain_softmax(row, seen, adds ? 1.0f : scale);
     for (std::size_t j = 0; j < key.rows; ++j)
-      for (std::size_t c = 0; c < value.cols && seen[j]; ++c)
-        out(i, c) = std::fma(weights[j], value(j, c), out(i, c));
+      for (std::size_t c = 0; c < value.cols && seen[j]; ++c) out(i, c) = std::fma(weights[j], value(j, c), out(i, c));
   }
   return out;
 }
 
 struct PlainLinear {
-  Matrix weight;   // of no size if there is none
-  Numbers bias{};  // the same
+  Matrix weight, bias;
 
   Matrix operator()(const Matrix& x) const { return plain_product(x, weight, bias); }
 };
@@ -143,7 +140,7 @@ struct PlainLayer {
       for (std::size_t i = 0; i < queries.rows; ++i)
         for (std::size_t j = 0; j < head_dim; ++j) contexts(i, first + j) = context(i, j);
     }
-    return out_proj.weight.elements.empty() ? contexts : out_proj(contexts);
+    return out_proj.weight.is_there ? out_proj(contexts) : contexts;
   }
 };
 

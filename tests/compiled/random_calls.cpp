@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+//
+// Random calls of every function of tinyattn.h, sound and wild: calls.hpp says what is held of each.
+//
+//     TINYATTN_PORT=avx2 random_calls [CALLS [FIRST]]
+#include "calls.hpp"
+
+namespace {
+
+using namespace tinyattn::test;
+
+// The macros count without a cast of C.
+static_assert(TINYATTN_LAYER_SCRATCH(4, sizeof(int), 4) == TINYATTN_LAYER_SCRATCH(4u, 4, sizeof(int)));
+
+std::size_t padded(std::size_t count) { return times(plus(count, TINYATTN_LANES - 1) / TINYATTN_LANES, TINYATTN_LANES); }
+std::size_t attention_scratch(std::size_t tokens, std::size_t source_tokens) {
+  return times(TINYATTN_QUERY_ROWS(tokens), padded(source_tokens));
+}
+std::size_t layer_scratch(std::size_t d_out, std::size_t tokens, std::size_t source_tokens) {
+  const std::size_t rows = plus(plus(padded(source_tokens), source_tokens), TINYATTN_BLOCK_ROWS(tokens));
+  return plus(times(d_out, rows), attention_scratch(tokens, source_tokens));
+}
+
+template <auto function, bool transposes>
+bool multiply(Call& call) {
+  const std::size_t rows = call.size("rows"), inner = call.size("inner"), cols = call.size("cols");
+  const Matrix a = call.input("a", rows, inner), out = call.output("out", rows, cols);
+  const Matrix b = transposes ? call.input("b", cols, inner) : call.input("b", inner, cols);
+  const auto expected = [&] { return plain_product(a, transposes ? transposed(b) : b); };
+  return call.gives(out, expected, [&](Room& room, float* to) { return function(rows, inner, cols, room.input(a), room.input(b), to); });
+}
+
+float draw_scale(Call& call) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const bool is_wrong = call.is_wild && call.random.one_in(6);
+  const float wrong = call.random.one_of({-0x1p-126f, -1.0f, -infinity, nan, -nan});
+  call.refuse_if(is_wrong);
+  return is_wrong ? wrong : call.random.one_of({-0.0f, 0.0f, 0x1p-127f, 0x1p-126f, 1e-3f, 0.35f, 1.0f, 3.0f, 1e30f, infinity});
+}
+
+bool softmax(Call& call) {
+  const std::size_t rows = call.size("rows"), cols = call.size("cols");
+  const float scale = draw_scale(call), spread = call.random.one_of({1.0f, 8.0f, 64.0f});
+  call.note("bits of scale", std::bit_cast<std::uint32_t>(scale));
+  const bool in_place = call.note("in place", call.random.one_in(3));
+  Matrix m = call.input("m", rows, cols);
+  const Matrix out = in_place ? m : call.output("out", rows, cols);
+  for (float& score : m.elements) score = call.random.one_in(20) ? -infinity : score * spread;
+  const auto expected = [&] {
+    Matrix weights{rows, cols, {}};
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Numbers row = plain_softmax(columns(transposed(m), i, 1).elements, std::vector<bool>(cols, true), scale);
+      weights.elements.insert(weights.elements.end(), row.begin(), row.end());
+    }
+    return weights;
+  };
+  return call.gives(in_place ? m : out, expected,
+                    [&](Room& room, float* to) { return tinyattn_softmax(rows, cols, scale, in_place ? to : room.input(m), to); });
+}
+
+PlainMask draw_mask(Call& call, std::size_t tokens, std::size_t source_tokens) {
+  Random& random = call.random;
+  PlainMask mask{tokens, source_tokens};
+  mask.kind = static_cast<int>(random.below(TINYATTN_ADDITIVE_MASK + 1));
+  if (call.is_wild && random.one_in(10)) {
+    mask.kind = random.one_of({-1, 6, 7, 8, 256, INT32_MAX, INT32_MIN});
+    call.refuse_if(true);
+  }
+  mask.one_row = random.one_in(3);
+  call.note("mask", static_cast<unsigned>(mask.kind)), call.note("one_row", mask.one_row);
+  const std::uint32_t rarity = random.one_of({1u, 2u, 4u, 16u});
+  if (mask.has_flags() || mask.kind == TINYATTN_ADDITIVE_MASK)
+    mask.elements = call.input("elements", mask.one_row ? 1 : tokens, source_tokens);
+  for (float& element : mask.elements.elements) {
+    const bool is_one = random.one_in(rarity);
+    element = mask.has_flags() ? is_one : is_one ? -infinity : element;
+  }
+  return mask;
+}
+
+// Elements of the other kind are not to be touched. A caller in C may hand in any kind.
+tinyattn_mask given(const PlainMask& mask, Room& room) {
+  Room forbidden(Pages::forbidden);
+  tinyattn_mask result{TINYATTN_NO_MASK, mask.one_row, mask.has_flags() ? room.output<bool>(mask.elements) : forbidden.output<bool>({0, 0}),
+                       mask.kind == TINYATTN_ADDITIVE_MASK ? room.input(mask.elements) : forbidden.input({0, 0})};
+  static_assert(sizeof result.kind == sizeof mask.kind);
+  std::memcpy(&result.kind, &mask.kind, sizeof mask.kind);
+  return result;
+}
+
+bool attention(Call& call) {
+  const std::size_t tokens = call.size("tokens"), source_tokens = call.size("source_tokens");
+  const std::size_t key_dim = call.size("key_dim"), value_dim = call.size("value_dim");
+  const Matrix query = call.input("query", tokens, key_dim), key = call.input("key", source_tokens, key_dim);
+  const Matrix value = call.input("value", source_tokens, value_dim), out = call.output("out", tokens, value_dim);
+  const Matrix scratch = call.scratch(attention_scratch(tokens, source_tokens));
+  const PlainMask plain = draw_mask(call, tokens, source_tokens);
+  const bool no_mask = plain.kind == TINYATTN_NO_MASK && call.random.one_in(2);
+  const auto expected = [&] { return plain_attention(query, key, value, plain); };
+  return call.gives(out, expected, [&](Room& room, float* to) {
+    const tinyattn_mask mask = given(plain, room);
+    return tinyattn_attention(tokens, source_tokens, key_dim, value_dim, room.input(query), room.input(key), room.input(value),
+                              no_mask ? nullptr : &mask, to, room.output(scratch));
+  });
+}
+
+// A bias without a weight is none.
+PlainLayer draw_layer(Call& call) {
+  const std::size_t num_heads = call.is_wild ? call.size("num_heads") : call.note("num_heads", 1 + call.random.below(4));
+  const std::size_t d_in = call.size("d_in");
+  std::size_t d_out = call.size("d_out");
+  if (num_heads != 0 && (!call.is_wild || call.random.one_in(2))) d_out = times(num_heads, (d_out - 1) / num_heads + 1);
+  call.note("rounded d_out", d_out);
+  call.refuse_if(num_heads == 0 || d_out % num_heads != 0 || times(d_out, d_out) > most);
+  const auto bias = [&] { return call.optional_input("bias", 1, d_out, call.random.one_in(2)); };
+  return {num_heads,
+          {call.input("query.weight", d_in, d_out), bias()},
+          {call.input("key.weight", d_in, d_out), bias()},
+          {call.input("value.weight", d_in, d_out), bias()},
+          {call.optional_input("out_proj.weight", d_out, d_out, !call.random.one_in(3)), bias()}};
+}
+
+tinyattn_layer given(const PlainLayer& layer, bool causal, Room& room) {
+  const auto linear = [&](const PlainLinear& of) { return tinyattn_linear{room.input(of.weight), room.input(of.bias)}; };
+  return {layer.query.weight.rows, layer.query.weight.cols, layer.num_heads,     causal,
+          linear(layer.query),     linear(layer.key),       linear(layer.value), linear(layer.out_proj)};
+}
+
+// One input may be the queries', keys' and values'; the output may stand in its place if its rows are not longer. Without tokens,
+// nothing but the layer has to make sense.
+template <bool is_cross>
+bool forward(Call& call) {
+  Random& random = call.random;
+  const PlainLayer plain_layer = draw_layer(call);
+  const auto& [d_in, d_out, weight, there] = plain_layer.query.weight;
+  const bool has_layer = call.note("layer", !call.is_wild || !random.one_in(30));
+  call.refuse_if(!has_layer);
+  const std::size_t tokens = random.one_in(8) ? call.note("tokens", 0) : call.size("tokens");
+  if (tokens == 0) call.do_nothing();
+  const bool is_self = !is_cross || call.note("one input", random.one_in(4));
+  const std::size_t source_tokens = is_self ? tokens : call.size("source_tokens");
+  const bool in_place = call.note("in place", (call.is_wild || d_out <= d_in) && random.one_in(call.is_wild ? 8 : 2));
+  call.refuse_if(in_place && d_out > d_in);
+  const Matrix x = call.input("x", tokens, d_in);
+  const Matrix key = is_self ? x : call.input("key", source_tokens, d_in), value = is_self ? x : call.input("value", source_tokens, d_in);
+  const Matrix out = in_place ? x : call.output("out", tokens, d_out), scratch = call.scratch(layer_scratch(d_out, tokens, source_tokens));
+  PlainMask plain = is_cross ? draw_mask(call, tokens, source_tokens) : PlainMask{tokens, source_tokens};
+  plain.layer_is_causal = call.note("causal", random.one_in(2));
+  const bool no_mask = plain.kind == TINYATTN_NO_MASK && random.one_in(2);
+  const auto expected = [&] { return plain_layer({x, key, value}, plain); };
+  return call.gives(out, expected, [&](Room& room, float* to) {
+    const tinyattn_layer all = given(plain_layer, plain.layer_is_causal, room);
+    const tinyattn_layer* const layer = has_layer ? &all : nullptr;
+    const tinyattn_mask mask = given(plain, room);
+    const float* const from = in_place ? to : room.input(x);
+    float* const space = room.output(scratch);
+    if (!is_cross) return tinyattn_forward(layer, tokens, from, to, space);
+    return tinyattn_cross_forward(layer, tokens, source_tokens, from, is_self ? from : room.input(key), is_self ? from : room.input(value),
+                                  no_mask ? nullptr : &mask, to, space);
+  });
+}
+
+// As the macros count, or 0 if that is more than can be addressed; 0 may come a little earlier.
+bool is_count(std::size_t actual, std::size_t exact, std::size_t macro, std::size_t largest_argument) {
+  ++(actual == 0 ? refused : computed);
+  if (actual == exact) return exact <= most && macro == exact;
+  return actual == 0 && (exact > most / 128 || largest_argument > most / 4);
+}
+
+bool sizes_of_scratch(Call& call) {
+  const std::size_t d_out = call.size("d_out"), tokens = call.size("tokens"), source_tokens = call.size("source_tokens");
+  return is_count(tinyattn_attention_scratch(tokens, source_tokens), attention_scratch(tokens, source_tokens),
+                  TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens), std::max(tokens, source_tokens)) &&
+         is_count(tinyattn_layer_scratch(d_out, tokens, source_tokens), layer_scratch(d_out, tokens, source_tokens),
+                  TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens), std::max({d_out, tokens, source_tokens}));
+}
+
+bool inverse_sqrt(Call& call) {
+  const std::size_t head_dim = std::max(call.size("head_dim"), std::size_t{1});
+  ++computed, ++refused;
+  const double product = static_cast<double>(tinyattn_inverse_sqrt(head_dim)) * std::sqrt(static_cast<double>(head_dim));
+  return tinyattn_inverse_sqrt(0) == 0.0f && std::abs(product - 1) < 0x1.0001p-24;
+}
+
+struct Operation {
+  const char* name;
+  bool (*holds)(Call& call);
+};
+
+constexpr Operation operations[] = {
+    {"tinyattn_matmul", multiply<tinyattn_matmul, false>},
+    {"tinyattn_matmul_transposed", multiply<tinyattn_matmul_transposed, true>},
+    {"tinyattn_softmax", softmax},
+    {"tinyattn_attention", attention},
+    {"tinyattn_forward", forward<false>},
+    {"tinyattn_cross_forward", forward<true>},
+    {"tinyattn_attention_scratch, tinyattn_layer_scratch", sizes_of_scratch},
+    {"tinyattn_inverse_sqrt", inverse_sqrt},
+};
+
+bool hold(const Operation& operation, unsigned long long first, unsigned long long count) {
+  computed = refused = 0;
+  for (unsigned long long number = first; number < first + count; ++number) {
+    Random random(number);
+    Call call(random);
+    if (operation.holds(call)) continue;
+    std::printf("# call %llu:%s\n", number, this_call);
+    return false;
+  }
+  std::printf("# %zu calls computed, %zu refused\n", computed, refused);
+  return computed != 0 && refused != 0;
+}
+
+[[noreturn]] void give_up(int signal) {
+  for (const char* text : {signal == SIGALRM ? "Bail out! no return:" : "Bail out! crash:", static_cast<const char*>(this_call), "\n"})
+    if (write(1, text, std::strlen(text)) < 0) break;
+  _exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* const wanted = std::getenv("TINYATTN_PORT");
+  if (wanted != nullptr && std::strcmp(wanted, tinyattn_port()) != 0) {
+    std::printf("1..1\nok 1 - random calls # SKIP this processor lacks %s\n", wanted);
+    return 0;
+  }
+  const auto count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 500, first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+  for (const int number : {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) signal(number, give_up);
+  std::printf("1..%zu\n", std::size(operations));
+  int number = 0, failures = 0;
+  for (const Operation& operation : operations) {
+    const bool holds = hold(operation, first, count);
+    failures += !holds;
+    std::printf("%s %d - %s\n", holds ? "ok" : "not ok", ++number, operation.name);
+    std::fflush(stdout);
+  }
+  return failures;
+}
