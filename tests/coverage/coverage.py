@@ -8,10 +8,7 @@ Prints a table and what is left out. What only the compiler computes is neither 
 decides, comparisons that it writes itself, and what other machines compile. A function that is constexpr has to run at run time as well.
 """
 import collections
-import concurrent.futures
-import dataclasses
 import json
-import os
 import pathlib
 import re
 import sys
@@ -19,60 +16,47 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+import building  # noqa: E402
 import programs  # noqa: E402
 import tap  # noqa: E402
 
-COVERED = ("include", "ports/simd", "src")
+COVERED = [ROOT / folder for folder in ("include", "ports/simd", "src")]
 # On other machines a port of one lane computes: these programs run all that is written for it.
 ONE_LANE = ("unit/attention", "unit/attention_masks", "unit/multi_head_attention", "unit/softmax_lengths", "conformance/kernels")
-FLAGS = ["-O0", "-march=native", "-w", "-fprofile-instr-generate", "-fcoverage-mapping"]
+FLAGS = ["-O0", "-march=native", "-w", "-fprofile-instr-generate", "-fcoverage-mapping", "-fconstexpr-steps=100000000"]
 LEAST_LINES = 99.0
 LEAST_BRANCHES = 95.0
-
-
-@dataclasses.dataclass
-class File:
-    """How often each line was run, and each condition (line, column) held and failed."""
-
-    lines: collections.Counter = dataclasses.field(default_factory=collections.Counter)
-    held: collections.Counter = dataclasses.field(default_factory=collections.Counter)
-    failed: collections.Counter = dataclasses.field(default_factory=collections.Counter)
-
-
-def demand(command, tree, **environment):
-    status, output = programs.call(command, tree, 300, **environment)
-    if status != 0:
-        raise RuntimeError(f"{command[0]}: {output[-1000:]}")
-    return output
 
 
 # --- One program ---
 
 
-def run(compiler, tree, program, *flags):
-    """The lines and branches of one program, as llvm-cov prints them."""
-    profdata, cov = (demand([*compiler, f"-print-prog-name={name}"], tree).strip() for name in ("llvm-profdata", "llvm-cov"))
-    stem = tree / "".join([program.name.replace("/", "-"), *flags])
-    executable, raw, profile = (f"{stem}{suffix}" for suffix in (".exe", ".profraw", ".profdata"))
-    demand([*compiler, *programs.FLAGS, *FLAGS, *flags, *program.sources, "-o", executable], tree)
-    demand([executable], tree, LLVM_PROFILE_FILE=raw)
-    demand([profdata, "merge", raw, "-o", profile], tree)
-    export = [cov, "export", f"-instr-profile={profile}", executable, *(tree / folder for folder in COVERED)]
-    return demand([*export, "-format=lcov"], tree), json.loads(demand([*export, "-skip-functions", "-skip-expansions"], tree))
+def declare(build, machine, tools, name, sources, *flags):
+    """Lines and branches of one program, each in a file as llvm-cov prints them. Profiles of programs are not merged: macros differ."""
+    profdata, cov = tools
+    objects = [build.compile(machine, ROOT / source, *building.language(), *programs.flags(build.folder), *FLAGS, *flags)
+               for source in sources]
+    # Without the = of a flag: env would take the program for a variable.
+    executable = build.link(machine, re.sub(r"\W+", "-", " ".join([name, *flags])), objects, *FLAGS)
+    raw, profile = (executable.with_suffix(suffix) for suffix in (".profraw", ".profdata"))
+    said = build.step("run", executable.with_suffix(".txt"), [executable], ["env", f"LLVM_PROFILE_FILE={raw}", executable])
+    merged = build.step("run", executable.with_suffix(".merged"), [said], [profdata, "merge", raw, "-o", profile])
+    export = [cov, "export", f"-instr-profile={profile}", executable, *COVERED]
+    return (build.step("run", executable.with_suffix(".lcov"), [merged], [*export, "-format=lcov"]),
+            build.step("run", executable.with_suffix(".json"), [merged], [*export, "-skip-functions", "-skip-expansions"]))
 
 
-def add_lines(files, tracefile):
-    for record in tracefile.split("end_of_record"):
-        name = re.search(r"^SF:(.*)", record, re.MULTILINE)
-        for line, count in re.findall(r"^DA:(\d+),(\d+)", record, re.MULTILINE):
-            files[name[1]].lines[int(line)] += int(count)
+def add_lines(lines, tracefile):
+    """lines: {file: {line: how often it was run}}"""
+    for name, record in re.findall(r"^SF:(.*)\n((?:.|\n)*?)^end_of_record", tracefile, re.MULTILINE):
+        lines[name].update({int(line): int(count) for line, count in re.findall(r"^DA:(\d+),(\d+)", record, re.MULTILINE)})
 
 
-def add_branches(files, exported):
+def add_branches(branches, exported):
+    """branches: {file: {(line, column, what a condition may be): how often it was}}"""
     for file in exported["data"][0]["files"]:
         for line, column, _, _, held, failed, *_ in file.get("branches", []):
-            files[file["filename"]].held[line, column] += held
-            files[file["filename"]].failed[line, column] += failed
+            branches[file["filename"]].update({(line, column, "true"): held, (line, column, "false"): failed})
 
 
 # --- What does not count ---
@@ -98,80 +82,72 @@ def on_other_machines(text, lines):
     return others
 
 
-def leave_out(file, text):
-    for line in only_in_the_compiler(text) | on_other_machines(text, file.lines):
-        del file.lines[line]
-    defaulted = {line for line, code in enumerate(text.splitlines(), 1) if "= default;" in code}
-    for line, column in list(file.held):
-        decided = file.lines[line] and not file.held[line, column] and not file.failed[line, column]
-        if decided or line not in file.lines or line in defaulted:
-            del file.held[line, column], file.failed[line, column]
+def counted(text, lines, branches):
+    """Those that count."""
+    left_out = only_in_the_compiler(text) | on_other_machines(text, lines)
+    lines = {line: count for line, count in lines.items() if line not in left_out}
+    text = text.splitlines()
+
+    def decided(line, column):
+        return lines[line] and not branches[line, column, "true"] and not branches[line, column, "false"]
+
+    return lines, {(line, column, what): count for (line, column, what), count in branches.items()
+                   if line in lines and "= default;" not in text[line - 1] and not decided(line, column)}
 
 
 # --- All programs ---
 
 
-def measure(compiler, tree):
-    files = collections.defaultdict(File)
-    runs = [(program,) for program in programs.programs(tree)]
-    runs += [(program, "-DTINYATTN_PORT=fpu") for program, in runs if program.name in ONE_LANE]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for tracefile, exported in pool.map(lambda of: run(compiler, tree, *of), runs):
-            add_lines(files, tracefile)
-            add_branches(files, exported)
-    for name, file in files.items():
-        leave_out(file, pathlib.Path(name).read_text(encoding="utf-8"))
-    return {str(pathlib.Path(name).relative_to(tree)): file for name, file in sorted(files.items())}
+def measure(compiler, folder):
+    """{file: (lines, branches)}"""
+    build, machine = building.Build(folder), building.host(compiler)
+    tools = [building.call([*compiler, f"-print-prog-name={name}"]).strip() for name in ("llvm-profdata", "llvm-cov")]
+    programs.write_reference(folder)
+    sources = programs.programs(ROOT)
+    made = [declare(build, machine, tools, name, sources[name]) for name in sources]
+    made += [declare(build, machine, tools, name, sources[name], "-DTINYATTN_PORT=fpu") for name in ONE_LANE]
+    build.demand()
+    lines, branches = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
+    for tracefile, exported in made:
+        add_lines(lines, tracefile.read_text(encoding="utf-8"))
+        add_branches(branches, json.loads(exported.read_text(encoding="utf-8")))
+    return {name.relative_to(ROOT): counted(name.read_text(encoding="utf-8"), lines[str(name)], branches[str(name)])
+            for name in map(pathlib.Path, sorted(lines))}
 
 
-def share(*counters):
-    counts = [count for counter in counters for count in counter.values()]
-    return sum(count > 0 for count in counts), len(counts)
+def share(counts):
+    """How many are not zero, of how many."""
+    covered = sum(count > 0 for count in counts)
+    return covered, len(counts), f"{covered}/{len(counts)} {100 * covered / len(counts):5.1f} %" if counts else "-"
 
 
-def shares(files):
-    """For each file and for all: lines and branches."""
-    rows = [(name, share(file.lines), share(file.held, file.failed)) for name, file in files.items()]
-    return rows + [("in all", *(tuple(map(sum, zip(*column))) for column in list(zip(*rows))[1:]))]
-
-
-def text_of(covered, total):
-    return f"{covered}/{total} {100 * covered / total:5.1f} %" if total else "-"
-
-
-def print_table(rows):
-    width = max(len(name) for name, _, _ in rows)
-    print(f"# {'':<{width}} {'lines':>18} {'branches':>18}")
-    for name, lines, branches in rows:
-        print(f"# {name:<{width}} {text_of(*lines):>18} {text_of(*branches):>18}")
-
-
-def print_left_out(name, file):
+def print_not_run(name, lines, branches):
     text = (ROOT / name).read_text(encoding="utf-8").splitlines()
-    places = [(line, 0, "never run") for line, count in file.lines.items() if not count]
-    places += [(*place, "never true") for place, count in file.held.items() if not count and file.lines[place[0]]]
-    places += [(*place, "never false") for place, count in file.failed.items() if not count and file.lines[place[0]]]
+    places = [(line, 0, "run") for line, count in lines.items() if not count]
+    places += [place for place, count in branches.items() if not count and lines[place[0]]]
     for line, _, what in sorted(places):
-        print(f"# {name}:{line}: {what}: {text[line - 1].strip()}")
+        print(f"# {name}:{line}: never {what}: {text[line - 1].strip()}")
 
 
-def at_least(least, covered, total):
-    return "" if 100 * covered >= least * total > 0 else f"{text_of(covered, total)}"
+def at_least(least, counts):
+    covered, total, said = share(counts)
+    return "" if 100 * covered >= least * total > 0 else said
 
 
-def main(arguments):
+def main(compiler):
     with tempfile.TemporaryDirectory() as folder:
-        tree = pathlib.Path(folder).resolve() / "tree"
-        programs.copy_tree(ROOT, tree)
-        files = measure(arguments[arguments.index("--") + 1:], tree)
-    rows = shares(files)
-    print_table(rows)
+        files = measure(compiler, pathlib.Path(folder).resolve())
+    in_all = [[count for file in files.values() for count in file[which].values()] for which in (0, 1)]
+    print(f"# {'':<50} {'lines':>18} {'branches':>18}")
+    rows = [(name, *(counts.values() for counts in file)) for name, file in files.items()]
+    for name, of_lines, of_branches in [*rows, ("in all", *in_all)]:
+        print(f"# {str(name):<50} {share(of_lines)[2]:>18} {share(of_branches)[2]:>18}")
     for name, file in files.items():
-        print_left_out(name, file)
-    _, lines, branches = rows[-1]
-    tap.report([(f"{LEAST_LINES} % of all lines are run", lambda: at_least(LEAST_LINES, *lines)),
-                (f"{LEAST_BRANCHES} % of all branches are taken", lambda: at_least(LEAST_BRANCHES, *branches))])
+        print_not_run(name, *file)
+    lines, branches = in_all
+    tap.report([(f"{LEAST_LINES} % of all lines are run", lambda: at_least(LEAST_LINES, lines)),
+                (f"{LEAST_BRANCHES} % of all branches are taken", lambda: at_least(LEAST_BRANCHES, branches))])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[sys.argv.index("--") + 1:])

@@ -4,11 +4,12 @@
 // There is no float arithmetic here, so that whatever of it the image holds came with the layer.
 #include "board.h"
 #include "layers.hpp"
-#include "painted_stack.hpp"
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+
+extern "C" volatile std::uint32_t stack_bottom[];  // from sections.ld
 
 namespace tinyattn::footprint {
 namespace {
@@ -45,6 +46,25 @@ std::uint32_t crc_of_output() {
     for (int bit = 0; bit < 32; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xedb88320u : 0u);
   }
   return ~crc;
+}
+
+// The bytes of stack that a call took at its deepest, on a board: paints what is free of it, and looks how far down the paint is gone.
+[[gnu::noinline]] unsigned painted_stack(void (*call)()) {
+#if __STDC_HOSTED__
+  call();
+  return 0;
+#else
+  constexpr std::uint32_t paint = 0x5ca1ab1e;
+  std::uintptr_t top;
+  asm volatile("cpsid i\n mov %0, sp" : "=r"(top) : : "memory");  // an interrupt would leave its frame on our paint
+  const auto words = static_cast<std::uint32_t>((top - reinterpret_cast<std::uintptr_t>(stack_bottom)) / sizeof paint);
+  for (std::uint32_t i = 0; i < words; ++i) stack_bottom[i] = paint;
+  call();
+  std::uint32_t untouched = 0;
+  while (untouched < words && stack_bottom[untouched] == paint) ++untouched;
+  asm volatile("cpsie i" : : : "memory");
+  return (words - untouched) * sizeof paint;
+#endif
 }
 
 void print(const char* name, std::uint32_t value) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a firmware may call beside a layer, each as a function that can be linked alone: for the table of sizes, and for what must
-// not be in any of it.
+// What a firmware may call beside a layer: for what must not be in any of it.
 #include "tinyattn/tinyattn.hpp"
 
 #include <cstddef>

@@ -21,6 +21,8 @@ namespace tinyattn::one_answer {
 using test::hidden;
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float largest = std::numeric_limits<float>::max();
 
 class Inputs {
  public:
@@ -49,9 +51,7 @@ class Inputs {
 
   template <AttentionConfig config>
   constexpr void draw(MultiHeadAttention<config>& layer) noexcept {
-    draw(layer.query);
-    draw(layer.key);
-    draw(layer.value);
+    draw(layer.query, layer.key, layer.value);
     if constexpr (config.out_proj) draw(layer.out_proj);
   }
 
@@ -66,39 +66,41 @@ class Inputs {
     for (bool& element : tensor.elements) element = one_in(3);
   }
 
-  constexpr void draw(NoMask&) noexcept {}
-  constexpr void draw(Causal&) noexcept {}
-  constexpr void draw(CausalBottomRight&) noexcept {}
+  template <class Mask>
+  requires std::is_empty_v<Mask>
+  constexpr void draw(Mask&) noexcept {}
 
-  // The first row of a mask with rows hides everything.
   template <std::size_t... Extents>
   constexpr void draw(BlockMask<Extents...>& mask) noexcept {
-    draw(mask.tensor);
-    fill_first_row(mask.tensor, true);
+    draw_mask(mask.tensor, true);
   }
   template <std::size_t... Extents>
   constexpr void draw(KeepMask<Extents...>& mask) noexcept {
-    draw(mask.tensor);
-    fill_first_row(mask.tensor, false);
+    draw_mask(mask.tensor, false);
   }
   template <std::size_t... Extents>
   constexpr void draw(AdditiveMask<Extents...>& mask) noexcept {
-    draw(mask.tensor);
-    for (float& element : mask.tensor.elements)
-      if (one_in(3)) element = -infinity;
-    fill_first_row(mask.tensor, -infinity);
+    draw_mask(mask.tensor, -infinity);
   }
+
+  // Several, in this order.
+  template <class... Drawn>
+  requires(sizeof...(Drawn) > 1) constexpr void draw(Drawn&... drawn) noexcept { (draw(drawn), ...); }
 
  private:
   [[gnu::noinline]] constexpr void draw(float* elements, std::size_t count, float scale) noexcept {
     for (std::size_t i = 0; i < count; ++i) elements[i] = scale * number();
   }
 
-  template <class T, std::size_t Size>
-  static constexpr void fill_first_row(Vector<T, Size>&, std::type_identity_t<T>) noexcept {}
-  template <class T, std::size_t Rows, std::size_t Cols>
-  static constexpr void fill_first_row(Matrix<T, Rows, Cols>& mask, std::type_identity_t<T> value) noexcept {
-    for (std::size_t j = 0; j < Cols; ++j) mask(0, j) = value;
+  // The first row of a mask with rows hides everything.
+  template <class T, std::size_t... Extents>
+  constexpr void draw_mask(Tensor<T, Extents...>& mask, T hides) noexcept {
+    draw(mask);
+    if constexpr (std::is_same_v<T, float>)
+      for (float& element : mask.elements)
+        if (one_in(3)) element = hides;
+    if constexpr (sizeof...(Extents) == 2)
+      for (std::size_t j = 0; j < mask.extent(1); ++j) mask(0, j) = hides;
   }
 
   Philox4x32 generator_{hidden(std::uint64_t{123})};

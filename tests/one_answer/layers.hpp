@@ -25,16 +25,14 @@ struct Attention {
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
     inputs.draw(query, 4.0f);
-    inputs.draw(key);
-    inputs.draw(value);
-    inputs.draw(mask);
+    inputs.draw(key, value, mask);
     scaled_dot_product_attention(query, key, value, mask, out, weights);
     outputs.take("out", out);
     outputs.take("weights", weights);
   }
 };
 
-// Tokens of a batch, or of none: [Tokens, Width] or [Batch, Tokens, Width].
+// A layer and what it is called with; tokens of a batch, or of none: [Tokens, Width] or [Batch, Tokens, Width].
 template <class Layer, std::size_t DIn, std::size_t DOut, std::size_t... Tokens>
 struct Forward {
   Layer layer;
@@ -42,9 +40,14 @@ struct Forward {
   Tensor<float, Tokens..., DIn> x;
   Tensor<float, Tokens..., DOut> out;
 
-  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+  constexpr Forward& draw_from(Inputs& inputs) noexcept {
     inputs.draw(layer);
     inputs.draw(x, 2.0f);
+    return *this;
+  }
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    draw_from(inputs);
     layer.forward(x, out, workspace);
     outputs.take("out", out);
   }
@@ -53,38 +56,49 @@ struct Forward {
 template <AttentionConfig config, std::size_t... Tokens>
 using ForwardOf = Forward<MultiHeadAttention<config>, config.d_in, config.d_out, Tokens...>;
 
-template <class Layer, class Mask, std::size_t Tokens, std::size_t DIn, std::size_t DOut>
-struct ForwardMasked {
-  Layer layer;
-  typename Layer::Workspace workspace;
-  Matrix<float, Tokens, DIn> x;
-  Mask mask;
-  Matrix<float, Tokens, DOut> out;
+// The steps of attention as operations of their own, and then the layer: the first that differs says where.
+template <AttentionConfig config, std::size_t Tokens>
+struct StepByStep {
+  ForwardOf<config, Tokens> call;
+  Matrix<float, Tokens, config.d_out> query, key, value;
+  Matrix<float, Tokens, Tokens> scores;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(layer);
-    inputs.draw(x, 2.0f);
+    auto& [layer, workspace, x, out] = call.draw_from(inputs);
+    outputs.take("query", query = layer.query(x));
+    outputs.take("key", key = layer.key(x));
+    outputs.take("value", value = layer.value(x));
+    outputs.take("scores", scores = matmul_transposed(query, key));
+    softmax(masked_fill(scores, triu(ones<bool, Tokens, Tokens>(), 1), -infinity), detail::inverse_sqrt<config.d_out>, scores);
+    outputs.take("weights", scores);
+    outputs.take("context", out = matmul(scores, value));
+    outputs.take("output projection", out = layer.out_proj(out));
+    layer.forward(x, out, workspace);
+    outputs.take("layer", out);
+  }
+};
+
+template <AttentionConfig config, class Mask, std::size_t Tokens>
+struct ForwardMasked {
+  ForwardOf<config, Tokens> call;
+  Mask mask;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    auto& [layer, workspace, x, out] = call.draw_from(inputs);
     inputs.draw(mask);
     layer.forward(x, mask, out, workspace);
     outputs.take("out", out);
   }
 };
 
-template <AttentionConfig config, class Mask, std::size_t Tokens>
-using MaskedOf = ForwardMasked<MultiHeadAttention<config>, Mask, Tokens, config.d_in, config.d_out>;
-
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens>
 struct CrossForward {
-  MultiHeadAttention<config> layer;
-  typename MultiHeadAttention<config>::Workspace workspace;
-  Matrix<float, Tokens, config.d_in> query_input;
+  ForwardOf<config, Tokens> call;
   Matrix<float, SourceTokens, config.d_in> key_input, value_input;
-  Matrix<float, Tokens, config.d_out> out;
   Tensor<float, config.num_heads, Tokens, SourceTokens> weights;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(layer);
-    inputs.draw(query_input, 2.0f);
+    auto& [layer, workspace, query_input, out] = call.draw_from(inputs);
     inputs.draw(key_input, 2.0f);
     inputs.draw(value_input);
     layer.forward(query_input, key_input, value_input, out, workspace);
@@ -97,15 +111,11 @@ struct CrossForward {
 
 template <AttentionConfig config, std::size_t Tokens>
 struct ForwardWithWeights {
-  MultiHeadAttention<config> layer;
-  typename MultiHeadAttention<config>::Workspace workspace;
-  Matrix<float, Tokens, config.d_in> x;
-  Matrix<float, Tokens, config.d_out> out;
+  ForwardOf<config, Tokens> call;
   Tensor<float, config.num_heads, Tokens, Tokens> weights;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(layer);
-    inputs.draw(x, 2.0f);
+    auto& [layer, workspace, x, out] = call.draw_from(inputs);
     layer.forward_with_weights(x, out, weights, workspace);
     outputs.take("out", out);
     outputs.take("weights", weights);
@@ -115,14 +125,10 @@ struct ForwardWithWeights {
 // No token, one, all of them, and one too many: rows that nobody writes keep what they held.
 template <AttentionConfig config, std::size_t Tokens>
 struct ForwardOfSomeTokens {
-  MultiHeadAttention<config> layer;
-  typename MultiHeadAttention<config>::Workspace workspace;
-  Matrix<float, Tokens, config.d_in> x;
-  Matrix<float, Tokens, config.d_out> out;
+  ForwardOf<config, Tokens> call;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(layer);
-    inputs.draw(x, 2.0f);
+    auto& [layer, workspace, x, out] = call.draw_from(inputs);
     for (const std::size_t num_tokens : std::array<std::size_t, 5>{0, 1, Tokens - 1, Tokens, Tokens + 1}) {
       out = full<float, Tokens, config.d_out>(12345.678f);
       const Status status = layer.forward(x, hidden(num_tokens), out, workspace);
@@ -134,15 +140,11 @@ struct ForwardOfSomeTokens {
 
 template <AttentionConfig config, class Generator, std::size_t... Tokens>
 struct TrainingPass {
-  MultiHeadAttention<config> layer;
-  typename MultiHeadAttention<config>::Workspace workspace;
+  ForwardOf<config, Tokens...> call;
   Generator generator{hidden(123u)};
-  Tensor<float, Tokens..., config.d_in> x;
-  Tensor<float, Tokens..., config.d_out> out;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(layer);
-    inputs.draw(x, 2.0f);
+    auto& [layer, workspace, x, out] = call.draw_from(inputs);
     layer.forward(x, out, workspace, generator);
     outputs.take("out", out);
     layer.forward(x, out, workspace, generator);
@@ -164,6 +166,22 @@ struct Initialize {
     outputs.take("value.weight", layer.value.weight);
     outputs.take("out_proj.weight", layer.out_proj.weight);
     outputs.take("out_proj.bias", layer.out_proj.bias);
+  }
+};
+
+// Behind the causal mask of the first rows, and before it in the others.
+template <std::size_t Tokens, std::size_t Dim>
+struct AttentionNotFinite {
+  Matrix<float, Tokens, Dim> query, key, value, out;
+  Matrix<float, Tokens, Tokens> weights;
+
+  void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(query, key, value);
+    key(Tokens / 2, 1) = not_a_number;
+    value(Tokens - 1, 0) = infinity;
+    scaled_dot_product_attention(query, key, value, Causal{}, out, weights);
+    outputs.take("out", out);
+    outputs.take("weights", weights);
   }
 };
 

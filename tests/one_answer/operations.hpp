@@ -1,67 +1,151 @@
 // SPDX-License-Identifier: MIT
 //
-// Cases of the operations on matrices.
+// Cases of arithmetic, of the generators, and of the operations on matrices. A case is a struct whose tensors are its members, so that
+// a board can keep them out of its stack; it draws its inputs, computes, and hands over its outputs. No value lies below 2^-126, where
+// targets may differ. Cases that are not constexpr compute with NaN and infinity, also as results of overflow.
 #pragma once
 
 #include "inputs.hpp"
 
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/linear.hpp"
+#include "tinyattn/math.hpp"
 #include "tinyattn/matmul.hpp"
+#include "tinyattn/random.hpp"
 #include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 
 namespace tinyattn::one_answer {
 
-template <class A, class B, class Out>
+// A number of either sign whose exponent is anything from -`range` to `range` - 1.
+constexpr float wide_number(Inputs& inputs, std::uint32_t range) noexcept {
+  const std::uint32_t exponent = 127 - range + inputs.word() % (2 * range);
+  return std::bit_cast<float>((inputs.word() & 0x807fffffu) | exponent << 23);
+}
+
+// Any operands; an addend that leaves nothing of the product but its rounding error; a sum halfway between two floats.
+struct Fma {
+  Vector<float, 192> out;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    for (std::size_t i = 0; i < out.size(); i += 3) {
+      const float a = wide_number(inputs, 20), b = wide_number(inputs, 20);
+      out(i) = fma(a, b, wide_number(inputs, 40));
+      out(i + 1) = fma(a, b, -fma(a, b, -0.0f));
+      out(i + 2) = fma(wide_number(inputs, 1), hidden(1.0f), hidden(0x1p-25f));
+    }
+    outputs.take("out", out);
+  }
+};
+
+// From where e^x is hardly a normal number to where it is hardly finite.
+struct Exp {
+  Vector<float, 192> out;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    for (float& element : out.elements) {
+      const float x = 128.0f * inputs.number();
+      element = exp(x < -87.0f || x > 88.0f ? 0.25f * x : x);
+    }
+    outputs.take("out", out);
+  }
+};
+
+struct Sqrt {
+  Vector<float, 64> out;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    for (float& element : out.elements) {
+      const float x = wide_number(inputs, 60);
+      element = sqrt(x < 0.0f ? -x : x);
+    }
+    outputs.take("out", out);
+  }
+};
+
+template <std::size_t... Extents>
+struct Add {
+  Tensor<float, Extents...> a, b;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(a);
+    inputs.draw(b, 0x1p-10f);
+    outputs.take("out", add(a, b));
+  }
+};
+
+// More words than the state of a Mersenne twister has, so that it is renewed in between.
+template <class Generator>
+struct Draws {
+  Generator generator{hidden(123u)};
+  Vector<float, 40> out;
+
+  constexpr void operator()(Inputs&, auto& outputs) noexcept {
+    outputs.take("rand", rand<5, 7>(generator));
+    for (float& element : out.elements) {
+      for (int skipped = 0; skipped < 20; ++skipped) element = uniform(generator, -3.0f, 0.1f);
+    }
+    outputs.take("uniform", out);
+  }
+};
+
+inline constexpr auto call_dot = [](const auto& u, const auto& v, auto& out) { out = vector({dot(u, v)}); };
+inline constexpr auto call_matmul = [](const auto& a, const auto& b, auto& out) { matmul(a, b, out); };
+inline constexpr auto call_matmul_transposed = [](const auto& a, const auto& b, auto& out) { matmul_transposed(a, b, out); };
+inline constexpr auto call_softmax = [](auto& m) { softmax(m, m); };
+inline constexpr auto call_softmax_naive = [](auto& m) { softmax_naive(m, m); };
+inline constexpr auto call_normalize = [](auto& m) { normalize(m, m); };
+
+template <const auto& multiply, class A, class B, class Out>
 struct Product {
   A a;
   B b;
   Out out;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(a);
-    inputs.draw(b);
-    matmul(a, b, out);
+    inputs.draw(a, b);
+    multiply(a, b, out);
     outputs.take("out", out);
   }
 };
 
+template <std::size_t Size>
+using Dot = Product<call_dot, Vector<float, Size>, Vector<float, Size>, Vector<float, 1>>;
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
-using Matmul = Product<Matrix<float, Rows, Inner>, Matrix<float, Inner, Cols>, Matrix<float, Rows, Cols>>;
+using Matmul = Product<call_matmul, Matrix<float, Rows, Inner>, Matrix<float, Inner, Cols>, Matrix<float, Rows, Cols>>;
 template <std::size_t Inner, std::size_t Cols>
-using MatmulOfVector = Product<Vector<float, Inner>, Matrix<float, Inner, Cols>, Vector<float, Cols>>;
+using MatmulOfVector = Product<call_matmul, Vector<float, Inner>, Matrix<float, Inner, Cols>, Vector<float, Cols>>;
 template <std::size_t Batch, std::size_t Rows, std::size_t Inner, std::size_t Cols>
-using MatmulOfBatch = Product<Tensor<float, Batch, Rows, Inner>, Matrix<float, Inner, Cols>, Tensor<float, Batch, Rows, Cols>>;
+using MatmulOfBatch = Product<call_matmul, Tensor<float, Batch, Rows, Inner>, Matrix<float, Inner, Cols>, Tensor<float, Batch, Rows, Cols>>;
 template <std::size_t Batch, std::size_t Rows, std::size_t Inner, std::size_t Cols>
-using MatmulOfBatches = Product<Tensor<float, Batch, Rows, Inner>, Tensor<float, Batch, Inner, Cols>, Tensor<float, Batch, Rows, Cols>>;
+using MatmulOfBatches =
+    Product<call_matmul, Tensor<float, Batch, Rows, Inner>, Tensor<float, Batch, Inner, Cols>, Tensor<float, Batch, Rows, Cols>>;
 
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
-struct MatmulTransposed {
-  Matrix<float, Rows, Inner> a;
-  Matrix<float, Cols, Inner> b;
-  Matrix<float, Rows, Cols> out;
+using MatmulTransposed = Product<call_matmul_transposed, Matrix<float, Rows, Inner>, Matrix<float, Cols, Inner>, Matrix<float, Rows, Cols>>;
+
+// In place, of numbers from [-scale, scale).
+template <const auto& operation, int scale, std::size_t Rows, std::size_t Cols>
+struct OfRows {
+  Matrix<float, Rows, Cols> m;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(a);
-    inputs.draw(b);
-    matmul_transposed(a, b, out);
-    outputs.take("out", out);
+    inputs.draw(m, float{scale});
+    operation(m);
+    outputs.take("out", m);
   }
 };
 
 template <std::size_t Rows, std::size_t Cols>
-struct Softmax {
-  Matrix<float, Rows, Cols> m;
-
-  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(m, 8.0f);
-    softmax(m, m);
-    outputs.take("out", m);
-  }
-};
+using Softmax = OfRows<call_softmax, 8, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using SoftmaxNaive = OfRows<call_softmax_naive, 16, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using Normalize = OfRows<call_normalize, 1, Rows, Cols>;
 
 // Scores near 1e10, near 1e-30, hidden ones among others, and nothing but hidden ones.
 template <std::size_t Cols>
@@ -77,28 +161,6 @@ struct SoftmaxOfExtremes {
       m(3, j) = -infinity;
     }
     softmax(m, 0.7f, m);
-    outputs.take("out", m);
-  }
-};
-
-template <std::size_t Rows, std::size_t Cols>
-struct SoftmaxNaive {
-  Matrix<float, Rows, Cols> m;
-
-  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(m, 16.0f);
-    softmax_naive(m, m);
-    outputs.take("out", m);
-  }
-};
-
-template <std::size_t Rows, std::size_t Cols>
-struct Normalize {
-  Matrix<float, Rows, Cols> m;
-
-  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(m);
-    normalize(m, m);
     outputs.take("out", m);
   }
 };
@@ -123,9 +185,46 @@ struct LinearLayer {
   Tensor<float, Extents..., In> x;
 
   constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
-    inputs.draw(linear);
-    inputs.draw(x);
+    inputs.draw(linear, x);
     outputs.take("out", linear(x));
+  }
+};
+
+struct ArithmeticNotFinite {
+  Vector<float, 36> out;
+
+  void operator()(Inputs& inputs, auto& outputs) noexcept {
+    const float operands[] = {0.0f, -1.0f, inputs.number(), infinity, not_a_number, largest};
+    std::size_t i = 0;
+    for (float a : operands)
+      for (float b : operands) out(i++) = fma(hidden(a), hidden(b), hidden(-largest));
+    outputs.take("fma", out);
+    outputs.take("exp", vector({exp(hidden(infinity)), exp(hidden(-infinity)), exp(hidden(not_a_number)), exp(hidden(88.8f)),
+                                exp(hidden(largest)), exp(hidden(-largest))}));
+    outputs.take("sqrt", vector({sqrt(hidden(infinity)), sqrt(hidden(-infinity)), sqrt(hidden(not_a_number)), sqrt(hidden(-1.0f)),
+                                 sqrt(hidden(-0.0f))}));
+  }
+};
+
+// One element of each row is not finite; it takes part, so that all of the row may become NaN.
+template <std::size_t Cols>
+struct RowsNotFinite {
+  Matrix<float, 4, Cols> m, out;
+
+  void operator()(Inputs& inputs, auto& outputs) noexcept {
+    inputs.draw(m);
+    m(0, Cols - 1) = not_a_number;
+    m(1, Cols / 2) = infinity;
+    m(2, 0) = -infinity;
+    m(3, Cols / 3) = largest;
+    softmax(m, out);
+    outputs.take("softmax", out);
+    softmax_naive(m, out);
+    outputs.take("softmax_naive", out);
+    m(3, Cols / 3) = 0x1p100f;  // the inverse of the largest float is subnormal
+    normalize(m, out);
+    outputs.take("normalize", out);
+    outputs.take("matmul_transposed", matmul_transposed(m, m));
   }
 };
 

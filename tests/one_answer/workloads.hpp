@@ -4,9 +4,7 @@
 // of 16, which is where vectors and the sixteen lanes of a row sum end.
 #pragma once
 
-#include "arithmetic.hpp"
 #include "layers.hpp"
-#include "not_finite.hpp"
 #include "operations.hpp"
 
 #include <cstddef>
@@ -18,11 +16,7 @@ struct Workload {
   const char* name;
 };
 
-template <class... Cases>
-constexpr Workload<Cases...> workload(const char* name) noexcept {
-  return {name};
-}
-
+constexpr AttentionConfig one_head = {.d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 1};
 constexpr AttentionConfig wide_heads = {.d_in = 5, .d_out = 34, .context_length = 6, .num_heads = 2, .qkv_bias = true, .out_proj = false};
 constexpr AttentionConfig not_causal = {.d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2, .causal = false};
 constexpr AttentionConfig causal = {.d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2};
@@ -33,59 +27,61 @@ constexpr AttentionConfig large = {.d_in = 48, .d_out = 48, .context_length = 65
 // What the compiler computes too.
 template <class Each>
 constexpr void for_each_finite_workload(Each each) {
-  each(workload<Fma>("fma"));
-  each(workload<Exp>("exp"));
-  each(workload<Sqrt>("sqrt"));
-  each(workload<Draws<Mt19937>>("rand and uniform, Mt19937"));
-  each(workload<Draws<Philox4x32>>("rand and uniform, Philox4x32"));
-  each(workload<Initialize<training, Mt19937>>("initialize, Mt19937"));
-  each(workload<Dot<1>, Dot<16>, Dot<47>>("dot"));
-  each(workload<Add<1>, Add<3, 17>>("add"));
-  each(workload<Matmul<1, 1, 1>, Matmul<3, 5, 7>, Matmul<13, 2, 11>, Matmul<6, 3, 2>>("matmul, odd shapes"));
-  each(workload<Matmul<3, 2, 15>, Matmul<3, 2, 16>, Matmul<3, 2, 17>, Matmul<3, 2, 31>, Matmul<3, 2, 32>, Matmul<3, 2, 33>,
-                Matmul<3, 2, 47>, Matmul<3, 2, 48>, Matmul<3, 2, 49>, Matmul<2, 2, 63>, Matmul<2, 2, 64>, Matmul<2, 2, 65>>(
-      "matmul, columns around multiples of 16"));
-  each(workload<Matmul<15, 16, 5>, Matmul<16, 17, 5>, Matmul<17, 15, 5>, Matmul<33, 31, 4>>("matmul, rows around multiples of 16"));
-  each(workload<MatmulOfVector<17, 5>, MatmulOfVector<5, 17>, MatmulOfBatch<2, 3, 4, 9>, MatmulOfBatches<3, 2, 5, 6>>(
-      "matmul of vectors and batches"));
-  each(workload<MatmulTransposed<1, 3, 1>, MatmulTransposed<6, 3, 6>, MatmulTransposed<5, 16, 17>, MatmulTransposed<3, 33, 15>,
-                MatmulTransposed<2, 31, 33>>("matmul_transposed"));
-  each(workload<Softmax<3, 1>, Softmax<3, 2>, Softmax<3, 3>, Softmax<3, 6>, Softmax<3, 7>>("softmax of narrow rows"));
-  each(workload<Softmax<2, 15>, Softmax<2, 16>, Softmax<2, 17>, Softmax<2, 31>, Softmax<2, 32>, Softmax<2, 33>, Softmax<1, 64>,
-                Softmax<1, 129>>("softmax of wide rows"));
-  each(workload<SoftmaxOfExtremes<5>, SoftmaxOfExtremes<33>>("softmax of extreme scores"));
-  each(workload<SoftmaxNaive<3, 6>, SoftmaxNaive<3, 17>>("softmax_naive"));
-  each(workload<Normalize<3, 6>, Normalize<2, 16>, Normalize<2, 49>>("normalize"));
-  each(workload<Dropout<Mt19937, 5, 17>>("dropout, Mt19937"));
-  each(workload<Dropout<Philox4x32, 5, 17>>("dropout, Philox4x32"));
-  each(workload<LinearLayer<3, 2, true, 6>, LinearLayer<17, 33, true, 2, 3>, LinearLayer<5, 16, false, 3>>("Linear"));
-  each(workload<Attention<NoMask, 5, 17, 4, 7>>("scaled_dot_product_attention"));
-  each(workload<Attention<Causal, 17, 17, 4, 5>>("attention, Causal"));
-  each(workload<Attention<CausalBottomRight, 9, 15, 4, 5>>("attention, CausalBottomRight"));
-  each(workload<Attention<BlockMask<7, 17>, 7, 17, 4, 5>>("attention, BlockMask"));
-  each(workload<Attention<KeepMask<17>, 7, 17, 4, 5>>("attention, KeepMask"));
-  each(workload<Attention<AdditiveMask<7, 17>, 7, 17, 4, 5>>("attention, AdditiveMask"));
-  each(workload<Forward<SelfAttention<5, 17, 16>, 5, 17, 16>>("SelfAttention"));
-  each(workload<Forward<CausalAttention<5, 15, 17>, 5, 15, 7>>("CausalAttention"));
-  each(workload<Forward<StackedCausalAttention<3, 2, 6, 2>, 3, 4, 2, 6>>("StackedCausalAttention"));
-  each(workload<ForwardOf<wide_heads, 6>>("MultiHeadAttention"));
-  each(workload<ForwardOf<causal, 15>, ForwardOf<causal, 16>, ForwardOf<causal, 17>>("MultiHeadAttention, tokens around 16"));
-  each(workload<CrossForward<not_causal, 5, 9>>("MultiHeadAttention, cross"));
-  each(workload<ForwardOf<not_causal, 3, 5>>("MultiHeadAttention, batch"));
-  each(workload<ForwardWithWeights<causal, 9>>("MultiHeadAttention, with weights"));
-  each(workload<ForwardOfSomeTokens<causal, 6>>("MultiHeadAttention, run-time tokens"));
-  each(workload<MaskedOf<not_causal, BlockMask<7>, 7>, MaskedOf<causal, AdditiveMask<7, 7>, 7>>("MultiHeadAttention, more masks"));
-  each(workload<TrainingPass<training, Mt19937, 6>>("MultiHeadAttention, training, Mt19937"));
-  each(workload<TrainingPass<training, Philox4x32, 2, 5>>("MultiHeadAttention, training, Philox4x32"));
+  each(Workload<Fma>{"fma"});
+  each(Workload<Exp>{"exp"});
+  each(Workload<Sqrt>{"sqrt"});
+  each(Workload<Draws<Mt19937>>{"rand and uniform, Mt19937"});
+  each(Workload<Draws<Philox4x32>>{"rand and uniform, Philox4x32"});
+  each(Workload<Initialize<training, Mt19937>>{"initialize, Mt19937"});
+  each(Workload<Dot<1>, Dot<16>, Dot<47>>{"dot"});
+  each(Workload<Add<1>, Add<3, 17>>{"add"});
+  each(Workload<Matmul<1, 1, 1>, Matmul<3, 5, 7>, Matmul<13, 2, 11>, Matmul<6, 3, 2>>{"matmul, odd shapes"});
+  each(Workload<Matmul<3, 2, 15>, Matmul<3, 2, 16>, Matmul<3, 2, 17>, Matmul<3, 2, 31>, Matmul<3, 2, 32>, Matmul<3, 2, 33>,
+                Matmul<3, 2, 47>, Matmul<3, 2, 48>, Matmul<3, 2, 49>, Matmul<2, 2, 63>, Matmul<2, 2, 64>, Matmul<2, 2, 65>>{
+      "matmul, columns around multiples of 16"});
+  each(Workload<Matmul<15, 16, 5>, Matmul<16, 17, 5>, Matmul<17, 15, 5>, Matmul<33, 31, 4>>{"matmul, rows around multiples of 16"});
+  each(Workload<MatmulOfVector<17, 5>, MatmulOfVector<5, 17>, MatmulOfBatch<2, 3, 4, 9>, MatmulOfBatches<3, 2, 5, 6>>{
+      "matmul of vectors and batches"});
+  each(Workload<MatmulTransposed<1, 3, 1>, MatmulTransposed<6, 3, 6>, MatmulTransposed<5, 16, 17>, MatmulTransposed<3, 33, 15>,
+                MatmulTransposed<2, 31, 33>>{"matmul_transposed"});
+  each(Workload<Softmax<3, 1>, Softmax<3, 2>, Softmax<3, 3>, Softmax<3, 6>, Softmax<3, 7>>{"softmax of narrow rows"});
+  each(Workload<Softmax<2, 15>, Softmax<2, 16>, Softmax<2, 17>, Softmax<2, 31>, Softmax<2, 32>, Softmax<2, 33>, Softmax<1, 64>,
+                Softmax<1, 129>>{"softmax of wide rows"});
+  each(Workload<SoftmaxOfExtremes<5>, SoftmaxOfExtremes<33>>{"softmax of extreme scores"});
+  each(Workload<SoftmaxNaive<3, 6>, SoftmaxNaive<3, 17>>{"softmax_naive"});
+  each(Workload<Normalize<3, 6>, Normalize<2, 16>, Normalize<2, 49>>{"normalize"});
+  each(Workload<Dropout<Mt19937, 5, 17>>{"dropout, Mt19937"});
+  each(Workload<Dropout<Philox4x32, 5, 17>>{"dropout, Philox4x32"});
+  each(Workload<LinearLayer<3, 2, true, 6>, LinearLayer<17, 33, true, 2, 3>, LinearLayer<5, 16, false, 3>>{"Linear"});
+  each(Workload<StepByStep<one_head, 17>>{"attention, step by step"});
+  each(Workload<Attention<NoMask, 5, 17, 4, 7>>{"scaled_dot_product_attention"});
+  each(Workload<Attention<Causal, 17, 17, 4, 5>>{"attention, Causal"});
+  each(Workload<Attention<CausalBottomRight, 9, 15, 4, 5>>{"attention, CausalBottomRight"});
+  each(Workload<Attention<BlockMask<7, 17>, 7, 17, 4, 5>>{"attention, BlockMask"});
+  each(Workload<Attention<KeepMask<17>, 7, 17, 4, 5>>{"attention, KeepMask"});
+  each(Workload<Attention<AdditiveMask<7, 17>, 7, 17, 4, 5>>{"attention, AdditiveMask"});
+  each(Workload<Forward<SelfAttention<5, 17, 16>, 5, 17, 16>>{"SelfAttention"});
+  each(Workload<Forward<CausalAttention<5, 15, 17>, 5, 15, 7>>{"CausalAttention"});
+  each(Workload<Forward<StackedCausalAttention<3, 2, 6, 2>, 3, 4, 2, 6>>{"StackedCausalAttention"});
+  each(Workload<ForwardOf<wide_heads, 6>>{"MultiHeadAttention"});
+  each(Workload<ForwardOf<causal, 15>, ForwardOf<causal, 16>, ForwardOf<causal, 17>>{"MultiHeadAttention, tokens around 16"});
+  each(Workload<CrossForward<not_causal, 5, 9>>{"MultiHeadAttention, cross"});
+  each(Workload<ForwardOf<not_causal, 3, 5>>{"MultiHeadAttention, batch"});
+  each(Workload<ForwardWithWeights<causal, 9>>{"MultiHeadAttention, with weights"});
+  each(Workload<ForwardOfSomeTokens<causal, 6>>{"MultiHeadAttention, run-time tokens"});
+  each(
+      Workload<ForwardMasked<not_causal, BlockMask<7>, 7>, ForwardMasked<causal, AdditiveMask<7, 7>, 7>>{"MultiHeadAttention, more masks"});
+  each(Workload<TrainingPass<training, Mt19937, 6>>{"MultiHeadAttention, training, Mt19937"});
+  each(Workload<TrainingPass<training, Philox4x32, 2, 5>>{"MultiHeadAttention, training, Philox4x32"});
 }
 
 // What it does not: NaN and infinity are no constant expressions, and the last takes it too long.
 template <class Each>
 constexpr void for_each_other_workload(Each each) {
-  each(workload<ArithmeticNotFinite>("NaN and infinity, arithmetic"));
-  each(workload<RowsNotFinite<5>, RowsNotFinite<17>>("NaN and infinity, rows"));
-  each(workload<AttentionNotFinite<6, 3>>("NaN and infinity, attention"));
-  each(workload<ForwardOf<large, 65>>("MultiHeadAttention, 65 tokens"));
+  each(Workload<ArithmeticNotFinite>{"NaN and infinity, arithmetic"});
+  each(Workload<RowsNotFinite<5>, RowsNotFinite<17>>{"NaN and infinity, rows"});
+  each(Workload<AttentionNotFinite<6, 3>>{"NaN and infinity, attention"});
+  each(Workload<ForwardOf<large, 65>>{"MultiHeadAttention, 65 tokens"});
 }
 
 }  // namespace tinyattn::one_answer

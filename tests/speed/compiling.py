@@ -1,54 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""Seconds of the processor's time that compilers take for layers and for the bare headers."""
+"""The processor's time that compilers take for the bare headers, for a layer and for ten in one unit."""
+import os
 import random
 import re
-import resource
 import statistics
 
 import building
-import sizing
+import tables
+from rows import PROGRAMS, T1
 
-TESTS = building.ROOT / "tests"
-HEADERS = ["-include", "tinyattn/tinyattn.hpp", "-x", "c++", "/dev/null"]
-LAYER = [TESTS / "footprint" / "layer.cpp", "-DTINYATTN_FOOTPRINT_LAYER=T1"]
-TEN_LAYERS = [TESTS / "compiled" / "firmware.cpp", "-DSHAPES=10"]
-FAST = ["-O3", "-march=native"]
-M4F = ["arm-none-eabi-g++", *sizing.images.CORE]
-
-# The unit, the name of the compiler's command, and the command.
-COMMANDS = {
-    ("headers", "g++ -O0"): ["g++", "-O0", *HEADERS],
-    ("headers", "clang++ -O0"): ["clang++", "-O0", *HEADERS],
-    ("T1", "g++ -O2"): ["g++", "-O2", *LAYER],
-    ("T1", "g++ -O3 -march=native"): ["g++", *FAST, *LAYER],
-    ("T1", "clang++ -O3 -march=native"): ["clang++", *FAST, *LAYER],
-    ("T1", "arm-none-eabi-g++ -Os, M4F"): [*M4F, "-Os", *sizing.images.LANGUAGE, *LAYER],
-    ("ten layers", "g++ -O3 -march=native"): ["g++", *FAST, *TEN_LAYERS],
-    ("ten layers", "clang++ -O3 -march=native"): ["clang++", *FAST, *TEN_LAYERS],
+HEADERS = ("-include", "tinyattn/tinyattn.hpp", "-x", "c++", os.devnull)
+LAYER = (PROGRAMS / "tinyattn.cpp", *T1.flags())
+TEN_LAYERS = (building.ROOT / "tests" / "compiled" / "firmware.cpp", "-DSHAPES=10")
+FAST = ("g++ -O3 -march=native", "clang++ -O3 -march=native")
+# {(what, by what): the command}
+UNITS = {
+    **{("headers", compiler): (*compiler.split(), *HEADERS) for compiler in ("g++ -O0", "clang++ -O0")},
+    **{("T1", compiler): (*compiler.split(), *LAYER) for compiler in ("g++ -O2", *FAST)},
+    ("T1", "M4F -Os"): (*building.board("mps2-an386").cpp, "-Os", *LAYER),
+    **{("ten layers", compiler): (*compiler.split(), *TEN_LAYERS) for compiler in FAST},
 }
 
 
-def seconds(command):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    building.call(command)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-
-
-def measure(pattern, trees, rounds, flags):
-    """{name: for each tree, its samples}, of names that match. The trees take turns; ten layers
-    do in every third round, and take the longest all the same."""
-    names = [name for name in COMMANDS if re.search(pattern, " ".join(name))]
+def bench(options):
+    """Trees take turns. Ten layers do in every third round only, and take the longest all the same."""
+    names = [name for name in UNITS if re.search(options.filter, " ".join(name))]
     if not names:
         raise building.Failed("no unit of that name")
-    samples = {name: [[] for _ in trees] for name in names}
-    for turn in range(rounds):
+    samples = [{name: [] for name in names} for _ in options.trees]
+    for turn in range(options.rounds or 15):
         for name in (name for name in names if turn % 3 == 0 or name[0] != "ten layers"):
-            for i, tree in random.sample(list(enumerate(trees)), len(trees)):
-                command = [*COMMANDS[name], *building.language(tree), *flags]
-                samples[name][i].append(seconds([*command, "-c", "-o", "/dev/null"]))
-    return samples
-
-
-def shown(samples):
-    return f"{statistics.median(samples):.3f} s"
+            for tree, its_samples in random.sample(list(zip(options.trees, samples)), len(samples)):
+                command = [*UNITS[name], *building.language(tree), *options.flags.split(), "-c", "-o", os.devnull]
+                its_samples[name].append(building.processor_seconds(command))
+    tables.print_table(["", "", "processor time"], [[*name, f"{statistics.median(taken):.3f} s"] for name, taken in samples[0].items()])
+    tables.print_beside(samples, " s")

@@ -1,127 +1,70 @@
 # SPDX-License-Identifier: MIT
-"""Counts the instructions of rows, exactly, with the plugin programs/counter.cpp in QEMU."""
-import dataclasses
-import functools
+"""Instructions of rows on the cores that QEMU plays, counted exactly by the plugin programs/counter.cpp."""
+import itertools
 import re
+import shutil
 
 import building
-import cores
-import cycles
-import rows as tables
+import tables
+from rows import CORES, FOLDER, PROGRAMS, Row, chosen
 
-NOTHING = tables.Row("nothing", "", "Nothing", 0)
-INTERRUPTS = {"ticks_handler"}  # no part of a row
-ESTIMATED = "M4F"
-
-
-@dataclasses.dataclass(frozen=True)
-class Block:
-    start: int
-    instructions: int
-    runs: int
-    followers: dict  # how often the block that starts there came next
-
-
-@dataclasses.dataclass(frozen=True)
-class Count:
-    instructions: int
-    cycles: int | None = None  # an estimate, for the core whose timings cycles.py knows
-
-
-@functools.cache
-def plugin():
-    made = building.empty_folder("plugin") / "counter.so"
-    building.call(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", building.PROGRAMS / "counter.cpp", "-o", made])
-    return made
-
-
-def functions(core, program):
-    """{name: (first address, address behind it)}"""
-    listing = building.call([core.objdump, "-t", program])
-    found = re.findall(r"^([0-9a-f]+)\s.*\s([0-9a-f]+)\s+(?:\.hidden\s+)?(\S+)$", listing, re.MULTILINE)
-    return {name: (int(address, 16), int(address, 16) + int(size, 16)) for address, size, name in found}
-
-
-def regions(text):
-    """The blocks of each region in the plugin's report."""
-    found = []
-    for line in text.splitlines():
-        if line == "region":
-            found.append([])
-        else:
-            start, instructions, runs, *followers = map(int, line.split())
-            found[-1].append(Block(start, instructions, runs, dict(zip(followers[::2], followers[1::2]))))
-    return found
-
-
-def run(core, program):
-    """{row name: blocks}"""
-    places = functions(core, program)
-    report = program.with_suffix(".counts")
-    options = f"{plugin()},begin={places['count_begin'][0]:#x},end={places['count_end'][0]:#x},out={report}"
-    wrapper, *arguments = core.run
-    names = building.call([wrapper, "-plugin", options, *arguments, program]).splitlines()
-    found = regions(report.read_text(encoding="utf-8"))
-    if len(names) != len(found):
-        raise building.Failed(f"{program}: {len(names)} rows, but {len(found)} were counted")
-    left_out = [places[name] for name in INTERRUPTS if name in places]
-    return {name: [block for block in blocks if not any(first <= block.start < end for first, end in left_out)]
-            for name, blocks in zip(names, found)}
-
-
-def total(blocks):
-    return sum(block.instructions * block.runs for block in blocks)
-
-
-def build(core, flags, rows, folder):
-    """flags: of the rows and of the program around them."""
-    objects = building.compile_rows([*core.compile, *flags], "tinyattn.cpp", rows, folder)
-    main = folder / "counted.o"
-    building.call([*core.compile_main, *flags, "-c", building.PROGRAMS / "counted.cpp", "-o", main])
-    program = folder / "counted.elf"
-    building.call([*core.link, *core.support, main, *objects, *core.libraries, "-o", program])
-    return program
+CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang of before version 17 does not know enough of it
+MACHINES = {
+    "M4F": lambda: building.board("mps2-an386"),
+    "M7": lambda: building.board("mps2-an500"),
+    "M33": lambda: building.board("mps2-an505"),
+    "M55": lambda: building.board("mps3-an547").replace("-mcpu=cortex-m55", "-mcpu=cortex-m55+nomve", "-mfpu=fpv5-d16"),
+    "M55 Helium": lambda: building.board("mps3-an547"),
+    "M55 Helium, clang": lambda: building.clang_for_firmware(CLANG, building.board("mps3-an547")),
+    "AArch64": lambda: building.linux("aarch64"),
+    "ARMv7 NEON": lambda: building.linux("armv7"),
+}
+NOTHING = Row("call", "call of nothing", "Nothing")
 
 
 def count(title, level, rows, flags, tree):
-    """{row name: Count} on the core of that title, and the compiler. What a call of nothing takes is subtracted."""
-    which = "boards" if tree == building.ROOT else "boards-beside"
-    folder = building.empty_folder(which, re.sub(r"\W+", "-", f"{title} {level}"))
-    core = cores.CORES[title](title, folder / "core")
-    program = build(core, [*building.language(tree), level, *flags], [NOTHING, *rows], folder)
-    blocks = run(core, program)
-    timings = cycles.Timings(core.objdump, program) if title == ESTIMATED else None
-
-    def beyond_nothing(measure, row):
-        return measure(blocks[row.name]) - measure(blocks[NOTHING.name])
-
-    counts = {row.name: Count(beyond_nothing(total, row), beyond_nothing(timings.of, row) if timings else None) for row in rows}
-    return counts, core.compiler
-
-
-# --- The table ---
-
-
-def digits(number):
-    return str(number) if isinstance(number, int) else f"{number:.2f}" if number < 10 else f"{number:.1f}"
+    """{row: instructions}, less what a call of nothing takes."""
+    build = building.Build(FOLDER / "boards" / re.sub(r"\W+", "-", title + level))
+    counter = build.compile(building.host(), PROGRAMS / "counter.cpp", "-std=c++20", "-O2", "-fPIC")
+    plugin = build.link(building.host(), "counter", [counter], "-shared")
+    machine, flags = MACHINES[title](), (*building.language(tree), level, *flags)
+    objects = [build.compile(machine, PROGRAMS / "tinyattn.cpp", *flags, *row.flags()) for row in (NOTHING, *rows)]
+    main = build.compile(machine, PROGRAMS / "counted.cpp", *flags, "-fhosted")  # without, Clang's main is a function like any other
+    program = build.link(machine, "counted", [main, *objects, *build.support(machine)])
+    qemu, *arguments = machine.wrapper
+    command = [qemu, "-d", "plugin", "-plugin", plugin, *arguments, program]  # in user mode QEMU reads symbols only if it logs
+    said = build.step("run", program.with_suffix(".txt"), [program, plugin], command)
+    build.demand()
+    lines = said.read_text(encoding="utf-8").splitlines()
+    names, counts = ([line for line in lines if line.isdigit() == is_count] for is_count in (False, True))
+    found = dict(zip(names, map(int, counts), strict=True))
+    return {row: found[row.name] - found[NOTHING.name] for row in rows}
 
 
-def cell(row, title, count):
-    figure, goal = row.per_unit(count.instructions), row.cores.get(title)
-    if goal is None:
-        return digits(figure)
-    return f"{digits(figure)} {'≤' if figure <= goal else '>'} {digits(goal)}"
+def cell(row, title, instructions):
+    figure, most = instructions if row.operation == "attention" else instructions / row.work, CORES[row].get(title)
+    shown = instructions if row.operation == "attention" else f"{figure:#.3g}"
+    return f"{shown} {'≤' if figure <= most else '>'} {most}" if most else str(shown)
 
 
-def table(rows, counts):
-    """Rows by cores. counts: {title: {row name: Count}}"""
-    titles = [heading for title in counts for heading in ([title, "its cycles"] if title == ESTIMATED else [title])]
-    lines = [["", *titles]]
-    for row in rows:
-        cells = []
-        for title, of_core in counts.items():
-            cells.append(cell(row, title, of_core[row.name]))
-            if title == ESTIMATED:
-                cells.append(digits(row.per_unit(of_core[row.name].cycles)))
-        lines.append([f"{row.name}, per {row.counted_unit}", *cells])
-    return lines
+def bench(options):
+    rows, problems = chosen(CORES, options), []
+    titles = options.core or [title for title in MACHINES if "clang" not in title or shutil.which(CLANG)]
+    counted = {}  # {(core, level): for each tree, {row: instructions}}
+    for level, title in itertools.product([f"-O{level}" for level in options.level], titles):
+        try:
+            counted[title, level] = [count(title, level, rows, options.flags.split(), tree) for tree in options.trees]
+        except building.Failed as problem:
+            problems.append(f"{title} {level}: {problem}")
+    for level in dict.fromkeys(level for _, level in counted):
+        of_level = {title: ours for (title, its_level), (ours, *_) in counted.items() if its_level == level}
+        print(f"Instructions at {level}: of a multiply-add, of an element, of a whole layer; ≤ or > what it shall take at most")
+        tables.print_table(["", *of_level],
+                           [[row.name, *(cell(row, title, ours[row]) for title, ours in of_level.items())] for row in rows])
+        print()
+    if counted:
+        print(f"By {tables.compilers(*(MACHINES[title]().cpp[0] for title, _ in counted))}, counted by QEMU.")
+    tables.print_beside([{(*key, row.name): [of_trees[i][row]] for key, of_trees in counted.items() for row in rows}
+                         for i in range(len(options.trees))])
+    if problems:
+        raise building.Failed("\n".join(problems))

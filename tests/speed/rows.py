@@ -1,104 +1,74 @@
 # SPDX-License-Identifier: MIT
-"""The rows of every table: an operation of one shape, the work in it, and the figure to reach on each machine."""
-import dataclasses
+"""The rows of the tables: an operation of one shape and the work in it; and how many instructions they may take on a core."""
+import pathlib
+import re
+import typing
+
+import building
+
+FOLDER = building.ROOT / "build" / "speed"
+PROGRAMS = pathlib.Path(__file__).with_name("programs")
 
 
-@dataclasses.dataclass(frozen=True)
-class Goal:
-    """A figure to reach: as a share of the roof in percent, GFLOP/s, ns, or ns per element."""
-
-    unit: str
-    figure: float
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
+class Row(typing.NamedTuple):
     operation: str
-    shape: str
+    name: str
     type: str  # in operations.hpp
-    work: int  # multiply-adds of a matmul or a layer, elements of a softmax
-    host: Goal | None = None
-    cores: dict = dataclasses.field(default_factory=dict, hash=False)  # by title: instructions, of the unit below
+    work: int = 0  # multiply-adds of a matmul or a layer, elements of a softmax
 
-    @property
-    def name(self):
-        return f"{self.operation} {self.shape}".strip()
-
-    @property
-    def counted_unit(self):
-        """What instructions are counted for."""
-        return {"matmul": "multiply-add", "softmax": "element", "attention": "call"}[self.operation]
-
-    def per_unit(self, count):
-        return count if self.operation == "attention" else count / self.work
+    def flags(self):
+        """Of a library's file, which computes it then."""
+        return f"-DTINYATTN_BENCH_OPERATION={self.type}", f'-DTINYATTN_BENCH_NAME="{self.name}"'
 
 
-def matmul(rows, inner, cols, host=None, cores=None):
+def matmul(rows, inner, cols):
     shape = f"{rows}³" if rows == inner == cols else f"{rows}x{inner}x{cols}"
-    return Row("matmul", shape, f"Matmul<{rows}, {inner}, {cols}>", rows * inner * cols, host, cores or {})
+    return Row("matmul", f"matmul {shape}", f"Matmul<{rows}, {inner}, {cols}>", rows * inner * cols)
 
 
-def softmax(rows, cols, host=None, cores=None):
-    return Row("softmax", f"{rows}x{cols}", f"Softmax<{rows}, {cols}>", rows * cols, host, cores or {})
+def softmax(rows, cols):
+    return Row("softmax", f"softmax {rows}x{cols}", f"Softmax<{rows}, {cols}>", rows * cols)
 
 
-def attention(name, tokens, d_in, d_out, num_heads, host=None, cores=None):
+def attention(name, tokens, d_in, d_out, num_heads):
     """Causal: query i meets i + 1 keys, in its scores and again in its context."""
     projections = 3 * tokens * d_in * d_out + tokens * d_out * d_out
     pairs = tokens * (tokens + 1) // 2
-    return Row("attention", name, f"Attention<{tokens}, {d_in}, {d_out}, {num_heads}>", projections + 2 * pairs * d_out, host, cores or {})
+    return Row("attention", f"attention {name}", f"Attention<{tokens}, {d_in}, {d_out}, {num_heads}>", projections + 2 * pairs * d_out)
 
 
-def percent(figure):
-    return Goal("%", figure)
-
-
-def ns(figure):
-    return Goal("ns", figure)
-
-
-def ns_per_element(figure):
-    return Goal("ns/element", figure)
-
+T0 = attention("T0", 6, 3, 2, 2)
+T1 = attention("T1", 32, 64, 64, 4)
 
 HOST = [
-    matmul(6, 3, 2, ns(2.5)),
-    matmul(8, 8, 8, percent(45)),
-    matmul(16, 16, 16, percent(90)),
-    matmul(32, 32, 32, percent(97)),
-    matmul(6, 64, 64, percent(98)),
-    matmul(64, 64, 64, percent(98)),
-    matmul(128, 128, 128, percent(98)),
-    matmul(256, 256, 256, percent(98)),
-    matmul(512, 512, 512, percent(95)),
-    matmul(1, 512, 512, Goal("GFLOP/s", 78)),
-    softmax(6, 6, ns_per_element(1.2)),
-    softmax(32, 32, ns_per_element(0.27)),
-    softmax(128, 128, ns_per_element(0.20)),
-    softmax(256, 256, ns_per_element(0.17)),
-    softmax(64, 1024, ns_per_element(0.18)),
-    attention("T0", 6, 3, 2, 2, ns(110)),
-    attention("T1", 32, 64, 64, 4, percent(75)),
-    attention("T2", 128, 128, 128, 4, percent(86)),
-    attention("T3", 256, 256, 256, 8, percent(89)),
-    attention("T4", 512, 512, 512, 8, percent(91)),
-    attention("T5", 2048, 512, 512, 8, percent(85)),
+    matmul(6, 3, 2), matmul(6, 64, 64), matmul(1, 512, 512), *(matmul(n, n, n) for n in (8, 16, 32, 64, 128, 256, 512)),
+    *(softmax(n, n) for n in (6, 32, 128, 256)), softmax(64, 1024),
+    T0, T1, attention("T2", 128, 128, 128, 4), attention("T3", 256, 256, 256, 8), attention("T4", 512, 512, 512, 8),
+    attention("T5", 2048, 512, 512, 8),
 ]
 
 
-def helium(figure, with_clang=None):
-    return {"M55 Helium": figure, "M55 Helium, clang": with_clang or figure}
+def helium(most, with_clang=None):
+    return {"M55 Helium": most, "M55 Helium, clang": with_clang or most}
 
 
-CORES = [
-    matmul(6, 3, 2, cores={"M4F": 2.6, **helium(2.2)}),
-    matmul(8, 8, 8, cores={"M4F": 2.0, **helium(0.70)}),
-    matmul(16, 16, 16, cores={"M4F": 1.7, **helium(0.60)}),
-    matmul(32, 32, 32, cores={"M4F": 1.45, **helium(0.62, with_clang=0.52)}),
-    matmul(32, 64, 64, cores={"M4F": 1.40, **helium(0.60, with_clang=0.50)}),
-    matmul(64, 64, 64, cores={"M4F": 1.40, **helium(0.60, with_clang=0.50), "AArch64": 0.33, "ARMv7 NEON": 0.50}),
-    softmax(6, 6, cores={"M4F": 38, "M7": 34, "M55": 34, **helium(20)}),
-    softmax(32, 32, cores={"M4F": 35, "M7": 28, "M55": 28, **helium(9)}),
-    attention("T0", 6, 3, 2, 2, cores={"M4F": 2200, "M7": 1900, **helium(1900)}),
-    attention("T1", 32, 64, 64, 4, cores={"M4F": 980000, "M7": 960000, "M55": 950000, **helium(330000)}),
-]
+# How many instructions a multiply-add, an element or a whole layer shall take at most.
+CORES = {
+    matmul(6, 3, 2): {"M4F": 2.6, **helium(2.2)},
+    matmul(8, 8, 8): {"M4F": 2.0, **helium(0.70)},
+    matmul(16, 16, 16): {"M4F": 1.7, **helium(0.60)},
+    matmul(32, 32, 32): {"M4F": 1.45, **helium(0.62, with_clang=0.52)},
+    matmul(32, 64, 64): {"M4F": 1.40, **helium(0.60, with_clang=0.50)},
+    matmul(64, 64, 64): {"M4F": 1.40, **helium(0.60, with_clang=0.50), "AArch64": 0.33, "ARMv7 NEON": 0.50},
+    softmax(6, 6): {"M4F": 38, "M7": 34, "M55": 34, **helium(20)},
+    softmax(32, 32): {"M4F": 35, "M7": 28, "M55": 28, **helium(9)},
+    T0: {"M4F": 2200, "M7": 1900, **helium(1900)},
+    T1: {"M4F": 980000, "M7": 960000, "M55": 950000, **helium(330000)},
+}
+
+
+def chosen(rows, options):
+    found = [row for row in rows if options.only in (None, row.operation) and re.search(options.filter, row.name)]
+    if not found:
+        raise building.Failed("no row of that name")
+    return found

@@ -1,73 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""What a layer takes of a firmware, measured as tests/footprint measures it and noted in its figures.txt."""
-import itertools
+"""What a layer takes of a firmware, as tests/footprint and tests/compiled/sizes.py measure it and hold it to its limits."""
 import re
 import sys
 
 import building
-import cores  # noqa: F401  makes the modules of tests/footprint known
+import tables
+from rows import FOLDER
 
-import bench as footprint  # noqa: E402
-import boards  # noqa: E402
-import costs  # noqa: E402
-
-sys.path.insert(0, str(building.ROOT / "tests" / "compiled"))
-import sizes as images  # noqa: E402
+sys.path[:0] = [str(building.ROOT / "tests" / folder) for folder in ("footprint", "compiled")]
+import measuring  # noqa: E402
+import sizes  # noqa: E402
 
 
-def measure(pattern, tree):
-    """What tests/footprint measures, for the layers and boards whose names match: "T1 mps2-an386"."""
-    folder = building.empty_folder("size")
-    cases = [(board, layer) for board in boards.names() for layer in footprint.LAYERS if re.search(pattern, f"{layer} {board}")]
-    benches = {name: footprint.Bench(name, folder, tree) for name in dict.fromkeys(board for board, _ in cases)}
-    all_cases = [(board, layer, level) for (board, layer), level in itertools.product(cases, footprint.LEVELS)]
-    all_measured = building.in_parallel(lambda case: benches[case[0]].measure(*case[1:]), all_cases)
-    problems = [f"{' '.join(measured.case)}: {measured.problem}" for measured in all_measured if measured.problem]
-    if problems:
-        raise building.Failed("\n".join(problems))
-    return {measured.case: measured.cost for measured in all_measured}
+def measure_layers(pattern, tree):
+    """{(board, layer, level): cost} for those whose names match: "mps2-an386 T1"."""
+    build = building.Build(FOLDER / "size")
+    layers = [measuring.Layer(build, case, tree) for case in measuring.CASES if re.search(pattern, " ".join(case))]
+    build.demand()
+    return {layer.case: layer.cost() for layer in layers}
 
 
-def cell(size, most):
-    return str(size) if most is None else f"{size} {'≤' if size <= most else '>'} {most}"
-
-
-def table(sizes):
-    lines = [["", "", "", "code and constants", "scratch", "stack", "variables"]]
-    for case, cost in sizes.items():
-        promised = costs.PROMISES.get(case)
-        lines.append([*case, *(cell(size, promised and getattr(promised, what)) for what, size in cost.items())])
-    return lines
-
-
-def measure_images(tree):
-    """{(level, way, how many usual layers): bytes of a whole firmware for a Cortex-M4F}"""
-    return images.measure_all(tree, [0, *images.COUNTS])
-
-
-def image_table(sizes):
-    lines = {}
-    for (level, way, _), size in sizes.items():
-        lines.setdefault((level, way), [level, way]).append(str(size))
-    return [["layers", "", "0", *map(str, images.COUNTS)], *lines.values()]
-
-
-def numbers(sizes, image_sizes):
-    """{names: bytes} of both; of an image, what the layers add to one without any."""
-    of_layers = {(*case, what): size for case, cost in sizes.items() for what, size in cost.items()}
-    added = {("M4F", f"layers: {count}", level, way): size - image_sizes[level, way, 0]
-             for (level, way, count), size in image_sizes.items()}
-    return {**of_layers, **added}
-
-
-def report(sizes, rewrite):
-    """Prints what changed against the figures of tests/footprint; then they are today's, if they shall be."""
-    known_with, figures = costs.read_figures()
-    compiler = building.version("arm-none-eabi-g++").split()[1].split(".")[0]
-    if known_with == compiler:
-        found = [change for case, cost in sizes.items() for change in costs.changes(case, cost, figures)]
-        print("\n".join(["Changed since the figures were noted:", *(f"  {line}" for line in found)]) if found else "As the figures say.")
-    else:
-        print(f"The figures are of GCC {known_with}, this is GCC {compiler}: nothing to compare with.")
-    if rewrite:
-        costs.write_figures(compiler, {**(figures if known_with == compiler else {}), **sizes})
+def bench(options):
+    layers = [measure_layers(options.filter, tree) for tree in options.trees]
+    images = [sizes.measure_all(tree, [0, *sizes.COUNTS]) for tree in options.trees]
+    tables.print_table(["", "", "", *measuring.Cost._fields], [[*case, *map(str, cost)] for case, cost in layers[0].items()])
+    print("\nFlash of a whole firmware for the M4F, by its layers: 16 to 128 wide, of 4 heads")
+    tables.print_table(["layers", "", "0", *map(str, sizes.COUNTS)], [[*row, *map(str, its.values())] for row, its in images[0].items()])
+    tables.print_beside([
+        {(*case, what): [size] for case, cost in its_layers.items() for what, size in cost._asdict().items()}
+        | {("M4F", *row, f"{count} layers"): [its[count] - its[0]] for row, its in its_images.items() for count in sizes.COUNTS}
+        for its_layers, its_images in zip(layers, images)])

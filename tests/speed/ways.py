@@ -1,63 +1,53 @@
 # SPDX-License-Identifier: MIT
 """The README's layer on this machine, in each way in which a program may take the library."""
-import functools
+import pathlib
+import statistics
+import tempfile
 
 import building
+import tables
+import timing
+from rows import T1
 
-SOURCE = building.PROGRAMS / "way.c"
-LIBRARY = building.ROOT / "src" / "library.cpp"
-HEADERS = building.PROGRAMS / "way.cpp"
-CMAKE_PROJECT = building.ROOT / "tests" / "consumers" / "cmake_in_c"
-HOST_FLAGS = (["-O2"], ["-O2", "-mavx2", "-mfma"], ["-O2", "-march=native"])
-
-
-def link(folder, *libraries):
-    """A program in C, with the library."""
-    program = folder / "program"
-    building.call(["gcc", "-std=c99", "-O2", f"-I{building.ROOT / 'include'}", SOURCE, *libraries,
-                   "-o", program])
-    return program
-
-
-def by_meson(folder, *options):
-    setup = ["meson", "setup", "-Dtests=disabled", "-Dexamples=disabled", *options]
-    building.call([*setup, folder / "build", building.ROOT])
-    building.call(["meson", "compile", "-C", folder / "build"])
-    return link(folder, folder / "build" / "src" / "libtinyattn.a")
-
-
-def by_cmake(folder, *options):
-    building.call(["cmake", "-B", folder / "build", f"-DTINYATTN={building.ROOT}",
-                   f"-DPROGRAM={SOURCE}", *options, CMAKE_PROJECT])
-    building.call(["cmake", "--build", folder / "build"])
-    return folder / "build" / "program"
-
-
-def by_hand(source, folder, *flags):
-    made = folder / "library.o"
-    building.call(["g++", *building.language(building.ROOT), "-fno-exceptions",
-                   "-fno-threadsafe-statics", *flags, "-c", source, "-o", made])
-    return link(folder, made)
-
-
-# How the library is taken, with which options or flags, and who builds that.
+HOST_FLAGS = ((), ("-mavx2", "-mfma"), ("-march=native",))
 WAYS = [
-    ("Meson", [], by_meson),
-    ("CMake", [], by_cmake),
-    ("CMake", ["-DCMAKE_BUILD_TYPE=Release"], by_cmake),
-    *(("src/library.cpp", flags, functools.partial(by_hand, LIBRARY)) for flags in HOST_FLAGS),
-    *(("headers", flags, functools.partial(by_hand, HEADERS)) for flags in HOST_FLAGS),
+    ("Meson", ()),
+    ("CMake", ()),
+    ("CMake", ("-DCMAKE_BUILD_TYPE=Release",)),
+    *(("src/library.cpp", flags) for flags in HOST_FLAGS),
+    *(("headers", flags) for flags in HOST_FLAGS),
 ]
 
 
-ROUNDS = 7
+def library(way, flags, folder):
+    """What a program is linked with."""
+    if way == "Meson":
+        building.call(["meson", "setup", "-Dtests=disabled", "-Dexamples=disabled", *flags, folder])
+        building.call(["meson", "compile", "-C", folder])
+        return folder / "src" / "libtinyattn.a"
+    if way == "CMake":
+        building.call(["cmake", "-S", building.ROOT / "ports" / "cmake", "-B", folder, *flags])
+        building.call(["cmake", "--build", folder, "--target", "tinyattn_compiled"])
+        return folder / "libtinyattn_compiled.a"
+    made = folder.with_suffix(".o")
+    building.call(["g++", *building.language(), "-O2", *flags, "-c", building.ROOT / way, "-o", made])
+    return made
 
 
-def measure():
-    """A line for each: the way, its flags, the port and the least time. Programs take turns."""
-    programs = [build(building.empty_folder("ways", str(number)), *flags)
-                for number, (_, flags, build) in enumerate(WAYS)]
-    rounds = [[building.call([program]).split() for program in programs] for _ in range(ROUNDS)]
-    return [["", "", "port", "µs"]] + [
-        [way, " ".join(flags), *min(said, key=lambda words: float(words[1]))]
-        for (way, flags, _), said in zip(WAYS, zip(*rounds))]
+def program(build, number, way, flags):
+    title = f"way {number}"
+    if way == "headers":
+        return timing.Program(build, title, "g++", "tinyattn.cpp", [T1], "-O2", *flags)
+    made = library(way, flags, build.folder / f"library-{number}")
+    return timing.Program(build, title, "g++", "compiled.cpp", [T1], "-O2", libraries=[made])
+
+
+def bench(options):
+    with tempfile.TemporaryDirectory() as folder:
+        build = building.Build(pathlib.Path(folder))
+        programs = [program(build, number, *way) for number, way in enumerate(WAYS)]
+        build.demand()
+        timing.measure(programs, [T1], options.rounds or 7)
+    times = [f"{statistics.median(ns for ns, _ in each.samples[T1]) / 1000:.1f}" for each in programs]
+    tables.print_table(["", "", "µs"], [[way, " ".join(flags), time] for (way, flags), time in zip(WAYS, times)])
+    print(f"\nA layer of 64 features, 32 tokens and 4 heads. {timing.PROCESSOR}, {tables.compilers('g++')}.")

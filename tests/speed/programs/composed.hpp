@@ -16,15 +16,13 @@
 namespace tinyattn::bench {
 
 // A matrix in memory: rows lie `stride` elements apart.
-struct Operand {
-  const float* first;
+template <class Float>
+struct Strided {
+  Float* first;
   std::size_t stride;
 };
-
-struct Result {
-  float* first;
-  std::size_t stride;
-};
+using Operand = Strided<const float>;
+using Result = Strided<float>;
 
 struct Extents {
   std::size_t rows;
@@ -59,46 +57,7 @@ void masked_softmax(auto&& row, std::size_t visible, float scale) {
   row *= 1.0f / row.sum();
 }
 
-// Gemm::multiply(extents, a, b, out) is out = a * b, Gemm::multiply_transposed is out = a * bᵀ.
-template <class Gemm, class Operands>
-struct ComposedAttention {
-  static constexpr std::size_t tokens = Operands::tokens;
-  static constexpr std::size_t d_in = Operands::d_in;
-  static constexpr std::size_t d_out = Operands::d_out;
-  static constexpr std::size_t head_dim = Operands::head_dim;
-  static constexpr std::size_t block = std::min<std::size_t>(tokens, 64);
-
-  static inline const float scale = 1.0f / std::sqrt(static_cast<float>(head_dim));
-
-  alignas(64) static inline Matrix<float, tokens, d_out> query, key, value, context;
-  alignas(64) static inline Matrix<float, block, tokens> scores;
-
-  static void compute(Operands& operands) {
-    constexpr Extents projection{tokens, d_in, d_out};
-    const Operand x{operands.x.data(), d_in};
-    Gemm::multiply(projection, x, {operands.layer.query.weight.data(), d_out}, {query.data(), d_out});
-    Gemm::multiply(projection, x, {operands.layer.key.weight.data(), d_out}, {key.data(), d_out});
-    Gemm::multiply(projection, x, {operands.layer.value.weight.data(), d_out}, {value.data(), d_out});
-    for (std::size_t first = 0; first < tokens; first += block)
-      for (std::size_t head = 0; head < Operands::num_heads; ++head) attend(first, head * head_dim);
-    Gemm::multiply({tokens, d_out, d_out}, {context.data(), d_out}, {operands.layer.out_proj.weight.data(), d_out},
-                   {operands.out.data(), d_out});
-    for (std::size_t i = 0; i < tokens; ++i)
-      for (std::size_t j = 0; j < d_out; ++j) operands.out(i, j) += operands.layer.out_proj.bias(j);
-  }
-
-  // The rows from `first` on, of the head whose columns start at `column`.
-  static void attend(std::size_t first, std::size_t column) {
-    const std::size_t queries = std::min(block, tokens - first);
-    const std::size_t keys = first + queries;
-    Gemm::multiply_transposed({queries, head_dim, keys}, {&query(first, column), d_out}, {&key(0, column), d_out}, {scores.data(), tokens});
-    for (std::size_t i = 0; i < queries; ++i)
-      masked_softmax<tokens>(Eigen::Map<Eigen::ArrayXf>(&scores(i, 0), static_cast<Eigen::Index>(keys)), first + i + 1, scale);
-    Gemm::multiply({queries, keys, head_dim}, {scores.data(), tokens}, {&value(0, column), d_out}, {&context(first, column), d_out});
-  }
-};
-
-// What such a library computes of a table.
+// What a library computes of a table. Gemm::multiply(extents, a, b, out) is out = a * b; with b_is_transposed it is out = a * bᵀ.
 template <class Gemm>
 struct Composed {
   template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
@@ -108,7 +67,31 @@ struct Composed {
 
   template <std::size_t Tokens, std::size_t DIn, std::size_t DOut, std::size_t NumHeads>
   static void compute(Attention<Tokens, DIn, DOut, NumHeads>& operands) {
-    ComposedAttention<Gemm, Attention<Tokens, DIn, DOut, NumHeads>>::compute(operands);
+    constexpr std::size_t head_dim = DOut / NumHeads;
+    constexpr std::size_t block = std::min<std::size_t>(Tokens, 64);
+    static const float scale = 1.0f / std::sqrt(static_cast<float>(head_dim));
+    alignas(64) static Matrix<float, Tokens, DOut> query, key, value, context;
+    alignas(64) static Matrix<float, block, Tokens> scores;
+
+    constexpr Extents projection{Tokens, DIn, DOut};
+    const auto& layer = operands.layer;
+    const Operand x{operands.x.data(), DIn};
+    Gemm::multiply(projection, x, {layer.query.weight.data(), DOut}, {query.data(), DOut});
+    Gemm::multiply(projection, x, {layer.key.weight.data(), DOut}, {key.data(), DOut});
+    Gemm::multiply(projection, x, {layer.value.weight.data(), DOut}, {value.data(), DOut});
+    for (std::size_t first = 0; first < Tokens; first += block) {
+      const std::size_t queries = std::min(block, Tokens - first);
+      const std::size_t keys = first + queries;
+      for (std::size_t column = 0; column < DOut; column += head_dim) {
+        Gemm::multiply({queries, head_dim, keys}, {&query(first, column), DOut}, {&key(0, column), DOut}, {scores.data(), Tokens}, true);
+        for (std::size_t i = 0; i < queries; ++i)
+          masked_softmax<Tokens>(Eigen::Map<Eigen::ArrayXf>(&scores(i, 0), static_cast<Eigen::Index>(keys)), first + i + 1, scale);
+        Gemm::multiply({queries, keys, head_dim}, {scores.data(), Tokens}, {&value(0, column), DOut}, {&context(first, column), DOut});
+      }
+    }
+    Gemm::multiply({Tokens, DOut, DOut}, {context.data(), DOut}, {layer.out_proj.weight.data(), DOut}, {operands.out.data(), DOut});
+    for (std::size_t i = 0; i < Tokens; ++i)
+      for (std::size_t j = 0; j < DOut; ++j) operands.out(i, j) += layer.out_proj.bias(j);
   }
 };
 

@@ -13,34 +13,27 @@
 namespace tinyattn::bench {
 
 // Numbers from -1 to 1, the same in every run.
-inline void fill(auto& tensor) {
-  Philox4x32 generator(tensor.size());
-  for (float& element : tensor.elements) element = uniform(generator, -1.0f, 1.0f);
+void fill(auto&... tensors) {
+  const auto fill_one = [](auto& tensor) {
+    Philox4x32 generator(tensor.size());
+    for (float& element : tensor.elements) element = uniform(generator, -1.0f, 1.0f);
+  };
+  (fill_one(tensors), ...);
 }
 
 // out = a * b
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
 struct Matmul {
-  static constexpr std::size_t rows = Rows;
-  static constexpr std::size_t inner = Inner;
-  static constexpr std::size_t cols = Cols;
-
   alignas(64) Matrix<float, Rows, Inner> a;
   alignas(64) Matrix<float, Inner, Cols> b;
   alignas(64) Matrix<float, Rows, Cols> out;
 
-  void prepare() {
-    fill(a);
-    fill(b);
-  }
+  void prepare() { fill(a, b); }
 };
 
 // out = softmax of every row of scores
 template <std::size_t Rows, std::size_t Cols>
 struct Softmax {
-  static constexpr std::size_t rows = Rows;
-  static constexpr std::size_t cols = Cols;
-
   alignas(64) Matrix<float, Rows, Cols> scores;
   alignas(64) Matrix<float, Rows, Cols> out;
 
@@ -53,7 +46,6 @@ struct Attention {
   static constexpr std::size_t tokens = Tokens;
   static constexpr std::size_t d_in = DIn;
   static constexpr std::size_t d_out = DOut;
-  static constexpr std::size_t num_heads = NumHeads;
   static constexpr std::size_t head_dim = DOut / NumHeads;
   using Layer = MultiHeadAttention<AttentionConfig{.d_in = DIn, .d_out = DOut, .context_length = Tokens, .num_heads = NumHeads}>;
 
@@ -61,14 +53,7 @@ struct Attention {
   alignas(64) Matrix<float, Tokens, DIn> x;
   alignas(64) Matrix<float, Tokens, DOut> out;
 
-  void prepare() {
-    fill(layer.query.weight);
-    fill(layer.key.weight);
-    fill(layer.value.weight);
-    fill(layer.out_proj.weight);
-    fill(layer.out_proj.bias);
-    fill(x);
-  }
+  void prepare() { fill(layer.query.weight, layer.key.weight, layer.value.weight, layer.out_proj.weight, layer.out_proj.bias, x); }
 };
 
 // No operation: what it costs to call one.

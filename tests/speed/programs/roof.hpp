@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: MIT
+//
+// The roof: the most floating-point operations that a core can do, multiply-adds in registers and nothing else. Compiled with
+// -ffp-contract=fast, so that a product and a sum of whole vectors are one instruction.
 #pragma once
 
 #include <cstddef>
 
 namespace tinyattn::bench {
 
-// Multiply-adds in registers, and nothing else: the most floating-point operations that a core can do. Returns how many it did.
-double multiply_add_in_registers(std::size_t times);
+#if defined(__AVX512F__)
+inline constexpr std::size_t lanes = 16;
+#elif defined(__AVX__)
+inline constexpr std::size_t lanes = 8;
+#else
+inline constexpr std::size_t lanes = 4;
+#endif
+using Vector [[gnu::vector_size(lanes * sizeof(float))]] = float;
+
+// Enough to fill two units of a latency of four to six; with the two constants they fit into sixteen registers.
+inline constexpr std::size_t accumulators = 12;
+
+// Unknown to the compiler, so that it can foresee no sum.
+inline volatile float factor = 0.5f, addend = 1.0f, result;
+
+// Returns how many operations it did.
+[[gnu::noinline]] inline double multiply_add_in_registers(std::size_t times) {
+  const Vector factors = Vector{} + factor;
+  const Vector addends = Vector{} + addend;
+  Vector sums[accumulators];
+#pragma GCC unroll 12
+  for (Vector& sum : sums) sum = Vector{} + addend;  // each read for itself: equal sums would become one
+  for (std::size_t i = 0; i < times; ++i) {
+#pragma GCC unroll 12
+    for (Vector& sum : sums) sum = sum * factors + addends;
+  }
+#pragma GCC unroll 12
+  for (const Vector& sum : sums) result = sum[0];
+  return 2.0 * lanes * accumulators * static_cast<double>(times);
+}
 
 }  // namespace tinyattn::bench

@@ -21,13 +21,6 @@ struct Row {
 // All rows that the program was linked with.
 inline Row* rows = nullptr;
 
-struct Register {
-  explicit Register(Row& row) {
-    row.next = rows;
-    rows = &row;
-  }
-};
-
 // Whatever `operands` hold may be read and written here, so that each of several equal calls must be made.
 inline void keep(auto& operands) { asm volatile("" : : "r"(&operands) : "memory"); }
 
@@ -52,12 +45,14 @@ struct RowOf {
     keep(operands);
   }
 
-  static constexpr Row named(const char* name) { return {name, prepare, once, repeat, nullptr}; }
+  explicit RowOf(const char* name) {
+    static Row row;
+    row = {name, prepare, once, repeat, rows};
+    rows = &row;
+  }
 };
 
 }  // namespace tinyattn::bench
 
 // At the end of a library's file.
-#define TINYATTN_BENCH_ROW_BY(Library)                                                                                        \
-  constinit tinyattn::bench::Row row = tinyattn::bench::RowOf<Library, TINYATTN_BENCH_OPERATION>::named(TINYATTN_BENCH_NAME); \
-  const tinyattn::bench::Register registered(row)
+#define TINYATTN_BENCH_ROW_BY(Library) const tinyattn::bench::RowOf<Library, TINYATTN_BENCH_OPERATION> row(TINYATTN_BENCH_NAME)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Times the row that the argument names. Prints an empty line when it is prepared; then, for each
-// line that it reads, the nanoseconds of a call and the roof in GFLOP/s. The roof is timed right
-// before and after, so that both meet the same clock and the same neighbours. All times are of the
-// thread's processor time.
+// Times the row that the argument names. Prints an empty line when it is prepared; then, for each line that it reads, the
+// nanoseconds of a call and the roof in GFLOP/s. The roof is timed right before and after, so that both meet the same clock
+// and the same neighbours. All times are of the thread's processor time.
 #include "roof.hpp"
 #include "row.hpp"
 
@@ -28,36 +27,21 @@ double seconds_of(auto work) {
   return processor_seconds() - begin;
 }
 
-double seconds_of_calls(const Row& row, std::size_t calls) {
-  return seconds_of([&] { row.repeat(calls); });
-}
-
-struct Roof {
-  double operations = 0.0;
-  double seconds = 0.0;
-
-  void add() {
-    constexpr std::size_t half_a_millisecond = 300000;  // or about that
-    seconds += seconds_of([&] { operations += multiply_add_in_registers(half_a_millisecond); });
-  }
-
-  double gflops() const { return 1e-9 * operations / seconds; }
-};
-
 // How many take some milliseconds: long beside a look at the clock, short beside what disturbs.
 std::size_t calls_of_a_sample(const Row& row) {
   std::size_t calls = 1;
-  while (seconds_of_calls(row, calls) < 2.5e-3) calls *= 2;
+  while (seconds_of([&] { row.repeat(calls); }) < 2.5e-3) calls *= 2;
   return calls;
 }
 
 void print_sample(const Row& row, std::size_t calls) {
   if (calls > 1) row.once();  // what else ran meanwhile had the caches
-  Roof roof;
-  roof.add();
-  const double ns = 1e9 * seconds_of_calls(row, calls) / static_cast<double>(calls);
-  roof.add();
-  std::printf("%.9g %.9g\n", ns, roof.gflops());
+  double operations = 0.0;
+  const auto compute_roof = [&] { operations += multiply_add_in_registers(300000); };  // about half a millisecond
+  const double before = seconds_of(compute_roof);
+  const double ns = 1e9 * seconds_of([&] { row.repeat(calls); }) / static_cast<double>(calls);
+  const double after = seconds_of(compute_roof);
+  std::printf("%.9g %.9g\n", ns, 1e-9 * operations / (before + after));
 }
 
 }  // namespace

@@ -12,33 +12,27 @@ namespace {
 template <std::size_t Rows, std::size_t Cols>
 using Fixed = Eigen::Matrix<float, Rows, Cols, Eigen::RowMajor>;
 
-template <class Element, std::size_t Rows, std::size_t Cols>
-auto fixed(const Matrix<Element, Rows, Cols>& matrix) {
-  return Eigen::Map<const Fixed<Rows, Cols>, Eigen::Aligned64>(matrix.data());
-}
-
-template <class Element, std::size_t Rows, std::size_t Cols>
-auto fixed(Matrix<Element, Rows, Cols>& matrix) {
+template <std::size_t Rows, std::size_t Cols>
+auto fixed(Matrix<float, Rows, Cols>& matrix) {
   return Eigen::Map<Fixed<Rows, Cols>, Eigen::Aligned64>(matrix.data());
 }
 
-using Dynamic = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-template <class Pointer>
-auto dynamic(Pointer first, std::size_t rows, std::size_t cols, std::size_t stride) {
-  using Viewed = std::conditional_t<std::is_const_v<std::remove_pointer_t<Pointer>>, const Dynamic, Dynamic>;
-  return Eigen::Map<Viewed, 0, Eigen::OuterStride<>>(first, static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(cols),
-                                                     Eigen::OuterStride<>(static_cast<Eigen::Index>(stride)));
+template <class Float>
+auto dynamic(Strided<Float> matrix, std::size_t rows, std::size_t cols) {
+  using Dynamic = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Viewed = std::conditional_t<std::is_const_v<Float>, const Dynamic, Dynamic>;
+  return Eigen::Map<Viewed, 0, Eigen::OuterStride<>>(matrix.first, static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(cols),
+                                                     Eigen::OuterStride<>(static_cast<Eigen::Index>(matrix.stride)));
 }
 
 struct EigenGemm {
-  static void multiply(Extents extents, Operand a, Operand b, Result out) {
-    dynamic(out.first, extents.rows, extents.cols, out.stride).noalias() =
-        dynamic(a.first, extents.rows, extents.inner, a.stride) * dynamic(b.first, extents.inner, extents.cols, b.stride);
-  }
-  static void multiply_transposed(Extents extents, Operand a, Operand b, Result out) {
-    dynamic(out.first, extents.rows, extents.cols, out.stride).noalias() =
-        dynamic(a.first, extents.rows, extents.inner, a.stride) * dynamic(b.first, extents.cols, extents.inner, b.stride).transpose();
+  static void multiply(Extents extents, Operand a, Operand b, Result out, bool b_is_transposed = false) {
+    auto product = dynamic(out, extents.rows, extents.cols);
+    const auto left = dynamic(a, extents.rows, extents.inner);
+    if (b_is_transposed)
+      product.noalias() = left * dynamic(b, extents.cols, extents.inner).transpose();
+    else
+      product.noalias() = left * dynamic(b, extents.inner, extents.cols);
   }
 };
 
@@ -50,8 +44,8 @@ void attend_whole(Operands& operands) {
   using Tokens = Fixed<Operands::tokens, Operands::d_out>;
   alignas(64) static Tokens query, key, value, context;
   alignas(64) static Fixed<Operands::tokens, Operands::tokens> scores;
-  const auto x = fixed(std::as_const(operands).x);
-  const auto& layer = std::as_const(operands).layer;
+  const auto x = fixed(operands.x);
+  auto& layer = operands.layer;
   query.noalias() = x * fixed(layer.query.weight);
   key.noalias() = x * fixed(layer.key.weight);
   value.noalias() = x * fixed(layer.value.weight);
@@ -70,13 +64,13 @@ void attend_whole(Operands& operands) {
 struct OfEigen : Composed<EigenGemm> {
   template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
   static void compute(Matmul<Rows, Inner, Cols>& operands) {
-    fixed(operands.out).noalias() = fixed(std::as_const(operands).a) * fixed(std::as_const(operands).b);
+    fixed(operands.out).noalias() = fixed(operands.a) * fixed(operands.b);
   }
 
   template <std::size_t Rows, std::size_t Cols>
   static void compute(Softmax<Rows, Cols>& operands) {
     auto out = fixed(operands.out);
-    const auto scores = fixed(std::as_const(operands).scores);
+    const auto scores = fixed(operands.scores);
     for (std::size_t i = 0; i < Rows; ++i) {
       const auto row = static_cast<Eigen::Index>(i);
       out.row(row).array() = (scores.row(row).array() - scores.row(row).maxCoeff()).exp();
