@@ -105,7 +105,7 @@ struct LayerShape {
 // The sizes of a tiny call, with the rows of a block for tokens, if all its blocks have as many;
 // else zeros.
 template <class Port>
-constexpr LayerShape tiny_shape(LayerShape shape, std::size_t block_rows,
+consteval LayerShape tiny_shape(LayerShape shape, std::size_t block_rows,
                                 std::size_t query_rows) noexcept {
   const std::size_t rows = smaller(query_rows, shape.tokens);
   const std::size_t of_queries = shape.tokens * (shape.d_in + shape.d_out);

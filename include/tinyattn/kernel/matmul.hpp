@@ -161,7 +161,7 @@ inline constexpr bool compiles_tiny = tile_rows<Port, Port::tile_vectors> > 1;
 // Whether a product is compiled for its shape: of up to 512 multiply-adds, or up to 32,768 (that is
 // 32³) where flash is not dear.
 template <class Port>
-constexpr bool is_tiny(Shape shape) noexcept {
+consteval bool is_tiny(Shape shape) noexcept {
   const std::size_t most = Port::flash_is_dear ? 512 : 32768;
   return compiles_tiny<Port> && shape.rows != 0 && shape.rows * shape.inner * shape.cols <= most;
 }
