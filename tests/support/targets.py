@@ -108,8 +108,8 @@ TARGETS = {
 PARTS = {"every_flag": "one_answer"}
 
 SIZES = {
-    "quick": "three minutes: both compilers, two boards, refusals, style",
-    "": "what every change has to pass: a quarter of an hour",
+    "quick": "about three minutes: both compilers, two boards, refusals, style",
+    "": "what every change has to pass: about a quarter of an hour",
     "all": "for each night: every level, port, board, fault, the coverage and the fuzzers",
 }
 
