@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Every recorded case done again: weights and inputs drawn from its seed in the order of generate.py; then output and weights, with and
-// without asking for weights, and for self-attention a training pass.
+// Every recorded case done again: weights and inputs drawn from its seed in the order of generate.py; then weights and output, of a
+// training pass if the case drops anything.
 
 #include "reference/cases.hpp"
 
 #include <cstddef>
-#include <limits>
 #include <tuple>
 
 #include "golden.hpp"
@@ -31,45 +30,25 @@ struct Replay {
   Tensor<float, config.num_heads, Case::tokens, Case::source_tokens> weights{};
   typename Attention::Workspace workspace{};
 
-  // Each output starts as NaN, so that no form of the call lives on what another has left.
+  // The other forms of forward have the same bits: unit/multi_head_attention.
   constexpr void check(Check& check) {
     Mt19937 generator(hidden(Case::seed));
     initialize(attention, generator);
     draw(check, generator, x, Case::x);
-    if constexpr (Case::is_cross) draw(check, generator, memory, Case::memory);
-    forget();
-    if constexpr (Case::is_cross)
+    if constexpr (Case::is_cross) {
+      draw(check, generator, memory, Case::memory);
       attention.forward_with_weights(x, memory, memory, out, weights, workspace);
-    else
+    } else {
       attention.forward_with_weights(x, out, weights, workspace);
+    }
     check.near(weights, Case::weights, tolerance);
-    if constexpr (!drops) {
-      check.near(out, Case::output, tolerance);
-      forget();
-      if constexpr (Case::is_cross)
-        attention.forward(x, memory, memory, out, workspace);
-      else
-        attention.forward(x, out, workspace);
-      check.near(out, Case::output, tolerance);
-    }
-    if constexpr (!Case::is_cross) {
-      Mt19937 untouched = generator;
-      forget();
-      attention.forward(x, out, workspace, generator);
-      check.near(out, Case::output, tolerance);
-      check.equal(generator() == untouched(), !drops);
-    }
+    if constexpr (drops) attention.forward(x, out, workspace, generator);
+    check.near(out, Case::output, tolerance);
   }
 
   static constexpr void draw(Check& check, Mt19937& generator, auto& input, const auto& recorded) {
     for (float& element : input.elements) element = uniform(generator, -1.0f, 1.0f);
     check.same_bits(input, recorded);
-  }
-
-  constexpr void forget() {
-    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-    for (float& element : out.elements) element = nan;
-    for (float& element : weights.elements) element = nan;
   }
 };
 

@@ -13,12 +13,14 @@ def clock(seconds):
 
 
 class Progress:
-    """Of runs that are expected to take some seconds each: {name: seconds}."""
+    """Of runs that are expected to take some seconds each, {name: seconds}, as many at once as there are lanes."""
 
-    def __init__(self, expected):
+    def __init__(self, expected, lanes):
         self.expected = expected
+        self.lanes = lanes
+        self.began = time.monotonic()
+        self.running = {}  # {name: (when it began, what it does)}
         self.took = {}
-        self.name, self.what, self.began = "", "", time.monotonic()
         self.lock = threading.RLock()
         self.ended = threading.Event()
         self.moves = sys.stdout.isatty()
@@ -26,29 +28,28 @@ class Progress:
 
     def start(self, name):
         with self.lock:
-            self.name, self.what, self.started = name, "starting", time.monotonic()
+            self.running[name] = time.monotonic(), "starting"
 
-    def finish(self):
+    def say(self, name, what):
+        with self.lock:
+            self.running[name] = self.running[name][0], what
+
+    def finish(self, name):
         """Of a run: what it took."""
         with self.lock:
-            self.took[self.name] = time.monotonic() - self.started
-            return self.took[self.name]
-
-    def say(self, what):
-        with self.lock:
-            self.what = what
+            self.took[name] = time.monotonic() - self.running.pop(name)[0]
+            return self.took[name]
 
     def total(self):
         """Seconds that all of it will take: what has run says how fast this machine is."""
         elapsed = time.monotonic() - self.began
         known = sum(self.expected[name] for name in self.took)
         pace = sum(self.took.values()) / known if known else 1
-        left = sum(seconds for name, seconds in self.expected.items() if name not in self.took)
-        return max(elapsed, sum(self.took.values()) + pace * left)
+        return max(elapsed, pace * sum(self.expected.values()) / self.lanes)
 
     def line(self):
-        elapsed = time.monotonic() - self.began
-        return (f"[{len(self.took) + 1}/{len(self.expected)}] {self.name}: {self.what}; {clock(elapsed)} of about {clock(self.total())}")
+        doing = "; ".join(f"{name}: {what}" for name, (_, what) in self.running.items())
+        return (f"[{len(self.took)} of {len(self.expected)} done, {clock(time.monotonic() - self.began)} of about {clock(self.total())}] {doing}")
 
     def show(self):
         with self.lock:
@@ -59,7 +60,7 @@ class Progress:
 
     def tick(self):
         while not self.ended.wait(0.5 if self.moves else EACH):
-            if self.name:
+            if self.running:
                 self.show()
 
     def print(self, text):

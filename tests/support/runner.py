@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """tests/run: configures a build for each target, lets Meson build and test it, and shows its verdicts and how far it is."""
+import concurrent.futures
 import dataclasses
 import json
 import os
@@ -8,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree
 
 import progress
@@ -19,10 +21,11 @@ BUILD = ROOT / "build"
 TIMES = BUILD / "times.json"
 DETAIL_LINES = 30
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS")
-STEP = re.compile(r"^\s*\[?(\d+)/(\d+)\b")
+STEP = re.compile(r"^ *(\[?)(\d+)/(\d+)\b")  # of ninja, and of Meson's tests
 FAILED_STEP = re.compile(r"^FAILED: .*\n(.*)\n((?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)", re.MULTILINE)
 FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
 FIRST_COMMENTS = re.compile(r"(?:#.*\n)*")
+LANES = 2  # builds that go on at once: the end of each, and Meson, leave a core idle
 
 
 @dataclasses.dataclass
@@ -56,58 +59,56 @@ class Session:
 
     def __init__(self, runs):
         self.runs = runs  # {name: Run}
-        noted = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
-        self.times = noted
-        self.progress = progress.Progress({name: noted.get(name, run.seconds) for name, run in runs.items()})
+        self.times = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
+        self.lanes = self.in_lanes()
+        expected = {name: self.times.get(name, run.seconds) for name, run in runs.items()}
+        self.progress = progress.Progress(expected, min(LANES, len(self.lanes)))
 
-    def call(self, command, build, doing):
-        """Status and what was said; shows how many steps of it are done. What the caller has set for other builds does not reach ours."""
-        environment = {name: value for name, value in os.environ.items() if name not in CALLERS_FLAGS}
+    def in_lanes(self):
+        """The names of the runs of each build, which have to follow each other."""
+        lanes = {}
+        for name, run in self.runs.items():
+            lanes.setdefault(run.build.name, []).append(name)
+        return list(lanes.values())
+
+    def call(self, command, name):
+        """Status and what was said; shows how far it is. What the caller has set for other builds does not reach ours."""
+        environment = {variable: value for variable, value in os.environ.items() if variable not in CALLERS_FLAGS}
         process = subprocess.Popen([str(word) for word in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", env={**environment, "CXX": build.compiler})
+                                   stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
+                                   env={**environment, "CXX": self.runs[name].build.compiler})
         said = []
-        self.progress.say(doing)
         for line in process.stdout:
             said.append(line)
             if step := STEP.match(line):
-                self.progress.say(f"{doing} {step[1]} of {step[2]}")
+                self.progress.say(name, f"{'building' if step[1] else 'testing'} {step[2]} of {step[3]}")
         return process.wait(), "".join(said)
 
-    def configure(self, folder, build):
-        """Unless it already is, in this very way. Returns what went wrong, or nothing."""
+    def configure(self, folder, name, outcome):
+        """Unless it already is, in this very way."""
+        build = self.runs[name].build
         command = ["meson", "setup", "-Dwerror=true", *build.options, folder, ROOT]
         note, line = folder / "configured-by", f"{build.compiler} {typed(command)}"
-        self.progress.say("configuring")
         if note.is_file() and note.read_text(encoding="utf-8") == line:
-            status, said = self.call(["ninja", "-C", folder, "build.ninja"], build, "configuring")  # a meson.build may have changed
-            return said if status != 0 else ""
-        shutil.rmtree(folder, ignore_errors=True)
-        status, said = self.call(command, build, "configuring")
-        if status != 0:
-            return said
-        note.write_text(line, encoding="utf-8")
-        return ""
-
-    def build(self, folder, run, outcome):
-        """What the tests of the suites need. Goes on after an error, since a check that fails in the compiler is one."""
-        files = needed(folder, run.suites + run.nightly)
-        if not files:
             return
-        command = ["ninja", "-C", folder, "-k", "0", *files]
-        status, said = self.call(command, run.build, "building")
-        steps = FAILED_STEP.findall(said)
-        for compiler, errors in steps:
-            outcome.fail("does not compile", errors, f"cd {typed([folder])} && {compiler}")
-        if status != 0 and not steps:
-            outcome.fail("cannot be built", last_lines(said), typed(command))
+        shutil.rmtree(folder, ignore_errors=True)
+        self.progress.say(name, "configuring")
+        status, said = self.call(command, name)
+        if status == 0:
+            note.write_text(line, encoding="utf-8")
+        else:
+            outcome.fail("cannot be configured", last_lines(said), f"CXX={build.compiler} {typed(command)}")
 
-    def test(self, folder, run, outcome):
+    def test(self, folder, name, outcome):
+        """Meson builds what the tests need, runs them, and keeps what they said."""
+        run = self.runs[name]
         log, points = folder / "meson-logs" / "testlog.json", folder / "meson-logs" / "testlog.junit.xml"
         for file in (log, points):
             file.unlink(missing_ok=True)
-        suites = [f"--suite={suite}" for suite in run.suites + run.nightly]
-        command = ["meson", "test", "-C", folder, "--no-rebuild", *suites]
-        status, said = self.call(command, run.build, "testing")
+        command = ["meson", "test", "-C", folder, *(f"--suite={suite}" for suite in run.suites + run.nightly)]
+        status, said = self.call(command, name)
+        for compiler, errors in FAILED_STEP.findall(said):
+            outcome.fail("does not compile", errors, f"cd {typed([folder])} && {compiler}")
         verdicts = read_points(points)
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []:
             test = json.loads(line)
@@ -115,42 +116,28 @@ class Session:
             table = FIRST_COMMENTS.match(test.get("stdout", ""))[0] if run.shows else ""
             if table:
                 self.progress.print(re.sub("^# ?", "", table, flags=re.MULTILINE).rstrip())
-        if status != 0 and not outcome.failed:
-            outcome.fail("meson test failed", last_lines(said), typed(command))
-        if not outcome.passed + outcome.failed:
-            outcome.fail("nothing was checked", last_lines(said), typed(command))
+        if not outcome.failed and (status != 0 or not outcome.passed):
+            outcome.fail("meson test failed" if status else "nothing was checked", last_lines(said), typed(command))
 
-    def execute(self, name, run):
+    def execute(self, name):
         self.progress.start(name)
-        outcome, folder = Outcome(name), BUILD / run.build.name
-        problem = self.configure(folder, run.build)
-        if problem:
-            outcome.fail("cannot be configured", last_lines(problem), f"meson setup {typed(['--wipe', folder])}")
-        else:
-            self.build(folder, run, outcome)
+        outcome, folder = Outcome(name), BUILD / self.runs[name].build.name
+        self.configure(folder, name, outcome)
         if not outcome.failed:
-            self.test(folder, run, outcome)
-        outcome.seconds = self.progress.finish()
+            self.test(folder, name, outcome)
+        outcome.seconds = self.progress.finish(name)
         self.times[name] = round(outcome.seconds)
-        self.progress.print(line_of(outcome))
-        for detail in outcome.details:
-            self.progress.print(detail)
+        self.progress.print("\n".join([line_of(outcome), *outcome.details]))
         return outcome
 
     def execute_all(self):
-        outcomes = [self.execute(name, run) for name, run in self.runs.items()]
+        """The outcomes, in the order of the runs."""
+        with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
+            lanes = pool.map(lambda names: [self.execute(name) for name in names], self.lanes)
+            outcomes = {outcome.name: outcome for lane in lanes for outcome in lane}
         self.progress.end()
         TIMES.write_text(json.dumps(self.times, indent=1), encoding="utf-8")
-        return outcomes
-
-
-def needed(folder, suites):
-    """The files that tests of these suites need, as Meson knows them."""
-    info = folder / "meson-info"
-    tests, files = (json.loads((info / f"intro-{what}.json").read_text(encoding="utf-8")) for what in ("tests", "targets"))
-    names = {target["id"]: target["filename"] for target in files}
-    wanted = [test for test in tests if any(suite.partition(":")[2] in suites for suite in test["suite"])]
-    return sorted({os.path.relpath(file, folder) for test in wanted for id in test["depends"] for file in names[id]})
+        return [outcomes[name] for name in self.runs]
 
 
 def read_points(junit):
@@ -177,7 +164,7 @@ def count(test, points, outcome):
 
 
 def line_of(outcome):
-    return f"{outcome.name:<20}{outcome.passed:>6} passed{outcome.failed:>5} failed{progress.clock(outcome.seconds):>8}"
+    return f"{outcome.name:<22}{outcome.passed:>6} passed{outcome.failed:>5} failed{progress.clock(outcome.seconds):>8}"
 
 
 def chosen(words):
@@ -208,9 +195,11 @@ def main(words):
     needed_tools = dict.fromkeys(tool for target in found.values() for tool in target.tools)
     tools.bring("build", *needed_tools, *([] if words else ["everything"]), dry_run=dry_run)
     BUILD.mkdir(exist_ok=True)
+    began = time.monotonic()
     outcomes = Session(runs_of(found)).execute_all()
-    print("\n".join(map(line_of, outcomes)))
     passed, failed = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("passed", "failed"))
+    in_all = Outcome("in all, two at a time", passed, failed, time.monotonic() - began)
+    print("\n".join(map(line_of, [*outcomes, in_all])))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

@@ -65,7 +65,7 @@ constexpr void check_in_place(Check& check, const Attention& attention, const au
 }
 
 constexpr Test tests[] = {
-    everywhere("by value, into an output, with the weights, and nothing beside them, down to one token",
+    everywhere("into an output, with the weights, and nothing beside them, down to one token",
                [](Check& check) {
                  check_self_attention(check, layer, plain_rows<1>(x, 0));
                  check_self_attention(check, layer, x);
@@ -106,8 +106,14 @@ constexpr Test tests[] = {
     everywhere("cross-attention; if causal, it is aligned to the top left",
                [](Check& check) {
                  check_forms(check, plain_forward(unmasked, x, memory, other_memory, sees_everything), unmasked, x, memory, other_memory);
-                 check_forms(check, plain_forward(layer, x, memory, memory, sees_the_past), layer, x, memory, memory);
-                 check_forms(check, plain_forward(layer, memory, x, x, sees_the_past), layer, memory, x, x);
+                 check_forward(check, plain_forward(layer, x, memory, memory, sees_the_past).out, layer, x, memory, memory);
+                 check_forward(check, plain_forward(layer, memory, x, x, sees_the_past).out, layer, memory, x, x);
+               }),
+    everywhere("by value: of a sequence, of a batch, in cross-attention",
+               [](Check& check) {
+                 check.same_bits(layer(hidden(x)), plain_forward(layer, x).out);
+                 check.same_bits(layer(hidden(stack(x, other_x))), stack(plain_forward(layer, x).out, plain_forward(layer, other_x).out));
+                 check.same_bits(unmasked(hidden(x), memory, memory), plain_forward(unmasked, x, memory, memory, sees_everything).out);
                }),
     at_run_time("a batch in cross-attention",
                 [](Check& check) {

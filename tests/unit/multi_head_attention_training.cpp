@@ -57,7 +57,6 @@ constexpr void check_generator(Check& check, auto generator) {
 template <AttentionConfig config, std::size_t Tokens = 5>
 constexpr void check_training(Check& check) {
   check_generator<config, Tokens>(check, Mt19937(hidden(123u)));
-  check_generator<config, Tokens>(check, Philox4x32(hidden(std::uint64_t{9}), 40));
 }
 
 constexpr Test tests[] = {
@@ -77,7 +76,11 @@ constexpr Test tests[] = {
                   check_training<with_rates(base, 1.0, 0.0)>(check);
                   check_training<with_rates(base, 0.0, 1.0)>(check);
                 }),
-    everywhere("two short sequences, in the compiler as well", [](Check& check) { check_training<with_rates(base, 0.5, 0.25), 2>(check); }),
+    everywhere("two short sequences from either generator, in the compiler as well",
+               [](Check& check) {
+                 check_generator<with_rates(base, 0.5, 0.25), 2>(check, Mt19937(hidden(123u)));
+                 check_generator<with_rates(base, 0.5, 0.25), 2>(check, Philox4x32(hidden(std::uint64_t{9}), 40));
+               }),
     at_run_time("every other form of forward leaves rates alone, and its weights are those before dropout",
                 [](Check& check) {
                   const auto x = numbers<Matrix<float, 4, 3>>(4);
