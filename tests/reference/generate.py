@@ -1,16 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Writes what PyTorch computes (CPU, float32) as JSON, a line for each tensor: tables.json, the worked example of the specification
-step by step; cases.json, attention of many shapes, each from a seed; dropout.json, the same in training mode.
+step by step; cases.json, attention of many shapes, each from a seed; dropout.json, the same in training mode; and
+../golden/printed.json, the text that PyTorch prints of the worked example.
 
-Needs PyTorch (Debian: python3-torch). Every number has nine significant digits, so that it reads back as the same float32. Every weight
-is drawn the way torch.nn.Linear draws it after torch.manual_seed(seed), in the order in which the modules are built: query, key, value,
-output projection; a weight before its bias. Then come the inputs, and then what dropout draws.
+Needs PyTorch (Debian: python3-torch and libopenblas0). Every number has nine significant digits, so that it reads back as the same
+float32. Every weight is drawn the way torch.nn.Linear draws it after torch.manual_seed(seed), in the order in which the modules are
+built: query, key, value, output projection; a weight before its bias. Then come the inputs, and then what dropout draws.
 """
 import json
 import math
 import pathlib
 import re
+import zlib
 
 import torch
 from torch import nn, softmax, tril, triu
@@ -44,10 +46,10 @@ class Attention(nn.Module):
         return self.residual_dropout(self.out_proj(context)), weights
 
 
-def context_of(modules, **settings):
+def context_of(modules, d_out=2, **settings):
     """Of the inputs, by that many modules, one behind the other; drawn from seed 123."""
     torch.manual_seed(123)
-    return torch.cat([module(INPUTS, INPUTS, INPUTS)[0] for module in [Attention(3, 2, **settings) for _ in range(modules)]], -1)
+    return torch.cat([module(INPUTS, INPUTS, INPUTS)[0] for module in [Attention(3, d_out, **settings) for _ in range(modules)]], -1)
 
 
 def dropped_out(weights):
@@ -109,6 +111,45 @@ def tables():
     }
 
 
+def digits(*values):
+    """What PyTorch prints of each."""
+    return [f"{value.detach()!r}\n" for value in values]
+
+
+def bits(*values):
+    """The same with a checksum, as the journey has it: where something is given, drawn, masked or counted, but not summed."""
+    return [f"{text}crc32 {zlib.crc32(value.detach().contiguous().numpy()):08x}\n" for text, value in zip(digits(*values), values)]
+
+
+def journey(t):
+    """What examples/journey prints, table by table."""
+    of_two = {name: torch.stack([t[f"{name}.context"]] * 2) for name in (
+        "causal_attention", "causal_attention_without_its_mask", "wrapper", "multi_head")}
+    causal_context = t["causal.weights"] @ INPUTS @ t["v2.value.weight_out_in"].T
+    numbered = torch.arange(24.0).view(2, 12)
+    return [
+        *bits(INPUTS), *digits(t["simple.scores"][1], t["simple.scores_of_token_2_normalized_by_sum"], t["simple.weights"][1],
+                               t["simple.weights"][1], t["simple.context"][1], t["simple.scores"], t["simple.weights"], t["simple.context"]),
+        *bits(t["v1.w_query"], t["v1.w_key"], t["v1.w_value"]),
+        *digits(INPUTS @ t["v1.w_query"], t["v1.keys"], t["v1.values"], t["v1.query_of_token_2"], t["v1.scores_of_token_2"][1],
+                t["v1.scores_of_token_2"], t["v1.weights_of_token_2"], t["v1.context"][1], t["v1.context"]),
+        *bits(t["v2.query.weight_out_in"], t["v2.key.weight_out_in"], t["v2.value.weight_out_in"]),
+        *digits(t["v2.scores"], t["v2.weights"], t["v2.context"]),
+        *bits(t["v2.key.weight_out_in"][0, :2]),  # a bias is drawn where the layer without one goes on with the key
+        *bits(t["causal.tril_of_ones"]), *digits(t["causal.weights_times_tril"], t["causal.renormalized"]),
+        *digits(t["causal.scaled_by_half_over_d_k"], t["causal.scaled_by_half_over_d_k.renormalized"]),
+        *digits(t["causal.masked_scores"], t["causal.weights"]), *bits(t["causal.additive_mask_4"]), *digits(of_two["multi_head"]),
+        *bits(t["dropout.of_ones"]), *digits(t["dropout.of_causal_weights"]),
+        *digits(of_two["causal_attention"], of_two["causal_attention_without_its_mask"], of_two["wrapper"]),
+        *digits(t["wrapper_without_its_mask.context"], of_two["multi_head"]),
+        *bits(t["fruit.q"], t["fruit.k"], t["fruit.v"]),
+        *digits(t["fruit.scores"], t["fruit.weights_unscaled"], t["fruit.weights"], t["fruit.context"], t["fruit.context"][:, :2]),
+        *bits(numbered, *numbered.split(4, -1)), *digits(context_of(1, d_out=12, num_heads=3, out_proj=False)[:, 4:8]),
+        *digits(t["v2.weights"], t["causal.weights"], t["v2.context"], causal_context, (t["v2.context"] - causal_context).abs().mean()),
+        *bits(triu(t["causal.weights"], diagonal=1).sum()), *digits(t["v2.weights"].sum(-1), t["causal.weights"].sum(-1)),
+    ]
+
+
 def case(tokens, d_in, d_out, num_heads, causal=True, qkv_bias=False, out_proj=True, out_bias=True, source_tokens=0, *, seed,
          dropout=0.0, residual_dropout=0.0):
     settings = locals()
@@ -127,13 +168,15 @@ def plain(value):
     return "-inf" if value == -math.inf else float(f"{value.item():.9g}")
 
 
-def write(name, values):
-    text = json.dumps(values, default=plain)
+def write(name, values, indent=None):
+    text = json.dumps(values, default=plain, indent=indent)
     lines = re.sub(r'(?<=\]), (?=")|, (?="[\w.]+": \[|\{)', ",\n", text)  # one begins before a tensor, and after it
-    pathlib.Path(__file__).with_name(name).write_text(lines + "\n", encoding="utf-8")
+    (pathlib.Path(__file__).parent / name).write_text(lines + "\n", encoding="utf-8")
 
 
-write("tables.json", tables())
+worked_example = tables()
+write("tables.json", worked_example)
+write("../golden/printed.json", journey(worked_example), indent=0)
 write("cases.json", [
     case(1, 4, 4, 1, seed=1),
     case(2, 3, 2, 2, seed=2),
