@@ -10,50 +10,43 @@ import shlex
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import building  # noqa: E402
 import tap  # noqa: E402
 
 PROGRAM = pathlib.Path("tests", "compiled", "attention")
 COMPARED = ("-m", "-std=", "-fno-", "-fPIC", "-UTINYATTN_PORT", "-DTINYATTN_")
-
-
-def configured(build_type):
-    build = pathlib.Path(tempfile.mkdtemp(dir=folder))
-    building.call(["cmake", "-G", "Ninja", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}", f"-DTINYATTN={ROOT}",
-                   f"-DPROGRAM={ROOT / PROGRAM}.c", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", HERE / "cmake_in_c"], CXX=compiler)
-    return build
+OPTIMIZED = {"-O2", "-O3", "-Os"}
 
 
 def objects(build):
     """Of the library: their sources, the flags that are compared, and whether they are optimized."""
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    commands = [(pathlib.Path(entry["file"]).name, shlex.split(entry["command"])) for entry in entries]
-    return sorted((source, sorted({flag for flag in flags if flag.startswith(COMPARED)}),
-                   [flag for flag in flags if flag.startswith("-O")][-1:] in (["-O2"], ["-O3"], ["-Os"]))
-                  for source, flags in commands if source in ("library.cpp", "choose.cpp", "port.cpp"))
+    commands = [(pathlib.Path(entry["directory"], entry["file"]).resolve(), shlex.split(entry["command"])) for entry in entries]
+    return sorted((source.name, sorted({flag for flag in flags if flag.startswith(COMPARED)}), not OPTIMIZED.isdisjoint(flags))
+                  for source, flags in commands if source.parent == ROOT / "src")
 
 
-def same(ours, meson):
+def answers(program):
+    """Which port is chosen, which can be asked for, and their bits."""
+    return [building.call([program], TINYATTN_PORT=port) for port in ("", *ports)]
+
+
+def same(build_type):
+    build = pathlib.Path(folder, f"build{build_type}")
+    building.call(["cmake", "-G", "Ninja", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}", f"-DTINYATTN={ROOT}",
+                   f"-DPROGRAM={ROOT / PROGRAM}.c", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", ROOT / "tests" / "consumers" / "cmake_in_c"],
+                  CXX=compiler)
+    ours, meson = [objects(build)], [objects(meson_build)]
+    if not build_type:
+        building.call(["cmake", "--build", build])
+        building.call(["ninja", "-C", meson_build, PROGRAM])
+        ours, meson = ours + answers(build / "program"), meson + answers(meson_build / PROGRAM)
     return "" if ours == meson else f"{ours}\ninstead of\n{meson}"
-
-
-def same_flags(build_type):
-    return same(objects(configured(build_type)), objects(meson_build))
-
-
-def same_ports():
-    """Which is chosen, which can be asked for, and their bits."""
-    build = configured("")
-    building.call(["cmake", "--build", build])
-    building.call(["ninja", "-C", meson_build, PROGRAM])
-    return same(*([building.call([program], TINYATTN_PORT=port) for port in ("", *ports)]
-                  for program in (build / "program", meson_build / PROGRAM)))
 
 
 meson_build, compiler, *ports = pathlib.Path(sys.argv[1]), *sys.argv[2:]
 with tempfile.TemporaryDirectory() as folder:
-    tap.report([("the same ports are chosen", same_ports), *(
-        (f"the same flags, build type {kind or 'not given'}", functools.partial(same_flags, kind)) for kind in ("", "Release", "Debug"))])
+    tap.report([("the same flags, ports and bits, if no build type is given", functools.partial(same, "")),
+                *((f"the same flags, build type {kind}", functools.partial(same, kind)) for kind in ("Release", "Debug"))])

@@ -6,50 +6,39 @@
 import functools
 import pathlib
 import re
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-import tap
+import building  # noqa: E402
+import tap  # noqa: E402
 
-LAYER = '#include "footprint/layer.cpp"\n'
-FLAGS = ["-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fshort-enums", "-fno-builtin", "-funsigned-char",
-         "-fmerge-all-constants", "-fsingle-precision-constant", "-flto", "-fwrapv", "-ftrapv", "-fno-common", "-fno-strict-aliasing",
-         "-fstack-protector-strong", "-finstrument-functions", "-fno-jump-tables", "-fshort-wchar", "-fpic"]
-FLAGS_OF_ARM = ["-mslow-flash-data", "-mpure-code", "-mlong-calls", "-ffixed-r9"]
+LAYER = ["-DTINYATTN_FOOTPRINT_LAYER=T1", f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", "/dev/null"]
+FLAGS = ("-ffreestanding -fno-exceptions -fno-rtti -fshort-enums -fno-builtin -funsigned-char -fmerge-all-constants "
+         "-fsingle-precision-constant -flto -fwrapv -ftrapv -fno-common -fno-strict-aliasing -fstack-protector-strong "
+         "-finstrument-functions -fno-jump-tables -fshort-wchar -fpic -mslow-flash-data -mpure-code -mlong-calls").split()
+FIXED_REGISTER = "-mlong-calls -ffixed-r9"  # the first is Arm's alone; elsewhere a compiler needs the register
 
 
-def compiles(command, program):
+def compiles(program, *flags):
     """A port's header may say that it needs other flags."""
-    done = subprocess.run([*command, "-x", "c++", "-"], input=program, capture_output=True, encoding="utf-8", check=False)
-    unsuited = re.search(r'#?error "?(the port .* needs .*)"', done.stderr)
-    if unsuited:
-        return tap.Skip(unsuited[1])
-    return done.stderr[:2000] or ("" if done.returncode == 0 else f"exit status {done.returncode}")
+    status, said = building.attempt([*compiler, *flags, "-x", "c++", "-"], text=program)
+    unsuited = re.search(r'#?error "?(the port .* needs .*)"', said)
+    return tap.Skip(unsuited[1]) if unsuited else said[:2000] or ("" if status == 0 else f"exit status {status}")
 
 
-def headers_alone(folders):
-    """Twice, since an include guard may be missing."""
-    headers = sorted(path.relative_to(folder) for folder in folders for path in pathlib.Path(folder).rglob("*.hpp"))
-    return [(str(header), ["-fsyntax-only"], f"#include <{header}>\n" * 2) for header in headers]
-
-
-def readme():
-    blocks = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    return [(f"block {number} of the README", ["-fsyntax-only"], block) for number, block in enumerate(blocks, 1)]
-
-
-def firmware_flags(compiler):
-    """Those that the compiler has, on its target."""
-    target = subprocess.run([*compiler, "-dumpmachine"], capture_output=True, encoding="utf-8", check=True).stdout
-    listed = FLAGS + (FLAGS_OF_ARM if target.startswith("arm") else [])
-    to_object = ["-DTINYATTN_FOOTPRINT_LAYER=T1", f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", "/dev/null"]
-    return [(flag, [flag, *to_object], LAYER) for flag in listed if not compiles([*compiler, "-Werror", flag, "-fsyntax-only"], "")]
+def layer(*flags):
+    """If the compiler has the flags, for its target."""
+    status, _ = building.attempt([*compiler, *flags, "-fsyntax-only", "-x", "c++", "-"])
+    return compiles('#include "footprint/layer.cpp"\n', *flags, *LAYER) if status == 0 else tap.Skip("the compiler does not have it")
 
 
 separator = sys.argv.index("--")
-folders = sys.argv[1:separator]
+folders = [pathlib.Path(folder) for folder in sys.argv[1:separator]]
 compiler = [*sys.argv[separator + 1:], *(f"-I{folder}" for folder in folders)]
-programs = headers_alone(folders) + readme() + firmware_flags(compiler)
-tap.report([(name, functools.partial(compiles, [*compiler, *arguments], program)) for name, arguments, program in programs])
+headers = sorted(str(header.relative_to(folder)) for folder in folders for header in folder.rglob("*.hpp"))
+blocks = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+programs = {header: f"#include <{header}>\n" * 2 for header in headers}  # twice, since an include guard may be missing
+programs |= {f"block {number} of the README": block for number, block in enumerate(blocks, 1)}
+tap.report([*((name, functools.partial(compiles, program, "-fsyntax-only")) for name, program in programs.items()),
+            *((flags, functools.partial(layer, *flags.split())) for flags in (*FLAGS, FIXED_REGISTER))])

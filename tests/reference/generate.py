@@ -128,8 +128,9 @@ def journey(t):
     causal_context = t["causal.weights"] @ INPUTS @ t["v2.value.weight_out_in"].T
     numbered = torch.arange(24.0).view(2, 12)
     return [
-        *bits(INPUTS), *digits(t["simple.scores"][1], t["simple.scores_of_token_2_normalized_by_sum"], t["simple.weights"][1],
-                               t["simple.weights"][1], t["simple.context"][1], t["simple.scores"], t["simple.weights"], t["simple.context"]),
+        *bits(INPUTS),
+        *digits(t["simple.scores"][1], t["simple.scores_of_token_2_normalized_by_sum"], t["simple.weights"][1], t["simple.weights"][1],
+                t["simple.context"][1], t["simple.scores"], t["simple.weights"], t["simple.context"]),
         *bits(t["v1.w_query"], t["v1.w_key"], t["v1.w_value"]),
         *digits(INPUTS @ t["v1.w_query"], t["v1.keys"], t["v1.values"], t["v1.query_of_token_2"], t["v1.scores_of_token_2"][1],
                 t["v1.scores_of_token_2"], t["v1.weights_of_token_2"], t["v1.context"][1], t["v1.context"]),

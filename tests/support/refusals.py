@@ -8,44 +8,35 @@ FOLDER/README.md says how they are written.
 import functools
 import pathlib
 import re
-import subprocess
 import sys
 
+import building
 import tap
 
 MOST_LINES = 20
 
 
 def programs_in(file):
-    """Name and text of each; the compiler's messages name the file and its lines."""
+    """{name: text}; the compiler's messages name the file and its lines."""
     prelude, *parts = re.split(r"^// --- (?=\w+:)", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    first_line = 1 + prelude.count("\n")
+    made, line = {}, 1 + prelude.count("\n")
     for part in parts:
-        yield part.partition(":")[0], f'#line 1 "{file}"\n{prelude}#line {first_line} "{file}"\n// --- {part}'
-        first_line += part.count("\n")
-
-
-def stated(program, what, default=""):
-    found = re.search(rf"^// {what}: (.+)$", program, re.MULTILINE)
-    return found.group(1).strip() if found else default
+        made[part.partition(":")[0]] = f'#line 1 "{file}"\n{prelude}#line {line} "{file}"\n// --- {part}'
+        line += part.count("\n")
+    return made
 
 
 def refuse(program, compiler):
-    sentence = stated(program, "expect")
-    if not sentence:
-        return "no line says what to expect"
-    command = [*compiler, *stated(program, "arguments").split(), "-fsyntax-only", "-x", "c++", "-"]
-    done = subprocess.run(command, input=program, capture_output=True, encoding="utf-8", check=False)
-    if done.returncode == 0:
-        return "it compiles"
-    said = done.stderr.splitlines()
-    if len(said) >= int(stated(program, "lines", MOST_LINES)):
-        return f"{len(said)} lines"
-    errors = [line for line in said if re.search(r"\berror:", line)]
-    return "" if errors and sentence in errors[0] else "\n".join([f"expected: {sentence}", *(errors or said)[:10]])
+    stated = {"arguments": "", "lines": MOST_LINES} | dict(re.findall(r"^// (expect|arguments|lines): (.+)$", program, re.MULTILINE))
+    status, said = building.attempt([*compiler, *stated["arguments"].split(), "-fsyntax-only", "-x", "c++", "-"], text=program)
+    lines = said.splitlines()
+    if status == 0 or len(lines) >= int(stated["lines"]):
+        return f"it compiles, or says too much: {len(lines)} lines"
+    errors = [line for line in lines if re.search(r"\berror:", line)]
+    return "" if errors and stated["expect"] in errors[0] else "\n".join([f"expected: {stated['expect']}", *(errors or lines)[:10]])
 
 
 separator = sys.argv.index("--")
-named = sys.argv[2:separator]
-programs = [program for file in sorted(pathlib.Path(sys.argv[1]).glob("*.cpp")) for program in programs_in(file)]
-tap.report([(name, functools.partial(refuse, text, sys.argv[separator + 1:])) for name, text in programs if not named or name in named])
+named, compiler = sys.argv[2:separator], sys.argv[separator + 1:]
+programs = {name: text for file in sorted(pathlib.Path(sys.argv[1]).glob("*.cpp")) for name, text in programs_in(file).items()}
+tap.report([(name, functools.partial(refuse, text, compiler)) for name, text in programs.items() if not named or name in named])
