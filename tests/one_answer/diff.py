@@ -2,8 +2,8 @@
 """Where two targets part: the first workload, output and element in which their bits differ. See tests/diff."""
 import sys
 
+import cells  # first: it says where the others are
 import answers
-import cells
 import building
 
 
@@ -23,13 +23,11 @@ def main(folder, *arguments):
     build = building.Build(folder)
     files = [row_of(target).add_to(build, " ".join(["-O2", cells.FUSED, *flags])) for target in (one, other)]
     build.demand()
-    (_, expected), (_, computed) = (answers.read(file.read_text(encoding="utf-8")) for file in files)
+    expected, computed = (answers.read(file.read_text(encoding="utf-8"))[1] for file in files)
     both = [workload for workload in expected if workload in computed and answers.TOO_LARGE not in (expected[workload], computed[workload])]
-    differing = {workload: said for workload in both if (said := answers.difference(computed[workload], expected[workload]))}
+    differing = {workload: said for workload in both if (said := answers.problem_of(computed[workload], expected[workload], False))}
     print(f"{other} instead of {one}: {len(differing)} of {len(both)} workloads differ" if differing
-          else f"the same bits in {len(both)} workloads")
-    for workload, said in differing.items():
-        print(f"{workload}: {said}")
+          else f"the same bits in {len(both)} workloads", *map(": ".join, differing.items()), sep="\n")
     sys.exit(bool(differing))
 
 
