@@ -8,7 +8,6 @@
 import json
 import pathlib
 import sys
-import textwrap
 
 HEADER = """\
 // SPDX-License-Identifier: MIT
@@ -30,13 +29,12 @@ namespace {namespace} {{
 
 CASE = """
 struct Case{number} {{
-  static constexpr char name[] = "tokens {tokens}{source}, {d_in} -> {d_out}, heads {num_heads}{mask}, seed {seed}";
+  static constexpr char name[] = "{tokens} x {source_tokens} tokens, {d_in} -> {d_out}, {num_heads} heads, causal {causal}, seed {seed}";
   static constexpr tinyattn::AttentionConfig config{{{config}}};
   static constexpr bool is_cross = {is_cross};
-  static constexpr std::size_t tokens = {tokens};
-  static constexpr std::size_t source_tokens = {source_tokens};
+  static constexpr std::size_t tokens = {tokens}, source_tokens = {source_tokens};
   static constexpr std::uint32_t seed = {seed};
-  {tensors}
+{tensors}
 }};"""
 
 CONFIG = "d_in d_out context_length num_heads causal qkv_bias out_proj out_bias dropout residual_dropout".split()
@@ -50,27 +48,20 @@ def flat(value):
     return [element for part in value for element in flat(part)] if isinstance(value, list) else [value]
 
 
-def literal(value):
-    return "-std::numeric_limits<float>::infinity()" if value == "-inf" else f"{value}f"
-
-
 def constant(name, value):
     if not isinstance(value, list):
         return f"constexpr {'double' if isinstance(value, float) else 'std::uint32_t'} {name} = {value};"
-    literals = textwrap.fill(", ".join(map(literal, flat(value))), 120)
-    return f"constexpr tinyattn::Tensor<float, {str(shape(value))[1:-1]}> {name}{{{{{literals}}}}};"
+    literals = ["-std::numeric_limits<float>::infinity()" if element == "-inf" else f"{element}f" for element in flat(value)]
+    return f"constexpr tinyattn::Tensor<float, {str(shape(value))[1:-1]}> {name}{{{{{', '.join(literals)}}}}};"
 
 
 def struct_of(number, case):
-    is_cross = "memory" in case
     source_tokens = case["source_tokens"] or case["tokens"]
-    config = {**case, "context_length": max(case["tokens"], source_tokens)}
-    tensors = ["static " + constant(name, value) for name, value in case.items() if isinstance(value, list)]
-    return CASE.format_map({
-        **case, "number": number, "source_tokens": source_tokens, "is_cross": str(is_cross).lower(),
-        "source": f" against {source_tokens}" if is_cross else "", "mask": ", causal" if case["causal"] else "",
-        "config": ", ".join(f".{field} = {json.dumps(config[field])}" for field in CONFIG),
-        "tensors": "\n  ".join(tensors + ([] if is_cross else ["static constexpr const auto& memory = x;"]))})
+    values = case | {"number": number, "source_tokens": source_tokens, "context_length": max(case["tokens"], source_tokens),
+                     "is_cross": "memory" in case}
+    stated = {name: json.dumps(value) for name, value in values.items()}
+    tensors = [f"  static {constant(name, value)}" for name, value in case.items() if isinstance(value, list)]
+    return CASE.format_map(stated | {"config": ", ".join(f".{field} = {stated[field]}" for field in CONFIG), "tensors": "\n".join(tensors)})
 
 
 source, to = map(pathlib.Path, sys.argv[1:])
