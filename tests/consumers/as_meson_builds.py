@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The compiled library as CMake builds it, for a project of C alone, beside that of Meson.
+"""CMake builds the compiled library for a project of C alone, of the objects and with the flags that Meson has.
 
-    as_meson_builds.py MESON_BUILD COMPILER PORT...
+    as_meson_builds.py MESON_BUILD COMPILER
 """
-import functools
 import json
 import pathlib
 import shlex
@@ -15,7 +14,6 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import building  # noqa: E402
 import tap  # noqa: E402
 
-PROGRAM = pathlib.Path("tests", "compiled", "attention")
 COMPARED = ("-m", "-std=", "-fno-", "-fPIC", "-UTINYATTN_PORT", "-DTINYATTN_")
 OPTIMIZED = {"-O2", "-O3", "-Os"}
 
@@ -28,25 +26,15 @@ def objects(build):
                   for source, flags in commands if source.parent == ROOT / "src")
 
 
-def answers(program):
-    """Which port is chosen, which can be asked for, and their bits."""
-    return [building.call([program], TINYATTN_PORT=port) for port in ("", *ports)]
+def same(build_type, meson_build, compiler):
+    with tempfile.TemporaryDirectory() as build:
+        building.call(["cmake", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}", f"-DTINYATTN={ROOT}", "-DPROGRAM=../program.c",
+                       "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", ROOT / "tests" / "consumers" / "cmake_in_c"], CXX=compiler)
+        if not build_type:
+            building.call(["cmake", "--build", build])
+            building.call([pathlib.Path(build, "program")])
+        ours, mesons = objects(pathlib.Path(build)), objects(pathlib.Path(meson_build))
+    return "" if ours == mesons and ours else f"{ours}\ninstead of\n{mesons}"
 
 
-def same(build_type):
-    build = pathlib.Path(folder, f"build{build_type}")
-    building.call(["cmake", "-G", "Ninja", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}", f"-DTINYATTN={ROOT}",
-                   f"-DPROGRAM={ROOT / PROGRAM}.c", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", ROOT / "tests" / "consumers" / "cmake_in_c"],
-                  CXX=compiler)
-    ours, meson = [objects(build)], [objects(meson_build)]
-    if not build_type:
-        building.call(["cmake", "--build", build])
-        building.call(["ninja", "-C", meson_build, PROGRAM])
-        ours, meson = ours + answers(build / "program"), meson + answers(meson_build / PROGRAM)
-    return "" if ours == meson else f"{ours}\ninstead of\n{meson}"
-
-
-meson_build, compiler, *ports = pathlib.Path(sys.argv[1]), *sys.argv[2:]
-with tempfile.TemporaryDirectory() as folder:
-    tap.report([("the same flags, ports and bits, if no build type is given", functools.partial(same, "")),
-                *((f"the same flags, build type {kind}", functools.partial(same, kind)) for kind in ("Release", "Debug"))])
+tap.report([(f"build type {kind or 'not given'}", same, kind, *sys.argv[1:]) for kind in ("", "Release", "Debug")])

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Plants two ports in a copy of the tree: a header and a rung of the ladder each, and nothing else. Whatever has a list of ports must
 have them then. And what is wrong with a port must be found."""
-import functools
 import pathlib
 import re
 import shutil
@@ -73,4 +72,4 @@ with tempfile.TemporaryDirectory() as folder:
     for name, text in {"native": native, **{port: HEADER.format(port) for port in ("planted", "unknown")}}.items():
         (ports / f"{name}.hpp").write_text(text, encoding="utf-8")
     building.call(["meson", "setup", "-Dexamples=disabled", "build"], folder=folder, CXX="g++")
-    tap.report([(name, functools.partial(check, folder, *row)) for name, row in CHECKS.items()])
+    tap.report([(name, check, folder, *row) for name, row in CHECKS.items()])

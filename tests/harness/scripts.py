@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tests/run, examples/run and tests/bench say of themselves, what they would install, and as whom: `sudo`, `apt-get` and what looks
 at users are played here."""
-import functools
 import itertools
 import os
 import pathlib
@@ -39,16 +38,16 @@ def more_for_more(*commands):
     return "" if "meson" in needs[0] and all(less < more for less, more in itertools.pairwise(needs)) else str(needs)
 
 
-def plays(command, status, said, called, terminal=False, **played):
-    """The status, and patterns of what is said and of all the calls that were noted."""
+def plays(played, command, status, said, called):
+    """The status, and patterns of what is said and of all the calls that were noted. What is played may say that there is a terminal."""
     with tempfile.TemporaryDirectory() as folder:
-        for tool, script in {**PLAYED, **played}.items():
+        for tool, script in (PLAYED | played).items():
             file = pathlib.Path(folder, tool)
             file.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
             file.chmod(0o755)
         calls = pathlib.Path(folder, "calls.txt")
         calls.touch()
-        way = ["script", "-qec", command, os.devnull] if terminal else ["setsid", "-w", *command.split()]
+        way = ["script", "-qec", command, os.devnull] if "terminal" in played else ["setsid", "-w", *command.split()]
         found = building.attempt(way, PATH=f"{folder}:{os.environ['PATH']}", CALLS=str(calls), SUDO_UID="1000")
         noted = calls.read_text(encoding="utf-8")
     holds = found[0] == status and re.search(said, found[1]) and re.fullmatch(called, noted, re.DOTALL)
@@ -65,7 +64,7 @@ def tests_under_sudo():
 
 
 boards = "".join(rf"(?=.*^  {board} )" for board in building.boards())
-tap.report([(name, functools.partial(*check)) for name, *check in [
+tap.report([
     *((f"{script} {option}", says, f"{script} {option}", 0, f"{script} ")
       for script in ("tests/run", "examples/run", "tests/bench") for option in ("-h", "--help")),
     ("a list of the targets, boards too", says, "tests/run --list", 0, boards),
@@ -74,13 +73,13 @@ tap.report([(name, functools.partial(*check)) for name, *check in [
     ("a board that there is not", says, "examples/run c m7", 2, "^no such .* there are: .*microbit"),
     ("less is installed for less", more_for_more, "examples/run --dry-run digits host", "tests/run --dry-run host", "tests/run --dry-run"),
     ("and for examples", more_for_more, "examples/run --dry-run digits host", "examples/run --dry-run digits", "tests/run --dry-run"),
-    ("sudo cannot ask without a terminal", plays, "ports/toolchain clang", 1, "from a terminal", "(?!.*apt-get).*"),
-    ("sudo asks in a terminal, and the size is said", functools.partial(plays, terminal=True), "ports/toolchain clang", 0,
+    ("sudo cannot ask without a terminal", plays, {}, "ports/toolchain clang", 1, "from a terminal", "(?!.*apt-get).*"),
+    ("sudo asks in a terminal, and the size is said", plays, {"terminal": ""}, "ports/toolchain clang", 0,
      "12 packages, 34.5 MB to download, 123 MB on disk", ".*sudo -v\n.*sudo env .* install .*libclang-rt-dev\n.*"),
-    ("root needs no sudo", functools.partial(plays, id="echo 0"), "ports/toolchain clang", 0, "",
+    ("root needs no sudo", plays, {"id": "echo 0"}, "ports/toolchain clang", 0, "",
      "(?!.*sudo).* install .*libclang-rt-dev\n.*"),
-    ("a build of another user", functools.partial(plays, find="echo build/gcc"), "ports/toolchain clang", 1, "build/gcc belongs to", ""),
-    ("an example under sudo is built as the user", functools.partial(plays, id="echo 0"), "examples/run c host", 0, "",
+    ("a build of another user", plays, {"find": "echo build/gcc"}, "ports/toolchain clang", 1, "build/gcc belongs to", ""),
+    ("an example under sudo is built as the user", plays, {"id": "echo 0"}, "examples/run c host", 0, "",
      "(?!.*sudo.*sudo).*sudo -u #1000 -- examples/run c host\n"),
     ("so are tests", tests_under_sudo),
-]])
+])

@@ -3,7 +3,6 @@
 
     compiles.py HEADER_FOLDER... -- COMPILER ARGUMENT...
 """
-import functools
 import pathlib
 import re
 import sys
@@ -40,5 +39,5 @@ headers = sorted(str(header.relative_to(folder)) for folder in folders for heade
 blocks = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 programs = {header: f"#include <{header}>\n" * 2 for header in headers}  # twice, since an include guard may be missing
 programs |= {f"block {number} of the README": block for number, block in enumerate(blocks, 1)}
-tap.report([*((name, functools.partial(compiles, program, "-fsyntax-only")) for name, program in programs.items()),
-            *((flags, functools.partial(layer, *flags.split())) for flags in (*FLAGS, FIXED_REGISTER))])
+tap.report([*((name, compiles, program, "-fsyntax-only") for name, program in programs.items()),
+            *((flags, layer, *flags.split()) for flags in (*FLAGS, FIXED_REGISTER))])

@@ -41,7 +41,7 @@ def main(folder, every):
         crc = answers.crc("".join(computed.get(workload, "") for workload in finite))
         note = "  <-- not one answer" if any(possible) else ""
         print(f"# {row.name:<32}{options:<24}{port:<10}{crc}  {possible.count('')} of {len(possible)}{note}")
-    tap.report([(name, lambda problem=problem: problem) for name, problem in tests.items()])
+    tap.report([(name, lambda problem: problem, problem) for name, problem in tests.items()])
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ def print_point(number, name, problem):
 
 
 def report(checks):
-    """checks: a list of (name, function); the function returns what is wrong, or "", or a Skip. Exits with the verdict."""
+    """checks: a list of (name, function, argument...); the function returns what is wrong, or "", or a Skip. Exits with the verdict."""
     print(f"1..{len(checks)}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = list(pool.map(lambda check: check[1](), checks))
-    for number, ((name, _), problem) in enumerate(zip(checks, problems), 1):
+        problems = list(pool.map(lambda check: check[1](*check[2:]), checks))
+    for number, ((name, *_), problem) in enumerate(zip(checks, problems), 1):
         print_point(number, name, problem)
     sys.exit(not checks or any(problem and not isinstance(problem, Skip) for problem in problems))
