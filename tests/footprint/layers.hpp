@@ -19,7 +19,7 @@ using Output = Matrix<float, config.context_length, config.d_out>;
 
 }  // namespace tinyattn::footprint
 
-// The call that a firmware makes: in layer.cpp that of the layer, in empty.c nothing. What the two images differ by is what
+// The call that a firmware makes: in layer.cpp that of the layer, without it nothing. What the two images differ by is what
 // the layer brings.
 extern "C" void attend(const tinyattn::footprint::Layer& layer, const tinyattn::footprint::Input& x, tinyattn::footprint::Output& out,
                        tinyattn::footprint::Layer::Workspace& workspace) noexcept;
