@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The processor's time that compilers take for the bare headers, for a layer and for ten in one unit."""
+import functools
 import os
-import random
 import re
 import statistics
 
@@ -12,26 +12,21 @@ from rows import PROGRAMS, T1
 HEADERS = ("-include", "tinyattn/tinyattn.hpp", "-x", "c++", os.devnull)
 LAYER = (PROGRAMS / "tinyattn.cpp", *T1.flags())
 TEN_LAYERS = (building.ROOT / "tests" / "compiled" / "firmware.cpp", "-DSHAPES=10")
+M4F = " ".join(building.board("mps2-an386").cpp)
 FAST = ("g++ -O3 -march=native", "clang++ -O3 -march=native")
-# {(what, by what): the command}
 UNITS = {
-    **{("headers", compiler): (*compiler.split(), *HEADERS) for compiler in ("g++ -O0", "clang++ -O0")},
-    **{("T1", compiler): (*compiler.split(), *LAYER) for compiler in ("g++ -O2", *FAST)},
-    ("T1", "M4F -Os"): (*building.board("mps2-an386").cpp, "-Os", *LAYER),
-    **{("ten layers", compiler): (*compiler.split(), *TEN_LAYERS) for compiler in FAST},
+    **{f"headers, {compiler}": (*compiler.split(), *HEADERS) for compiler in ("g++ -O0", "clang++ -O0")},
+    **{f"T1, {compiler}": (*compiler.replace("M4F", M4F).split(), *LAYER) for compiler in ("g++ -O2", *FAST, "M4F -Os")},
+    **{f"ten layers, {compiler}": (*compiler.split(), *TEN_LAYERS) for compiler in FAST},
 }
 
 
 def bench(options):
-    """Trees take turns. Ten layers do in every third round only, and take the longest all the same."""
-    names = [name for name in UNITS if re.search(options.filter, " ".join(name))]
-    if not names:
+    tasks = {(name, "processor time", whose): functools.partial(building.processor_seconds, [
+                 *command, *building.language(tree), *options.flags.split(), "-c", "-o", os.devnull])
+             for name, command in UNITS.items() if re.search(options.filter, name) for whose, tree in options.trees.items()}
+    if not tasks:
         raise building.Failed("no unit of that name")
-    samples = [{name: [] for name in names} for _ in options.trees]
-    for turn in range(options.rounds or 15):
-        for name in (name for name in names if turn % 3 == 0 or name[0] != "ten layers"):
-            for tree, its_samples in random.sample(list(zip(options.trees, samples)), len(samples)):
-                command = [*UNITS[name], *building.language(tree), *options.flags.split(), "-c", "-o", os.devnull]
-                its_samples[name].append(building.processor_seconds(command))
-    tables.print_table(["", "", "processor time"], [[*name, f"{statistics.median(taken):.3f} s"] for name, taken in samples[0].items()])
+    samples = tables.take_turns(tasks, options.rounds or 5)
+    tables.print_ours(samples, lambda _row, _column, its: f"{statistics.median(its):.3f} s")
     tables.print_beside(samples, " s")

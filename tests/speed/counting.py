@@ -19,52 +19,48 @@ MACHINES = {
     "AArch64": lambda: building.linux("aarch64"),
     "ARMv7 NEON": lambda: building.linux("armv7"),
 }
-NOTHING = Row("call", "call of nothing", "Nothing")
+NOTHING = Row("call of nothing", "Nothing")
 
 
-def count(title, level, rows, flags, tree):
-    """{row: instructions}, less what a call of nothing takes."""
-    build = building.Build(FOLDER / "boards" / re.sub(r"\W+", "-", title + level))
+def run(build, machine, name, rows, *flags):
+    """What the rows print there, and the plugin among them."""
     counter = build.compile(building.host(), PROGRAMS / "counter.cpp", "-std=c++20", "-O2", "-fPIC")
     plugin = build.link(building.host(), "counter", [counter], "-shared")
-    machine, flags = MACHINES[title](), (*building.language(tree), level, *flags)
     objects = [build.compile(machine, PROGRAMS / "tinyattn.cpp", *flags, *row.flags()) for row in (NOTHING, *rows)]
     main = build.compile(machine, PROGRAMS / "counted.cpp", *flags, "-fhosted")  # without, Clang's main is a function like any other
-    program = build.link(machine, "counted", [main, *objects, *build.support(machine)])
+    program = build.link(machine, re.sub(r"\W+", "-", name), [main, *objects, *build.support(machine)])
     qemu, *arguments = machine.wrapper
     command = [qemu, "-d", "plugin", "-plugin", plugin, *arguments, program]  # in user mode QEMU reads symbols only if it logs
-    said = build.step("run", program.with_suffix(".txt"), [program, plugin], command)
-    build.demand()
+    return build.step("run", program.with_suffix(".txt"), [program, plugin], command)
+
+
+def instructions(said, rows):
+    """Of each row, less what a call of nothing takes."""
     lines = said.read_text(encoding="utf-8").splitlines()
     names, counts = ([line for line in lines if line.isdigit() == is_count] for is_count in (False, True))
     found = dict(zip(names, map(int, counts), strict=True))
-    return {row: found[row.name] - found[NOTHING.name] for row in rows}
+    return [found[row.name] - found[NOTHING.name] for row in rows]
 
 
-def cell(row, title, instructions):
-    figure, most = instructions if row.operation == "attention" else instructions / row.work, CORES[row].get(title)
-    shown = instructions if row.operation == "attention" else f"{figure:#.3g}"
-    return f"{shown} {'≤' if figure <= most else '>'} {most}" if most else str(shown)
+def cell(row, title, samples):
+    figure = samples[0] if row.is_a("attention") else float(f"{samples[0] / row.work:.3g}")
+    most = CORES[row].get(title.removesuffix(", clang"))
+    return f"{figure} {'≤' if figure <= most else '>'} {most}" if most else str(figure)
 
 
 def bench(options):
-    rows, problems = chosen(CORES, options), []
+    rows, build = chosen(CORES, options), building.Build(FOLDER / "boards")
     titles = options.core or [title for title in MACHINES if "clang" not in title or shutil.which(CLANG)]
-    counted = {}  # {(core, level): for each tree, {row: instructions}}
-    for level, title in itertools.product([f"-O{level}" for level in options.level], titles):
-        try:
-            counted[title, level] = [count(title, level, rows, options.flags.split(), tree) for tree in options.trees]
-        except building.Failed as problem:
-            problems.append(f"{title} {level}: {problem}")
-    for level in dict.fromkeys(level for _, level in counted):
-        of_level = {title: ours for (title, its_level), (ours, *_) in counted.items() if its_level == level}
-        print(f"Instructions at {level}: of a multiply-add, of an element, of a whole layer; ≤ or > what it shall take at most")
-        tables.print_table(["", *of_level],
-                           [[row.name, *(cell(row, title, ours[row]) for title, ours in of_level.items())] for row in rows])
+    machines = {title: MACHINES[title]() for title in titles}
+    runs = {(level, title, whose): run(build, machines[title], f"{title} {level} {whose}", rows,
+                                       *building.language(tree), f"-O{level}", *options.flags.split())
+            for level, title, (whose, tree) in itertools.product(options.level, machines, options.trees.items())}
+    build.demand()
+    for level in options.level:
+        print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer; ≤ or > what it shall take at most")
+        samples = {(row, title, whose): [count] for (its_level, title, whose), said in runs.items() if its_level == level
+                   for row, count in zip(rows, instructions(said, rows))}
+        tables.print_ours(samples, cell)
+        tables.print_beside(samples)
         print()
-    if counted:
-        print(f"By {tables.compilers(*(MACHINES[title]().cpp[0] for title, _ in counted))}, counted by QEMU.")
-    tables.print_beside([{(*key, row.name): [of_trees[i][row]] for key, of_trees in counted.items() for row in rows}
-                         for i in range(len(options.trees))])
-    if problems:
-        raise building.Failed("\n".join(problems))
+    print(f"By {tables.compilers(machine.cpp[0] for machine in machines.values())}, counted by QEMU.")

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Times the row that the argument names. Prints an empty line when it is prepared; then, for each line that it reads, the
-// nanoseconds of a call and the roof in GFLOP/s. The roof is timed right before and after, so that both meet the same clock
-// and the same neighbours. All times are of the thread's processor time.
+// Times the row that the argument names. Prints the nanoseconds of a call and the roof in GFLOP/s, which is timed right before and
+// after, so that both meet the same clock and the same neighbours. All times are of the thread's processor time.
 #include "roof.hpp"
 #include "row.hpp"
 
@@ -35,7 +34,6 @@ std::size_t calls_of_a_sample(const Row& row) {
 }
 
 void print_sample(const Row& row, std::size_t calls) {
-  if (calls > 1) row.once();  // what else ran meanwhile had the caches
   double operations = 0.0;
   const auto compute_roof = [&] { operations += multiply_add_in_registers(300000); };  // about half a millisecond
   const double before = seconds_of(compute_roof);
@@ -50,10 +48,7 @@ int main(int argc, char** argv) {
   const Row* row = tinyattn::bench::rows;
   while (row != nullptr && (argc != 2 || std::string_view(row->name) != argv[1])) row = row->next;
   if (row == nullptr) return 1;
-  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   row->prepare();
-  const std::size_t calls = calls_of_a_sample(*row);
-  std::puts("");
-  while (std::getchar() == '\n') print_sample(*row, calls);
+  print_sample(*row, calls_of_a_sample(*row));
   return 0;
 }
