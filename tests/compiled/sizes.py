@@ -2,7 +2,6 @@
 """What attention layers of 1 to 16 usual shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled library."""
 import dataclasses
 import functools
-import itertools
 import pathlib
 import shutil
 import sys
@@ -14,47 +13,37 @@ import building  # noqa: E402
 import contents  # noqa: E402
 import tap  # noqa: E402
 
-COUNTS = [1, 4, 8, 16]
-LEVELS = ["-Os", "-O2"]
-WAYS = ["headers", "compiled"]
+COUNTS = (1, 4, 8, 16)
+WAYS = {"headers": (), "compiled": ("-DCOMPILED",)}
+LEVELS = ("-Os", "-O2")
+MACHINE = dataclasses.replace(building.board("mps2-an386"), libraries=("-lgcc",))  # without a memory map: sixteen are more than RAM
 
 
-def measure_all(tree, counts):
-    """{(level, way): {count of shapes: bytes}}, of the library of a tree: images without startup code and a memory map."""
-    machine = dataclasses.replace(building.board("mps2-an386"), libraries=("-lgcc",))
-    images = {row: {} for row in itertools.product(LEVELS, WAYS)}
-    with tempfile.TemporaryDirectory() as folder:
-        build = building.Build(folder)
-        memory = [build.compile(machine, source, *flags) for source, flags in machine.support if source.name == "memory.c"]
-        for (level, way), count in itertools.product(images, counts):
-            flags = (*building.language(tree), level)
-            used = ["-DCOMPILED"] if way == "compiled" else []
-            objects = [build.compile(machine, HERE / "firmware.cpp", *flags, f"-DSHAPES={count}", *used), *memory]
-            if used:
-                objects.append(build.compile(machine, tree / "src" / "library.cpp", *flags))
-            images[level, way][count] = build.link(machine, f"{way}{level}{count}", objects, "-Wl,--entry=entry")
-        build.demand()
-        return {row: {count: contents.flash(machine, image) for count, image in its.items()} for row, its in images.items()}
+def link(build, level, way, count):
+    """An image from which the linker drops all that is not called, startup code too."""
+    flags = (*building.language(), level)
+    objects = [build.compile(MACHINE, HERE / "firmware.cpp", *flags, f"-DSHAPES={count}", *WAYS[way]),
+               build.compile(MACHINE, building.ROOT / "src" / "library.cpp", *flags), *build.support(MACHINE)]
+    return build.link(MACHINE, f"{way}{level}{count}", objects, "-Wl,--entry=entry")
 
 
 def pays(sizes, level):
     """All shapes share the kernels: another costs little more than its call, least of all with the library."""
-    headers, compiled = (sizes[level, way][16] for way in WAYS)
-    another_by_headers, another_compiled = ((sizes[level, way][16] - sizes[level, way][4]) / 12 for way in WAYS)
+    (*_, headers), (*_, compiled) = (sizes[level, way] for way in WAYS)
+    another_by_headers, another_compiled = ((sixteen - four) / 12 for _, four, _, sixteen in (sizes[level, way] for way in WAYS))
     if compiled < headers and another_compiled < 200 and another_by_headers < 300:
         return ""
     return f"{compiled} bytes against {headers}; another shape costs {another_compiled:.0f} against {another_by_headers:.0f}"
 
 
-def main():
-    if not shutil.which("arm-none-eabi-g++"):
-        tap.report([("sizes", lambda: tap.Skip("there is no arm-none-eabi-g++"))])
-    sizes = measure_all(building.ROOT, COUNTS)
-    print(f"# flash of a Cortex-M4F, bytes\n# {'shapes':<20}" + "".join(f"{count:>8}" for count in COUNTS))
-    for (level, way), of_counts in sizes.items():
-        print(f"# {f'{way}, {level}':<20}" + "".join(f"{size:>8}" for size in of_counts.values()))
-    tap.report([(f"sixteen shapes at {level}", functools.partial(pays, sizes, level)) for level in LEVELS])
-
-
-if __name__ == "__main__":
-    main()
+if not shutil.which("arm-none-eabi-g++"):
+    tap.report([("sizes", lambda: tap.Skip("there is no arm-none-eabi-g++"))])
+with tempfile.TemporaryDirectory() as folder:
+    tree = building.Build(folder)
+    images = {(of_level, of_way): [link(tree, of_level, of_way, shapes) for shapes in COUNTS] for of_level in LEVELS for of_way in WAYS}
+    tree.demand()
+    flash = {row: [contents.flash(MACHINE, image) for image in its_images] for row, its_images in images.items()}
+print(f"# flash of a Cortex-M4F, bytes\n# {'shapes':<20}" + "".join(f"{shapes:>8}" for shapes in COUNTS))
+for (of_level, of_way), its_sizes in flash.items():
+    print(f"# {f'{of_way}, {of_level}':<20}" + "".join(f"{size:>8}" for size in its_sizes))
+tap.report([(f"sixteen shapes at {of_level}", functools.partial(pays, flash, of_level)) for of_level in LEVELS])
