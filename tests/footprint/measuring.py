@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds an attention layer into the firmware of a board, and measures what it adds.
-
-    build = building.Build(folder)
-    layers = [measuring.Layer(build, case) for case in measuring.CASES]
-    build.demand()
-    costs = {layer.case: layer.cost() for layer in layers}
-"""
+"""Builds an attention layer into the firmware of a board, and measures what it adds."""
 import pathlib
 import re
 import typing

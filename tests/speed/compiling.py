@@ -6,11 +6,11 @@ import re
 import statistics
 
 import building
+import rows
 import tables
-from rows import PROGRAMS, T1
 
 HEADERS = ("-include", "tinyattn/tinyattn.hpp", "-x", "c++", os.devnull)
-LAYER = (PROGRAMS / "tinyattn.cpp", *T1.flags())
+LAYER = (rows.PROGRAMS / "tinyattn.cpp", *rows.flags("attention T1"))
 TEN_LAYERS = (building.ROOT / "tests" / "compiled" / "firmware.cpp", "-DSHAPES=10")
 M4F = " ".join(building.board("mps2-an386").cpp)
 FAST = ("g++ -O3 -march=native", "clang++ -O3 -march=native")

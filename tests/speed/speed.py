@@ -21,6 +21,13 @@ JOBS = {
 }
 
 
+def checkout(folder):
+    tree = pathlib.Path(folder).resolve()
+    if not (tree / "include" / "tinyattn").is_dir():
+        raise argparse.ArgumentTypeError(f"{folder} is no checkout of this project: it lacks include/tinyattn")
+    return tree
+
+
 def arguments():
     cores = counting.MACHINES
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
@@ -28,7 +35,7 @@ def arguments():
     parser.add_argument("--only", choices=["matmul", "softmax", "attention"], help="rows of one operation")
     parser.add_argument("--filter", default="", metavar="REGEX", help="rows whose names match, such as 'T[1-3]$' or '64'")
     parser.add_argument("--flags", default="", help="more compiler flags, as in --flags='-O3 -funroll-loops'")
-    parser.add_argument("--beside", metavar="FOLDER", help="another checkout: ratios to its figures")
+    parser.add_argument("--beside", type=checkout, metavar="FOLDER", help="another checkout: ratios to its figures")
     parser.add_argument("--rounds", type=int, help="of the host's rows (30), of compilers (5) or of ways (15)")
     parser.add_argument("--dry-run", action="store_true", help="say what would be installed")
     parser.add_argument("--compiler", nargs="+", default=["g++"], help="host: a column for each, such as g++ clang++")
@@ -39,22 +46,13 @@ def arguments():
     return parser.parse_args()
 
 
-def trees(folder):
-    """{whose: tree}: this one, and that in the folder if there is one."""
-    if folder is None:
-        return {"ours": building.ROOT}
-    if not (pathlib.Path(folder) / "include" / "tinyattn").is_dir():
-        raise building.Failed(f"{folder} is no checkout of this project: it lacks include/tinyattn")
-    return {"ours": building.ROOT, "beside": pathlib.Path(folder).resolve()}
-
-
 def main():
     options = arguments()
     bench, its_tools = JOBS[options.what]
     clang, peers = ["clang"] * ("clang++" in options.compiler), ["peers"] * options.peers
     tools.bring(*its_tools, *clang, *peers, dry_run=options.dry_run)
+    options.trees = {"ours": building.ROOT} | ({"beside": options.beside} if options.beside else {})
     try:
-        options.trees = trees(options.beside)
         bench(options)
     except building.Failed as problem:
         sys.exit(str(problem))

@@ -36,7 +36,7 @@ def print_ours(samples, cell):
     """cell: what to show of (row, column, samples)."""
     shown = {(row, column): cell(row, column, its) for (row, column, whose), its in samples.items() if whose == "ours"}
     rows, columns = (list(dict.fromkeys(names)) for names in zip(*shown))
-    print_table(["", *columns], [[str(row), *(shown.get((row, column), "") for column in columns)] for row in rows])
+    print_table(["", *columns], [[row, *(shown.get((row, column), "") for column in columns)] for row in rows])
 
 
 def print_beside(samples, unit=""):
@@ -47,7 +47,7 @@ def print_beside(samples, unit=""):
     ratios = {names: statistics.median(map(operator.truediv, *pair)) for names, pair in pairs.items()}
     print()
     print_table(["", "", "ours", "beside", "ratio"], [
-        [*map(str, names), *(f"{statistics.median(its):.7g}{unit}" for its in pairs[names]), f"{ratio:.3f}{' ✗' * (ratio > MOST)}"]
+        [*names, *(f"{statistics.median(its):.7g}{unit}" for its in pairs[names]), f"{ratio:.3f}{' ✗' * (ratio > MOST)}"]
         for names, ratio in ratios.items()])
     above = [f"{row} {column} {ratio:.2f}" for (row, column), ratio in ratios.items() if ratio > MOST]
     print(f"\nMore than {MOST} times what is beside: {', '.join(above) or 'nothing'}.")

@@ -2,7 +2,6 @@
 """Times of rows on this machine, each as a share of the roof: a loop of multiply-adds in registers, timed beside it."""
 import functools
 import itertools
-import os
 import pathlib
 import platform
 import re
@@ -13,11 +12,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
 import building  # noqa: E402
 import ladder  # noqa: E402
+import rows  # noqa: E402
 import tables  # noqa: E402
-from rows import FOLDER, HOST, PROGRAMS, chosen  # noqa: E402
 
 # The instructions that a port may be built for; any other port takes those of this machine.
 PORT_FLAGS = ladder.ports(platform.machine(), ladder.VECTORS)
+PEERS = {"Eigen": ("eigen.cpp",), "OpenBLAS": ("openblas.cpp", "-lopenblas"), "oneDNN": ("onednn.cpp", "-ldnnl")}
 # Peers get the flags that their own users are told to take, and one thread. OpenBLAS does not know every processor with AVX-512 by itself.
 PEER_FLAGS = ("-O3", "-march=native", "-DNDEBUG", "-isystem", "/usr/include/eigen3")
 CPUINFO = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
@@ -26,53 +26,45 @@ ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                **({"OPENBLAS_CORETYPE": "SkylakeX"} if "avx512f" in CPUINFO.split() else {})}
 
 
-def program(build, name, compiler, source, rows, *flags, libraries=(), tree=ROOT):
+def program(build, name, names, compiler, source, *flags, libraries=(), tree=ROOT):
     """Rows of a library, as a compiler builds them."""
     machine, flags = building.host(compiler), (*building.language(tree), *flags)
-    main = build.compile(machine, PROGRAMS / "timed.cpp", *flags, "-ffp-contract=fast")
-    objects = [build.compile(machine, PROGRAMS / source, *flags, *row.flags()) for row in rows]
+    main = build.compile(machine, rows.PROGRAMS / "timed.cpp", *flags, "-ffp-contract=fast")
+    objects = [build.compile(machine, rows.PROGRAMS / source, *flags, *rows.flags(row)) for row in names]
     return build.link(machine, name.replace(" ", "-"), [main, *objects], *libraries)
 
 
 def sample(path, row):
     """ns of a call, and the roof in GFLOP/s."""
-    ns, roof = building.call([path, row.name], **ENVIRONMENT).split()
+    ns, roof = building.call([path, row], **ENVIRONMENT).split()
     return float(ns), float(roof)
 
 
 def cell(row, _, samples):
     """Of medians. The share is of the same sample's roof, of two operations a multiply-add."""
     ns = statistics.median(ns for ns, _ in samples)
-    if row.is_a("softmax"):
-        return f"{ns / row.work:.3g} ns/element"
-    return f"{statistics.median(200 * row.work / ns / roof for ns, roof in samples):.3g} % ({ns:.4g} ns)"
+    if row.startswith("softmax"):
+        return f"{ns / rows.work(row):.3g} ns/element"
+    return f"{statistics.median(200 * rows.work(row) / ns / roof for ns, roof in samples):.3g} % ({ns:.4g} ns)"
 
 
-def ours(build, rows, options):
-    """{(column, whose): (program, its rows)}"""
-    for (whose, tree), compiler, port in itertools.product(options.trees.items(), options.compiler, options.port):
-        title = f"tinyattn {compiler} {port}".strip()
-        flags = ["-O2", *PORT_FLAGS.get(port, ["-march=native"]), *[f"-DTINYATTN_PORT={port}"] * bool(port), *options.flags.split()]
-        yield (title, whose), (program(build, f"{title} {whose}", compiler, "tinyattn.cpp", rows, *flags, tree=tree), rows)
-
-
-def peers(build, rows, options):
-    """The same of those whose headers the compiler finds."""
-    products = [row for row in rows if not row.is_a("softmax")]
-    known = [*((f"Eigen {compiler}", compiler, "eigen.cpp", rows, ()) for compiler in options.compiler),
-             ("OpenBLAS", "g++", "openblas.cpp", products, ("-lopenblas",)), ("oneDNN", "g++", "onednn.cpp", products, ("-ldnnl",))]
-    for title, compiler, name, its_rows, libraries in known:
-        source = PROGRAMS / "peers" / name
-        if building.attempt([compiler, *building.language(), *PEER_FLAGS, "-E", source, "-o", os.devnull])[0] == 0:
-            yield (title, "ours"), (program(build, title, compiler, source, its_rows, *PEER_FLAGS, libraries=libraries), its_rows)
+def tasks(build, title, whose, names, *how, **more):
+    """For tables.take_turns: samples of the rows of a program."""
+    path = program(build, f"{title} {whose}", names, *how, **more)
+    return {(row, title, whose): functools.partial(sample, path, row) for row in names}
 
 
 def bench(options):
-    rows, build = chosen(HOST, options), building.Build(FOLDER / "host")
-    programs = dict([*ours(build, rows, options), *peers(build, rows, options)])
+    names, build = rows.chosen(rows.HOST, options), building.Build(rows.FOLDER / "host")
+    turns = {}
+    for (whose, tree), compiler, port in itertools.product(options.trees.items(), options.compiler, options.port):
+        flags = ["-O2", *PORT_FLAGS.get(port, ["-march=native"]), *[f"-DTINYATTN_PORT={port}"] * bool(port), *options.flags.split()]
+        turns |= tasks(build, f"tinyattn {compiler} {port}".strip(), whose, names, compiler, "tinyattn.cpp", *flags, tree=tree)
+    for title, (source, *libraries) in PEERS.items() if options.peers else ():
+        its_rows = [row for row in names if title == "Eigen" or not row.startswith("softmax")]
+        turns |= tasks(build, title, "ours", its_rows, options.compiler[0], f"peers/{source}", *PEER_FLAGS, libraries=libraries)
     build.demand()
-    samples = tables.take_turns({(row, *column): functools.partial(sample, path, row)
-                                 for column, (path, its_rows) in programs.items() for row in its_rows}, options.rounds or 30)
+    samples = tables.take_turns(turns, options.rounds or 30)
     tables.print_ours(samples, cell)
     roofs = {column: f"{statistics.median(roof for _, roof in its):.0f} GFLOP/s ({column})" for (_, column, _), its in samples.items()}
     print(f"\n% of the roof, which is {', '.join(roofs.values())}.\n{PROCESSOR}, {tables.compilers(options.compiler)}.")

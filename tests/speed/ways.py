@@ -8,8 +8,8 @@ import tempfile
 import building
 import tables
 import timing
-from rows import T1
 
+T1 = "attention T1"
 FLAGS = ("", "-mavx2 -mfma", "-march=native")
 CMAKE = "cmake -S ports/cmake -B {0} && cmake --build {0} --target tinyattn_compiled && mv {0}/libtinyattn_compiled.a {0}.a"
 # What makes the library in a file. The headers need none.
@@ -26,9 +26,9 @@ def programs(build):
     for number, (way, command) in enumerate(LIBRARIES.items()):
         made = build.folder / f"library-{number}"
         building.call(["bash", "-c", command.format(made)])
-        yield way, timing.program(build, f"way-{number}", "g++", "compiled.cpp", [T1], "-O2", libraries=[f"{made}.a"])
+        yield way, timing.program(build, f"way-{number}", [T1], "g++", "compiled.cpp", "-O2", libraries=[f"{made}.a"])
     for flags in FLAGS:
-        yield f"headers {flags}", timing.program(build, f"headers{flags}", "g++", "tinyattn.cpp", [T1], "-O2", *flags.split())
+        yield f"headers {flags}", timing.program(build, f"headers{flags}", [T1], "g++", "tinyattn.cpp", "-O2", *flags.split())
 
 
 def bench(options):

@@ -57,6 +57,7 @@ struct Attention {
 };
 
 // No operation: what it costs to call one.
+template <std::size_t>
 struct Nothing {
   void prepare() {}
 };

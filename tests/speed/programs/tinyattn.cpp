@@ -25,7 +25,7 @@ struct Tinyattn {
     operands.layer.forward(operands.x, operands.out, workspace);
   }
 
-  static void compute(Nothing&) {}
+  static void compute(Nothing<0>&) {}
 };
 
 TINYATTN_BENCH_ROW_BY(Tinyattn);
