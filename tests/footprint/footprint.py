@@ -74,7 +74,8 @@ with tempfile.TemporaryDirectory() as folder:
     built = [Layer(tree, case) for case in CASES]
     objects = [{board: tree.compile(building.board(board), HERE / source, *building.language(), *EVERYTHING_ON, level)
                 for board in building.boards()} for source, level in (("kernels.cpp", "-Os"), ("mistakes.cpp", "-O2"))]
-    tree.demand()
+    if failed := tree.make():
+        tap.report([(f"{made.name} is made", functools.partial(str, said)) for made, said in failed.items()])
     measured = {layer.case: layer.cost() for layer in built}
     figures = table(built, measured)
     print("# What one attention layer adds to a firmware, in bytes. flash is what the image grows by, with every helper that comes along;\n"
