@@ -3,10 +3,12 @@
 import contextlib
 import ctypes
 import functools
+import hashlib
 import io
 import json
 import math
 import pathlib
+import pickle
 import re
 import struct
 import subprocess
@@ -27,13 +29,14 @@ ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "U8": 1, "BOOL": 1}
 STREAMS = threading.RLock()  # of what a process has once: its streams, and what is patched in it
 TOLERANCE = 4e-6
+ZEROS = ctypes.create_string_buffer(100_000)
 
 
 def in_folder(check):
     """Gives a check a folder of its own."""
-    def with_folder(*arguments):
+    def with_folder(*arguments, **settings):
         with tempfile.TemporaryDirectory() as name:
-            return check(pathlib.Path(name), *arguments)
+            return check(pathlib.Path(name), *arguments, **settings)
     return functools.wraps(check)(with_folder)
 
 
@@ -43,34 +46,45 @@ def framed(header, data=b""):
     return struct.pack("<Q", len(text)) + text + data
 
 
+def parted(content):
+    """What the header of a .safetensors says, and the data."""
+    start = 8 + int.from_bytes(content[:8], "little")
+    return json.loads(content[8:start]), content[start:]
+
+
 def safetensors(tensors):
-    """A file of tensors, given as name: (dtype, shape), which is zeros, or (dtype, shape, bytes)."""
+    """A file of tensors, given as name: (dtype, shape), which is zeros, or (dtype, shape, the last of its bytes). Names and data are in
+    different order, with metadata and spaces, as they may be."""
     header, data = {}, b""
-    for name, (dtype, shape, *content) in tensors.items():
+    for name, (dtype, shape, *end) in tensors.items():
         begin = len(data)
-        data += content[0] if content else bytes(SIZES[dtype] * math.prod(shape))
+        data += b"".join(end).rjust(SIZES[dtype] * math.prod(shape), b"\0")
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, len(data)]}
-    return framed(header, data)
+    names = {"__metadata__": {"format": "pt"}, **dict(reversed(header.items()))}
+    return framed(json.dumps(names, indent=1).encode() + b"  ", data)
 
 
-def torch_tensor(shape, data=b"", dtype="torch.float32", layout="torch.strided", device="cpu"):
-    """What the exporter uses of a PyTorch tensor, for where there is no PyTorch."""
-    kept = ctypes.create_string_buffer(data, max(len(data), 1))
-    tensor = types.SimpleNamespace(shape=shape, dtype=dtype, layout=layout, device=device, data_ptr=lambda: ctypes.addressof(kept),
-                                   nelement=lambda: len(data) // 4, element_size=lambda: 4)
-    tensor.detach = tensor.cpu = tensor.contiguous = lambda: tensor
-    return tensor
+class TorchTensor:
+    """Zeros, with what the exporter uses of a PyTorch tensor."""
+
+    def __init__(self, *shape, dtype="torch.float32", layout="torch.strided", device="cpu"):
+        self.shape, self.dtype, self.layout, self.device = shape, dtype, layout, device
+
+    detach = cpu = contiguous = lambda self: self
+    nelement = lambda self: math.prod(self.shape)
+    element_size = lambda self: 4
+    data_ptr = lambda self: ctypes.addressof(ZEROS)
 
 
-def load(path, map_location, weights_only):
-    """torch.load within this process."""
-    if isinstance(LOADED[path], Exception):
-        raise LOADED[path]
-    return LOADED[path] if weights_only and map_location == "cpu" else None
+def torch_load(path, map_location, weights_only):
+    """torch.load where there is no PyTorch: what pickle.dumps wrote, or that exception."""
+    content = pickle.loads(path.read_bytes()) if weights_only and map_location == "cpu" else None
+    if isinstance(content, Exception):
+        raise content
+    return content
 
 
-LOADED = {}  # what it gives for a path, or the exception that it raises
-sys.modules["torch"] = types.SimpleNamespace(load=load)
+sys.modules.setdefault("torch", types.SimpleNamespace(load=torch_load))
 
 
 def run(*arguments):
@@ -85,63 +99,66 @@ def run(*arguments):
     return status, said.getvalue(), complained.getvalue()
 
 
+def call(*command, **settings):
+    return subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8", errors="replace", check=False, **settings)
+
+
+def command(*arguments):
+    """The same as a user calls it."""
+    done = call(sys.executable, "-B", ROOT / "ports" / "pytorch" / "export.py", *arguments)
+    return done.returncode, done.stdout, done.stderr
+
+
 def contents(folder):
-    return {(path, path.read_bytes()) for path in folder.iterdir()}
+    return {(path.name, path.read_bytes()) for path in folder.iterdir()}
 
 
-def answer(folder, weights, *arguments):
-    """Exit status, what was said, and what is wrong with it: there is a whole header; or nothing is written, and one sentence, or how to
-    use it, is on stderr."""
+def answer(folder, *arguments, by=run):
+    """The exit status, what was said, and what is wrong with it: there is a whole header; or earlier files stay as they were, with nothing
+    beside them, and one sentence, or how to use the exporter, is on stderr."""
     header = folder / "model.hpp"
-    header.write_text("earlier")
+    for path in (header, folder / "weights.bin"):
+        path.write_text("earlier")
     before = contents(folder)
     try:
-        status, said, complained = run(weights, "-o", header, *arguments)
+        status, said, complained = by("-o", header, *arguments)
     except Exception as problem:  # whatever it is, it should have been a sentence
         return 1, "", f"{type(problem).__name__}: {problem}"
-    changed = {path.name for path, _ in before ^ contents(folder)}
+    changed = {name for name, _ in before ^ contents(folder)}
     if status == 0:
-        right = not complained and changed - {"weights.out"} == {"model.hpp"} and header.read_text().endswith("}  // namespace model\n")
+        right = not complained and changed - {"weights.bin"} == {"model.hpp"} and header.read_text().endswith("}  // namespace model\n")
     else:
         wanted = {1: r"export\.py: .+\n", 2: r"usage: (.|\n)+"}.get(status, "")
         right = not said and not changed and re.fullmatch(wanted, complained)
     return status, said + complained, "" if right else f"exit status {status}, changed {changed}: {said[:200]}{complained[:500]}"
 
 
-def refusal(folder, content, arguments=ARGUMENTS, phrase="", suffix=".safetensors"):
-    """What is wrong with the answer to a file that must be refused, or nothing."""
+@in_folder
+def says(folder, phrase, content, arguments=ARGUMENTS, description="", suffix=".safetensors", accepts=False, by=run):
+    """What is wrong with the answer to a file that must be refused, or accepted. FOLDER in an argument is where the files are."""
     weights = folder / f"weights{suffix}"
     weights.write_bytes(content)
-    status, said, problem = answer(folder, weights, *(str(argument).replace("FOLDER", str(folder)) for argument in arguments))
-    return problem or ("" if status and phrase in said else f"expected: {phrase}\n{said}")
-
-
-def call(*command, **settings):
-    return subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8", errors="replace", check=False, **settings)
-
-
-def command(weights, header, *arguments, python=sys.executable):
-    """The exporter as a user calls it."""
-    return call(python, "-B", ROOT / "ports" / "pytorch" / "export.py", weights, "-o", header, *arguments)
-
-
-def outputs(header, case, folder, *arguments):
-    """What the exported layer makes of a case's input; or what went wrong, as text."""
-    program = folder / "program"
-    built = call(*COMPILER, "-O1", "-include", header, *arguments, ROOT / "tests" / "export" / "program.cpp", "-o", program)
-    if built.returncode:
-        return "\n".join(built.stderr.splitlines()[:20])
-    ran = call(program, input=" ".join(repr(value) for row in case["input"] for value in row))
-    return list(map(float, ran.stdout.split())) if ran.returncode == 0 else f"the program ended with {ran.returncode}"
+    (folder / "model.toml").write_text(description)
+    status, said, problem = answer(folder, weights, *(argument.replace("FOLDER", str(folder)) for argument in arguments), by=by)
+    return problem or ("" if accepts == (status == 0) and phrase in said else f"expected: {phrase}\n{said}")
 
 
 @in_folder
 def computes(folder, weights, case):
-    """Whether the exported layer computes what PyTorch computed."""
-    done = command(weights, folder / "model.hpp", *case["arguments"])
-    found = done.stderr if done.returncode else outputs(folder / "model.hpp", case, folder)
-    wanted = [value for row in case["output"] for value in row]
-    if isinstance(found, str) or len(found) != len(wanted):
-        return str(found)
-    differences = [abs(a - b) for a, b in zip(found, wanted)]
-    return "" if all(difference <= TOLERANCE for difference in differences) else f"the output differs from PyTorch's: {differences}"
+    """Whether the layer computes what PyTorch computed, as a constant and in a binary that the assembler puts into read-only memory; the
+    header has the same bytes each time, and says where they come from."""
+    said = [command(weights, "-o", folder / "model.hpp", *case["arguments"]),
+            run(weights, "-o", folder / "again.hpp", *case["arguments"]),
+            run(weights, "-o", folder / "binary.hpp", "--name", "binary", "--binary", folder / "weights.bin", *case["arguments"])]
+    if any(status for status, _, _ in said):
+        return "".join(complained for _, _, complained in said)
+    header = (folder / "model.hpp").read_text()
+    if header != (folder / "again.hpp").read_text() or hashlib.sha256(weights.read_bytes()).hexdigest() not in header:
+        return "the bytes depend on the place or the time, or do not say which weights they are"
+    (folder / "weights.s").write_text(f'.section .rodata\n.balign 4\n.globl placed\nplaced: .incbin "{folder}/weights.bin"\n')
+    done = call(*COMPILER, "-O1", "-I", folder, ROOT / "tests/export/program.cpp", folder / "weights.s", "-o", folder / "program")
+    if done.returncode == 0:
+        done = call(folder / "program", input="".join(f"{value} " for row in 2 * case["input"] for value in row))
+    found, wanted = list(map(float, done.stdout.split())), [value for row in 2 * case["output"] for value in row]
+    near = len(found) == len(wanted) and all(abs(a - b) <= TOLERANCE for a, b in zip(found, wanted))
+    return "" if near else f"exit status {done.returncode}, and not PyTorch's output: {found}\n{done.stderr[:2000]}"

@@ -1,48 +1,51 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Attention layers of PyTorch in every layout that the exporter knows; writes their weights, and cases.json: how to export each, an
-input, and PyTorch's output.
+"""Attention layers of PyTorch in every layout that the exporter knows.
 
-    models.py                                              those in data/
-    models.py FOLDER D_IN D_OUT NUM_HEADS TOKENS SEED      others, as .pt too, and headers from memory
+    models.py                            writes data/: their weights, and cases.json: how to export each, an input, PyTorch's output
+    models.py -- COMPILER ARGUMENT...    others, which nobody has seen, in two shapes: from .safetensors, from .pt and from memory
 
-Needs PyTorch (Debian: python3-torch).
+Needs PyTorch (Debian: python3-torch). The second is skipped without it.
 """
+import functools
 import json
 import math
+import os
 import pathlib
 import sys
 import types
 import typing
 
-import torch
-from torch import nn
+DEBIANS = "/usr/bin/python3"
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    if sys.executable != DEBIANS and pathlib.Path(DEBIANS).exists():
+        os.execv(DEBIANS, [DEBIANS, "-B", *sys.argv])
+    torch = None
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "ports" / "pytorch"))
+import exporter
+import tap
+from exporter import ARGUMENTS, DATA, in_folder, run
 
 import export
+
+if not torch:
+    tap.report([("fresh models", lambda: tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
 
 
 def upper(tokens):
     return torch.triu(torch.ones(tokens, tokens), diagonal=1)
 
 
-class Attention(nn.Module):
+def attend(linears, x, num_heads, causal):
     """Scaled dot-product attention of heads that are groups of columns."""
-
-    def __init__(self, shape, biases, projected):
-        super().__init__()
-        widths = (shape.d_in,) * 3 + (shape.d_out,) * projected
-        self.linears = nn.ModuleList(nn.Linear(width, shape.d_out, bias) for width, bias in zip(widths, biases))
-
-    def forward(self, x, num_heads, causal):
-        query, key, value = (linear(x).view(len(x), num_heads, -1).transpose(0, 1) for linear in self.linears[:3])
-        scores = query @ key.transpose(1, 2) / math.sqrt(query.shape[2])
-        if causal:
-            scores = scores.masked_fill(upper(len(x)).bool(), -torch.inf)
-        context = (torch.softmax(scores, dim=-1) @ value).transpose(0, 1).flatten(1)
-        return self.linears[3](context) if len(self.linears) > 3 else context
+    query, key, value = (linear(x).view(len(x), num_heads, -1).transpose(0, 1) for linear in linears[:3])
+    scores = query @ key.transpose(1, 2) / math.sqrt(query.shape[2])
+    if causal:
+        scores = scores.masked_fill(upper(len(x)).bool(), -torch.inf)
+    context = (torch.softmax(scores, dim=-1) @ value).transpose(0, 1).flatten(1)
+    return linears[3](context) if len(linears) > 3 else context
 
 
 # How the layouts store such a layer, of which they get the state of each Linear: query, key, value and, if there is one, the projection.
@@ -58,9 +61,9 @@ def in_by_out(states):
     return [{key: tensor.t() for key, tensor in state.items()} for state in states]
 
 
-def with_mask(names):
+def with_mask(states, shape):
     """With the buffer that LLMs-from-scratch registers."""
-    return lambda states, shape: {**named(names, states), "mask": upper(shape.tokens)}
+    return {**named("W_query W_key W_value out_proj", states), "mask": upper(shape.tokens)}
 
 
 def parameters(states, _):
@@ -95,25 +98,25 @@ def stacked_heads(states, shape):
     return tensors
 
 
-W, PROJ, ALL, NONE = "W_query W_key W_value out_proj", "q_proj k_proj v_proj o_proj", (True,) * 4, (False,) * 4
-MAP = "--map query=ask.weight key=match.weight value=give.weight.T out=mix.weight --causal"
+def mapped(states, _):
+    return named("ask match give mix", [*states[:2], *in_by_out(states[2:3]), states[3]])
 
 
 class Case(typing.NamedTuple):
     layout: object  # the tensors by name, from the states and the shape
     arguments: str = "--causal"
-    biases: tuple = (False, False, False, True)
+    biases: tuple = (False, False, False, True)  # three: one head without a projection
     dtype: torch.dtype = torch.float32  # of the numbers in the file
     square: bool = True  # d_in is d_out
-    one_head: bool = False
-    projected: bool = True
 
 
+PROJ, ALL, NONE = "q_proj k_proj v_proj o_proj", (True,) * 4, (False,) * 4
+MAP = "--map query=ask.weight key=match.weight value=give.weight.T out=mix.weight --causal"
 CASES = {
-    "w_query": Case(with_mask(W), square=False),
-    "w_query_float16": Case(with_mask(W), biases=ALL, dtype=torch.float16, square=False),
-    "w_query_without_projection": Case(with_mask(W), square=False, one_head=True, projected=False),
-    "w_query_parameters": Case(parameters, "--no-causal", square=False, one_head=True, projected=False),
+    "w_query": Case(with_mask, square=False),
+    "w_query_float16": Case(with_mask, biases=ALL, dtype=torch.float16, square=False),
+    "w_query_without_projection": Case(with_mask, biases=NONE[:3], square=False),
+    "w_query_parameters": Case(parameters, "--no-causal", NONE[:3], square=False),
     "wq_bfloat16": Case(lambda states, _: named("wq wk wv wo", states), biases=NONE, dtype=torch.bfloat16),
     "q_proj_key_without_bias": Case(lambda states, _: named(PROJ, states), biases=(True, False, True, True)),
     "q_proj_float64": Case(lambda states, _: named(PROJ, states), "--no-causal", ALL, torch.float64),
@@ -123,8 +126,7 @@ CASES = {
     "nanogpt": Case(nanogpt, biases=ALL),
     "qkv": Case(lambda states, _: named("qkv proj", fused(states)), "--no-causal", ALL),
     "stacked_heads": Case(stacked_heads),
-    "mapped": Case(lambda states, _: named("ask match give mix", [*states[:2], *in_by_out(states[2:3]), states[3]]), MAP,
-                   (True, True, True, False), square=False),
+    "mapped": Case(mapped, MAP, (True, True, True, False), square=False),
 }
 
 
@@ -133,38 +135,67 @@ def nine_digits(matrix):
     return [[float(f"{value:.9g}") for value in row] for row in matrix.tolist()]
 
 
-def output(case, model, state, x, num_heads):
+def output(case, linears, state, x, num_heads):
     causal = "--causal" in case.arguments
     if case.layout is not multihead_attention:
-        return model(x, num_heads, causal)
+        return attend(linears, x, num_heads, causal)
     own = nn.MultiheadAttention(x.shape[1], num_heads, bias="in_proj_bias" in state)
     own.load_state_dict(state)
     return own(x, x, x, attn_mask=upper(len(x)).bool() if causal else None, need_weights=False)[0]
 
 
-def write(folder, d_in, d_out, num_heads, tokens, seed, other_ways):
-    torch.set_grad_enabled(False)
-    cases = []
+def models(d_in, d_out, num_heads, tokens, seed):
+    """One of each layout: its name, its tensors, and what cases.json says of it."""
     for number, (name, case) in enumerate(CASES.items()):
         torch.manual_seed(seed + number)
         shape = types.SimpleNamespace(d_in=d_out if case.square else d_in, d_out=d_out, tokens=tokens,
-                                      num_heads=1 if case.one_head else num_heads)
-        model = Attention(shape, case.biases, case.projected).to(case.dtype).float()
-        tensors = case.layout([linear.state_dict() for linear in model.linears], shape)
+                                      num_heads=num_heads if len(case.biases) == 4 else 1)
+        widths = (shape.d_in, shape.d_in, shape.d_in, d_out)
+        linears = [nn.Linear(width, d_out, bias).to(case.dtype).float() for width, bias in zip(widths, case.biases)]
+        tensors = case.layout([linear.state_dict() for linear in linears], shape)
         state = {key: (tensor.to(case.dtype) if tensor.is_floating_point() else tensor).contiguous() for key, tensor in tensors.items()}
         x = torch.randn(tokens, shape.d_in)
         arguments = ["--num-heads", str(shape.num_heads), "--context-length", str(tokens), *case.arguments.split()]
-        computed = {"arguments": arguments, "input": nine_digits(x), "output": nine_digits(output(case, model, state, x, shape.num_heads))}
-        cases.append(f'"{name}": {json.dumps(computed)}')
-        export.write_safetensors(folder / f"{name}.safetensors", state)
-        if other_ways:
-            torch.save(state, folder / f"{name}.pt")
-            request = export.requested(export.arguments(["-", "-o", "-", *arguments]))
-            export.write(folder / f"{name}.memory.hpp", export.of_state_dict(state, f"{name}.safetensors"), "model", request)
-    (folder / "cases.json").write_text("{\n" + ",\n".join(cases) + "\n}\n", encoding="utf-8")
+        computed = output(case, linears, state, x, shape.num_heads)
+        yield name, state, {"arguments": arguments, "input": nine_digits(x), "output": nine_digits(computed)}
 
 
+def write_data():
+    cases = []
+    for name, state, case in models(d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026):
+        cases.append(f'"{name}": {json.dumps(case)}')
+        export.write_safetensors(DATA / f"{name}.safetensors", state)
+    (DATA / "cases.json").write_text("{\n" + ",\n".join(cases) + "\n}\n", encoding="utf-8")
+
+
+@in_folder
+def fresh(folder, state, case):
+    """The .pt and the state_dict in memory give what the .safetensors gives, but for the words on their source."""
+    files = {ending: folder / f"weights.{ending}" for ending in ("safetensors", "pt")}
+    export.write_safetensors(files["safetensors"], state)
+    torch.save(state, files["pt"])
+    complained = [run(file, "-o", folder / f"{ending}.hpp", *case["arguments"])[2] for ending, file in files.items()]
+    request = export.requested(export.arguments(["-", "-o", "-", *case["arguments"]]))
+    export.write(folder / "memory.hpp", export.of_state_dict(state, "weights.safetensors"), "model", request)
+    file, pt, memory = ((folder / f"{way}.hpp").read_text().partition("#pragma once") for way in ("safetensors", "pt", "memory"))
+    if any(complained) or file != memory or file[2] != pt[2]:
+        return "from .pt or from memory it differs" + "".join(complained)
+    return exporter.computes(files["safetensors"], case)
+
+
+@in_folder
+def damaged_pt(folder):
+    """A file of torch.save that is cut anywhere, or is something else, is refused."""
+    torch.save({"qkv.weight": torch.rand(6, 2), "proj.weight": torch.rand(2, 2)}, folder / "weights.pt")
+    whole, hostile = (folder / "weights.pt").read_bytes(), b"\x80\x02cos\nsystem\n(S'exit 0'\ntR."
+    files = (b"", b"PK\x03\x04", whole[:40], whole[:len(whole) // 2], whole[:-30], hostile)
+    return next(filter(None, (exporter.says("", file, suffix=".pt") for file in files)), "")
+
+
+torch.set_grad_enabled(False)
 if len(sys.argv) == 1:
-    write(HERE / "data", d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026, other_ways=False)
+    write_data()
 else:
-    write(pathlib.Path(sys.argv[1]), *map(int, sys.argv[2:]), other_ways=True)
+    tap.report([("a damaged .pt", damaged_pt)] + [
+        (f"{name} {shape}", functools.partial(fresh, state, case))
+        for shape in ((1, 1, 1, 1), (20, 48, 4, 33)) for name, state, case in models(*shape, seed=100 + shape[0])])

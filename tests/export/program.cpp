@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs an exported layer on the tokens of the standard input, and prints what comes out. The header is given with -include.
+// Runs an exported layer on the tokens of the standard input, and prints what comes out: a constant, then the same in a binary.
 #include <cstddef>
 #include <cstdio>
 
-#ifdef IN_PLACE
-extern "C" const model::Weights model_weights;  // where the linker has put the binary
-#define ATTENTION model::weights(&model_weights).attention
-#else
-#define ATTENTION model::attention
-#endif
+#include "binary.hpp"
+#include "model.hpp"
+
+extern "C" const binary::Weights placed;  // where the linker has put the binary
 
 namespace {
 
 template <tinyattn::AttentionConfig config>
-int run(const tinyattn::MultiHeadAttention<config>& layer) {
+bool run(const tinyattn::MultiHeadAttention<config>& layer) {
   static tinyattn::Matrix<float, config.context_length, config.d_in> x;
   static tinyattn::Matrix<float, config.context_length, config.d_out> out;
   static typename tinyattn::MultiHeadAttention<config>::Workspace workspace;
   for (float& element : x.elements)
-    if (std::scanf("%f", &element) != 1) return 1;
+    if (std::scanf("%f", &element) != 1) return false;
   layer.forward(x, out, workspace);
   for (const float element : out.elements) std::printf("%.9g\n", static_cast<double>(element));
-  return 0;
+  return true;
 }
 
 }  // namespace
 
-int main() { return run(ATTENTION); }
+int main() { return run(model::attention) && run(binary::weights(&placed).attention) ? 0 : 1; }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes the bytes of constants; with -DOTHER, another unit of the same program, which has the same constants.
+#include <cstdio>
+
+#include "binary.hpp"
+#include "constants.hpp"
+
+const void* elsewhere();
+
+#ifdef OTHER
+const void* elsewhere() { return &some::model::first; }
+#else
+namespace {
+
+template <class... Part>
+void dump(const Part&... parts) {
+  (std::fwrite(&parts, sizeof parts, 1, stdout), ...);
+}
+
+}  // namespace
+
+int main() {
+  dump(some::model::kinds, some::model::linear, some::model::transposed, some::model::first, some::model::second);
+  return elsewhere() == &some::model::first ? 0 : 1;
+}
+#endif
