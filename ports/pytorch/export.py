@@ -6,7 +6,6 @@
 """
 import argparse
 import os
-import re
 import sys
 
 if sys.version_info < (3, 9):
@@ -15,16 +14,10 @@ if sys.version_info < (3, 9):
 from tinyattn_export.checkpoints import of_state_dict, read, write_safetensors
 from tinyattn_export.header import write
 from tinyattn_export.layouts import ROLES
-from tinyattn_export.parts import LARGEST_COUNT, UNTOLD, attention, linear, read_parts, tensor
+from tinyattn_export.parts import attention, linear, read_parts, tensor
 from tinyattn_export.refusal import Refusal, shown
 
 __all__ = ["Refusal", "attention", "linear", "of_state_dict", "read", "read_parts", "tensor", "write", "write_safetensors"]
-
-
-def count(text):
-    if not re.fullmatch("0*[1-9][0-9]{0,9}", text) or int(text) > LARGEST_COUNT:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not a number from 1 to {LARGEST_COUNT}")
-    return int(text)
 
 
 def setting(text):
@@ -38,8 +31,8 @@ def arguments(words):
     parser = argparse.ArgumentParser(prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
     parser.add_argument("weights", metavar="WEIGHTS", help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
     parser.add_argument("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
-    parser.add_argument("--num-heads", type=count, metavar="N", help="how many; needed, as the next two, unless --parts has it")
-    parser.add_argument("--context-length", type=count, metavar="N", help="the most tokens")
+    parser.add_argument("--num-heads", type=int, metavar="N", help="how many; needed, as the next two, unless --parts has it")
+    parser.add_argument("--context-length", type=int, metavar="N", help="the most tokens")
     parser.add_argument("--causal", action=argparse.BooleanOptionalAction, help="whether no token sees a later one")
     parser.add_argument("--prefix", default="", help="what stands before the layer's own names, such as h.0.attn.")
     parser.add_argument("--name", default="model", help="the namespace of the constants; model unless given")
@@ -59,8 +52,6 @@ def requested(given):
     layer = {"num_heads": given.num_heads, "context_length": given.context_length, "causal": given.causal}
     if given.parts:
         return read_parts(given.parts, layer)
-    if None in layer.values():
-        raise Refusal(f"no file of weights tells the number of heads, the most tokens, nor the mask: say {', '.join(UNTOLD.values())}")
     return {"attention": attention(given.prefix, **layer, mapping=dict(given.mapping), ignore=given.ignore)}
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Damaged and random files give a header or a sentence each: no traceback, no end of time, nothing half-written.
 
-    damaged.py [--files N] --     2,400 unless given
+    damaged.py [FILES] --     2,400 unless given
 
 A damaged file gives a sentence. Damaged is what a reader can see: a file that is cut or has more bytes, a bit of the header's length or of
 the header, an entry that lies or lacks something, a weight that became NaN or infinity. (Another bit of a weight makes another weight: no
 reader can know. So does the name of a tensor that the layer does not need.)
 """
-import argparse
 import functools
 import json
 import pickle
@@ -59,11 +58,9 @@ def damaged(layout):
 
 def first_not_refused(layout, count):
     files = list(damaged(layout))
-    for content in random.Random(1).sample(files, min(count, len(files))):
-        problem = exporter.says("", content, CASES[layout]["arguments"])
-        if problem:
-            return f"{content!r}: {problem}"
-    return "" if len(files) > 3000 else f"only {len(files)} files"
+    chosen = random.Random(1).sample(files, min(count, len(files)))
+    problems = (exporter.says("", content, CASES[layout]["arguments"]) for content in chosen)
+    return next(filter(None, problems), "" if len(files) > 3000 else f"only {len(files)} files")
 
 
 def random_name(generator):
@@ -78,13 +75,10 @@ def pickled(generator, tensors):
     return pickle.dumps(generator.choice((content,) * 20 + NO_STATE_DICTS))
 
 
-def toml(tree):
-    return "{" + ", ".join(f"{key} = {toml(item)}" for key, item in tree.items()) + "}" if isinstance(tree, dict) else json.dumps(tree)
-
-
 def description(generator):
+    """A line of TOML is JSON with equals signs."""
     tables = [generator.choice([table] * 200 + list(changed(table))) for table in generator.choices(TABLES, k=generator.choice((0, 1, 3)))]
-    return "".join(f"part_{number} = {toml(table)}\n" for number, table in enumerate(tables))
+    return "".join(f"part_{number} = {json.dumps(table)}\n" for number, table in enumerate(tables)).replace('": ', '" = ')
 
 
 def random_request(generator, folder):
@@ -113,14 +107,11 @@ def answered(folder, seed):
 
 def first_without_answer(count):
     """The first file that gets neither a header nor a sentence; and there must be some headers, which a fuzzer must reach."""
-    answers = [answered(seed) for seed in range(count)]
-    headers = sum(status == 0 for status, _ in answers)
-    return next((problem for _, problem in answers if problem), "" if headers > count // 20 else f"only {headers} headers of {count}")
+    statuses, problems = zip(*map(answered, range(count)))
+    return next(filter(None, problems), "" if statuses.count(0) > count // 20 else f"only {statuses.count(0)} headers of {count}")
 
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--files", type=int, default=2_400)
-files = parser.parse_args(sys.argv[1:sys.argv.index("--")] if "--" in sys.argv else None).files
+files = int(sys.argv[1]) if sys.argv[1] != "--" else 2_400
 tap.report([("random files", functools.partial(first_without_answer, files // 2))] + [
     (f"damaged {layout}", functools.partial(first_not_refused, layout, files // 6))
     for layout in ("multihead_attention", "multihead_attention_without_bias", "qkv")])

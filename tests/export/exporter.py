@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import types
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -27,6 +28,7 @@ CASES = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))
 COMPILER = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
 ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "U8": 1, "BOOL": 1}
+SECONDS = 2.0  # of the processor, for whatever file
 STREAMS = threading.RLock()  # of what a process has once: its streams, and what is patched in it
 TOLERANCE = 4e-6
 ZEROS = ctypes.create_string_buffer(100_000)
@@ -114,23 +116,24 @@ def contents(folder):
 
 
 def answer(folder, *arguments, by=run):
-    """The exit status, what was said, and what is wrong with it: there is a whole header; or earlier files stay as they were, with nothing
-    beside them, and one sentence, or how to use the exporter, is on stderr."""
+    """The exit status, what was said, and what is wrong with it: soon there is a whole header; or earlier files stay as they were, with
+    nothing beside them, and one sentence, or how to use the exporter, is on stderr."""
     header = folder / "model.hpp"
     for path in (header, folder / "weights.bin"):
         path.write_text("earlier")
-    before = contents(folder)
+    before, start = contents(folder), time.thread_time()
     try:
         status, said, complained = by("-o", header, *arguments)
     except Exception as problem:  # whatever it is, it should have been a sentence
         return 1, "", f"{type(problem).__name__}: {problem}"
-    changed = {name for name, _ in before ^ contents(folder)}
+    seconds, changed = time.thread_time() - start, {name for name, _ in before ^ contents(folder)}
     if status == 0:
         right = not complained and changed - {"weights.bin"} == {"model.hpp"} and header.read_text().endswith("}  // namespace model\n")
     else:
         wanted = {1: r"export\.py: .+\n", 2: r"usage: (.|\n)+"}.get(status, "")
         right = not said and not changed and re.fullmatch(wanted, complained)
-    return status, said + complained, "" if right else f"exit status {status}, changed {changed}: {said[:200]}{complained[:500]}"
+    problem = "" if right and seconds < SECONDS else f"exit status {status}, {seconds} s, changed {changed}: {said[:200]}{complained[:500]}"
+    return status, said + complained, problem
 
 
 @in_folder

@@ -26,12 +26,15 @@ except ImportError:
 
 import exporter
 import tap
-from exporter import ARGUMENTS, DATA, in_folder, run
+from exporter import DATA, in_folder
 
 import export
 
 if not torch:
     tap.report([("fresh models", lambda: tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
+
+
+INPUTS = ("query", "key", "value")
 
 
 def upper(tokens):
@@ -66,11 +69,6 @@ def with_mask(states, shape):
     return {**named("W_query W_key W_value out_proj", states), "mask": upper(shape.tokens)}
 
 
-def parameters(states, _):
-    """Bare matrices, multiplied from the right."""
-    return {name: state["weight"].T for name, state in zip(("W_query", "W_key", "W_value"), states)}
-
-
 def multihead_attention(states, _):
     projections, out = fused(states)
     return {**{f"in_proj_{key}": tensor for key, tensor in projections.items()}, **named("out_proj", [out])}
@@ -92,14 +90,10 @@ def gpt2(states, shape):
 def stacked_heads(states, shape):
     tensors = named("proj", states[3:])
     for head in range(shape.num_heads):
-        for role, state in zip(("query", "key", "value"), states):
+        for role, state in zip(INPUTS, states):
             tensors[f"heads.{head}.{role}.weight"] = state["weight"].chunk(shape.num_heads)[head]
         tensors[f"heads.{head}.tril"] = torch.ones(shape.tokens, shape.tokens).tril()
     return tensors
-
-
-def mapped(states, _):
-    return named("ask match give mix", [*states[:2], *in_by_out(states[2:3]), states[3]])
 
 
 class Case(typing.NamedTuple):
@@ -116,7 +110,8 @@ CASES = {
     "w_query": Case(with_mask, square=False),
     "w_query_float16": Case(with_mask, biases=ALL, dtype=torch.float16, square=False),
     "w_query_without_projection": Case(with_mask, biases=NONE[:3], square=False),
-    "w_query_parameters": Case(parameters, "--no-causal", NONE[:3], square=False),
+    "w_query_parameters": Case(lambda states, _: {f"W_{role}": state["weight"].T for role, state in zip(INPUTS, states)}, "--no-causal",
+                               NONE[:3], square=False),  # bare matrices, multiplied from the right
     "wq_bfloat16": Case(lambda states, _: named("wq wk wv wo", states), biases=NONE, dtype=torch.bfloat16),
     "q_proj_key_without_bias": Case(lambda states, _: named(PROJ, states), biases=(True, False, True, True)),
     "q_proj_float64": Case(lambda states, _: named(PROJ, states), "--no-causal", ALL, torch.float64),
@@ -126,7 +121,8 @@ CASES = {
     "nanogpt": Case(nanogpt, biases=ALL),
     "qkv": Case(lambda states, _: named("qkv proj", fused(states)), "--no-causal", ALL),
     "stacked_heads": Case(stacked_heads),
-    "mapped": Case(mapped, MAP, (True, True, True, False), square=False),
+    "mapped": Case(lambda states, _: named("ask match give mix", [*states[:2], *in_by_out(states[2:3]), states[3]]), MAP,
+                   (True, True, True, False), square=False),
 }
 
 
@@ -160,27 +156,19 @@ def models(d_in, d_out, num_heads, tokens, seed):
         yield name, state, {"arguments": arguments, "input": nine_digits(x), "output": nine_digits(computed)}
 
 
-def write_data():
-    cases = []
-    for name, state, case in models(d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026):
-        cases.append(f'"{name}": {json.dumps(case)}')
-        export.write_safetensors(DATA / f"{name}.safetensors", state)
-    (DATA / "cases.json").write_text("{\n" + ",\n".join(cases) + "\n}\n", encoding="utf-8")
-
-
 @in_folder
 def fresh(folder, state, case):
     """The .pt and the state_dict in memory give what the .safetensors gives, but for the words on their source."""
-    files = {ending: folder / f"weights.{ending}" for ending in ("safetensors", "pt")}
-    export.write_safetensors(files["safetensors"], state)
-    torch.save(state, files["pt"])
-    complained = [run(file, "-o", folder / f"{ending}.hpp", *case["arguments"])[2] for ending, file in files.items()]
+    weights = folder / "weights.safetensors"
+    export.write_safetensors(weights, state)
+    torch.save(state, folder / "weights.pt")
     request = export.requested(export.arguments(["-", "-o", "-", *case["arguments"]]))
-    export.write(folder / "memory.hpp", export.of_state_dict(state, "weights.safetensors"), "model", request)
-    file, pt, memory = ((folder / f"{way}.hpp").read_text().partition("#pragma once") for way in ("safetensors", "pt", "memory"))
-    if any(complained) or file != memory or file[2] != pt[2]:
-        return "from .pt or from memory it differs" + "".join(complained)
-    return exporter.computes(files["safetensors"], case)
+    for number, way in enumerate((export.read(weights), export.of_state_dict(state, weights.name), export.read(folder / "weights.pt"))):
+        export.write(folder / f"{number}.hpp", way, "model", request)
+    file, memory, pt = ((folder / f"{number}.hpp").read_text().partition("#pragma once") for number in range(3))
+    if file != memory or file[2] != pt[2]:
+        return "from .pt or from memory it differs"
+    return exporter.computes(weights, case)
 
 
 @in_folder
@@ -193,9 +181,12 @@ def damaged_pt(folder):
 
 
 torch.set_grad_enabled(False)
-if len(sys.argv) == 1:
-    write_data()
-else:
+if exporter.COMPILER:
     tap.report([("a damaged .pt", damaged_pt)] + [
         (f"{name} {shape}", functools.partial(fresh, state, case))
         for shape in ((1, 1, 1, 1), (20, 48, 4, 33)) for name, state, case in models(*shape, seed=100 + shape[0])])
+cases = []
+for name, state, case in models(d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026):
+    cases.append(f'"{name}": {json.dumps(case)}')
+    export.write_safetensors(DATA / f"{name}.safetensors", state)
+(DATA / "cases.json").write_text("{\n" + ",\n".join(cases) + "\n}\n", encoding="utf-8")

@@ -12,52 +12,42 @@ KEYWORDS = frozenset(
     static_cast struct switch template this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void
     volatile wchar_t while xor xor_eq""".split())
 TAKEN = frozenset({"std", "posix", "tinyattn", "main"})
-# Macros that are not in capitals: of C headers, and of GCC and Clang on their systems unless -std=c++20 forbids them.
-MACROS = frozenset(
-    """alloca assert complex errno fpclassify imaginary isfinite isgreater isgreaterequal isinf isless islessequal islessgreater isnan
-    isnormal isunordered math_errhandling noreturn offsetof setjmp sigsetjmp signbit stderr stdin stdout unreachable va_arg va_copy va_end
-    va_start be16toh be32toh be64toh htobe16 htobe32 htobe64 htole16 htole32 htole64 htonl htons le16toh le32toh le64toh ntohl ntohs
-    aix alpha apollo arm arm64 bsd hpux hppa i286 i386 i486 i586 i686 i960 interrupt linux m68k mc68000 mc68020 mips ns32000 near far
-    ppc powerpc pyr riscv sgi sparc sun unix vax""".split())
-MATH = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod
-    frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nexttoward pow
-    remainder remquo rint round scalbln scalbn sin sinh sqrt tan tanh tgamma trunc""".split()
-# Functions and types of the C library; those that end in _t are not listed.
-C_LIBRARY = frozenset(
-    """FILE abort abs aligned_alloc asctime at_quick_exit atexit atof atoi atol atoll bsearch btowc calloc clearerr clock ctime difftime div
-    exit fclose feclearexcept fegetenv fegetexceptflag fegetround feholdexcept feof feraiseexcept ferror fesetenv fesetexceptflag
-    fesetround fetestexcept feupdateenv fflush fgetc fgetpos fgets fgetwc fgetws fopen fprintf fputc fputs fputwc fputws fread free freopen
-    fscanf fseek fsetpos ftell fwide fwprintf fwrite fwscanf getc getchar getenv gets getwc getwchar gmtime imaxabs imaxdiv isalnum isalpha
-    isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper iswalnum iswalpha iswblank iswcntrl iswctype iswdigit iswgraph
-    iswlower iswprint iswpunct iswspace iswupper iswxdigit isxdigit labs lconv ldiv llabs lldiv localeconv localtime longjmp malloc mblen
-    mbrlen mbrtoc16 mbrtoc32 mbrtowc mbsinit mbsrtowcs mbstowcs mbtowc memchr memcmp memcpy memmove memset mktime perror printf putc
-    putchar puts putwc putwchar qsort quick_exit raise rand realloc remove rename rewind scanf setbuf setlocale setvbuf signal snprintf
-    sprintf srand sscanf strcat strchr strcmp strcoll strcpy strcspn strerror strftime strlen strncat strncmp strncpy strpbrk strrchr strspn
-    strstr strtod strtof strtoimax strtok strtol strtold strtoll strtoul strtoull strtoumax strxfrm swprintf swscanf system time timespec
-    timespec_get tm tmpfile tmpnam tolower toupper towctrans towlower towupper ungetc ungetwc vfprintf vfscanf vfwprintf vfwscanf vprintf
-    vscanf vsnprintf vsprintf vsscanf vswprintf vswscanf vwprintf vwscanf wcrtomb wcscat wcschr wcscmp wcscoll wcscpy wcscspn wcsftime
-    wcslen wcsncat wcsncmp wcsncpy wcspbrk wcsrchr wcsrtombs wcsspn wcsstr wcstod wcstof wcstoimax wcstok wcstol wcstold wcstoll wcstombs
-    call_once free_aligned_sized free_sized memalignment memset_explicit once_flag timegm uabs uimaxabs ulabs ullabs
-    wcstoul wcstoull wcstoumax wcsxfrm wctob wctomb wctrans wctype wmemchr wmemcmp wmemcpy wmemmove wmemset wprintf wscanf""".split())
-C_LIBRARY |= {name + ending for name in MATH for ending in ("", "f", "l")}
 
+
+def any_of(patterns):
+    return re.compile("|".join(patterns.split()))
+
+
+# Macros that are not in capitals: of C headers, and of GCC and Clang on their systems unless -std=c++20 forbids them.
+MACROS = any_of(
+    r"""alloca assert complex errno fpclassify imaginary is(finite|(greater|less)(equal)?|inf|lessgreater|nan|normal|unordered)
+    math_errhandling noreturn offsetof (sig)?setjmp signbit std(err|in|out) unreachable va_(arg|copy|end|start) (be|le)(16|32|64)toh
+    hto(be|le)(16|32|64) hton[ls] ntoh[ls] aix alpha apollo arm(64)? bsd hpux hppa i[2-9]86 i960 interrupt linux m68k mc680[02]0 mips
+    ns32000 near far ppc powerpc pyr riscv sgi sparc sun unix vax""")
+# Functions and types of the C library; those that end in _t are not listed.
+C_LIBRARY = any_of(
+    r"""(a?(cos|sin|tan)h?|atan2|cbrt|ceil|copysign|erfc?|exp2?|expm1|fabs|fdim|floor|fma|fmax|fmin|fmod|frexp|hypot|ilogb|ldexp)[fl]?
+    ([lt]gamma|l?l?rint|l?l?round|log|log10|log1p|log2|logb|modf|nan|nearbyint|nextafter|nexttoward|pow|remainder|remquo)[fl]?
+    (scalbl?n|sqrt|trunc)[fl]? isw?(alnum|alpha|blank|cntrl|ctype|digit|graph|lower|print|punct|space|upper|xdigit)
+    tow?(lower|upper|ctrans) (str|wcs)(n?(cat|cmp|cpy)|r?chr|c?spn|coll|error|ftime|len|pbrk|str|tok|xfrm|to(d|f|ld|ll?|ull?|[iu]max))
+    w?mem(chr|cmp|cpy|move|set) v?(f|sn?)?w?(printf|scanf) f?(un)?(get|put)w?(c|s|char) f(close|flush|open|read|reopen|seek|tell|wide)
+    fwrite f[gs]etpos fe(of|rror|(clear|raise|test)except|holdexcept|[gs]et(env|round|exceptflag)|updateenv)
+    mb(r?len|rtoc(16|32)|r?towc|sinit|sr?towcs) wc(r?tomb|sr?tombs|tob|type|trans) u?(ll?|imax)?(abs|div) ato([fil]|ll) [cm]alloc
+    aligned_alloc realloc free_(aligned_)?sized FILE abort asctime (at_)?quick_exit atexit bsearch btowc call_once clearerr clock ctime
+    difftime exit free getenv gmtime lconv localeconv localtime longjmp memalignment memset_explicit mktime once_flag perror qsort raise
+    s?rand remove rename rewind setbuf setlocale setvbuf signal system time timegm timespec timespec_get tm tmpfile tmpnam""")
 # What else systems declare beside it: all of glibc's <stdlib.h>, and of POSIX what is a word. It troubles no name in a namespace.
-SYSTEM = frozenset(
-    """a64l access acct alarm arc4random arc4random_buf arc4random_uniform basename bcmp bcopy brk bzero canonicalize_file_name chdir
-    chmod chown chroot clearenv clone close connect creat crypt daemon daylight dirname drand48 drand48_data drand48_r drem dup dup2
-    dup3 ecvt ecvt_r environ erand48 erand48_r execl execv execve execvp fcntl fcvt fcvt_r fd_mask fd_set fdopen ffs fileno finite flock
-    fork fstat fsync ftruncate gamma gammaf gammal gcvt getline getloadavg getopt getpid getpt getsubopt gettimeofday getuid grantpt
-    index initstate initstate_r ioctl iovec isascii isatty j0 j1 jmp_buf jn jrand48 jrand48_r kill l64a lcong48 lcong48_r lerp link
-    listen lockf lrand48 lrand48_r lseek mkdtemp mkostemp mkostemp64 mkostemps mkostemps64 mkstemp mkstemp64 mkstemps mkstemps64 mktemp
-    mmap mrand48 mrand48_r munmap nanosleep nice nrand48 nrand48_r on_exit open optarg opterr optind optopt pause pclose pipe poll popen
-    posix_memalign posix_openpt pread pselect ptsname ptsname_r putenv pwrite qecvt qecvt_r qfcvt qfcvt_r qgcvt qsort_r rand_r random
-    random_data random_r read readlink reallocarray realpath recv rindex rmdir rpmatch sbrk scalb secure_getenv seed48 seed48_r select
-    send setenv setstate setstate_r sigaction sigevent signgam significand sigval sincos sincosf sleep socket splice srand48 srand48_r
-    srandom srandom_r stat stpcpy strcasecmp strdup strfromd strfromf strfromf128 strfromf32 strfromf32x strfromf64 strfromf64x strfroml
-    strndup strnlen strsep strsignal strtod_l strtof128 strtof128_l strtof32 strtof32_l strtof32x strtof32x_l strtof64 strtof64_l
-    strtof64x strtof64x_l strtof_l strtol_l strtold_l strtoll_l strtoq strtoul_l strtoull_l strtouq swab symlink sync syscall sysconf
-    tee timeval timex timezone toascii truncate tzname tzset u_char u_int u_long u_short ualarm uint ulong unlink unlockpt unsetenv
-    ushort usleep va_list valloc vfork wait write y0 y1 yn""".split())
+SYSTEM = any_of(
+    r"""(([dejlmn]r|sr)and48|(lcong|seed)48|s?random|rand|initstate|setstate|q?[ef]cvt|ptsname|environ|qsort)(_r)? drand48_data random_data
+    strto[dflqu0-9x]+(_l)? strfrom[dfl0-9x]+ q?gcvt mk(o?stemps?(64)?|temp|dtemp) a64l l64a arc4random(_buf|_uniform)? [jy][01n]
+    gamma[fl]? sincos[fl]? scalb drem finite significand lerp str(n?dup|nlen|casecmp|sep|signal) stpcpy bcmp bcopy bzero r?index ffs swab
+    acct access alarm ualarm u?sleep nanosleep brk sbrk dup[23]? pipe fork vfork exec(l|v|ve|vp) wait kill pause nice send recv poll
+    select pselect listen link unlink symlink readlink rmdir chdir chmod chown chroot open close creat read write pread pwrite lseek lockf
+    flock stat fstat fsync sync ftruncate truncate mmap munmap msync ioctl iovec fcntl fdopen fileno popen pclose socket connect splice
+    tee syscall daemon getline getopt opt(arg|err|ind|opt) getpid getpt getsubopt getloadavg gettimeofday getuid grantpt isascii toascii
+    isatty tzname timezone daylight timeval timex basename dirname realpath canonicalize_file_name crypt clearenv putenv setenv unsetenv
+    secure_getenv on_exit posix_(memalign|openpt) reallocarray valloc rpmatch sigaction sigevent sigval signgam jmp_buf fd_(mask|set)
+    u_(char|int|long|short) u(int|long|short) unlockpt va_list clone sysconf tzset""")
 
 
 def objection(name):
@@ -68,9 +58,9 @@ def objection(name):
         return "it is a keyword"
     if name in TAKEN or re.search("^_[A-Z]|__", name):
         return "it is reserved"
-    if name in MACROS or re.fullmatch("[A-Z][A-Z0-9_]*", name):
+    if MACROS.fullmatch(name) or re.fullmatch("[A-Z][A-Z0-9_]*", name):
         return "it is a macro, or in capitals as macros are"
-    if name in C_LIBRARY or name.endswith("_t"):
+    if C_LIBRARY.fullmatch(name) or name.endswith("_t"):
         return "the C library has it, or may have it"
     return ""
 
@@ -78,7 +68,7 @@ def objection(name):
 def check_namespace(name):
     """The first of nested namespaces stands beside what systems declare."""
     parts = name.split("::")
-    systems = "systems declare it" if parts[0].startswith("_") or parts[0] in SYSTEM else ""
+    systems = "systems declare it" if parts[0].startswith("_") or SYSTEM.fullmatch(parts[0]) else ""
     problem = next(filter(None, [*map(objection, parts), systems]), "")
     if problem:
         raise Refusal(f"{shown(name)} cannot be the name of a C++ namespace: {problem}")

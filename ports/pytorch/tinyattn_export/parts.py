@@ -11,6 +11,7 @@ from .layouts import INPUTS, Place
 from .refusal import Refusal, refusing, shown
 from .safetensors import extents
 
+UNTOLD = ("--num-heads N", "--context-length N", "--causal or --no-causal")
 LARGEST_COUNT = 2**31 - 1  # of heads or tokens: more fits into no target's memory
 
 
@@ -129,6 +130,9 @@ def fill_biases(inputs):
 
 def attention(prefix="", *, num_heads, context_length, causal, mapping=None, ignore=()):
     """A MultiHeadAttention. `mapping` names tensors of a layout that is not known, `ignore` those that may be left out."""
+    unsaid = [option for option, value in zip(UNTOLD, (num_heads, context_length, causal)) if value is None]
+    if unsaid:
+        raise Refusal(f"no file of weights tells the number of heads, the most tokens, nor the mask: say {', '.join(unsaid)}")
     for name, value in (("num_heads", num_heads), ("context_length", context_length)):
         if type(value) is not int or not 0 < value <= LARGEST_COUNT:
             raise Refusal(f"{name} must be a number from 1 to {LARGEST_COUNT}")
@@ -196,7 +200,6 @@ KINDS = {  # what asks for the part, what the kind's own key names, and which ot
     "linear": (linear, "prefix", {"transposed": bool}),
     "tensor": (tensor, "name", {}),
 }
-UNTOLD = {"num_heads": "--num-heads N", "context_length": "--context-length N", "causal": "--causal or --no-causal"}
 
 
 def described(name, table, defaults):
@@ -214,10 +217,6 @@ def described(name, table, defaults):
         if type(value) is not wanted or not all(isinstance(item, str) for item in items):
             raise Refusal(f"[{name}] has a wrong value of {shown(key)}: {shown(value)}")
     settings = {**(defaults if kind == "attention" else {}), **table}
-    unsaid = [key for key in UNTOLD if settings.get(key) is None] if kind == "attention" else []
-    if unsaid:
-        raise Refusal(f"[{name}] must have {' and '.join(unsaid)}, which no file of weights tells: say it there, or for all "
-                      f"parts with {' and '.join(UNTOLD[key] for key in unsaid)}")
     with refusing(f"[{name}]"):
         return make(**{first_argument if key == kind else key: value for key, value in settings.items()})
 

@@ -21,21 +21,15 @@ def remove(paths):
 
 def put_in_place(written):
     """All of the old ones go before the first of the new ones comes: never is one old and another new, whenever this ends."""
-    kept, placed = {}, []
-    try:
-        if len(written) > 1:
-            for real in filter(pathlib.Path.exists, written):
-                kept[real] = beside(real)
-                real.rename(kept[real])
+    kept = {real: beside(real) for real in written if real.exists() and len(written) > 1}
+    with contextlib.ExitStack() as undo:
+        for real, old in kept.items():
+            undo.callback(lambda real=real, old=old: old.exists() and old.replace(real))
+            real.rename(old)
         for real, new in written.items():
             new.replace(real)
-            placed.append(real)
-    except BaseException:
-        remove(placed)
-        for real, old in kept.items():
-            if old.exists():
-                old.replace(real)
-        raise
+            undo.callback(remove, [real])
+        undo.pop_all()
     remove(kept.values())
 
 
