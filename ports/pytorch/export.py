@@ -13,18 +13,10 @@ if sys.version_info < (3, 9):
 
 from tinyattn_export.checkpoints import of_state_dict, read, write_safetensors
 from tinyattn_export.header import write
-from tinyattn_export.layouts import ROLES
 from tinyattn_export.parts import attention, linear, read_parts, tensor
-from tinyattn_export.refusal import Refusal, shown
+from tinyattn_export.refusal import Refusal
 
 __all__ = ["Refusal", "attention", "linear", "of_state_dict", "read", "read_parts", "tensor", "write", "write_safetensors"]
-
-
-def setting(text):
-    role, equals, name = text.partition("=")
-    if role not in ROLES or not equals or not name:
-        raise argparse.ArgumentTypeError(f"{shown(text)} is not ROLE=NAME, with one of {', '.join(ROLES)} as ROLE")
-    return role, name
 
 
 def arguments(words):
@@ -36,7 +28,7 @@ def arguments(words):
     parser.add_argument("--causal", action=argparse.BooleanOptionalAction, help="whether no token sees a later one")
     parser.add_argument("--prefix", default="", help="what stands before the layer's own names, such as h.0.attn.")
     parser.add_argument("--name", default="model", help="the namespace of the constants; model unless given")
-    parser.add_argument("--map", dest="mapping", type=setting, action="extend", nargs="+", default=[], metavar="ROLE=NAME",
+    parser.add_argument("--map", dest="mapping", action="extend", nargs="+", default=[], metavar="ROLE=NAME",
                         help="which tensor is query, key, value, qkv or out, or the bias of one: query_bias ...; NAME.T if stored in x out")
     parser.add_argument("--ignore", action="extend", nargs="+", default=[], metavar="NAME",
                         help="a tensor that may be left out although it belongs to the layer; * and ? are wildcards")
@@ -52,7 +44,8 @@ def requested(given):
     layer = {"num_heads": given.num_heads, "context_length": given.context_length, "causal": given.causal}
     if given.parts:
         return read_parts(given.parts, layer)
-    return {"attention": attention(given.prefix, **layer, mapping=dict(given.mapping), ignore=given.ignore)}
+    mapping = dict(setting.partition("=")[::2] for setting in given.mapping)
+    return {"attention": attention(given.prefix, **layer, mapping=mapping, ignore=given.ignore)}
 
 
 def main(words):

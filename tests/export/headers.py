@@ -35,7 +35,7 @@ second = {attention = "", num_heads = 4, causal = false}
 
 def failure(folder, *steps):
     """What the first command that fails says; the compiler finds headers in that folder."""
-    done = (call(*step, cwd=folder, env={**os.environ, "CPATH": str(folder)}) for step in steps)
+    done = (call(*step, cwd=folder, env={**os.environ, "CPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}) for step in steps)
     return next((f"{step.args}: {step.stdout}{step.stderr}" for step in done if step.returncode), "")
 
 
@@ -101,18 +101,18 @@ def documented(folder):
     for name, (text,) in zip(("main.cpp", "model.toml"), others):
         (folder / name).write_text(text)
     (folder / "ports").symlink_to(ROOT / "ports")
-    layer = {"in_proj_weight": ("F32", (96, 32)), "out_proj.weight": ("F32", (32, 32))}
-    tensors = {**layer, **{f"blocks.0.attn.{name}": value for name, value in layer.items()}, "position": ("F32", (32, 32)),
-               "classifier.weight": ("F32", (32, 32)), **{f"h.{i}.attn.c_attn.weight": ("F32", (12, 36)) for i in range(12)},
-               **{f"h.{i}.attn.c_proj.weight": ("F32", (12, 12)) for i in range(12)}}
+    by_shape = {(96, 32): ["in_proj_weight", "blocks.0.attn.in_proj_weight"],
+                (32, 32): ["out_proj.weight", "blocks.0.attn.out_proj.weight", "position", "classifier.weight"],
+                (12, 36): [f"h.{i}.attn.c_attn.weight" for i in range(12)], (12, 12): [f"h.{i}.attn.c_proj.weight" for i in range(12)]}
+    tensors = {name: ("F32", shape) for shape, names_of_shape in by_shape.items() for name in names_of_shape}
     for name in ("model", "weights"):
         (folder / f"{name}.safetensors").write_bytes(safetensors(tensors))
-    python = [sys.executable, "-B", "-c"]
-    steps = [[*python, f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
-             *(["sh", "-c", command] for command in commands), [*COMPILER, "-c", "main.cpp"],
-             ["sh", "-c", "python3 -B ports/pytorch/export.py model.safetensors -o model.hpp --parts model.toml"],
-             [*python, f"import sys\nsys.path.insert(0, 'ports/pytorch')\nimport export\n{parts}"]]
-    return failure(folder, *steps) or ("" if len(commands) == 2 else f"{len(commands)} commands")
+    python, several = [sys.executable, "-c"], "python3 ports/pytorch/export.py model.safetensors -o model.hpp --parts model.toml"
+    problem = failure(
+        folder, [*python, f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
+        *(["sh", "-c", command] for command in commands), [*COMPILER, "-c", "main.cpp"], ["sh", "-c", several],
+        [*python, f"import sys\nsys.path.insert(0, 'ports/pytorch')\nimport export\n{parts}"])
+    return problem or ("" if len(commands) == 2 else f"{len(commands)} commands")
 
 
 tap.report([

@@ -208,9 +208,9 @@ def by_mapping(tensors, prefix, mapping):
 def find(tensors, prefix, mapping):
     """The layer that is meant. A Refusal if there is none, or more than one."""
     mapping = mapping or {}
-    unknown = [role for role in mapping if role not in ROLES]
+    unknown = [f"{role}={name}" for role, name in mapping.items() if role not in ROLES or not name]
     if unknown:
-        raise Refusal(f"a mapping knows no {listed(unknown)}, only {', '.join(ROLES)}")
+        raise Refusal(f"{listed(unknown)} is not ROLE=NAME, with one of {', '.join(ROLES)} as ROLE")
     alone = [role for role in mapping if role.removesuffix("_bias") not in mapping]
     if alone:
         raise Refusal(f"a mapping names {listed(alone)} without its weight")

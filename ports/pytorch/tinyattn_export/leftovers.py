@@ -3,7 +3,6 @@
 
 A file may hold any number of names of any length, so each name is looked at once, and nothing here goes through all of them for each.
 """
-import bisect
 import fnmatch
 import os
 import re
@@ -68,13 +67,9 @@ def refuse_unplaced(names):
 
 
 def starting_with(stems, names):
-    """Those of the names that begin with a stem. A stem that begins with another says nothing new; of the rest, in order, only the last
-    that is not behind a name can begin it."""
-    kept = []
-    for stem in sorted(stems):
-        if not kept or not stem.startswith(kept[-1]):
-            kept.append(stem)
-    return [name for name in names if kept and name.startswith(kept[bisect.bisect(kept, name) - 1])]
+    """Those of the names that begin with a stem. The stems have few lengths, however many they are."""
+    lengths = {len(stem) for stem in stems}
+    return [name for name in names if any(name[:length] in stems for length in lengths)]
 
 
 def remarks(tensors, found, ignored):
