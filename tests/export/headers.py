@@ -93,7 +93,7 @@ def names_compile(folder):
 
 @in_folder
 def documented(folder):
-    """What both READMEs say, as it is typed: train, where there is PyTorch, export, include; several parts, and the same in Python."""
+    """What both READMEs say, as it is typed: several parts, the same in Python; train, where there is PyTorch, export, include."""
     texts = [(ROOT / place / "README.md").read_text(encoding="utf-8") for place in ("", "ports/pytorch")]
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(texts), re.MULTILINE)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", texts[1], re.MULTILINE | re.DOTALL)
@@ -109,9 +109,9 @@ def documented(folder):
         (folder / f"{name}.safetensors").write_bytes(safetensors(tensors))
     python, several = [sys.executable, "-c"], "python3 ports/pytorch/export.py model.safetensors -o model.hpp --parts model.toml"
     problem = failure(
-        folder, [*python, f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
-        *(["sh", "-c", command] for command in commands), [*COMPILER, "-c", "main.cpp"], ["sh", "-c", several],
-        [*python, f"import sys\nsys.path.insert(0, 'ports/pytorch')\nimport export\n{parts}"])
+        folder, [*python, f"import sys\nsys.path.insert(0, 'ports/pytorch')\nimport export\n{parts}"], ["sh", "-c", several],
+        [*python, f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
+        *(["sh", "-c", command] for command in commands), [*COMPILER, "-c", "main.cpp"])
     return problem or ("" if len(commands) == 2 else f"{len(commands)} commands")
 
 
