@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What attention layers of 1 to 16 usual shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled library."""
 import dataclasses
-import functools
 import pathlib
 import shutil
 import sys
@@ -37,13 +36,14 @@ def pays(sizes, level):
 
 
 if not shutil.which("arm-none-eabi-g++"):
-    tap.report([("sizes", lambda: tap.Skip("there is no arm-none-eabi-g++"))])
+    tap.report([("sizes", tap.Skip, "there is no arm-none-eabi-g++")])
 with tempfile.TemporaryDirectory() as folder:
     tree = building.Build(folder)
     images = {(of_level, of_way): [link(tree, of_level, of_way, shapes) for shapes in COUNTS] for of_level in LEVELS for of_way in WAYS}
-    tree.demand()
+    if failed := tree.make():
+        tap.report([(f"{made.name} is made", str, said) for made, said in failed.items()])
     flash = {row: [contents.flash(MACHINE, image) for image in its_images] for row, its_images in images.items()}
 print(f"# flash of a Cortex-M4F, bytes\n# {'shapes':<20}" + "".join(f"{shapes:>8}" for shapes in COUNTS))
 for (of_level, of_way), its_sizes in flash.items():
     print(f"# {f'{of_way}, {of_level}':<20}" + "".join(f"{size:>8}" for size in its_sizes))
-tap.report([(f"sixteen shapes at {of_level}", functools.partial(pays, flash, of_level)) for of_level in LEVELS])
+tap.report([(f"sixteen shapes at {of_level}", pays, flash, of_level) for of_level in LEVELS])

@@ -7,7 +7,6 @@ A damaged file gives a sentence. Damaged is what a reader can see: a file that i
 the header, an entry that lies or lacks something, a weight that became NaN or infinity. (Another bit of a weight makes another weight: no
 reader can know. So does the name of a tensor that the layer does not need.)
 """
-import functools
 import json
 import pickle
 import random
@@ -111,7 +110,7 @@ def first_without_answer(count):
     return next(filter(None, problems), "" if statuses.count(0) > count // 20 else f"only {statuses.count(0)} headers of {count}")
 
 
-files = int(sys.argv[1]) if sys.argv[1] != "--" else 2_400
-tap.report([("random files", functools.partial(first_without_answer, files // 2))] + [
-    (f"damaged {layout}", functools.partial(first_not_refused, layout, files // 6))
+files = int(sys.argv[1]) if sys.argv[1:2] not in ([], ["--"]) else 2_400
+tap.report([("random files", first_without_answer, files // 2)] + [
+    (f"damaged {layout}", first_not_refused, layout, files // 6)
     for layout in ("multihead_attention", "multihead_attention_without_bias", "qkv")])

@@ -5,7 +5,6 @@ compile; and the binary.
     headers.py -- COMPILER ARGUMENT...
 """
 import contextlib
-import functools
 import math
 import os
 import random
@@ -116,7 +115,7 @@ def documented(folder):
 
 
 tap.report([
-    *((f"as PyTorch: {name}", functools.partial(exporter.computes, DATA / f"{name}.safetensors", case)) for name, case in CASES.items()),
+    *((f"as PyTorch: {name}", exporter.computes, DATA / f"{name}.safetensors", case) for name, case in CASES.items()),
     ("every bit of a weight", every_bit),
     ("100,000 parameters compile in two seconds, into read-only memory", quick_to_compile),
     ("what the READMEs say", documented),

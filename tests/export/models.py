@@ -6,7 +6,6 @@
 
 Needs PyTorch (Debian: python3-torch). The second is skipped without it.
 """
-import functools
 import json
 import math
 import os
@@ -31,7 +30,7 @@ from exporter import DATA, in_folder
 import export
 
 if not torch:
-    tap.report([("fresh models", lambda: tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
+    tap.report([("fresh models", tap.Skip, "PyTorch is not installed (Debian: python3-torch)")])
 
 
 INPUTS = ("query", "key", "value")
@@ -183,7 +182,7 @@ def damaged_pt(folder):
 torch.set_grad_enabled(False)
 if exporter.COMPILER:
     tap.report([("a damaged .pt", damaged_pt)] + [
-        (f"{name} {shape}", functools.partial(fresh, state, case))
+        (f"{name} {shape}", fresh, state, case)
         for shape in ((1, 1, 1, 1), (20, 48, 4, 33)) for name, state, case in models(*shape, seed=100 + shape[0])])
 cases = []
 for name, state, case in models(d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026):

@@ -111,8 +111,8 @@ sentences = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(
 tap.report([
     ("by command", functools.partial(says, "0 bytes", b"", by=exporter.command)),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
-    *((phrase, functools.partial(refuse, table, phrase, values)) for table in sentences for phrase, values in sentences[table].items()),
+    *((phrase, refuse, table, phrase, values) for table in sentences for phrase, values in sentences[table].items()),
     *((f".pt: {phrase}", functools.partial(says, phrase, pickle.dumps(content), suffix=".pt")) for phrase, content in OF_TORCH.items()),
-    *((f"quickly: {phrase}", functools.partial(says, phrase, content, (*ARGUMENTS, *more))) for phrase, content, *more in ENDLESS),
-    *((name, functools.partial(refuse_meanwhile, *given)) for name, given in MEANWHILE.items()),
+    *((f"quickly: {phrase}", says, phrase, content, (*ARGUMENTS, *more)) for phrase, content, *more in ENDLESS),
+    *((name, refuse_meanwhile, *given) for name, given in MEANWHILE.items()),
 ])

@@ -18,7 +18,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parent / "footprint")]
 import building  # noqa: E402
 import contents  # noqa: E402
-import measuring  # noqa: E402
 import tap  # noqa: E402
 
 # Each sees what the others cannot: a port of its own, or what becomes of a product that meets an addition.
@@ -91,7 +90,7 @@ class Bench:
         tests = tree / "tests"
         if kind == "firmware":
             kernels = tests / "footprint" / "kernels.cpp"
-            return [self.build.compile(FIRMWARE, kernels, *building.language(tree), "-O2", *measuring.EVERYTHING_ON)]
+            return [self.build.compile(FIRMWARE, kernels, *building.language(tree), "-O2", *contents.EVERYTHING_ON)]
         if kind == "refusals":
             command = [sys.executable, "-B", tests / "support" / "refusals.py", tests / "refusals", name, "--", *self.compiler]
             said = self.build.folder / f"{tree.name}-refusals-{name}.txt"
@@ -148,6 +147,8 @@ def main(arguments):
     listed = tomllib.loads((HERE / "faults.toml").read_text(encoding="utf-8"))
     faults = [Fault(file, name, **fault) for file, named in listed.items() for name, fault in named.items()
               if not words or any(word in name for word in words)]
+    if not faults:
+        sys.exit("no fault has such a name")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(pathlib.Path(folder), tuple(compiler))
         planted = [attempt(bench.plant, number, fault) for number, fault in enumerate(faults)]
@@ -156,7 +157,7 @@ def main(arguments):
     width = max(len(fault.name) for fault in faults)
     for fault, (by, why) in zip(faults, results):
         print(f"# {fault.name:<{width}}  {by or why}")
-    tap.report([(fault.name, lambda why=why: why) for fault, (_, why) in zip(faults, results)])
+    tap.report([(fault.name, lambda why: why, why) for fault, (_, why) in zip(faults, results)])
 
 
 main(sys.argv[1:])

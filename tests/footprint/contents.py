@@ -7,6 +7,8 @@ import building
 # What the compiler's own library may be called for: memory and whole numbers; float where a core has no FPU; never double.
 HELPER = re.compile(r"mem(cpy|move|set|cmp)|__aeabi_(mem\w+|u?[il]div(mod|0)?|l(mul|lsl|lsr|asr))|__(?!\w*[sd]f)\w+[sd]i\d")
 FLOAT_HELPER = re.compile(r"__aeabi_(c?f(?!2d)\w+|u?[il]2f)|__(?!\w*df)\w+sf\w*")
+# A firmware may be built with any of these. The library must come out clean with all of them, so that no flag hides anything.
+EVERYTHING_ON = ("-fexceptions", "-frtti", "-fthreadsafe-statics")
 # Code and constants; and the note of a function that nothing is thrown through it. Neither variables nor constructors.
 SECTION = re.compile(r"\.(text|rodata|ARM\.exidx)(\..*)?")
 

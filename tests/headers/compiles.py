@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""What must compile without a warning: each header alone, each block of C++ in the README, a layer with each flag of firmware.
+"""What must compile without a warning: each header alone, each block of C++ in the README, the programs beside this script, a layer with
+each flag of firmware.
 
     compiles.py HEADER_FOLDER... -- COMPILER ARGUMENT...
 """
+import os
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import building  # noqa: E402
 import tap  # noqa: E402
 
-LAYER = ["-DTINYATTN_FOOTPRINT_LAYER=T1", f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", "/dev/null"]
+MOST_TIMES_ARRAY = 3.0
+LAYER = ["-DTINYATTN_FOOTPRINT_LAYER=T1", f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", os.devnull]
 FLAGS = ("-ffreestanding -fno-exceptions -fno-rtti -fshort-enums -fno-builtin -funsigned-char -fmerge-all-constants "
          "-fsingle-precision-constant -flto -fwrapv -ftrapv -fno-common -fno-strict-aliasing -fstack-protector-strong "
          "-finstrument-functions -fno-jump-tables -fshort-wchar -fpic -mslow-flash-data -mpure-code -mlong-calls").split()
@@ -32,12 +36,25 @@ def layer(*flags):
     return compiles('#include "footprint/layer.cpp"\n', *flags, *LAYER) if status == 0 else tap.Skip("the compiler does not have it")
 
 
+def compile_time():
+    """Of one include, in the processor's time: the best of five, because the machine is busy."""
+    if problem := compiles("#include <tinyattn/tinyattn.hpp>\n", "-fsyntax-only"):
+        return problem
+    times = [[building.processor_seconds([*compiler, "-O0", "-c", "-x", "c++", "-", "-o", os.devnull], text=f"#include <{header}>\n")
+              for header in ("array", "tinyattn/tinyattn.hpp")] for _ in range(5)]
+    of_array, of_ours = map(min, zip(*times))
+    return "" if of_ours <= MOST_TIMES_ARRAY * of_array else f"{of_ours:.2f} s, and <array> takes {of_array:.2f} s"
+
+
 separator = sys.argv.index("--")
 folders = [pathlib.Path(folder) for folder in sys.argv[1:separator]]
 compiler = [*sys.argv[separator + 1:], *(f"-I{folder}" for folder in folders)]
 headers = sorted(str(header.relative_to(folder)) for folder in folders for header in folder.rglob("*.hpp"))
 blocks = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 programs = {header: f"#include <{header}>\n" * 2 for header in headers}  # twice, since an include guard may be missing
+programs |= {name: f'#include "{HERE / name}.cpp"\n' for name in ("common_names", "foreign_macros", "default_limits")}
 programs |= {f"block {number} of the README": block for number, block in enumerate(blocks, 1)}
-tap.report([*((name, compiles, program, "-fsyntax-only") for name, program in programs.items()),
+included = compile_time()  # before all others, which run beside each other
+tap.report([(f"an include takes no more than {MOST_TIMES_ARRAY} times that of <array>", str, included),
+            *((name, compiles, program, "-fsyntax-only") for name, program in programs.items()),
             *((flags, layer, *flags.split()) for flags in (*FLAGS, FIXED_REGISTER))])

@@ -31,8 +31,8 @@ TOO_LARGE = "too large: \n"
 
 def read(text):
     """The port, and {workload: the lines of its outputs}."""
-    (port, _), *workloads = re.findall(r"^([^:\n]+)\n((?:.*: .*\n)*)", text, re.MULTILINE)
-    return port, dict(workloads)
+    port, *workloads = re.findall(r"^([^:\n]+)\n((?:.*: .*\n)*)", text, re.MULTILINE) or [("", "")]
+    return port[0], dict(workloads)
 
 
 def crc(outputs):

@@ -102,8 +102,7 @@ def of_compilers():
 
 
 def of_ports(name, machine, architecture, telling=()):
-    """Scalar ones come first: what the compiler cannot compute is compared with them. Other ports that are asked for by name are for each
-    night."""
+    """Scalar ones come first: what the compiler cannot compute is compared with them. Ports that no flag chooses run each night only."""
     for suffix, flags in CHOOSING[architecture].items():
         levels = ("-O3",) if suffix == FUSIBLE.get(architecture) else telling
         yield Row(f"{name}{suffix}/scalar", machine, f"{flags} -DTINYATTN_PORT=scalar", levels)

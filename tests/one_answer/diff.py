@@ -25,6 +25,8 @@ def main(folder, *arguments):
     build.demand()
     expected, computed = (answers.read(file.read_text(encoding="utf-8"))[1] for file in files)
     both = [workload for workload in expected if workload in computed and answers.TOO_LARGE not in (expected[workload], computed[workload])]
+    if not both:
+        sys.exit(f"{one} and {other} have no workload in common")
     differing = {workload: said for workload in both if (said := answers.problem_of(computed[workload], expected[workload], False))}
     print(f"{other} instead of {one}: {len(differing)} of {len(both)} workloads differ" if differing
           else f"the same bits in {len(both)} workloads", *map(": ".join, differing.items()), sep="\n")

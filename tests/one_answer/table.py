@@ -13,12 +13,6 @@ import building
 import tap
 
 
-def first_answers(printed):
-    """For each workload the first that computed it: the compiler, or else a port."""
-    return collections.ChainMap(*({workload: outputs for workload, outputs in workloads.items() if outputs != answers.TOO_LARGE}
-                                  for _, workloads in printed))
-
-
 def main(folder, every):
     rows = [row for rows in cells.targets().values() for row in rows() if row.options(every)]
     tests = {row.name: tap.Skip(f"there is no {tool}") for row in rows if (tool := cells.missing(row.machine))}
@@ -27,7 +21,9 @@ def main(folder, every):
     failed = build.make()
     tests |= {f"{step.name} can be made": said[:3000] or "it failed" for step, said in failed.items()}
     printed = {cell: answers.read(file.read_text(encoding="utf-8")) for cell, file in files.items() if not failed or build.is_made(file)}
-    firsts = first_answers(printed.values())
+    # Of each workload the bits of the first that computed it: the compiler, or else a port.
+    firsts = collections.ChainMap(*({workload: outputs for workload, outputs in workloads.items() if outputs != answers.TOO_LARGE}
+                                    for _, workloads in printed.values()))
     finite = next((list(workloads) for (row, _), (_, workloads) in printed.items() if row.source == cells.IN_THE_COMPILER), [])
 
     print(f"# CRC-32 of the {len(finite)} workloads that compilers compute; how many of all {len(firsts)} have the first bits:\n#")

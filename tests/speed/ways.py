@@ -32,6 +32,8 @@ def programs(build):
 
 
 def bench(options):
+    if options.beside:
+        raise building.Failed("ways cannot stand beside another checkout")
     with tempfile.TemporaryDirectory() as folder:
         build = building.Build(pathlib.Path(folder))
         tasks = {(way, "µs", "ours"): functools.partial(timing.sample, program, T1) for way, program in programs(build)}

@@ -153,7 +153,7 @@ def clang_for_firmware(clang, machine):
     """The machine whose C++ Clang compiles. Headers are those of GCC's bare-metal library: whatever others are installed, none is taken."""
     _, said = attempt([*machine.cpp, "-E", "-v", "-x", "c++", os.devnull, "-o", os.devnull])
     listed = said.partition("#include <...> search starts here:\n")[2].partition("End of search list.")[0].split()
-    headers = [word for path in map(os.path.realpath, listed) if "/gcc/" not in path for word in ("-isystem", path)]
+    headers = [word for path in map(os.path.realpath, listed) if "/lib/gcc/" not in path for word in ("-isystem", path)]
     # In a freestanding program Clang mangles the name of main; with -meabi gnu it calls memset by that name.
     flags = [flag for flag in machine.cpp[1:] if flag not in ("-masm-syntax-unified", "-ffreestanding")]
     cpp = (clang, "--target=arm-none-eabi", "-meabi", "gnu", "-fshort-enums", "-nostdinc++", "-nostdlibinc", *headers, *flags)
@@ -172,11 +172,11 @@ rule link
 rule run
   command = (timeout 120 $call >$out.part || (tail -n 12 $out.part | cut -c 1-100; exit 1)) && mv $out.part $out
 """
-FAILED_STEP = re.compile(r"^FAILED: (\S+).*\n(.*\n(?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)", re.MULTILINE)
+FAILED_STEP = re.compile(r"^FAILED: (?:\[code=\d+\] )?(\S+).*\n(.*\n(?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)", re.MULTILINE)
 
 
 class Build:
-    """Steps that make files in a folder. Steps with one command make one file."""
+    """Steps that make files in a folder, one each. The same step twice is one."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)

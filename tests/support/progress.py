@@ -13,11 +13,11 @@ def clock(seconds):
 
 
 class Progress:
-    """Of runs that are expected to take some seconds each, {name: seconds}, as many at once as there are lanes."""
+    """Of runs that are expected to take some seconds each, {name: seconds}. Several go on at once: all of it takes a share of the sum."""
 
-    def __init__(self, expected, lanes):
+    def __init__(self, expected, share):
         self.expected = expected
-        self.lanes = lanes
+        self.share = share
         self.began = time.monotonic()
         self.running = {}  # {name: (when it began, what it does)}
         self.took = {}
@@ -45,11 +45,12 @@ class Progress:
         elapsed = time.monotonic() - self.began
         known = sum(self.expected[name] for name in self.took)
         pace = sum(self.took.values()) / known if known else 1
-        return max(elapsed, pace * sum(self.expected.values()) / self.lanes)
+        return max(elapsed, pace * self.share * sum(self.expected.values()))
 
     def line(self):
         doing = "; ".join(f"{name}: {what}" for name, (_, what) in self.running.items())
-        return (f"[{len(self.took)} of {len(self.expected)} done, {clock(time.monotonic() - self.began)} of about {clock(self.total())}] {doing}")
+        elapsed = time.monotonic() - self.began
+        return f"[{len(self.took)} of {len(self.expected)} done, {clock(elapsed)} of about {clock(self.total())}] {doing}"
 
     def show(self):
         with self.lock:

@@ -7,22 +7,26 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree
 
+import building
 import progress
 import targets
 import tools
+from building import ROOT
 
-ROOT = targets.ROOT
 BUILD = ROOT / "build"
 TIMES = BUILD / "times.json"
 DETAIL_LINES = 30
-CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS")
+CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
+OF_TESTS = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
 STEP = re.compile(r"^ *(\[?)(\d+)/(\d+)\b")  # of ninja, and of Meson's tests
-FAILED_STEP = re.compile(r"^FAILED: .*\n(.*)\n((?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)", re.MULTILINE)
+FAILED_OF_TESTS = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
+STEP = re.compile(r"^FAILED: .*\n(.*)\n((?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)", re.MULTILINE)
 FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
 FIRST_COMMENTS = re.compile(r"(?:#.*\n)*")
 LANES = 2  # builds that go on at once: the end of each, and Meson, leave a core idle
@@ -61,8 +65,12 @@ class Session:
         self.runs = runs  # {name: Run}
         self.times = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
         self.lanes = self.in_lanes()
-        expected = {name: self.times.get(name, run.seconds) for name, run in runs.items()}
-        self.progress = progress.Progress(expected, min(LANES, len(self.lanes)))
+        expected = {name: self.times.get(self.key(name), run.seconds) for name, run in runs.items()}
+        longest_lane = max(sum(map(expected.get, names)) for names in self.lanes)
+        self.progress = progress.Progress(expected, max(1 / LANES, longest_lane / sum(expected.values())))
+
+    def key(self, name):
+        return f"{name}: {' '.join(self.runs[name].all_suites())}"
 
     def in_lanes(self):
         """The names of the runs of each build, which have to follow each other."""
@@ -85,35 +93,43 @@ class Session:
         return process.wait(), "".join(said)
 
     def configure(self, folder, name, outcome):
-        """Unless it already is, in this very way."""
+        """Anew, unless it already is in this very way."""
         build = self.runs[name].build
         command = ["meson", "setup", "-Dwerror=true", *build.options, folder, ROOT]
         note, line = folder / "configured-by", f"{build.compiler} {typed(command)}"
-        if note.is_file() and note.read_text(encoding="utf-8") == line:
-            return
-        shutil.rmtree(folder, ignore_errors=True)
+        as_before = note.is_file() and note.read_text(encoding="utf-8") == line
+        if not as_before:
+            shutil.rmtree(folder, ignore_errors=True)
         self.progress.say(name, "configuring")
-        status, said = self.call(command, name)
+        status, said = self.call(["ninja", "-C", folder, "build.ninja"] if as_before else command, name)  # a meson.build may have changed
         if status == 0:
             note.write_text(line, encoding="utf-8")
         else:
             outcome.fail("cannot be configured", last_lines(said), f"CXX={build.compiler} {typed(command)}")
 
+    def build(self, folder, name, outcome):
+        """What the tests need and no more, unlike Meson, which builds all tests for a script. Goes on after an error: it may be a check."""
+        files = needed(folder, self.runs[name].all_suites())
+        command = ["ninja", "-C", folder, "-k", "0", *files]
+        status, said = self.call(command, name) if files else (0, "")
+        steps = building.FAILED_STEP.findall(said)
+        for _, text in steps:
+            compiler, _, errors = text.partition("\n")
+            outcome.fail("does not compile", errors, f"cd {typed([folder])} && {compiler}")
+        if status != 0 and not steps:
+            outcome.fail("cannot be built", last_lines(said), typed(command))
+
     def test(self, folder, name, outcome):
-        """Meson builds what the tests need, runs them, and keeps what they said."""
-        run = self.runs[name]
         log, points = folder / "meson-logs" / "testlog.json", folder / "meson-logs" / "testlog.junit.xml"
         for file in (log, points):
             file.unlink(missing_ok=True)
-        command = ["meson", "test", "-C", folder, *(f"--suite={suite}" for suite in run.suites + run.nightly)]
+        command = ["meson", "test", "-C", folder, "--no-rebuild", *(f"--suite={suite}" for suite in self.runs[name].all_suites())]
         status, said = self.call(command, name)
-        for compiler, errors in FAILED_STEP.findall(said):
-            outcome.fail("does not compile", errors, f"cd {typed([folder])} && {compiler}")
         verdicts = read_points(points)
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []:
             test = json.loads(line)
             count(test, verdicts.get(test["name"], []), outcome)
-            table = FIRST_COMMENTS.match(test.get("stdout", ""))[0] if run.shows else ""
+            table = FIRST_COMMENTS.match(test.get("stdout", ""))[0] if self.runs[name].shows else ""
             if table:
                 self.progress.print(re.sub("^# ?", "", table, flags=re.MULTILINE).rstrip())
         if not outcome.failed and (status != 0 or not outcome.passed):
@@ -124,9 +140,12 @@ class Session:
         outcome, folder = Outcome(name), BUILD / self.runs[name].build.name
         self.configure(folder, name, outcome)
         if not outcome.failed:
+            self.build(folder, name, outcome)
+        if not outcome.failed:
             self.test(folder, name, outcome)
         outcome.seconds = self.progress.finish(name)
-        self.times[name] = round(outcome.seconds)
+        if not outcome.failed:
+            self.times[self.key(name)] = round(outcome.seconds)
         self.progress.print("\n".join([line_of(outcome), *outcome.details]))
         return outcome
 
@@ -138,6 +157,15 @@ class Session:
         self.progress.end()
         TIMES.write_text(json.dumps(self.times, indent=1), encoding="utf-8")
         return [outcomes[name] for name in self.runs]
+
+
+def needed(folder, suites):
+    """The files that tests of these suites need, as Meson knows them."""
+    info = folder / "meson-info"
+    tests, files = (json.loads((info / f"intro-{what}.json").read_text(encoding="utf-8")) for what in ("tests", "targets"))
+    names = {target["id"]: target["filename"] for target in files}
+    wanted = [test for test in tests if any(suite.partition(":")[2] in suites for suite in test["suite"])]
+    return sorted({os.path.relpath(file, folder) for test in wanted for id in test["depends"] for file in names[id]})
 
 
 def read_points(junit):
@@ -153,7 +181,8 @@ def read_points(junit):
 
 def count(test, points, outcome):
     """Every point counts as one test; a program without any, and one that broke off, as one itself."""
-    name, result, command = test["name"].rpartition(" / ")[2], test["result"], typed(test["command"])
+    name, result = test["name"].rpartition(" / ")[2], test["result"]
+    command = typed([*(f"{variable}={value}" for variable, value in test["env"].items() if variable in OF_TESTS), *test["command"]])
     failed, skipped = (sum(point in tags for point in points) for tags in (("failure", "error"), ("skipped",)))
     outcome.passed += points.count("passed") if points else result == "OK"
     said = test.get("stdout", "").rstrip() + "\n"
@@ -183,6 +212,14 @@ def runs_of(found):
     return {name if len(target.runs) == 1 else f"{name}, {run.build.name}": run for name, target in found.items() for run in target.runs}
 
 
+def stop(*_):
+    """This run and all that it has started, on Ctrl-C."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.killpg(0, signal.SIGTERM)
+    print()
+    os._exit(130)
+
+
 def main(words):
     if words == ["--list"]:
         print(targets.listed())
@@ -196,6 +233,7 @@ def main(words):
     tools.bring("build", *needed_tools, *([] if words else ["everything"]), dry_run=dry_run)
     BUILD.mkdir(exist_ok=True)
     began = time.monotonic()
+    signal.signal(signal.SIGINT, stop)
     outcomes = Session(runs_of(found)).execute_all()
     passed, failed = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("passed", "failed"))
     in_all = Outcome("in all, two at a time", passed, failed, time.monotonic() - began)

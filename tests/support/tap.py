@@ -18,11 +18,18 @@ def print_point(number, name, problem):
         print(f"# {line}")
 
 
+def problem_of(_, function, *arguments):
+    try:
+        return function(*arguments)
+    except Exception as problem:  # whatever it is, the other checks have their verdicts
+        return f"{type(problem).__name__}: {problem}"
+
+
 def report(checks):
     """checks: a list of (name, function, argument...); the function returns what is wrong, or "", or a Skip. Exits with the verdict."""
     print(f"1..{len(checks)}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = list(pool.map(lambda check: check[1](*check[2:]), checks))
+        problems = list(pool.map(lambda check: problem_of(*check), checks))
     for number, ((name, *_), problem) in enumerate(zip(checks, problems), 1):
         print_point(number, name, problem)
     sys.exit(not checks or any(problem and not isinstance(problem, Skip) for problem in problems))

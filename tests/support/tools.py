@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The tools that tests and the bench need, brought by ports/toolchain."""
 import os
-import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from building import ROOT
 
 
 def bring(*jobs, dry_run=False):
