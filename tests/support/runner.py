@@ -24,7 +24,7 @@ TIMES = BUILD / "times.json"
 DETAIL_LINES = 30
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
 OF_TESTS = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
-STEP = re.compile(r"^ *(\[?)(\d+)/(\d+)\b")  # of ninja, and of Meson's tests
+STEP = re.compile(r"^ *\[?(\d+)/(\d+)\b")  # of ninja, and of Meson's tests
 FAILED_OF_TESTS = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
 STEP = re.compile(r"^FAILED: .*\n(.*)\n((?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)", re.MULTILINE)
 FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
@@ -79,17 +79,18 @@ class Session:
             lanes.setdefault(run.build.name, []).append(name)
         return list(lanes.values())
 
-    def call(self, command, name):
-        """Status and what was said; shows how far it is. What the caller has set for other builds does not reach ours."""
+    def call(self, command, name, doing):
+        """Status and what was said; shows how many steps of it are done. What the caller has set for other builds does not reach ours."""
         environment = {variable: value for variable, value in os.environ.items() if variable not in CALLERS_FLAGS}
         process = subprocess.Popen([str(word) for word in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
                                    env={**environment, "CXX": self.runs[name].build.compiler})
         said = []
+        self.progress.say(name, doing)
         for line in process.stdout:
             said.append(line)
             if step := STEP.match(line):
-                self.progress.say(name, f"{'building' if step[1] else 'testing'} {step[2]} of {step[3]}")
+                self.progress.say(name, f"{doing} {step[1]} of {step[2]}")
         return process.wait(), "".join(said)
 
     def configure(self, folder, name, outcome):
@@ -100,8 +101,8 @@ class Session:
         as_before = note.is_file() and note.read_text(encoding="utf-8") == line
         if not as_before:
             shutil.rmtree(folder, ignore_errors=True)
-        self.progress.say(name, "configuring")
-        status, said = self.call(["ninja", "-C", folder, "build.ninja"] if as_before else command, name)  # a meson.build may have changed
+        command_now = ["ninja", "-C", folder, "build.ninja"] if as_before else command  # a meson.build may have changed
+        status, said = self.call(command_now, name, "configuring")
         if status == 0:
             note.write_text(line, encoding="utf-8")
         else:
@@ -111,7 +112,7 @@ class Session:
         """What the tests need and no more, unlike Meson, which builds all tests for a script. Goes on after an error: it may be a check."""
         files = needed(folder, self.runs[name].all_suites())
         command = ["ninja", "-C", folder, "-k", "0", *files]
-        status, said = self.call(command, name) if files else (0, "")
+        status, said = self.call(command, name, "building") if files else (0, "")
         steps = building.FAILED_STEP.findall(said)
         for _, text in steps:
             compiler, _, errors = text.partition("\n")
@@ -124,7 +125,7 @@ class Session:
         for file in (log, points):
             file.unlink(missing_ok=True)
         command = ["meson", "test", "-C", folder, "--no-rebuild", *(f"--suite={suite}" for suite in self.runs[name].all_suites())]
-        status, said = self.call(command, name)
+        status, said = self.call(command, name, "testing")
         verdicts = read_points(points)
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []:
             test = json.loads(line)
