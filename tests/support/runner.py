@@ -22,6 +22,7 @@ from building import ROOT
 BUILD = ROOT / "build"
 TIMES = BUILD / "times.json"
 DETAIL_LINES = 30
+MOST_DETAILS = 6  # of one run: a mistake in a header shows in every program
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
 OF_TESTS = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
 STEP = re.compile(r"^ *\[?(\d+)/(\d+)\b")  # of ninja, and of Meson's tests
@@ -145,7 +146,9 @@ class Session:
         outcome.seconds = self.progress.finish(name)
         if not outcome.failed:
             self.times[self.key(name)] = round(outcome.seconds)
-        self.progress.print("\n".join([line_of(outcome), *outcome.details]))
+        self.progress.print("\n".join([line_of(outcome), *outcome.details[:MOST_DETAILS]]))
+        if len(outcome.details) > MOST_DETAILS:
+            self.progress.print(f"{name}: {len(outcome.details) - MOST_DETAILS} more")
         return outcome
 
     def execute_all(self):
