@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// fma, exp and sqrt of a float: the same bits in the compiler and on every target, without libm.
+// fma, exp, tanh, erf and sqrt of a float: the same bits in the compiler and on every target,
+// without libm.
 #pragma once
 
 #include "tinyattn/port/native.hpp"
@@ -103,6 +104,103 @@ constexpr typename Port::vec exp(typename Port::vec x) noexcept {
   return Port::select_less(largest, x, Port::splat(infinity), value);
 }
 
+// --- What is made of these ---
+
+// a / b, rounded once: lane by lane, where a port has no division of vectors.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec quotient(typename Port::vec a,
+                                                             typename Port::vec b) noexcept {
+  if constexpr (requires { Port::divide(a, b); }) {
+    return Port::divide(a, b);
+  } else {
+    float quotients[Port::lanes], divisors[Port::lanes];
+    Port::store(quotients, a);
+    Port::store(divisors, b);
+    for (std::size_t q = 0; q < Port::lanes; ++q)
+      quotients[q] = Port::one_lane::divide(quotients[q], divisors[q]);
+    return Port::load(quotients);
+  }
+}
+
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec negative(typename Port::vec x) noexcept {
+  return Port::mul(x, Port::factor_of(-1.0f));
+}
+
+// |x|, but -0 and NaN stay as they are.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec magnitude(typename Port::vec x) noexcept {
+  return Port::select_less(x, Port::splat(0.0f), negative<Port>(x), x);
+}
+
+// x, or `most` if x is more; a NaN stays one.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec at_most(float most,
+                                                            typename Port::vec x) noexcept {
+  return Port::select_less(Port::splat(most), x, Port::splat(most), x);
+}
+
+// The coefficient of the highest power comes first.
+template <class Port, std::size_t Count>
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec polynomial(
+    typename Port::vec x, const float (&coefficients)[Count]) noexcept {
+  auto sum = Port::splat(coefficients[0]);
+  TINYATTN_UNROLL_FOR_SPEED
+  for (std::size_t i = 1; i < Count; ++i) sum = Port::fma(sum, x, Port::factor_of(coefficients[i]));
+  return sum;
+}
+
+// What an odd function is at x, if it is `value` at |x|. Zeros and NaN stay as they are.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec with_sign_of(
+    typename Port::vec x, typename Port::vec value) noexcept {
+  const auto zero = Port::splat(0.0f);
+  return Port::select_less(x, zero, negative<Port>(value), Port::select_less(zero, x, value, x));
+}
+
+// Coefficients from here on are those of tests/reference/activation_coefficients.py: minimax fits,
+// rounded from the lowest on.
+
+// tanh(x) = x + x z p(z) with z = x^2, up to |x| = 1.
+inline constexpr float tanh_coefficients[] = {-0x1.7a2414p-12f, 0x1.2eb37ep-9f,  -0x1.04c2dep-7f,
+                                              0x1.602c72p-6f,   -0x1.b9685ep-5f, 0x1.110c24p-3f,
+                                              -0x1.55553ep-2f};
+
+// From 1 on it is 1 - 2 / (e^2x + 1), which is 1 beyond 10.
+template <class Port>
+constexpr typename Port::vec tanh(typename Port::vec x) noexcept {
+  const auto one = Port::splat(1.0f), size = at_most<Port>(10.0f, magnitude<Port>(x));
+  const auto square = Port::mul(size, size);
+  const auto slope = Port::mul(square, polynomial<Port>(square, tanh_coefficients));
+  const auto e = reduce_exponent<Port>(Port::add(size, size));
+  const auto sum = Port::fma(e.power, Port::exponent_bits(e.shifted), one);
+  const auto far = Port::add(one, quotient<Port>(Port::splat(-2.0f), sum));
+  const auto near = Port::fma(slope, size, size);
+  return with_sign_of<Port>(x, Port::select_less(size, one, near, far));
+}
+
+// erf(x) = x + x p(x^2) up to |x| = 1; from there on c + u q(u), u the distance from a middle
+// where c, its erf, is nearly a float. 1 beyond 3.93.
+inline constexpr float erf_coefficients[] = {0x1.4b216cp-14f, -0x1.a4b1eap-11f, 0x1.542406p-8f,
+                                             -0x1.b7fdacp-6f, 0x1.ce2d4ap-4f,   -0x1.812740p-2f,
+                                             0x1.06eba8p-3f};
+inline constexpr float far_erf_coefficients[] = {
+    -0x1.8453fcp-22f, 0x1.c809f6p-20f,  0x1.bc0d20p-21f, -0x1.5345cap-16f, 0x1.5539dap-15f,
+    0x1.6282f2p-15f,  -0x1.71af70p-12f, 0x1.620836p-11f, -0x1.14c962p-18f, -0x1.99bbecp-9f,
+    0x1.216cecp-7f,   -0x1.d2185cp-7f,  0x1.ef6e0cp-7f,  -0x1.5bc84ap-7f,  0x1.280892p-8f};
+inline constexpr float far_erf_middle = 2.349609375f, erf_of_middle = 0x1.ff8b36p-1f;
+
+template <class Port>
+constexpr typename Port::vec erf(typename Port::vec x) noexcept {
+  const auto size = at_most<Port>(3.93f, magnitude<Port>(x));
+  const auto slope = polynomial<Port>(Port::mul(size, size), erf_coefficients);
+  const auto near = Port::fma(slope, size, size);
+  const auto from_middle = Port::add(size, Port::factor_of(-far_erf_middle));
+  const auto far = Port::fma(polynomial<Port>(from_middle, far_erf_coefficients), from_middle,
+                             Port::splat(erf_of_middle));
+  return with_sign_of<Port>(x, Port::select_less(size, Port::splat(1.0f), near, far));
+}
+
 }  // namespace kernel
 
 // a * b + c, rounded once.
@@ -114,6 +212,19 @@ constexpr float fma(float a, float b, float c) noexcept {
 constexpr float exp(float x) noexcept {
   return on_native_port(
       [=](auto port) { return kernel::exp<typename decltype(port)::one_lane>(x); });
+}
+
+// The hyperbolic tangent of x within one unit in the last place.
+constexpr float tanh(float x) noexcept {
+  return on_native_port(
+      [=](auto port) { return kernel::tanh<typename decltype(port)::one_lane>(x); });
+}
+
+// The error function of x, 2 / sqrt(pi) times the integral of e^(-t^2) from 0 to x, within one unit
+// in the last place.
+constexpr float erf(float x) noexcept {
+  return on_native_port(
+      [=](auto port) { return kernel::erf<typename decltype(port)::one_lane>(x); });
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

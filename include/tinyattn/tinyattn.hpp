@@ -4,6 +4,7 @@
 // tinyattn.h; each can be used alone.
 #pragma once
 
+#include "tinyattn/activation.hpp"
 #include "tinyattn/attention.hpp"
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/dropout.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // exp of all 2^32 floats against the exponential in double, the worst of them against long double. The error is
-// counted in units in the last place (ulp): the spacing of the floats where the exact value lies.
+// counted in ulp.
 #include <array>
 #include <cinttypes>
 #include <cmath>
@@ -9,6 +9,7 @@
 
 #include "in_parallel.hpp"
 #include "tinyattn/math.hpp"
+#include "ulp.hpp"
 
 namespace tinyattn::test {
 namespace {
@@ -19,13 +20,6 @@ using exact = long double;
 template <class Real>
 Real value_or_overflow(Real x) {
   return x < Real(0x1p128) ? x : Real(0x1p128);
-}
-
-// One over the spacing of the floats at x, 2^-149 <= spacing <= 2^104.
-double ulps_per_unit(double x) {
-  const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52) - 1023;
-  const int spacing = std::clamp(exponent, -126, 127) - 23;
-  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 - spacing) << 52);
 }
 
 template <class Real>

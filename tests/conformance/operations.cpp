@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "support/check.hpp"
+#include "tinyattn/math.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"
 #include "unit/exact.hpp"
@@ -63,6 +64,7 @@ void check_arithmetic(Check& check) {
     check_lanes(Port::add(x, y), [&](auto q) { return add(a[q], b[q]); });
     check_lanes(Port::add(y, s), [&](auto q) { return add(b[q], a[0]); });
     check_lanes(Port::add(Port::mul(x, y), z), [&](auto q) { return add(mul(a[q], b[q]), c[q]); });
+    check_lanes(kernel::quotient<Port>(x, y), [&](auto q) { return Reference::divide(a[q], b[q]); });
     check_lanes(Port::select_less(x, y, z, w), [&](auto q) { return a[q] < b[q] ? c[q] : d[q]; });
   }
   if constexpr (requires { Port::half::lanes; }) check_arithmetic<typename Port::half>(check);

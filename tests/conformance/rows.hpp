@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernels of rows on a port, several side by side or short: softmax, normalize, exp. Beside
+// The kernels of rows on a port, several side by side or short: softmax, normalize, exp, activations. Beside
 // them stands the scalar port, one row of known length after the other.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "same_bits.hpp"
+#include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 
 namespace tinyattn::test {
@@ -44,6 +45,31 @@ inline constexpr auto exp_row = [](auto port, auto from, auto to, std::size_t co
   const auto exp = [](auto x) { return kernel::exp<decltype(port)>(x); };
   kernel::transform_row<decltype(port)>(from, to, count, exp);
 };
+inline constexpr auto tanh_row = [](auto port, auto from, auto to, std::size_t count) {
+  const auto tanh = [](auto x) { return kernel::tanh<decltype(port)>(x); };
+  kernel::transform_row<decltype(port)>(from, to, count, tanh);
+};
+inline constexpr auto erf_row = [](auto port, auto from, auto to, std::size_t count) {
+  const auto erf = [](auto x) { return kernel::erf<decltype(port)>(x); };
+  kernel::transform_row<decltype(port)>(from, to, count, erf);
+};
+
+// Activations as data, as libtinyattn has them, and one that the compiler knows.
+template <class Port>
+void check_activations(Check& check, auto ends) {
+  check_each_row<Port>(check, ends, tanh_row, each_row(ends, tanh_row));
+  check_each_row<Port>(check, ends, erf_row, each_row(ends, erf_row));
+  for (const auto activation : {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
+    const auto row = [=](auto port, auto from, auto to, std::size_t count) {
+      kernel::activate_row<decltype(port)>(hidden(activation), from, to, count);
+    };
+    check_each_row<Port>(check, ends, row, each_row(ends, row));
+  }
+  const auto row = [](auto port, auto from, auto to, std::size_t count) {
+    kernel::activate_row<decltype(port)>(Activation::gelu, from, to, count);
+  };
+  check_each_row<Port>(check, ends, row, each_row(ends, row));
+}
 
 // Rows of one length.
 template <class Port>
@@ -108,6 +134,7 @@ void check_rows(Check& check) {
     for (std::size_t j = 0; j < length; ++j) scores[9 * row_stride + j] = -infinity;
     check_equal_rows<Port>(check, length);
     check_growing_rows<Port>(check, length);
+    if (length <= 17) check_activations<Port>(check, [=](std::size_t) { return length; });
   }
   check_short_rows<Port, 1>(check);
   check_short_rows<Port, 6>(check);

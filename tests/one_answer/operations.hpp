@@ -7,6 +7,7 @@
 
 #include "inputs.hpp"
 
+#include "tinyattn/activation.hpp"
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/linear.hpp"
 #include "tinyattn/math.hpp"
@@ -67,6 +68,22 @@ struct Sqrt {
   }
 };
 
+// Around 1, where their forms meet, up to where they are 1, and of any size.
+struct TanhAndErf {
+  Vector<float, 192> out;
+
+  constexpr void operator()(Inputs& inputs, auto& outputs) noexcept {
+    for (std::size_t i = 0; i < out.size(); i += 4) {
+      const float x = 4.0f * inputs.number(), y = wide_number(inputs, 60);
+      out(i) = tanh(x);
+      out(i + 1) = erf(x);
+      out(i + 2) = tanh(y);
+      out(i + 3) = erf(y);
+    }
+    outputs.take("out", out);
+  }
+};
+
 template <std::size_t... Extents>
 struct Add {
   Tensor<float, Extents...> a, b;
@@ -99,6 +116,10 @@ inline constexpr auto call_matmul_transposed = [](const auto& a, const auto& b, 
 inline constexpr auto call_softmax = [](auto& m) { softmax(m, m); };
 inline constexpr auto call_softmax_naive = [](auto& m) { softmax_naive(m, m); };
 inline constexpr auto call_normalize = [](auto& m) { normalize(m, m); };
+inline constexpr auto call_relu = [](auto& m) { relu(m, m); };
+inline constexpr auto call_gelu = [](auto& m) { gelu(m, m); };
+inline constexpr auto call_gelu_tanh = [](auto& m) { gelu_tanh(m, m); };
+inline constexpr auto call_silu = [](auto& m) { silu(m, m); };
 
 template <const auto& multiply, class A, class B, class Out>
 struct Product {
@@ -146,6 +167,15 @@ template <std::size_t Rows, std::size_t Cols>
 using SoftmaxNaive = OfRows<call_softmax_naive, 16, Rows, Cols>;
 template <std::size_t Rows, std::size_t Cols>
 using Normalize = OfRows<call_normalize, 1, Rows, Cols>;
+
+template <std::size_t Rows, std::size_t Cols>
+using Relu = OfRows<call_relu, 1, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using Gelu = OfRows<call_gelu, 16, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using GeluTanh = OfRows<call_gelu_tanh, 16, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using Silu = OfRows<call_silu, 128, Rows, Cols>;
 
 // Scores near 1e10, near 1e-30, hidden ones among others, and nothing but hidden ones.
 template <std::size_t Cols>
@@ -225,6 +255,23 @@ struct RowsNotFinite {
     normalize(m, out);
     outputs.take("normalize", out);
     outputs.take("matmul_transposed", matmul_transposed(m, m));
+  }
+};
+
+// The largest floats among them.
+struct ActivationsNotFinite {
+  void operator()(Inputs& inputs, auto& outputs) noexcept {
+    const auto m = hidden(vector({infinity, -infinity, not_a_number, largest, -largest, 100.0f, -100.0f, inputs.number()}));
+    Vector<float, 16> of_single;
+    for (std::size_t i = 0; i < 8; ++i) {
+      of_single(i) = tanh(m(i));
+      of_single(i + 8) = erf(m(i));
+    }
+    outputs.take("tanh and erf", of_single);
+    outputs.take("relu", relu(m));
+    outputs.take("gelu", gelu(m));
+    outputs.take("gelu_tanh", gelu_tanh(m));
+    outputs.take("silu", silu(m));
   }
 };
 

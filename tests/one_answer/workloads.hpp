@@ -73,6 +73,11 @@ constexpr void for_each_finite_workload(Each each) {
       Workload<ForwardMasked<not_causal, BlockMask<7>, 7>, ForwardMasked<causal, AdditiveMask<7, 7>, 7>>{"MultiHeadAttention, more masks"});
   each(Workload<TrainingPass<training, Mt19937, 6>>{"MultiHeadAttention, training, Mt19937"});
   each(Workload<TrainingPass<training, Philox4x32, 2, 5>>{"MultiHeadAttention, training, Philox4x32"});
+  each(Workload<TanhAndErf>{"tanh and erf"});
+  each(Workload<Relu<3, 7>, Relu<2, 17>>{"relu"});
+  each(Workload<Gelu<3, 7>, Gelu<2, 33>>{"gelu"});
+  each(Workload<GeluTanh<3, 7>, GeluTanh<2, 33>>{"gelu_tanh"});
+  each(Workload<Silu<3, 7>, Silu<2, 33>>{"silu"});
 }
 
 // What it does not: NaN and infinity are no constant expressions, and the last takes it too long.
@@ -82,6 +87,7 @@ constexpr void for_each_other_workload(Each each) {
   each(Workload<RowsNotFinite<5>, RowsNotFinite<17>>{"NaN and infinity, rows"});
   each(Workload<AttentionNotFinite<6, 3>>{"NaN and infinity, attention"});
   each(Workload<ForwardOf<large, 65>>{"MultiHeadAttention, 65 tokens"});
+  each(Workload<ActivationsNotFinite>{"NaN and infinity, activations"});
 }
 
 }  // namespace tinyattn::one_answer

@@ -16,6 +16,7 @@ import zlib
 
 import torch
 from torch import nn, softmax, tril, triu
+from torch.nn import functional
 
 INPUTS = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
                        [0.22, 0.58, 0.33], [0.77, 0.25, 0.10], [0.05, 0.80, 0.55]])
@@ -59,6 +60,12 @@ def dropped_out(weights):
 
 def normalized(weights):
     return weights / weights.sum(-1, keepdim=True)
+
+
+def activations(x):
+    return {"activation.x": x, "activation.relu": functional.relu(x), "activation.gelu": functional.gelu(x),
+            "activation.gelu_tanh": functional.gelu(x, approximate="tanh"), "activation.silu": functional.silu(x),
+            "activation.tanh": torch.tanh(x), "activation.erf": torch.erf(x)}
 
 
 def tables():
@@ -108,6 +115,7 @@ def tables():
         "fruit.q": fruit_q, "fruit.k": fruit_k, "fruit.v": fruit_v,
         "fruit.scores": fruit_scores, "fruit.weights_unscaled": softmax(fruit_scores, -1), "fruit.weights": softmax(fruit_scores / 2, -1),
         "fruit.context": softmax(fruit_scores / 2, -1) @ fruit_v,
+        **activations(torch.tensor([-9.0, -5.5, -3.25, -2.0, -1.0, -0.75, -0.5, -0.1, -1e-4, 0.0, 1e-4, 0.1, 0.5, 0.75, 1.0, 2.0, 3.25, 9.0])),
     }
 
 

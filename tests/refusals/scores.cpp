@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is done to scores: softmax, masks, dropout.
+// What is done to scores: softmax, masks, dropout; and activations.
+#include "tinyattn/activation.hpp"
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/mask.hpp"
 #include "tinyattn/softmax.hpp"
@@ -14,6 +15,22 @@ auto use(const Matrix<double, 2, 3>& m) { return softmax(m); }
 // --- softmax_out: weights for other scores
 // expect: out must have the shape of m
 void use(const Matrix<float, 2, 3>& m, Matrix<float, 3, 2>& out) { softmax(m, out); }
+
+// --- gelu_of_doubles: a vector of double
+// expect: m must hold floats
+auto use(const Vector<double, 3>& m) { return gelu(m); }
+
+// --- relu_out: a shape that is not the input's
+// expect: out must have the shape of m
+void use(const Matrix<float, 2, 3>& m, Matrix<float, 3, 2>& out) { relu(m, out); }
+
+// --- silu_out: an output that is const
+// expect: out must hold floats, and not be const
+void use(const Matrix<float, 2, 3>& m, const Matrix<float, 2, 3>& out) { silu(m, out); }
+
+// --- gelu_tanh_form: a name where a tensor is meant
+// expect: gelu_tanh takes (m) or (m, out)
+auto use(const Matrix<float, 2, 3>& m) { return gelu_tanh(m, "tanh"); }
 
 // --- masked_fill_mask: a mask on its side
 // expect: mask must have the shape of m, or of its last extents

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fma rounds once, exp stays within one ulp, sqrt is the nearest float: against arithmetic in wide integers and in double.
+// fma rounds once, exp, tanh and erf stay within one ulp, sqrt is the nearest float: against arithmetic in wide integers and in double.
 #include "tinyattn/math.hpp"
 
 #include <bit>
@@ -13,9 +13,11 @@
 #include "support/check.hpp"
 
 using namespace tinyattn::test;
+using tinyattn::erf;
 using tinyattn::exp;
 using tinyattn::fma;
 using tinyattn::sqrt;
+using tinyattn::tanh;
 
 namespace {
 
@@ -58,6 +60,8 @@ static_assert(inverse_roots_are_nearest<96, 128, 256, 384, 512, 768, 1024, 2048,
 
 constexpr auto exp_of = [](float x) { return exp(x); };
 constexpr auto sqrt_of = [](float x) { return sqrt(x); };
+constexpr auto tanh_of = [](float x) { return tanh(x); };
+constexpr auto erf_of = [](float x) { return erf(x); };
 
 constexpr float ulp_one = 0x1p-23f;  // from 1 to the next float
 
@@ -168,6 +172,29 @@ constexpr Test tests[] = {
                     before = y;
                   }
                   check_points(check, exp_of, {{infinity, infinity}, {-infinity, 0.0f}, {quiet_nan, quiet_nan}});
+                }),
+    everywhere("tanh and erf on both sides of 1, where their forms meet, and to the ends of the range",
+               [](Check& check) {
+                 struct {
+                   float x;
+                   double tanh, erf;
+                 } const points[] = {
+                     {0.25f, 0.244918662403709129, 0.276326390168236933}, {0.5f, 0.462117157260009759, 0.520499877813046538},
+                     {1.0f, 0.761594155955764888, 0.842700792949714869},  {1.5f, 0.905148253644866438, 0.966105146475310727},
+                     {2.0f, 0.964027580075816884, 0.995322265018952734},  {3.0f, 0.995054753686730451, 0.999977909503001415},
+                     {5.0f, 0.999909204262595131, 0.99999999999846254},   {40.0f, 1.0, 1.0},
+                     {0x1p-60f, 0x1p-60, 1.1283791670955126 * 0x1p-60}};
+                 for (const auto& p : points) {
+                   check.that(within_one_ulp(tanh(hidden(p.x)), p.tanh) && within_one_ulp(erf(hidden(p.x)), p.erf));
+                   check.that(tanh(hidden(-p.x)) == -tanh(p.x) && erf(hidden(-p.x)) == -erf(p.x));
+                 }
+                 for (const auto& function : {+tanh_of, +erf_of})
+                   check_points(check, function, {{0.0f, 0.0f}, {-0.0f, -0.0f}, {largest, 1.0f}, {-largest, -1.0f}});
+               }),
+    at_run_time("tanh and erf of infinities and NaN",
+                [](Check& check) {
+                  for (const auto& function : {+tanh_of, +erf_of})
+                    check_points(check, function, {{infinity, 1.0f}, {-infinity, -1.0f}, {quiet_nan, quiet_nan}});
                 }),
     everywhere("sqrt of squares, and of a few others the nearest float",
                [](Check& check) {

@@ -76,6 +76,11 @@ struct avx2 {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
     return _mm256_add_ps(rounded(a), rounded(b));
   }
+  // As divided.hpp has it.
+  TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
+    asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
+    return a;
+  }
   TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return _mm256_max_ps(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return _mm256_blendv_ps(otherwise, less, _mm256_cmp_ps(a, b, _CMP_LT_OQ));

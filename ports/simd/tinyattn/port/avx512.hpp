@@ -143,6 +143,11 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
 
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
+  // As divided.hpp has it.
+  TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
+    asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+v"(a) : "v"(b));
+    return a;
+  }
   TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     using bits [[gnu::vector_size(sizeof(vec))]] = unsigned;

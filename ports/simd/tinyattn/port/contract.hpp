@@ -46,6 +46,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   requires Port::lanes == 1 || requires {
     { Port::template swapped<1>(v) } -> std::same_as<typename Port::vec>;
   };
+  { Port::one_lane::divide(x, x) } -> std::same_as<float>;  // rounded once
   // on one lane, where vec and factor are float: any number of floats, between memory and an array
   requires Port::lanes != 1 || requires(float(&row)[Port::tile_vectors], float(&one)[1]) {
     Port::load_row(from, row);
@@ -80,6 +81,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           constrains it to the tiles that it has
 //   zip(a, b, low, high)    low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
 //   scatter(to, step, v)    to[q * step] = v[q] for every lane q
+//   divide(a, b)            a / b, rounded once; every port of one lane has it
 //   half                    a port of half as many lanes, for short rows
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

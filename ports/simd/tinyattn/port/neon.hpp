@@ -72,6 +72,13 @@ struct neon {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
     return vaddq_f32(rounded(a), rounded(b));
   }
+#if defined(__aarch64__)
+  // As divided.hpp has it.
+  TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
+    asm("fdiv %0.4s, %0.4s, %1.4s" : "+w"(a) : "w"(b));
+    return a;
+  }
+#endif
   TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return vmaxq_f32(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return vbslq_f32(vcltq_f32(a, b), less, otherwise);

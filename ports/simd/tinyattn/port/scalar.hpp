@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/port/contract.hpp"
+#include "tinyattn/port/divided.hpp"
 #include "tinyattn/port/fma_in_double.hpp"
 
 #include <cstddef>
@@ -58,6 +59,9 @@ struct scalar {
   }
   TINYATTN_ALWAYS_INLINE static constexpr float add(float a, float b) noexcept {
     return fma(a, 1.0f, b);
+  }
+  TINYATTN_ALWAYS_INLINE static constexpr float divide(float a, float b) noexcept {
+    return detail::divided(a, b);
   }
   TINYATTN_ALWAYS_INLINE static constexpr float larger(float a, float b) noexcept {
     return a < b ? b : a;

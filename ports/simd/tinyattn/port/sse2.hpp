@@ -76,6 +76,15 @@ struct sse2 {
   }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
+  // As divided.hpp has it.
+  TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
+#if defined(__AVX__)
+    asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
+#else
+    asm("divps {%1, %0|%0, %1}" : "+x"(a) : "x"(b));
+#endif
+    return a;
+  }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, factor b) noexcept { return mul(a, b.single); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, factor b) noexcept { return add(a, b.single); }
   TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return a > b ? a : b; }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// Activations, element by element, as torch.nn.functional has them. Finite for every finite x; a
+// NaN stays one; -infinity becomes 0. README.md says how near they are.
+#pragma once
+
+#include "tinyattn/kernel/activation.hpp"
+#include "tinyattn/softmax.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+namespace kernel {
+
+template <Activation activation, class M, class Out>
+constexpr void activate(const M& m, Out& out) noexcept {
+  if constexpr (check_rows<M, Out>())
+    on_native_port([&](auto port) {
+      for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+        activate_row<decltype(port)>(activation, from, to, count);
+      });
+    });
+}
+
+}  // namespace kernel
+
+// x, or 0 if x is less. `out` may be m.
+template <tensor_like M, tensor_like Out>
+constexpr void relu(const M& m, Out& out) noexcept {
+  kernel::activate<Activation::relu>(m, out);
+}
+
+// By value: the result stands on the stack.
+template <tensor_like M>
+constexpr auto relu(const M& m) noexcept {
+  detail::Like<M> out;
+  relu(m, out);
+  return out;
+}
+
+template <class M>
+constexpr detail::Refused relu(const M&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "relu takes (m) or (m, out): tensors of float of one shape; out is neither const "
+                "nor a temporary");
+  return {};
+}
+
+// x (1 + erf(x / sqrt(2))) / 2: PyTorch's default. `out` may be m.
+template <tensor_like M, tensor_like Out>
+constexpr void gelu(const M& m, Out& out) noexcept {
+  kernel::activate<Activation::gelu>(m, out);
+}
+
+// By value: the result stands on the stack.
+template <tensor_like M>
+constexpr auto gelu(const M& m) noexcept {
+  detail::Like<M> out;
+  gelu(m, out);
+  return out;
+}
+
+template <class M>
+constexpr detail::Refused gelu(const M&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "gelu takes (m) or (m, out): tensors of float of one shape; out is neither const "
+                "nor a temporary");
+  return {};
+}
+
+// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2: approximate='tanh', as GPT-2 has it. `out` may
+// be m.
+template <tensor_like M, tensor_like Out>
+constexpr void gelu_tanh(const M& m, Out& out) noexcept {
+  kernel::activate<Activation::gelu_tanh>(m, out);
+}
+
+// By value: the result stands on the stack.
+template <tensor_like M>
+constexpr auto gelu_tanh(const M& m) noexcept {
+  detail::Like<M> out;
+  gelu_tanh(m, out);
+  return out;
+}
+
+template <class M>
+constexpr detail::Refused gelu_tanh(const M&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "gelu_tanh takes (m) or (m, out): tensors of float of one shape; out is neither "
+                "const nor a temporary");
+  return {};
+}
+
+// x / (1 + e^-x). `out` may be m.
+template <tensor_like M, tensor_like Out>
+constexpr void silu(const M& m, Out& out) noexcept {
+  kernel::activate<Activation::silu>(m, out);
+}
+
+// By value: the result stands on the stack.
+template <tensor_like M>
+constexpr auto silu(const M& m) noexcept {
+  detail::Like<M> out;
+  silu(m, out);
+  return out;
+}
+
+template <class M>
+constexpr detail::Refused silu(const M&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<M>,
+                "silu takes (m) or (m, out): tensors of float of one shape; out is neither const "
+                "nor a temporary");
+  return {};
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// What a feed-forward layer does between its two products, element by element.
+#pragma once
+
+#include "tinyattn/kernel/row.hpp"
+#include "tinyattn/math.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// As activation.hpp has them.
+enum class Activation { relu, gelu, gelu_tanh, silu };
+
+}  // namespace tinyattn
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto relu(typename Port::vec x) noexcept {
+  return Port::select_less(x, Port::splat(0.0f), Port::splat(0.0f), x);
+}
+
+// An exponent below -86 becomes one whose exponential is 0: with all others no product here is
+// subnormal.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto cut_off(typename Port::vec x) noexcept {
+  return Port::select_less(x, Port::splat(-86.0f), Port::splat(exp_is_zero), x);
+}
+
+// x / (1 + e^-u) for a u of x's sign, from e = e^-|u|. Below 0, `bounded` is x, or any finite
+// number where e is 0.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto logistic(typename Port::vec x, typename Port::vec bounded,
+                                               typename Port::vec e) noexcept {
+  const auto share = Port::select_less(x, Port::splat(0.0f), Port::mul(bounded, e), x);
+  return quotient<Port>(share, Port::add(e, Port::factor_of(1.0f)));
+}
+
+// x / (1 + e^-x).
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto silu(typename Port::vec x) noexcept {
+  const auto below = Port::select_less(x, Port::splat(0.0f), x, negative<Port>(x));
+  const auto exponent = cut_off<Port>(below);
+  return logistic<Port>(x, exponent, exp_of_nonpositive<Port>(exponent));
+}
+
+// x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3). Each constant is the sum of two floats,
+// and so is 2u: what its rounding leaves goes along. `linear` has few bits, so that subtracting it
+// from a rounded sum is exact.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
+  constexpr float linear = 0x1.98845p+0f, linear_rest = 0x1.9ea1b2p-23f;
+  const auto cubic = Port::factor_of(0x1.2444f2p-4f), cubic_rest = Port::factor_of(0x1.49b16ap-29f);
+  const auto size = at_most<Port>(13.0f, magnitude<Port>(x)), below = negative<Port>(size);
+  const auto square = Port::mul(size, below);  // and all that follows from it is below 0
+  const auto factor = Port::fma(cubic, square, Port::splat(-linear));
+  const auto rest_of_square = Port::fma(size, below, negative<Port>(square));
+  auto rest = Port::fma(cubic, square, negative<Port>(Port::add(factor, Port::factor_of(linear))));
+  rest = Port::fma(cubic, rest_of_square, Port::add(rest, Port::factor_of(-linear_rest)));
+  rest = Port::fma(cubic_rest, square, rest);
+  const auto exponent = Port::mul(size, factor);
+  const auto rest_of_exponent =
+      Port::fma(size, rest, Port::fma(size, factor, negative<Port>(exponent)));
+  const auto e = exp_of_nonpositive<Port>(cut_off<Port>(exponent));
+  return logistic<Port>(x, below, Port::fma(e, rest_of_exponent, e));
+}
+
+// -|x| Phi(-|x|) e^(x^2 / 2) = v p(v), v = |x| / (|x| + 3.5), Phi the normal distribution. The
+// coefficients are those of tests/reference/activation_coefficients.py.
+inline constexpr float gelu_offset = 3.5f;
+inline constexpr float gelu_coefficients[] = {
+    -0x1.e9ae5cp-5f, 0x1.442ef6p-3f, -0x1.05147ap-5f, -0x1.525584p-3f, -0x1.74fb6ep-3f,
+    0x1.ea093ap-2f,  0x1.6bec02p-1f, -0x1.58ec04p+1f, 0x1.918aa8p+1f,  -0x1.c00000p+0f};
+
+// x Phi(x) = relu(x) - |x| Phi(-|x|). The square of x is rounded, and its rest goes along.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
+  const auto size = at_most<Port>(14.0f, magnitude<Port>(x));
+  const auto half = Port::mul(size, Port::factor_of(-0.5f)), exponent = Port::mul(half, size);
+  const auto rest = Port::fma(half, size, negative<Port>(exponent));
+  const auto v = quotient<Port>(size, Port::add(size, Port::factor_of(gelu_offset)));
+  const auto tail = Port::mul(v, polynomial<Port>(v, gelu_coefficients));
+  return Port::fma(Port::fma(tail, rest, tail), exp_of_nonpositive<Port>(cut_off<Port>(exponent)),
+                   relu<Port>(x));
+}
+
+// to[j] = the activation of from[j]. One that the compiler knows leaves nothing of the others.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void activate_row(Activation activation, const float* from,
+                                                   float* to, std::size_t count) noexcept {
+  const auto each = [&](auto apply)
+                        TINYATTN_INLINE_LAMBDA { transform_row<Port>(from, to, count, apply); };
+  using vec = typename Port::vec;
+  switch (activation) {
+    case Activation::relu:
+      return each([](vec x) { return relu<Port>(x); });
+    case Activation::gelu:
+      return each([](vec x) { return gelu<Port>(x); });
+    case Activation::gelu_tanh:
+      return each([](vec x) { return gelu_tanh<Port>(x); });
+    case Activation::silu:
+      return each([](vec x) { return silu<Port>(x); });
+  }
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// a / b, rounded once. As a statement of the assembler, since -freciprocal-math, which Clang does
+// not tell of, makes a product with an estimate of 1 / b of any other division.
+#pragma once
+
+#include "tinyattn/port/compiler.hpp"
+
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+
+TINYATTN_ALWAYS_INLINE constexpr float divided(float a, float b) noexcept {
+  if (__builtin_is_constant_evaluated()) return a / b;
+#if defined(__AVX__)
+  asm("vdivss {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
+#elif defined(__SSE__)
+  asm("divss {%1, %0|%0, %1}" : "+x"(a) : "x"(b));
+#elif defined(__aarch64__)
+  asm("fdiv %s0, %s0, %s1" : "+w"(a) : "w"(b));
+#elif defined(__ARM_FP) && (__ARM_FP & 4)
+  asm("vdiv.f32 %0, %0, %1" : "+t"(a) : "t"(b));
+#elif defined(__riscv_flen)
+  asm("fdiv.s %0, %0, %1" : "+f"(a) : "f"(b));
+#else
+  a = a / b;
+#endif
+  return a;
+}
+
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
