@@ -4,7 +4,7 @@
 // +0, the inner index rising: the same bits on every target.
 #pragma once
 
-#include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/matmul_row.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
@@ -94,7 +94,8 @@ constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
   if constexpr (kernel::check_matmul<A, B, Out>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
-        kernel::matmul<decltype(port), kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
+        kernel::matmul_of_shape<decltype(port),
+                                kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
             {LayoutA::rows, LayoutA::cols, LayoutB::cols, kernel::input(a, item),
              kernel::input(b, item), nullptr, kernel::output(out, item)});
     });
@@ -128,9 +129,9 @@ constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
   if constexpr (kernel::check_matmul_transposed<A, B, Out>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
-        kernel::matmul_transposed<decltype(port)>({LayoutA::rows, LayoutA::cols, LayoutB::rows,
-                                                   kernel::input(a, item), kernel::input(b, item),
-                                                   nullptr, kernel::output(out, item)});
+        kernel::matmul_transposed_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
+            {LayoutA::rows, LayoutA::cols, LayoutB::rows, kernel::input(a, item),
+             kernel::input(b, item), nullptr, kernel::output(out, item)});
     });
 }
 

@@ -24,7 +24,7 @@ constexpr Test tests[] = {
     at_run_time("one lane, tiles of several sizes", TINYATTN_CHECK<OneLane>),
     at_run_time("sixteen lanes, eight or four where rows are short", TINYATTN_CHECK<Narrowing>),
 #else
-    at_run_time("products of any shape, and of tiny ones", check_products<native_port>),
+    at_run_time("products of any shape, of one row, and tiny ones", check_products<native_port>),
     at_run_time("rows", check_rows<native_port>),
     at_run_time("transposes", check_transposes<native_port>),
     at_run_time("attention with each mask", check_attention<native_port>),

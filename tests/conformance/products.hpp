@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "same_bits.hpp"
-#include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/matmul_row.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 
 namespace tinyattn::test {
@@ -62,6 +62,19 @@ void check_products_of_any_shape(Check& check) {
     check_product<Port>(check, {1, 3, cols, cols % 2 == 0, false}, multiply);
 }
 
+// One row by itself: widths around every tile of one row, inner extents around a turn of eight.
+template <class Port>
+void check_rows_times_matrices(Check& check) {
+  const auto multiply = [](auto port, const auto& p) { kernel::matmul_row<decltype(port)>(p); };
+  const auto transposed = [](auto port, const auto& p) { kernel::matmul_transposed_row<decltype(port)>(p); };
+  std::size_t turn = 0;
+  for (std::size_t cols = 1; cols <= 60; ++cols)
+    for (const std::size_t inner : {0u, 1u, 3u, 7u, 8u, 9u, 16u, 21u}) {
+      check_product<Port>(check, {1, inner, cols, ++turn % 3 != 0, false}, multiply);
+      check_product<Port>(check, {1, inner, cols, turn % 3 != 1, true}, transposed);
+    }
+}
+
 // Compiled for a shape; but the inner extent may be 0 all the same.
 template <class Port, std::size_t Rows, std::size_t Inner, std::size_t Cols>
 void check_tiny_product(Check& check) {
@@ -77,6 +90,7 @@ void check_tiny_product(Check& check) {
 template <class Port>
 void check_products(Check& check) {
   check_products_of_any_shape<Port>(check);
+  check_rows_times_matrices<Port>(check);
   constexpr std::size_t tile = kernel::smaller(Port::tile_vectors * Port::lanes, 16);
   check_tiny_product<Port, 5, 3, tile>(check);
   check_tiny_product<Port, 4, 6, tile + 1>(check);

@@ -101,6 +101,18 @@ struct WithTile : Base {
 
 // One copy of a kernel for all shapes, with a tile of its own; and vectors that are scattered.
 struct SharingWithTile : WithTile<Wide<4, 2, 3, true>, 3> {
+  static constexpr std::size_t row_vectors = 6;
+  template <Size Vectors>
+  static constexpr void row_tile(const float* start, const float* a, const float* b, Size b_stride, float* out, Size inner) noexcept {
+    WithTile<Wide<4, 2, 3, true>>::tile<1, Vectors>(start, a, 0, b, b_stride, out, 0, inner);
+  }
+  static constexpr std::size_t dot_products = 12;
+  static constexpr void dots(const float* start, const float* a, const float* b, Size b_stride, float* out, Size inner) noexcept {
+    for (std::size_t j = 0; j < dot_products; ++j) {
+      out[j] = start[j];
+      for (std::size_t k = 0; k < inner; ++k) out[j] = one_lane::fma(a[k], b[j * b_stride + k], out[j]);
+    }
+  }
   static constexpr void scatter(float* to, std::size_t step, vec v) noexcept {
     for (std::size_t i = 0; i < lanes; ++i) to[i * step] = v.lane[i];
   }

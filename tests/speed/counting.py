@@ -10,6 +10,7 @@ import tables
 
 CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang of before version 17 does not know enough of it
 MACHINES = {
+    "M3": lambda: building.board("mps2-an385"),
     "M4F": lambda: building.board("mps2-an386"),
     "M7": lambda: building.board("mps2-an500"),
     "M33": lambda: building.board("mps2-an505"),

@@ -11,6 +11,8 @@ PROGRAMS = building.ROOT / "tests" / "speed" / "programs"
 # Tokens, d_in, d_out and heads of causal layers.
 LAYERS = {"T0": (6, 3, 2, 2), "T1": (32, 64, 64, 4), "T2": (128, 128, 128, 4),
           "T3": (256, 256, 256, 8), "T4": (512, 512, 512, 8), "T5": (2048, 512, 512, 8)}
+# What a token of a model consists of: one row times a matrix. The last two are of attention: scores and context of a head.
+ROWS = ("1x64x64", "1x64x172", "1x172x64", "1x64x512", "1x8x32", "1x32x8")
 HOST = [
     "matmul 6x3x2", "matmul 6x64x64", "matmul 1x512x512", *(f"matmul {n}x{n}x{n}" for n in (8, 16, 32, 64, 128, 256, 512)),
     *(f"softmax {n}x{n}" for n in (6, 32, 128, 256)), "softmax 64x1024", *(f"attention {name}" for name in LAYERS),
@@ -23,6 +25,9 @@ CORES = {
     "matmul 32x32x32": {"M4F": 1.45, "M55 Helium": 0.62},
     "matmul 32x64x64": {"M4F": 1.40, "M55 Helium": 0.60},
     "matmul 64x64x64": {"M4F": 1.40, "M55 Helium": 0.60, "AArch64": 0.33, "ARMv7 NEON": 0.50},
+    **{f"matmul {shape}": {"M3": 66, "M4F": 1.32, "M7": 1.32, "M55 Helium": 0.64} for shape in ROWS[:4]},
+    **{f"matmul {shape}": {"M4F": 1.65, "M7": 1.65, "M55 Helium": 1.1} for shape in ROWS[4:]},
+    "transposed 1x64x512": {"M3": 66, "M4F": 1.4, "M7": 1.4, "M55 Helium": 0.7},
     "softmax 6x6": {"M4F": 38, "M7": 34, "M55": 34, "M55 Helium": 20},
     "softmax 32x32": {"M4F": 35, "M7": 28, "M55": 28, "M55 Helium": 9},
     "attention T0": {"M4F": 2200, "M7": 1900, "M55 Helium": 1900},

@@ -31,6 +31,16 @@ struct Matmul {
   void prepare() { fill(a, b); }
 };
 
+// out = a * b transposed
+template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
+struct Transposed {
+  alignas(64) Matrix<float, Rows, Inner> a;
+  alignas(64) Matrix<float, Cols, Inner> b;
+  alignas(64) Matrix<float, Rows, Cols> out;
+
+  void prepare() { fill(a, b); }
+};
+
 // out = softmax of every row of scores
 template <std::size_t Rows, std::size_t Cols>
 struct Softmax {

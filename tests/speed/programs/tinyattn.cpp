@@ -14,6 +14,11 @@ struct Tinyattn {
     matmul(operands.a, operands.b, operands.out);
   }
 
+  template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
+  static void compute(Transposed<Rows, Inner, Cols>& operands) {
+    matmul_transposed(operands.a, operands.b, operands.out);
+  }
+
   template <std::size_t Rows, std::size_t Cols>
   static void compute(Softmax<Rows, Cols>& operands) {
     softmax(operands.scores, operands.out);

@@ -79,6 +79,15 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           out[r][j] = start[j] + the sum over k of a[r][k] * b[k][j], k rising,
 //                           each step one fma, for `Rows` rows and `Vectors` whole vectors; a port
 //                           constrains it to the tiles that it has
+//   row_tile<Vectors>(start, a, b, b_stride, out, inner)
+//                           the same of one row, of `row_vectors` vectors and of as many narrower
+//                           ones as the port has: each the power of two below the last
+//   dots(start, a, b, b_stride, out, inner)
+//                           out[j] = start[j] + the sum over k of a[k] * b[j][k], k rising, for
+//                           `dot_products` columns j
+//   add_multiple(a, from, next, to, count)
+//                           to[j] += a * from[j * next], rounded once, for `count` elements: where
+//                           fma is a function, `a` is taken apart once
 //   zip(a, b, low, high)    low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
 //   scatter(to, step, v)    to[q * step] = v[q] for every lane q
 //   divide(a, b)            a / b, rounded once; every port of one lane has it

@@ -12,6 +12,8 @@
 
 #include "tinyattn/port/compiler.hpp"
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
@@ -198,6 +200,79 @@ struct unpacked {
   const std::int32_t unit = static_cast<std::int32_t>(x.exponent + y.exponent) - 120;
   return add_to_product(a_bits ^ b_bits, unit, multiply_mantissas(x.mantissa, y.mantissa), c_bits,
                         z);
+}
+
+// 2^14 x y for x and y of 24 bits. What is above them in y is ignored.
+[[gnu::always_inline]] constexpr std::uint64_t multiply_high(std::uint32_t x,
+                                                             std::uint32_t y) noexcept {
+#if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
+  return shift_left(multiply_in_halves(x, unpack_normal(y).mantissa), 6);
+#else
+  return std::uint64_t{x << 6} * ((y << 8) | sign_bit);
+#endif
+}
+
+// The top word of a sum, whose first bit is bit 30 or up to five below, rounded to a float; `rest`
+// is 0 if nothing follows. Returns false if it is smaller or not surely a normal float.
+[[gnu::always_inline]] constexpr bool round_ordinary(std::uint32_t sign, std::int32_t exponent,
+                                                     std::uint32_t high, std::uint32_t rest,
+                                                     float& to) noexcept {
+  if (rest != 0) high |= 1u;
+  const auto places = static_cast<std::uint32_t>(std::countl_zero(high)) - 1u;
+  const std::uint32_t below = static_cast<std::uint32_t>(exponent) - places;
+  if (places > 5 || below >= 250u) [[unlikely]]
+    return false;
+  high <<= places;
+  const std::uint32_t mantissa = (high + 0x3fu + ((high >> 7) & 1u)) >> 7;
+  to = __builtin_bit_cast(float, (sign & sign_bit) | (mantissa + (below << 23)));
+  return true;
+}
+
+// to += a * b, if neither factor nor sum is anything but an ordinary number and the two terms are
+// less than 2^31 apart and do not cancel; else returns false. The product begins at bit 60 or 61 of
+// 64, the addend at bit 60. `distance` is how much higher the unit of the product is.
+[[gnu::always_inline]] constexpr bool add_ordinary(unpacked x, std::uint32_t a, std::uint32_t b,
+                                                   float& to) noexcept {
+  const auto c = __builtin_bit_cast(std::uint32_t, to);
+  const unpacked y = unpack_normal(b), z = unpack_normal(c);
+  if (!is_normal(y) || z.exponent == 0) [[unlikely]]
+    return false;
+  const std::uint32_t sign = a ^ b, addend = z.mantissa << 5;
+  const std::uint64_t product = multiply_high(x.mantissa, b);
+  const auto exponent = static_cast<std::int32_t>(z.exponent) + 1;
+  const auto distance = static_cast<std::int32_t>(x.exponent + y.exponent - z.exponent) - 127;
+  const bool differ = static_cast<std::int32_t>(sign ^ c) < 0;
+  if (distance < 0) {
+    const auto places = static_cast<std::uint32_t>(-distance);
+    if (places > 31) [[unlikely]]
+      return false;
+    const std::uint32_t high = high_word(product) >> places;
+    const std::uint32_t rest = (high_word(product) << (32 - places)) | low_word(product);
+    const std::uint32_t sum = differ ? addend - high - (rest != 0 ? 1u : 0u) : addend + high;
+    return round_ordinary(c, exponent, sum, rest, to);
+  }
+  if (distance > 31) [[unlikely]]
+    return false;
+  const auto places = static_cast<std::uint32_t>(distance);
+  const std::uint64_t other = words(addend >> places, (addend << 1) << (31 - places));
+  const std::uint64_t sum = differ ? product - other : product + other;
+  return round_ordinary(sign, exponent + distance, high_word(sum), low_word(sum), to);
+}
+
+// to[j] = a * from[j * next] + to[j] for `count` elements, each rounded once: `a` is taken apart
+// once, and ordinary numbers need no call. About 60 instructions each on a Cortex-M3.
+[[gnu::noinline]] inline void add_multiple_in_integers(float a, const float* from, std::size_t next,
+                                                       float* to, std::size_t count) noexcept {
+  const auto bits = __builtin_bit_cast(std::uint32_t, a);
+  const unpacked x = unpack_normal(bits);
+  const float* const end = is_normal(x) ? to + count : to;
+  for (; to != end; ++to, from += next)
+    if (!add_ordinary(x, bits, __builtin_bit_cast(std::uint32_t, *from), *to)) [[unlikely]] {
+      asm("" : "+r"(to), "+r"(from));  // reads both again: registers are few
+      *to = fma_in_integers(a, *from, *to);
+    }
+  if (!is_normal(x))
+    for (std::size_t j = 0; j < count; ++j) to[j] = fma_in_integers(a, from[j * next], to[j]);
 }
 
 }  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail

@@ -101,6 +101,98 @@ struct fpu : scalar {
 #undef TINYATTN_ADD_ROW
 #undef TINYATTN_ADD_ROWS
   }
+
+  // One row of eight or sixteen sums. Sums stand in s0 to s15, the factors of a turn in s16 to
+  // s23, eight of a row of b in s24 to s31.
+  static constexpr std::size_t row_vectors = 16;
+  template <std::size_t Vectors>
+  requires(Vectors == 8 || Vectors == 16) TINYATTN_ALWAYS_INLINE
+      static void row_tile(const float* start, const float* a, const float* b, std::size_t b_stride,
+                           float* out, std::size_t inner) noexcept {
+    const std::size_t step = (b_stride - (Vectors - 8)) * sizeof(float);
+    // clang-format off
+#if defined(__OPTIMIZE_SIZE__)
+    std::size_t turns = inner / 4, left = inner % 4;
+#define TINYATTN_TURN(STEP) "1: vldm %[a]!, {s16-s19}\n" STEP(16) STEP(17) STEP(18) STEP(19)
+#else
+    std::size_t turns = inner / 8, left = inner % 8;
+#define TINYATTN_TURN(STEP)                                                                       \
+  "1: vldm %[a]!, {s16-s23}\n" STEP(16) STEP(17) STEP(18) STEP(19) STEP(20) STEP(21) STEP(22)     \
+  STEP(23)
+#endif
+#define TINYATTN_ADD(s, b, a) "vfma.f32 s" #s ", s" #a ", s" #b "\n"
+#define TINYATTN_ADD_LOW(a)                                                                       \
+  TINYATTN_ADD(0, 24, a) TINYATTN_ADD(1, 25, a) TINYATTN_ADD(2, 26, a) TINYATTN_ADD(3, 27, a)     \
+  TINYATTN_ADD(4, 28, a) TINYATTN_ADD(5, 29, a) TINYATTN_ADD(6, 30, a) TINYATTN_ADD(7, 31, a)
+#define TINYATTN_ADD_HIGH(a)                                                                      \
+  TINYATTN_ADD(8, 24, a) TINYATTN_ADD(9, 25, a) TINYATTN_ADD(10, 26, a) TINYATTN_ADD(11, 27, a)   \
+  TINYATTN_ADD(12, 28, a) TINYATTN_ADD(13, 29, a) TINYATTN_ADD(14, 30, a) TINYATTN_ADD(15, 31, a)
+#define TINYATTN_STEP_8(a) "vldm %[b], {s24-s31}\n add %[b], %[step]\n" TINYATTN_ADD_LOW(a)
+#define TINYATTN_STEP_16(a)                                                                       \
+  "vldm %[b]!, {s24-s31}\n" TINYATTN_ADD_LOW(a)                                                   \
+  "vldm %[b], {s24-s31}\n add %[b], %[step]\n" TINYATTN_ADD_HIGH(a)
+#define TINYATTN_ROW(STEP, sums)                                                                  \
+  asm volatile("vldm %[start], {" sums "}\n cmp %[turns], #0\n beq 2f\n"                          \
+               TINYATTN_TURN(STEP) "subs %[turns], #1\n bne 1b\n"                                 \
+               "2: cmp %[left], #0\n beq 4f\n"                                                    \
+               "3: vldm %[a]!, {s16}\n" STEP(16) "subs %[left], #1\n bne 3b\n"                    \
+               "4: vstm %[out], {" sums "}\n"                                                     \
+               : [a] "+&r"(a), [b] "+&r"(b), [turns] "+&l"(turns), [left] "+&l"(left)             \
+               : [start] "r"(start), [step] "r"(step), [out] "r"(out)                             \
+               : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",      \
+                 "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",     \
+                 "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31")
+    // clang-format on
+    if constexpr (Vectors == 8)
+      TINYATTN_ROW(TINYATTN_STEP_8, "s0-s7");
+    else
+      TINYATTN_ROW(TINYATTN_STEP_16, "s0-s15");
+#undef TINYATTN_ROW
+#undef TINYATTN_STEP_16
+#undef TINYATTN_STEP_8
+#undef TINYATTN_ADD_HIGH
+#undef TINYATTN_ADD_LOW
+#undef TINYATTN_ADD
+#undef TINYATTN_TURN
+  }
+
+  // Four columns of a transposed product of one row: sums stand in s0 to s3, eight factors in s16
+  // to s23, as many terms of two columns in s8 to s15 and s24 to s31.
+  static constexpr std::size_t dot_products = 4;
+  TINYATTN_ALWAYS_INLINE static void dots(const float* start, const float* a, const float* b,
+                                          std::size_t b_stride, float* out,
+                                          std::size_t inner) noexcept {
+    const float *b1 = b + b_stride, *b2 = b1 + b_stride, *b3 = b2 + b_stride;
+    std::size_t turns = inner / 8, left = inner % 8;
+    // clang-format off
+#define TINYATTN_ADD_BOTH(s, t, a, b, c)                                                          \
+  "vfma.f32 " s ", s" #a ", s" #b "\n vfma.f32 " t ", s" #a ", s" #c "\n"
+#define TINYATTN_ADD_COLUMNS(s, t, b, c)                                                          \
+  "vldm " b "!, {s8-s15}\n vldm " c "!, {s24-s31}\n"                                              \
+  TINYATTN_ADD_BOTH(s, t, 16, 8, 24) TINYATTN_ADD_BOTH(s, t, 17, 9, 25)                           \
+  TINYATTN_ADD_BOTH(s, t, 18, 10, 26) TINYATTN_ADD_BOTH(s, t, 19, 11, 27)                         \
+  TINYATTN_ADD_BOTH(s, t, 20, 12, 28) TINYATTN_ADD_BOTH(s, t, 21, 13, 29)                         \
+  TINYATTN_ADD_BOTH(s, t, 22, 14, 30) TINYATTN_ADD_BOTH(s, t, 23, 15, 31)
+#define TINYATTN_ADD_TERM(s, b) "vldm " b "!, {s8}\n vfma.f32 " s ", s16, s8\n"
+    asm volatile("vldm %[start], {s0-s3}\n cmp %[turns], #0\n beq 2f\n"
+                 "1: vldm %[a]!, {s16-s23}\n" TINYATTN_ADD_COLUMNS("s0", "s1", "%[b0]", "%[b1]")
+                 TINYATTN_ADD_COLUMNS("s2", "s3", "%[b2]", "%[b3]") "subs %[turns], #1\n bne 1b\n"
+                 "2: cmp %[left], #0\n beq 4f\n"
+                 "3: vldm %[a]!, {s16}\n" TINYATTN_ADD_TERM("s0", "%[b0]")
+                 TINYATTN_ADD_TERM("s1", "%[b1]") TINYATTN_ADD_TERM("s2", "%[b2]")
+                 TINYATTN_ADD_TERM("s3", "%[b3]") "subs %[left], #1\n bne 3b\n"
+                 "4: vstm %[out], {s0-s3}\n"
+                 : [a] "+&r"(a), [b0] "+&r"(b), [b1] "+&r"(b1), [b2] "+&r"(b2), [b3] "+&r"(b3),
+                   [turns] "+&l"(turns), [left] "+&l"(left)
+                 : [start] "r"(start), [out] "r"(out)
+                 : "memory", "cc", "s0", "s1", "s2", "s3", "s8", "s9", "s10", "s11", "s12", "s13",
+                   "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24",
+                   "s25", "s26", "s27", "s28", "s29", "s30", "s31");
+    // clang-format on
+#undef TINYATTN_ADD_TERM
+#undef TINYATTN_ADD_COLUMNS
+#undef TINYATTN_ADD_BOTH
+  }
 #endif
 #endif
 

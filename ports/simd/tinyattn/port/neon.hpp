@@ -102,11 +102,17 @@ struct neon {
       for (std::size_t v = 0; v < Vectors; ++v)
         sums[r][v] = r == 0 ? load(start + v * lanes) : sums[0][v];
     }
+    // Of one row that is wider than a tile, so much at a time as an instruction loads.
+    constexpr std::size_t part = Vectors % tile_vectors == 0 ? tile_vectors : Vectors;
     const auto add_row = [&](auto fma_of) TINYATTN_INLINE_LAMBDA {
-      vec row[Vectors];
-      take_row(b, b_stride, row);
       TINYATTN_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) fma_of(r, row);
+      for (std::size_t v = 0; v < Vectors; v += part) {
+        vec row[part];
+        const std::size_t rest = Vectors - part;
+        take_row(b, v == rest ? b_stride - rest * lanes : part * lanes, row);
+        TINYATTN_UNROLL
+        for (std::size_t r = 0; r < Rows; ++r) fma_of(r, v, row);
+      }
     };
     std::size_t k = 0;
 #if defined(__aarch64__)
@@ -115,10 +121,11 @@ struct neon {
       TINYATTN_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) four[r] = load(factors[r] + k);
       const auto step = [&](auto lane) TINYATTN_INLINE_LAMBDA {
-        add_row([&](std::size_t r, const vec(&row)[Vectors]) TINYATTN_INLINE_LAMBDA {
+        add_row([&](std::size_t r, std::size_t v, const vec(&row)[part]) TINYATTN_INLINE_LAMBDA {
           TINYATTN_UNROLL
-          for (std::size_t v = 0; v < Vectors; ++v)
-            sums[r][v] = vfmaq_laneq_f32(sums[r][v], row[v], four[r], decltype(lane)::value);
+          for (std::size_t q = 0; q < part; ++q)
+            sums[r][v + q] =
+                vfmaq_laneq_f32(sums[r][v + q], row[q], four[r], decltype(lane)::value);
         });
       };
       step(std::integral_constant<int, 0>{});
@@ -129,17 +136,22 @@ struct neon {
     });
 #endif
     repeat(inner - k, [&]() TINYATTN_INLINE_LAMBDA {
-      add_row([&](std::size_t r, const vec(&row)[Vectors]) TINYATTN_INLINE_LAMBDA {
+      vec s;
+      add_row([&](std::size_t r, std::size_t v, const vec(&row)[part]) TINYATTN_INLINE_LAMBDA {
 #if defined(__aarch64__)
-        const vec s = factor_of(factors[r][k]);
+        if (v == 0) s = factor_of(factors[r][k]);
 #else
         asm(""
             : "+r"(factors[r]));  // else the compiler, which knows how far apart rows are, would
                                   // load without moving on
-        const vec s = factor_of(*factors[r]++);
+        if (v == 0) s = factor_of(*factors[r]++);
 #endif
         TINYATTN_UNROLL
-        for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = fma(s, row[v], sums[r][v]);
+        for (std::size_t q = 0; q < part; ++q) {
+          sums[r][v + q] = fma(s, row[q], sums[r][v + q]);
+          // Else GCC would load the next part first, and copy this one.
+          if constexpr (part != Vectors) asm("" : "+w"(sums[r][v + q]) : : "memory");
+        }
       });
       ++k;
     });

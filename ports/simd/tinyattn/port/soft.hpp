@@ -20,6 +20,11 @@ struct soft : scalar {
   TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept {
     return detail::fma_in_integers(a, b, c);
   }
+  // to[j] += a * from[j * next] for `count` elements, each rounded once.
+  TINYATTN_ALWAYS_INLINE static void add_multiple(float a, const float* from, std::size_t next,
+                                                  float* to, std::size_t count) noexcept {
+    detail::add_multiple_in_integers(a, from, next, to, count);
+  }
   TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept {
     return detail::rounded(a * b);
   }
