@@ -82,6 +82,13 @@ consteval bool check_config() noexcept {
   static_assert(config.num_heads != 0, "num_heads must not be zero");
   static_assert(config.d_out % (config.num_heads == 0 ? 1 : config.num_heads) == 0,
                 "d_out must be divisible by num_heads");
+  static_assert(config.num_heads % (config.num_kv_heads == 0 ? 1 : config.num_kv_heads) == 0,
+                "num_heads must be divisible by num_kv_heads");
+  static_assert(config.rotary == Rotary::none ||
+                    config.d_out / (config.num_heads == 0 ? 1 : config.num_heads) % 2 == 0,
+                "head_dim must be even for rotary positions");
+  static_assert(config.rotary == Rotary::none || config.rotary_base != 0,
+                "rotary_base must not be zero");
   static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
   static_assert(config.context_length != 0, "context_length must not be zero");
   static_assert(detail::is_rate(config.dropout), "dropout must lie in [0, 1]");
@@ -119,6 +126,15 @@ consteval bool check_layer() noexcept {
   static_assert(!inputs || writable, "out must hold floats, and not be const");
   static_assert(!inputs || !writable || fits, "out must have the tokens of x and d_out columns");
   return inputs && writable && fits;
+}
+
+// One cache belongs to one sequence of tokens.
+template <class X>
+consteval bool check_cached() noexcept {
+  constexpr bool is_matrix = detail::LayoutOf<X>::batch == 1;
+  static_assert(is_matrix,
+                "a call with a cache takes a matrix: each item of a batch needs a cache");
+  return is_matrix;
 }
 
 template <AttentionConfig config, class Query, class Key, class Weights>

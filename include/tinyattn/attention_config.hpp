@@ -6,8 +6,17 @@
 #include "tinyattn/dropout.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tinyattn {
+
+// Rotary positions (Su et al., "RoFormer", 2021): which two features of a head turn together. A
+// checkpoint needs the one that it was trained with.
+enum class Rotary : unsigned char {
+  none,
+  interleaved,  // (0, 1), (2, 3), ...: RoFormer, and Llama's own code
+  halves,       // (0, d / 2), (1, d / 2 + 1), ...: Hugging Face, GPT-NeoX
+};
 
 // The shape of an attention layer. d_out is the width of all heads together; a training pass drops
 // attention weights at the rate `dropout`, and outputs at the rate `residual_dropout`.
@@ -22,9 +31,14 @@ struct AttentionConfig {
   bool out_bias = true;   // of that projection
   DropoutRate dropout = 0.0;
   DropoutRate residual_dropout = 0.0;
+  std::size_t num_kv_heads = 0;  // 0: num_heads. Query head h reads key head
+                                 // h / (num_heads / num_kv_heads)
+  Rotary rotary = Rotary::none;  // queries and keys turn with their positions
+  std::uint32_t rotary_base = 10000;
 };
 
-// What a call with a token count returns, since that count is known only when the program runs.
-enum class [[nodiscard]] Status{ok, too_many_tokens};
+// What a call returns that takes a number of tokens, or tokens themselves: what is known only when
+// the program runs. After an error all outputs and caches are as they were.
+enum class [[nodiscard]] Status{ok, too_many_tokens, unknown_token};
 
 }  // namespace tinyattn

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/attention.hpp"
+#include "tinyattn/attention_calls.hpp"
 #include "tinyattn/attention_checks.hpp"
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/dropout.hpp"
@@ -30,22 +31,29 @@ template <AttentionConfig config>
 struct MultiHeadAttention {
   static_assert(kernel::check_config<config>());
 
-  using InputProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;
   using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;
-  static constexpr std::size_t head_dim =
-      config.d_out / (config.num_heads == 0 ? 1 : config.num_heads);
+  static constexpr std::size_t head_dim = detail::head_dim<config>;
+  static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;
+  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;
+  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;
   static constexpr std::size_t parameter_count =
-      3 * InputProjection::parameter_count +
+      QueryProjection::parameter_count + 2 * KeyProjection::parameter_count +
       (config.out_proj ? OutputProjection::parameter_count : 0);
 
   static constexpr DropoutRate dropout_rate = config.dropout;
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
 
-  InputProjection query, key, value;
+  QueryProjection query;
+  KeyProjection key, value;
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. What it holds between calls means nothing.
-  struct Workspace : kernel::LayerWorkspace<native_port, config.d_out, config.context_length> {};
+  struct Workspace
+      : kernel::LayerWorkspace<native_port, config.d_out, kv_width, config.context_length> {};
+
+  // The keys and values of the tokens so far, for a layer that is causal: size() of them; clear()
+  // forgets them. Cache::Workspace is all the scratch of a call with it.
+  struct Cache : detail::KeyValueCache<config> {};
 
   // By value, for the compiler and for small shapes: result and workspace stand on the stack.
   template <tensor_like X>
@@ -71,8 +79,10 @@ struct MultiHeadAttention {
 
   // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
   template <tensor_like X, class Mask, tensor_like Out>
-  requires(!std::is_convertible_v<Mask, std::size_t>) constexpr void forward(
-      const X& x, const Mask& mask, Out& out, Workspace& workspace) const noexcept {
+  requires(!std::is_convertible_v<Mask, std::size_t> &&
+           !detail::cache_of<Mask, config>) constexpr void forward(const X& x, const Mask& mask,
+                                                                   Out& out, Workspace& workspace)
+      const noexcept {
     forward(x, x, x, mask, out, workspace);
   }
 
@@ -139,6 +149,20 @@ struct MultiHeadAttention {
                            std::size_t num_tokens, std::size_t num_source_tokens, const Mask& mask,
                            Out& out, Workspace& workspace) const noexcept;
 
+  // The tokens behind those of the cache, which keeps them: x is [tokens, d_in], out [tokens,
+  // d_out]. The same bits as one call with all tokens, however they are divided. For more tokens
+  // than there is room, nothing is written and too_many_tokens comes back. `out` may be x.
+  template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
+  constexpr Status forward(const X& x, KeyValues& cache, Out& out,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    return forward(x, detail::LayoutOf<X>::rows, cache, out, workspace);
+  }
+
+  // The first num_tokens rows of x.
+  template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
+  constexpr Status forward(const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+                           typename KeyValues::Workspace& workspace) const noexcept;
+
   // A training pass: dropout drawn from the generator, the weights of all items first (item, head,
   // row, column; masked ones too), then the outputs. `out` may not be x, since contexts wait in it
   // until every head is done.
@@ -148,46 +172,17 @@ struct MultiHeadAttention {
 
   template <class X>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out, workspace), with num_tokens and a mask behind x, or "
-                  "three inputs for x; out is neither const nor a temporary, and workspace is "
-                  "this layer's Workspace");
+    static_assert(
+        detail::no_such_call<X>,
+        "forward takes (x, out, workspace), with num_tokens and a mask or a cache behind "
+        "x, or three inputs for x; out is neither const nor a temporary, and workspace is "
+        "this layer's Workspace, or its Cache::Workspace");
     return {};
   }
 
   friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
 
  private:
-  TINYATTN_ALWAYS_INLINE constexpr kernel::Layer layer() const noexcept {
-    return {config.d_in,
-            config.d_out,
-            config.num_heads,
-            head_dim,
-            detail::inverse_sqrt<head_dim>,
-            kernel::projection(query),
-            kernel::projection(key),
-            kernel::projection(value),
-            kernel::projection(out_proj)};
-  }
-
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Item item(
-      std::size_t index, std::size_t tokens, std::size_t source_tokens, const auto& query_input,
-      const auto& key_input, const auto& value_input, auto& out) noexcept {
-    return {index,
-            tokens,
-            source_tokens,
-            kernel::input(query_input, index),
-            kernel::input(key_input, index),
-            kernel::input(value_input, index),
-            kernel::output(out, index)};
-  }
-
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask mask_of(const auto& mask, std::size_t tokens,
-                                                               std::size_t keys) noexcept {
-    const kernel::Mask by_mask = kernel::mask_of(mask, tokens, keys);
-    return config.causal ? kernel::and_causal(by_mask) : by_mask;
-  }
-
   template <kernel::LayerShape tiny = kernel::LayerShape{}>
   TINYATTN_ALWAYS_INLINE constexpr void forward_items(std::size_t tokens, std::size_t source_tokens,
                                                       const auto& query_input,
@@ -198,9 +193,9 @@ struct MultiHeadAttention {
     on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
       for (std::size_t index = 0; index < detail::LayoutOf<decltype(query_input)>::batch; ++index)
         kernel::forward<decltype(port), tiny>(
-            layer(), workspace.parts(),
-            item(index, tokens, source_tokens, query_input, key_input, value_input, out),
-            mask_of(mask, tokens, source_tokens), take_weights);
+            kernel::layer_of<config>(*this), workspace.parts(),
+            kernel::item_of(index, tokens, source_tokens, query_input, key_input, value_input, out),
+            kernel::layer_mask<config>(mask, tokens, source_tokens), take_weights);
     });
   }
 };
@@ -216,7 +211,9 @@ TINYATTN_ALWAYS_INLINE constexpr void MultiHeadAttention<config>::forward(
                 kernel::check_mask<Mask, tokens, source_tokens>()) {
     constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out, head_dim};
     constexpr kernel::LayerShape tiny =
-        kernel::tiny_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
+        detail::is_grouped<config>
+            ? kernel::LayerShape{}
+            : kernel::tiny_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
     forward_items<tiny>(tokens, source_tokens, query_input, key_input, value_input, mask, out,
                         workspace, kernel::ignore_weights());
   }
@@ -260,29 +257,29 @@ constexpr Status MultiHeadAttention<config>::forward(const Query& query_input, c
 }
 
 template <AttentionConfig config>
+template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
+constexpr Status MultiHeadAttention<config>::forward(
+    const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+    typename KeyValues::Workspace& workspace) const noexcept {
+  if constexpr (kernel::check_layer<config, X, X, X, Out, true>() && kernel::check_cached<X>()) {
+    if (num_tokens > detail::LayoutOf<X>::rows || !cache.has_room(num_tokens))
+      return Status::too_many_tokens;
+    on_native_port([&](auto port) {
+      kernel::forward_rows<config, decltype(port)>(*this, kernel::input(x, 0), num_tokens, cache,
+                                                   kernel::output(out, 0), workspace.scratch);
+    });
+    cache.num_tokens += num_tokens;
+  }
+  return Status::ok;
+}
+
+template <AttentionConfig config>
 template <tensor_like X, tensor_like Out, random_generator Generator>
 constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspace& workspace,
                                                    Generator& generator) const noexcept {
   if constexpr (kernel::check_layer<config, X, X, X, Out>())
     on_native_port([&](auto port) {
-      using Port = decltype(port);
-      constexpr std::size_t tokens = detail::LayoutOf<X>::rows, batch = detail::LayoutOf<X>::batch;
-      auto weight_words = detail::words(generator);
-      for (std::size_t index = 0; index < batch; ++index)
-        kernel::forward_by_head<Port>(
-            layer(), workspace.parts(), item(index, tokens, tokens, x, x, x, out),
-            mask_of(NoMask{}, tokens, tokens),
-            [&](std::size_t, std::size_t, float* row, std::size_t end) {
-              kernel::drop<Port>(row, end, tokens, dropout_rate, weight_words);
-            });
-      auto output_words = detail::words(generator);
-      for (std::size_t index = 0; index < batch; ++index) {
-        const kernel::Output rows = kernel::output(out, index);
-        kernel::project_output<Port>(layer(), workspace.parts(), tokens, rows);
-        for (std::size_t i = 0; i < tokens; ++i)
-          kernel::drop<Port>(rows.at(i, 0), config.d_out, config.d_out, residual_dropout_rate,
-                             output_words);
-      }
+      kernel::forward_training<config, decltype(port)>(*this, x, out, workspace.parts(), generator);
     });
 }
 

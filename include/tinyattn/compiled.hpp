@@ -43,6 +43,10 @@ inline tinyattn_linear linear_of(const auto&) noexcept { return {nullptr, nullpt
 
 template <AttentionConfig config>
 tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
+  static_assert(
+      !tinyattn::detail::is_grouped<config>,
+      "the compiled library has no layer with grouped key heads or rotary positions: take "
+      "layer.forward, or a decoder of tinyattn_models.h");
   return {config.d_in,
           config.d_out,
           config.num_heads,

@@ -174,9 +174,9 @@ constexpr typename Port::vec tanh(typename Port::vec x) noexcept {
   const auto slope = Port::mul(square, polynomial<Port>(square, tanh_coefficients));
   const auto e = reduce_exponent<Port>(Port::add(size, size));
   const auto sum = Port::fma(e.power, Port::exponent_bits(e.shifted), one);
-  const auto far = Port::add(one, quotient<Port>(Port::splat(-2.0f), sum));
-  const auto near = Port::fma(slope, size, size);
-  return with_sign_of<Port>(x, Port::select_less(size, one, near, far));
+  const auto beyond = Port::add(one, quotient<Port>(Port::splat(-2.0f), sum));
+  const auto near_zero = Port::fma(slope, size, size);
+  return with_sign_of<Port>(x, Port::select_less(size, one, near_zero, beyond));
 }
 
 // erf(x) = x + x p(x^2) up to |x| = 1; from there on c + u q(u), u the distance from a middle
@@ -194,11 +194,11 @@ template <class Port>
 constexpr typename Port::vec erf(typename Port::vec x) noexcept {
   const auto size = at_most<Port>(3.93f, magnitude<Port>(x));
   const auto slope = polynomial<Port>(Port::mul(size, size), erf_coefficients);
-  const auto near = Port::fma(slope, size, size);
+  const auto near_zero = Port::fma(slope, size, size);
   const auto from_middle = Port::add(size, Port::factor_of(-far_erf_middle));
-  const auto far = Port::fma(polynomial<Port>(from_middle, far_erf_coefficients), from_middle,
-                             Port::splat(erf_of_middle));
-  return with_sign_of<Port>(x, Port::select_less(size, Port::splat(1.0f), near, far));
+  const auto beyond = Port::fma(polynomial<Port>(from_middle, far_erf_coefficients), from_middle,
+                                Port::splat(erf_of_middle));
+  return with_sign_of<Port>(x, Port::select_less(size, Port::splat(1.0f), near_zero, beyond));
 }
 
 }  // namespace kernel

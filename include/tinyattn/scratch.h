@@ -35,9 +35,12 @@
 /* Both grow with both counts of tokens: what suffices for the longest input suffices for all. */
 #define TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens) \
   (TINYATTN_QUERY_ROWS(tokens) * TINYATTN_PADDED(source_tokens))
-#define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)                               \
-  (TINYATTN_SIZE(d_out) * (TINYATTN_PADDED(source_tokens) + TINYATTN_SIZE(source_tokens) + \
-                           TINYATTN_BLOCK_ROWS(tokens)) +                                  \
+/* Of a layer whose keys and values are kv_width wide, as grouped key heads are. */
+#define TINYATTN_GROUPED_LAYER_SCRATCH(d_out, kv_width, tokens, source_tokens)                 \
+  (TINYATTN_SIZE(kv_width) * (TINYATTN_PADDED(source_tokens) + TINYATTN_SIZE(source_tokens)) + \
+   TINYATTN_SIZE(d_out) * TINYATTN_BLOCK_ROWS(tokens) +                                        \
    TINYATTN_ATTENTION_SCRATCH(tokens, source_tokens))
+#define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) \
+  TINYATTN_GROUPED_LAYER_SCRATCH(d_out, d_out, tokens, source_tokens)
 
 #endif

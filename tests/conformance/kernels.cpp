@@ -7,6 +7,7 @@
 #endif
 
 #include "attention.hpp"
+#include "models.hpp"
 #include "products.hpp"
 #include "rows.hpp"
 
@@ -25,6 +26,7 @@ constexpr Test tests[] = {
     at_run_time("sixteen lanes, eight or four where rows are short", TINYATTN_CHECK<Narrowing>),
 #else
     at_run_time("products of any shape, of one row, and tiny ones", check_products<native_port>),
+    at_run_time("norms, caches, feed-forward", check_models<native_port>),
     at_run_time("rows", check_rows<native_port>),
     at_run_time("transposes", check_transposes<native_port>),
     at_run_time("attention with each mask", check_attention<native_port>),

@@ -8,6 +8,40 @@ int batch, bias, block, bound, column, cols, context, count, data, element, elem
     heads, index_, input, item, kept, key, keys, lane, lanes, largest, layer, lost, mask, native, next, out, output, port, position,
     product, query, rows, scale, score, scores, shape, shift, size, start, step, stride, sum, tile, to, tokens, value, values, visible,
     weight, weights, width, word, words, workspace;
+int activation, angle, cache, config, cosine, d_model, down, embedding, epsilon, features, fraction, frequency, gate, last, logits, mean,
+    model, most, norm, pair, pairs, past, position_embedding, positions, power, rank, rotation, sampling, scratch_, sine, square_, squares,
+    table, temperature, threshold, ties, token, total, turn, up, variance, vocabulary;
+
+// A model with all that one may have.
+template <class Generator>
+static void use_models(Generator draws) {
+  using namespace tinyattn;
+  static constexpr AttentionConfig heads_{
+      .d_in = 4, .d_out = 4, .context_length = 6, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary::halves};
+  static constexpr FeedForwardConfig wide{.d_model = 4, .d_hidden = 6, .activation = Activation::silu, .gated = true};
+  static constexpr TransformerConfig body{.block = {.attention = heads_, .feed_forward = wide, .normalization = Normalization::rms},
+                                          .num_layers = 2};
+  using Model = LanguageModel<LanguageModelConfig{
+      .vocabulary = 5, .transformer = body, .positions = Positions::sinusoidal, .tied = false, .head_bias = true}>;
+  static Model model_{};
+  static typename Model::Workspace scratch;
+  static typename Model::Cache keys_;
+  static typename Model::Cache::Workspace few;
+  initialize(model_, draws);
+  const auto text = vector<Token>({1, 2, 3});
+  Matrix<float, 3, 5> all;
+  Vector<float, 5> one;
+  static_cast<void>(model_.forward(text, all, scratch));
+  static_cast<void>(model_.forward(text, keys_, one, few));
+  all(0, 0) = static_cast<float>(argmax(one) + sample(one, Sampling{.temperature = 0.5f, .top_k = 3, .top_p = 0.5f}, draws));
+  static typename Model::Body::Workspace scratch_of_blocks;
+  Matrix<float, 6, 4> rows_ = rand<6, 4>(draws);
+  model_.transformer.forward(rows_, CausalBottomRight{}, rows_, scratch_of_blocks);
+  static_cast<void>(model_.transformer.forward(rows_, std::size_t{2}, rows_, scratch_of_blocks));
+  LayerNorm<4> norm_{};
+  initialize(norm_, draws);
+  rows_ = norm_(add(rows_, sinusoidal_positions<6, 4>()));
+}
 
 template <class Generator>
 static void use_everything(Generator draws) {
@@ -45,5 +79,7 @@ static void use_everything(Generator draws) {
 int main() {
   use_everything(tinyattn::Mt19937(1));
   use_everything(tinyattn::Philox4x32(1));
+  use_models(tinyattn::Mt19937(1));
+  use_models(tinyattn::Philox4x32(1));
   return 0;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "layers.hpp"
+#include "models.hpp"
 #include "operations.hpp"
 
 #include <cstddef>
@@ -23,6 +24,28 @@ constexpr AttentionConfig causal = {.d_in = 5, .d_out = 6, .context_length = 17,
 constexpr AttentionConfig training = {
     .d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2, .qkv_bias = true, .dropout = 0.5, .residual_dropout = 0.1};
 constexpr AttentionConfig large = {.d_in = 48, .d_out = 48, .context_length = 65, .num_heads = 3};
+
+// Of models: grouped key heads, both kinds of rotary positions, both norms, both orders, with a gate and without.
+constexpr AttentionConfig grouped = {
+    .d_in = 12, .d_out = 12, .context_length = 9, .num_heads = 6, .num_kv_heads = 2, .rotary = Rotary::interleaved};
+constexpr AttentionConfig halves = {.d_in = 16,
+                                    .d_out = 16,
+                                    .context_length = 5,
+                                    .num_heads = 2,
+                                    .out_proj = false,
+                                    .num_kv_heads = 1,
+                                    .rotary = Rotary::halves,
+                                    .rotary_base = 500};
+constexpr AttentionConfig plain = {.d_in = 12, .d_out = 12, .context_length = 5, .num_heads = 2, .qkv_bias = true};
+constexpr FeedForwardConfig gelu_part = {.d_model = 12, .d_hidden = 17};
+constexpr FeedForwardConfig gated_part = {.d_model = 12, .d_hidden = 20, .activation = Activation::silu, .gated = true, .bias = false};
+constexpr BlockConfig norm_last = {.attention = plain, .feed_forward = gelu_part, .norm_first = false};
+constexpr BlockConfig rms_first = {.attention = grouped, .feed_forward = gated_part, .normalization = Normalization::rms};
+constexpr BlockConfig layer_first = {.attention = plain,
+                                     .feed_forward = {.d_model = 12, .d_hidden = 33, .activation = Activation::gelu_tanh}};
+constexpr LanguageModelConfig gpt_2 = {.vocabulary = 7, .transformer = {.block = layer_first, .num_layers = 2}};
+constexpr LanguageModelConfig llama = {
+    .vocabulary = 19, .transformer = {.block = rms_first, .num_layers = 2}, .positions = Positions::none, .tied = false};
 
 // What the compiler computes too.
 template <class Each>
@@ -78,6 +101,14 @@ constexpr void for_each_finite_workload(Each each) {
   each(Workload<Gelu<3, 7>, Gelu<2, 33>>{"gelu"});
   each(Workload<GeluTanh<3, 7>, GeluTanh<2, 33>>{"gelu_tanh"});
   each(Workload<Silu<3, 7>, Silu<2, 33>>{"silu"});
+  each(Workload<Normalized<LayerNorm<1>, 1>, Normalized<LayerNorm<17>, 17>, Normalized<LayerNorm<48>, 48>>{"LayerNorm"});
+  each(Workload<Normalized<RmsNorm<5>, 5>, Normalized<RmsNorm<16>, 16>, Normalized<RmsNorm<33>, 33>>{"RmsNorm"});
+  each(Workload<Sinusoidal<9, 7>>{"sinusoidal_positions"});
+  each(Workload<FeedForwardOf<gelu_part, 5>, FeedForwardOf<gated_part, 3>>{"FeedForward"});
+  each(Workload<CachedAttention<grouped, 9>, CachedAttention<halves, 5>>{"MultiHeadAttention, rotary, by a cache"});
+  each(Workload<CachedBlock<norm_last, 5>, CachedBlock<rms_first, 3>>{"TransformerBlock"});
+  each(Workload<Writes<gpt_2, 3>>{"LanguageModel, as GPT-2"});
+  each(Workload<Writes<llama, 6>>{"LanguageModel, as Llama"});
 }
 
 // What it does not: NaN and infinity are no constant expressions, and the last takes it too long.

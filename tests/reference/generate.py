@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Writes what PyTorch computes (CPU, float32) as JSON, a line for each tensor: tables.json, the worked example of the specification
-step by step; cases.json, attention of many shapes, each from a seed; dropout.json, the same in training mode; and
-../golden/printed.json, the text that PyTorch prints of the worked example.
+step by step; cases.json, attention of many shapes, each from a seed; dropout.json, the same in training mode; models.json, whole
+models, each from a seed, of which only what comes out is kept; and ../golden/printed.json, the text that PyTorch prints of the worked
+example.
 
 Needs PyTorch (Debian: python3-torch and libopenblas0). Every number has nine significant digits, so that it reads back as the same
 float32. Every weight is drawn the way torch.nn.Linear draws it after torch.manual_seed(seed), in the order in which the modules are
@@ -170,6 +171,115 @@ def case(tokens, d_in, d_out, num_heads, causal=True, qkv_bias=False, out_proj=T
     return {**settings, "x": x, "weights": weights, "output": output, **({"memory": memory} if source_tokens else {})}
 
 
+class RmsNorm(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(dim))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * self.weight
+
+
+def turned(x, halves, base=10000):
+    """RoFormer: every pair of features of each head turns by an angle that grows with its position; x is [heads, tokens, head_dim]."""
+    tokens, dim = x.shape[1:]
+    angles = torch.arange(tokens, dtype=torch.float64)[:, None] / base ** (torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    cosines, sines = angles.cos().float(), angles.sin().float()
+    a, b = x.chunk(2, -1) if halves else (x[..., ::2], x[..., 1::2])
+    pairs = a * cosines - b * sines, a * sines + b * cosines
+    return torch.cat(pairs, -1) if halves else torch.stack(pairs, -1).flatten(-2)
+
+
+class Block(nn.Module):
+    """With the attention of this file and two norms: of GPT-2, or gated and with fewer key heads, of Llama."""
+
+    def __init__(self, d_model, d_hidden, num_heads, num_kv_heads, norm, activation, gated, bias, rotary):
+        super().__init__()
+        self.heads, self.kv_heads, self.rotary = num_heads, num_kv_heads, rotary
+        self.norms = nn.ModuleList([norm(d_model), norm(d_model)])
+        kv_width = d_model // num_heads * num_kv_heads
+        self.query, self.key, self.value = (nn.Linear(d_model, width, bias=bias) for width in (d_model, kv_width, kv_width))
+        self.out_proj, self.up = nn.Linear(d_model, d_model, bias=bias), nn.Linear(d_model, d_hidden, bias=bias)
+        self.gate = nn.Linear(d_model, d_hidden, bias=bias) if gated else None
+        self.down, self.activation = nn.Linear(d_hidden, d_model, bias=bias), activation
+
+    def attention(self, x):
+        q, k, v = (projected.unflatten(-1, (heads, -1)).transpose(0, 1) for projected, heads in (
+            (self.query(x), self.heads), (self.key(x), self.kv_heads), (self.value(x), self.kv_heads)))
+        if self.rotary != "none":
+            q, k = turned(q, self.rotary == "halves"), turned(k, self.rotary == "halves")
+        k, v = (part.repeat_interleave(self.heads // self.kv_heads, 0) for part in (k, v))
+        weights = softmax(masked(q @ k.transpose(1, 2)) / q.shape[-1] ** 0.5, dim=-1)
+        return self.out_proj((weights @ v).transpose(0, 1).flatten(1))
+
+    def forward(self, x):
+        x = x + self.attention(self.norms[0](x))
+        y = self.norms[1](x)
+        return x + self.down(self.activation(self.gate(y)) * self.up(y) if self.gate else self.activation(self.up(y)))
+
+
+def scrambled_norms(module):
+    """Weights and biases of norms, which PyTorch starts with 1 and 0: drawn when all else is, each weight before its bias."""
+    for norm in module.modules():
+        if isinstance(norm, (nn.LayerNorm, RmsNorm)):
+            for parameter in norm.parameters():
+                nn.init.uniform_(parameter, -1, 1)
+
+
+def language_model(tokens, vocabulary, layers, *, seed, tied, **of_block):
+    """Logits of a text. Draws blocks, head unless it is tied, norms, embedding, and the embedding of positions if none turns."""
+    torch.manual_seed(seed)
+    d_model, norm = of_block["d_model"], of_block["norm"]
+    blocks = nn.Sequential(*(Block(**of_block) for _ in range(layers)))
+    head = None if tied else nn.Linear(d_model, vocabulary, bias=False)
+    body = nn.Sequential(blocks, norm(d_model))
+    scrambled_norms(body)
+    embedding = torch.rand(vocabulary, d_model) * 2 - 1
+    x = embedding[tokens] + (torch.rand(len(tokens), d_model) * 2 - 1 if of_block["rotary"] == "none" else 0)
+    return body(x) @ (embedding if tied else head.weight).T
+
+
+def encoder_layer(tokens, d_model, num_heads, d_hidden, norm_first, activation, *, seed):
+    """Weights drawn as Linear draws them, in the order of Attention and then of the feed-forward part; then norms, then x."""
+    torch.manual_seed(seed)
+    layer = nn.TransformerEncoderLayer(d_model, num_heads, d_hidden, dropout=0.0, activation=activation, norm_first=norm_first).train()
+    torch.manual_seed(seed)
+    query, key, value, out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
+    layer.self_attn.in_proj_weight = nn.Parameter(torch.cat([part.weight for part in (query, key, value)]))
+    layer.self_attn.in_proj_bias = nn.Parameter(torch.cat([part.bias for part in (query, key, value)]))
+    layer.self_attn.out_proj.load_state_dict(out_proj.state_dict())
+    layer.linear1, layer.linear2 = nn.Linear(d_model, d_hidden), nn.Linear(d_hidden, d_model)
+    scrambled_norms(layer)
+    return layer((torch.rand(tokens, d_model) * 2 - 1)[:, None])[:, 0]
+
+
+def layer_norm(rows, dim, *, seed):
+    torch.manual_seed(seed)
+    norm = nn.LayerNorm(dim)
+    scrambled_norms(norm)
+    return norm(torch.rand(rows, dim) * 2 - 1)
+
+
+def models():
+    """Read again by ../golden/models.cpp, which knows the shapes."""
+    text = [3, 1, 4, 1, 5, 9, 2, 6]
+    gelu_tanh = nn.GELU(approximate="tanh")
+    gpt = {"d_model": 16, "d_hidden": 64, "num_heads": 4, "num_kv_heads": 4, "norm": nn.LayerNorm, "activation": gelu_tanh,
+           "gated": False, "bias": True, "rotary": "none"}
+    llama = {"d_model": 16, "d_hidden": 24, "num_heads": 4, "num_kv_heads": 2, "norm": RmsNorm, "activation": nn.SiLU(),
+             "gated": True, "bias": False}
+    return {
+        "layer_norm": layer_norm(3, 20, seed=31),
+        "encoder.last_relu": encoder_layer(5, 12, 3, 20, False, "relu", seed=32),
+        "encoder.first_relu": encoder_layer(5, 12, 3, 20, True, "relu", seed=33),
+        "encoder.last_gelu": encoder_layer(5, 12, 3, 20, False, "gelu", seed=34),
+        "encoder.first_gelu": encoder_layer(5, 12, 3, 20, True, "gelu", seed=35),
+        "gpt": language_model(text, 11, 2, seed=36, tied=True, **gpt),
+        "llama.halves": language_model(text, 11, 2, seed=37, tied=False, rotary="halves", **llama),
+        "llama.interleaved": language_model(text, 11, 3, seed=38, tied=True, rotary="interleaved", **llama),
+    }
+
+
 def plain(value):
     """A tensor as lists of numbers with nine digits."""
     if value.ndim:
@@ -186,6 +296,7 @@ def write(name, values, indent=None):
 worked_example = tables()
 write("tables.json", worked_example)
 write("../golden/printed.json", journey(worked_example), indent=0)
+write("models.json", models())
 write("cases.json", [
     case(1, 4, 4, 1, seed=1),
     case(2, 3, 2, 2, seed=2),

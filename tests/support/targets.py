@@ -91,7 +91,7 @@ TARGETS = {
                         (Run(GCC, ("consumers",), 45),)),
     "compiled": Target("the compiled library: its ports, its interface in C, its flash", ("gcc", "clang", "firmware", "qemu-user"),
                        (Run(GCC, ("compiled",), 33, shows=True), Run(CLANG, ("compiled",), 32))),
-    "export": Target("weights of PyTorch become headers", ("gcc", "clang"), (Run(GCC, ("export",), 65), Run(CLANG, ("export",), 29))),
+    "export": Target("weights of PyTorch become headers", ("gcc", "clang"), (Run(GCC, ("export",), 110), Run(CLANG, ("export",), 50))),
     "footprint": Target("what a layer takes of a firmware: flash, RAM, stack, symbols", ("gcc", "firmware"),
                         (Run(GCC, ("footprint",), 47, shows=True),)),
     "one_answer": Target("the same bits from the compiler, every port and every board, in a table (each night: every_flag)", ALL_TOOLS,

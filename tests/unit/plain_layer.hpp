@@ -27,6 +27,24 @@ struct NoDrops {
   static constexpr float output(std::size_t, std::size_t) noexcept { return 1.0f; }
 };
 
+// Each pair of features of a head turns by an angle that grows with its row.
+template <AttentionConfig config, std::size_t Tokens, std::size_t Width>
+constexpr Matrix<float, Tokens, Width> plain_rotated(Matrix<float, Tokens, Width> m) noexcept {
+  if constexpr (config.rotary != Rotary::none) {
+    constexpr std::size_t head_dim = config.d_out / config.num_heads, pairs = head_dim / 2;
+    constexpr bool are_neighbours = config.rotary == Rotary::interleaved;
+    const auto& table = detail::waves<config.context_length, head_dim, config.rotary_base>;  // held to libm in embedding.cpp
+    for (std::size_t i = 0; i < Tokens * (Width / head_dim) * pairs; ++i) {
+      const std::size_t pair = i % pairs, row = i / pairs / (Width / head_dim), first = i / pairs % (Width / head_dim) * head_dim;
+      float &a = m(row, first + (are_neighbours ? 2 * pair : pair)), &b = m(row, first + (are_neighbours ? 2 * pair + 1 : pair + pairs));
+      const float cosine = table.cosines[row * pairs + pair], sine = table.sines[row * pairs + pair], x = a, y = b;
+      a = fma(x, cosine, -(y * sine));
+      b = fma(x, sine, y * cosine);
+    }
+  }
+  return m;
+}
+
 // `sees(i, j)` stands for every mask there is, the layer's own included; `drops` is as NoDrops.
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens, class Drops = NoDrops>
 constexpr auto plain_forward(const MultiHeadAttention<config>& layer, const Matrix<float, Tokens, config.d_in>& query_input,
@@ -34,13 +52,15 @@ constexpr auto plain_forward(const MultiHeadAttention<config>& layer, const Matr
                              const Matrix<float, SourceTokens, config.d_in>& value_input, auto sees, const Drops& drops = {}) noexcept {
   constexpr std::size_t head_dim = config.d_out / config.num_heads;
   Attended<Tensor<float, config.num_heads, Tokens, SourceTokens>, Matrix<float, Tokens, config.d_out>> result{};
-  const auto queries = plain_linear(query_input, layer.query);
-  const auto keys = plain_linear(key_input, layer.key);
+  constexpr std::size_t group = config.num_kv_heads == 0 ? 1 : config.num_heads / config.num_kv_heads;
+  const auto queries = plain_rotated<config>(plain_linear(query_input, layer.query));
+  const auto keys = plain_rotated<config>(plain_linear(key_input, layer.key));
   const auto values = plain_linear(value_input, layer.value);
   Matrix<float, Tokens, config.d_out> contexts{};
   for (std::size_t head = 0; head < config.num_heads; ++head) {
     const std::size_t first = head * head_dim;
-    auto weights = plain_softmax(plain_matmul_transposed(plain_columns<head_dim>(queries, first), plain_columns<head_dim>(keys, first)),
+    const std::size_t shared = head / group * head_dim;
+    auto weights = plain_softmax(plain_matmul_transposed(plain_columns<head_dim>(queries, first), plain_columns<head_dim>(keys, shared)),
                                  plain_scale(head_dim), sees);
     for (std::size_t i = 0; i < Tokens; ++i) {
       for (std::size_t j = 0; j < SourceTokens; ++j) {
@@ -48,7 +68,7 @@ constexpr auto plain_forward(const MultiHeadAttention<config>& layer, const Matr
         weights(i, j) = plain_drop(weights(i, j), drops.weight(head, i, j));
       }
     }
-    const auto context = plain_matmul(weights, plain_columns<head_dim>(values, first));
+    const auto context = plain_matmul(weights, plain_columns<head_dim>(values, shared));
     for (std::size_t i = 0; i < Tokens; ++i)
       for (std::size_t j = 0; j < head_dim; ++j) contexts(i, first + j) = context(i, j);
   }

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "tinyattn/kernel/attention.hpp"
+#include "tinyattn/kernel/projection.hpp"
+#include "tinyattn/kernel/rotary.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 #include "tinyattn/scratch.h"
 
@@ -15,17 +17,43 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// x . weight + bias; a layer without an output projection has one without a weight.
-struct Projection {
-  const float* weight;  // [in, out]
-  const float* bias;    // [out], or nullptr
-};
-
 struct Layer {
   std::size_t d_in, d_out, num_heads, head_dim;
   float scale;  // of the scores
   Projection query, key, value, output;
 };
+
+// One whose query heads share key heads, `group` of them each, or whose features turn.
+struct GroupedLayer : Layer {
+  std::size_t group;
+  Rotation rotation;
+};
+
+// How wide all key heads are, and which columns of the keys belong to a query head.
+TINYATTN_ALWAYS_INLINE constexpr std::size_t kv_width(const Layer& layer) noexcept {
+  return layer.d_out;
+}
+TINYATTN_ALWAYS_INLINE constexpr std::size_t kv_width(const GroupedLayer& layer) noexcept {
+  return layer.d_out / layer.group;
+}
+TINYATTN_ALWAYS_INLINE constexpr std::size_t kv_column(const Layer& layer,
+                                                       std::size_t head) noexcept {
+  return head * layer.head_dim;
+}
+TINYATTN_ALWAYS_INLINE constexpr std::size_t kv_column(const GroupedLayer& layer,
+                                                       std::size_t head) noexcept {
+  return head / layer.group * layer.head_dim;
+}
+
+// Turns `columns` columns of `rows` rows, of which the first stands at `position`.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void rotate(const Layer&, std::size_t, std::size_t, std::size_t,
+                                             Output) noexcept {}
+template <class Port>
+constexpr void rotate(const GroupedLayer& layer, std::size_t rows, std::size_t columns,
+                      std::size_t position, Output x) noexcept {
+  rotate<Port>(layer.rotation, rows, columns / layer.head_dim, layer.head_dim, position, x);
+}
 
 // One item: what it is computed from, and where its outputs go.
 struct Item {
@@ -38,8 +66,8 @@ struct Item {
 };
 
 struct Scratch {
-  Output keys;    // transposed: [d_out, source tokens], in rows padded to whole vectors
-  Output values;  // [source tokens, d_out]
+  Output keys;    // transposed: [kv_width, source tokens], in rows padded to whole vectors
+  Output values;  // [source tokens, kv_width]
   Output block;   // [block_rows, d_out]: queries, which their contexts overwrite
   Output scores;  // [query_rows, source tokens], in padded rows
   std::size_t block_rows, query_rows;  // that are projected, and that a head attends with, at once
@@ -55,17 +83,18 @@ constexpr std::size_t block_rows(std::size_t context_length) noexcept {
   return Port::flash_is_dear || context_length <= 16 ? evenly(context_length, most) : most;
 }
 
-// The parts of `scratch`, TINYATTN_LAYER_SCRATCH(width, tokens, source_tokens) floats. query_rows
-// is no more than tokens.
+// The parts of `scratch`, TINYATTN_GROUPED_LAYER_SCRATCH(width, kv_width, tokens, source_tokens)
+// floats. query_rows is no more than tokens.
 TINYATTN_ALWAYS_INLINE constexpr Scratch parts_of(float* scratch, std::size_t width,
-                                                  std::size_t source_tokens, std::size_t block_rows,
+                                                  std::size_t kv_width, std::size_t source_tokens,
+                                                  std::size_t block_rows,
                                                   std::size_t query_rows) noexcept {
   const std::size_t row_size = TINYATTN_PADDED(source_tokens);
-  float* const values = scratch + width * row_size;
-  float* const scores = values + source_tokens * width;
+  float* const values = scratch + kv_width * row_size;
+  float* const scores = values + source_tokens * kv_width;
   float* const block = scores + query_rows * row_size;
-  return {{scratch, row_size}, {values, width}, {block, width},
-          {scores, row_size},  block_rows,      query_rows};
+  return {{scratch, row_size}, {values, kv_width}, {block, width},
+          {scores, row_size},  block_rows,         query_rows};
 }
 
 // Whether the scratch of a layer does. Keys, values, a block and scores take less than four padded
@@ -77,7 +106,7 @@ consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noe
 }
 
 // All the scratch of a layer.
-template <class Port, std::size_t Width, std::size_t ContextLength>
+template <class Port, std::size_t Width, std::size_t KvWidth, std::size_t ContextLength>
 struct LayerWorkspace {
   static constexpr std::size_t block_rows = kernel::block_rows<Port>(ContextLength);
   static constexpr std::size_t query_rows = smaller(block_rows, Port::query_rows);
@@ -89,10 +118,10 @@ struct LayerWorkspace {
   static_assert(fits_in_memory(Width, ContextLength),
                 "a workspace has more bytes than this target can address");
 
-  float scratch[TINYATTN_LAYER_SCRATCH(Width, ContextLength, ContextLength)];
+  float scratch[TINYATTN_GROUPED_LAYER_SCRATCH(Width, KvWidth, ContextLength, ContextLength)];
 
   TINYATTN_ALWAYS_INLINE constexpr Scratch parts() noexcept {
-    return parts_of(scratch, Width, ContextLength, block_rows, query_rows);
+    return parts_of(scratch, Width, KvWidth, ContextLength, block_rows, query_rows);
   }
 };
 
@@ -118,21 +147,14 @@ consteval LayerShape tiny_shape(LayerShape shape, std::size_t block_rows,
   return shape;
 }
 
-// out = x . weight + bias for `rows` rows of x.
-template <class Port, Shape shape = Shape{}>
-TINYATTN_ALWAYS_INLINE constexpr void project(std::size_t rows, std::size_t in, std::size_t cols,
-                                              Input x, const Projection& to,
-                                              std::size_t weight_stride, Output out) noexcept {
-  matmul<Port, shape>({rows, in, cols, x, {to.weight, weight_stride}, to.bias, out});
-}
-
 // Keys are stored transposed, so that the scores of a block are products with rows. They are
 // projected to where the values will stand.
 template <class Port, Shape shape = Shape{}>
-TINYATTN_ALWAYS_INLINE constexpr void project_source(const Layer& layer, const Scratch& scratch,
+TINYATTN_ALWAYS_INLINE constexpr void project_source(const auto& layer, const Scratch& scratch,
                                                      const Item& item) noexcept {
-  const std::size_t tokens = item.source_tokens, width = layer.d_out;
+  const std::size_t tokens = item.source_tokens, width = kv_width(layer);
   project<Port, shape>(tokens, layer.d_in, width, item.key_input, layer.key, width, scratch.values);
+  rotate<Port>(layer, tokens, width, 0, scratch.values);
   transpose<Port>(tokens, width, scratch.values, scratch.keys);
   project<Port, shape>(tokens, layer.d_in, width, item.value_input, layer.value, width,
                        scratch.values);
@@ -141,12 +163,12 @@ TINYATTN_ALWAYS_INLINE constexpr void project_source(const Layer& layer, const S
 // The contexts of one head for `all_rows` queries from query `first` on. `queries` and `context`
 // start at the head's first column.
 template <class Port, AttentionShape tiny = AttentionShape{}>
-TINYATTN_ALWAYS_INLINE constexpr void attend_head(const Layer& layer, const Scratch& scratch,
+TINYATTN_ALWAYS_INLINE constexpr void attend_head(const auto& layer, const Scratch& scratch,
                                                   const Item& item, std::size_t head,
                                                   std::size_t first, std::size_t all_rows,
                                                   Input queries, Output context, const Mask& mask,
                                                   const auto& take_weights) noexcept {
-  const std::size_t column = head * layer.head_dim;
+  const std::size_t column = kv_column(layer, head);
   attend<Port, false, tiny>(
       {all_rows, scratch.query_rows, layer.head_dim, layer.head_dim, first,
        item.index * layer.num_heads + head, queries, scratch.keys.from(column, 0),
@@ -160,7 +182,7 @@ TINYATTN_ALWAYS_INLINE constexpr void attend_head(const Layer& layer, const Scra
 // queries are shown to take_weights twice, with the same weights. In a constant expression it does
 // not overlap: Clang limits the steps of an evaluation.
 template <class Port, LayerShape tiny = LayerShape{}>
-TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const Layer& layer, const Scratch& scratch,
+TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Scratch& scratch,
                                                      const Item& item, const Mask& mask,
                                                      const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows, tokens = item.tokens;
@@ -177,6 +199,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const Layer& layer, const S
     project<Port, Shape{tiny.tokens, tiny.d_in, tiny.d_out}>(rows, layer.d_in, width,
                                                              item.query_input.from(first, 0),
                                                              layer.query, width, scratch.block);
+    rotate<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head)
       attend_head<Port, AttentionShape{tiny.tokens, tiny.head_dim, tiny.source_tokens}>(
           layer, scratch, item, head, first, rows, scratch.block.from(0, head * layer.head_dim),
@@ -190,14 +213,14 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const Layer& layer, const S
 // The same, once in flash for all layers that return no weights. Compilers put it in line where
 // there is one call. What looks for holes is left out for masks that have none.
 template <class Port, bool HasHoles>
-constexpr void forward_shared(const Layer& layer, const Scratch& scratch, const Item& item,
+constexpr void forward_shared(const auto& layer, const Scratch& scratch, const Item& item,
                               const Mask& mask, const auto& take_weights) noexcept {
   forward_inline<Port>(layer, scratch, item, HasHoles ? mask : Mask{mask.keys, mask.diagonal},
                        take_weights);
 }
 
 template <class Port, LayerShape tiny>
-TINYATTN_ALWAYS_INLINE constexpr void forward(const Layer& layer, const Scratch& scratch,
+TINYATTN_ALWAYS_INLINE constexpr void forward(const auto& layer, const Scratch& scratch,
                                               const Item& item, const Mask& mask,
                                               const auto& take_weights) noexcept {
   if constexpr (!Port::flash_is_dear || tiny.tokens != 0)
@@ -211,7 +234,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward(const Layer& layer, const Scratch&
 // Head after head, the order in which a training pass draws its dropout: the contexts of all heads,
 // into `out`.
 template <class Port>
-constexpr void forward_by_head(const Layer& layer, const Scratch& scratch, const Item& item,
+constexpr void forward_by_head(const auto& layer, const Scratch& scratch, const Item& item,
                                const Mask& mask, const auto& take_weights) noexcept {
   const std::size_t size = scratch.block_rows;
   project_source<Port>(layer, scratch, item);
@@ -223,6 +246,7 @@ constexpr void forward_by_head(const Layer& layer, const Scratch& scratch, const
                              is_null(layer.query.bias) ? nullptr : layer.query.bias + column};
       project<Port>(rows, layer.d_in, layer.head_dim, item.query_input.from(first, 0), query,
                     layer.d_out, scratch.block);
+      rotate<Port>(layer, rows, layer.head_dim, first, scratch.block);
       attend_head<Port>(layer, scratch, item, head, first, rows, scratch.block,
                         item.out.from(first, column), mask, take_weights);
     }

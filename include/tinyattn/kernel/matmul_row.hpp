@@ -145,6 +145,15 @@ template <class Port>
     matmul_transposed<Port>(p);
 }
 
+// out = start + a . b for any number of rows: one, or as matmul takes them.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void matmul_rows(const Product& p) noexcept {
+  if (p.rows == 1)
+    matmul_row<Port>(p);
+  else
+    matmul<Port>(p);
+}
+
 // --- Products whose shape is known: of one row, or of several. ---
 
 // Whether a row is compiled for its shape: not where flash is dear, nor where tiles are narrow,

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// The cache of an attention layer: keys and values of the tokens so far.
+#pragma once
+
+#include "tinyattn/attention_config.hpp"
+#include "tinyattn/kernel/cache.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+// A layer without heads is refused elsewhere.
+template <AttentionConfig config>
+inline constexpr std::size_t num_heads = config.num_heads == 0 ? 1 : config.num_heads;
+
+template <AttentionConfig config>
+inline constexpr std::size_t kv_heads =
+    config.num_kv_heads == 0 ? num_heads<config> : config.num_kv_heads;
+
+template <AttentionConfig config>
+inline constexpr std::size_t head_dim = config.d_out / num_heads<config>;
+
+// Keys and values of the tokens so far.
+template <AttentionConfig config>
+struct KeyValueCache {
+  static_assert(config.causal,
+                "a layer that is not causal has no cache: its first tokens see the later ones");
+
+  static constexpr std::size_t kv_width = kv_heads<config> * head_dim<config>;
+  static constexpr std::size_t rows_at_once =
+      kernel::cached_rows(config.d_in < config.d_out ? config.d_out : config.d_in, config.d_out,
+                          TINYATTN_PADDED(config.context_length));
+
+  // All the scratch of a call with a cache. What it holds between calls means nothing.
+  struct Workspace {
+    float scratch[kernel::cached_scratch(rows_at_once, config.d_out, config.context_length)];
+  };
+
+  // How many tokens it holds.
+  constexpr std::size_t size() const noexcept { return num_tokens; }
+  constexpr void clear() noexcept { num_tokens = 0; }
+
+  // Whether `count` more tokens find room.
+  constexpr bool has_room(std::size_t count) const noexcept {
+    return count <= config.context_length - num_tokens;
+  }
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::Cached parts() noexcept {
+    return kernel::cached(keys_and_values, kv_width, config.context_length);
+  }
+
+  std::size_t num_tokens = 0;
+  float keys_and_values[kernel::cache_floats(kv_width, config.context_length)];
+};
+
+// What a call may keep keys and values in.
+template <class KeyValues, class Cache>
+concept changeable = std::is_base_of_v<Cache, KeyValues> && !std::is_const_v<KeyValues>;
+
+template <class KeyValues, AttentionConfig config>
+concept cache_of = changeable<KeyValues, KeyValueCache<config>>;
+
+}  // namespace detail
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// Embeddings: a row of features for each token.
+#pragma once
+
+#include "tinyattn/attention_config.hpp"
+#include "tinyattn/kernel/embedding.hpp"
+#include "tinyattn/matmul.hpp"
+#include "tinyattn/positions.hpp"
+#include "tinyattn/tensor.hpp"
+#include "tinyattn/token.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+// torch.nn.Embedding: `Count` rows of `Dim` features.
+template <std::size_t Count, std::size_t Dim>
+struct Embedding {
+  static constexpr std::size_t parameter_count = Count * Dim;
+
+  Matrix<float, Count, Dim> weight;
+
+  // out[i] = weight[tokens[i]], with out [tokens, Dim]. If a token is not below Count, nothing is
+  // written and unknown_token comes back.
+  template <std::size_t Tokens, tensor_like Out>
+  constexpr Status forward(const Vector<Token, Tokens>& tokens, Out& out) const noexcept {
+    using LayoutOut = detail::LayoutOf<Out>;
+    constexpr bool writable = detail::is_writable<Out>, fits = LayoutOut::batch == 1 &&
+                                                               LayoutOut::rows == Tokens &&
+                                                               LayoutOut::cols == Dim;
+    static_assert(writable, "out must hold floats, and not be const");
+    static_assert(fits, "out must have a row for each token, and the columns of the embedding");
+    if constexpr (writable && fits) {
+      if (!kernel::are_known(tokens.data(), Tokens, Count)) return Status::unknown_token;
+      on_native_port([&](auto port) {
+        kernel::embed<decltype(port)>({weight.data(), Dim}, {nullptr, 0}, tokens.data(), Tokens, 0,
+                                      kernel::output(out, 0));
+      });
+    }
+    return Status::ok;
+  }
+
+  template <class Tokens>
+  constexpr detail::Refused forward(const Tokens&, ...) const noexcept {
+    static_assert(detail::no_such_call<Tokens>,
+                  "forward takes (tokens, out): a Vector<Token, N>, and a matrix of float that is "
+                  "neither const nor a temporary");
+    return {};
+  }
+
+  friend constexpr bool operator==(const Embedding&, const Embedding&) = default;
+};
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// The feed-forward part of a transformer's block.
+#pragma once
+
+#include "tinyattn/activation.hpp"
+#include "tinyattn/kernel/block.hpp"
+#include "tinyattn/linear.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// Its shape: d_model features become d_hidden, and d_model again. `bias` is of all projections.
+struct FeedForwardConfig {
+  std::size_t d_model;
+  std::size_t d_hidden;
+  Activation activation = Activation::gelu;
+  bool gated = false;
+  bool bias = true;
+};
+
+}  // namespace tinyattn
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+namespace kernel {
+
+template <FeedForwardConfig config>
+consteval bool check_config() noexcept {
+  static_assert(config.d_model != 0 && config.d_hidden != 0,
+                "d_model and d_hidden must not be zero");
+  return true;
+}
+
+template <FeedForwardConfig config, class X, class Out>
+consteval bool check_feed_forward() noexcept {
+  constexpr bool floats = detail::holds_floats<X>, writable = detail::is_writable<Out>,
+                 columns = detail::LayoutOf<X>::cols == config.d_model,
+                 fits = detail::same_shape<X, Out>;
+  static_assert(floats, "x must hold floats");
+  static_assert(columns, "x must have d_model columns");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || !writable || fits, "out must have the shape of x");
+  return floats && columns && writable && fits;
+}
+
+}  // namespace kernel
+
+// down(activation(up(x))): section 3.3 of Vaswani et al., "Attention Is All You Need", 2017. Gated,
+// down(activation(gate(x)) * up(x)): Shazeer, "GLU Variants Improve Transformer", 2020; SwiGLU with
+// silu.
+template <FeedForwardConfig config>
+struct FeedForward {
+  static_assert(kernel::check_config<config>());
+
+  // A layer without features is refused above, and need not be refused by its parts.
+  static constexpr std::size_t d_model = config.d_model == 0 ? 1 : config.d_model,
+                               d_hidden = config.d_hidden == 0 ? 1 : config.d_hidden;
+  using Up = Linear<d_model, d_hidden, config.bias>;
+  using Down = Linear<d_hidden, d_model, config.bias>;
+  static constexpr std::size_t parameter_count =
+      (config.gated ? 2 : 1) * Up::parameter_count + Down::parameter_count;
+
+  Up up;
+  [[no_unique_address]] detail::Optional<config.gated, Up> gate{};
+  Down down;
+
+  // All the scratch of a call. What it holds between calls means nothing.
+  struct Workspace {
+    float scratch[kernel::hidden_scratch(kernel::feed_forward_rows<native_port>, d_hidden,
+                                         config.gated)];
+  };
+
+  // x and out are [..., d_model], of any number of rows; out may be x.
+  template <tensor_like X, tensor_like Out>
+  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
+    using Layout = detail::LayoutOf<X>;
+    if constexpr (kernel::check_feed_forward<config, X, Out>())
+      on_native_port([&](auto port) {
+        constexpr std::size_t most = kernel::feed_forward_rows<native_port>;
+        for (std::size_t item = 0; item < Layout::batch; ++item)
+          for (std::size_t first = 0; first < Layout::rows; first += most)
+            kernel::feed_forward<decltype(port)>(
+                layer(), kernel::smaller(most, Layout::rows - first),
+                kernel::input(x, item).from(first, 0), kernel::output(out, item).from(first, 0),
+                workspace.scratch);
+      });
+  }
+
+  template <class X>
+  constexpr detail::Refused forward(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out, workspace): out is neither const nor a temporary, and "
+                  "workspace is this layer's Workspace");
+    return {};
+  }
+
+  // As the kernels see it.
+  TINYATTN_ALWAYS_INLINE constexpr kernel::FeedForward layer() const noexcept {
+    return {config.d_model,         config.d_hidden,          config.activation,
+            kernel::projection(up), kernel::projection(gate), kernel::projection(down)};
+  }
+
+  friend constexpr bool operator==(const FeedForward&, const FeedForward&) = default;
+};
+
+// Draws up, gate and down, each as torch.nn.Linear does.
+template <FeedForwardConfig config, random_generator Generator>
+constexpr void initialize(FeedForward<config>& module, Generator& generator) noexcept {
+  initialize(module.up, generator);
+  if constexpr (config.gated) initialize(module.gate, generator);
+  initialize(module.down, generator);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

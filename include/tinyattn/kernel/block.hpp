@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// A block of a transformer: attention and feed-forward part, each with a norm and a residual.
+#pragma once
+
+#include "tinyattn/kernel/cache.hpp"
+#include "tinyattn/kernel/feed_forward.hpp"
+#include "tinyattn/kernel/normalization.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+template <class Attention>
+struct Block {
+  Norm attention_norm;
+  Attention attention;  // a Layer or a GroupedLayer
+  Norm feed_forward_norm;
+  FeedForward feed_forward;
+  bool norm_first;
+};
+
+constexpr std::size_t larger(std::size_t a, std::size_t b) noexcept { return a < b ? b : a; }
+
+// Rows of the feed-forward part that are computed at a time.
+template <class Port>
+inline constexpr std::size_t feed_forward_rows = smaller(Port::block_rows, TINYATTN_QUERY_ROWS(16));
+
+template <class Port>
+constexpr void add_features(std::size_t rows, std::size_t dim, Input a, Input b,
+                            Output out) noexcept {
+  for (std::size_t i = 0; i < rows; ++i) add_rows<Port>(a.at(i, 0), b.at(i, 0), out.at(i, 0), dim);
+}
+
+// x += part(norm(x)), or x = norm(x + part(x)). part(from, to) may have both in one place;
+// `part_of` has room for as many rows as x.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void with_residual(const Norm& norm, bool norm_first,
+                                                    std::size_t rows, Output x, Output part_of,
+                                                    const auto& part) noexcept {
+  if (norm_first) {
+    normalize_features<Port>(norm, rows, x, part_of);
+    part(Input(part_of), part_of);
+    add_features<Port>(rows, norm.dim, x, part_of, x);
+  } else {
+    part(Input(x), part_of);
+    add_features<Port>(rows, norm.dim, x, part_of, x);
+    normalize_features<Port>(norm, rows, x, x);
+  }
+}
+
+// The feed-forward part for all rows of x, as many at a time as there is scratch.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void add_feed_forward(const auto& block, std::size_t tokens,
+                                                       std::size_t most_rows, Output x,
+                                                       Output part_of, float* hidden) noexcept {
+  for (std::size_t first = 0; first < tokens; first += most_rows) {
+    const std::size_t rows = smaller(most_rows, tokens - first);
+    with_residual<Port>(block.feed_forward_norm, block.norm_first, rows, x.from(first, 0), part_of,
+                        [&](Input from, Output to) TINYATTN_INLINE_LAMBDA {
+                          feed_forward<Port>(block.feed_forward, rows, from, to, hidden);
+                        });
+  }
+}
+
+// Scratch of a block: for the outputs of its parts, and for attention or the feed-forward part,
+// whose scratch stands in one place.
+struct BlockScratch {
+  Output part_of;  // [tokens, d_model]
+  Scratch attention;
+  float* hidden;
+};
+
+// x = block(x) for all tokens of one item.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void forward_block(const auto& block, const BlockScratch& scratch,
+                                                    std::size_t tokens, Output x,
+                                                    const Mask& mask) noexcept {
+  with_residual<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of,
+                      [&](Input from, Output to) TINYATTN_INLINE_LAMBDA {
+                        const Item item{0, tokens, tokens, from, from, from, to};
+                        forward<Port, LayerShape{}>(block.attention, scratch.attention, item, mask,
+                                                    ignore_weights());
+                      });
+  add_feed_forward<Port>(block, tokens, feed_forward_rows<Port>, x, scratch.part_of,
+                         scratch.hidden);
+}
+
+struct CachedBlockScratch {
+  Output part_of;  // [rows, d_model]
+  CachedScratch attention;
+  float* hidden;
+};
+
+// Floats of it for `rows` tokens at a time.
+constexpr std::size_t cached_block_scratch(std::size_t rows, std::size_t d_model,
+                                           std::size_t d_hidden, bool is_gated,
+                                           std::size_t context_length) noexcept {
+  return rows * d_model + larger(cached_scratch(rows, d_model, context_length),
+                                 hidden_scratch(rows, d_hidden, is_gated));
+}
+TINYATTN_ALWAYS_INLINE constexpr CachedBlockScratch cached_block_parts(
+    float* scratch, std::size_t rows, std::size_t d_model, std::size_t context_length) noexcept {
+  float* const rest = scratch + rows * d_model;
+  return {{scratch, d_model}, cached_parts(rest, rows, d_model, context_length), rest};
+}
+
+// x = block(x) for `rows` tokens behind the `past` ones of the cache.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void forward_block_cached(const auto& block, const Cached& cache,
+                                                           const CachedBlockScratch& scratch,
+                                                           std::size_t past, std::size_t rows,
+                                                           Output x) noexcept {
+  with_residual<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of,
+                      [&](Input from, Output to) TINYATTN_INLINE_LAMBDA {
+                        forward_cached<Port>(block.attention, cache, scratch.attention, past, rows,
+                                             from, to);
+                      });
+  add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.hidden);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// Attention with a cache of keys and values: each token is projected once, and attends to all
+// before it.
+#pragma once
+
+#include "tinyattn/kernel/layer.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+// The keys and values of one layer.
+struct Cached {
+  Output keys;    // transposed: [kv_width, context_length]
+  Output values;  // [context_length, kv_width]
+};
+
+// Keys and values of a layer, side by side in `floats`. Scores are computed in whole vectors: what
+// they read behind the last key are values.
+constexpr std::size_t cache_floats(std::size_t kv_width, std::size_t context_length) noexcept {
+  const std::size_t each = kv_width * context_length;
+  return each + (each < TINYATTN_LANES ? TINYATTN_LANES : each);
+}
+TINYATTN_ALWAYS_INLINE constexpr Cached cached(float* floats, std::size_t kv_width,
+                                               std::size_t context_length) noexcept {
+  return {{floats, context_length}, {floats + kv_width * context_length, kv_width}};
+}
+
+// Scratch of a call with a cache, for `rows` tokens at a time.
+struct CachedScratch {
+  std::size_t rows;
+  Output block;   // [rows, d_out]: keys, then queries, which their contexts overwrite
+  Output scores;  // [1, context_length], padded
+};
+constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
+                                     std::size_t context_length) noexcept {
+  return TINYATTN_PADDED(context_length) + rows * d_out;
+}
+TINYATTN_ALWAYS_INLINE constexpr CachedScratch cached_parts(float* scratch, std::size_t rows,
+                                                            std::size_t d_out,
+                                                            std::size_t context_length) noexcept {
+  const std::size_t row_size = TINYATTN_PADDED(context_length);
+  return {rows, {scratch + row_size, d_out}, {scratch, row_size}};
+}
+
+// How many tokens a call with a cache takes at a time: as many as fit into eight rows of the widest
+// layer, but one at least and four at most. Each takes `per_row` floats, and all together `shared`.
+constexpr std::size_t cached_rows(std::size_t widest, std::size_t per_row,
+                                  std::size_t shared) noexcept {
+  std::size_t rows = 4;
+  while (rows > 1 && rows * per_row + shared > 8 * widest) --rows;
+  return rows;
+}
+
+// Puts the keys and values of `rows` tokens behind the `past` ones of the cache.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& cache,
+                                             std::size_t past, std::size_t rows, Input x,
+                                             float* scratch) noexcept {
+  const std::size_t width = kv_width(layer);
+  const Output keys{scratch, width};
+  project_few<Port>(rows, layer.d_in, width, x, layer.key, keys);
+  rotate<Port>(layer, rows, width, past, keys);
+  transpose<Port>(rows, width, keys, cache.keys.from(0, past));
+  project_few<Port>(rows, layer.d_in, width, x, layer.value, cache.values.from(past, 0));
+}
+
+// The context of one head for one query, which sees `end` keys.
+template <class Port>
+constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
+  const Mask mask{end, static_cast<std::ptrdiff_t>(end)};
+  matmul_row<Port>({1, a.key_dim, padded<Port>(end), a.queries, a.keys, nullptr, a.scores});
+  masked_softmax<Port>(1, a.scores, mask, 0, a.scale);
+  matmul_row<Port>({1, end, a.value_dim, a.scores, a.values, nullptr, a.context});
+}
+
+// The same for the queries of all rows: one after the other where flash is dear.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all) noexcept {
+  if constexpr (Port::flash_is_dear) {
+    for (std::size_t i = 0; i < all.rows; ++i) {
+      Attention one = all;
+      one.queries = all.queries.from(i, 0);
+      one.context = all.context.from(i, 0);
+      attend_token<Port>(one, all.first + i + 1);
+    }
+  } else {
+    attend<Port>(all, {all.first + all.rows, 0}, ignore_weights());
+  }
+}
+
+// The next `rows` tokens, at most scratch.rows, behind the `past` ones of the cache. `out` may be
+// x.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Cached& cache,
+                                                     const CachedScratch& scratch, std::size_t past,
+                                                     std::size_t rows, Input x,
+                                                     Output out) noexcept {
+  const std::size_t width = layer.d_out, dim = layer.head_dim;
+  append<Port>(layer, cache, past, rows, x, scratch.block.data);
+  project_few<Port>(rows, layer.d_in, width, x, layer.query, scratch.block);
+  rotate<Port>(layer, rows, width, past, scratch.block);
+  const bool has_output = !is_null(layer.output.weight);
+  const Output context = has_output ? scratch.block : out;
+  for (std::size_t head = 0; head < layer.num_heads; ++head) {
+    const std::size_t column = kv_column(layer, head);
+    attend_tokens<Port>({rows, 1, dim, dim, past, head, scratch.block.from(0, head * dim),
+                         cache.keys.from(column, 0), cache.values.from(0, column), scratch.scores,
+                         context.from(0, head * dim), layer.scale});
+  }
+  if (has_output) project_few<Port>(rows, width, width, context, layer.output, out);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

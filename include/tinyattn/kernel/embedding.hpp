@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// The way into a language model and out of it: rows of a table, and a product with all of them.
+#pragma once
+
+#include "tinyattn/kernel/projection.hpp"
+#include "tinyattn/kernel/row.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+// x[i] = table[tokens[i]], to which row position + i of `positions` is added if there are any.
+template <class Port>
+constexpr void embed(Input table, Input positions, const std::uint16_t* tokens, std::size_t count,
+                     std::size_t position, Output x) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    const float* const features = table.at(tokens[i], 0);
+    if (is_null(positions.data))
+      transform_row<Port>(features, x.at(i, 0), table.stride, [](auto v) { return v; });
+    else
+      add_rows<Port>(features, positions.at(position + i, 0), x.at(i, 0), table.stride);
+  }
+}
+
+// Whether all tokens are below `count`.
+constexpr bool are_known(const std::uint16_t* tokens, std::size_t num_tokens,
+                         std::size_t count) noexcept {
+  for (std::size_t i = 0; i < num_tokens; ++i)
+    if (tokens[i] >= count) return false;
+  return true;
+}
+
+// What turns features into logits: a projection, or the table of the embedding again.
+struct Head {
+  std::size_t d_model, vocabulary;
+  Projection projection;  // without a weight, the head is tied
+  const float* embedding;
+};
+
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void compute_logits(const Head& head, std::size_t rows, Input x,
+                                                     Output logits) noexcept {
+  if (!is_null(head.projection.weight))
+    project_few<Port>(rows, head.d_model, head.vocabulary, x, head.projection, logits);
+  else
+    for (std::size_t i = 0; i < rows; ++i)
+      matmul_transposed_row<Port>({1,
+                                   head.d_model,
+                                   head.vocabulary,
+                                   x.from(i, 0),
+                                   {head.embedding, head.d_model},
+                                   nullptr,
+                                   logits.from(i, 0)});
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// The feed-forward part of a transformer's block, for as many rows as there is scratch.
+#pragma once
+
+#include "tinyattn/kernel/activation.hpp"
+#include "tinyattn/kernel/projection.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+struct FeedForward {
+  std::size_t d_model, d_hidden;
+  Activation activation;
+  Projection up, gate, down;  // without a gate, its weight is nullptr
+};
+
+// Floats of scratch for `rows` rows.
+constexpr std::size_t hidden_scratch(std::size_t rows, std::size_t d_hidden,
+                                     bool is_gated) noexcept {
+  return rows * d_hidden * (is_gated ? 2 : 1);
+}
+
+// to[j] = a[j] * b[j].
+template <class Port>
+constexpr void multiply_rows(const float* a, const float* b, float* to,
+                             std::size_t count) noexcept {
+  for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    at.store(to, Port::mul(at.load(a, 0.0f), at.load(b, 0.0f)));
+  });
+}
+
+// out = down(activation(up(x))), or down(activation(gate(x)) * up(x)); `out` may be x.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void feed_forward(const FeedForward& layer, std::size_t rows,
+                                                   Input x, Output out, float* scratch) noexcept {
+  const std::size_t d_model = layer.d_model, d_hidden = layer.d_hidden, count = rows * d_hidden;
+  const Output hidden{scratch, d_hidden};
+  project_few<Port>(rows, d_model, d_hidden, x, layer.up, hidden);
+  if (is_null(layer.gate.weight)) {
+    activate_row<Port>(layer.activation, scratch, scratch, count);
+  } else {
+    float* const gates = scratch + count;
+    project_few<Port>(rows, d_model, d_hidden, x, layer.gate, {gates, d_hidden});
+    activate_row<Port>(layer.activation, gates, gates, count);
+    multiply_rows<Port>(gates, scratch, scratch, count);
+  }
+  project_few<Port>(rows, d_hidden, d_model, hidden, layer.down, out);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// The norm of a row of features: its mean and its mean of squares are sums in sixteen lanes.
+#pragma once
+
+#include "tinyattn/kernel/row.hpp"
+#include "tinyattn/kernel/tile.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+
+// How rows of `dim` features become norms. Without a bias they are divided by their root mean
+// square, and no mean is taken from them.
+struct Norm {
+  std::size_t dim;
+  const float* weight;  // [dim]
+  const float* bias;    // [dim], or nullptr
+  float epsilon;
+};
+
+// The sum of what `term` makes of each vector of a row; `rest` fills the last one. Where a vector
+// is one float, and registers are many, the sixteen lanes stand in registers.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr float sum_of_terms(const float* row, std::size_t count, float rest,
+                                                    const auto& term) noexcept {
+  LaneSums<Port> sums;
+  if constexpr (Port::lanes == 1 && Port::registers >= 32) {
+    for (std::size_t left = count / 16; left != 0; --left, row += 16) {
+      TINYATTN_UNROLL
+      for (std::size_t q = 0; q < 16; ++q) sums.sums[q] = term(row[q], sums.sums[q]);
+    }
+    TINYATTN_UNROLL
+    for (std::size_t q = 0; q < 15; ++q)
+      if (q < count % 16) sums.sums[q] = term(row[q], sums.sums[q]);
+  } else {
+    for_each_summand<Port>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
+      sums.sums[q] = term(at.load(row, rest), sums.sums[q]);
+    });
+  }
+  return sums.total();
+}
+
+// 1 / sqrt(sum / dim + epsilon).
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr float inverse_deviation(float sum, std::size_t dim,
+                                                         float epsilon) noexcept {
+  const float inverse_dim = 1.0f / static_cast<float>(dim);
+  return 1.0f / sqrt(Port::one_lane::fma(sum, inverse_dim, epsilon));
+}
+
+// (x - mean) / sqrt(variance + epsilon) * weight + bias: Ba et al., "Layer Normalization", 2016,
+// as torch.nn.LayerNorm. `out` may be x.
+template <class Port>
+[[gnu::noinline]] constexpr void layer_norm(const Norm& norm, const float* x, float* out) noexcept {
+  const std::size_t dim = norm.dim;
+  const float sum = sum_of_terms<Port>(
+      x, dim, 0.0f, [](auto v, auto s) TINYATTN_INLINE_LAMBDA { return Port::add(s, v); });
+  const float mean = Port::one_lane::mul(sum, 1.0f / static_cast<float>(dim));
+  const auto shift = Port::factor_of(-mean);
+  const float squares =
+      sum_of_terms<Port>(x, dim, mean, [&](auto v, auto s) TINYATTN_INLINE_LAMBDA {
+        const auto d = Port::add(v, shift);
+        return Port::fma(d, d, s);
+      });
+  const auto scale = Port::factor_of(inverse_deviation<Port>(squares, dim, norm.epsilon));
+  for_each_vector<Port>(dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    const auto centered = Port::mul(Port::add(at.load(x, 0.0f), shift), scale);
+    at.store(out, Port::fma(centered, at.load(norm.weight, 0.0f), at.load(norm.bias, 0.0f)));
+  });
+}
+
+// x / sqrt(mean of squares + epsilon) * weight: Zhang and Sennrich, "Root Mean Square Layer
+// Normalization", 2019, as Llama. `out` may be x.
+template <class Port>
+[[gnu::noinline]] constexpr void rms_norm(const Norm& norm, const float* x, float* out) noexcept {
+  const float squares = sum_of_terms<Port>(
+      x, norm.dim, 0.0f, [](auto v, auto s) TINYATTN_INLINE_LAMBDA { return Port::fma(v, v, s); });
+  const auto scale = Port::factor_of(inverse_deviation<Port>(squares, norm.dim, norm.epsilon));
+  for_each_vector<Port>(norm.dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    at.store(out, Port::mul(Port::mul(at.load(x, 0.0f), scale), at.load(norm.weight, 0.0f)));
+  });
+}
+
+// Row by row.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void normalize_features(const Norm& norm, std::size_t rows,
+                                                         Input x, Output out) noexcept {
+  for (std::size_t i = 0; i < rows; ++i)
+    if (is_null(norm.bias))
+      rms_norm<Port>(norm, x.at(i, 0), out.at(i, 0));
+    else
+      layer_norm<Port>(norm, x.at(i, 0), out.at(i, 0));
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//
+// Language models: tokens in, logits of the next one out. GPT-2 and Llama are configurations.
+#pragma once
+
+#include "tinyattn/embedding.hpp"
+#include "tinyattn/sampling.hpp"
+#include "tinyattn/transformer.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// What is added to the embedding of a token. Rotary positions are attention's.
+enum class Positions : unsigned char { none, learned, sinusoidal };
+
+// A tied head is the token embedding again.
+struct LanguageModelConfig {
+  std::size_t vocabulary;
+  TransformerConfig transformer;
+  Positions positions = Positions::learned;
+  bool tied = true;
+  bool head_bias = false;
+};
+
+}  // namespace tinyattn
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+namespace kernel {
+
+template <LanguageModelConfig config>
+consteval bool check_config() noexcept {
+  static_assert(config.vocabulary != 0, "vocabulary must not be zero");
+  static_assert(config.vocabulary <= 65536,
+                "vocabulary must not exceed 65,536, which a Token counts");
+  static_assert(!config.tied || !config.head_bias, "a tied head has no bias");
+  return true;
+}
+
+template <LanguageModelConfig config, std::size_t Tokens, class Logits>
+consteval bool check_logits() noexcept {
+  using Layout = detail::LayoutOf<Logits>;
+  constexpr bool writable = detail::is_writable<Logits>, fits = Layout::batch == 1 &&
+                                                                Layout::rows == Tokens &&
+                                                                Layout::cols == config.vocabulary;
+  static_assert(writable, "logits must hold floats, and not be const");
+  static_assert(!writable || fits, "logits must have a row for each token, of vocabulary columns");
+  return writable && fits;
+}
+
+}  // namespace kernel
+
+// Embeddings, a Transformer, and the head that turns features into logits. Radford et al.,
+// "Language Models are Unsupervised Multitask Learners", 2019; Touvron et al., "LLaMA", 2023.
+template <LanguageModelConfig config>
+struct LanguageModel {
+  static_assert(kernel::check_config<config>());
+
+  using Body = Transformer<config.transformer>;
+  static constexpr BlockConfig block = config.transformer.block;
+  static constexpr std::size_t d_model = block.feed_forward.d_model,
+                               context_length = block.attention.context_length;
+  static constexpr bool has_learned_positions = config.positions == Positions::learned;
+  static constexpr std::size_t vocabulary = config.vocabulary == 0 ? 1 : config.vocabulary;
+  using TokenEmbedding = Embedding<vocabulary, d_model>;
+  using PositionEmbedding = Embedding<context_length, d_model>;
+  using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;
+  static constexpr std::size_t parameter_count =
+      TokenEmbedding::parameter_count + Body::parameter_count +
+      (has_learned_positions ? PositionEmbedding::parameter_count : 0) +
+      (config.tied ? 0 : HeadLinear::parameter_count);
+
+  TokenEmbedding token_embedding;
+  [[no_unique_address]] detail::Optional<has_learned_positions, PositionEmbedding>
+      position_embedding{};
+  Body transformer;
+  [[no_unique_address]] detail::Optional<!config.tied, HeadLinear> head{};
+
+  // All the scratch of a call: that of one block, and the features of the tokens.
+  struct Workspace {
+    Matrix<float, context_length, d_model> features;
+    typename Body::Workspace transformer;
+  };
+
+  // The keys and values of the tokens so far; the scratch of a call with it is a few rows.
+  struct Cache : Body::Cache {
+    struct Workspace : detail::CachedWorkspace<block, 1> {};
+  };
+
+  // Logits of the token behind each: tokens is a Vector<Token, T>, logits [T, vocabulary]. If a
+  // token is not below `vocabulary`, nothing is written and unknown_token comes back.
+  template <std::size_t Tokens, tensor_like Logits>
+  constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
+                           Workspace& workspace) const noexcept {
+    constexpr bool is_short = Tokens <= context_length;
+    static_assert(is_short, "more tokens than context_length");
+    if constexpr (is_short && kernel::check_logits<config, Tokens, Logits>()) {
+      if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary))
+        return Status::unknown_token;
+      on_native_port([&](auto port) {
+        using Port = decltype(port);
+        const kernel::Output x{workspace.features.data(), d_model};
+        embed<Port>(tokens.data(), Tokens, 0, x);
+        transformer.template replace<Port>(Tokens, x, mask(Tokens), workspace.transformer.parts());
+        kernel::compute_logits<Port>(head_of(), Tokens, x, kernel::output(logits, 0));
+      });
+    }
+    return Status::ok;
+  }
+
+  // Logits of the token behind the last of `tokens`, which follow those of the cache. The same bits
+  // however a text is divided. If the tokens are too many for the context, or one is unknown, cache
+  // and logits stay as they are; for no tokens too.
+  template <detail::changeable<Cache> KeyValues, tensor_like Logits>
+  constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    if constexpr (kernel::check_logits<config, 1, Logits>()) {
+      const std::size_t count = tokens.size();
+      if (!cache.has_room(count)) return Status::too_many_tokens;
+      if (!kernel::are_known(tokens.data(), count, config.vocabulary)) return Status::unknown_token;
+      if (count == 0) return Status::ok;
+      on_native_port([&](auto port) {
+        using Port = decltype(port);
+        const kernel::Output last = read<Port>(tokens, cache, workspace);
+        transformer.template normalize<Port>(1, last);
+        kernel::compute_logits<Port>(head_of(), 1, last, kernel::output(logits, 0));
+      });
+    }
+    return Status::ok;
+  }
+
+  template <class Self = LanguageModel>
+  constexpr detail::Refused forward(detail::Anything, ...) const noexcept {
+    static_assert(detail::no_such_call<Self>,
+                  "forward takes (tokens, logits, workspace) with a Vector<Token, N>, or (tokens, "
+                  "cache, logits, workspace) with a std::span<const Token>, a Cache and its "
+                  "Workspace; logits are neither const nor a temporary");
+    return {};
+  }
+
+  friend constexpr bool operator==(const LanguageModel&, const LanguageModel&) = default;
+
+ private:
+  static constexpr kernel::Mask mask(std::size_t tokens) noexcept {
+    return block.attention.causal ? kernel::Mask{tokens, 0} : kernel::see_all(tokens);
+  }
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::Head head_of() const noexcept {
+    return {d_model, config.vocabulary, kernel::projection(head), token_embedding.weight.data()};
+  }
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::Input positions() const noexcept {
+    if constexpr (has_learned_positions)
+      return {position_embedding.weight.data(), d_model};
+    else if constexpr (config.positions == Positions::sinusoidal)
+      return {detail::sinusoidal_table<context_length, d_model>.data(), d_model};
+    else
+      return {nullptr, d_model};
+  }
+
+  template <class Port>
+  constexpr void embed(const Token* tokens, std::size_t count, std::size_t position,
+                       kernel::Output x) const noexcept {
+    kernel::embed<Port>({token_embedding.weight.data(), d_model}, positions(), tokens, count,
+                        position, x);
+  }
+
+  // Takes tokens into the cache, a few rows at a time. Returns the features of the last.
+  template <class Port>
+  constexpr kernel::Output read(TokenView tokens, auto& cache, auto& workspace) const noexcept {
+    constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once;
+    const kernel::Output x{workspace.scratch, d_model};
+    std::size_t rows = 0;
+    for (std::size_t first = 0; first < tokens.size(); first += rows) {
+      rows = kernel::smaller(most, tokens.size() - first);
+      embed<Port>(tokens.data() + first, rows, cache.size(), x);
+      transformer.template advance<Port>(rows, x, cache, workspace.parts());
+    }
+    return x.from(rows - 1, 0);
+  }
+};
+
+// Draws transformer, then head. The embeddings, which PyTorch draws from a normal distribution,
+// stay as they are: torch.randn is not replayed.
+template <LanguageModelConfig config, random_generator Generator>
+constexpr void initialize(LanguageModel<config>& module, Generator& generator) noexcept {
+  initialize(module.transformer, generator);
+  if constexpr (!config.tied) initialize(module.head, generator);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

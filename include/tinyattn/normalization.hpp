@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+//
+// Norms of features, over the last dimension.
+#pragma once
+
+#include "tinyattn/kernel/normalization.hpp"
+#include "tinyattn/matmul.hpp"
+#include "tinyattn/random.hpp"
+#include "tinyattn/softmax.hpp"
+#include "tinyattn/tensor.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+enum class Normalization : unsigned char { layer, rms };
+
+}  // namespace tinyattn
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+namespace kernel {
+
+// Every row of x, [..., norm.dim].
+template <std::size_t Dim, tensor_like X, tensor_like Out>
+constexpr void normalize_tensor(const Norm& norm, const X& x, Out& out) noexcept {
+  constexpr bool columns = detail::LayoutOf<X>::cols == Dim;
+  static_assert(columns, "x must have as many columns as the norm has features");
+  if constexpr (columns && check_rows<X, Out>())
+    on_native_port([&](auto port) {
+      for (std::size_t item = 0; item < detail::LayoutOf<X>::batch; ++item)
+        normalize_features<decltype(port)>(norm, detail::LayoutOf<X>::rows, input(x, item),
+                                           output(out, item));
+    });
+}
+
+}  // namespace kernel
+
+// torch.nn.LayerNorm: (x - mean) / sqrt(variance + epsilon) * weight + bias, over rows of `Dim`
+// features. Ba et al., "Layer Normalization", 2016.
+template <std::size_t Dim>
+struct LayerNorm {
+  static constexpr std::size_t parameter_count = 2 * Dim;
+
+  Vector<float, Dim> weight, bias;
+  float epsilon = 1e-5f;
+
+  // x and out are [..., Dim]; out may be x.
+  template <tensor_like X, tensor_like Out>
+  constexpr void forward(const X& x, Out& out) const noexcept {
+    kernel::normalize_tensor<Dim>({Dim, weight.data(), bias.data(), epsilon}, x, out);
+  }
+  template <class X>
+  constexpr detail::Refused forward(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out): tensors of float; out is neither const nor a temporary");
+    return {};
+  }
+
+  // By value: the result stands on the stack.
+  template <tensor_like X>
+  constexpr auto operator()(const X& x) const noexcept {
+    detail::Like<X> out;
+    forward(x, out);
+    return out;
+  }
+
+  friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
+};
+
+// x / sqrt(mean of squares + epsilon) * weight, over rows of `Dim` features. Zhang and Sennrich,
+// "Root Mean Square Layer Normalization", 2019, as Llama has it.
+template <std::size_t Dim>
+struct RmsNorm {
+  static constexpr std::size_t parameter_count = Dim;
+
+  Vector<float, Dim> weight;
+  float epsilon = 1e-5f;
+
+  // x and out are [..., Dim]; out may be x.
+  template <tensor_like X, tensor_like Out>
+  constexpr void forward(const X& x, Out& out) const noexcept {
+    kernel::normalize_tensor<Dim>({Dim, weight.data(), nullptr, epsilon}, x, out);
+  }
+  template <class X>
+  constexpr detail::Refused forward(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out): tensors of float; out is neither const nor a temporary");
+    return {};
+  }
+
+  // By value: the result stands on the stack.
+  template <tensor_like X>
+  constexpr auto operator()(const X& x) const noexcept {
+    detail::Like<X> out;
+    forward(x, out);
+    return out;
+  }
+
+  friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;
+};
+
+namespace detail {
+
+template <Normalization normalization, std::size_t Dim>
+using Norm =
+    std::conditional_t<normalization == Normalization::layer, LayerNorm<Dim>, RmsNorm<Dim>>;
+
+}  // namespace detail
+
+namespace kernel {
+
+template <std::size_t Dim>
+TINYATTN_ALWAYS_INLINE constexpr Norm norm_of(const LayerNorm<Dim>& norm) noexcept {
+  return {Dim, norm.weight.data(), norm.bias.data(), norm.epsilon};
+}
+template <std::size_t Dim>
+TINYATTN_ALWAYS_INLINE constexpr Norm norm_of(const RmsNorm<Dim>& norm) noexcept {
+  return {Dim, norm.weight.data(), nullptr, norm.epsilon};
+}
+
+}  // namespace kernel
+
+// The weights become 1, the biases 0, as in PyTorch; nothing is drawn.
+template <std::size_t Dim, random_generator Generator>
+constexpr void initialize(LayerNorm<Dim>& norm, Generator&) noexcept {
+  norm.weight = full<float, Dim>(1.0f);
+  norm.bias = {};
+}
+template <std::size_t Dim, random_generator Generator>
+constexpr void initialize(RmsNorm<Dim>& norm, Generator&) noexcept {
+  norm.weight = full<float, Dim>(1.0f);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// The next token from its logits.
+#pragma once
+
+#include "tinyattn/kernel/sampling.hpp"
+#include "tinyattn/random.hpp"
+#include "tinyattn/softmax.hpp"
+#include "tinyattn/tensor.hpp"
+#include "tinyattn/token.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// How a token is drawn. A temperature of 0 takes the most likely one; top_k = 0 and top_p = 1 leave
+// all tokens in.
+struct Sampling {
+  float temperature = 1.0f;
+  std::size_t top_k = 0;
+  float top_p = 1.0f;
+};
+
+}  // namespace tinyattn
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+namespace kernel {
+
+template <class Logits>
+consteval bool check_one_row() noexcept {
+  using Layout = detail::LayoutOf<Logits>;
+  constexpr bool is_row = Layout::batch == 1 && Layout::rows == 1;
+  static_assert(is_row, "logits must be a vector: those of one token");
+  static_assert(detail::holds_floats<Logits>, "logits must hold floats");
+  static_assert(Layout::cols <= 65536, "a Token counts no more than 65,536 logits");
+  return is_row && detail::holds_floats<Logits> && Layout::cols <= 65536;
+}
+
+}  // namespace kernel
+
+// The token of the largest logit, the lowest one on a tie. A NaN is never the largest, unless it is
+// the first.
+template <tensor_like Logits>
+constexpr Token argmax(const Logits& logits) noexcept {
+  if constexpr (kernel::check_one_row<Logits>())
+    return static_cast<Token>(
+        kernel::index_of_largest(logits.data(), detail::LayoutOf<Logits>::cols));
+  else
+    return 0;
+}
+
+// Draws a token, by one uniform of the generator; a temperature of 0 draws none. The logits are
+// divided by the temperature; those below the top_k-th largest fall; then softmax; then the
+// smallest set of most likely tokens stays whose probabilities reach top_p. Of equals the lower
+// tokens stay. logits is overwritten. Holtzman et al., "The Curious Case of Neural Text
+// Degeneration", 2020.
+template <tensor_like Logits, random_generator Generator>
+constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& generator) noexcept {
+  constexpr bool writable = detail::is_writable<Logits>;
+  static_assert(writable, "logits must hold floats, and not be const: sample overwrites them");
+  if constexpr (writable && kernel::check_one_row<Logits>()) {
+    if (!(sampling.temperature > 0.0f)) return argmax(logits);
+    constexpr std::size_t count = detail::LayoutOf<Logits>::cols;
+    float* const p = logits.data();
+    on_native_port([&](auto port) {
+      using Single = typename decltype(port)::one_lane;
+      for (std::size_t i = 0; i < count; ++i)
+        p[i] = kernel::quotient<Single>(p[i], sampling.temperature);
+    });
+    if (sampling.top_k != 0 && sampling.top_k < count)
+      kernel::keep_largest(p, count, sampling.top_k);
+    softmax(logits, logits);
+    const float fraction = uniform(generator, 0.0f, 1.0f);
+    return on_native_port([&](auto port) {
+      using Single = typename decltype(port)::one_lane;
+      if (sampling.top_p < 1.0f) kernel::keep_most_likely<Single>(p, count, sampling.top_p);
+      return static_cast<Token>(kernel::index_at<Single>(p, count, fraction));
+    });
+  } else {
+    return 0;
+  }
+}
+
+template <class Logits>
+constexpr detail::Refused sample(const Logits&, ...) noexcept {
+  static_assert(detail::no_such_call<Logits>,
+                "sample takes (logits, sampling, generator): a vector of float that is neither "
+                "const nor a temporary, and a Philox4x32 or Mt19937");
+  return {};
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

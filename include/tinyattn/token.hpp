@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Tokens: the numbers of words, or of characters.
+#pragma once
+
+#include "tinyattn/shape.hpp"
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+// std::span is how most programs hold them. Some of those define these names, with which <span>
+// does not compile.
+#if !defined(min) && !defined(max)
+#include <span>
+#endif
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+using Token = std::uint16_t;
+
+}  // namespace tinyattn
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+// Tokens that lie one behind the other, and are somebody else's: of a std::span, a Vector, or
+// whatever else has data() and size().
+class TokenView {
+ public:
+  constexpr TokenView() noexcept = default;
+  constexpr TokenView(const Token* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  template <std::size_t Size>
+  constexpr TokenView(const Token (&tokens)[Size]) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(tokens), size_(Size) {}
+  template <class Tokens>
+  requires requires(const Tokens& tokens) {
+    { tokens.data() } -> std::convertible_to<const Token*>;
+    { tokens.size() } -> std::convertible_to<std::size_t>;
+  }
+  constexpr TokenView(const Tokens& tokens) noexcept  // NOLINT(google-explicit-constructor)
+      : data_(tokens.data()), size_(tokens.size()) {}
+
+  constexpr const Token* data() const noexcept { return data_; }
+  constexpr std::size_t size() const noexcept { return size_; }
+
+ private:
+  const Token* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

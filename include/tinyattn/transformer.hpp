@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+//
+// Transformers: a block, and blocks one after the other. With config.attention.causal they are the
+// body of a decoder, else an encoder.
+#pragma once
+
+#include "tinyattn/transformer_config.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+
+// x + attention(norm(x)), then x + feed_forward(norm(x)); or norm(x + attention(x)), then
+// norm(x + feed_forward(x)).
+//
+// In every form below x and out are [tokens, d_model] or, but for calls with a cache, a batch
+// [..., tokens, d_model]; out may be x.
+template <BlockConfig config>
+struct TransformerBlock {
+  static_assert(kernel::check_config<config>());
+
+  using Attention = MultiHeadAttention<config.attention>;
+  using Hidden = FeedForward<config.feed_forward>;
+  using Norm = detail::NormOf<config>;
+  static constexpr std::size_t parameter_count =
+      2 * Norm::parameter_count + Attention::parameter_count + Hidden::parameter_count;
+
+  Norm attention_norm;
+  Attention attention;
+  Norm feed_forward_norm;
+  Hidden feed_forward;
+
+  // All the scratch of a call. What it holds between calls means nothing.
+  struct Workspace : detail::BlockWorkspace<config> {};
+
+  // The keys and values of the tokens so far; the scratch of a call with it is a few rows.
+  struct Cache : Attention::Cache {
+    struct Workspace : detail::CachedWorkspace<config> {};
+  };
+
+  template <tensor_like X, tensor_like Out>
+  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
+    forward(x, NoMask{}, out, workspace);
+  }
+
+  // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
+  template <tensor_like X, class Mask, tensor_like Out>
+  requires(!std::is_convertible_v<Mask, std::size_t> &&
+           !detail::changeable<Mask, Cache>) constexpr void forward(const X& x, const Mask& mask,
+                                                                    Out& out, Workspace& workspace)
+      const noexcept {
+    constexpr std::size_t tokens = detail::LayoutOf<X>::rows;
+    if constexpr (kernel::check_layer<config.attention, X, X, X, Out>() &&
+                  kernel::check_mask<Mask, tokens, tokens>())
+      kernel::forward_items<config>(*this, tokens, x, mask, out, workspace);
+  }
+
+  // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
+  // than context_length or the rows of x, nothing is written and too_many_tokens comes back.
+  template <tensor_like X, tensor_like Out>
+  constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
+                           Workspace& workspace) const noexcept {
+    if constexpr (kernel::check_layer<config.attention, X, X, X, Out, true>()) {
+      if (num_tokens > config.attention.context_length || num_tokens > detail::LayoutOf<X>::rows)
+        return Status::too_many_tokens;
+      if (num_tokens != 0)
+        kernel::forward_items<config>(*this, num_tokens, x, NoMask{}, out, workspace);
+    }
+    return Status::ok;
+  }
+
+  // The tokens behind those of the cache, as MultiHeadAttention has it.
+  template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const X& x, KeyValues& cache, Out& out,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    return forward(x, detail::LayoutOf<X>::rows, cache, out, workspace);
+  }
+  template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    if constexpr (kernel::check_layer<config.attention, X, X, X, Out, true>() &&
+                  kernel::check_cached<X>()) {
+      if (num_tokens > detail::LayoutOf<X>::rows || !cache.has_room(num_tokens))
+        return Status::too_many_tokens;
+      kernel::forward_items_cached<config>(*this, num_tokens, x, cache, out, workspace);
+    }
+    return Status::ok;
+  }
+
+  template <class X>
+  constexpr detail::Refused forward(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out, workspace), with num_tokens or a mask behind x, or "
+                  "(x, cache, out, workspace) with a Cache and its Workspace; out is neither const "
+                  "nor a temporary");
+    return {};
+  }
+
+  friend constexpr bool operator==(const TransformerBlock&, const TransformerBlock&) = default;
+
+  // For kernels: x = block(x), for all its tokens or for those behind the cache's.
+  TINYATTN_ALWAYS_INLINE constexpr auto block() const noexcept {
+    using Layer = decltype(kernel::layer_of<config.attention>(attention));
+    return kernel::Block<Layer>{
+        kernel::norm_of(attention_norm), kernel::layer_of<config.attention>(attention),
+        kernel::norm_of(feed_forward_norm), feed_forward.layer(), config.norm_first};
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void replace(
+      std::size_t tokens, kernel::Output x, const kernel::Mask& mask,
+      const kernel::BlockScratch& scratch) const noexcept {
+    kernel::forward_block<Port>(block(), scratch, tokens, x, mask);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void replace_cached(
+      std::size_t rows, kernel::Output x, auto& cache,
+      const kernel::CachedBlockScratch& scratch) const noexcept {
+    kernel::forward_block_cached<Port>(block(), cache.parts(), scratch, cache.size(), rows, x);
+    cache.num_tokens += rows;
+  }
+};
+
+// `num_layers` blocks, and a norm behind the last: torch.nn.TransformerEncoder, or the body of a
+// decoder. The calls are those of a block.
+template <TransformerConfig config>
+struct Transformer {
+  static_assert(config.num_layers != 0, "num_layers must not be zero");
+
+  using Block = TransformerBlock<config.block>;
+  using Norm = detail::NormOf<config.block>;
+  static constexpr std::size_t parameter_count =
+      config.num_layers * Block::parameter_count + (config.final_norm ? Norm::parameter_count : 0);
+
+  Block blocks[config.num_layers];
+  [[no_unique_address]] detail::Optional<config.final_norm, Norm> final_norm{};
+
+  // One serves all blocks.
+  struct Workspace : Block::Workspace {};
+
+  // One of each block.
+  struct Cache {
+    using Workspace = typename Block::Cache::Workspace;
+
+    constexpr std::size_t size() const noexcept { return blocks[0].size(); }
+    constexpr void clear() noexcept {
+      for (auto& block : blocks) block.clear();
+    }
+    constexpr bool has_room(std::size_t count) const noexcept { return blocks[0].has_room(count); }
+
+    typename Block::Cache blocks[config.num_layers];
+  };
+
+  template <tensor_like X, tensor_like Out>
+  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
+    forward(x, NoMask{}, out, workspace);
+  }
+  template <tensor_like X, class Mask, tensor_like Out>
+  requires(!std::is_convertible_v<Mask, std::size_t> &&
+           !detail::changeable<Mask, Cache>) constexpr void forward(const X& x, const Mask& mask,
+                                                                    Out& out, Workspace& workspace)
+      const noexcept {
+    constexpr std::size_t tokens = detail::LayoutOf<X>::rows;
+    if constexpr (kernel::check_layer<config.block.attention, X, X, X, Out>() &&
+                  kernel::check_mask<Mask, tokens, tokens>())
+      kernel::forward_items<config.block>(*this, tokens, x, mask, out, workspace);
+  }
+  template <tensor_like X, tensor_like Out>
+  constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
+                           Workspace& workspace) const noexcept {
+    if constexpr (kernel::check_layer<config.block.attention, X, X, X, Out, true>()) {
+      if (num_tokens > config.block.attention.context_length ||
+          num_tokens > detail::LayoutOf<X>::rows)
+        return Status::too_many_tokens;
+      if (num_tokens != 0)
+        kernel::forward_items<config.block>(*this, num_tokens, x, NoMask{}, out, workspace);
+    }
+    return Status::ok;
+  }
+  template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const X& x, KeyValues& cache, Out& out,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    return forward(x, detail::LayoutOf<X>::rows, cache, out, workspace);
+  }
+  template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    if constexpr (kernel::check_layer<config.block.attention, X, X, X, Out, true>() &&
+                  kernel::check_cached<X>()) {
+      if (num_tokens > detail::LayoutOf<X>::rows || !cache.has_room(num_tokens))
+        return Status::too_many_tokens;
+      kernel::forward_items_cached<config.block>(*this, num_tokens, x, cache, out, workspace);
+    }
+    return Status::ok;
+  }
+
+  template <class X>
+  constexpr detail::Refused forward(const X&, ...) const noexcept {
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out, workspace), with num_tokens or a mask behind x, or "
+                  "(x, cache, out, workspace) with a Cache and its Workspace; out is neither const "
+                  "nor a temporary");
+    return {};
+  }
+
+  friend constexpr bool operator==(const Transformer&, const Transformer&) = default;
+
+  // For kernels.
+  template <class Port>
+  constexpr void normalize(std::size_t rows, kernel::Output x) const noexcept {
+    if constexpr (config.final_norm)
+      kernel::normalize_features<Port>(kernel::norm_of(final_norm), rows, x, x);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void replace(
+      std::size_t tokens, kernel::Output x, const kernel::Mask& mask,
+      const kernel::BlockScratch& scratch) const noexcept {
+    for (const Block& block : blocks) block.template replace<Port>(tokens, x, mask, scratch);
+    normalize<Port>(tokens, x);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void replace_cached(
+      std::size_t rows, kernel::Output x, auto& cache,
+      const kernel::CachedBlockScratch& scratch) const noexcept {
+    advance<Port>(rows, x, cache, scratch);
+    normalize<Port>(rows, x);
+  }
+  // Without the final norm, which a language model needs of the last row only.
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void advance(
+      std::size_t rows, kernel::Output x, auto& cache,
+      const kernel::CachedBlockScratch& scratch) const noexcept {
+    for (std::size_t i = 0; i < config.num_layers; ++i)
+      blocks[i].template replace_cached<Port>(rows, x, cache.blocks[i], scratch);
+  }
+};
+
+// Draws attention, then feed_forward, as MultiHeadAttention and FeedForward do; norms become 1.
+template <BlockConfig config, random_generator Generator>
+constexpr void initialize(TransformerBlock<config>& module, Generator& generator) noexcept {
+  initialize(module.attention_norm, generator);
+  initialize(module.attention, generator);
+  initialize(module.feed_forward_norm, generator);
+  initialize(module.feed_forward, generator);
+}
+
+// Block after block.
+template <TransformerConfig config, random_generator Generator>
+constexpr void initialize(Transformer<config>& module, Generator& generator) noexcept {
+  for (auto& block : module.blocks) initialize(block, generator);
+  if constexpr (config.final_norm) initialize(module.final_norm, generator);
+}
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// Embeddings, and the tables of sines and cosines: of positions that are added, and of those that turn.
+#include "tinyattn/embedding.hpp"
+
+#if __STDC_HOSTED__
+#include <cmath>
+#endif
+
+#include "plain.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+constexpr Embedding<4, 3> embedding{numbers<Matrix<float, 4, 3>>(1)};
+static_assert(Embedding<4, 3>::parameter_count == 12 && sizeof(embedding) == 12 * sizeof(float));
+
+#if __STDC_HOSTED__  // the tables are constants, the same on boards, which have no libm
+
+// The nearest float, but for those half way between two, which libm's last bit decides.
+void check_nearest(Check& check, float actual, long double truth) {
+  const auto half_way_to = [&](float to) {
+    return (static_cast<long double>(std::nextafter(actual, to)) + static_cast<long double>(actual)) / 2;
+  };
+  const long double slack = 0x1p-48L;
+  check.that(truth >= half_way_to(-2.0f) - slack && truth <= half_way_to(2.0f) + slack);
+}
+
+template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
+void check_waves(Check& check) {
+  const auto& table = detail::waves<Positions, Dim, Base>;
+  for (std::size_t p = 0; p < Positions; ++p) {
+    for (std::size_t i = 0; i < Dim / 2; ++i) {
+      const long double angle =
+          static_cast<long double>(p) * std::pow(static_cast<long double>(Base), -static_cast<long double>(2 * i) / Dim);
+      check_nearest(check, table.cosines[p * (Dim / 2) + i], std::cos(angle));
+      check_nearest(check, table.sines[p * (Dim / 2) + i], std::sin(angle));
+    }
+  }
+}
+
+#endif
+
+constexpr Test tests[] = {
+    everywhere("a row for each token, and nothing beside it",
+               [](Check& check) {
+                 const auto tokens = hidden(vector<Token>({2, 0, 3, 2, 2}));
+                 Matrix<float, 5, 3> expected{};
+                 for (std::size_t i = 0; i < 5; ++i)
+                   for (std::size_t j = 0; j < 3; ++j) expected(i, j) = embedding.weight(tokens(i), j);
+                 check_output(check, expected, [&](auto& out) { check.that(embedding.forward(tokens, out) == Status::ok); });
+                 auto wide = full<float, 5, 4>(Guarded<float>::untouched);
+                 MatrixView<float, 5, 3, 4> view{wide.data()};
+                 check.that(embedding.forward(tokens, view) == Status::ok);
+                 check.same_bits(plain_columns<3>(wide, 0), expected);
+                 check.same_bits(plain_columns<1>(wide, 3), full<float, 5, 1>(Guarded<float>::untouched));
+               }),
+    everywhere("an unknown token: said so, and nothing is written",
+               [](Check& check) {
+                 const auto none = full<float, 3, 3>(Guarded<float>::untouched);
+                 for (const auto& tokens : {vector<Token>({4, 0, 0}), vector<Token>({0, 0, 4}), vector<Token>({0, 65535, 0})})
+                   check_output(check, none,
+                                [&](auto& out) { check.that(embedding.forward(hidden(tokens), out) == Status::unknown_token); });
+               }),
+    // sin and cos of 0, 1, 2 and of 0, 0.01, 0.02.
+    everywhere("sinusoidal positions of four features",
+               [](Check& check) {
+                 check.near(sinusoidal_positions<3, 4>(),
+                            matrix<float>({{0.0f, 1.0f, 0.0f, 1.0f},
+                                           {0.841470985f, 0.540302306f, 0.00999983333f, 0.999950000f},
+                                           {0.909297427f, -0.416146837f, 0.0199986667f, 0.999800007f}}),
+                            0.0f);
+                 // An odd width ends with a sine.
+                 check.same_bits(row(sinusoidal_positions<3, 1>(), 1), vector<float>({0.841470985f}));
+               }),
+#if __STDC_HOSTED__
+    at_run_time("sinusoidal positions are the nearest floats",
+                [](Check& check) {
+                  static constexpr auto table = sinusoidal_positions<70, 7>();
+                  for (std::size_t p = 0; p < 70; ++p) {
+                    for (std::size_t j = 0; j < 7; ++j) {
+                      const long double angle = static_cast<long double>(p) * std::pow(10000.0L, -static_cast<long double>(j / 2 * 2) / 7);
+                      check_nearest(check, table(p, j), j % 2 == 0 ? std::sin(angle) : std::cos(angle));
+                    }
+                  }
+                }),
+    at_run_time("angles of rotary positions too, of other bases and many positions",
+                [](Check& check) {
+                  check_waves<64, 8, 10000>(check);
+                  check_waves<20, 4, 500000>(check);
+                  check_waves<30, 6, 1>(check);
+                  check_waves<9, 2, 4294967295>(check);
+                  check_waves<700, 2, 10000>(check);
+                }),
+#endif
+};
+
+}  // namespace
+
+int main() { return run(tests); }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// The choice of a token, held to one that sorts.
+#include "tinyattn/sampling.hpp"
+
+#include <algorithm>
+
+#include "plain.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+// The tokens from the most to the least likely, of equals the lower first.
+template <std::size_t Count>
+auto sorted(const Vector<float, Count>& p) {
+  std::array<std::size_t, Count> order{};
+  for (std::size_t i = 0; i < Count; ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p(a) > p(b) || (p(a) == p(b) && a < b); });
+  return order;
+}
+
+// Keeps the smallest set whose sum, taken in rising order of the tokens, reaches top_p; what is not kept becomes 0.
+template <std::size_t Count>
+Vector<float, Count> plain_nucleus(const Vector<float, Count>& p, float top_p) {
+  const auto order = sorted(p);
+  for (std::size_t size = 1; size <= Count; ++size) {
+    Vector<float, Count> kept{};
+    for (std::size_t i = 0; i < size; ++i) kept(order[i]) = p(order[i]);
+    float sum = 0.0f;
+    for (const float element : kept.elements) sum += element;
+    if (sum >= top_p && sum > 0.0f) return kept;
+  }
+  return p;
+}
+
+template <std::size_t Count>
+Token plain_sample(Vector<float, Count> logits, const Sampling& sampling, float fraction) {
+  for (float& logit : logits.elements) logit /= sampling.temperature;
+  const auto order = sorted(logits);
+  for (std::size_t i = sampling.top_k; sampling.top_k != 0 && i < Count; ++i) logits(order[i]) = -infinity;
+  Vector<float, Count> p = softmax(logits);
+  if (sampling.top_p < 1.0f) p = plain_nucleus(p, sampling.top_p);
+  float total = 0.0f;
+  for (const float element : p.elements) total += element;
+  float sum = 0.0f;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < Count; ++i) {
+    sum += p(i);
+    if (sum > fraction * total) return static_cast<Token>(i);
+    if (p(i) > 0.0f) last = i;
+  }
+  return static_cast<Token>(last);
+}
+
+constexpr auto logits_of_five = vector<float>({1.0f, 3.0f, -2.0f, 3.0f, 0.5f});
+
+// What is drawn in many draws: a count for each token.
+template <class Generator, std::size_t Count>
+constexpr std::array<int, Count> counts(const Vector<float, Count>& logits, const Sampling& sampling, int draws) {
+  Generator generator(hidden(1u));
+  std::array<int, Count> result{};
+  for (int i = 0; i < draws; ++i) {
+    auto copy = logits;
+    ++result[sample(copy, sampling, generator)];
+  }
+  return result;
+}
+
+// The same tokens as by sorting, from the same uniforms, one for each.
+template <class Generator, std::size_t Count>
+void check_as_sorted(Check& check, float spread, bool has_ties) {
+  Generator generator(17), same(17);
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    auto logits = numbers<Vector<float, Count>>(seed);
+    for (float& logit : logits.elements) logit = has_ties ? static_cast<float>(static_cast<int>(logit * spread)) : logit * spread;
+    if (seed % 5 == 4) logits(seed % Count) = -infinity;
+    constexpr float temperatures[] = {1.0f, 0.8f, 1.7f, 0.01f}, top_ps[] = {1.0f, 0.9f, 0.5f, 1e-9f, 0.999f};
+    constexpr std::size_t top_ks[] = {0, 1, 3, Count - 1, Count, 1000};
+    const Sampling sampling{.temperature = temperatures[seed % 4], .top_k = top_ks[seed % 6], .top_p = top_ps[seed % 5]};
+    auto copy = logits;
+    check.equal(sample(copy, sampling, generator), plain_sample(logits, sampling, uniform(same, 0.0f, 1.0f)));
+  }
+  check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
+}
+
+constexpr Test tests[] = {
+    everywhere("argmax: the lowest token on a tie; zeros of both signs are one",
+               [](Check& check) {
+                 check.equal(argmax(hidden(logits_of_five)), Token{1});
+                 check.equal(argmax(hidden(vector<float>({0.0f, -0.0f, 0.0f}))), Token{0});
+                 check.equal(argmax(hidden(vector<float>({-0.0f, 0.0f}))), Token{0});
+                 check.equal(argmax(hidden(vector<float>({-3.0f}))), Token{0});
+                 check.equal(argmax(hidden(full<float, 1, 4>(2.0f))), Token{0});
+               }),
+    at_run_time("argmax of infinities; a NaN is never the largest unless it is the first",
+                [](Check& check) {
+                  check.equal(argmax(hidden(vector<float>({-infinity, -infinity, -1e30f}))), Token{2});
+                  check.equal(argmax(hidden(full<float, 3>(-infinity))), Token{0});
+                  check.equal(argmax(hidden(vector<float>({1.0f, infinity, infinity}))), Token{1});
+                  check.equal(argmax(hidden(vector<float>({1.0f, quiet_nan, 2.0f}))), Token{2});
+                }),
+    everywhere("a temperature of 0 is argmax, and draws nothing",
+               [](Check& check) {
+                 Mt19937 generator(hidden(3u)), same(3);
+                 auto logits = hidden(logits_of_five);
+                 check.equal(sample(logits, {.temperature = 0.0f}, generator), Token{1});
+                 check.equal(sample(logits, {.temperature = 0.0f, .top_k = 2, .top_p = 0.1f}, generator), Token{1});
+                 check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
+               }),
+    everywhere("one uniform a token, from either generator",
+               [](Check& check) {
+                 const auto check_one = [&](auto generator, auto same) {
+                   for (int i = 0; i < 3; ++i) {
+                     auto logits = hidden(logits_of_five);
+                     static_cast<void>(sample(logits, {.temperature = 0.7f, .top_k = 3, .top_p = 0.9f}, generator));
+                     static_cast<void>(uniform(same, 0.0f, 1.0f));
+                   }
+                   check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
+                 };
+                 check_one(Mt19937(hidden(3u)), Mt19937(3));
+                 check_one(Philox4x32(hidden(3u)), Philox4x32(3));
+               }),
+    at_run_time("the tokens that sorting would give",
+                [](Check& check) {
+                  check_as_sorted<Mt19937, 9>(check, 4.0f, false);
+                  check_as_sorted<Mt19937, 40>(check, 4.0f, true);
+                  check_as_sorted<Philox4x32, 33>(check, 12.0f, false);
+                  check_as_sorted<Philox4x32, 2>(check, 2.0f, true);
+                  check_as_sorted<Mt19937, 100>(check, 1.0f, false);
+                }),
+    at_run_time("top_k: ties keep the lower tokens; one leaves argmax, as many as there are leave all",
+                [](Check& check) {
+                  const auto none_but = [&](const Sampling& sampling, std::initializer_list<std::size_t> kept) {
+                    const auto drawn = counts<Mt19937>(logits_of_five, sampling, 300);
+                    for (std::size_t i = 0; i < 5; ++i)
+                      check.that((drawn[i] != 0) == (std::find(kept.begin(), kept.end(), i) != kept.end()));
+                  };
+                  none_but({.top_k = 1}, {1});
+                  none_but({.top_k = 2}, {1, 3});
+                  none_but({.top_k = 3}, {0, 1, 3});
+                  none_but({.temperature = 3.0f, .top_k = 5}, {0, 1, 2, 3, 4});
+                  none_but({.temperature = 3.0f, .top_k = 0}, {0, 1, 2, 3, 4});
+                  none_but({.temperature = 3.0f, .top_k = 99}, {0, 1, 2, 3, 4});
+                  none_but({.top_p = 1e-9f}, {1});
+                  none_but({.top_p = 0.0f}, {1});
+                  none_but({.top_p = 0.6f}, {1, 3});
+                  none_but({.top_k = 2, .top_p = 0.4f}, {1});
+                }),
+    at_run_time("what is drawn has the probabilities of softmax",
+                [](Check& check) {
+                  const auto logits = vector<float>({0.0f, 1.0f, 2.0f, -1.0f});
+                  constexpr int draws = 4000;
+                  for (const float temperature : {1.0f, 0.5f}) {
+                    const auto p = softmax(vector<float>({0.0f, 1.0f / temperature, 2.0f / temperature, -1.0f / temperature}));
+                    const auto drawn = counts<Philox4x32>(logits, {.temperature = temperature}, draws);
+                    for (std::size_t i = 0; i < 4; ++i) check.near(static_cast<float>(drawn[i]) / draws, p(i), 0.03f);
+                  }
+                }),
+    at_run_time("logits of -infinity are never drawn; if all are, the first token is",
+                [](Check& check) {
+                  const auto drawn = counts<Mt19937>(vector<float>({-infinity, 0.0f, -infinity, 0.0f, -infinity}), {}, 300);
+                  check.that(drawn[0] == 0 && drawn[2] == 0 && drawn[4] == 0 && drawn[1] != 0 && drawn[3] != 0);
+                  for (const Sampling sampling : {Sampling{}, Sampling{.top_k = 2}, Sampling{.top_p = 0.5f}})
+                    check.equal(counts<Mt19937>(full<float, 3>(-infinity), sampling, 20)[0], 20);
+                }),
+    at_run_time("nothing but the logits is written; a view will do",
+                [](Check& check) {
+                  Guarded<Vector<float, 7>> logits;
+                  logits.tensor = numbers<Vector<float, 7>>(2);
+                  Mt19937 generator(1), same(1);
+                  const Sampling sampling{.top_k = 4, .top_p = 0.8f};
+                  auto copy = logits.tensor;
+                  MatrixView<float, 1, 7, 7> view{copy.data()};
+                  check.equal(sample(logits.tensor, sampling, generator), sample(view, sampling, same));
+                  check.that(logits.guards_hold());
+                }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }
