@@ -24,6 +24,8 @@ struct AttentionCall {
   float *out, *scratch;
 };
 
+struct ModelOperations;  // models_operations.hpp
+
 struct Operations {
   const char* port;
   unsigned needs;  // of the processor: features.hpp
@@ -34,6 +36,7 @@ struct Operations {
   void (*attention)(std::size_t key_dim, std::size_t value_dim, const AttentionCall&) noexcept;
   void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
+  const ModelOperations* models = nullptr;  // where a library holds several ports
 };
 
 // Those of the best port that this processor can run.

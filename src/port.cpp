@@ -3,6 +3,7 @@
 // Compiled for each port, with the flags of its instruction set. -DTINYATTN_FLAGS=library_name puts
 // all of it in a namespace of its own, so that no program shares a function with it.
 #include "port.hpp"
+#include "models_port.hpp"
 
 #include <initializer_list>
 #include <string_view>
@@ -21,7 +22,13 @@ static consteval bool are_known(std::initializer_list<std::string_view> flags) {
 
 static_assert(are_known({TINYATTN_ASKED}), "features.hpp lacks what a flag of this port asks for");
 
+static constexpr Operations with_models() {
+  Operations all = native_operations;
+  all.models = &native_model_operations;
+  return all;
+}
+
 extern const Operations operations;
-const Operations operations = native_operations;
+const Operations operations = with_models();
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library

@@ -26,7 +26,12 @@ extern "C" {
 #define TINYATTN_API
 #endif
 
-typedef enum tinyattn_status { TINYATTN_OK = 0, TINYATTN_BAD_ARGUMENT = 1 } tinyattn_status;
+typedef enum tinyattn_status {
+  TINYATTN_OK = 0,
+  TINYATTN_BAD_ARGUMENT,
+  TINYATTN_TOO_MANY_TOKENS, /* the last two: of tinyattn_models.h */
+  TINYATTN_UNKNOWN_TOKEN
+} tinyattn_status;
 
 /* Which keys a query sees. A key that is not seen is skipped: a NaN in it does not leak. Attention
  * gives zeros for a query that sees none; a layer then gives the bias of its output projection. */

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions of tinyattn_models.h: arguments are checked, then a port computes. Apart from
+// library.cpp, so that firmware without models need not compile it.
+#include "models_operations.hpp"
+#include "operations.hpp"
+#include "tinyattn/kernel/embedding.hpp"
+#include "tinyattn/kernel/sampling.hpp"
+#include "tinyattn/random.hpp"
+
+#ifndef TINYATTN_PORTS
+#include "models_port.hpp"
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+using namespace tinyattn::compiled;
+
+namespace {
+
+#ifdef TINYATTN_PORTS
+inline const ModelOperations& operations() noexcept { return *chosen_operations().models; }
+#else
+constexpr const ModelOperations& operations() noexcept {
+  return tinyattn::library::native_model_operations;
+}
+#endif
+
+bool are_there(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
+
+// Far below what any memory holds, so that no size of a decoder's arrays wraps.
+constexpr std::size_t most = (static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float)) / 8;
+
+bool is_matrix(std::size_t rows, std::size_t cols) noexcept {
+  return rows != 0 && cols != 0 && rows <= most / cols;
+}
+
+bool makes_sense(const tinyattn_norm& norm) noexcept {
+  return norm.weight != nullptr && norm.epsilon >= 0.0f;
+}
+
+bool makes_sense(const tinyattn_block& block) noexcept {
+  return makes_sense(block.attention_norm) && makes_sense(block.feed_forward_norm) &&
+         are_there(block.query.weight, block.key.weight, block.value.weight, block.up.weight,
+                   block.down.weight);
+}
+
+bool have_sense(const tinyattn_decoder& d) noexcept {
+  if (d.num_heads == 0 || d.num_kv_heads == 0 || d.num_heads % d.num_kv_heads != 0) return false;
+  if (d.d_model == 0 || d.d_model % d.num_heads != 0 || d.vocabulary > 65536) return false;
+  if (!is_matrix(d.vocabulary, d.d_model) || !is_matrix(d.d_model, d.d_hidden)) return false;
+  if (!is_matrix(d.context_length, d.d_model) || d.num_layers == 0) return false;
+  return d.num_layers <= most / (d.context_length * d.d_model + TINYATTN_LANES) &&
+         d.context_length < most / 2 && d.d_hidden < most / 8;
+}
+
+bool makes_sense(const tinyattn_decoder& d) noexcept {
+  const bool turns = d.rotary != TINYATTN_NO_ROTARY;
+  if (!have_sense(d) || !are_there(d.token_embedding, d.blocks)) return false;
+  if (static_cast<unsigned>(d.activation) > TINYATTN_SILU ||
+      static_cast<unsigned>(d.rotary) > TINYATTN_HALVES)
+    return false;
+  if (turns && (d.d_model / d.num_heads % 2 != 0 || !are_there(d.cosines, d.sines))) return false;
+  if (d.final_norm.weight != nullptr && !makes_sense(d.final_norm)) return false;
+  for (std::size_t i = 0; i < d.num_layers; ++i)
+    if (!makes_sense(d.blocks[i])) return false;
+  return true;
+}
+
+std::size_t kv_width(const tinyattn_decoder& d) noexcept {
+  return d.d_model / d.num_heads * d.num_kv_heads;
+}
+
+}  // namespace
+
+tinyattn_status tinyattn_activate(tinyattn_activation activation, size_t count, const float* x,
+                                  float* out) {
+  const bool is_known = static_cast<unsigned>(activation) <= TINYATTN_SILU;
+  if (!is_known || !is_matrix(1, count) || !are_there(x, out)) return TINYATTN_BAD_ARGUMENT;
+  operations().activate(activation, count, x, out);
+  return TINYATTN_OK;
+}
+
+tinyattn_status tinyattn_normalize(const tinyattn_norm* norm, size_t rows, size_t dim,
+                                   const float* x, float* out) {
+  if (norm == nullptr || !makes_sense(*norm) || !is_matrix(rows, dim) || !are_there(x, out))
+    return TINYATTN_BAD_ARGUMENT;
+  operations().normalize(*norm, rows, dim, x, out);
+  return TINYATTN_OK;
+}
+
+tinyattn_status tinyattn_argmax(size_t count, const float* logits, uint16_t* token) {
+  if (count == 0 || count > 65536 || !are_there(logits, token)) return TINYATTN_BAD_ARGUMENT;
+  *token = static_cast<uint16_t>(tinyattn::kernel::index_of_largest(logits, count));
+  return TINYATTN_OK;
+}
+
+tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count, float* logits,
+                                tinyattn_philox* generator, uint16_t* token) {
+  if (!are_there(sampling, generator) || count == 0 || count > 65536 || !are_there(logits, token))
+    return TINYATTN_BAD_ARGUMENT;
+  if (!(sampling->temperature >= 0.0f) || sampling->top_p != sampling->top_p)
+    return TINYATTN_BAD_ARGUMENT;
+  if (sampling->temperature == 0.0f) return tinyattn_argmax(count, logits, token);
+  tinyattn::Philox4x32 philox(generator->seed, generator->stream++);
+  *token = operations().sample(*sampling, count, logits, tinyattn::uniform(philox, 0.0f, 1.0f));
+  return TINYATTN_OK;
+}
+
+size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder) {
+  if (decoder == nullptr || !have_sense(*decoder)) return 0;
+  return TINYATTN_DECODER_CACHE(decoder->num_layers, kv_width(*decoder), decoder->context_length);
+}
+
+size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder) {
+  if (decoder == nullptr || !have_sense(*decoder)) return 0;
+  return TINYATTN_DECODER_SCRATCH(decoder->d_model, decoder->d_hidden, decoder->context_length);
+}
+
+tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,
+                                         const uint16_t* tokens, size_t num_tokens, float* cache,
+                                         float* logits, float* scratch) {
+  if (decoder == nullptr || !makes_sense(*decoder)) return TINYATTN_BAD_ARGUMENT;
+  if (past > decoder->context_length || num_tokens > decoder->context_length - past)
+    return TINYATTN_TOO_MANY_TOKENS;
+  if (num_tokens == 0) return TINYATTN_OK;
+  if (!are_there(tokens) || !are_there(cache, logits, scratch)) return TINYATTN_BAD_ARGUMENT;
+  if (!tinyattn::kernel::are_known(tokens, num_tokens, decoder->vocabulary))
+    return TINYATTN_UNKNOWN_TOKEN;
+  operations().decode(*decoder, {past, tokens, num_tokens, cache, logits, scratch});
+  return TINYATTN_OK;
+}

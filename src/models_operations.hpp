@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// What the library computes of whole models, as a table beside that of attention: a firmware that
+// has none carries nothing of it.
+#pragma once
+
+#include "tinyattn/tinyattn_models.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn::compiled {
+
+struct DecoderCall {
+  std::size_t past;
+  const std::uint16_t* tokens;
+  std::size_t num_tokens;
+  float *cache, *logits, *scratch;
+};
+
+struct ModelOperations {
+  void (*activate)(tinyattn_activation, std::size_t count, const float* x, float* out) noexcept;
+  void (*normalize)(const tinyattn_norm&, std::size_t rows, std::size_t dim, const float* x,
+                    float* out) noexcept;
+  std::uint16_t (*sample)(const tinyattn_sampling&, std::size_t count, float* logits,
+                          float fraction) noexcept;
+  void (*decode)(const tinyattn_decoder&, const DecoderCall&) noexcept;
+};
+
+}  // namespace tinyattn::compiled

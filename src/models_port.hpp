@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//
+// Whole models on the port of this unit. Arguments make sense: models.cpp has checked them.
+#pragma once
+
+#include "models_operations.hpp"
+#include "tinyattn/kernel/block.hpp"
+#include "tinyattn/kernel/embedding.hpp"
+#include "tinyattn/kernel/sampling.hpp"
+#include "tinyattn/port/sqrt_in_integers.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library {
+
+using namespace compiled;
+
+static_assert(static_cast<int>(Activation::relu) == TINYATTN_RELU &&
+              static_cast<int>(Activation::gelu) == TINYATTN_GELU &&
+              static_cast<int>(Activation::gelu_tanh) == TINYATTN_GELU_TANH &&
+              static_cast<int>(Activation::silu) == TINYATTN_SILU);
+
+inline void activate(tinyattn_activation activation, std::size_t count, const float* x,
+                     float* out) noexcept {
+  kernel::activate_row<native_port>(static_cast<Activation>(activation), x, out, count);
+}
+
+TINYATTN_ALWAYS_INLINE kernel::Norm norm_of(const tinyattn_norm& norm, std::size_t dim) noexcept {
+  return {dim, norm.weight, norm.bias, norm.epsilon};
+}
+
+inline void normalize(const tinyattn_norm& norm, std::size_t rows, std::size_t dim, const float* x,
+                      float* out) noexcept {
+  kernel::normalize_features<native_port>(norm_of(norm, dim), rows, {x, dim}, {out, dim});
+}
+
+// As sampling.hpp does it, for a count that is known at run time and a temperature above 0.
+inline std::uint16_t sample(const tinyattn_sampling& sampling, std::size_t count, float* p,
+                            float fraction) noexcept {
+  using Single = native_port::one_lane;
+  for (std::size_t i = 0; i < count; ++i)
+    p[i] = kernel::quotient<Single>(p[i], sampling.temperature);
+  if (sampling.top_k != 0 && sampling.top_k < count) kernel::keep_largest(p, count, sampling.top_k);
+  kernel::softmax<native_port, false>(1, {p, count}, {p, count}, kernel::see_all(count), 0, 1.0f);
+  if (sampling.top_p < 1.0f) kernel::keep_most_likely<Single>(p, count, sampling.top_p);
+  return static_cast<std::uint16_t>(kernel::index_at<Single>(p, count, fraction));
+}
+
+using DecoderBlock = kernel::Block<kernel::GroupedLayer>;
+
+TINYATTN_ALWAYS_INLINE DecoderBlock block_of(const tinyattn_decoder& decoder,
+                                             const tinyattn_block& block) noexcept {
+  const std::size_t d_model = decoder.d_model, head_dim = d_model / decoder.num_heads;
+  const auto projection = [](const tinyattn_linear& linear) {
+    return kernel::Projection{linear.weight, linear.bias};
+  };
+  return {norm_of(block.attention_norm, d_model),
+          {{d_model, d_model, decoder.num_heads, head_dim,
+            port::detail::inverse_sqrt_in_integers(head_dim), projection(block.query),
+            projection(block.key), projection(block.value), projection(block.out_proj)},
+           decoder.num_heads / decoder.num_kv_heads,
+           decoder.rotary == TINYATTN_NO_ROTARY
+               ? kernel::Rotation{}
+               : kernel::rotation_of(decoder.cosines, decoder.sines,
+                                     decoder.rotary == TINYATTN_INTERLEAVED, head_dim)},
+          norm_of(block.feed_forward_norm, d_model),
+          {d_model, decoder.d_hidden, static_cast<Activation>(decoder.activation),
+           projection(block.up), projection(block.gate), projection(block.down)},
+          decoder.norm_first};
+}
+
+// One token after the other through all blocks, then the logits of the last.
+inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noexcept {
+  const std::size_t d_model = decoder.d_model, context_length = decoder.context_length;
+  const std::size_t kv_width = d_model / decoder.num_heads * decoder.num_kv_heads;
+  const std::size_t of_layer = TINYATTN_DECODER_CACHE(1, kv_width, context_length);
+  const kernel::Output x{call.scratch, d_model};
+  const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model, context_length);
+  for (std::size_t i = 0; i < call.num_tokens; ++i) {
+    kernel::embed<native_port>({decoder.token_embedding, d_model},
+                               {decoder.position_embedding, d_model}, call.tokens + i, 1,
+                               call.past + i, x);
+    for (std::size_t layer = 0; layer < decoder.num_layers; ++layer)
+      kernel::forward_block_cached<native_port>(
+          block_of(decoder, decoder.blocks[layer]),
+          kernel::cached(call.cache + layer * of_layer, kv_width, context_length), parts,
+          call.past + i, 1, x);
+  }
+  if (decoder.final_norm.weight != nullptr)
+    kernel::normalize_features<native_port>(norm_of(decoder.final_norm, d_model), 1, x, x);
+  kernel::compute_logits<native_port>({d_model,
+                                       decoder.vocabulary,
+                                       {decoder.head.weight, decoder.head.bias},
+                                       decoder.token_embedding},
+                                      1, x, {call.logits, decoder.vocabulary});
+}
+
+static constexpr ModelOperations native_model_operations = {activate, normalize, sample, decode};
+
+}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library

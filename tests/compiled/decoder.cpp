@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// A decoder described at run time beside the LanguageModel of the same weights: the same bits, on the port that the library takes.
+#include "support/check.hpp"
+#include "tinyattn/language_model.hpp"
+#include "tinyattn/tinyattn_models.h"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+constexpr AttentionConfig gpt_2_attention = {.d_in = 12, .d_out = 12, .context_length = 17, .num_heads = 3, .qkv_bias = true};
+constexpr AttentionConfig llama_attention = {.d_in = 16,
+                                             .d_out = 16,
+                                             .context_length = 20,
+                                             .num_heads = 4,
+                                             .out_bias = false,
+                                             .num_kv_heads = 2,
+                                             .rotary = Rotary::halves,
+                                             .rotary_base = 500};
+constexpr LanguageModelConfig gpt_2 = {
+    .vocabulary = 11,
+    .transformer = {
+        .block = {.attention = gpt_2_attention, .feed_forward = {.d_model = 12, .d_hidden = 21, .activation = Activation::gelu_tanh}},
+        .num_layers = 2}};
+constexpr LanguageModelConfig llama = {
+    .vocabulary = 19,
+    .transformer = {.block = {.attention = llama_attention,
+                              .feed_forward = {.d_model = 16, .d_hidden = 37, .activation = Activation::silu, .gated = true, .bias = false},
+                              .normalization = Normalization::rms,
+                              .norm_first = false},
+                    .num_layers = 3,
+                    .final_norm = false},
+    .positions = Positions::none,
+    .tied = false,
+    .head_bias = true};
+
+tinyattn_linear described(const auto& linear) {
+  const kernel::Projection projection = kernel::projection(linear);
+  return {projection.weight, projection.bias};
+}
+tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
+
+// A model of drawn weights, and what C says of it.
+template <LanguageModelConfig config>
+struct Described {
+  using Model = LanguageModel<config>;
+  static constexpr BlockConfig block = config.transformer.block;
+
+  Model model{};
+  std::array<tinyattn_block, config.transformer.num_layers> blocks{};
+  tinyattn_decoder decoder{};
+
+  Described() {
+    Philox4x32 generator(7);
+    initialize(model, generator);
+    rand(generator, model.token_embedding.weight);
+    if constexpr (config.positions == Positions::learned) rand(generator, model.position_embedding.weight);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      const auto& its = model.transformer.blocks[i];
+      blocks[i] = {described(kernel::norm_of(its.attention_norm)),
+                   described(its.attention.query),
+                   described(its.attention.key),
+                   described(its.attention.value),
+                   described(its.attention.out_proj),
+                   described(kernel::norm_of(its.feed_forward_norm)),
+                   described(its.feed_forward.up),
+                   described(its.feed_forward.gate),
+                   described(its.feed_forward.down)};
+    }
+    decoder.vocabulary = config.vocabulary;
+    decoder.context_length = Model::context_length;
+    decoder.d_model = Model::d_model;
+    decoder.d_hidden = block.feed_forward.d_hidden;
+    decoder.num_layers = blocks.size();
+    decoder.num_heads = block.attention.num_heads;
+    decoder.num_kv_heads = block.attention.num_kv_heads == 0 ? block.attention.num_heads : block.attention.num_kv_heads;
+    decoder.activation = static_cast<tinyattn_activation>(block.feed_forward.activation);
+    decoder.norm_first = block.norm_first;
+    decoder.token_embedding = model.token_embedding.weight.data();
+    if constexpr (config.positions == Positions::learned) decoder.position_embedding = model.position_embedding.weight.data();
+    if constexpr (block.attention.rotary != Rotary::none) {
+      const auto& table = detail::waves<Model::context_length, Model::Body::Block::Attention::head_dim, block.attention.rotary_base>;
+      decoder.rotary = block.attention.rotary == Rotary::halves ? TINYATTN_HALVES : TINYATTN_INTERLEAVED;
+      decoder.cosines = table.cosines;
+      decoder.sines = table.sines;
+    }
+    decoder.blocks = blocks.data();
+    if constexpr (config.transformer.final_norm) decoder.final_norm = described(kernel::norm_of(model.transformer.final_norm));
+    decoder.head = described(model.head);
+  }
+};
+
+template <LanguageModelConfig config>
+void computes_the_same(Check& check) {
+  using Model = LanguageModel<config>;
+  constexpr std::size_t length = Model::context_length;
+  static const Described<config> both;
+  static typename Model::Workspace workspace;
+  Vector<Token, length> tokens{};
+  for (std::size_t i = 0; i < length; ++i) tokens(i) = static_cast<Token>(i * 7 % config.vocabulary);
+  static Matrix<float, length, config.vocabulary> expected;
+  check.that(both.model.forward(tokens, expected, workspace) == Status::ok);
+  std::vector<float> cache(tinyattn_decoder_cache(&both.decoder)), scratch(tinyattn_decoder_scratch(&both.decoder));
+  for (const std::size_t prompt : {std::size_t{1}, length / 2, length}) {
+    Vector<float, config.vocabulary> logits{};
+    const auto read = [&](std::size_t past, std::size_t count) {
+      check.that(tinyattn_decoder_forward(&both.decoder, past, tokens.data() + past, count, cache.data(), logits.data(), scratch.data()) ==
+                 TINYATTN_OK);
+      check.same_bits(logits, row(expected, past + count - 1));
+    };
+    read(0, prompt);
+    for (std::size_t past = prompt; past < length; ++past) read(past, 1);
+  }
+}
+
+// After an error nothing is written.
+void refuses(Check& check) {
+  static const Described<llama> both;
+  std::vector<float> cache(tinyattn_decoder_cache(&both.decoder)), scratch(tinyattn_decoder_scratch(&both.decoder));
+  Vector<float, 19> logits = full<float, 19>(5.0f);
+  const uint16_t known[] = {1, 2}, unknown[] = {1, 19};
+  const auto forward = [&](const tinyattn_decoder& decoder, std::size_t past, const uint16_t* tokens, std::size_t count) {
+    return tinyattn_decoder_forward(&decoder, past, tokens, count, cache.data(), logits.data(), scratch.data());
+  };
+  check.that(forward(both.decoder, 19, known, 2) == TINYATTN_TOO_MANY_TOKENS);
+  check.that(forward(both.decoder, 21, known, 0) == TINYATTN_TOO_MANY_TOKENS);
+  check.that(forward(both.decoder, 0, unknown, 2) == TINYATTN_UNKNOWN_TOKEN);
+  check.that(forward(both.decoder, 0, nullptr, 2) == TINYATTN_BAD_ARGUMENT);
+  check.that(forward(both.decoder, 0, nullptr, 0) == TINYATTN_OK);
+  const auto is_refused = [&](auto change) {
+    tinyattn_decoder decoder = both.decoder;
+    change(decoder);
+    check.that(forward(decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
+  };
+  is_refused([](auto& d) { d.num_kv_heads = 3; });
+  is_refused([](auto& d) { d.num_heads = 0; });
+  is_refused([](auto& d) { d.d_model = static_cast<std::size_t>(-1); });
+  is_refused([](auto& d) { d.num_layers = static_cast<std::size_t>(-1) / 4; });
+  is_refused([](auto& d) { d.cosines = nullptr; });
+  is_refused([](auto& d) { d.blocks = nullptr; });
+  is_refused([](auto& d) { d.vocabulary = 65537; });
+  check.same_bits(logits, full<float, 19>(5.0f));
+}
+
+void draws_the_same(Check& check) {
+  tinyattn_philox generator = {5, 0};
+  Philox4x32 expected_generator(5);
+  Philox4x32 numbers(9);
+  for (std::size_t turn = 0; turn < 200; ++turn) {
+    Vector<float, 37> logits{};
+    for (float& logit : logits.elements) logit = uniform(numbers, -6.0f, 6.0f);
+    Vector<float, 37> expected = logits;
+    const Sampling how = {0.25f * static_cast<float>(turn % 5), turn % 7, turn % 3 == 0 ? 1.0f : 0.8f};
+    const tinyattn_sampling in_c = {how.temperature, how.top_k, how.top_p};
+    uint16_t token = 0;
+    check.that(tinyattn_sample(&in_c, 37, logits.data(), &generator, &token) == TINYATTN_OK);
+    check.that(token == sample(expected, how, expected_generator));
+    check.same_bits(logits, expected);
+  }
+}
+
+void parts_compute_the_same(Check& check) {
+  Philox4x32 generator(3);
+  Matrix<float, 3, 21> x{}, out{};
+  rand(generator, x);
+  LayerNorm<21> norm{};
+  rand(generator, norm.weight);
+  rand(generator, norm.bias);
+  const tinyattn_norm in_c = described(kernel::norm_of(norm));
+  check.that(tinyattn_normalize(&in_c, 3, 21, x.data(), out.data()) == TINYATTN_OK);
+  check.same_bits(out, norm(x));
+  check.that(tinyattn_activate(TINYATTN_GELU, x.size(), x.data(), out.data()) == TINYATTN_OK);
+  check.same_bits(out, gelu(x));
+  check.that(tinyattn_activate(static_cast<tinyattn_activation>(hidden(4)), 1, x.data(), out.data()) == TINYATTN_BAD_ARGUMENT);
+}
+
+constexpr Test tests[] = {
+    at_run_time("a decoder as GPT-2, however its prompt is divided", computes_the_same<gpt_2>),
+    at_run_time("a decoder as Llama, with grouped heads and rotary positions", computes_the_same<llama>),
+    at_run_time("what makes no sense is refused, and nothing is written", refuses),
+    at_run_time("tokens are drawn as sample draws them", draws_the_same),
+    at_run_time("norms and activations", parts_compute_the_same),
+};
+
+}  // namespace
+
+int main() { return run(tests); }
