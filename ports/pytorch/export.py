@@ -3,6 +3,7 @@
 """Turns trained weights into a C++ header of constant tinyattn layers. From Python, `import export` gives the same as functions.
 
     export.py WEIGHTS -o HEADER --num-heads N --context-length N (--causal | --no-causal) [--prefix PREFIX] [--name NAME]
+    export.py WEIGHTS -o HEADER --language-model (--num-heads N | --config config.json) [--context-length N] [--name NAME]
 """
 import argparse
 import os
@@ -12,11 +13,18 @@ if sys.version_info < (3, 9):
     sys.exit("export.py needs Python 3.9 or newer")
 
 from tinyattn_export.checkpoints import of_state_dict, read, write_safetensors
+from tinyattn_export.description import read_parts
+from tinyattn_export.encoders import transformer, transformer_block
 from tinyattn_export.header import write
-from tinyattn_export.parts import attention, linear, read_parts, tensor
+from tinyattn_export.language_models import language_model
+from tinyattn_export.parts import attention, linear, tensor
 from tinyattn_export.refusal import Refusal
+from tinyattn_export.settings import ACTIVATIONS, ROTARIES
 
-__all__ = ["Refusal", "attention", "linear", "of_state_dict", "read", "read_parts", "tensor", "write", "write_safetensors"]
+__all__ = ["Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts", "tensor", "transformer",
+           "transformer_block", "write", "write_safetensors"]
+LAYERS_ALONE, MODELS_ALONE = ("mapping", "causal", "norm_first"), ("num_kv_heads", "rotary", "rotary_base", "config")
+BLOCKS = ("norm_first", "activation", "epsilon")
 
 
 def arguments(words):
@@ -34,18 +42,38 @@ def arguments(words):
                         help="a tensor that may be left out although it belongs to the layer; * and ? are wildcards")
     parser.add_argument("--parts", metavar="TOML", help="a description of a model of several parts")
     parser.add_argument("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
+    add_model_arguments(parser.add_argument_group("whole models"))
     given = parser.parse_args(words)
-    if given.parts and (given.prefix or given.mapping or given.ignore):
-        parser.error("--prefix, --map and --ignore stand in the description of --parts")
+    if given.parts and (given.prefix or given.mapping or given.ignore or given.language_model):
+        parser.error("--prefix, --map, --ignore and --language-model stand in the description of --parts")
+    foreign = LAYERS_ALONE if given.language_model else MODELS_ALONE if given.parts else MODELS_ALONE + BLOCKS
+    said = [name for name in foreign if getattr(given, name) not in (None, [], given.language_model)]  # it is causal, norms first
+    if said:
+        parser.error(f"{' and '.join(said)} cannot be said of {'a language model' if given.language_model else 'this'}")
     return given
 
 
+def add_model_arguments(group):
+    group.add_argument("--language-model", action="store_true", help="the whole file is a GPT-2, a nanoGPT or a Llama")
+    group.add_argument("--config", metavar="JSON", help="a config.json, for what no tensor tells of a language model")
+    group.add_argument("--num-kv-heads", type=int, metavar="N", help="heads of keys and values; the tensors tell it too")
+    group.add_argument("--rotary", choices=ROTARIES, help="which features turn together; its names tell it of a Llama")
+    group.add_argument("--rotary-base", type=int, metavar="B", help="10000 unless given")
+    group.add_argument("--activation", choices=ACTIVATIONS, help="of a model, or a block in --parts")
+    group.add_argument("--epsilon", type=float, metavar="E", help="of norms; 1e-5 unless given")
+    group.add_argument("--norm-first", action=argparse.BooleanOptionalAction, help="as PyTorch's option, for blocks in --parts")
+
+
 def requested(given):
-    layer = {"num_heads": given.num_heads, "context_length": given.context_length, "causal": given.causal}
+    layer = {"num_heads": given.num_heads, "context_length": given.context_length}
+    model = {"activation": given.activation, "epsilon": given.epsilon}
     if given.parts:
-        return read_parts(given.parts, layer)
+        return read_parts(given.parts, {**layer, **model, "causal": given.causal, "norm_first": given.norm_first})
+    if given.language_model:
+        model.update({name: getattr(given, name) for name in MODELS_ALONE})
+        return {"model": language_model(given.prefix, **layer, **model, ignore=given.ignore)}
     mapping = dict(setting.partition("=")[::2] for setting in given.mapping)
-    return {"attention": attention(given.prefix, **layer, mapping=mapping, ignore=given.ignore)}
+    return {"attention": attention(given.prefix, **layer, causal=given.causal, mapping=mapping, ignore=given.ignore)}
 
 
 def main(words):
@@ -53,7 +81,7 @@ def main(words):
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
     try:
-        paths = [os.path.realpath(path) for path in (given.weights, given.parts, given.header, given.binary) if path]
+        paths = [os.path.realpath(path) for path in (given.weights, given.parts, given.config, given.header, given.binary) if path]
         if len(set(paths)) != len(paths):
             raise Refusal("what is read and what is written must be different files")
         request = requested(given)

@@ -14,19 +14,25 @@ import sys
 
 import exporter
 import tap
-from exporter import CASES, DATA, SIZES, TorchTensor, framed, in_folder, parted, safetensors
+from exporter import CASES, DATA, MODELS, SIZES, TorchTensor, framed, in_folder, parted, safetensors
 
 from tinyattn_export import layouts
 
+ALL = {**CASES, **MODELS}
 LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None, True, [], [[1]], {}, {"a": 1})
 NOT_FINITE = (b"\x00\x00\xc0\x7f", b"\x01\x00\x80\xff", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff")
-PREFIXES = ("", "", "", "a.", "h.0.", "h.1.attn.", "heads.0.", "heads.1.", "h.0.heads.0.", "rel_" * 99, "\u00fc\n.", "." * 50)
+PREFIXES = ("", "", "", "model.", "a.", "h.0.", "h.1.attn.", "heads.0.", "heads.1.", "h.0.heads.0.", "rel_" * 99, "\u00fc\n.", "." * 50)
 STEMS = (*(stem for layout in layouts.LAYOUTS for stem in (*layout.inputs, *layout.outs)), "", "mask", "tril", "q_norm", "ln",
-         "bias_k", "rope", "lora_A", "in_proj_weight", "a" * 300, "0" * 50)
+         "bias_k", "rope", "lora_A", "in_proj_weight", "a" * 300, "0" * 50, "lm_head", "h.2.attn.c_attn", "layers.0.self_attn.q_proj",
+         "layers.2.norm1", "rotary_emb.inv_freq", "norm")
 ENDINGS = (".weight", ".weight", "_weight", ".bias", "_bias", "bias", "", ".T", ".weight.", "s", "\n")
 SHAPES = ((2, 2), (6, 2), (2, 6), (2,), (6,), (), (0, 2), (1, 1, 2, 2))
 TABLES = ({"attention": "", "num_heads": 2, "context_length": 4, "causal": False, "mapping": {"out": "out_proj.weight"}, "ignore": ["*"]},
-          {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"})
+          {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"},
+          {"transformer": "", "num_heads": 2, "context_length": 4, "norm_first": True, "activation": "gelu", "epsilon": 0.1},
+          {"language_model": "", "num_heads": 2, "num_kv_heads": 1, "rotary": "halves", "rotary_base": 5, "context_length": 4})
+CONFIG = {"n_head": 2, "n_positions": 12, "rope_theta": 500.0, "rope_scaling": {"rope_type": "default"}, "activation_function": "relu",
+          "rms_norm_eps": 1e-3, "vocab_size": 11, "tie_word_embeddings": True, "sliding_window": 12, "model_type": "gpt2"}
 NO_STATE_DICTS = (None, [TorchTensor(2)], 3, RuntimeError("a\nb"), RuntimeError(), pickle.UnpicklingError("weights_only"), EOFError("\x1b"))
 
 
@@ -58,7 +64,7 @@ def damaged(layout):
 def first_not_refused(layout, count):
     files = list(damaged(layout))
     chosen = random.Random(1).sample(files, min(count, len(files)))
-    problems = (exporter.says("", content, CASES[layout]["arguments"]) for content in chosen)
+    problems = (exporter.says("", content, ALL[layout]["arguments"]) for content in chosen)
     return next(filter(None, problems), "" if len(files) > 3000 else f"only {len(files)} files")
 
 
@@ -82,19 +88,24 @@ def description(generator):
 
 def random_request(generator, folder):
     """The tensors of a layout, perhaps of another type or elsewhere, some that have names like its own, and arguments."""
-    layout, prefix, dtype = generator.choice(list(CASES)), generator.choice(PREFIXES), generator.choice(("F32", "F32", "F32", *SIZES))
+    layout, prefix, dtype = generator.choice(list(ALL)), generator.choice(PREFIXES), generator.choice(("F32", "F32", "F32", *SIZES))
     header, _ = parted((DATA / f"{layout}.safetensors").read_bytes())
     tensors = {prefix + name: (dtype, entry["shape"]) for name, entry in header.items()}
     for _ in range(generator.choice((0, 0, 1, 5))):
         tensors[random_name(generator)] = (generator.choice(list(SIZES)), generator.choice(SHAPES))
+    if generator.random() < 0.2:
+        tensors[generator.choice(list(tensors))] = (dtype, generator.choice(SHAPES))
     weights = folder / generator.choice(("weights.safetensors", "weights.pt"))
     weights.write_bytes(pickled(generator, tensors) if weights.suffix == ".pt" else safetensors(tensors))
     (folder / "model.toml").write_text(description(generator))
-    own = [weights, *CASES[layout]["arguments"], "--num-heads", generator.choice("1123")]
+    own = [weights, *exporter.arguments_of(ALL[layout], folder), "--num-heads", generator.choice("1123")]
+    if generator.random() < 0.5:
+        (folder / "config.json").write_text(json.dumps(generator.choice([CONFIG, *changed(CONFIG)])))
     return generator.choice((
         own, own, [*own, "--prefix", generator.choice(PREFIXES)], [*own, "--ignore", "*.bias", random_name(generator)],
         [*own, "--map", f"out={random_name(generator)}"], [*own, "--binary", folder / "weights.bin"],
-        [DATA / "multihead_attention.safetensors", "--parts", folder / "model.toml"]))
+        [*own, "--config", folder / "config.json"],
+        [DATA / "multihead_attention.safetensors", "--parts", folder / "model.toml"], [weights, "--parts", folder / "model.toml"]))
 
 
 @in_folder
@@ -113,4 +124,4 @@ def first_without_answer(count):
 files = int(sys.argv[1]) if sys.argv[1:2] not in ([], ["--"]) else 2_400
 tap.report([("random files", first_without_answer, files // 2)] + [
     (f"damaged {layout}", first_not_refused, layout, files // 6)
-    for layout in ("multihead_attention", "multihead_attention_without_bias", "qkv")])
+    for layout in ("multihead_attention", "multihead_attention_without_bias", "qkv", "model_llama_meta")])

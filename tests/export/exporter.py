@@ -24,13 +24,13 @@ sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "pytorch")
 
 import export
 
-CASES = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))
+CASES, MODELS = (json.loads((DATA / name).read_text(encoding="utf-8")) for name in ("cases.json", "models.json"))
 COMPILER = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
 ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "U8": 1, "BOOL": 1}
 SECONDS = 2.0  # of the processor, for whatever file
 STREAMS = threading.RLock()  # of what a process has once: its streams, and what is patched in it
-TOLERANCE = 4e-6
+TOLERANCE, OF_LARGEST = 4e-6, 8e-6  # of a layer; of a model, in units of its largest output
 ZEROS = ctypes.create_string_buffer(100_000)
 
 
@@ -137,31 +137,48 @@ def answer(folder, *arguments, by=run):
 
 
 @in_folder
-def says(folder, phrase, content, arguments=ARGUMENTS, description="", suffix=".safetensors", accepts=False, by=run):
+def says(folder, phrase, content, arguments=ARGUMENTS, description="", config="", suffix=".safetensors", accepts=False, by=run):
     """What is wrong with the answer to a file that must be refused, or accepted. FOLDER in an argument is where the files are."""
     weights = folder / f"weights{suffix}"
     weights.write_bytes(content)
     (folder / "model.toml").write_text(description)
+    (folder / "config.json").write_text(config)
     status, said, problem = answer(folder, weights, *(argument.replace("FOLDER", str(folder)) for argument in arguments), by=by)
     return problem or ("" if accepts == (status == 0) and phrase in said else f"expected: {phrase}\n{said}")
 
 
+def arguments_of(case, folder):
+    """Those of a case, whose other files are put into the folder."""
+    for name, content in case.get("files", {}).items():
+        (folder / name).write_text(content)
+    return [argument.replace("FOLDER", str(folder)) for argument in case["arguments"]]
+
+
 @in_folder
 def computes(folder, weights, case):
-    """Whether the layer computes what PyTorch computed, as a constant and in a binary that the assembler puts into read-only memory; the
-    header has the same bytes each time, and says where they come from."""
-    said = [command(weights, "-o", folder / "model.hpp", *case["arguments"]),
-            run(weights, "-o", folder / "again.hpp", *case["arguments"]),
-            run(weights, "-o", folder / "binary.hpp", "--name", "binary", "--binary", folder / "weights.bin", *case["arguments"])]
+    """Whether the layer or model computes what PyTorch computed, as a constant and in a binary that the assembler puts into read-only
+    memory; the header has the same bytes each time, and says where they come from."""
+    arguments, part = arguments_of(case, folder), case.get("part", "attention")
+    said = [command(weights, "-o", folder / "model.hpp", *arguments),
+            run(weights, "-o", folder / "again.hpp", *arguments),
+            run(weights, "-o", folder / "binary.hpp", "--name", "binary", "--binary", folder / "weights.bin", *arguments)]
     if any(status for status, _, _ in said):
         return "".join(complained for _, _, complained in said)
     header = (folder / "model.hpp").read_text()
     if header != (folder / "again.hpp").read_text() or hashlib.sha256(weights.read_bytes()).hexdigest() not in header:
         return "the bytes depend on the place or the time, or do not say which weights they are"
     (folder / "weights.s").write_text(f'.section .rodata\n.balign 4\n.globl placed\nplaced: .incbin "{folder}/weights.bin"\n')
-    done = call(*COMPILER, "-O1", "-I", folder, ROOT / "tests/export/program.cpp", folder / "weights.s", "-o", folder / "program")
+    done = call(*COMPILER, "-O1", f"-DPART={part}", "-I", folder, ROOT / "tests/export/program.cpp", folder / "weights.s",
+                "-o", folder / "program")
     if done.returncode == 0:
         done = call(folder / "program", input="".join(f"{value} " for row in 2 * case["input"] for value in row))
-    found, wanted = list(map(float, done.stdout.split())), [value for row in 2 * case["output"] for value in row]
-    near = len(found) == len(wanted) and all(abs(a - b) <= TOLERANCE for a, b in zip(found, wanted))
-    return "" if near else f"exit status {done.returncode}, and not PyTorch's output: {found}\n{done.stderr[:2000]}"
+    return done.stderr[:2000] or difference(list(map(float, done.stdout.split())), case)
+
+
+def difference(found, case):
+    """From what PyTorch computed, and the tokens that followed."""
+    output, tokens = [value for row in case["output"] for value in row], case.get("tokens", [])
+    tolerance = OF_LARGEST * max(map(abs, output)) if "part" in case else TOLERANCE
+    wanted = 2 * (output + tokens)
+    near = len(found) == len(wanted) and all(abs(a - b) <= tolerance for a, b in zip(found, wanted))
+    return "" if near else f"not PyTorch's output, to {tolerance}: {found[:100]}\n{wanted[:100]}"

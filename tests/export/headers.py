@@ -14,7 +14,7 @@ import sys
 
 import exporter
 import tap
-from exporter import ARGUMENTS, CASES, COMPILER, DATA, ROOT, call, in_folder, run, safetensors
+from exporter import ARGUMENTS, CASES, COMPILER, DATA, MODELS, ROOT, call, in_folder, run, safetensors
 
 import export
 from tinyattn_export import names
@@ -97,11 +97,16 @@ def documented(folder):
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(texts), re.MULTILINE)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", texts[1], re.MULTILINE | re.DOTALL)
     (train, parts), *others = ([text for kind, text in blocks if kind == wanted] for wanted in ("python", "cpp", "toml"))
-    for name, (text,) in zip(("main.cpp", "model.toml"), others):
+    for name, text in zip(("main.cpp", "writer.cpp", "model.toml"), sum(others, [])):
         (folder / name).write_text(text)
+    exporter.arguments_of(MODELS["model_llama"], folder)
+    (folder / "llama.safetensors").write_bytes((DATA / "model_llama.safetensors").read_bytes())
     (folder / "ports").symlink_to(ROOT / "ports")
-    by_shape = {(96, 32): ["in_proj_weight", "blocks.0.attn.in_proj_weight"],
-                (32, 32): ["out_proj.weight", "blocks.0.attn.out_proj.weight", "position", "classifier.weight"],
+    attention_layers = ("", "blocks.0.attn.", "encoder.layers.0.self_attn.")
+    by_shape = {(96, 32): [f"{prefix}in_proj_weight" for prefix in attention_layers],
+                (32, 32): ["position", "classifier.weight", *(f"{prefix}out_proj.weight" for prefix in attention_layers)],
+                (64, 32): ["encoder.layers.0.linear1.weight"], (32, 64): ["encoder.layers.0.linear2.weight"],
+                (32,): [f"encoder.layers.0.norm{i}.weight" for i in (1, 2)],
                 (12, 36): [f"h.{i}.attn.c_attn.weight" for i in range(12)], (12, 12): [f"h.{i}.attn.c_proj.weight" for i in range(12)]}
     tensors = {name: ("F32", shape) for shape, names_of_shape in by_shape.items() for name in names_of_shape}
     for name in ("model", "weights"):
@@ -110,12 +115,12 @@ def documented(folder):
     problem = failure(
         folder, [*python, f"import sys\nsys.path.insert(0, 'ports/pytorch')\nimport export\n{parts}"], ["sh", "-c", several],
         [*python, f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
-        *(["sh", "-c", command] for command in commands), [*COMPILER, "-c", "main.cpp"])
-    return problem or ("" if len(commands) == 2 else f"{len(commands)} commands")
+        *(["sh", "-c", command] for command in commands), [*COMPILER, "-c", "main.cpp"], [*COMPILER, "-c", "writer.cpp"])
+    return problem or ("" if len(commands) == 3 else f"{len(commands)} commands")
 
 
 tap.report([
-    *((f"as PyTorch: {name}", exporter.computes, DATA / f"{name}.safetensors", case) for name, case in CASES.items()),
+    *((f"as PyTorch: {name}", exporter.computes, DATA / f"{name}.safetensors", case) for name, case in {**CASES, **MODELS}.items()),
     ("every bit of a weight", every_bit),
     ("100,000 parameters compile in two seconds, into read-only memory", quick_to_compile),
     ("what the READMEs say", documented),

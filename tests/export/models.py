@@ -6,32 +6,18 @@
 
 Needs PyTorch (Debian: python3-torch). The second is skipped without it.
 """
-import json
 import math
-import os
-import pathlib
-import sys
 import types
 import typing
 
-DEBIANS = "/usr/bin/python3"
-try:
-    import torch
-    from torch import nn
-except ImportError:
-    if sys.executable != DEBIANS and pathlib.Path(DEBIANS).exists():
-        os.execv(DEBIANS, [DEBIANS, "-B", *sys.argv])
-    torch = None
+import with_torch
+from with_torch import fresh, nine_digits
 
 import exporter
 import tap
-from exporter import DATA, in_folder
-
-import export
-
-if not torch:
-    tap.report([("fresh models", tap.Skip, "PyTorch is not installed (Debian: python3-torch)")])
-
+import torch
+from exporter import in_folder
+from torch import nn
 
 INPUTS = ("query", "key", "value")
 
@@ -125,11 +111,6 @@ CASES = {
 }
 
 
-def nine_digits(matrix):
-    """Enough to read back the same float32."""
-    return [[float(f"{value:.9g}") for value in row] for row in matrix.tolist()]
-
-
 def output(case, linears, state, x, num_heads):
     causal = "--causal" in case.arguments
     if case.layout is not multihead_attention:
@@ -156,21 +137,6 @@ def models(d_in, d_out, num_heads, tokens, seed):
 
 
 @in_folder
-def fresh(folder, state, case):
-    """The .pt and the state_dict in memory give what the .safetensors gives, but for the words on their source."""
-    weights = folder / "weights.safetensors"
-    export.write_safetensors(weights, state)
-    torch.save(state, folder / "weights.pt")
-    request = export.requested(export.arguments(["-", "-o", "-", *case["arguments"]]))
-    for number, way in enumerate((export.read(weights), export.of_state_dict(state, weights.name), export.read(folder / "weights.pt"))):
-        export.write(folder / f"{number}.hpp", way, "model", request)
-    file, memory, pt = ((folder / f"{number}.hpp").read_text().partition("#pragma once") for number in range(3))
-    if file != memory or file[2] != pt[2]:
-        return "from .pt or from memory it differs"
-    return exporter.computes(weights, case)
-
-
-@in_folder
 def damaged_pt(folder):
     """A file of torch.save that is cut anywhere, or is something else, is refused."""
     torch.save({"qkv.weight": torch.rand(6, 2), "proj.weight": torch.rand(2, 2)}, folder / "weights.pt")
@@ -179,13 +145,8 @@ def damaged_pt(folder):
     return next(filter(None, (exporter.says("", file, suffix=".pt") for file in files)), "")
 
 
-torch.set_grad_enabled(False)
 if exporter.COMPILER:
     tap.report([("a damaged .pt", damaged_pt)] + [
         (f"{name} {shape}", fresh, state, case)
         for shape in ((1, 1, 1, 1), (20, 48, 4, 33)) for name, state, case in models(*shape, seed=100 + shape[0])])
-cases = []
-for name, state, case in models(d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026):
-    cases.append(f'"{name}": {json.dumps(case)}')
-    export.write_safetensors(DATA / f"{name}.safetensors", state)
-(DATA / "cases.json").write_text("{\n" + ",\n".join(cases) + "\n}\n", encoding="utf-8")
+with_torch.write_data("cases.json", models(d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026))

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs an exported layer on the tokens of the standard input, and prints what comes out: a constant, then the same in a binary.
+// Runs an exported layer or model, PART of the header, on the numbers of the standard input, and
+// prints what comes out: a constant, then the same in a binary.
 #include <cstddef>
 #include <cstdio>
+#include <span>
 
 #include "binary.hpp"
 #include "model.hpp"
+#include "tinyattn/language_model.hpp"
 
 extern "C" const binary::Weights placed;  // where the linker has put the binary
 
 namespace {
 
-template <tinyattn::AttentionConfig config>
-bool run(const tinyattn::MultiHeadAttention<config>& layer) {
+template <tinyattn::AttentionConfig config, class Layer>
+bool run_layer(const Layer& layer) {
   static tinyattn::Matrix<float, config.context_length, config.d_in> x;
   static tinyattn::Matrix<float, config.context_length, config.d_out> out;
-  static typename tinyattn::MultiHeadAttention<config>::Workspace workspace;
+  static typename Layer::Workspace workspace;
   for (float& element : x.elements)
     if (std::scanf("%f", &element) != 1) return false;
   layer.forward(x, out, workspace);
@@ -23,6 +26,52 @@ bool run(const tinyattn::MultiHeadAttention<config>& layer) {
   return true;
 }
 
+template <tinyattn::AttentionConfig config>
+bool run(const tinyattn::MultiHeadAttention<config>& layer) {
+  return run_layer<config>(layer);
+}
+
+template <tinyattn::BlockConfig config>
+bool run(const tinyattn::TransformerBlock<config>& block) {
+  return run_layer<config.attention>(block);
+}
+
+template <tinyattn::TransformerConfig config>
+bool run(const tinyattn::Transformer<config>& transformer) {
+  return run_layer<config.block.attention>(transformer);
+}
+
+// The tokens that follow the first four until the cache is full, the most likely one each time.
+template <class Model, std::size_t Length, std::size_t Vocabulary>
+bool write_on(const Model& model, tinyattn::Vector<tinyattn::Token, Length> tokens, tinyattn::Vector<float, Vocabulary>& logits) {
+  static typename Model::Cache cache;
+  static typename Model::Cache::Workspace workspace;
+  cache.clear();
+  std::span<const tinyattn::Token> next(tokens.data(), 4);
+  for (std::size_t i = 4; i < Length; ++i) {
+    if (model.forward(next, cache, logits, workspace) != tinyattn::Status::ok) return false;
+    tokens(i) = tinyattn::argmax(logits);
+    next = std::span<const tinyattn::Token>(tokens.data() + i, 1);
+    std::printf("%u\n", static_cast<unsigned>(tokens(i)));
+  }
+  return true;
+}
+
+// The logits behind each of as many tokens as the model takes, then what it writes itself.
+template <tinyattn::LanguageModelConfig config>
+bool run(const tinyattn::LanguageModel<config>& model) {
+  using Model = tinyattn::LanguageModel<config>;
+  static tinyattn::Vector<tinyattn::Token, Model::context_length> tokens;
+  static tinyattn::Matrix<float, Model::context_length, config.vocabulary> logits;
+  static tinyattn::Vector<float, config.vocabulary> last;
+  static typename Model::Workspace workspace;
+  for (tinyattn::Token& token : tokens.elements)
+    if (std::scanf("%hu", &token) != 1) return false;
+  if (model.forward(tokens, logits, workspace) != tinyattn::Status::ok) return false;
+  for (const float element : logits.elements) std::printf("%.9g\n", static_cast<double>(element));
+  return write_on(model, tokens, last);
+}
+
 }  // namespace
 
-int main() { return run(model::attention) && run(binary::weights(&placed).attention) ? 0 : 1; }
+int main() { return run(model::PART) && run(binary::weights(&placed).PART) ? 0 : 1; }

@@ -2,6 +2,7 @@
 """What cannot be exported is refused in one sentence that names it, and nothing is written: all files, or none."""
 import errno
 import functools
+import json
 import pathlib
 import pickle
 import sys
@@ -17,6 +18,17 @@ from tinyattn_export import whole_files
 
 LAYER = {"W_query.weight": ["F32", [8, 6]], "W_key.weight": ["F32", [8, 6]], "W_value.weight": ["F32", [8, 6]],
          "out_proj.weight": ["F32", [8, 8]], "out_proj.bias": ["F32", [8]]}
+LLAMA = {f"model.{name}.weight": ["F32", shape] for name, shape in {
+    "embed_tokens": [11, 8], "norm": [8], "layers.0.input_layernorm": [8], "layers.0.post_attention_layernorm": [8],
+    **{f"layers.0.self_attn.{name}_proj": [4 if name in "kv" else 8, 8] for name in "qkvo"},
+    "layers.0.mlp.up_proj": [16, 8], "layers.0.mlp.gate_proj": [16, 8], "layers.0.mlp.down_proj": [8, 16]}.items()}
+GPT2 = {f"{name}.{kind}": ["F32", shape[len(shape) - 1:] if kind == "bias" else shape] for name, shape in {
+    "h.0.ln_1": [8], "h.0.ln_2": [8], "ln_f": [8], "h.0.attn.c_attn": [8, 24], "h.0.attn.c_proj": [8, 8], "h.0.mlp.c_fc": [8, 16],
+    "h.0.mlp.c_proj": [16, 8]}.items() for kind in ("weight", "bias")} | {"wte.weight": ["F32", [11, 8]], "wpe.weight": ["F32", [5, 8]]}
+ENCODER = {f"layers.0.{name}": ["F32", shape] for name, shape in {
+    "self_attn.in_proj_weight": [24, 8], "self_attn.out_proj.weight": [8, 8], "linear1.weight": [16, 8], "linear2.weight": [8, 16],
+    "norm1.weight": [8], "norm2.weight": [8]}.items()}
+ONE = ("--language-model", "--num-heads", "2")
 ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 
 
@@ -36,6 +48,19 @@ REQUESTS = {  # by table of refused.toml: the file, the arguments and the descri
     "layer": lambda changes: {"content": of_tensors(changed(LAYER, changes))},
     "arguments": lambda words: {"content": of_tensors(LAYER), "arguments": (*ARGUMENTS, *words.split())},
     "all_arguments": lambda words: {"content": of_tensors(LAYER), "arguments": words.split()},
+    "no_model": lambda tensors: {"content": of_tensors(tensors), "arguments": (*ONE, "--context-length", "5")},
+    "llama": lambda changes: {"content": of_tensors(changed(LLAMA, changes)), "arguments": (*ONE, "--context-length", "5")},
+    "llama_arguments": lambda words: {"content": of_tensors(LLAMA), "arguments": ("--language-model", *words.split())},
+    "llama_config": lambda config: {"content": of_tensors({**LLAMA, "lm_head.weight": ["F32", [11, 8], "0000803f"]}),
+                                    "arguments": (*ONE, "--context-length", "5", "--config", "FOLDER/config.json"),
+                                    "config": config if isinstance(config, str) else json.dumps(config)},
+    "gpt2": lambda changes: {"content": of_tensors(changed(GPT2, changes)), "arguments": ONE},
+    "gpt2_arguments": lambda words: {"content": of_tensors(GPT2), "arguments": ("--language-model", *words.split())},
+    "encoder": lambda text: {"content": of_tensors(ENCODER), "arguments": ("--parts", "FOLDER/model.toml", "--context-length", "5"),
+                             "description": text},
+    "accepted_config": lambda config: {**REQUESTS["llama_config"](config), "accepts": True},
+    "accepted_model": lambda given: {"content": of_tensors(changed(GPT2, given["tensors"])), "arguments": (*ONE, *given["arguments"]),
+                                     "accepts": True},
     "accepted": lambda given: {"content": of_tensors(given["tensors"]), "arguments": (*ARGUMENTS, *given["arguments"]), "accepts": True},
     "description": lambda text: {"content": of_tensors(LAYER), "arguments": ("--parts", "FOLDER/model.toml"), "description": text},
 }

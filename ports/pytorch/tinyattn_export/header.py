@@ -17,22 +17,28 @@ def number(value):
 
 
 def braces(tree, indent):
-    """The initializer of a part: {{1, 2}} for a tensor, {.weight = ..., .bias = ...} for a layer."""
+    """The initializer of a part: {{1, 2}} for a tensor, {.weight = ..., .bias = ...} for a layer, {{...}, {...}} for several."""
     inner = indent + "  "
+    if tree is None:
+        return "{}"
+    if isinstance(tree, float):
+        return number(tree)
     if isinstance(tree, dict):
         return "{\n" + ",\n".join(f"{inner}.{name} = {braces(member, inner)}" for name, member in tree.items()) + "}"
+    if isinstance(tree, tuple):
+        return "{\n" + ",\n".join(inner + braces(member, inner) for member in tree) + "}"
     lines = [", ".join(map(number, row[i:i + NUMBERS_IN_A_LINE])) for row in tree for i in range(0, len(row), NUMBERS_IN_A_LINE)]
     return "{{\n" + ",\n".join(inner + line for line in lines) + "}}"
 
 
 def about(weights, name, parts):
     """Only what follows from the weights and the request, so that the same request gives the same bytes."""
-    def size(count):
-        return f"{count} parameters, {4 * count} bytes"
+    def size(*parts):
+        return f"{sum(part.parameter_count for part in parts)} parameters, {sum(part.size for part in parts)} bytes"
     lines = [f"Weights from {shown(weights.source)}, written by tinyattn's ports/pytorch/export.py. Do not edit: export again.", "",
-             f"SHA-256 of the source: {weights.sha256}", f"All together: {size(sum(part.parameter_count for part in parts.values()))}."]
+             f"SHA-256 of the source: {weights.sha256}", f"All together: {size(*parts.values())}."]
     for part_name, part in parts.items():
-        lines += ["", f"{name}::{part_name}: {part.summary}; {size(part.parameter_count)}."]
+        lines += ["", f"{name}::{part_name}: {part.summary}; {size(part)}."]
         lines += [f"  {member}: {text}." for member, text in part.sources.items()]
     return lines
 
@@ -46,10 +52,9 @@ def in_place(parts, binary):
     """The parts as members of one type, which is what the binary holds."""
     members, offsets, offset = "", "", 0
     for name, part in parts.items():
-        size = 4 * part.parameter_count
         members += f"  {part.type} {name};\n"
-        offsets += f"static_assert(offsetof(Weights, {name}) == {offset} && sizeof(Weights::{name}) == {size});\n"
-        offset += size
+        offsets += f"static_assert(offsetof(Weights, {name}) == {offset} && sizeof(Weights::{name}) == {part.size});\n"
+        offset += part.size
     return (
         f"// The content of {binary}.\nstruct Weights {{\n{members}}};\n\n"
         "static_assert(::std::endian::native == ::std::endian::little && ::std::numeric_limits<float>::is_iec559);\n"

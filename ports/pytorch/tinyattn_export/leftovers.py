@@ -61,9 +61,15 @@ def refuse_misspelt(tensors, found, names):
                 raise Refusal(f"{shown(name)} looks like a misspelt {meant}: rename it, or say --ignore {shown(name)}")
 
 
-def refuse_unplaced(names):
+def refuse_unplaced(names, whole="layer"):
     if names:
-        raise Refusal(f"cannot place {listed(names)}: without it the layer would compute something else; --ignore NAME leaves one out")
+        raise Refusal(f"cannot place {listed(names)}: without it the {whole} would compute something else; --ignore NAME leaves one out")
+
+
+def unignored(names, ignored):
+    """Those that no pattern allows to be left out."""
+    patterns = [re.compile(fnmatch.translate(pattern)) for pattern in ignored]
+    return [name for name in names if not any(pattern.match(name) for pattern in patterns)]
 
 
 def starting_with(stems, names):
@@ -74,9 +80,8 @@ def starting_with(stems, names):
 
 def remarks(tensors, found, ignored):
     """Sentences on what is left out. A Refusal if the layer would then compute something else."""
-    patterns = [re.compile(fnmatch.translate(pattern)) for pattern in ignored]
     own = layouts.names_of(found.places())
-    rest = [name for name in tensors if name not in own and not any(pattern.match(name) for pattern in patterns)]
+    rest = unignored([name for name in tensors if name not in own], ignored)
     inside = {name: name[len(found.prefix):] for name in rest if name.startswith(found.prefix)}
     masks = {name: tensors[name] for name, own_name in inside.items()
              if MASKS.fullmatch(own_name) or own_name == "bias" and len(tensors[name].shape) > 1}

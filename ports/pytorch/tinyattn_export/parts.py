@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: MIT
 """What a header can hold: an attention layer, a Linear layer, a tensor. `attention`, `linear` and `tensor` ask for one, and give a
-function that takes it out of a file's weights. `read_parts` asks for several, as a description in TOML says.
+function that takes it out of a file's weights. Whole models are in language_models.py and encoders.py.
 """
 import array
 import dataclasses
-import pathlib
 
 from . import layouts, leftovers
 from .layouts import INPUTS, Place
-from .refusal import Refusal, refusing, shown
+from .refusal import Refusal, shown
 from .safetensors import extents
+from .settings import LARGEST_COUNT
 
 UNTOLD = ("--num-heads N", "--context-length N", "--causal or --no-causal")
-LARGEST_COUNT = 2**31 - 1  # of heads or tokens: more fits into no target's memory
+
+
+def rows_of(tree):
+    if isinstance(tree, list):
+        return tree
+    if isinstance(tree, float):
+        return [(tree,)]
+    members = tree.values() if isinstance(tree, dict) else tree or ()
+    return [row for member in members for row in rows_of(member)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,20 +29,23 @@ class Part:
 
     type: str  # in C++
     header: str  # of tinyattn, that has the type
-    tree: object  # members in the order of the type: a dict of trees, or a list of rows
+    tree: object  # members in the order of the type: a dict of trees, a tuple of them, a list of rows, a number, or None, which is empty
     summary: str
     sources: dict  # what each member is made of
     remarks: list = dataclasses.field(default_factory=list)
 
     def rows(self):
-        """All numbers, in the order in which they lie in memory."""
-        def of(tree):
-            return [row for member in tree.values() for row in of(member)] if isinstance(tree, dict) else tree
-        return of(self.tree)
+        """All numbers, in the order in which they lie in memory; what is no parameter is a tuple."""
+        return rows_of(self.tree)
 
     @property
     def parameter_count(self):
-        return sum(map(len, self.rows()))
+        return sum(len(row) for row in self.rows() if not isinstance(row, tuple))
+
+    @property
+    def size(self):
+        """In bytes: there is no padding."""
+        return 4 * sum(map(len, self.rows()))
 
 
 @dataclasses.dataclass
@@ -88,6 +99,13 @@ def side_by_side(heads):
 
 def flag(value):
     return "true" if value else "false"
+
+
+def initializer(fields):
+    """An aggregate in C++: {.d_in = 3, .causal = true, .block = {...}}."""
+    def text(value):
+        return initializer(value) if isinstance(value, dict) else flag(value) if isinstance(value, bool) else str(value)
+    return "{" + ", ".join(f".{name} = {text(value)}" for name, value in fields.items()) + "}"
 
 
 def with_or_without(bias):
@@ -150,10 +168,10 @@ def attention(prefix="", *, num_heads, context_length, causal, mapping=None, ign
         bias = inputs["query"].bias
         linears = {**inputs, "out_proj": out} if out else inputs
         places = {**found.inputs, "out_proj": [found.out]}
+        config = {"d_in": d_in, "d_out": d_out, "context_length": context_length, "num_heads": num_heads, "causal": causal,
+                  "qkv_bias": bias is not None, "out_proj": out is not None, "out_bias": out is not None and out.bias is not None}
         return Part(
-            f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{{.d_in = {d_in}, .d_out = {d_out}, "
-            f".context_length = {context_length}, .num_heads = {num_heads}, .causal = {flag(causal)}, "
-            f".qkv_bias = {flag(bias is not None)}, .out_proj = {flag(out)}, .out_bias = {flag(out and out.bias is not None)}}}>",
+            f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{initializer(config)}>",
             "tinyattn/multi_head_attention.hpp",
             {role: linear.tree() for role, linear in linears.items()},
             f"attention, {d_in} features to {d_out}, {num_heads} {'head' if num_heads == 1 else 'heads'}, "
@@ -193,43 +211,3 @@ def tensor(name):
         return Part(f"::tinyattn::Tensor<float, {', '.join(map(str, shape))}>", "tinyattn/tensor.hpp", rows, f"tensor, {extents(shape)}",
                     {"tensor": str(found)})
     return part
-
-
-KINDS = {  # what asks for the part, what the kind's own key names, and which other keys there may be
-    "attention": (attention, "prefix", {"num_heads": int, "context_length": int, "causal": bool, "mapping": dict, "ignore": list}),
-    "linear": (linear, "prefix", {"transposed": bool}),
-    "tensor": (tensor, "name", {}),
-}
-
-
-def described(name, table, defaults):
-    """The part that a table of a description asks for."""
-    kinds = [kind for kind in KINDS if isinstance(table, dict) and kind in table]
-    if len(kinds) != 1:
-        raise Refusal(f"[{name}] must have one of {', '.join(KINDS)}")
-    kind = kinds[0]
-    make, first_argument, types = KINDS[kind]
-    for key, value in table.items():
-        wanted = str if key == kind else types.get(key)
-        if wanted is None:
-            raise Refusal(f"[{name}] has a setting that {kind} does not know: {shown(key)}")
-        items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        if type(value) is not wanted or not all(isinstance(item, str) for item in items):
-            raise Refusal(f"[{name}] has a wrong value of {shown(key)}: {shown(value)}")
-    settings = {**(defaults if kind == "attention" else {}), **table}
-    with refusing(f"[{name}]"):
-        return make(**{first_argument if key == kind else key: value for key, value in settings.items()})
-
-
-def read_parts(path, defaults):
-    """The parts by name. `defaults` are settings of every attention layer that says nothing else."""
-    try:
-        import tomllib
-    except ImportError:
-        raise Refusal("--parts needs Python 3.11, the first that reads TOML; with an older one ask for the parts in Python, with "
-                      "export.write") from None
-    with refusing(f"cannot read {shown(path)}", OSError, ValueError, RecursionError):
-        tables = tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
-        if not tables:
-            raise Refusal("it describes no part")
-        return {name: described(shown(name), table, defaults) for name, table in tables.items()}

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Language models: the names under which GPT-2, nanoGPT and Llama are stored, and how one becomes a part of a header."""
+import dataclasses
+
+from . import blocks
+from .blocks import Style
+from .parts import Part, initializer, source
+from .refusal import Refusal, listed, shown
+from .settings import Settings
+from .taken import Taken, located, numbered, place_of
+
+MOST_TOKENS = 2**16  # that tinyattn's Token counts
+DEFAULT_EPSILON = 1e-5  # PyTorch's and Llama's own
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Names behind the model's prefix, and what a model of such names is unless something else is said."""
+
+    title: str
+    family: str
+    first: str  # the weight by which it is known
+    blocks: str
+    names: blocks.Names
+    token_embedding: str
+    final_norm: str
+    head: str  # beside the last word of the prefix, or behind it
+    activation: str
+    position_embedding: str = ""
+    normalization: str = "rms"
+    rotary: str = "none"
+
+
+GPT2 = blocks.Names("attn.", "ln_1", "ln_2", "mlp.c_fc", "mlp.c_proj")
+LLAMA = blocks.Names("self_attn.", "input_layernorm", "post_attention_layernorm", "mlp.up_proj", "mlp.down_proj", "mlp.gate_proj")
+META = blocks.Names("attention.", "attention_norm", "ffn_norm", "feed_forward.w3", "feed_forward.w2", "feed_forward.w1")
+LAYOUTS = (
+    Layout("GPT-2", "GPT-2", "h.0.attn.c_attn.weight", "h.", GPT2, "wte.weight", "ln_f", "lm_head", "gelu_tanh",
+           position_embedding="wpe.weight", normalization="layer"),
+    Layout("Llama, Hugging Face's names", "Llama", "layers.0.self_attn.q_proj.weight", "layers.", LLAMA, "embed_tokens.weight", "norm",
+           "lm_head", "silu", rotary="halves"),
+    Layout("Llama, Meta's names", "Llama", "layers.0.attention.wq.weight", "layers.", META, "tok_embeddings.weight", "norm", "output",
+           "silu", rotary="interleaved"),
+)
+
+
+def found(tensors, prefix):
+    """The layout, and what stands before its names."""
+    for layout in LAYOUTS:
+        start = located(tensors, layout.first, prefix, "language models")
+        if start is not None:
+            return of_shape(layout, tensors, start), start
+    where = f"at the prefix {shown(prefix)}" if prefix else "in it"
+    raise Refusal(f"there is no language model {where} of a known layout, GPT-2's, nanoGPT's or Llama's: it has "
+                  f"{listed(tensors) or 'no tensors'}")
+
+
+def of_shape(layout, tensors, start):
+    """nanoGPT has GPT-2's names, weights stored out x in, and PyTorch's own GELU."""
+    shape = tensors[start + layout.first].shape
+    if layout.family != "GPT-2":
+        return layout
+    if len(shape) != 2 or 0 in shape or max(shape) != 3 * min(shape):
+        raise tensors[start + layout.first].wrong_shape("queries, keys and values are three times as many as features")
+    return layout if shape[1] == 3 * shape[0] else dataclasses.replace(layout, title="nanoGPT", activation="gelu")
+
+
+def context_length_of(settings, rows):
+    """As many as the learned positions, or as the model was trained with; fewer if somebody says so."""
+    if rows:
+        settings.check("trained_length", rows, "the position embedding")
+    own, most = settings.value("context_length"), rows or settings.value("trained_length")
+    if own and most and own > most:
+        raise Refusal(f"context_length says {own}, and the model knows {most} positions")
+    if not own and not most:
+        raise Refusal("no tensor of this layout tells the most tokens: say --context-length N, or --config config.json")
+    return own or most
+
+
+def style_of(settings, layout, rows):
+    if not settings.said["num_heads"]:
+        raise Refusal("no file of weights tells the number of heads: say --num-heads N, or --config config.json")
+    if layout.position_embedding and (settings.said["rotary"] or settings.said["rotary_base"]):
+        raise Refusal(f"the positions of {layout.title} are learned, not rotary")
+    context_length = context_length_of(settings, rows)
+    settings.check_window(context_length)
+    return Style(settings.value("num_heads"), context_length, settings.value("activation", layout.activation),
+                 settings.value("epsilon", DEFAULT_EPSILON), normalization=layout.normalization,
+                 rotary=settings.value("rotary", layout.rotary), rotary_base=settings.value("rotary_base", 10000))
+
+
+def head_of(taken, start, layout, settings, width, vocabulary):
+    """The head's Linear, or None if it is the token embedding bit for bit, or not there; and what is said of it."""
+    outer = start[:-1].rpartition(".")[0]
+    stems = (beside + layout.head for beside in (outer + "." if outer else "", start))
+    stem = next((stem for stem in stems if f"{stem}.weight" in taken.tensors), None)
+    if stem is None:
+        settings.check("tied", True, f"the file, which has no {layout.head}.weight,")
+        return None, f"the token embedding, as there is no {layout.head}.weight"
+    place, embedding = place_of(stem), taken.tensors[start + layout.token_embedding]
+    weight = taken.tensor(place.weight)
+    same = (weight.dtype, weight.shape, weight.data) == (embedding.dtype, embedding.shape, embedding.data)
+    if same and place.bias not in taken.tensors:
+        return None, f"the token embedding, which {weight} is bit for bit"
+    if not same and settings.value("tied"):
+        settings.check("tied", False, f"{shown(weight.name)}, which is not the token embedding,")
+    return taken.linear(place, width, vocabulary), source(taken.tensors, [place])
+
+
+def check_vocabulary(embedding):
+    if max(embedding.shape[:1], default=0) > MOST_TOKENS:
+        raise Refusal(f"{embedding} is of {embedding.shape[0]} tokens, and tinyattn's Token counts {MOST_TOKENS}")
+
+
+def check_shapes(settings, done, d_model, vocabulary):
+    """That the tensors are what a config.json says."""
+    settings.check("vocabulary", vocabulary, "the token embedding")
+    settings.check("d_model", d_model, "the token embedding")
+    settings.check("num_layers", len(done.trees), "the file")
+    settings.check("head_dim", done.head_dim, f"the file, with {d_model} features for {settings.value('num_heads')} heads,")
+    settings.check("num_kv_heads", done.num_kv_heads, "the width of the keys")
+    settings.check("d_hidden", done.d_hidden, "the feed-forward part")
+    settings.check("attention_bias", done.flags["qkv_bias"], "the attention layer")
+    settings.check("feed_forward_bias", done.flags["bias"], "the feed-forward part")
+
+
+def summary(style, done, d_model, vocabulary, head):
+    said = [f"{len(done.trees)} blocks", f"{d_model} features", f"{style.num_heads} heads"]
+    said += [f"{done.num_kv_heads} of keys"] if done.num_kv_heads != style.num_heads else []
+    said += [f"rotary positions in {style.rotary}, base {style.rotary_base}" if style.rotary != "none" else "learned positions"]
+    said += [f"{done.d_hidden} hidden, {'gated ' if done.gated else ''}{style.activation}"]
+    said += [f"{'LayerNorm' if style.normalization == 'layer' else 'RmsNorm'}, epsilon {style.epsilon:.6g}"]
+    said += [f"at most {style.context_length} tokens of {vocabulary}", "a head of its own" if head else "a tied head"]
+    return f"language model, {', '.join(said)}"
+
+
+def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_length=None, rotary=None, rotary_base=None, activation=None,
+                   epsilon=None, config=None, ignore=()):
+    """A LanguageModel. What `config` says, the path of a config.json or what it holds, need not be said again; num_kv_heads may always be
+    left out; learned positions tell the context_length."""
+    settings = Settings({"num_heads": num_heads, "num_kv_heads": num_kv_heads, "context_length": context_length, "rotary": rotary,
+                         "rotary_base": rotary_base, "activation": activation, "epsilon": epsilon}, config)
+
+    def part(tensors):
+        layout, start = found(tensors, prefix)
+        settings.check_family(layout.family)
+        taken = Taken(tensors)
+        check_vocabulary(taken.tensor(start + layout.token_embedding))
+        embedding = taken.matrix(start + layout.token_embedding)
+        vocabulary, d_model = len(embedding), len(embedding[0])
+        positions = taken.matrix(start + layout.position_embedding) if layout.position_embedding else None
+        style = style_of(settings, layout, len(positions or ()))
+        stem = start + layout.blocks
+        done = blocks.blocks_at(taken, layout.names, [f"{stem}{i}." for i in range(numbered(tensors, stem))], d_model, style)
+        final_norm = taken.norm(start + layout.final_norm, d_model, style.normalization, style.epsilon)
+        head, head_source = head_of(taken, start, layout, settings, d_model, vocabulary)
+        check_shapes(settings, done, d_model, vocabulary)
+        left_out = taken.refuse_leftovers(prefix, ignore, done.head_dim, style.rotary_base if style.rotary != "none" else 0)
+        config = {"vocabulary": vocabulary, "transformer": done.transformer(True),
+                  "positions": f"::tinyattn::Positions::{'learned' if positions else 'none'}", "tied": head is None,
+                  "head_bias": head is not None and head.bias is not None}
+        tree = {"token_embedding": {"weight": embedding},
+                "position_embedding": {"weight": positions[:style.context_length]} if positions else None,
+                "transformer": {"blocks": done.trees, "final_norm": final_norm}, "head": head.tree() if head else None}
+        sources = {"token_embedding": str(tensors[start + layout.token_embedding]), **done.sources, "head": head_source}
+        return Part(f"::tinyattn::LanguageModel<::tinyattn::LanguageModelConfig{initializer(config)}>", "tinyattn/language_model.hpp", tree,
+                    summary(style, done, d_model, vocabulary, head), sources,
+                    [f"layout: {layout.title}" + (f", at {shown(start)}" if start else ""), *done.remarks, *left_out])
+    return part

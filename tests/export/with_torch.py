@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""PyTorch, or a skip where it is missing; and what becomes of the models that are made with it: small files in data/, or fresh tests."""
+import json
+import os
+import pathlib
+import sys
+
+DEBIANS = "/usr/bin/python3"
+try:
+    import torch
+except ImportError:
+    if sys.executable != DEBIANS and pathlib.Path(DEBIANS).exists():
+        os.execv(DEBIANS, [DEBIANS, "-B", *sys.argv])
+    torch = None
+
+import exporter
+import tap
+from exporter import DATA, in_folder
+
+import export
+
+if not torch:
+    tap.report([("fresh models", tap.Skip, "PyTorch is not installed (Debian: python3-torch)")])
+torch.set_grad_enabled(False)
+
+
+def nine_digits(matrix):
+    """Enough to read back the same float32."""
+    return [[float(f"{value:.9g}") for value in row] for row in matrix.tolist()]
+
+
+@in_folder
+def fresh(folder, state, case):
+    """The .pt and the state_dict in memory give what the .safetensors gives, but for the words on their source."""
+    weights = folder / "weights.safetensors"
+    export.write_safetensors(weights, state)
+    torch.save(state, folder / "weights.pt")
+    request = export.requested(export.arguments(["-", "-o", "-", *exporter.arguments_of(case, folder)]))
+    for number, way in enumerate((export.read(weights), export.of_state_dict(state, weights.name), export.read(folder / "weights.pt"))):
+        export.write(folder / f"{number}.hpp", way, "model", request)
+    file, memory, pt = ((folder / f"{number}.hpp").read_text().partition("#pragma once") for number in range(3))
+    if file != memory or file[2] != pt[2]:
+        return "from .pt or from memory it differs"
+    return exporter.computes(weights, case)
+
+
+def write_data(file, models):
+    """Each model's tensors, and in one file what is said of all."""
+    cases = []
+    for name, state, case in models:
+        cases.append(f'"{name}": {json.dumps(case)}')
+        export.write_safetensors(DATA / f"{name}.safetensors", state)
+    (DATA / file).write_text("{\n" + ",\n".join(cases) + "\n}\n", encoding="utf-8")
