@@ -37,27 +37,15 @@ struct Scratch {
 static_assert(sizeof(Scratch) <= 8 * 1024);
 static_assert(Attention::head_dim * num_heads == width);
 
-constexpr void relu(Hidden& hidden) {
-  for (float& element : hidden.elements)
-    if (element < 0.0f) element = 0.0f;
-}
-
 // One score for each digit; the largest is the answer.
 constexpr Logits classify(const Image& image, Scratch& scratch) {
   add(image, weights::position, scratch.x);
   weights::attention.forward(scratch.x, scratch.attended, scratch.attention);
   matmul(scratch.x, weights::shortcut.weight, scratch.shortcut);
   add(scratch.attended, scratch.shortcut, scratch.attended);
-  relu(scratch.attended);
+  relu(scratch.attended, scratch.attended);
   const tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()> all_tokens{scratch.attended.data()};
   return row(weights::classifier(all_tokens), 0);
-}
-
-constexpr std::size_t largest(const Logits& logits) {
-  std::size_t best = 0;
-  for (std::size_t digit = 1; digit < num_classes; ++digit)
-    if (logits(digit) > logits(best)) best = digit;
-  return best;
 }
 
 }  // namespace digits

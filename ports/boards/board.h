@@ -15,6 +15,10 @@ extern const char board_name[];
 /* Writes a zero-terminated text to the console. */
 void board_print(const char* text);
 
+/* The arguments of main: at first those that it was called with, which are none on a board; then those of QEMU's -append '-- WORDS',
+ * where a space in a word is written \s, a backslash \\. *argc is 0 if they and the program's name are longer than 400 characters. */
+void board_arguments(int* argc, char*** argv);
+
 /* Bytes of stack that the program has used at its deepest since it started; 0 where nobody measures. */
 unsigned board_stack_used(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The four functions that GCC calls on its own, even in a freestanding program without a libc. The build compiles
- * this file with -fno-tree-loop-distribute-patterns, or GCC would turn each loop into a call of the function it stands in. */
+ * The four functions that GCC calls on its own, even in a freestanding program without a libc, and strlen, which
+ * std::string_view calls. The build compiles this file with -fno-tree-loop-distribute-patterns, or GCC would turn each loop
+ * into a call of the function it stands in. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,7 @@ void* memcpy(void* restrict to, const void* restrict from, size_t count);
 void* memmove(void* to, const void* from, size_t count);
 void* memset(void* to, int value, size_t count);
 int memcmp(const void* a, const void* b, size_t count);
+size_t strlen(const char* text);
 
 typedef uint32_t __attribute__((may_alias)) Word;
 
@@ -56,4 +58,10 @@ int memcmp(const void* a, const void* b, size_t count) {
     if (left[i] != right[i]) return left[i] - right[i];
   }
   return 0;
+}
+
+size_t strlen(const char* text) {
+  const char* end = text;
+  while (*end != 0) ++end;
+  return (size_t)(end - text);
 }

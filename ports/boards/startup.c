@@ -15,7 +15,7 @@ extern uint32_t data_start[], data_end[], bss_start[], bss_end[];
 extern const uint32_t data_image[];
 extern const Function init_array_start[], init_array_end[];
 
-int main(void);
+int main(int argc, char** argv);
 void reset_handler(void);
 
 enum { FAULT = 99 }; /* the exit status */
@@ -71,7 +71,7 @@ __attribute__((noinline, noreturn)) static void start(void) {
   for (uint32_t* word = bss_start; word < bss_end; ++word) *word = 0;
   start_ticks();
   for (const Function* construct = init_array_start; construct < init_array_end; ++construct) (*construct)();
-  semihosting_exit(exit_status(main()));
+  semihosting_exit(exit_status(main(0, 0)));
 }
 
 void reset_handler(void) {

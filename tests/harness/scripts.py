@@ -71,6 +71,8 @@ tap.report([
     ("a target that there is not", says, "tests/run hots", 2, "^no such .* there are:.*\\bhost "),
     ("an example that there is not", says, "examples/run digit", 2, "^no such .* there are: .*digits"),
     ("a board that there is not", says, "examples/run c m7", 2, "^no such .* there are: .*microbit"),
+    ("a seed that is none", says, "examples/run writer --seed 1e6", 2, "^a seed is a whole number"),
+    ("a prompt that the writer cannot read", says, "examples/run writer truth|beauty", 2, "^the prompt has '.', which"),
     ("less is installed for less", more_for_more, "examples/run --dry-run digits host", "tests/run --dry-run host", "tests/run --dry-run"),
     ("and for examples", more_for_more, "examples/run --dry-run digits host", "examples/run --dry-run digits", "tests/run --dry-run"),
     ("sudo cannot ask without a terminal", plays, {}, "ports/toolchain clang", 1, "from a terminal", "(?!.*apt-get).*"),

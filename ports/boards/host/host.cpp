@@ -7,7 +7,13 @@
 
 const char board_name[] = BOARD_NAME;
 
-void board_print(const char* text) { std::fputs(text, stdout); }
+// At once, also where a pipe would wait for more.
+void board_print(const char* text) {
+  std::fputs(text, stdout);
+  std::fflush(stdout);
+}
+
+void board_arguments(int*, char***) {}
 
 unsigned board_stack_used() { return 0; }
 

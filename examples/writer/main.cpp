@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes a paragraph as Jane Austen might have, a character at a time: writer [PROMPT] [--seed N]. The same source runs on the machine
+// you sit at and as firmware. Lines that begin with "board:" depend on the machine; all others are the same everywhere.
+#include "../support/checksum.hpp"
+#include "../support/print.hpp"
+#include "arguments.hpp"
+#include "board.h"
+#include "model.hpp"
+
+namespace writer {
+namespace {
+
+using namespace support;
+
+constexpr std::size_t enough = 300;  // characters, behind which the text ends with a sentence
+constexpr std::size_t longest_paragraph = 400;
+constexpr std::size_t line_width = 80;
+constexpr tinyattn::Sampling sampling = {.temperature = 0.7f, .top_p = 0.9f};
+
+// What is written shows at once; lines end at the first space behind line_width.
+class Page {
+ public:
+  void put(Token token) {
+    const char character = vocabulary[token];
+    const bool ends = character == '\n' || (character == ' ' && column_ >= line_width);
+    const char text[] = {ends ? '\n' : character, 0};
+    print(text);
+    column_ = ends ? 0 : column_ + 1;
+  }
+
+  bool is_at_margin() const { return column_ == 0; }
+
+ private:
+  std::size_t column_ = 0;
+};
+
+struct Cost {
+  std::size_t characters = 0;
+  unsigned long long ticks = 0;  // of the model, and of drawing a token
+  Checksum checksum;             // of all logits
+
+  auto timed(const auto& work) {
+    const unsigned long long begin = board_ticks();
+    const auto result = work();
+    ticks += board_ticks() - begin;
+    return result;
+  }
+};
+
+// Returns the next token, drawn from what the model expects behind `text`.
+Token next(std::span<const Token> text, std::size_t unread, Memory& memory, tinyattn::Philox4x32& generator, Cost& cost) {
+  if (cost.timed([&] { return read(text, unread, memory); }) != tinyattn::Status::ok) return 0;
+  cost.checksum.add(memory.logits.data(), vocabulary_size);
+  ++cost.characters;
+  return cost.timed([&] { return sample(memory.logits, sampling, generator); });
+}
+
+// A paragraph is a line of the text.
+bool ends_paragraph(char character, std::size_t characters) {
+  return character == '\n' || (characters >= enough && (character == '.' || character == '!' || character == '?'));
+}
+
+Cost write(const Arguments& arguments, Memory& memory) {
+  static Passage<longest_prompt + longest_paragraph> passage;
+  tinyattn::Philox4x32 generator{arguments.seed};
+  Page page;
+  Cost cost;
+  passage.add(arguments.prompt);
+  for (const Token token : passage.tokens()) page.put(token);
+  bool ends = false;
+  for (std::size_t unread = passage.tokens().size(); !ends && cost.characters < longest_paragraph; unread = 1) {
+    const Token token = next(passage.tokens(), unread, memory, generator, cost);
+    passage.add(token);
+    page.put(token);
+    ends = ends_paragraph(vocabulary[token], cost.characters);
+  }
+  print(ends ? "" : "...", page.is_at_margin() ? "\n" : "\n\n");
+  return cost;
+}
+
+Text grouped(std::uint64_t number) { return integer(number, 1, true); }
+
+void print_model(std::uint32_t seed) {
+  print("tinyattn: a model that has read Jane Austen's novels\n\n");
+  print("model            ", width, " wide, ", num_layers, " layers, ", grouped(Model::parameter_count), " parameters in ",
+        grouped(Model::parameter_count * sizeof(float)), " bytes\n");
+  print("context          ", Model::context_length, " characters; when it is full, the last ", Model::context_length / 2,
+        " are read again\n");
+  print("seed             ", grouped(seed), "\n\n");
+}
+
+void print_cost(const Cost& cost) {
+  print("characters       ", cost.characters, "\n");
+  print("crc32 of logits  ", hexadecimal(cost.checksum.value()), "\n");
+  print("board: ", board_name, "\n");
+  print("board: ", grouped(sizeof(Model::Cache)), " bytes of cache, ", grouped(sizeof(Model::Cache::Workspace)), " of workspace\n");
+  if (cost.ticks == 0 || cost.characters == 0) return;
+  print("board: ", grouped(board_instructions(cost.ticks) / cost.characters), " instructions a character\n");
+  print("board: ", grouped(board_stack_used()), " bytes of stack used at the deepest\n");
+}
+
+}  // namespace
+}  // namespace writer
+
+int main(int argc, char** argv) {
+  using namespace writer;
+  board_arguments(&argc, &argv);
+  Arguments arguments;
+  if (!read_arguments(argc, argv, arguments)) return 2;
+  static Memory memory;
+  print_model(arguments.seed);
+  print_cost(write(arguments, memory));
+  return 0;
+}

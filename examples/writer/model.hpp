@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// The model that train.py trains, and how a text goes on for longer than the model's context.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "constants.hpp"
+#include "tinyattn/tinyattn.hpp"
+#include "weights.hpp"
+
+namespace writer {
+
+using tinyattn::Token;
+using Model = std::remove_const_t<decltype(weights::model)>;
+
+inline constexpr std::size_t vocabulary_size = sizeof vocabulary - 1;
+inline constexpr std::size_t width = weights::model.token_embedding.weight.extent(1);
+inline constexpr std::size_t num_layers = std::extent_v<decltype(weights::model.transformer.blocks)>;
+
+using Logits = tinyattn::Vector<float, vocabulary_size>;
+
+// All that the model writes to. Its size is known before there is a board.
+struct Memory {
+  Model::Cache cache;
+  Model::Cache::Workspace workspace;
+  Logits logits;
+};
+static_assert(sizeof(Memory) <= 12 * 1024, "a micro:bit has 16 KB for it, for the text and for the stack");
+
+// Logits of the character behind `text`, whose last `unread` tokens the cache has not seen. If they have no room in it, it starts
+// again with the last half of a context.
+constexpr tinyattn::Status read(std::span<const Token> text, std::size_t unread, Memory& memory) {
+  auto& [cache, workspace, logits] = memory;
+  const tinyattn::Status status = weights::model.forward(text.last(unread), cache, logits, workspace);
+  if (status != tinyattn::Status::too_many_tokens) return status;
+  cache.clear();
+  return weights::model.forward(text.last(Model::context_length / 2), cache, logits, workspace);
+}
+
+// The token of a character; vocabulary_size if there is none.
+constexpr std::size_t token_of(char character) {
+  std::size_t token = 0;
+  while (token < vocabulary_size && vocabulary[token] != character) ++token;
+  return token;
+}
+
+// A prompt, and what the model adds.
+template <std::size_t Longest>
+class Passage {
+ public:
+  constexpr void add(Token token) { tokens_[length_++] = token; }
+  // Every character is one of the vocabulary.
+  constexpr void add(std::string_view characters) {
+    for (const char character : characters) add(static_cast<Token>(token_of(character)));
+  }
+  constexpr std::span<const Token> tokens() const { return {tokens_.data(), length_}; }
+
+ private:
+  std::array<Token, Longest> tokens_{};
+  std::size_t length_ = 0;
+};
+
+}  // namespace writer
