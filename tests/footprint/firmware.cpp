@@ -13,7 +13,7 @@ using namespace tinyattn::footprint;
 extern "C" volatile std::uint32_t stack_bottom[];  // from sections.ld
 
 // Without layer.cpp the firmware is the same but for this.
-[[gnu::weak]] void attend(const Layer&, const Input&, Output&, Layer::Workspace&) noexcept {}
+[[gnu::weak]] void attend(const Layer&, const Input&, Output&, Workspace&) noexcept {}
 
 namespace {
 
@@ -21,7 +21,7 @@ namespace {
 Layer layer;
 Input x;
 Output out;
-Layer::Workspace workspace;
+Workspace workspace;
 
 // The bytes of stack that the call took at its deepest: paints what is free of it, and looks how far down the paint is gone.
 [[gnu::noinline]] unsigned painted_stack() {

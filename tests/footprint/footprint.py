@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What one attention layer adds to a firmware, on every board: symbols, flash, RAM, stack. Prints a table and the Test Anything Protocol.
+"""What one attention layer adds, or a whole model, to a firmware, on every board: symbols, flash, RAM, stack. Prints a table and the Test Anything Protocol.
 
     footprint.py [--write]      and notes today's figures in figures.txt
 """
@@ -19,7 +19,7 @@ import tap  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = HERE / "figures.txt"
 MISTAKES = re.findall(r"^// found on (\S+): (.+)$", (HERE / "mistakes.cpp").read_text(encoding="utf-8"), re.MULTILINE)
-LAYERS = {"T0": 0, "T1": 128 * 1024}  # and the RAM that a board needs for it
+LAYERS = {"T0": 0, "T1": 128 * 1024, "TOKEN": 2048 * 1024}  # and the RAM that a board needs for it
 CASES = [(board, layer, level) for board in building.boards() for layer, memory in LAYERS.items() for level in ("-O2", "-Os")
          if building.board(board).memory >= memory]
 
@@ -76,7 +76,7 @@ def read_limits():
     if compiler_release() not in text.splitlines():
         print("# figures.txt is of another GCC: only what is promised is held")
         return PROMISES
-    costs = re.findall(r"^(\S+) +(T\d) +(-O\w) +(\d+) +(\d+) +(\d+)", text, re.MULTILINE)
+    costs = re.findall(r"^(\S+) +(T\w+) +(-O\w) +(\d+) +(\d+) +(\d+)", text, re.MULTILINE)
     limits = {(board, layer, level): Cost(math.ceil(int(flash) * 1.03), int(scratch), int(stack) + 16)
               for board, layer, level, flash, scratch, stack in costs}
     return limits | PROMISES

@@ -5,4 +5,4 @@
 
 using namespace tinyattn::footprint;
 
-void attend(const Layer& layer, const Input& x, Output& out, Layer::Workspace& workspace) noexcept { layer.forward(x, out, workspace); }
+void attend(const Layer& layer, const Input& x, Output& out, Workspace& workspace) noexcept { Measured::call(layer, x, out, workspace); }

@@ -44,7 +44,10 @@ def instructions(said, row):
 
 
 def cell(row, title, samples):
-    figure = samples[0] if row.startswith("attention") else float(f"{samples[0] / rows.work(row):.3g}")
+    if row.startswith("token"):  # of one, on average
+        figure = samples[0] // rows.extents(row)[0]
+    else:
+        figure = samples[0] if row.startswith("attention") else float(f"{samples[0] / rows.work(row):.3g}")
     most = rows.CORES[row].get(title.removesuffix(", clang"))
     return f"{figure} {'≤' if figure <= most else '>'} {most}" if most else str(figure)
 

@@ -11,11 +11,14 @@ PROGRAMS = building.ROOT / "tests" / "speed" / "programs"
 # Tokens, d_in, d_out and heads of causal layers.
 LAYERS = {"T0": (6, 3, 2, 2), "T1": (32, 64, 64, 4), "T2": (128, 128, 128, 4),
           "T3": (256, 256, 256, 8), "T4": (512, 512, 512, 8), "T5": (2048, 512, 512, 8)}
+# Tokens that are read; vocabulary, d_model, layers, heads, key heads, d_hidden and context of a decoder: of llama2.c's stories260K.
+MODELS = {"260K": (64, 512, 64, 5, 8, 4, 172, 64)}
 # What a token of a model consists of: one row times a matrix. The last two are of attention: scores and context of a head.
 ROWS = ("1x64x64", "1x64x172", "1x172x64", "1x64x512", "1x8x32", "1x32x8")
 HOST = [
     "matmul 6x3x2", "matmul 6x64x64", "matmul 1x512x512", *(f"matmul {n}x{n}x{n}" for n in (8, 16, 32, 64, 128, 256, 512)),
     *(f"softmax {n}x{n}" for n in (6, 32, 128, 256)), "softmax 64x1024", *(f"attention {name}" for name in LAYERS),
+    "token 260K", "prompt 260K",
 ]
 # How many instructions a multiply-add, an element or a whole layer shall take at most.
 CORES = {
@@ -32,22 +35,29 @@ CORES = {
     "softmax 32x32": {"M4F": 35, "M7": 28, "M55": 28, "M55 Helium": 9},
     "attention T0": {"M4F": 2200, "M7": 1900, "M55 Helium": 1900},
     "attention T1": {"M4F": 980000, "M7": 960000, "M55": 950000, "M55 Helium": 330000},
+    "token 260K": {"M3": 22000000, "M4F": 420000, "M7": 420000, "M55 Helium": 190000},
+    "prompt 260K": {"M4F": 1.5, "M55 Helium": 0.55},
 }
 
 
 def extents(row):
     shape = row.split()[1]
-    return LAYERS.get(shape) or tuple(map(int, shape.split("x")))
+    return LAYERS.get(shape) or MODELS.get(shape) or tuple(map(int, shape.split("x")))
 
 
 def flags(row):
     """Of a library's file, which computes it then."""
     operation = f"{row.split()[0].title()}<{', '.join(map(str, extents(row)))}>"  # in operations.hpp
-    return f"-DTINYATTN_BENCH_OPERATION={operation}", f'-DTINYATTN_BENCH_NAME="{row}"'
+    model = ["-DTINYATTN_BENCH_MODELS"] if row.split()[1] in MODELS else []
+    return f"-DTINYATTN_BENCH_OPERATION={operation}", f'-DTINYATTN_BENCH_NAME="{row}"', *model
 
 
 def work(row):
-    """Multiply-adds of a matmul or a layer, elements of a softmax."""
+    """Multiply-adds of a matmul, a layer or a model, elements of a softmax."""
+    if row.startswith(("token", "prompt")):
+        tokens, vocabulary, d_model, num_layers, heads, kv_heads, d_hidden, _ = extents(row)
+        block = 2 * d_model * d_model * (heads + kv_heads) // heads + 3 * d_model * d_hidden
+        return tokens * (num_layers * block + d_model * vocabulary) + num_layers * tokens * (tokens + 1) * d_model
     if not row.startswith("attention"):
         return math.prod(extents(row))
     tokens, d_in, d_out, _ = extents(row)

@@ -32,7 +32,7 @@ def arguments():
     cores = counting.MACHINES
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
     parser.add_argument("what", nargs="?", choices=JOBS, default="host")
-    parser.add_argument("--only", choices=["matmul", "softmax", "attention"], help="rows of one operation")
+    parser.add_argument("--only", choices=["matmul", "softmax", "attention", "token", "prompt"], help="rows of one operation")
     parser.add_argument("--filter", default="", metavar="REGEX", help="rows whose names match, such as 'T[1-3]$' or '64'")
     parser.add_argument("--flags", default="", help="more compiler flags, as in --flags='-O3 -funroll-loops'")
     parser.add_argument("--beside", type=checkout, metavar="FOLDER", help="another checkout: ratios to its figures")

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Rows by this library, with the shapes in the types.
+#ifdef TINYATTN_BENCH_MODELS
+#include "models.hpp"
+#endif
 #include "row.hpp"
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/softmax.hpp"
@@ -29,6 +32,10 @@ struct Tinyattn {
     alignas(64) static typename Attention<Tokens, DIn, DOut, NumHeads>::Layer::Workspace workspace;
     operands.layer.forward(operands.x, operands.out, workspace);
   }
+
+  // A model, which says itself how it is called.
+  static void compute(auto& model) requires requires { model.compute(); }
+  { model.compute(); }
 
   static void compute(Nothing<0>&) {}
 };
