@@ -116,7 +116,7 @@ def documented(folder):
         folder, [*python, f"import sys\nsys.path.insert(0, 'ports/pytorch')\nimport export\n{parts}"], ["sh", "-c", several],
         [*python, f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
         *(["sh", "-c", command] for command in commands), [*COMPILER, "-c", "main.cpp"], [*COMPILER, "-c", "writer.cpp"])
-    return problem or ("" if len(commands) == 3 else f"{len(commands)} commands")
+    return problem or ("" if len(commands) == 4 else f"{len(commands)} commands")
 
 
 tap.report([
