@@ -35,16 +35,11 @@ inline void normalize(const tinyattn_norm& norm, std::size_t rows, std::size_t d
   kernel::normalize_features<native_port>(norm_of(norm, dim), rows, {x, dim}, {out, dim});
 }
 
-// As sampling.hpp does it, for a count that is known at run time and a temperature above 0.
+// The temperature is above 0.
 inline std::uint16_t sample(const tinyattn_sampling& sampling, std::size_t count, float* p,
                             float fraction) noexcept {
-  using Single = native_port::one_lane;
-  for (std::size_t i = 0; i < count; ++i)
-    p[i] = kernel::quotient<Single>(p[i], sampling.temperature);
-  if (sampling.top_k != 0 && sampling.top_k < count) kernel::keep_largest(p, count, sampling.top_k);
-  kernel::softmax<native_port, false>(1, {p, count}, {p, count}, kernel::see_all(count), 0, 1.0f);
-  if (sampling.top_p < 1.0f) kernel::keep_most_likely<Single>(p, count, sampling.top_p);
-  return static_cast<std::uint16_t>(kernel::index_at<Single>(p, count, fraction));
+  return static_cast<std::uint16_t>(kernel::draw<native_port>(
+      p, count, sampling.temperature, sampling.top_k, sampling.top_p, fraction));
 }
 
 using DecoderBlock = kernel::Block<kernel::GroupedLayer>;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Activations, element by element, as torch.nn.functional has them. Finite for every finite x; a
-// NaN stays one; -infinity becomes 0. README.md says how near they are.
+// NaN stays one; -infinity becomes 0, with a sign for gelu_tanh and silu. README.md says how near
+// they are.
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"

@@ -37,10 +37,15 @@ struct KeyValueCache {
       kernel::cached_rows(config.d_in < config.d_out ? config.d_out : config.d_in, config.d_out,
                           TINYATTN_PADDED(config.context_length));
 
+  static_assert(kernel::fits_in_memory(kv_width, config.context_length),
+                "a cache has more bytes than this target can address");
+
   // All the scratch of a call with a cache. What it holds between calls means nothing.
   struct Workspace {
     float scratch[kernel::cached_scratch(rows_at_once, config.d_out, config.context_length)];
   };
+
+  using AttentionWorkspace = Workspace;  // a block's cache has another Workspace
 
   // How many tokens it holds.
   constexpr std::size_t size() const noexcept { return num_tokens; }

@@ -154,14 +154,14 @@ struct MultiHeadAttention {
   // than there is room, nothing is written and too_many_tokens comes back. `out` may be x.
   template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
   constexpr Status forward(const X& x, KeyValues& cache, Out& out,
-                           typename KeyValues::Workspace& workspace) const noexcept {
+                           typename KeyValues::AttentionWorkspace& workspace) const noexcept {
     return forward(x, detail::LayoutOf<X>::rows, cache, out, workspace);
   }
 
   // The first num_tokens rows of x.
   template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
   constexpr Status forward(const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
-                           typename KeyValues::Workspace& workspace) const noexcept;
+                           typename KeyValues::AttentionWorkspace& workspace) const noexcept;
 
   // A training pass: dropout drawn from the generator, the weights of all items first (item, head,
   // row, column; masked ones too), then the outputs. `out` may not be x, since contexts wait in it
@@ -260,7 +260,7 @@ template <AttentionConfig config>
 template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
 constexpr Status MultiHeadAttention<config>::forward(
     const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
-    typename KeyValues::Workspace& workspace) const noexcept {
+    typename KeyValues::AttentionWorkspace& workspace) const noexcept {
   if constexpr (kernel::check_layer<config, X, X, X, Out, true>() && kernel::check_cached<X>()) {
     if (num_tokens > detail::LayoutOf<X>::rows || !cache.has_room(num_tokens))
       return Status::too_many_tokens;

@@ -55,6 +55,13 @@ struct Embedding {
   friend constexpr bool operator==(const Embedding&, const Embedding&) = default;
 };
 
+template <std::size_t Count, std::size_t Dim, class Generator>
+constexpr void initialize(Embedding<Count, Dim>&, Generator&) noexcept {
+  static_assert(detail::no_such_call<Generator>,
+                "PyTorch draws an Embedding from a normal distribution, and torch.randn is not "
+                "replayed: fill its weight");
+}
+
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

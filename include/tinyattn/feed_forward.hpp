@@ -68,10 +68,11 @@ struct FeedForward {
   [[no_unique_address]] detail::Optional<config.gated, Up> gate{};
   Down down;
 
-  // All the scratch of a call. What it holds between calls means nothing.
+  // All the scratch of a call, for `rows` rows at a time. What it holds between calls means
+  // nothing.
   struct Workspace {
-    float scratch[kernel::hidden_scratch(kernel::feed_forward_rows<native_port>, d_hidden,
-                                         config.gated)];
+    static constexpr std::size_t rows = kernel::feed_forward_rows<native_port>;
+    float scratch[kernel::hidden_scratch(rows, d_hidden, config.gated)];
   };
 
   // x and out are [..., d_model], of any number of rows; out may be x.
@@ -80,7 +81,7 @@ struct FeedForward {
     using Layout = detail::LayoutOf<X>;
     if constexpr (kernel::check_feed_forward<config, X, Out>())
       on_native_port([&](auto port) {
-        constexpr std::size_t most = kernel::feed_forward_rows<native_port>;
+        constexpr std::size_t most = Workspace::rows;
         for (std::size_t item = 0; item < Layout::batch; ++item)
           for (std::size_t first = 0; first < Layout::rows; first += most)
             kernel::feed_forward<decltype(port)>(

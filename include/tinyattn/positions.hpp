@@ -92,11 +92,13 @@ struct Waves {
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base, std::size_t... Pair>
 constexpr auto waves_of(std::index_sequence<Pair...>) {
   constexpr std::size_t pairs = sizeof...(Pair);
+  constexpr const Wave<Positions>* columns[] = {&wave_of<Positions, Dim, Base, Pair>...};
   Waves<Positions, pairs> waves{};
-  for (std::size_t p = 0; p < Positions; ++p) {
-    ((waves.cosines[p * pairs + Pair] = wave_of<Positions, Dim, Base, Pair>.cosines[p]), ...);
-    ((waves.sines[p * pairs + Pair] = wave_of<Positions, Dim, Base, Pair>.sines[p]), ...);
-  }
+  for (std::size_t i = 0; i < pairs; ++i)
+    for (std::size_t p = 0; p < Positions; ++p) {
+      waves.cosines[p * pairs + i] = columns[i]->cosines[p];
+      waves.sines[p * pairs + i] = columns[i]->sines[p];
+    }
   return waves;
 }
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
@@ -109,7 +111,8 @@ constexpr Matrix<float, Tokens, Dim> make_sinusoidal_positions() {
   Matrix<float, Tokens, Dim> positions{};
   for (std::size_t p = 0; p < Tokens; ++p)
     for (std::size_t j = 0; j < Dim; ++j)
-      positions(p, j) = (j % 2 == 0 ? table.sines : table.cosines)[p * ((Dim + 1) / 2) + j / 2];
+      positions.elements[p * Dim + j] =
+          (j % 2 == 0 ? table.sines : table.cosines)[p * ((Dim + 1) / 2) + j / 2];
   return positions;
 }
 template <std::size_t Tokens, std::size_t Dim>

@@ -15,8 +15,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// How a token is drawn. A temperature of 0 takes the most likely one; top_k = 0 and top_p = 1 leave
-// all tokens in.
+// How a token is drawn. A temperature of 0, below it or NaN takes the most likely one; top_k = 0
+// and top_p = 1 leave all tokens in, and so does a top_p that is NaN; one of 0 or below leaves one.
 struct Sampling {
   float temperature = 1.0f;
   std::size_t top_k = 0;
@@ -64,20 +64,10 @@ constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& gene
   if constexpr (writable && kernel::check_one_row<Logits>()) {
     if (!(sampling.temperature > 0.0f)) return argmax(logits);
     constexpr std::size_t count = detail::LayoutOf<Logits>::cols;
-    float* const p = logits.data();
-    on_native_port([&](auto port) {
-      using Single = typename decltype(port)::one_lane;
-      for (std::size_t i = 0; i < count; ++i)
-        p[i] = kernel::quotient<Single>(p[i], sampling.temperature);
-    });
-    if (sampling.top_k != 0 && sampling.top_k < count)
-      kernel::keep_largest(p, count, sampling.top_k);
-    softmax(logits, logits);
     const float fraction = uniform(generator, 0.0f, 1.0f);
     return on_native_port([&](auto port) {
-      using Single = typename decltype(port)::one_lane;
-      if (sampling.top_p < 1.0f) kernel::keep_most_likely<Single>(p, count, sampling.top_p);
-      return static_cast<Token>(kernel::index_at<Single>(p, count, fraction));
+      return static_cast<Token>(kernel::draw<decltype(port)>(
+          logits.data(), count, sampling.temperature, sampling.top_k, sampling.top_p, fraction));
     });
   } else {
     return 0;

@@ -57,7 +57,8 @@ struct BlockWorkspace {
         {part_of, d_model},
         kernel::parts_of(scratch, attention.d_out, MultiHeadAttention<config.attention>::kv_width,
                          context_length, Attention::block_rows, Attention::query_rows),
-        scratch};
+        scratch,
+        Hidden::rows};
   }
 };
 

@@ -141,6 +141,16 @@ Status use() { return layer.forward(x, cache, constant, cache_workspace); }
 // expect: its Cache::Workspace
 Status use(Layer::Workspace& workspace) { return layer.forward(x, cache, out, workspace); }
 
+// --- attention_with_cache_of_block: the workspace of a block's cache has other rows
+// expect: its Cache::Workspace
+constexpr BlockConfig of_block = {.attention = heads, .feed_forward = {.d_model = 4, .d_hidden = 4}};
+using Of = TransformerBlock<of_block>;
+Status use(const Of& block, Of::Cache& its, Of::Cache::Workspace& room) { return block.attention.forward(x, its, out, room); }
+
+// --- embedding_drawn: torch.randn is not replayed
+// expect: torch.randn is not
+void use(Embedding<3, 4>& table, Mt19937& generator) { initialize(table, generator); }
+
 // --- constant_cache: a call keeps keys in it
 // expect: forward takes (x, out, workspace), with num_tokens and a mask or a cache behind x
 Status use(const Layer::Cache& constant_cache) { return layer.forward(x, constant_cache, out, cache_workspace); }

@@ -43,6 +43,9 @@ void check_waves(Check& check) {
 
 #endif
 
+// As many columns as Clang joins in no single expression.
+static_assert(sinusoidal_positions<2, 520>()(1, 519) == 1.0f);
+
 constexpr Test tests[] = {
     everywhere("a row for each token, and nothing beside it",
                [](Check& check) {

@@ -94,6 +94,21 @@ constexpr Test tests[] = {
                  check.equal(argmax(hidden(vector<float>({-3.0f}))), Token{0});
                  check.equal(argmax(hidden(full<float, 1, 4>(2.0f))), Token{0});
                }),
+    at_run_time("a largest logit that the temperature makes infinite is taken; a NaN's sign shows nowhere",
+                [](Check& check) {
+                  const auto drawn = [](auto logits, const Sampling& how) {
+                    Philox4x32 generator(1);
+                    return sample(logits, how, generator);
+                  };
+                  check.equal(drawn(vector<float>({1.0f, 2.0f, 30.0f, 4.0f}), {.temperature = 1e-38f}), Token{2});
+                  check.equal(drawn(vector<float>({3e38f, -3e38f, 3.1e38f}), {.temperature = 0.5f}), Token{2});
+                  check.equal(drawn(vector<float>({-3e38f, -1.0f, -3.1e38f}), {.temperature = 1e-38f}), Token{1});
+                  check.equal(drawn(vector<float>({1.0f, 2.0f, hidden(infinity)}), {}), Token{2});
+                  const float nan = hidden(quiet_nan);
+                  const Sampling two = {.top_k = 2, .top_p = 0.5f};
+                  check.equal(drawn(vector<float>({1.0f, nan, 2.0f}), two), Token{2});
+                  check.equal(drawn(vector<float>({1.0f, -nan, 2.0f}), two), Token{2});
+                }),
     at_run_time("argmax of infinities; a NaN is never the largest unless it is the first",
                 [](Check& check) {
                   check.equal(argmax(hidden(vector<float>({-infinity, -infinity, -1e30f}))), Token{2});

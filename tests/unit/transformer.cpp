@@ -102,6 +102,19 @@ void check_cached(Check& check) {
   check_divided(check, module, x, plain_outputs(module, x));
 }
 
+// Hidden features that need more scratch than attention does, for as many tokens as a block has: the compiler computes with the scalar
+// port, whose blocks may be higher than those of the port that the workspace is for.
+constexpr BlockConfig wide_hidden{.attention = {.d_in = 4, .d_out = 4, .context_length = 4, .out_proj = false},
+                                  .feed_forward = {.d_model = 4, .d_hidden = 64, .gated = true}};
+constexpr float last_of_ones() {
+  const TransformerBlock<wide_hidden> block{};
+  TransformerBlock<wide_hidden>::Workspace workspace{};
+  auto features = ones<float, 4, 4>();
+  block.forward(features, features, workspace);
+  return features(3, 3);
+}
+static_assert(last_of_ones() == 1.0f);
+
 constexpr Test tests[] = {
     at_run_time("norm first or last, gated, no output projection, heads that share keys: every form of a call",
                 [](Check& check) {

@@ -70,7 +70,8 @@ TINYATTN_ALWAYS_INLINE constexpr void add_feed_forward(const auto& block, std::s
 struct BlockScratch {
   Output part_of;  // [tokens, d_model]
   Scratch attention;
-  float* hidden;
+  float* hidden;  // of hidden_rows rows
+  std::size_t hidden_rows;
 };
 
 // x = block(x) for all tokens of one item.
@@ -84,8 +85,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_block(const auto& block, const Blo
                         forward<Port, LayerShape{}>(block.attention, scratch.attention, item, mask,
                                                     ignore_weights());
                       });
-  add_feed_forward<Port>(block, tokens, feed_forward_rows<Port>, x, scratch.part_of,
-                         scratch.hidden);
+  add_feed_forward<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden);
 }
 
 struct CachedBlockScratch {

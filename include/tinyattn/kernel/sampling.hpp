@@ -4,8 +4,8 @@
 // by counting, a bit of the threshold after the other.
 #pragma once
 
+#include "tinyattn/kernel/softmax.hpp"
 #include "tinyattn/math.hpp"
-#include "tinyattn/port/native.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,10 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// A number that rises with x, from -infinity to infinity; both zeros have one.
+// A number that rises with x, from -infinity to infinity; both zeros have one, and a NaN, whose
+// sign differs between targets, stands below all others.
 constexpr std::uint32_t rank_of(float x) noexcept {
+  if (x != x) return 0;
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   constexpr std::uint32_t sign = 0x80000000u;
   return (bits & sign) != 0 ? sign - (bits & ~sign) : sign + bits;
@@ -100,6 +102,21 @@ constexpr std::size_t index_at(const float* p, std::size_t count, float fraction
     if (p[i] > 0.0f) last = i;
   }
   return last;
+}
+
+// The token at `fraction`, from 0 to 1, of what is left of the logits p, which are overwritten. The
+// temperature is above 0; if it makes the largest logit infinite, that one is taken.
+template <class Port>
+constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::size_t top_k,
+                           float top_p, float fraction) noexcept {
+  using Single = typename Port::one_lane;
+  const std::size_t largest = index_of_largest(p, count);
+  for (std::size_t i = 0; i < count; ++i) p[i] = quotient<Single>(p[i], temperature);
+  if (!(p[largest] < infinity && p[largest] > -infinity)) return largest;
+  if (top_k != 0 && top_k < count) keep_largest(p, count, top_k);
+  softmax<Port, false>(1, {p, count}, {p, count}, see_all(count), 0, 1.0f);
+  if (top_p < 1.0f) keep_most_likely<Single>(p, count, top_p);
+  return index_at<Single>(p, count, fraction);
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
