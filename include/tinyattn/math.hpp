@@ -133,6 +133,16 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec magnitude(typename Port::vec
   return Port::select_less(x, Port::splat(0.0f), negative<Port>(x), x);
 }
 
+// -|x|, but a zero may have either sign.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr typename Port::vec negative_magnitude(
+    typename Port::vec x) noexcept {
+  if constexpr (requires { Port::negative_magnitude(x); })
+    return Port::negative_magnitude(x);
+  else
+    return Port::select_less(x, Port::splat(0.0f), x, negative<Port>(x));
+}
+
 // x, or `most` if x is more; a NaN stays one.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec at_most(float most,

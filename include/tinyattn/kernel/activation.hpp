@@ -43,8 +43,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto logistic(typename Port::vec x, typename Po
 // x / (1 + e^-x).
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto silu(typename Port::vec x) noexcept {
-  const auto below = Port::select_less(x, Port::splat(0.0f), x, negative<Port>(x));
-  const auto exponent = cut_off<Port>(below);
+  const auto exponent = cut_off<Port>(negative_magnitude<Port>(x));
   return logistic<Port>(x, exponent, exp_of_nonpositive<Port>(exponent));
 }
 
@@ -88,23 +87,42 @@ TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
                    relu<Port>(x));
 }
 
-// to[j] = the activation of from[j]. One that the compiler knows leaves nothing of the others.
+// Calls use(apply), where apply(x) is the activation of a vector. One that the compiler knows
+// leaves nothing of the others.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void activate_row(Activation activation, const float* from,
-                                                   float* to, std::size_t count) noexcept {
-  const auto each = [&](auto apply)
-                        TINYATTN_INLINE_LAMBDA { transform_row<Port>(from, to, count, apply); };
+TINYATTN_ALWAYS_INLINE constexpr void with_activation(Activation activation,
+                                                      const auto& use) noexcept {
   using vec = typename Port::vec;
   switch (activation) {
     case Activation::relu:
-      return each([](vec x) { return relu<Port>(x); });
+      return use([](vec x) { return relu<Port>(x); });
     case Activation::gelu:
-      return each([](vec x) { return gelu<Port>(x); });
+      return use([](vec x) { return gelu<Port>(x); });
     case Activation::gelu_tanh:
-      return each([](vec x) { return gelu_tanh<Port>(x); });
+      return use([](vec x) { return gelu_tanh<Port>(x); });
     case Activation::silu:
-      return each([](vec x) { return silu<Port>(x); });
+      return use([](vec x) { return silu<Port>(x); });
   }
+}
+
+// to[j] = the activation of from[j].
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void activate_row(Activation activation, const float* from,
+                                                   float* to, std::size_t count) noexcept {
+  with_activation<Port>(activation, [&](auto apply) TINYATTN_INLINE_LAMBDA {
+    transform_row<Port>(from, to, count, apply);
+  });
+}
+
+// row[j] *= the activation of gates[j].
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void gate_row(Activation activation, const float* gates,
+                                               float* row, std::size_t count) noexcept {
+  with_activation<Port>(activation, [&](auto apply) TINYATTN_INLINE_LAMBDA {
+    for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      at.store(row, Port::mul(apply(at.load(gates, 0.0f)), at.load(row, 0.0f)));
+    });
+  });
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

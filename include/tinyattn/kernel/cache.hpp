@@ -71,9 +71,8 @@ TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& ca
 // The context of one head for one query, which sees `end` keys.
 template <class Port>
 constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
-  const Mask mask{end, static_cast<std::ptrdiff_t>(end)};
   matmul_row<Port>({1, a.key_dim, padded<Port>(end), a.queries, a.keys, nullptr, a.scores});
-  masked_softmax<Port>(1, a.scores, mask, 0, a.scale);
+  softmax_of_one_row<Port>(a.scores.data, end, a.scale);
   matmul_row<Port>({1, end, a.value_dim, a.scores, a.values, nullptr, a.context});
 }
 

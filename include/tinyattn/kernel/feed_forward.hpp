@@ -24,15 +24,6 @@ constexpr std::size_t hidden_scratch(std::size_t rows, std::size_t d_hidden,
   return rows * d_hidden * (is_gated ? 2 : 1);
 }
 
-// to[j] = a[j] * b[j].
-template <class Port>
-constexpr void multiply_rows(const float* a, const float* b, float* to,
-                             std::size_t count) noexcept {
-  for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    at.store(to, Port::mul(at.load(a, 0.0f), at.load(b, 0.0f)));
-  });
-}
-
 // out = down(activation(up(x))), or down(activation(gate(x)) * up(x)); `out` may be x.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void feed_forward(const FeedForward& layer, std::size_t rows,
@@ -45,8 +36,7 @@ TINYATTN_ALWAYS_INLINE constexpr void feed_forward(const FeedForward& layer, std
   } else {
     float* const gates = scratch + count;
     project_few<Port>(rows, d_model, d_hidden, x, layer.gate, {gates, d_hidden});
-    activate_row<Port>(layer.activation, gates, gates, count);
-    multiply_rows<Port>(gates, scratch, scratch, count);
+    gate_row<Port>(layer.activation, gates, scratch, count);
   }
   project_few<Port>(rows, d_hidden, d_model, hidden, layer.down, out);
 }

@@ -21,28 +21,6 @@ struct Norm {
   float epsilon;
 };
 
-// The sum of what `term` makes of each vector of a row; `rest` fills the last one. Where a vector
-// is one float, and registers are many, the sixteen lanes stand in registers.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float sum_of_terms(const float* row, std::size_t count, float rest,
-                                                    const auto& term) noexcept {
-  LaneSums<Port> sums;
-  if constexpr (Port::lanes == 1 && Port::registers >= 32) {
-    for (std::size_t left = count / 16; left != 0; --left, row += 16) {
-      TINYATTN_UNROLL
-      for (std::size_t q = 0; q < 16; ++q) sums.sums[q] = term(row[q], sums.sums[q]);
-    }
-    TINYATTN_UNROLL
-    for (std::size_t q = 0; q < 15; ++q)
-      if (q < count % 16) sums.sums[q] = term(row[q], sums.sums[q]);
-  } else {
-    for_each_summand<Port>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
-      sums.sums[q] = term(at.load(row, rest), sums.sums[q]);
-    });
-  }
-  return sums.total();
-}
-
 // 1 / sqrt(sum / dim + epsilon): sum times 1 / dim, and epsilon, are one fma.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float inverse_deviation(float sum, std::size_t dim,
@@ -56,18 +34,14 @@ TINYATTN_ALWAYS_INLINE constexpr float inverse_deviation(float sum, std::size_t 
 template <class Port>
 [[gnu::noinline]] constexpr void layer_norm(const Norm& norm, const float* x, float* out) noexcept {
   const std::size_t dim = norm.dim;
-  const float sum = sum_of_terms<Port>(
-      x, dim, 0.0f, [](auto v, auto s) TINYATTN_INLINE_LAMBDA { return Port::add(s, v); });
-  const float mean = Port::one_lane::mul(sum, 1.0f / static_cast<float>(dim));
+  const float mean = Port::one_lane::mul(sum_of_row<Port>(x, dim), 1.0f / static_cast<float>(dim));
   const auto shift = Port::factor_of(-mean);
-  const float squares =
-      sum_of_terms<Port>(x, dim, mean, [&](auto v, auto s) TINYATTN_INLINE_LAMBDA {
-        const auto d = Port::add(v, shift);
-        return Port::fma(d, d, s);
-      });
+  transform_row<Port>(x, out, dim,
+                      [&](auto v) TINYATTN_INLINE_LAMBDA { return Port::add(v, shift); });
+  const float squares = sum_of_squares<Port>(out, dim);
   const auto scale = Port::factor_of(inverse_deviation<Port>(squares, dim, norm.epsilon));
   for_each_vector<Port>(dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    const auto centered = Port::mul(Port::add(at.load(x, 0.0f), shift), scale);
+    const auto centered = Port::mul(at.load(out, 0.0f), scale);
     at.store(out, Port::fma(centered, at.load(norm.weight, 0.0f), at.load(norm.bias, 0.0f)));
   });
 }
@@ -76,8 +50,7 @@ template <class Port>
 // Normalization", 2019, as Llama. `out` may be x.
 template <class Port>
 [[gnu::noinline]] constexpr void rms_norm(const Norm& norm, const float* x, float* out) noexcept {
-  const float squares = sum_of_terms<Port>(
-      x, norm.dim, 0.0f, [](auto v, auto s) TINYATTN_INLINE_LAMBDA { return Port::fma(v, v, s); });
+  const float squares = sum_of_squares<Port>(x, norm.dim);
   const auto scale = Port::factor_of(inverse_deviation<Port>(squares, norm.dim, norm.epsilon));
   for_each_vector<Port>(norm.dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
     at.store(out, Port::mul(Port::mul(at.load(x, 0.0f), scale), at.load(norm.weight, 0.0f)));

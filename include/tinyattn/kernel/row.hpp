@@ -123,6 +123,36 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
   }
 }
 
+// The sum of what `add` makes of each vector of a row and the sum so far, in sixteen lanes.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr float sum_in_lanes(const float* row, std::size_t count,
+                                                    const auto& add) noexcept {
+  LaneSums<Port> sums;
+  for_each_summand<Port>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
+    sums.sums[q] = add(at.load(row, 0.0f), sums.sums[q]);
+  });
+  return sums.total();
+}
+
+// The sum of a row, and of its squares. A port may bring its own.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr float sum_of_row(const float* row, std::size_t count) noexcept {
+  if constexpr (requires { Port::sum_of_row(row, count); })
+    return Port::sum_of_row(row, count);
+  else
+    return sum_in_lanes<Port>(
+        row, count, [](auto v, auto sum) TINYATTN_INLINE_LAMBDA { return Port::add(sum, v); });
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr float sum_of_squares(const float* row,
+                                                      std::size_t count) noexcept {
+  if constexpr (requires { Port::sum_of_squares(row, count); })
+    return Port::sum_of_squares(row, count);
+  else
+    return sum_in_lanes<Port>(
+        row, count, [](auto v, auto sum) TINYATTN_INLINE_LAMBDA { return Port::fma(v, v, sum); });
+}
+
 // to[j] = a[j] + b[j].
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void add_rows(const float* a, const float* b, float* to,

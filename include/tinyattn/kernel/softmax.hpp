@@ -84,6 +84,16 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Outp
                                    scale);
 }
 
+// The same for one row in one place, of which all takes part. It has room for whole vectors.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_one_row(float* row, std::size_t count,
+                                                         float scale) noexcept {
+  if constexpr (requires { Port::sum_of_row(row, count); })
+    softmax_of_summed_floats<Port>(row, count, scale);
+  else
+    softmax<Port, true>(1, {row, 0}, {row, 0}, see_all(count), 0, scale);
+}
+
 // A scale that makes all scores equal. The least normal float is the bound on every target, since
 // some flush what is below it.
 TINYATTN_ALWAYS_INLINE constexpr bool is_no_scale(float scale) noexcept {

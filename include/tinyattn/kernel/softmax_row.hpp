@@ -162,32 +162,62 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Input from, Output to
   }
 }
 
-// A row of `count` floats on a port of one lane, at most `Most`: only their sum is unrolled;
-// several floats move at once. What lies behind `count` becomes 0.
-template <class Port, std::size_t Most>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float* to,
-                                                        std::size_t count, float scale) noexcept {
+// --- Rows of single floats, several of which move at once ---
+
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr float largest_of_floats(const float* row,
+                                                         std::size_t count) noexcept {
   float largest = least;
   for_each_group<Port>(count, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
     float group[size];
-    Port::load_row(from + j, group);
+    Port::load_row(row + j, group);
     TINYATTN_UNROLL
     for (std::size_t e = 0; e < size; ++e) largest = Port::larger(largest, group[e]);
   });
+  return largest;
+}
+
+// row[j] *= 1 / sum; zeros if the sum is 0.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void divide_floats(float* row, std::size_t count,
+                                                    float sum) noexcept {
+  const float share = reciprocal<Port>(sum);
+  for_each_group<Port>(count, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
+    float group[size];
+    Port::load_row(row + j, group);
+    TINYATTN_UNROLL
+    for (std::size_t e = 0; e < size; ++e) group[e] = Port::mul(group[e], share);
+    Port::store_row(group, row + j);
+  });
+}
+
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void exponentials_of_floats(const float* from, float* to,
+                                                             std::size_t count,
+                                                             float scale) noexcept {
+  const float largest = largest_of_floats<Port>(from, count);
   for (std::size_t j = 0; j < count; ++j) to[j] = Exponentials<Port>(largest, scale)(from[j]);
+}
+
+// A row of `count` floats, at most `Most`: only their sum is unrolled. What lies behind `count`
+// becomes 0.
+template <class Port, std::size_t Most>
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float* to,
+                                                        std::size_t count, float scale) noexcept {
+  exponentials_of_floats<Port>(from, to, count, scale);
   for (std::size_t j = count; j < Most; ++j) to[j] = 0.0f;
   float sums[smaller(Most, 16)];
   TINYATTN_UNROLL
   for (std::size_t j = 0; j < Most; ++j)
     sums[j % 16] = j < 16 ? to[j] : Port::add(sums[j % 16], to[j]);
-  const float share = reciprocal<Port>(total_of_lanes<Port>(sums));
-  for_each_group<Port>(Most, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
-    float group[size];
-    Port::load_row(to + j, group);
-    TINYATTN_UNROLL
-    for (std::size_t e = 0; e < size; ++e) group[e] = Port::mul(group[e], share);
-    Port::store_row(group, to + j);
-  });
+  divide_floats<Port>(to, Most, total_of_lanes<Port>(sums));
+}
+
+// A row of any length, for a port that sums rows.
+template <class Port>
+constexpr void softmax_of_summed_floats(float* row, std::size_t count, float scale) noexcept {
+  exponentials_of_floats<Port>(row, row, count, scale);
+  divide_floats<Port>(row, count, Port::sum_of_row(row, count));
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
