@@ -21,9 +21,17 @@ inline constexpr bool has_row_tile = requires(const float* from, float* to) {
   Port::template row_tile<Vectors>(from, from, from, 0, to, 0);
 };
 
+// The initial sums of `Width` columns, as a port's own kernels take them: zeros in memory where
+// there are none.
+template <std::size_t Width>
+TINYATTN_ALWAYS_INLINE constexpr const float* start_in_memory(const Product& p,
+                                                              std::size_t j) noexcept {
+  return is_null(p.start) ? zeros<Width> : p.start + j;
+}
+
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void row_tile(const Product& p, std::size_t j) noexcept {
-  Port::template row_tile<Vectors>(start_of<Port, Vectors * Port::lanes>(p, j), p.a.data,
+  Port::template row_tile<Vectors>(start_in_memory<Vectors * Port::lanes>(p, j), p.a.data,
                                    p.b.at(0, j), p.b.stride, p.out.data + j, p.inner);
 }
 
@@ -136,7 +144,7 @@ template <class Port>
     add_multiples<Port>(p, 1, p.b.stride);
   else if constexpr (requires { Port::dot_products; })
     cover_transposed_row<Port>(p, Port::dot_products, [&](std::size_t j) TINYATTN_INLINE_LAMBDA {
-      Port::dots(start_of<Port, Port::dot_products>(p, j), p.a.data, p.b.at(j, 0), p.b.stride,
+      Port::dots(start_in_memory<Port::dot_products>(p, j), p.a.data, p.b.at(j, 0), p.b.stride,
                  p.out.data + j, p.inner);
     });
   else if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); })

@@ -12,6 +12,7 @@
 #else
 
 #include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/neon_rows.hpp"
 
 #include <arm_neon.h>
 
@@ -21,7 +22,7 @@
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
-struct neon {
+struct neon : detail::neon_rows {
   using vec = float32x4_t;
   using factor = float32x4_t;
   using one_lane = fpu;
@@ -81,7 +82,13 @@ struct neon {
 #endif
   TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return vmaxq_f32(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
+#if defined(__aarch64__)
     return vbslq_f32(vcltq_f32(a, b), less, otherwise);
+#else
+    uint32x4_t is_less;  // GCC 12 would compare lane by lane, since NEON flushes what is subnormal
+    asm("vcgt.f32 %q0, %q1, %q2" : "=w"(is_less) : "w"(b), "w"(a));
+    return vbslq_f32(is_less, less, otherwise);
+#endif
   }
   TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
