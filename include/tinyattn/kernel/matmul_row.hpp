@@ -51,6 +51,33 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row_with_overlap(const Product& p,
     cover_row<Port, 1>(p, 0);
 }
 
+// One tile of `vectors` vectors from column j on, at most `Most`.
+template <class Port, std::size_t Most>
+TINYATTN_ALWAYS_INLINE constexpr void wide_tile(const Product& p, std::size_t j,
+                                                std::size_t vectors) noexcept {
+  if constexpr (Most > 1)
+    if (vectors < Most) return wide_tile<Port, Most - 1>(p, j, vectors);
+  tile<Port, 1, Most, TileKind{false}>(
+      start_of<Port, Most * Port::lanes>(p, j), p.a, p.b.from(0, j), p.out.from(0, j), p.inner,
+      smaller(Most * Port::lanes, p.cols - j) - (Most - 1) * Port::lanes);
+}
+
+// The whole row in as few tiles as there are registers for, of nearly one width: each reads b from
+// one end to the other, and a narrow one would take as many steps.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void cover_row_evenly(const Product& p) noexcept {
+  constexpr std::size_t most = 12;
+  const std::size_t vectors = padded<Port>(p.cols) / Port::lanes,
+                    tiles = (vectors + most - 1) / most;
+  std::size_t left = vectors, j = 0;
+  for (std::size_t t = tiles; t != 0; --t) {
+    const std::size_t width = (left + t - 1) / t;
+    wide_tile<Port, most>(p, j, width);
+    j += width * Port::lanes;
+    left -= width;
+  }
+}
+
 // Where an fma is a function of integers: out += a[k] * row k of b, one after the other, so that
 // each factor is taken apart once. Column j of row k lies at b[k * next_row + j * next].
 template <class Port>
@@ -75,6 +102,8 @@ template <class Port>
     cover_row_with_overlap<Port, Port::row_vectors>(p, 0);
   else if constexpr (Port::flash_is_dear)
     cover_row<Port, Port::tile_vectors>(p, 0);
+  else if constexpr (Port::lanes >= 8)
+    cover_row_evenly<Port>(p);
   else
     cover_columns<Port, std::bit_floor(Port::registers * 3 / 4), 1, false>(p, 0);
 }

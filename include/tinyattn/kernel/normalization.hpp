@@ -5,6 +5,7 @@
 
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/tile.hpp"
+#include "tinyattn/port/square_root.hpp"
 
 #include <cstddef>
 
@@ -26,7 +27,7 @@ template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float inverse_deviation(float sum, std::size_t dim,
                                                          float epsilon) noexcept {
   const float inverse_dim = 1.0f / static_cast<float>(dim);
-  return 1.0f / sqrt(Port::one_lane::fma(sum, inverse_dim, epsilon));
+  return 1.0f / port::detail::square_root(Port::one_lane::fma(sum, inverse_dim, epsilon));
 }
 
 // (x - mean) / sqrt(variance + epsilon) * weight + bias: Ba et al., "Layer Normalization", 2016,

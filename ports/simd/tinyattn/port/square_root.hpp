@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// The square root of a float, correctly rounded: an instruction, or in integers where there is none
+// and where it is the compiler that computes.
+#pragma once
+
+#include "tinyattn/port/sqrt_in_integers.hpp"
+
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+
+TINYATTN_ALWAYS_INLINE constexpr float square_root(float x) noexcept {
+  if (__builtin_is_constant_evaluated()) return sqrt_in_integers(x);
+#if defined(__AVX__)
+  asm("vsqrtss {%0, %0, %0|%0, %0, %0}" : "+x"(x));
+#elif defined(__SSE__)
+  asm("sqrtss {%0, %0|%0, %0}" : "+x"(x));
+#elif defined(__aarch64__)
+  asm("fsqrt %s0, %s0" : "+w"(x));
+#elif defined(__ARM_FP) && (__ARM_FP & 4)
+  asm("vsqrt.f32 %0, %0" : "+t"(x));
+#elif defined(__riscv_flen)
+  asm("fsqrt.s %0, %0" : "+f"(x));
+#else
+  x = sqrt_in_integers(x);
+#endif
+  return x;
+}
+
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
