@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 using namespace tinyattn::compiled;
 
@@ -36,6 +37,14 @@ bool is_matrix(std::size_t rows, std::size_t cols) noexcept {
   return rows != 0 && cols != 0 && rows <= most / cols;
 }
 
+// C may have put any number into an enumeration: which one, without a look at it as such.
+template <class Enumeration>
+bool is_known(const Enumeration& value, Enumeration last) noexcept {
+  std::underlying_type_t<Enumeration> number;
+  __builtin_memcpy(&number, &value, sizeof(number));
+  return static_cast<unsigned>(number) <= static_cast<unsigned>(last);
+}
+
 bool makes_sense(const tinyattn_norm& norm) noexcept {
   return norm.weight != nullptr && norm.epsilon >= 0.0f;
 }
@@ -56,13 +65,12 @@ bool have_sense(const tinyattn_decoder& d) noexcept {
 }
 
 bool makes_sense(const tinyattn_decoder& d) noexcept {
-  const bool turns = d.rotary != TINYATTN_NO_ROTARY;
   if (!have_sense(d) || !are_there(d.token_embedding, d.blocks)) return false;
-  if (static_cast<unsigned>(d.activation) > TINYATTN_SILU ||
-      static_cast<unsigned>(d.rotary) > TINYATTN_HALVES)
-    return false;
+  if (!is_known(d.activation, TINYATTN_SILU) || !is_known(d.rotary, TINYATTN_HALVES)) return false;
+  const bool turns = d.rotary != TINYATTN_NO_ROTARY;
   if (turns && (d.d_model / d.num_heads % 2 != 0 || !are_there(d.cosines, d.sines))) return false;
   if (d.final_norm.weight != nullptr && !makes_sense(d.final_norm)) return false;
+  if (d.head.weight == nullptr && d.head.bias != nullptr) return false;
   for (std::size_t i = 0; i < d.num_layers; ++i)
     if (!makes_sense(d.blocks[i])) return false;
   return true;
@@ -76,8 +84,8 @@ std::size_t kv_width(const tinyattn_decoder& d) noexcept {
 
 tinyattn_status tinyattn_activate(tinyattn_activation activation, size_t count, const float* x,
                                   float* out) {
-  const bool is_known = static_cast<unsigned>(activation) <= TINYATTN_SILU;
-  if (!is_known || !is_matrix(1, count) || !are_there(x, out)) return TINYATTN_BAD_ARGUMENT;
+  if (!is_known(activation, TINYATTN_SILU) || !is_matrix(1, count) || !are_there(x, out))
+    return TINYATTN_BAD_ARGUMENT;
   operations().activate(activation, count, x, out);
   return TINYATTN_OK;
 }

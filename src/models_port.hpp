@@ -65,6 +65,22 @@ TINYATTN_ALWAYS_INLINE DecoderBlock block_of(const tinyattn_decoder& decoder,
           decoder.norm_first};
 }
 
+// The arrays that the header's macros size hold what the kernels take.
+consteval bool sizes_suffice() noexcept {
+  for (const std::size_t d_model : {1u, 8u, 24u, 65u})
+    for (const std::size_t d_hidden : {1u, 17u, 96u, 300u})
+      for (const std::size_t context_length : {1u, 5u, 16u, 33u, 1025u}) {
+        const std::size_t block =
+            kernel::cached_block_scratch(1, d_model, d_hidden, true, context_length);
+        if (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) < d_model + block ||
+            TINYATTN_DECODER_CACHE(1, d_model, context_length) <
+                kernel::cache_floats(d_model, context_length))
+          return false;
+      }
+  return true;
+}
+static_assert(sizes_suffice());
+
 // One token after the other through all blocks, then the logits of the last.
 inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noexcept {
   const std::size_t d_model = decoder.d_model, context_length = decoder.context_length;

@@ -53,7 +53,8 @@ typedef struct tinyattn_philox {
   uint64_t seed, stream;
 } tinyattn_philox;
 
-/* *token = one drawn from logits [count], which are overwritten: tinyattn::sample. */
+/* *token = one drawn from logits [count], which are overwritten: tinyattn::sample; count <= 65536.
+ */
 TINYATTN_API tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count,
                                              float* logits, tinyattn_philox* generator,
                                              uint16_t* token);
@@ -78,7 +79,8 @@ typedef enum tinyattn_rotary {
   TINYATTN_HALVES
 } tinyattn_rotary;
 
-/* A decoder shaped like GPT-2 or Llama: LanguageModel of the C++ headers. */
+/* A decoder shaped like GPT-2 or Llama: LanguageModel of the C++ headers. One that contradicts this
+ * description, or lacks a weight that it needs, is a TINYATTN_BAD_ARGUMENT. */
 typedef struct tinyattn_decoder {
   size_t vocabulary; /* at most 65536 */
   size_t context_length;
@@ -93,11 +95,12 @@ typedef struct tinyattn_decoder {
   const float* position_embedding; /* [context_length, d_model], or null */
   tinyattn_rotary rotary;
   const float* cosines;         /* [context_length, d_model / num_heads / 2]: of position p and */
-  const float* sines;           /*   pair i, cos and sin of p / base^(2 i / head_dim) */
+  const float* sines;           /*   pair i, cos and sin of p / base^(2 i / head_dim). Heads that
+                                 *   turn have an even number of features */
   const tinyattn_block* blocks; /* [num_layers] */
   tinyattn_norm final_norm;     /* without a weight there is none */
   tinyattn_linear head;         /* [d_model, vocabulary]; without a weight it is tied to
-                                 *   token_embedding */
+                                 *   token_embedding, and has no bias */
 } tinyattn_decoder;
 
 /* Floats of the cache, and of the scratch of a call: for static arrays; and by functions, which
@@ -119,7 +122,8 @@ TINYATTN_API size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder);
  *   scratch  [tinyattn_decoder_scratch(decoder)]
  *
  * The same bits however a text is divided. If there are more tokens than context_length, or one is
- * unknown, nothing is written; for no tokens neither. */
+ * unknown, nothing is written; for no tokens neither. A prompt may be given at once; its tokens are
+ * read one after the other. */
 TINYATTN_API tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,
                                                       const uint16_t* tokens, size_t num_tokens,
                                                       float* cache, float* logits, float* scratch);

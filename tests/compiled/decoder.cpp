@@ -5,8 +5,10 @@
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/tinyattn_models.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 using namespace tinyattn;
@@ -122,30 +124,67 @@ void computes_the_same(Check& check) {
 // After an error nothing is written.
 void refuses(Check& check) {
   static const Described<llama> both;
-  std::vector<float> cache(tinyattn_decoder_cache(&both.decoder)), scratch(tinyattn_decoder_scratch(&both.decoder));
+  const std::vector<float> untouched(tinyattn_decoder_cache(&both.decoder), 5.0f);
+  std::vector<float> cache = untouched, scratch(tinyattn_decoder_scratch(&both.decoder));
   Vector<float, 19> logits = full<float, 19>(5.0f);
   const uint16_t known[] = {1, 2}, unknown[] = {1, 19};
-  const auto forward = [&](const tinyattn_decoder& decoder, std::size_t past, const uint16_t* tokens, std::size_t count) {
-    return tinyattn_decoder_forward(&decoder, past, tokens, count, cache.data(), logits.data(), scratch.data());
+  const auto forward = [&](const tinyattn_decoder* decoder, std::size_t past, const uint16_t* tokens, std::size_t count) {
+    return tinyattn_decoder_forward(decoder, past, tokens, count, cache.data(), logits.data(), scratch.data());
   };
-  check.that(forward(both.decoder, 19, known, 2) == TINYATTN_TOO_MANY_TOKENS);
-  check.that(forward(both.decoder, 21, known, 0) == TINYATTN_TOO_MANY_TOKENS);
-  check.that(forward(both.decoder, 0, unknown, 2) == TINYATTN_UNKNOWN_TOKEN);
-  check.that(forward(both.decoder, 0, nullptr, 2) == TINYATTN_BAD_ARGUMENT);
-  check.that(forward(both.decoder, 0, nullptr, 0) == TINYATTN_OK);
+  check.that(forward(&both.decoder, 19, known, 2) == TINYATTN_TOO_MANY_TOKENS);
+  check.that(forward(&both.decoder, 21, known, 0) == TINYATTN_TOO_MANY_TOKENS);
+  check.that(forward(&both.decoder, 0, unknown, 2) == TINYATTN_UNKNOWN_TOKEN);
+  check.that(forward(&both.decoder, 0, nullptr, 2) == TINYATTN_BAD_ARGUMENT);
+  check.that(forward(&both.decoder, 0, nullptr, 0) == TINYATTN_OK);
+  check.that(forward(nullptr, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
+  tinyattn_block blocks[3];
   const auto is_refused = [&](auto change) {
     tinyattn_decoder decoder = both.decoder;
+    std::copy(both.blocks.begin(), both.blocks.end(), blocks);
+    decoder.blocks = blocks;
     change(decoder);
-    check.that(forward(decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
+    check.that(forward(&decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
   };
-  is_refused([](auto& d) { d.num_kv_heads = 3; });
-  is_refused([](auto& d) { d.num_heads = 0; });
-  is_refused([](auto& d) { d.d_model = static_cast<std::size_t>(-1); });
-  is_refused([](auto& d) { d.num_layers = static_cast<std::size_t>(-1) / 4; });
-  is_refused([](auto& d) { d.cosines = nullptr; });
+  // Sizes: there is no cache and no scratch for them either.
+  const auto has_no_size = [&](auto change) {
+    is_refused(change);
+    tinyattn_decoder decoder = both.decoder;
+    change(decoder);
+    check.that(tinyattn_decoder_cache(&decoder) == 0 && tinyattn_decoder_scratch(&decoder) == 0);
+  };
+  constexpr std::size_t largest = static_cast<std::size_t>(-1);
+  has_no_size([](auto& d) { d.num_heads = 0; });
+  has_no_size([](auto& d) { d.num_heads = 3; });
+  has_no_size([](auto& d) { d.num_kv_heads = 0; });
+  has_no_size([](auto& d) { d.num_kv_heads = 3; });
+  has_no_size([](auto& d) { d.d_model = 0; });
+  has_no_size([](auto& d) { d.d_model = largest; });
+  has_no_size([](auto& d) { d.d_hidden = 0; });
+  has_no_size([](auto& d) { d.d_hidden = largest / 16; });
+  has_no_size([](auto& d) { d.context_length = 0; });
+  has_no_size([](auto& d) { d.context_length = largest; });
+  has_no_size([](auto& d) { d.num_layers = 0; });
+  has_no_size([](auto& d) { d.num_layers = largest / 4; });
+  has_no_size([](auto& d) { d.vocabulary = 0; });
+  has_no_size([](auto& d) { d.vocabulary = 65537; });
+  check.that(tinyattn_decoder_cache(nullptr) == 0 && tinyattn_decoder_scratch(nullptr) == 0);
+  // What is missing, unknown or contradicts itself.
+  is_refused([](auto& d) { d.token_embedding = nullptr; });
   is_refused([](auto& d) { d.blocks = nullptr; });
-  is_refused([](auto& d) { d.vocabulary = 65537; });
+  is_refused([](auto& d) { d.cosines = nullptr; });
+  is_refused([](auto& d) { d.sines = nullptr; });
+  is_refused([](auto& d) { d.num_heads = d.num_kv_heads = 16; });  // heads of one feature do not turn
+  is_refused([](auto& d) { d.activation = static_cast<tinyattn_activation>(hidden(4)); });
+  is_refused([](auto& d) { d.rotary = static_cast<tinyattn_rotary>(hidden(3)); });
+  is_refused([](auto& d) { d.final_norm = {d.token_embedding, nullptr, -1.0f}; });
+  is_refused([](auto& d) { d.head = {nullptr, d.token_embedding}; });
+  is_refused([&](auto&) { blocks[2].attention_norm.weight = nullptr; });
+  is_refused([&](auto&) { blocks[2].feed_forward_norm.epsilon = std::numeric_limits<float>::quiet_NaN(); });
+  for (const auto weight :
+       {&tinyattn_block::query, &tinyattn_block::key, &tinyattn_block::value, &tinyattn_block::up, &tinyattn_block::down})
+    is_refused([&](auto&) { (blocks[1].*weight).weight = nullptr; });
   check.same_bits(logits, full<float, 19>(5.0f));
+  check.that(cache == untouched);
 }
 
 void draws_the_same(Check& check) {
@@ -175,9 +214,46 @@ void parts_compute_the_same(Check& check) {
   const tinyattn_norm in_c = described(kernel::norm_of(norm));
   check.that(tinyattn_normalize(&in_c, 3, 21, x.data(), out.data()) == TINYATTN_OK);
   check.same_bits(out, norm(x));
+  RmsNorm<21> without_bias{norm.weight};
+  const tinyattn_norm rms_in_c = described(kernel::norm_of(without_bias));
+  check.that(tinyattn_normalize(&rms_in_c, 3, 21, x.data(), out.data()) == TINYATTN_OK);
+  check.same_bits(out, without_bias(x));
   check.that(tinyattn_activate(TINYATTN_GELU, x.size(), x.data(), out.data()) == TINYATTN_OK);
   check.same_bits(out, gelu(x));
-  check.that(tinyattn_activate(static_cast<tinyattn_activation>(hidden(4)), 1, x.data(), out.data()) == TINYATTN_BAD_ARGUMENT);
+}
+
+void parts_refuse(Check& check) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  static float many[65537] = {};
+  static const auto untouched = full<float, 4>(5.0f);
+  Vector<float, 4> out = untouched;
+  const float x[4] = {};
+  const tinyattn_norm norm = {x, nullptr, 1.0f}, no_weight = {nullptr, nullptr, 1.0f}, below_zero = {x, nullptr, -1.0f};
+  for (const auto* wrong : {&no_weight, &below_zero, static_cast<const tinyattn_norm*>(nullptr)})
+    check.that(tinyattn_normalize(wrong, 1, 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_normalize(&norm, 0, 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_normalize(&norm, 1, 4, nullptr, out.data()) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_activate(static_cast<tinyattn_activation>(hidden(4)), 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_activate(TINYATTN_RELU, 0, x, out.data()) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_activate(TINYATTN_RELU, 4, nullptr, out.data()) == TINYATTN_BAD_ARGUMENT);
+  uint16_t token = 9;
+  tinyattn_philox generator = {5, 7};
+  const auto is_refused = [&](const tinyattn_sampling* how, std::size_t count, float* logits) {
+    check.that(tinyattn_sample(how, count, logits, &generator, &token) == TINYATTN_BAD_ARGUMENT);
+  };
+  const tinyattn_sampling all = {1.0f, 0, 1.0f}, colder = {-1.0f, 0, 1.0f}, no_temperature = {nan, 0, 1.0f}, no_share = {1.0f, 0, nan};
+  for (const auto* wrong : {&colder, &no_temperature, &no_share, static_cast<const tinyattn_sampling*>(nullptr)})
+    is_refused(wrong, 4, out.data());
+  is_refused(&all, 0, out.data());
+  is_refused(&all, 65537, many);
+  is_refused(&all, 4, nullptr);
+  check.that(tinyattn_sample(&all, 4, out.data(), nullptr, &token) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_argmax(0, x, &token) == TINYATTN_BAD_ARGUMENT && tinyattn_argmax(65537, many, &token) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_argmax(4, nullptr, &token) == TINYATTN_BAD_ARGUMENT && tinyattn_argmax(4, x, nullptr) == TINYATTN_BAD_ARGUMENT);
+  check.that(token == 9 && generator.stream == 7);
+  check.same_bits(out, untouched);
+  many[65535] = 1.0f;
+  check.that(tinyattn_argmax(65536, many, &token) == TINYATTN_OK && token == 65535);
 }
 
 constexpr Test tests[] = {
@@ -186,6 +262,7 @@ constexpr Test tests[] = {
     at_run_time("what makes no sense is refused, and nothing is written", refuses),
     at_run_time("tokens are drawn as sample draws them", draws_the_same),
     at_run_time("norms and activations", parts_compute_the_same),
+    at_run_time("parts refuse what makes no sense", parts_refuse),
 };
 
 }  // namespace
