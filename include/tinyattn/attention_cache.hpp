@@ -33,16 +33,19 @@ struct KeyValueCache {
                 "a layer that is not causal has no cache: its first tokens see the later ones");
 
   static constexpr std::size_t kv_width = kv_heads<config> * head_dim<config>;
+  static constexpr std::size_t floats(std::size_t rows) noexcept {
+    return kernel::cached_scratch(rows, config.d_out, config.context_length);
+  }
   static constexpr std::size_t rows_at_once =
-      kernel::cached_rows(config.d_in < config.d_out ? config.d_out : config.d_in, config.d_out,
-                          TINYATTN_PADDED(config.context_length));
+      kernel::cached_rows(config.d_in < config.d_out ? config.d_out : config.d_in, floats);
 
   static_assert(kernel::fits_in_memory(kv_width, config.context_length),
                 "a cache has more bytes than this target can address");
 
-  // All the scratch of a call with a cache. What it holds between calls means nothing.
+  // All the scratch of a call with a cache: a few rows, one of them as long as the context. What it
+  // holds between calls means nothing.
   struct Workspace {
-    float scratch[kernel::cached_scratch(rows_at_once, config.d_out, config.context_length)];
+    float scratch[floats(rows_at_once)];
   };
 
   using AttentionWorkspace = Workspace;  // a block's cache has another Workspace

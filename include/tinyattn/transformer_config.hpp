@@ -74,12 +74,8 @@ struct CachedWorkspace {
     return rows * Features * d_model +
            kernel::cached_block_scratch(rows, d_model, d_hidden, is_gated, context_length);
   }
-  static constexpr std::size_t rows() noexcept {
-    std::size_t rows = 4;
-    while (rows > 1 && floats(rows) > 8 * kernel::larger(d_model, d_hidden)) --rows;
-    return rows;
-  }
-  static constexpr std::size_t rows_at_once = rows();
+  static constexpr std::size_t rows_at_once =
+      kernel::cached_rows(kernel::larger(d_model, d_hidden), floats);
 
   float scratch[floats(rows_at_once)];
 

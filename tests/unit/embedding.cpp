@@ -5,6 +5,7 @@
 
 #if __STDC_HOSTED__
 #include <cmath>
+#include <utility>
 #endif
 
 #include "plain.hpp"
@@ -28,10 +29,10 @@ void check_nearest(Check& check, float actual, long double truth) {
   check.that(truth >= half_way_to(-2.0f) - slack && truth <= half_way_to(2.0f) + slack);
 }
 
-// The table, a constant, and its columns as this machine computes them.
+// The table of constant columns, and the columns as this machine computes them.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 void check_waves(Check& check) {
-  const auto& table = detail::waves<Positions, Dim, Base>;
+  auto table = detail::waves_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{});
   for (std::size_t i = 0; i < Dim / 2; ++i) {
     const double power = detail::logarithm(hidden(static_cast<double>(Base))) * static_cast<double>(2 * i) / Dim;
     const auto column = detail::wave<Positions>(detail::exponential_of_minus(power));
@@ -85,6 +86,7 @@ constexpr Test tests[] = {
     at_run_time("sinusoidal positions are the nearest floats",
                 [](Check& check) {
                   static constexpr auto table = sinusoidal_positions<70, 7>();
+                  check.same_bits(detail::make_sinusoidal_positions<70, 7>(), table);  // as this machine arranges them
                   for (std::size_t p = 0; p < 70; ++p) {
                     for (std::size_t j = 0; j < 7; ++j) {
                       const long double angle = static_cast<long double>(p) * std::pow(10000.0L, -static_cast<long double>(j / 2 * 2) / 7);

@@ -37,8 +37,8 @@ constexpr void add_features(std::size_t rows, std::size_t dim, Input a, Input b,
 // x += part(norm(x)), or x = norm(x + part(x)). part(from, to) may have both in one place;
 // `part_of` has room for as many rows as x.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void with_residual(const Norm& norm, bool norm_first,
-                                                    std::size_t rows, Output x, Output part_of,
+TINYATTN_ALWAYS_INLINE constexpr void with_residual(Norm norm, bool norm_first, std::size_t rows,
+                                                    Output x, Output part_of,
                                                     const auto& part) noexcept {
   if (norm_first) {
     normalize_features<Port>(norm, rows, x, part_of);

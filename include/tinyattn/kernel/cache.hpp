@@ -46,12 +46,11 @@ TINYATTN_ALWAYS_INLINE constexpr CachedScratch cached_parts(float* scratch, std:
   return {rows, {scratch + row_size, d_out}, {scratch, row_size}};
 }
 
-// How many tokens a call with a cache takes at a time: as many as fit into eight rows of the widest
-// layer, but one at least and four at most. Each takes `per_row` floats, and all together `shared`.
-constexpr std::size_t cached_rows(std::size_t widest, std::size_t per_row,
-                                  std::size_t shared) noexcept {
+// How many tokens a call with a cache takes at a time, if so many need floats_of(rows) of scratch:
+// as many as fit into eight rows of the widest layer, but one at least and four at most.
+constexpr std::size_t cached_rows(std::size_t widest, const auto& floats_of) noexcept {
   std::size_t rows = 4;
-  while (rows > 1 && rows * per_row + shared > 8 * widest) --rows;
+  while (rows > 1 && floats_of(rows) > 8 * widest) --rows;
   return rows;
 }
 

@@ -50,8 +50,9 @@ template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void rotate(const Layer&, std::size_t, std::size_t, std::size_t,
                                              Output) noexcept {}
 template <class Port>
-constexpr void rotate(const GroupedLayer& layer, std::size_t rows, std::size_t columns,
-                      std::size_t position, Output x) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void rotate(const GroupedLayer& layer, std::size_t rows,
+                                             std::size_t columns, std::size_t position,
+                                             Output x) noexcept {
   rotate<Port>(layer.rotation, rows, columns / layer.head_dim, layer.head_dim, position, x);
 }
 

@@ -33,7 +33,7 @@ TINYATTN_ALWAYS_INLINE constexpr float inverse_deviation(float sum, std::size_t 
 // (x - mean) / sqrt(variance + epsilon) * weight + bias: Ba et al., "Layer Normalization", 2016,
 // as torch.nn.LayerNorm. `out` may be x.
 template <class Port>
-[[gnu::noinline]] constexpr void layer_norm(const Norm& norm, const float* x, float* out) noexcept {
+[[gnu::noinline]] constexpr void layer_norm(Norm norm, const float* x, float* out) noexcept {
   const std::size_t dim = norm.dim;
   const float mean = Port::one_lane::mul(sum_of_row<Port>(x, dim), 1.0f / static_cast<float>(dim));
   const auto shift = Port::factor_of(-mean);
@@ -50,7 +50,7 @@ template <class Port>
 // x / sqrt(mean of squares + epsilon) * weight: Zhang and Sennrich, "Root Mean Square Layer
 // Normalization", 2019, as Llama. `out` may be x.
 template <class Port>
-[[gnu::noinline]] constexpr void rms_norm(const Norm& norm, const float* x, float* out) noexcept {
+[[gnu::noinline]] constexpr void rms_norm(Norm norm, const float* x, float* out) noexcept {
   const float squares = sum_of_squares<Port>(x, norm.dim);
   const auto scale = Port::factor_of(inverse_deviation<Port>(squares, norm.dim, norm.epsilon));
   for_each_vector<Port>(norm.dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
@@ -60,8 +60,8 @@ template <class Port>
 
 // Row by row.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void normalize_features(const Norm& norm, std::size_t rows,
-                                                         Input x, Output out) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void normalize_features(Norm norm, std::size_t rows, Input x,
+                                                         Output out) noexcept {
   for (std::size_t i = 0; i < rows; ++i)
     if (is_null(norm.bias))
       rms_norm<Port>(norm, x.at(i, 0), out.at(i, 0));

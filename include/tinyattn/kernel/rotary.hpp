@@ -37,8 +37,8 @@ TINYATTN_ALWAYS_INLINE constexpr void turn(float& a, float& b, float cosine, flo
 
 // Turns all heads of `rows` rows, of which the first stands at `position`.
 template <class Port>
-constexpr void rotate(const Rotation& rotation, std::size_t rows, std::size_t heads,
-                      std::size_t head_dim, std::size_t position, Output x) noexcept {
+constexpr void rotate(Rotation rotation, std::size_t rows, std::size_t heads, std::size_t head_dim,
+                      std::size_t position, Output x) noexcept {
   if (is_null(rotation.cosines)) return;
   const std::size_t pairs = head_dim / 2;
   for (std::size_t r = 0; r < rows; ++r) {
