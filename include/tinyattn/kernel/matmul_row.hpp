@@ -166,20 +166,29 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_by_squares(const Product& p) noexcep
   });
 }
 
+// Whether a square of b can be transposed in registers.
+template <class Port>
+concept has_squares = requires(typename Port::vec v) {
+  Port::zip(v, v, v, v);
+};
+
 // out = start + a . b transposed for a product of one row; `start` may not be `out`.
 template <class Port>
 [[gnu::noinline]] constexpr void matmul_transposed_row(const Product& p) noexcept {
-  if constexpr (adds_multiples<Port>)
+  if constexpr (adds_multiples<Port>) {
     add_multiples<Port>(p, 1, p.b.stride);
-  else if constexpr (requires { Port::dot_products; })
+  } else if constexpr (requires { Port::dot_products; }) {
+    if constexpr (has_squares<Port>)
+      if (p.cols < Port::dot_products) return cover_by_squares<Port, 1>(p);
     cover_transposed_row<Port>(p, Port::dot_products, [&](std::size_t j) TINYATTN_INLINE_LAMBDA {
       Port::dots(start_in_memory<Port::dot_products>(p, j), p.a.data, p.b.at(j, 0), p.b.stride,
                  p.out.data + j, p.inner);
     });
-  else if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); })
+  } else if constexpr (has_squares<Port>) {
     p.cols < 2 * Port::lanes ? cover_by_squares<Port, 1>(p) : cover_by_squares<Port, 2>(p);
-  else
+  } else {
     matmul_transposed<Port>(p);
+  }
 }
 
 // out = start + a . b for any number of rows: one, or as matmul takes them.

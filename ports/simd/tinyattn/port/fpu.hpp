@@ -16,7 +16,7 @@
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
-struct fpu : scalar, detail::fpu_rows {
+struct fpu : scalar, fpu_rows {
   using one_lane = fpu;
   static constexpr std::size_t registers = 32;
   static constexpr std::size_t tile_vectors = 6;

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 struct fpu_rows {
 #if defined(__arm__) && defined(__OPTIMIZE__)
@@ -156,4 +156,4 @@ struct fpu_rows {
 #endif
 };
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE

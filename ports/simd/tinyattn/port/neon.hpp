@@ -22,7 +22,7 @@
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
-struct neon : detail::neon_rows {
+struct neon : neon_rows {
   using vec = float32x4_t;
   using factor = float32x4_t;
   using one_lane = fpu;
@@ -79,16 +79,20 @@ struct neon : detail::neon_rows {
     asm("fdiv %0.4s, %0.4s, %1.4s" : "+w"(a) : "w"(b));
     return a;
   }
+#else
+  // Lane by lane, but in place: the first eight vectors have registers of single floats.
+  TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
+    register vec quotients asm("q0") = a;
+    register vec divisors asm("q1") = b;
+    asm("vdiv.f32 s0, s0, s4\n vdiv.f32 s1, s1, s5\n vdiv.f32 s2, s2, s6\n vdiv.f32 s3, s3, s7"
+        : "+w"(quotients)
+        : "w"(divisors));
+    return quotients;
+  }
 #endif
   TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return vmaxq_f32(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
-#if defined(__aarch64__)
-    return vbslq_f32(vcltq_f32(a, b), less, otherwise);
-#else
-    uint32x4_t is_less;  // GCC 12 would compare lane by lane, since NEON flushes what is subnormal
-    asm("vcgt.f32 %q0, %q1, %q2" : "=w"(is_less) : "w"(b), "w"(a));
-    return vbslq_f32(is_less, less, otherwise);
-#endif
+    return vbslq_f32(is_less(a, b), less, otherwise);
   }
   TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
@@ -172,6 +176,16 @@ struct neon : detail::neon_rows {
   }
 
  private:
+  TINYATTN_ALWAYS_INLINE static uint32x4_t is_less(vec a, vec b) noexcept {
+#if defined(__aarch64__) || defined(__clang__)
+    return vcltq_f32(a, b);
+#else
+    uint32x4_t mask;  // GCC would compare lane by lane, since vectors flush what is subnormal
+    asm("vcgt.f32 %q0, %q1, %q2" : "=w"(mask) : "w"(b), "w"(a));
+    return mask;
+#endif
+  }
+
   // A loop that tests at its end. GCC makes none of a `for` at -Os. It counts with 32 bits, enough
   // for rows of 2^34 floats: where a difference of sizes could wrap, GCC 12 warns that so many
   // steps of 64 bits move a pointer out of memory.

@@ -1,120 +1,126 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of one row for NEON. On ARMv7 compilers load a vector at a time and spread a factor by
-// two instructions; on AArch64 they need no help.
+// Products of one row for `neon`, in assembly: its loads move on by a register or, on ARMv7, read
+// six vectors or spread a factor. No intrinsic reaches these.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
 
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
-struct neon_rows {
-#if defined(__arm__)
 // clang-format off
-#define TINYATTN_LOAD_FACTOR(a) "vld1.32 {d24[], d25[]}, [%[" a "]]!\n"
-#define TINYATTN_LOAD_LOW "vldm %[b]!, {d16-d23}\n"
-#define TINYATTN_LOAD_LAST "vldm %[b], {d16-d23}\n add %[b], %[step]\n"
-#define TINYATTN_ADD(q, b) "vfma.f32 q" #q ", q12, q" #b "\n"
-#define TINYATTN_ADD_LOW                                                                          \
-  TINYATTN_ADD(0, 8) TINYATTN_ADD(1, 9) TINYATTN_ADD(2, 10) TINYATTN_ADD(3, 11)
-#define TINYATTN_ADD_HIGH                                                                         \
-  TINYATTN_ADD(4, 8) TINYATTN_ADD(5, 9) TINYATTN_ADD(6, 10) TINYATTN_ADD(7, 11)
-#define TINYATTN_STEP_2                                                                           \
-  TINYATTN_LOAD_FACTOR("a") "vld1.32 {d16-d19}, [%[b]], %[step]\n"                                \
-  TINYATTN_ADD(0, 8) TINYATTN_ADD(1, 9)
-#define TINYATTN_STEP_4 TINYATTN_LOAD_FACTOR("a") TINYATTN_LOAD_LAST TINYATTN_ADD_LOW
-#define TINYATTN_STEP_8                                                                           \
-  TINYATTN_LOAD_FACTOR("a") TINYATTN_LOAD_LOW TINYATTN_ADD_LOW TINYATTN_LOAD_LAST TINYATTN_ADD_HIGH
-#define TINYATTN_ROW(STEP, sums)                                                                  \
-  asm volatile("vldm %[start], {" sums "}\n cmp %[turns], #0\n beq 2f\n"                          \
-               "1: " STEP STEP STEP STEP "subs %[turns], %[turns], #1\n bne 1b\n"                 \
-               "2: cmp %[left], #0\n beq 4f\n"                                                    \
-               "3: " STEP "subs %[left], %[left], #1\n bne 3b\n"                                  \
-               "4: vstm %[out], {" sums "}\n"                                                     \
-               : [a] "+&r"(a), [b] "+&r"(b), [turns] "+&r"(turns), [left] "+&r"(left)             \
-               : [start] "r"(start), [step] "r"(step), [out] "r"(out)                             \
-               : "memory", "cc", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9",      \
-                 "q10", "q11", "q12")
-  // clang-format on
-
+struct neon_rows {
+#if !defined(__aarch64__)
+  // One row of eight, four or two vectors, four steps of k in a turn. Sums stand in q0 to q7, the
+  // last one in q7; a row of b passes through q8 to q13; q15 is the factor. The last load of a row
+  // moves on to the next one.
   static constexpr std::size_t row_vectors = 8;
-  // One row of two, four or eight vectors of sums, which stand in q0 to q7. Four vectors of a row
-  // of b pass through q8 to q11, its factor fills q12.
   template <std::size_t Vectors>
   requires(Vectors == 2 || Vectors == 4 || Vectors == 8) TINYATTN_ALWAYS_INLINE
       static void row_tile(const float* start, const float* a, const float* b, std::size_t b_stride,
                            float* out, std::size_t inner) noexcept {
-    const std::size_t step = (b_stride - (Vectors == 8 ? 16 : 0)) * sizeof(float);
-    std::size_t turns = inner / 4, left = inner % 4;
+    const std::size_t step = (b_stride - 4 * (Vectors - 2)) * sizeof(float);
+#define TINYATTN_STEP(FIRST)                                                                      \
+  "vld1.32 {d30[], d31[]}, [%[a]]!\n" FIRST                                                       \
+  "vld1.32 {d16-d19}, [%[b]], %[step]\n vfma.f32 q6, q8, q15\n vfma.f32 q7, q9, q15\n"
+#define TINYATTN_ROW(sums, FIRST)                                                                 \
+  asm volatile("vldm %[start], {" sums "}\n"                                                      \
+               "ands %[start], %[inner], #3\n beq 2f\n"                                           \
+               "1: " TINYATTN_STEP(FIRST) "subs %[start], %[start], #1\n bne 1b\n"                \
+               "2: lsrs %[inner], %[inner], #2\n beq 4f\n"                                        \
+               "3: " TINYATTN_STEP(FIRST) TINYATTN_STEP(FIRST) TINYATTN_STEP(FIRST)               \
+               TINYATTN_STEP(FIRST) "subs %[inner], %[inner], #1\n bne 3b\n"                      \
+               "4: vstm %[out], {" sums "}\n"                                                     \
+               : [start] "+&r"(start), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner)           \
+               : [step] "r"(step), [out] "r"(out)                                                 \
+               : "memory", "cc", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9",      \
+                 "q10", "q11", "q12", "q13", "q15")
     if constexpr (Vectors == 2)
-      TINYATTN_ROW(TINYATTN_STEP_2, "d0-d3");
+      TINYATTN_ROW("d12-d15", "");
     else if constexpr (Vectors == 4)
-      TINYATTN_ROW(TINYATTN_STEP_4, "d0-d7");
+      TINYATTN_ROW("d8-d15", "vld1.32 {d16-d19}, [%[b]]!\n"
+                             "vfma.f32 q4, q8, q15\n vfma.f32 q5, q9, q15\n");
     else
-      TINYATTN_ROW(TINYATTN_STEP_8, "d0-d15");
-  }
-
+      TINYATTN_ROW("d0-d15", "vldm %[b]!, {d16-d27}\n"
+                             "vfma.f32 q0, q8, q15\n vfma.f32 q1, q9, q15\n"
+                             "vfma.f32 q2, q10, q15\n vfma.f32 q3, q11, q15\n"
+                             "vfma.f32 q4, q12, q15\n vfma.f32 q5, q13, q15\n");
 #undef TINYATTN_ROW
-#undef TINYATTN_STEP_8
-#undef TINYATTN_STEP_4
-#undef TINYATTN_STEP_2
-#undef TINYATTN_ADD_HIGH
-#undef TINYATTN_ADD_LOW
-#undef TINYATTN_ADD
-#undef TINYATTN_LOAD_LAST
-#undef TINYATTN_LOAD_LOW
-#undef TINYATTN_LOAD_FACTOR
+#undef TINYATTN_STEP
+  }
+#endif
 
-  static constexpr std::size_t dot_products = 8;
-  // Eight columns of a transposed product of one row, four terms at a time: four columns make a
-  // square, which is transposed in q8 to q11, and the others in q12 to q15. Sums stand in q0 and
-  // q1, the factors fill q2 and q3.
+  // Sixteen columns of a transposed product of one row, four terms of each in a turn: one load puts
+  // those of a column into one lane of four registers, 0 to 3, and moves on to the next column; the
+  // last one moves back to the first. From register 4 on stand factors, from 16 on sums (on ARMv7
+  // from 8 on).
+  static constexpr std::size_t dot_products = 16;
   TINYATTN_ALWAYS_INLINE static void dots(const float* start, const float* a, const float* b,
                                           std::size_t b_stride, float* out,
                                           std::size_t inner) noexcept {
-    const std::size_t step = b_stride * sizeof(float), back = 8 * step - 4 * sizeof(float),
-                      back_by_one = 8 * step - sizeof(float);
-    std::size_t turns = inner / 4, left = inner % 4;
-    // clang-format off
-#define TINYATTN_LOAD(q) "vld1.32 {" q "}, [%[b]], %[step]\n"
-#define TINYATTN_TRANSPOSE(q0, q1, q2, q3, high0, low2, high1, low3)                              \
-  "vtrn.32 " q0 ", " q1 "\n vtrn.32 " q2 ", " q3 "\n"                                             \
-  "vswp " high0 ", " low2 "\n vswp " high1 ", " low3 "\n"
-#define TINYATTN_ADD(factor, low, high)                                                           \
-  "vfma.f32 q0, " factor ", " low "\n vfma.f32 q1, " factor ", " high "\n"
-  asm volatile(
-      "vld1.32 {d0-d3}, [%[start]]\n cmp %[turns], #0\n beq 2f\n"
-      "1: " TINYATTN_LOAD("d16-d17") TINYATTN_LOAD("d18-d19") TINYATTN_LOAD("d20-d21")
-      TINYATTN_LOAD("d22-d23") TINYATTN_LOAD("d24-d25") TINYATTN_LOAD("d26-d27")
-      TINYATTN_LOAD("d28-d29") TINYATTN_LOAD("d30-d31") "sub %[b], %[b], %[back]\n"
-      TINYATTN_TRANSPOSE("q8", "q9", "q10", "q11", "d17", "d20", "d19", "d22")
-      TINYATTN_TRANSPOSE("q12", "q13", "q14", "q15", "d25", "d28", "d27", "d30")
-      "vld1.32 {d4[], d5[]}, [%[a]]!\n vld1.32 {d6[], d7[]}, [%[a]]!\n"
-      TINYATTN_ADD("q2", "q8", "q12") TINYATTN_ADD("q3", "q9", "q13")
-      "vld1.32 {d4[], d5[]}, [%[a]]!\n vld1.32 {d6[], d7[]}, [%[a]]!\n"
-      TINYATTN_ADD("q2", "q10", "q14") TINYATTN_ADD("q3", "q11", "q15")
-      "subs %[turns], %[turns], #1\n bne 1b\n"
-      "2: cmp %[left], #0\n beq 4f\n"
-      "3: " TINYATTN_LOAD("d16[0]") TINYATTN_LOAD("d16[1]") TINYATTN_LOAD("d17[0]")
-      TINYATTN_LOAD("d17[1]") TINYATTN_LOAD("d24[0]") TINYATTN_LOAD("d24[1]")
-      TINYATTN_LOAD("d25[0]") TINYATTN_LOAD("d25[1]") "sub %[b], %[b], %[back_by_one]\n"
-      "vld1.32 {d4[], d5[]}, [%[a]]!\n" TINYATTN_ADD("q2", "q8", "q12")
-      "subs %[left], %[left], #1\n bne 3b\n"
-      "4: vst1.32 {d0-d3}, [%[out]]\n"
-      : [a] "+&r"(a), [b] "+&r"(b), [turns] "+&r"(turns), [left] "+&r"(left)
-      : [start] "r"(start), [step] "r"(step), [back] "r"(back), [back_by_one] "r"(back_by_one),
-        [out] "r"(out)
-      : "memory", "cc", "q0", "q1", "q2", "q3", "q8", "q9", "q10", "q11", "q12", "q13", "q14",
-        "q15");
-    // clang-format on
-#undef TINYATTN_ADD
-#undef TINYATTN_TRANSPOSE
-#undef TINYATTN_LOAD
-  }
-
+    const std::size_t step = b_stride * sizeof(float);
+    std::size_t back = sizeof(float) - (dot_products - 1) * step;
+#if defined(__aarch64__)
+#define TINYATTN_COLUMNS(DO) DO("v16", "step") DO("v17", "step") DO("v18", "step") DO("v19", "back")
+#define TINYATTN_ONE(sum, last_step)                                                              \
+  "ld1 {v0.s}[0], [%[b]], %[step]\n ld1 {v0.s}[1], [%[b]], %[step]\n"                             \
+  "ld1 {v0.s}[2], [%[b]], %[step]\n ld1 {v0.s}[3], [%[b]], %[" last_step "]\n"                    \
+  "fmla " sum ".4s, v0.4s, v4.s[0]\n"
+#define TINYATTN_FOUR(sum, last_step)                                                             \
+  "ld4 {v0.s - v3.s}[0], [%[b]], %[step]\n ld4 {v0.s - v3.s}[1], [%[b]], %[step]\n"               \
+  "ld4 {v0.s - v3.s}[2], [%[b]], %[step]\n ld4 {v0.s - v3.s}[3], [%[b]], %[" last_step "]\n"      \
+  "fmla " sum ".4s, v0.4s, v4.s[0]\n fmla " sum ".4s, v1.4s, v4.s[1]\n"                           \
+  "fmla " sum ".4s, v2.4s, v4.s[2]\n fmla " sum ".4s, v3.4s, v4.s[3]\n"
+    asm volatile("ld1 {v16.4s - v19.4s}, [%[start]]\n"
+                 "ands %[start], %[inner], #3\n b.eq 2f\n"
+                 "1: ldr s4, [%[a]], #4\n" TINYATTN_COLUMNS(TINYATTN_ONE)
+                 "subs %[start], %[start], #1\n b.ne 1b\n"
+                 "2: lsr %[inner], %[inner], #2\n cbz %[inner], 4f\n"
+                 "add %[back], %[back], #12\n"
+                 "3: ldr q4, [%[a]], #16\n" TINYATTN_COLUMNS(TINYATTN_FOUR)
+                 "subs %[inner], %[inner], #1\n b.ne 3b\n"
+                 "4: st1 {v16.4s - v19.4s}, [%[out]]\n"
+                 : [start] "+&r"(start), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner),
+                   [back] "+&r"(back)
+                 : [step] "r"(step), [out] "r"(out)
+                 : "memory", "cc", "v0", "v1", "v2", "v3", "v4", "v16", "v17", "v18", "v19");
+#else
+#define TINYATTN_COLUMNS(DO) DO("q8", "step") DO("q9", "step") DO("q10", "step") DO("q11", "back")
+#define TINYATTN_ONE(sum, last_step)                                                              \
+  "vld1.32 {d0[0]}, [%[b]], %[step]\n vld1.32 {d0[1]}, [%[b]], %[step]\n"                         \
+  "vld1.32 {d1[0]}, [%[b]], %[step]\n vld1.32 {d1[1]}, [%[b]], %[" last_step "]\n"                \
+  "vfma.f32 " sum ", q0, q4\n"
+#define TINYATTN_FOUR(sum, last_step)                                                             \
+  "vld4.32 {d0[0], d2[0], d4[0], d6[0]}, [%[b]], %[step]\n"                                       \
+  "vld4.32 {d0[1], d2[1], d4[1], d6[1]}, [%[b]], %[step]\n"                                       \
+  "vld4.32 {d1[0], d3[0], d5[0], d7[0]}, [%[b]], %[step]\n"                                       \
+  "vld4.32 {d1[1], d3[1], d5[1], d7[1]}, [%[b]], %[" last_step "]\n"                              \
+  "vfma.f32 " sum ", q0, q4\n vfma.f32 " sum ", q1, q5\n"                                         \
+  "vfma.f32 " sum ", q2, q6\n vfma.f32 " sum ", q3, q7\n"
+    asm volatile("vldm %[start], {d16-d23}\n"
+                 "ands %[start], %[inner], #3\n beq 2f\n"
+                 "1: vld1.32 {d8[], d9[]}, [%[a]]!\n" TINYATTN_COLUMNS(TINYATTN_ONE)
+                 "subs %[start], %[start], #1\n bne 1b\n"
+                 "2: lsrs %[inner], %[inner], #2\n beq 4f\n"
+                 "add %[back], %[back], #12\n"
+                 "3: vld1.32 {d8[], d9[]}, [%[a]]!\n vld1.32 {d10[], d11[]}, [%[a]]!\n"
+                 "vld1.32 {d12[], d13[]}, [%[a]]!\n vld1.32 {d14[], d15[]}, [%[a]]!\n"
+                 TINYATTN_COLUMNS(TINYATTN_FOUR)
+                 "subs %[inner], %[inner], #1\n bne 3b\n"
+                 "4: vstm %[out], {d16-d23}\n"
+                 : [start] "+&r"(start), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner),
+                   [back] "+&r"(back)
+                 : [step] "r"(step), [out] "r"(out)
+                 : "memory", "cc", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9",
+                   "q10", "q11");
 #endif
+#undef TINYATTN_FOUR
+#undef TINYATTN_ONE
+#undef TINYATTN_COLUMNS
+  }
 };
+// clang-format on
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
