@@ -115,6 +115,16 @@ constexpr float last_of_ones() {
 }
 static_assert(last_of_ones() == 1.0f);
 
+// Of a block with a cache, whatever its sizes.
+constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t d_hidden, std::size_t context_length) {
+  const std::size_t widest = kernel::larger(d_model, d_hidden);
+  const auto floats = [&](std::size_t rows) { return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length); };
+  const std::size_t rows = kernel::cached_rows(widest, floats);
+  check.that(rows >= 1 && rows <= 4);
+  check.that(rows == 1 || floats(rows) <= 8 * widest);
+  check.that(rows == 4 || floats(rows + 1) > 8 * widest);
+}
+
 constexpr Test tests[] = {
     at_run_time("norm first or last, gated, no output projection, heads that share keys: every form of a call",
                 [](Check& check) {
@@ -142,6 +152,13 @@ constexpr Test tests[] = {
                   check_cached<WithoutNorm>(check);
                   check_cached<Single>(check);
                 }),
+    everywhere("a call with a cache takes as many tokens at a time as fit into eight rows, one at least and four at most",
+               [](Check& check) {
+                 for (const std::size_t context_length : {std::size_t{6}, std::size_t{64}, std::size_t{1024}}) {
+                   check_rows_at_once(check, 64, 172, hidden(context_length));
+                   check_rows_at_once(check, 64, 32, hidden(context_length));
+                 }
+               }),
     everywhere("an encoder, in the compiler; a mask hides keys from all blocks, and a NaN behind it does not leak",
                [](Check& check) {
                  const auto encoder = made<Encoder>(4);

@@ -11,6 +11,7 @@
 #else
 
 #include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/helium_rows.hpp"
 
 #include <arm_mve.h>
 
@@ -19,7 +20,7 @@
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
-struct helium {
+struct helium : helium_rows {
   using vec = float32x4_t;
   using factor = float;
   using one_lane = fpu;
@@ -91,6 +92,15 @@ struct helium {
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(vmulq_f32(a, b)); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
     return vaddq_f32(rounded(a), rounded(b));
+  }
+  // Lane by lane, but in place: vectors share their registers with single floats.
+  TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
+    register vec quotients asm("q0") = a;
+    register vec divisors asm("q1") = b;
+    asm("vdiv.f32 s0, s0, s4\n vdiv.f32 s1, s1, s5\n vdiv.f32 s2, s2, s6\n vdiv.f32 s3, s3, s7"
+        : "+w"(quotients)
+        : "w"(divisors));
+    return quotients;
   }
   TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
   // "Less" holds for a NaN in this instruction set, "greater" does not; Clang 19 swaps them
@@ -166,95 +176,6 @@ struct helium {
 #undef TINYATTN_ADD_TWO_ROWS
 #undef TINYATTN_ADD
 #undef TINYATTN_LOAD_ROW
-  }
-
-  // One row of two, four or six vectors of sums. Sums stand in q0 to q5, a row of b passes through
-  // q6 and q7.
-  static constexpr std::size_t row_vectors = 6;
-  template <std::size_t Vectors>
-  requires(Vectors == 2 || Vectors == 4 || Vectors == 6) TINYATTN_ALWAYS_INLINE
-      static void row_tile(const float* start, const float* a, const float* b, std::size_t b_stride,
-                           float* out, std::size_t inner) noexcept {
-    const std::size_t step = b_stride * sizeof(float);
-    std::uint32_t f0, f1;
-    // clang-format off
-#define TINYATTN_FOR_2(DO) DO("q0", "q1", "#0", "#16")
-#define TINYATTN_FOR_4(DO) TINYATTN_FOR_2(DO) DO("q2", "q3", "#32", "#48")
-#define TINYATTN_FOR_6(DO) TINYATTN_FOR_4(DO) DO("q4", "q5", "#64", "#80")
-#define TINYATTN_START(s, t, at, behind)                                                          \
-  "vldrw.u32 " s ", [%[start], " at "]\n vldrw.u32 " t ", [%[start], " behind "]\n"
-#define TINYATTN_STORE(s, t, at, behind)                                                          \
-  "vstrw.32 " s ", [%[out], " at "]\n vstrw.32 " t ", [%[out], " behind "]\n"
-#define TINYATTN_ADD(x, s, t, at, behind)                                                         \
-  "vldrw.u32 q6, [%[b], " at "]\n vldrw.u32 q7, [%[b], " behind "]\n"                             \
-  "vfma.f32 " s ", q6, %[" x "]\n vfma.f32 " t ", q7, %[" x "]\n"
-#define TINYATTN_ADD_F0(s, t, at, behind) TINYATTN_ADD("f0", s, t, at, behind)
-#define TINYATTN_ADD_F1(s, t, at, behind) TINYATTN_ADD("f1", s, t, at, behind)
-#define TINYATTN_STEP(FOR, ADD) FOR(ADD) "add %[b], %[step]\n"
-#define TINYATTN_TWO_STEPS(FOR)                                                                   \
-  "ldrd %[f0], %[f1], [%[a]], #8\n" TINYATTN_STEP(FOR, TINYATTN_ADD_F0)                           \
-  TINYATTN_STEP(FOR, TINYATTN_ADD_F1)
-#define TINYATTN_ROW(FOR)                                                                         \
-  asm volatile(FOR(TINYATTN_START)                                                                \
-               "ands lr, %[inner], #3\n beq 2f\n dls lr, lr\n"                                    \
-               "1: ldr %[f0], [%[a]], #4\n" TINYATTN_STEP(FOR, TINYATTN_ADD_F0) "le lr, 1b\n"     \
-               "2: lsrs %[inner], %[inner], #2\n wls lr, %[inner], 4f\n"                          \
-               "3: " TINYATTN_TWO_STEPS(FOR) TINYATTN_TWO_STEPS(FOR) "le lr, 3b\n"                \
-               "4: " FOR(TINYATTN_STORE)                                                          \
-               : [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner), [f0] "=&r"(f0),                \
-                 [f1] "=&r"(f1)                                                                   \
-               : [start] "r"(start), [step] "r"(step), [out] "r"(out)                             \
-               : "memory", "cc", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7")
-    // clang-format on
-    if constexpr (Vectors == 2)
-      TINYATTN_ROW(TINYATTN_FOR_2);
-    else if constexpr (Vectors == 4)
-      TINYATTN_ROW(TINYATTN_FOR_4);
-    else
-      TINYATTN_ROW(TINYATTN_FOR_6);
-#undef TINYATTN_ROW
-#undef TINYATTN_TWO_STEPS
-#undef TINYATTN_STEP
-#undef TINYATTN_ADD_F1
-#undef TINYATTN_ADD_F0
-#undef TINYATTN_ADD
-#undef TINYATTN_STORE
-#undef TINYATTN_START
-#undef TINYATTN_FOR_6
-#undef TINYATTN_FOR_4
-#undef TINYATTN_FOR_2
-  }
-
-  // Twelve columns of a transposed product of one row. Sums stand in q0 to q2; three vectors hold
-  // where the columns' next terms lie, and each load moves its own on.
-  static constexpr std::size_t dot_products = 12;
-  TINYATTN_ALWAYS_INLINE static void dots(const float* start, const float* a, const float* b,
-                                          std::size_t b_stride, float* out,
-                                          std::size_t inner) noexcept {
-    const std::uint32_t step = b_stride * sizeof(float);
-    uint32x4_t b0 = vaddq_n_u32(vmulq_n_u32(vidupq_n_u32(0, 1), step),
-                                reinterpret_cast<std::uint32_t>(b) - sizeof(float));
-    uint32x4_t b1 = vaddq_n_u32(b0, 4 * step), b2 = vaddq_n_u32(b1, 4 * step);
-    std::uint32_t f0, f1;
-    // clang-format off
-#define TINYATTN_STEP(x)                                                                          \
-  "vldrw.u32 q6, [%q[b0], #4]!\n vldrw.u32 q7, [%q[b1], #4]!\n vfma.f32 q0, q6, %[" x "]\n"       \
-  "vldrw.u32 q6, [%q[b2], #4]!\n vfma.f32 q1, q7, %[" x "]\n vfma.f32 q2, q6, %[" x "]\n"
-    asm volatile("vldrw.u32 q0, [%[start]]\n vldrw.u32 q1, [%[start], #16]\n"
-                 "vldrw.u32 q2, [%[start], #32]\n"
-                 "lsls lr, %[inner], #31\n beq 1f\n"
-                 "ldr %[f0], [%[a]], #4\n" TINYATTN_STEP("f0")
-                 "1: lsrs %[inner], %[inner], #1\n wls lr, %[inner], 3f\n"
-                 "2: ldrd %[f0], %[f1], [%[a]], #8\n" TINYATTN_STEP("f0") TINYATTN_STEP("f1")
-                 "le lr, 2b\n"
-                 "3: vstrw.32 q0, [%[out]]\n vstrw.32 q1, [%[out], #16]\n"
-                 "vstrw.32 q2, [%[out], #32]\n"
-                 : [a] "+&r"(a), [inner] "+&r"(inner), [f0] "=&r"(f0), [f1] "=&r"(f1),
-                   [b0] "+&w"(b0), [b1] "+&w"(b1), [b2] "+&w"(b2)
-                 : [start] "r"(start), [out] "r"(out)
-                 : "memory", "cc", "lr", "q0", "q1", "q2", "q6", "q7");
-    // clang-format on
-#undef TINYATTN_STEP
   }
 #endif
 

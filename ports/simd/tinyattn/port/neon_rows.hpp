@@ -12,7 +12,7 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
 // clang-format off
 struct neon_rows {
-#if !defined(__aarch64__)
+#if defined(__arm__)
   // One row of eight, four or two vectors, four steps of k in a turn. Sums stand in q0 to q7, the
   // last one in q7; a row of b passes through q8 to q13; q15 is the factor. The last load of a row
   // moves on to the next one.
@@ -52,6 +52,7 @@ struct neon_rows {
   }
 #endif
 
+#if defined(__ARM_NEON)
   // Sixteen columns of a transposed product of one row, four terms of each in a turn: one load puts
   // those of a column into one lane of four registers, 0 to 3, and moves on to the next column; the
   // last one moves back to the first. From register 4 on stand factors, from 16 on sums (on ARMv7
@@ -120,6 +121,7 @@ struct neon_rows {
 #undef TINYATTN_ONE
 #undef TINYATTN_COLUMNS
   }
+#endif
 };
 // clang-format on
 
