@@ -94,7 +94,7 @@ constexpr Test tests[] = {
                  check.equal(argmax(hidden(vector<float>({-3.0f}))), Token{0});
                  check.equal(argmax(hidden(full<float, 1, 4>(2.0f))), Token{0});
                }),
-    at_run_time("a largest logit that the temperature makes infinite is taken; a NaN's sign shows nowhere",
+    at_run_time("a largest logit that the temperature makes infinite is taken; a NaN is never drawn",
                 [](Check& check) {
                   const auto drawn = [](auto logits, const Sampling& how) {
                     Philox4x32 generator(1);
@@ -108,6 +108,7 @@ constexpr Test tests[] = {
                   const Sampling two = {.top_k = 2, .top_p = 0.5f};
                   check.equal(drawn(vector<float>({1.0f, nan, 2.0f}), two), Token{2});
                   check.equal(drawn(vector<float>({1.0f, -nan, 2.0f}), two), Token{2});
+                  check.equal(drawn(vector<float>({nan, -nan, 2.0f}), {}), Token{2});
                 }),
     at_run_time("argmax of infinities; a NaN is never the largest unless it is the first",
                 [](Check& check) {

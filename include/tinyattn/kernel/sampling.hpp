@@ -14,10 +14,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// A number that rises with x, from -infinity to infinity; both zeros have one, and a NaN, whose
-// sign differs between targets, stands below all others.
+// A number that rises with x, from -infinity to infinity; both zeros have one.
 constexpr std::uint32_t rank_of(float x) noexcept {
-  if (x != x) return 0;
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   constexpr std::uint32_t sign = 0x80000000u;
   return (bits & sign) != 0 ? sign - (bits & ~sign) : sign + bits;
@@ -105,11 +103,14 @@ constexpr std::size_t index_at(const float* p, std::size_t count, float fraction
 }
 
 // The token at `fraction`, from 0 to 1, of what is left of the logits p, which are overwritten. The
-// temperature is above 0; if it makes the largest logit infinite, that one is taken.
+// temperature is above 0; if it makes the largest logit infinite, that one is taken. A NaN counts
+// as -infinity.
 template <class Port>
 constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::size_t top_k,
                            float top_p, float fraction) noexcept {
   using Single = typename Port::one_lane;
+  for (std::size_t i = 0; i < count; ++i)
+    if (p[i] != p[i]) p[i] = -infinity;
   const std::size_t largest = index_of_largest(p, count);
   for (std::size_t i = 0; i < count; ++i) p[i] = quotient<Single>(p[i], temperature);
   if (!(p[largest] < infinity && p[largest] > -infinity)) return largest;
