@@ -32,7 +32,8 @@ void check_nearest(Check& check, float actual, long double truth) {
 // The table of constant columns, and the columns as this machine computes them.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 void check_waves(Check& check) {
-  auto table = detail::waves_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{});
+  const auto arrange = [] { return detail::waves_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{}); };
+  const auto table = hidden(+arrange)();
   for (std::size_t i = 0; i < Dim / 2; ++i) {
     const double power = detail::logarithm(hidden(static_cast<double>(Base))) * static_cast<double>(2 * i) / Dim;
     const auto column = detail::wave<Positions>(detail::exponential_of_minus(power));

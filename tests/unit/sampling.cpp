@@ -110,6 +110,11 @@ constexpr Test tests[] = {
                   check.equal(drawn(vector<float>({1.0f, -nan, 2.0f}), two), Token{2});
                   check.equal(drawn(vector<float>({nan, -nan, 2.0f}), {}), Token{2});
                 }),
+    everywhere("if rounding leaves no token, the last one that can be drawn is",
+               [](Check& check) {
+                 const auto shares = hidden(vector<float>({0.25f, 0.75f, 0.0f}));
+                 check.equal(kernel::index_at<port::scalar>(shares.data(), 3, hidden(1.0f)), std::size_t{1});
+               }),
     at_run_time("argmax of infinities; a NaN is never the largest unless it is the first",
                 [](Check& check) {
                   check.equal(argmax(hidden(vector<float>({-infinity, -infinity, -1e30f}))), Token{2});

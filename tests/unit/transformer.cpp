@@ -152,6 +152,13 @@ constexpr Test tests[] = {
                   check_cached<WithoutNorm>(check);
                   check_cached<Single>(check);
                 }),
+    everywhere("workspaces hold what so many tokens need, and nothing else",
+               [](Check& check) {
+                 using OfBlock = Gpt::Cache::Workspace;
+                 using OfAttention = MultiHeadAttention<gpt.attention>::Cache;
+                 check.that(OfBlock::floats(hidden(OfBlock::rows_at_once)) * sizeof(float) == sizeof(OfBlock));
+                 check.that(OfAttention::floats(hidden(OfAttention::rows_at_once)) * sizeof(float) == sizeof(OfAttention::Workspace));
+               }),
     everywhere("a call with a cache takes as many tokens at a time as fit into eight rows, one at least and four at most",
                [](Check& check) {
                  for (const std::size_t context_length : {std::size_t{6}, std::size_t{64}, std::size_t{1024}}) {

@@ -120,6 +120,9 @@ struct fpu : scalar, fpu_rows {
     asm("vadd.f32 %0, %1, %2" : "=t"(sum) : "t"(a), "t"(b));
     return sum;
   }
+  TINYATTN_ALWAYS_INLINE static float negative_magnitude(float x) noexcept {
+    return -__builtin_fabsf(x);
+  }
 #else
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept {
     return detail::rounded(a) + detail::rounded(b);
@@ -134,9 +137,6 @@ struct fpu : scalar, fpu_rows {
 #endif
   TINYATTN_ALWAYS_INLINE static float mul(float a, float b) noexcept {
     return detail::rounded(a * b);
-  }
-  TINYATTN_ALWAYS_INLINE static float negative_magnitude(float x) noexcept {
-    return -__builtin_fabsf(x);
   }
 };
 
