@@ -42,8 +42,9 @@ struct KeyValueCache {
   static_assert(kernel::fits_in_memory(kv_width, config.context_length),
                 "a cache has more bytes than this target can address");
 
-  // All the scratch of a call with a cache: a few rows, one of them as long as the context. What it
-  // holds between calls means nothing.
+  // All the scratch of a call with a cache, which takes one to four tokens at a time: as many as
+  // fit into eight rows of the widest side. One token may need more than that: a row of scores is
+  // as long as the context. What it holds between calls means nothing.
   struct Workspace {
     float scratch[floats(rows_at_once)];
   };

@@ -17,7 +17,7 @@ namespace tinyattn {
 // What is added to the embedding of a token. Rotary positions are attention's.
 enum class Positions : unsigned char { none, learned, sinusoidal };
 
-// A tied head is the token embedding again.
+// The head is [d_model, vocabulary]. A tied one is the token embedding again, and has no bias.
 struct LanguageModelConfig {
   std::size_t vocabulary;
   TransformerConfig transformer;
@@ -86,7 +86,9 @@ struct LanguageModel {
     typename Body::Workspace transformer;
   };
 
-  // The keys and values of the tokens so far; the scratch of a call with it is a few rows.
+  // The keys and values of the tokens so far. The scratch of a call with it is eight rows of the
+  // widest layer at most; more only where a single token needs more: its row of scores is as long
+  // as the context.
   struct Cache : Body::Cache {
     struct Workspace : detail::CachedWorkspace<block, 1> {};
   };
@@ -112,9 +114,10 @@ struct LanguageModel {
     return Status::ok;
   }
 
-  // Logits of the token behind the last of `tokens`, which follow those of the cache. The same bits
-  // however a text is divided. If the tokens are too many for the context, or one is unknown, cache
-  // and logits stay as they are; for no tokens too.
+  // Logits [vocabulary] of the token behind the last of `tokens`, which follow those of the cache,
+  // and are added to it. The same bits however a text is divided. If the tokens are more than
+  // context_length with those of the cache, too_many_tokens comes back; if one is not below
+  // `vocabulary`, unknown_token. Then, and for no tokens, cache and logits stay as they are.
   template <detail::changeable<Cache> KeyValues, tensor_like Logits>
   constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
                            typename KeyValues::Workspace& workspace) const noexcept {

@@ -46,7 +46,7 @@ struct LayerNorm {
   static constexpr std::size_t parameter_count = 2 * Dim;
 
   Vector<float, Dim> weight, bias;
-  float epsilon = 1e-5f;
+  float epsilon = 1e-5f;  // >= 0
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like X, tensor_like Out>
@@ -78,7 +78,7 @@ struct RmsNorm {
   static constexpr std::size_t parameter_count = Dim;
 
   Vector<float, Dim> weight;
-  float epsilon = 1e-5f;
+  float epsilon = 1e-5f;  // >= 0
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like X, tensor_like Out>

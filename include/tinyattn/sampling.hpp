@@ -52,9 +52,9 @@ constexpr Token argmax(const Logits& logits) noexcept {
     return 0;
 }
 
-// Draws a token, by one uniform of the generator; a temperature of 0 draws none. The logits are
-// divided by the temperature; those below the top_k-th largest fall; then softmax; then the
-// smallest set of most likely tokens stays whose probabilities reach top_p. Of equals the lower
+// Draws a token, by one uniform of the generator, or by none without a temperature above 0. The
+// logits are divided by the temperature; those below the top_k-th largest fall; then softmax; then
+// the smallest set of most likely tokens stays whose probabilities reach top_p. Of equals the lower
 // tokens stay. A NaN counts as -infinity. logits is overwritten. Holtzman et al., "The Curious Case
 // of Neural Text Degeneration", 2020.
 template <tensor_like Logits, random_generator Generator>

@@ -41,7 +41,8 @@ TINYATTN_API tinyattn_status tinyattn_normalize(const tinyattn_norm* norm, size_
 TINYATTN_API tinyattn_status tinyattn_argmax(size_t count, const float* logits, uint16_t* token);
 
 /* How a token is drawn: temperature 0 takes the most likely one; top_k = 0 and top_p = 1 leave all
- * in. A temperature below 0, and a NaN, make no sense. */
+ * in, a top_p of 0 or below leaves one. A temperature below 0, and a NaN, are a
+ * TINYATTN_BAD_ARGUMENT. */
 typedef struct tinyattn_sampling {
   float temperature; /* >= 0 */
   size_t top_k;

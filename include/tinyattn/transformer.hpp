@@ -36,7 +36,9 @@ struct TransformerBlock {
   // All the scratch of a call. What it holds between calls means nothing.
   struct Workspace : detail::BlockWorkspace<config> {};
 
-  // The keys and values of the tokens so far; the scratch of a call with it is a few rows.
+  // The keys and values of the tokens so far. The scratch of a call with it is eight rows of the
+  // widest layer at most; more only where a single token needs more: its row of scores is as long
+  // as the context.
   struct Cache : Attention::Cache {
     struct Workspace : detail::CachedWorkspace<config> {};
   };
@@ -72,7 +74,10 @@ struct TransformerBlock {
     return Status::ok;
   }
 
-  // The tokens behind those of the cache, as MultiHeadAttention has it.
+  // The tokens behind those of the cache, which are added to it. The same bits however a text is
+  // divided. For more than it has room for, cache and out stay as they are and too_many_tokens
+  // comes back. Of x, all rows; or the first num_tokens, and the other rows of `out` stay as they
+  // are.
   template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
   constexpr Status forward(const X& x, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
@@ -124,7 +129,7 @@ struct TransformerBlock {
 };
 
 // `num_layers` blocks, and a norm behind the last: torch.nn.TransformerEncoder, or the body of a
-// decoder. The calls are those of a block.
+// decoder.
 template <TransformerConfig config>
 struct Transformer {
   static_assert(config.num_layers != 0, "num_layers must not be zero");
@@ -140,7 +145,7 @@ struct Transformer {
   // One serves all blocks.
   struct Workspace : Block::Workspace {};
 
-  // One of each block.
+  // One for each block; each holds as many tokens.
   struct Cache {
     using Workspace = typename Block::Cache::Workspace;
 
@@ -153,6 +158,7 @@ struct Transformer {
     typename Block::Cache blocks[config.num_layers];
   };
 
+  // The forms, shapes and errors of TransformerBlock's forward.
   template <tensor_like X, tensor_like Out>
   constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, NoMask{}, out, workspace);
@@ -237,7 +243,8 @@ struct Transformer {
   }
 };
 
-// Draws attention, then feed_forward, as MultiHeadAttention and FeedForward do; norms become 1.
+// Draws attention, then feed_forward, as MultiHeadAttention and FeedForward do. The norms'
+// weights become 1, their biases 0.
 template <BlockConfig config, random_generator Generator>
 constexpr void initialize(TransformerBlock<config>& module, Generator& generator) noexcept {
   initialize(module.attention_norm, generator);

@@ -15,7 +15,7 @@ namespace tinyattn {
 
 // A block: attention and a feed-forward part, each with a norm and a residual. norm_first is
 // x + part(norm(x)), as GPT-2 and Llama; else norm(x + part(x)), as Vaswani et al., 2017, and as
-// torch.nn.TransformerEncoderLayer without norm_first.
+// torch.nn.TransformerEncoderLayer without norm_first. d_model is the d_in and d_out of attention.
 struct BlockConfig {
   AttentionConfig attention;
   FeedForwardConfig feed_forward;
