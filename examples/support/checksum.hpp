@@ -4,7 +4,6 @@
 // bits, also in the digits that are not printed. Every NaN counts as 0x7fc00000: its sign and payload are not part of the answer.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,7 +16,7 @@ class Checksum {
     for (int bit = 0; bit < 8; ++bit) state_ = (state_ >> 1) ^ ((state_ & 1) != 0 ? 0xedb88320u : 0u);
   }
   constexpr void add(float x) {
-    const std::uint32_t bits = x != x ? 0x7fc00000u : std::bit_cast<std::uint32_t>(x);
+    const std::uint32_t bits = x != x ? 0x7fc00000u : __builtin_bit_cast(std::uint32_t, x);
     for (int shift = 0; shift < 32; shift += 8) add(static_cast<std::uint8_t>(bits >> shift & 0xff));
   }
   constexpr void add(const float* elements, std::size_t count) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -57,7 +56,7 @@ constexpr Text hexadecimal(std::uint32_t value) {
 
 // |x| * scale, rounded half to even; x is finite and the result below 2^63.
 constexpr std::uint64_t rounded_product(float x, std::uint32_t scale) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t biased_exponent = bits >> 23 & 0xff;
   const std::uint64_t significand = (bits & 0x7fffff) | (biased_exponent != 0 ? 0x800000 : 0);
   const int exponent = static_cast<int>(biased_exponent != 0 ? biased_exponent : 1) - 150;
@@ -70,7 +69,7 @@ constexpr std::uint64_t rounded_product(float x, std::uint32_t scale) {
   return rest > half || (rest == half && whole % 2 != 0) ? whole + 1 : whole;
 }
 
-constexpr bool is_finite(float x) { return (std::bit_cast<std::uint32_t>(x) >> 23 & 0xff) != 0xff; }
+constexpr bool is_finite(float x) { return (__builtin_bit_cast(std::uint32_t, x) >> 23 & 0xff) != 0xff; }
 
 // "0.4306", "-inf", "nan"; without decimals "2.", as PyTorch writes a tensor of whole numbers.
 constexpr Text decimal(float x, bool with_decimals = true) {
@@ -79,7 +78,7 @@ constexpr Text decimal(float x, bool with_decimals = true) {
     text.append("nan");
     return text;
   }
-  if (std::bit_cast<std::uint32_t>(x) >> 31 != 0) text.append('-');
+  if (__builtin_bit_cast(std::uint32_t, x) >> 31 != 0) text.append('-');
   if (!is_finite(x)) {
     text.append("inf");
     return text;

@@ -32,7 +32,7 @@ constexpr const char* names[kinds] = {"subnormal", "zero", "-0", "overflow", "ti
 bool is_tie(double product, double addend) {
   const double sum = product + addend, size = std::fabs(sum);
   const bool sum_is_exact = sum - product == addend && sum - addend == product;
-  return sum_is_exact && size >= 0x1p-126 && size < 0x1p128 && (std::bit_cast<std::uint64_t>(sum) & 0x1fffffff) == 0x10000000;
+  return sum_is_exact && size >= 0x1p-126 && size < 0x1p128 && (__builtin_bit_cast(std::uint64_t, sum) & 0x1fffffff) == 0x10000000;
 }
 
 // What is compared with the machine's own.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <bit>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -18,10 +17,10 @@
 
 namespace tinyattn::test {
 
-inline float from_bits(std::uint64_t bits) noexcept { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
+inline float from_bits(std::uint64_t bits) noexcept { return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits)); }
 
 // All NaNs are one: sign and payload of a NaN are not promised.
-inline std::uint32_t bits_of(float x) noexcept { return x != x ? 0x7fc00000u : std::bit_cast<std::uint32_t>(x); }
+inline std::uint32_t bits_of(float x) noexcept { return x != x ? 0x7fc00000u : __builtin_bit_cast(std::uint32_t, x); }
 
 // How many operands were looked at, and how many gave a wrong result, with an example.
 template <std::size_t Operands>

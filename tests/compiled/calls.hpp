@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -224,7 +223,7 @@ class Call {
 
   // All NaNs are one.
   static bool same_bits(const float* actual, const Numbers& expected) {
-    const auto bits = [](float x) { return x != x ? 0x7fc00000u : std::bit_cast<std::uint32_t>(x); };
+    const auto bits = [](float x) { return x != x ? 0x7fc00000u : __builtin_bit_cast(std::uint32_t, x); };
     return std::equal(expected.begin(), expected.end(), actual, [&](float a, float b) { return bits(a) == bits(b); });
   }
 

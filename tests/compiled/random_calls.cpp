@@ -41,7 +41,7 @@ float draw_scale(Call& call) {
 bool softmax(Call& call) {
   const std::size_t rows = call.size("rows"), cols = call.size("cols");
   const float scale = draw_scale(call), spread = call.random.one_of({1.0f, 8.0f, 64.0f});
-  call.note("bits of scale", std::bit_cast<std::uint32_t>(scale));
+  call.note("bits of scale", __builtin_bit_cast(std::uint32_t, scale));
   const bool in_place = call.note("in place", call.random.one_in(3));
   Matrix m = call.input("m", rows, cols);
   const Matrix out = in_place ? m : call.output("out", rows, cols);

@@ -3,7 +3,6 @@
 // The contract of a port, held to the bits of the scalar one: the port of this build, and the one for cores without an FPU, which
 // computes everywhere.
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,7 +29,7 @@ Lanes<Port> draw(std::uint32_t& state) {
   Lanes<Port> lanes{};
   for (float& lane : lanes) {
     const std::uint32_t bits = next(state) ^ next(state) >> 16;
-    lane = bits % 16 == 0 ? 0.0f : std::bit_cast<float>((bits & 0x87ffffffu) | 0x38000000u);
+    lane = bits % 16 == 0 ? 0.0f : __builtin_bit_cast(float, (bits & 0x87ffffffu) | 0x38000000u);
   }
   return hidden(lanes);
 }
@@ -107,7 +106,7 @@ void check_fma(Check& check) {
     const float a = near_one(state), b = near_one(state), c = near_one(state);
     check_exact<Single>(check, a, b, c);
     check_exact<Single>(check, a, b, -exact_fma(a, b, 0.0f));
-    check_exact<Single>(check, a * 0x1p-63f, b * 0x1p-64f, std::bit_cast<float>(next(state) & 0x81ffffffu));
+    check_exact<Single>(check, a * 0x1p-63f, b * 0x1p-64f, __builtin_bit_cast(float, next(state) & 0x81ffffffu));
     const float p = any_finite(state), q = any_finite(state), r = any_finite(state);
     check_exact<Single>(check, p, q, r);
     const float x = any_float(state), y = any_float(state), z = any_float(state);

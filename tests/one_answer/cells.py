@@ -12,7 +12,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "ports/simd")]
 import building  # noqa: E402
 import ladder  # noqa: E402
 
@@ -27,11 +27,16 @@ UNSEEN = "-funsafe-math-optimizations -fassociative-math -freciprocal-math -fno-
 
 AARCH64 = building.linux("aarch64")
 ARMV7 = building.linux("armv7").replace("-mfpu=neon-vfpv4", "-mfpu=vfpv3-d16")
+RISCV64 = building.linux("riscv64")
+S390X = building.linux("s390x")  # big-endian
+WASM32 = building.linux("wasm32").replace("-msimd128")
+PLAYED = {"aarch64": AARCH64, "arm": ARMV7, "riscv64": RISCV64, "s390x": S390X, "wasm32": WASM32}  # by Meson's names of architectures
 
 FUSED, SEPARATE = "-ffp-contract=fast", "-ffp-contract=off"
 
 # Flags that leave the choice of the port to the ladder.
-CHOOSING = collections.defaultdict(lambda: {"": ""}, x86_64={"": "", "/native": "-march=native"}, arm={"": "", "/neon": "-mfpu=neon-vfpv4"})
+CHOOSING = collections.defaultdict(lambda: {"": ""}, x86_64={"": "", "/native": "-march=native"}, arm={"": "", "/neon": "-mfpu=neon-vfpv4"},
+                                   wasm32={"": "", "/simd": "-msimd128"})
 
 # Those with which there is an FMA unit: here a compiler could fuse what it must not in the scalar port.
 FUSIBLE = {"x86_64": "/native", "aarch64": ""}
@@ -73,7 +78,7 @@ def missing(machine):
 @functools.cache
 def other_ports(architecture):
     """{port: its flags} for those of the ladders that no flag of CHOOSING chooses, and that this machine executes."""
-    machine = {"aarch64": AARCH64, "arm": ARMV7}.get(architecture) or building.host()
+    machine = PLAYED.get(architecture) or building.host()
     if missing(machine):
         return {}
     listed = ladder.ports(architecture, ladder.VECTORS, ladder.ONE_LANE)
@@ -120,6 +125,12 @@ def of_this_machine(name, architecture):
         yield Row(f"{name}/clang++{suffix}/fast-math", clang, f"{flags} {UNSEEN}", telling, ("-O3",))
 
 
+def of_riscv32():
+    """As in an ESP32-C3, which has no FPU, and as in an ESP32-P4."""
+    for extensions, abi in (("imac", "ilp32"), ("imafc", "ilp32f")):
+        yield Row(f"riscv32/{extensions}", building.riscv32(extensions, abi), contractions=(FUSED, SEPARATE))
+
+
 def of_board(name):
     of_levels = functools.partial(Row, levels=("-O2", "-Os"))
     machine = building.board(name)
@@ -138,5 +149,9 @@ def targets():
         name: functools.partial(of_this_machine, name, architecture),
         "aarch64": functools.partial(of_ports, "aarch64", AARCH64, "aarch64"),
         "armv7": functools.partial(of_ports, "armv7", ARMV7, "arm"),
+        "riscv64": functools.partial(of_ports, "riscv64", RISCV64, "riscv64"),
+        "riscv32": of_riscv32,
+        "s390x": functools.partial(of_ports, "s390x", S390X, "s390x"),
+        "wasm32": functools.partial(of_ports, "wasm32", WASM32, "wasm32"),
         **{board: functools.partial(of_board, board) for board in building.boards()},
     }

@@ -16,7 +16,6 @@
 #include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,7 +24,7 @@ namespace tinyattn::one_answer {
 // A number of either sign whose exponent is anything from -`range` to `range` - 1.
 constexpr float wide_number(Inputs& inputs, std::uint32_t range) noexcept {
   const std::uint32_t exponent = 127 - range + inputs.word() % (2 * range);
-  return std::bit_cast<float>((inputs.word() & 0x807fffffu) | exponent << 23);
+  return __builtin_bit_cast(float, (inputs.word() & 0x807fffffu) | exponent << 23);
 }
 
 // Any operands; an addend that leaves nothing of the product but its rounding error; a sum halfway between two floats.

@@ -11,7 +11,6 @@
 
 #include "tinyattn/tensor.hpp"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,7 +41,7 @@ class Outputs {
 
   [[gnu::noinline]] constexpr void print_bits(const float* elements, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t bits = elements[i] != elements[i] ? 0x7fc00000 : std::bit_cast<std::uint32_t>(elements[i]);
+      const std::uint32_t bits = elements[i] != elements[i] ? 0x7fc00000 : __builtin_bit_cast(std::uint32_t, elements[i]);
       char word[] = " 00000000";
       for (int digit = 0; digit < 8; ++digit) word[digit + 1] = "0123456789abcdef"[bits >> (28 - 4 * digit) & 15];
       print_(word);

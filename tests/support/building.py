@@ -125,6 +125,26 @@ def linux(name):
     return hosted(cpp, values["c"], values["exe_wrapper"], values["cpp_link_args"])
 
 
+def headers_of_newlib():
+    """Those of C++ for Arm's bare metal, by their flags: they name no processor, and Debian has none for bare RISC-V."""
+    return tuple(word for folder in sorted(pathlib.Path("/usr/include/newlib/c++").glob("*/"))[-1:]
+                 for path in (folder, folder / "arm-none-eabi") for word in ("-isystem", str(path)))
+
+
+def riscv32(extensions, abi):
+    """A 32-bit RISC-V without a C library, played by QEMU in user mode."""
+    core = (f"-march=rv32{extensions}", f"-mabi={abi}")
+    bare = ("--specs=picolibc.specs", "-ffreestanding", "-fno-tree-loop-distribute-patterns")
+    support = tuple((BOARDS / source, (f"-I{BOARDS}", "-Os")) for source in ("riscv32/riscv32.c", "memory.c"))
+    return Machine(
+        cpp=("riscv64-unknown-elf-g++", *core, *bare, *headers_of_newlib(), "-fno-exceptions", "-fno-rtti"),
+        c=("riscv64-unknown-elf-gcc", *core, *bare),
+        link=("riscv64-unknown-elf-gcc", *core, "-nostdlib", "-Wl,--no-warn-rwx-segments"),
+        libraries=("-lgcc",),
+        support=support,
+        wrapper=("qemu-riscv32",))
+
+
 def memory_of(board):
     memory_map = (BOARDS / board / "memory.ld").read_text(encoding="utf-8")
     number, unit = re.search(r"RAM .*LENGTH = (\d+)([KM])", memory_map).groups()

@@ -12,7 +12,6 @@
 // `run` prints the Test Anything Protocol. A test in which nothing was checked has failed.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -60,7 +59,7 @@ class Check {
     const float difference = a < b ? b - a : a - b;
     return difference <= tolerance;
   }
-  static constexpr std::uint32_t bits(float x) noexcept { return x != x ? 0x7fc00000u : std::bit_cast<std::uint32_t>(x); }
+  static constexpr std::uint32_t bits(float x) noexcept { return x != x ? 0x7fc00000u : __builtin_bit_cast(std::uint32_t, x); }
 
   int checks_ = 0;
   int failures_ = 0;

@@ -54,7 +54,8 @@ COVERAGE = Build("coverage", "clang++", (
     "-Dexamples=disabled"))
 MACHINE = ("unit", "conformance", "golden")
 HOST = (*MACHINE, "headers", "refusals")
-ALL_TOOLS = ("gcc", "clang", "clang-19", "firmware", "linux-arm")
+TOOLS_OF_MACHINES = {"aarch64": "linux-arm", "armv7": "linux-arm", "riscv64": "riscv", "s390x": "s390x", "wasm32": "wasm"}
+ALL_TOOLS = ("gcc", "clang", "clang-19", "firmware", *dict.fromkeys(TOOLS_OF_MACHINES.values()))
 EACH_PORT = ("microbit", "mps2-an386", "mps3-an547")  # the boards of every change, whose ports differ
 
 
@@ -74,7 +75,7 @@ def board(name):
 
 
 def machine(file):
-    return Target(f"unit tests, conformance and golden values on an emulated {file.stem} with Linux", ("linux-arm",),
+    return Target(f"unit tests, conformance and golden values on an emulated {file.stem}", (TOOLS_OF_MACHINES[file.stem],),
                   (Run(cross_build(file.stem, file), MACHINE, 180, nightly=("shapes",)),), "all")
 
 

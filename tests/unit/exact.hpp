@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -54,7 +53,7 @@ struct Parts {
 };
 
 constexpr Parts parts(float x) noexcept {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t biased = bits >> 23 & 0xffu;
   return {bits >> 31 != 0, biased == 0 ? bits & 0x7fffffu : (bits & 0x7fffffu) | 0x800000u, biased == 0 ? 0 : biased - 1};
 }
@@ -67,7 +66,7 @@ constexpr float round_to_float(bool negative, const Wide& magnitude) noexcept {
   for (std::size_t i = last + 24; i-- > last;) kept = kept << 1 | magnitude.bits[i];
   if (magnitude.bits[last - 1] && (magnitude.any_below(last - 1) || (kept & 1u) != 0)) ++kept;
   const auto bits = static_cast<std::uint32_t>((last - 149) << 23) + kept;
-  return std::bit_cast<float>((negative ? 0x80000000u : 0u) | (bits < 0x7f800000u ? bits : 0x7f800000u));
+  return __builtin_bit_cast(float, (negative ? 0x80000000u : 0u) | (bits < 0x7f800000u ? bits : 0x7f800000u));
 }
 
 // a * b + c for finite numbers, rounded once.

@@ -3,7 +3,6 @@
 // fma rounds once, exp, tanh and erf stay within one ulp, sqrt is the nearest float: against arithmetic in wide integers and in double.
 #include "tinyattn/math.hpp"
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -124,7 +123,7 @@ constexpr Test tests[] = {
                     const float b = near_one(state);
                     check_fma(check, a, b, -exact_fma(a, b, 0.0f));
                     check_fma(check, a, b, near_one(state));
-                    check_fma(check, a * 0x1p-63f, b * 0x1p-64f, std::bit_cast<float>(next(state) & 0x81ffffffu));
+                    check_fma(check, a * 0x1p-63f, b * 0x1p-64f, __builtin_bit_cast(float, next(state) & 0x81ffffffu));
                   }
                 }),
     everywhere("exp at points that everybody knows, and to the ends of the range",
@@ -208,7 +207,7 @@ constexpr Test tests[] = {
         [](Check& check) {
           std::uint32_t state = 4;
           for (int i = 0; i < 4000; ++i) {
-            const float x = std::bit_cast<float>(std::bit_cast<std::uint32_t>(any_finite(state)) & 0x7fffffffu);
+            const float x = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, any_finite(state)) & 0x7fffffffu);
             if (x != 0.0f) check.that(is_nearest_root(sqrt(x), x));
           }
           check_points(check, sqrt_of, {{0.0f, 0.0f}, {-0.0f, -0.0f}, {infinity, infinity}, {-1.0f, quiet_nan}, {quiet_nan, quiet_nan}});

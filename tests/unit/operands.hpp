@@ -3,7 +3,6 @@
 // Floats from a seed, drawn for arithmetic: of every exponent, or near enough to each other to cancel.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 namespace tinyattn::test {
@@ -15,7 +14,7 @@ constexpr bool is_finite(float x) noexcept { return x - x == 0.0f; }
 // Every exponent, every sign, full and short mantissas, NaN and infinity.
 inline float any_float(std::uint32_t& state) noexcept {
   const std::uint32_t bits = next(state) ^ next(state) >> 16;
-  return std::bit_cast<float>((next(state) >> 30 & 1u) != 0 ? bits : bits & 0xffff0000u);
+  return __builtin_bit_cast(float, (next(state) >> 30 & 1u) != 0 ? bits : bits & 0xffff0000u);
 }
 
 inline float any_finite(std::uint32_t& state) noexcept {
@@ -28,7 +27,7 @@ inline float any_finite(std::uint32_t& state) noexcept {
 // Exponents near that of 1, where products and addends meet.
 inline float near_one(std::uint32_t& state) noexcept {
   const std::uint32_t bits = next(state) ^ next(state) >> 16;
-  return std::bit_cast<float>((bits & 0x83ffffffu) | 0x3c000000u);
+  return __builtin_bit_cast(float, (bits & 0x83ffffffu) | 0x3c000000u);
 }
 
 }  // namespace tinyattn::test

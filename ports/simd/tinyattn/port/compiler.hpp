@@ -82,7 +82,7 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 
 // Clang computes pointers to several rows from one another in each step of a loop, unless it does
 // not know where they come from.
-#if defined(__clang__)
+#if defined(__clang__) && !defined(__wasm__)
 #define TINYATTN_FORGET_ORIGIN(pointer) asm("" : "+r"(pointer))
 #else
 #define TINYATTN_FORGET_ORIGIN(pointer) static_cast<void>(0)

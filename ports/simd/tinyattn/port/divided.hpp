@@ -10,7 +10,9 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
 
 TINYATTN_ALWAYS_INLINE constexpr float divided(float a, float b) noexcept {
   if (__builtin_is_constant_evaluated()) return a / b;
-#if defined(__AVX__)
+#if defined(__wasm__)
+  asm("local.get %1\n\tlocal.get %2\n\tf32.div\n\tlocal.set %0" : "=r"(a) : "r"(a), "r"(b));
+#elif defined(__AVX__)
   asm("vdivss {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
 #elif defined(__SSE__)
   asm("divss {%1, %0|%0, %1}" : "+x"(a) : "x"(b));

@@ -9,7 +9,10 @@
 #include "tinyattn/port/compiler.hpp"
 
 #ifndef TINYATTN_PORT
-#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__FMA__)
+#if defined(__wasm_simd128__)
+// on wasm32 with -msimd128
+#define TINYATTN_PORT simd128
+#elif defined(__AVX512F__) && defined(__AVX512VL__) && defined(__FMA__)
 // on x86_64 with -mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl -mfma -mbmi -mbmi2 -mpopcnt
 #define TINYATTN_PORT avx512
 #elif defined(__AVX2__) && defined(__FMA__)

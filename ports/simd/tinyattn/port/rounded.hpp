@@ -15,6 +15,8 @@ TINYATTN_ALWAYS_INLINE float rounded(float x) noexcept {
   asm("" : "+x"(x));
 #elif defined(__riscv_flen)
   asm("" : "+f"(x));
+#elif defined(__wasm__)  // where Clang 14 confuses operands that are one register
+  asm("local.get %1\n\tlocal.set %0" : "=r"(x) : "r"(x));
 #else
   asm("" : "+r"(x));
 #endif

@@ -10,7 +10,9 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
 
 TINYATTN_ALWAYS_INLINE constexpr float square_root(float x) noexcept {
   if (__builtin_is_constant_evaluated()) return sqrt_in_integers(x);
-#if defined(__AVX__)
+#if defined(__wasm__)
+  asm("local.get %1\n\tf32.sqrt\n\tlocal.set %0" : "=r"(x) : "r"(x));
+#elif defined(__AVX__)
   asm("vsqrtss {%0, %0, %0|%0, %0, %0}" : "+x"(x));
 #elif defined(__SSE__)
   asm("sqrtss {%0, %0|%0, %0}" : "+x"(x));
