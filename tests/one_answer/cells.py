@@ -12,9 +12,11 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "ports/simd")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "ports/simd", "ports/packages", "ports/packages/single")]
+import amalgamate  # noqa: E402
 import building  # noqa: E402
 import ladder  # noqa: E402
+import tree  # noqa: E402
 
 IN_THE_COMPILER = "in_the_compiler.cpp"
 ENOUGH_MEMORY = 128 * 1024  # for every workload
@@ -51,6 +53,7 @@ class Row:
     levels: tuple = ("-O0", "-O2", "-O3", "-Os")
     contractions: tuple = (FUSED,)
     source: str = "at_run_time.cpp"
+    single: bool = False  # whether it takes all headers from tinyattn-single.hpp
 
     @property
     def memory(self):
@@ -64,9 +67,21 @@ class Row:
 
     def add_to(self, build, options):
         """The file that will hold what the program prints."""
-        flags = (*building.language(), *building.WARNINGS, f"-DMEMORY_BYTES={self.memory}", *self.flags.split(), *options.split())
+        headers = ("-iquote", single_in(build.folder)) if self.single else ()
+        flags = (*headers, *building.language(), *building.WARNINGS, f"-DMEMORY_BYTES={self.memory}", *self.flags.split(), *options.split())
         name = f"{self.name} {options}".replace("/", ",").replace(" ", "_")
         return build.run(self.machine, build.program(self.machine, name, [HERE / self.source], *flags))
+
+
+@functools.cache
+def single_in(folder):
+    """A folder in which each header is tinyattn-single.hpp."""
+    headers = pathlib.Path(folder) / "single"
+    for name in tree.headers():
+        (headers / name).parent.mkdir(parents=True, exist_ok=True)
+        (headers / name).write_text('#include "tinyattn-single.hpp"\n', encoding="utf-8")
+    (headers / "tinyattn-single.hpp").write_text(amalgamate.single(), encoding="utf-8")
+    return headers
 
 
 def missing(machine):
@@ -131,6 +146,21 @@ def of_riscv32():
         yield Row(f"riscv32/{extensions}", building.riscv32(extensions, abi), contractions=(FUSED, SEPARATE))
 
 
+def of_single():
+    """The package of one header: every change has it computed here and by a Cortex-M4F, each night by all compilers and machines."""
+    of_all = functools.partial(Row, levels=("-O2",), single=True)
+    yield of_all("single", building.host())
+    yield of_all("single/mps2-an386", building.board("mps2-an386"))
+    yield of_all("single/native", building.host(), "-march=native", ())
+    yield of_all("single/clang++", building.host("clang++"), "", ())
+    for architecture, machine in PLAYED.items():
+        for suffix, flags in CHOOSING[architecture].items():
+            yield of_all(f"single/{architecture}{suffix}", machine, flags, ())
+    for name in building.boards():
+        if name != "mps2-an386":
+            yield of_all(f"single/{name}", building.board(name), "", ())
+
+
 def of_board(name):
     of_levels = functools.partial(Row, levels=("-O2", "-Os"))
     machine = building.board(name)
@@ -151,6 +181,7 @@ def targets():
         "armv7": functools.partial(of_ports, "armv7", ARMV7, "arm"),
         "riscv64": functools.partial(of_ports, "riscv64", RISCV64, "riscv64"),
         "riscv32": of_riscv32,
+        "single": of_single,
         "s390x": functools.partial(of_ports, "s390x", S390X, "s390x"),
         "wasm32": functools.partial(of_ports, "wasm32", WASM32, "wasm32"),
         **{board: functools.partial(of_board, board) for board in building.boards()},

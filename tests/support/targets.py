@@ -90,6 +90,8 @@ TARGETS = {
                          (Run(SANITIZERS, ("unit", "conformance"), 210, nightly=("shapes", "golden")),)),
     "consumers": Target("small projects take the library: Meson, pkg-config, CMake, by hand", ("gcc", "consumers"),
                         (Run(GCC, ("consumers",), 45),)),
+    "packages": Target("each package is made and taken as its user takes it",
+                       ("gcc", "clang", "firmware", "riscv", "consumers", "packages"), (Run(GCC, ("packages",), 60),)),
     "compiled": Target("the compiled library: its ports, its interface in C, its flash", ("gcc", "clang", "firmware", "qemu-user"),
                        (Run(GCC, ("compiled",), 33, shows=True), Run(CLANG, ("compiled",), 32))),
     "export": Target("weights of PyTorch become headers", ("gcc", "clang"), (Run(GCC, ("export",), 110), Run(CLANG, ("export",), 50))),

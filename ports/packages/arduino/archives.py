@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""The compiled library for the cores of Arduino boards, whose C++ is mostly too old for the headers.
+
+The IDE looks for archives in src/{build.mcu}/{-mfpu}-{-mfloat-abi}, then in src/{build.mcu}:
+https://arduino.github.io/arduino-cli/latest/library-specification/#precompiled-binaries
+"""
+import subprocess
+import tempfile
+import pathlib
+
+import firmware
+import tree
+
+COMPILER, ARCHIVER = "arm-none-eabi-g++", "arm-none-eabi-gcc-ar"
+FLAGS = ("-std=c++20", "-Os", "-mthumb", "-ffreestanding", "-ffunction-sections", "-fdata-sections", "-fno-exceptions", "-fno-rtti",
+         "-fno-threadsafe-statics")
+# (build.mcu, -mfpu, -mfloat-abi) and boards that have them
+CORES = {
+    ("cortex-m0plus",): "SAMD21, RP2040",
+    ("cortex-m3",): "Due, STM32F1",
+    ("cortex-m4", "fpv4-sp-d16", "hard"): "SAMD51, UNO R4, STM32F4",
+    ("cortex-m4", "fpv4-sp-d16", "softfp"): "Nano 33 BLE",
+    ("cortex-m7", "fpv4-sp-d16", "hard"): "STM32F7, STM32H7",
+    ("cortex-m7", "fpv5-d16", "hard"): "the same with double",
+    ("cortex-m7", "fpv5-d16", "softfp"): "Portenta H7, Giga R1",
+}
+
+
+def flags(core, fpu="", float_abi="soft"):
+    return (f"-mcpu={core}", *([f"-mfpu={fpu}"] if fpu else []), f"-mfloat-abi={float_abi}")
+
+
+def place(core, *fpu):
+    return pathlib.PurePath(core, "-".join(fpu))
+
+
+def archive(core, to):
+    """One of them; the same bytes each time."""
+    to.mkdir(parents=True)
+    include = [f"-I{tree.ROOT / folder}" for folder in tree.FOLDERS]
+    with tempfile.TemporaryDirectory() as work:
+        objects = [pathlib.Path(work) / f"{pathlib.Path(name).stem}.o" for name in firmware.COMPILED]
+        for name, made in zip(firmware.COMPILED, objects):
+            subprocess.run([COMPILER, *FLAGS, *flags(*core), *include, "-c", tree.ROOT / "src" / name, "-o", made], check=True)
+        subprocess.run([ARCHIVER, "rcsD", to / f"lib{firmware.NAME}.a", *objects], check=True)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""keywords.txt, by which the IDE colours a sketch: the names of the interface in C, and of the headers in C++."""
+import re
+
+import tree
+
+IN_C = ("tinyattn/tinyattn.h", "tinyattn/tinyattn_models.h", "tinyattn/scratch.h")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+TYPES_OF_C = re.compile(r"^\} (\w+);", re.MULTILINE)
+FUNCTIONS_OF_C = re.compile(r"^TINYATTN_API [\w* ]*?(tinyattn_\w+)\(", re.MULTILINE)
+CONSTANTS_OF_C = re.compile(r"^  (TINYATTN_[A-Z_]+)(?: = 0)?,? *$", re.MULTILINE)
+MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE))\(", re.MULTILINE)
+# What a header in C++ declares in the namespace tinyattn itself, from its margin.
+TYPES = re.compile(r"^(?:struct|class|enum class|using) (?:TINYATTN_\w+ )?([A-Z]\w+)\b", re.MULTILINE)
+FUNCTIONS = re.compile(r"^(?:\w+ )*constexpr (?!.*\boperator)[\w:<>., ]*?\b([a-z]\w+)\(", re.MULTILINE)
+INNER = re.compile(r"^namespace (?!tinyattn\b)(\w+).*?^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
+
+
+def keywords_of(kind, pattern, headers):
+    """A line each; fields are separated by a tab."""
+    texts = (INNER.sub("", tree.headers()[name].read_text(encoding="utf-8")) for name in headers)
+    names = {name for text in texts for name in pattern.findall(COMMENT.sub("", text))}
+    return [f"{name}\t{kind}" for name in sorted(names)]
+
+
+def keywords(headers):
+    """The text of keywords.txt, from the public headers."""
+    in_cpp = [name for name in headers if name not in IN_C and not name.endswith("_checks.hpp")]
+    lines = [*keywords_of("KEYWORD1", TYPES_OF_C, IN_C), *keywords_of("KEYWORD1", TYPES, in_cpp),
+             *keywords_of("KEYWORD2", FUNCTIONS_OF_C, IN_C), *keywords_of("KEYWORD2", FUNCTIONS, in_cpp),
+             *keywords_of("LITERAL1", CONSTANTS_OF_C, IN_C), *keywords_of("LITERAL1", MACROS, IN_C)]
+    return "\n".join(["# What a sketch may name of tinyattn.", *lines]) + "\n"

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes a paragraph as Jane Austen might have, a character at a time, and then the checksum of all logits that every machine prints. The
+// model lies in flash: model.h, 185 KB.
+#include <tinyattn.h>
+
+#include "crc32.h"
+#include "model.h"
+
+const char prompt[] = "It is a truth";
+const size_t enough = 300;  // characters, behind which the text ends with a sentence
+const size_t longest = 400;
+const size_t width = 80;  // of a line, which ends at the first space behind it
+const tinyattn_sampling sampling = {0.7f, 0, 0.9f};
+
+uint16_t text[sizeof prompt + longest];
+size_t length = 0;      // of the text, in tokens
+size_t past = 0;        // tokens in the cache
+size_t characters = 0;  // that were written
+tinyattn_philox generator = {1, 0};
+uint32_t checksum = 0;
+
+float cache[TINYATTN_DECODER_CACHE(num_layers, kv_width, context_length)];
+float scratch[TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length)];
+float logits[vocabulary_size];
+
+uint16_t tokenOf(char character) {
+  uint16_t token = 0;
+  while (vocabulary[token] != character) ++token;
+  return token;
+}
+
+void put(uint16_t token) {
+  static size_t column = 0;
+  const bool ends = vocabulary[token] == '\n' || (vocabulary[token] == ' ' && column >= width);
+  Serial.print(ends ? '\n' : vocabulary[token]);
+  column = ends ? 0 : column + 1;
+  text[length++] = token;
+}
+
+// The logits behind the last `unread` tokens of the text. If the cache has no room for them, it starts again with half a context.
+bool readText(size_t unread) {
+  tinyattn_status status = tinyattn_decoder_forward(&model, past, text + length - unread, unread, cache, logits, scratch);
+  if (status == TINYATTN_TOO_MANY_TOKENS) {
+    past = 0;
+    unread = context_length / 2;
+    status = tinyattn_decoder_forward(&model, past, text + length - unread, unread, cache, logits, scratch);
+  }
+  past += unread;
+  return status == TINYATTN_OK;
+}
+
+// A paragraph is a line of the text.
+bool endsParagraph(char character) {
+  return character == '\n' || (characters >= enough && (character == '.' || character == '!' || character == '?'));
+}
+
+// One more character; returns whether the paragraph goes on.
+bool writeOne() {
+  uint16_t token = 0;
+  if (!readText(characters == 0 ? length : 1)) return false;
+  checksum = crc32(checksum, logits, vocabulary_size);
+  ++characters;
+  if (tinyattn_sample(&sampling, vocabulary_size, logits, &generator, &token) != TINYATTN_OK) return false;
+  put(token);
+  return !endsParagraph(vocabulary[token]) && characters < longest;
+}
+
+void setup() {
+  Serial.begin(115200);
+  while (!Serial && millis() < 3000) {
+  }
+  for (const char* character = prompt; *character != 0; ++character) put(tokenOf(*character));
+}
+
+void loop() {
+  static bool goesOn = true;
+  if (!goesOn) return;
+  goesOn = writeOne();
+  if (goesOn) return;
+  Serial.print("\n\ncharacters       ");
+  Serial.println(characters);
+  Serial.print("crc32 of logits  ");
+  Serial.println(checksum, HEX);
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+//
+// The headers, where the core compiles C++20.
+#pragma once
+
+#if __cplusplus < 202002L
+#error "tinyattn.hpp needs C++20, and this core compiles an older one: include <tinyattn.h>, which does not, or see C++20 in the README"
+#else
+#include "tinyattn/tinyattn.hpp"
+#endif

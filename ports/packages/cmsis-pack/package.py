@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""For Keil MDK, CMSIS-Toolbox and whatever else takes a CMSIS-Pack: the description and the pack.
+
+Format: https://open-cmsis-pack.github.io/Open-CMSIS-Pack-Spec/main/html/packFormat.html
+"""
+import pathlib
+import re
+import xml.etree.ElementTree as xml
+
+import firmware
+import tree
+
+HERE = pathlib.Path(__file__).resolve().parent
+VENDOR = firmware.NAME
+SCHEMA_VERSION = "1.7.40"
+# C++20, as the compilers of Arm do it: GCC, and LLVM under its old name and its new one.
+COMPILERS = ({"Tcompiler": "GCC"}, {"Tcompiler": "ARMCC", "Toptions": "AC6"}, {"Tcompiler": "CLANG"})
+CPP20, COMPILED = "C++20", "The compiled library"  # conditions
+COMPONENT = {"Cvendor": VENDOR, "Cclass": "Machine Learning", "Cgroup": firmware.NAME}
+
+
+def changes():
+    """What CHANGELOG.md says of this version, without the marks of Markdown."""
+    text = (tree.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("`", "")
+    found = re.search(rf"^## {re.escape(tree.version())}\b.*\n((?:(?!## ).*\n)*)", text, re.MULTILINE)
+    return found[1].strip() if found else f"{firmware.NAME} {tree.version()}"
+
+
+def add(parent, tag, text=None, **attributes):
+    element = xml.SubElement(parent, tag, attributes)
+    element.text = text
+    return element
+
+
+def component(parent, sub, condition, description, files):
+    made = add(parent, "component", **COMPONENT, Csub=sub, Cversion=tree.version(), condition=condition)
+    add(made, "description", description)
+    files_of_it = add(made, "files")
+    for category, name, more in files:
+        add(files_of_it, "file", category=category, name=name, **more)
+
+
+def conditions(package):
+    made = add(package, "conditions")
+    cpp20 = add(made, "condition", id=CPP20)
+    add(cpp20, "description", "A compiler of C++20")
+    for compiler in COMPILERS:
+        add(cpp20, "accept", **compiler)
+    compiled = add(made, "condition", id=COMPILED)
+    add(compiled, "description", "The component Compiled, which Models builds on")
+    add(compiled, "require", condition=CPP20)
+    add(compiled, "require", **COMPONENT, Csub="Compiled")
+
+
+def components(package):
+    made = add(package, "components")
+    headers = [("header", f"include/{name}", {"path": "include/"}) for name in tree.headers()]
+    component(made, "Headers", CPP20, tree.SUMMARY, [("include", "include/", {}), *headers, ("doc", "README.md", {})])
+    component(made, "Compiled", CPP20, "The kernels compiled once, for shapes that are known at run time: for C and C++",
+              [("include", "include/", {}), ("header", "include/tinyattn/tinyattn.h", {"path": "include/"}),
+               ("header", "include/tinyattn/scratch.h", {"path": "include/"}), ("source", "src/library.cpp", {"language": "cpp"})])
+    component(made, "Models", COMPILED, "Whole decoders in the compiled library: for C and C++",
+              [("header", "include/tinyattn/tinyattn_models.h", {"path": "include/"}), ("source", "src/models.cpp", {"language": "cpp"})])
+
+
+def description():
+    package = xml.Element("package", {
+        "schemaVersion": SCHEMA_VERSION, "xmlns:xs": "http://www.w3.org/2001/XMLSchema-instance",
+        "xs:noNamespaceSchemaLocation": f"https://raw.githubusercontent.com/Open-CMSIS-Pack/Open-CMSIS-Pack-Spec/v{SCHEMA_VERSION}/schema/PACK.xsd"})
+    add(package, "vendor", VENDOR)
+    add(package, "name", firmware.NAME)
+    add(package, "description", tree.SUMMARY)
+    add(package, "url", f"{tree.HOMEPAGE}/releases/latest/download/")
+    add(package, "repository", f"{tree.HOMEPAGE}.git", type="git")
+    add(package, "license", "LICENSE")
+    add(add(add(package, "licenseSets"), "licenseSet", id="all", default="true", gating="false"), "license",
+        name="LICENSE", title="MIT", spdx="MIT")
+    add(add(add(package, "requirements"), "languages"), "language", name="C++", version="20")
+    add(add(package, "releases"), "release", changes(), version=tree.version())
+    keywords = add(package, "keywords")
+    for keyword in firmware.KEYWORDS:
+        add(keywords, "keyword", keyword)
+    conditions(package)
+    components(package)
+    xml.indent(package)
+    return xml.tostring(package, encoding="UTF-8", xml_declaration=True)
+
+
+def make(folder):
+    content, archive = folder / firmware.NAME, f"{VENDOR}.{firmware.NAME}.{tree.version()}.pack"
+    firmware.copy_library(content)
+    firmware.fill_folder(HERE / "pack", content, version=tree.version(), pack=archive)
+    file = content / f"{VENDOR}.{firmware.NAME}.pdsc"
+    file.write_bytes(description())
+    tree.copy(file, folder / file.name)
+    tree.pack(content, folder / archive)

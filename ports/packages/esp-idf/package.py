@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+"""For ESP-IDF: a component with its manifest, and a project that uses it.
+
+Manifest: https://docs.espressif.com/projects/idf-component-manager/en/latest/reference/manifest_file.html
+"""
+import pathlib
+
+import firmware
+import tree
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def make(folder):
+    firmware.fill_folder(HERE / "component", folder, version=tree.version(), summary=tree.SUMMARY, homepage=tree.HOMEPAGE,
+                         authors=firmware.authors(), sources=" ".join(f"src/{name}" for name in firmware.COMPILED))
+    firmware.copy_library(folder)
+    firmware.copy_layer(folder / "examples" / "layer" / "main")

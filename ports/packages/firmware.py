@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What packages for firmware share: the sources of the compiled library, a sample, and what a manifest says of all of it."""
+import pathlib
+import re
+
+import tree
+
+NAME = "tinyattn"
+COMPILED = ("library.cpp", "models.cpp")  # of src/: what a firmware compiles, with the port of its flags
+KEYWORDS = ("attention", "transformer", "language model", "machine learning", "inference", "embedded", "cortex-m", "risc-v", "constexpr")
+SAMPLES = pathlib.Path(__file__).resolve().parent / "samples"
+LAYER = tree.ROOT / "examples" / "c"
+
+
+def authors():
+    return re.search(r"^Copyright \(c\) \d+ (.+)$", (tree.ROOT / "LICENSE").read_text(encoding="utf-8"), re.MULTILINE)[1]
+
+
+def public_headers():
+    """The names that programs include: what lies deeper, these include themselves."""
+    return [name for name in tree.headers() if name.count("/") == 1]
+
+
+def sources():
+    """Of the compiled library, and what they include that lies beside them."""
+    found, folder = list(COMPILED), tree.ROOT / "src"
+    for name in found:
+        text = (folder / name).read_text(encoding="utf-8")
+        found += [include for include in re.findall(r'#include "(\w+\.hpp)"', text) if include not in found]
+    return {name: folder / name for name in found}
+
+
+def copy_library(folder):
+    """include/, src/ and what lies beside them in each package."""
+    tree.copy_headers(folder / "include")
+    for name, file in sources().items():
+        tree.copy(file, folder / "src" / name)
+    tree.copy(tree.ROOT / "LICENSE", folder / "LICENSE")
+
+
+def copy_layer(folder):
+    """The layer of examples/c, by the compiled library and by the headers, for a sample's main to print: the files' names."""
+    files = [LAYER / "layer.h", LAYER / "headers.cpp", *sorted(SAMPLES.iterdir())]
+    for file in files:
+        tree.copy(file, folder / file.name)
+    return [file.name for file in files]
+
+
+def printed_checksums():
+    """The lines that every machine prints of it."""
+    return re.findall(r"^crc32 .*$", (LAYER / "printed.txt").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def fill_folder(template, folder, **values):
+    """A folder's files at the same place in a package; what ends with .in is filled in."""
+    for file in sorted(path for path in template.rglob("*") if path.is_file() and path.name != "package.py" and path.suffix != ".pyc"):
+        to = folder / file.relative_to(template)
+        if file.suffix != ".in":
+            tree.copy(file, to)
+            continue
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.with_suffix("").write_text(tree.fill(file, **values), encoding="utf-8")

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""For PlatformIO: library.json beside headers and sources.
+
+Fields: https://docs.platformio.org/en/latest/manifests/library-json/
+"""
+import json
+import pathlib
+
+import firmware
+import tree
+
+HERE = pathlib.Path(__file__).resolve().parent
+EXAMPLE = "examples/layer"
+
+
+def manifest(files):
+    return {
+        "$schema": "https://raw.githubusercontent.com/platformio/platformio-core/develop/platformio/assets/schema/library.json",
+        "name": firmware.NAME,
+        "version": tree.version(),
+        "description": tree.SUMMARY,
+        "keywords": list(firmware.KEYWORDS),
+        "homepage": tree.HOMEPAGE,
+        "repository": {"type": "git", "url": f"{tree.HOMEPAGE}.git"},
+        "authors": [{"name": firmware.authors(), "maintainer": True}],
+        "license": "MIT",
+        "frameworks": "*",
+        "platforms": "*",
+        "headers": firmware.public_headers(),
+        "examples": [{"name": "layer", "base": EXAMPLE, "files": sorted(files)}],
+        # Of the library alone, behind the framework's own -std: a project says it for its own files.
+        "build": {"flags": ["-std=gnu++20"]}}
+
+
+def make(folder):
+    firmware.copy_library(folder)
+    firmware.fill_folder(HERE, folder, version=tree.version())
+    files = ["main.cpp", *firmware.copy_layer(folder / EXAMPLE)]
+    (folder / "library.json").write_text(json.dumps(manifest(files), indent=2) + "\n", encoding="utf-8")

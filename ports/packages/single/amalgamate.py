@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""All headers in one text, each once, behind those that it includes.
+
+Which port a program needs, the compiler tells: in the tree `native.hpp` includes one header of many, by a macro. Here the ports stand
+where that include stood, and each is read if it is the one, or one that this one builds on.
+"""
+import re
+import sys
+
+import tree
+
+sys.path.insert(0, str(tree.ROOT / "ports" / "simd"))
+import ladder  # noqa: E402
+
+FIRST = ("tinyattn/tinyattn.hpp", "tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")
+CHOOSER = "tinyattn/port/native.hpp"
+OF_ONE_LANE = "tinyattn/port/one_lane.hpp"
+OF_COMPILERS = "tinyattn/port/compiler.hpp"  # refuses a compiler before it meets a header that it does not have
+EACH_HAS = "tinyattn/port/scalar.hpp"
+OURS = re.compile(r'#include "(tinyattn/[\w/.]+)"')
+STANDARD = re.compile(r"#include <(\w+)>$")
+CHOSEN = "#include TINYATTN_PORT_HEADER(TINYATTN_PORT)"
+NOT_HERE = re.compile(r"// SPDX-License-Identifier|#pragma once|// clang-format |#define TINYATTN_PORT_HEADER\(")
+
+
+def ports():
+    """{header: name} of every port that a build may choose."""
+    names = [name for file in (ladder.VECTORS, ladder.ONE_LANE) for name, _ in ladder.rungs(file)]
+    return {f"tinyattn/port/{name}.hpp": name for name in names}
+
+
+class Single:
+    def __init__(self):
+        self.files = {name: file.read_text(encoding="utf-8") for name, file in tree.headers().items()}
+        self.ports = ports()
+        self.written = []  # names of headers
+        self.standard = set()  # the headers of the language that they include
+        self.parts = []
+
+    def included(self, name):
+        return [included for included in OURS.findall(self.files[name]) if included in self.files]
+
+    def foundation(self, name):
+        """The ports that one is built on, and itself."""
+        below = [self.foundation(included) for included in self.included(name) if included in self.ports]
+        return {name}.union(*below)
+
+    def write(self, name):
+        """A header and, before it, those that it includes; but ports only where one is chosen."""
+        if name in self.written:
+            return
+        self.written.append(name)
+        for included in self.included(name):
+            if included not in self.ports or included == EACH_HAS and name in self.ports:
+                self.write(included)
+        if name == CHOOSER:
+            before, after = self.text(name).split(CHOSEN)
+            self.add(name, before)
+            self.write_ports()
+            self.add(f"{name}, the rest", after)
+        else:
+            self.add(name, self.text(name))
+
+    def text(self, name):
+        kept = []
+        for line in self.files[name].splitlines():
+            if header := STANDARD.match(line):
+                self.standard.add(header[1])
+            elif not OURS.match(line) and not NOT_HERE.match(line):
+                kept.append(line)
+        return "\n".join(kept)
+
+    def add(self, name, text):
+        text = re.sub(r"\n{3,}", "\n\n", text.removeprefix("//\n").strip())
+        self.parts.append(f"// --- {name} ---\n\n{text}\n")
+
+    def write_ports(self):
+        self.write(EACH_HAS)
+        others = [port for port in self.ports if port != EACH_HAS]
+        self.add("which ports this program needs", self.numbers())
+        for port in sorted(others, key=lambda port: (OF_ONE_LANE in self.included(port), len(self.foundation(port)))):
+            for included in self.included(port):
+                if included not in self.ports:
+                    self.write(included)
+            needs = [f"TINYATTN_IS({self.ports[other]})" for other in others if port in self.foundation(other)]
+            self.parts.append(f"#if {' || '.join(needs)}\n")
+            self.write(port)
+            self.parts.append("#endif\n")
+
+    def numbers(self):
+        """Macros by which the preprocessor, which compares no names, tells ports apart."""
+        lines = [f"#define TINYATTN_NUMBER_OF_{name} {number}" for number, name in enumerate(self.ports.values(), 1)]
+        return "\n".join([*lines, """\
+#define TINYATTN_NUMBER_OF(name) TINYATTN_NUMBER_OF_##name
+#define TINYATTN_NUMBER(name) TINYATTN_NUMBER_OF(name)
+#define TINYATTN_IS(name)                                               \\
+  (TINYATTN_NUMBER(TINYATTN_PORT) == TINYATTN_NUMBER_OF(name) ||        \\
+   TINYATTN_NUMBER(TINYATTN_ONE_LANE) == TINYATTN_NUMBER_OF(name))
+#if !TINYATTN_NUMBER(TINYATTN_PORT)
+#error "tinyattn has no port of the name that -DTINYATTN_PORT asks for"
+#endif"""])
+
+
+def single():
+    made = Single()
+    for name in (OF_COMPILERS, OF_ONE_LANE, *FIRST):
+        made.write(name)
+    left_out = made.files.keys() - made.written
+    if left_out:
+        sys.exit(f"no header includes {', '.join(sorted(left_out))}")
+    notice = (tree.ROOT / "LICENSE").read_text(encoding="utf-8")
+    head = [
+        "// SPDX-License-Identifier: MIT",
+        "//",
+        f"// tinyattn {tree.version()} in one file: all of include/tinyattn and every port. Made by ports/packages/make single.",
+        "//",
+        *(f"// {line}".rstrip() for line in notice.splitlines()),
+        "#pragma once",
+        ""]
+    standard = [f"#include <{name}>" for name in sorted(made.standard)]
+    return "\n".join(["\n".join(head), made.parts[0], "\n".join(standard), "", *made.parts[1:]])

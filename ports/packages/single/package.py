@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+"""tinyattn-single.hpp: all headers and all ports in one file."""
+import amalgamate
+import tree
+
+
+def make(folder):
+    (folder / "tinyattn-single.hpp").write_text(amalgamate.single(), encoding="utf-8")

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""What all packages are made of: the version, the headers, and how files come into a package."""
+import gzip
+import hashlib
+import io
+import pathlib
+import re
+import shutil
+import subprocess
+import tarfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ("include", "ports/simd")  # a user's -I
+HOMEPAGE = "https://github.com/tinyattn/tinyattn"  # where releases are to lie; no other file says it
+SUMMARY = "Attention and transformers for microcontrollers: C++20 headers, no heap, the same bits on every target"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of each file in an archive: two builds are the same bytes
+
+
+def version():
+    """As meson.build says it, and nothing else does."""
+    return re.search(r"^  version: '([0-9.]+)'", (ROOT / "meson.build").read_text(encoding="utf-8"), re.MULTILINE)[1]
+
+
+def headers():
+    """{name that a program includes: file}, of all that a user may include or that is included by it."""
+    files = [file for folder in FOLDERS for file in sorted((ROOT / folder / "tinyattn").rglob("*.h*"))]
+    return {str(file.relative_to(next(ROOT / folder for folder in FOLDERS if file.is_relative_to(ROOT / folder)))): file
+            for file in files}
+
+
+def copy(file, to):
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, to)
+
+
+def copy_headers(to):
+    for name, file in headers().items():
+        copy(file, to / name)
+
+
+def copy_folder(folder, to):
+    """What the repository holds of a folder, without what an editor or a build left there."""
+    for file in tracked(folder):
+        copy(ROOT / folder / file, to / file)
+
+
+def tracked(folder):
+    """Files below a folder, by their names in it; of a tree without git, such as an archive, all of them."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."], cwd=ROOT / folder,
+                            capture_output=True, encoding="utf-8")
+    if listed.returncode == 0 and listed.stdout:
+        return sorted(file for file in listed.stdout.split("\0") if file and (ROOT / folder / file).is_file())
+    return sorted(str(file.relative_to(ROOT / folder)) for file in (ROOT / folder).rglob("*") if file.is_file())
+
+
+def fill(template, **values):
+    """The text of a file, each @NAME@ replaced. A name without a value is an error."""
+    return re.sub(r"@([A-Z_]+)@", lambda name: str(values[name[1].lower()]), template.read_text(encoding="utf-8"))
+
+
+def release(folder):
+    """The archive of a release, which packages fetch, made in a folder: what the repository holds, the same bytes each time."""
+    name = f"tinyattn-{version()}"
+    file, packed = folder / f"{name}.tar.gz", io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for member in tracked("."):
+            content = (ROOT / member).read_bytes()
+            entry = tarfile.TarInfo(f"{name}/{member}")
+            entry.size, entry.mode = len(content), (ROOT / member).stat().st_mode & 0o755
+            archive.addfile(entry, io.BytesIO(content))
+    file.write_bytes(gzip.compress(packed.getvalue(), mtime=0))
+    return file
+
+
+def address_of_release():
+    return f"{HOMEPAGE}/releases/download/v{version()}/tinyattn-{version()}.tar.gz"
+
+
+def checksum(file, algorithm):
+    return hashlib.new(algorithm, file.read_bytes()).hexdigest()
+
+
+def pack(folder, archive, inside=""):
+    """A zip of a folder, below the name `inside`; the same bytes each time."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = zipfile.ZipInfo(str(pathlib.PurePath(inside) / file.relative_to(folder)), EPOCH)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            packed.writestr(entry, file.read_bytes())

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""A Meson project that takes tinyattn by its wrap file, from a local archive.
+
+    wrap.py COMPILER
+"""
+import json
+import shutil
+import sys
+
+import packages
+from packages import CONSUMER, building
+
+
+def project(folder):
+    """Someone's sources beside the wrap file; Meson finds the archive in its cache, and checks it against the hash."""
+    package = packages.made("wrap", folder / "made")
+    shutil.copytree(CONSUMER / "wrap", folder / "project")
+    shutil.copy(CONSUMER / "main.cpp", folder / "project")
+    cache = folder / "project" / "subprojects" / "packagecache"
+    cache.mkdir(parents=True)
+    shutil.copy(package / "tinyattn.wrap", cache.parent)
+    shutil.copy(next(package.glob("*.tar.gz")), cache)
+    return folder / "project"
+
+
+def set_up(where):
+    return ["meson", "setup", "-Dwerror=true", f"-Dat_least=>={packages.tree.version()}", where / "build", where]
+
+
+@packages.in_a_folder
+def consumes(folder):
+    where = project(folder)
+    building.call(set_up(where), CXX=sys.argv[1])
+    building.call(["meson", "test", "-C", where / "build"])
+    return ""
+
+
+@packages.in_a_folder
+def checks_the_archive(folder):
+    where = project(folder)
+    archive = next((where / "subprojects" / "packagecache").iterdir())
+    archive.write_bytes(archive.read_bytes()[:-1] + b"?")
+    status, said = building.attempt(set_up(where))
+    return "" if status != 0 and "hash" in said.lower() else f"a damaged archive is taken:\n{said[-500:]}"
+
+
+@packages.in_a_folder
+def names_what_it_provides(folder):
+    package = packages.made("wrap", folder)
+    entry = json.loads((package / "releases.json").read_text(encoding="utf-8"))["tinyattn"]
+    wrap = (package / "tinyattn.wrap").read_text(encoding="utf-8")
+    missing = [name for name in entry["dependency_names"] if name not in wrap.partition("[provide]")[2]]
+    return f"not in [provide]: {missing}" if missing or entry["versions"] != [f"{packages.tree.version()}-1"] else ""
+
+
+packages.tap.report([
+    ("a project takes the archive", consumes),
+    ("a damaged archive is refused", checks_the_archive),
+    ("releases.json and the wrap file agree", names_what_it_provides)])
