@@ -6,17 +6,14 @@
 #include "../support/print.hpp"
 #include "arguments.hpp"
 #include "board.h"
-#include "model.hpp"
+#include "paragraph.hpp"
 
 namespace writer {
 namespace {
 
 using namespace support;
 
-constexpr std::size_t enough = 300;  // characters, behind which the text ends with a sentence
-constexpr std::size_t longest_paragraph = 400;
 constexpr std::size_t line_width = 80;
-constexpr tinyattn::Sampling sampling = {.temperature = 0.7f, .top_p = 0.9f};
 
 // What is written shows at once; lines end at the first space behind line_width.
 class Page {
@@ -54,11 +51,6 @@ Token next(std::span<const Token> text, std::size_t unread, Memory& memory, tiny
   cost.checksum.add(memory.logits.data(), vocabulary_size);
   ++cost.characters;
   return cost.timed([&] { return sample(memory.logits, sampling, generator); });
-}
-
-// A paragraph is a line of the text.
-bool ends_paragraph(char character, std::size_t characters) {
-  return character == '\n' || (characters >= enough && (character == '.' || character == '!' || character == '?'));
 }
 
 Cost write(const Arguments& arguments, Memory& memory) {

@@ -70,13 +70,13 @@ def board_build(name, **options):
 def board(name):
     core = re.search(r"^core = '(.*)'", (BOARDS / name / "cross.ini").read_text(encoding="utf-8"), re.MULTILINE)[1]
     return Target(f"unit tests, conformance and golden values on an emulated {core}", ("firmware",),
-                  (Run(board_build(name), MACHINE, 130, nightly=("shapes", "headers")),),
+                  (Run(board_build(name), MACHINE, 130, nightly=("shapes", "headers", "recipes")),),
                   "run" if name in EACH_PORT else "all")
 
 
 def machine(file):
     return Target(f"unit tests, conformance and golden values on an emulated {file.stem}", (TOOLS_OF_MACHINES[file.stem],),
-                  (Run(cross_build(file.stem, file), MACHINE, 180, nightly=("shapes",)),), "all")
+                  (Run(cross_build(file.stem, file), MACHINE, 180, nightly=("shapes", "recipes")),), "all")
 
 
 QUICK_BUILDS = {GCC: 95, CLANG: 175, board_build("microbit"): 35, board_build("mps2-an386"): 38}
@@ -108,6 +108,8 @@ TARGETS = {
     "coverage": Target("which lines and branches of the library its tests run", ("clang", "coverage"),
                        (Run(COVERAGE, ("unit", "shapes", "conformance", "coverage"), 240, shows=True),), "all"),
     "style": Target("clang-format and clang-tidy", ("clang", "style"), (Run(CLANG, ("style",), 140),)),
+    "browser": Target("the pages of examples/browser in a browser", ("gcc", "wasm", "browser"),
+                      (Run(cross_build("wasm32", MACHINES / "wasm32.ini"), ("browser",), 60),), "all"),
     **{file.stem: machine(file) for file in sorted(MACHINES.glob("*.ini"))},
     **{file.parent.name: board(file.parent.name) for file in sorted(BOARDS.glob("*/cross.ini"))},
 }

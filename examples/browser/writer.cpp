@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// What writer.html calls: the model of ../writer, a character at a time.
+#include <cstddef>
+#include <cstdint>
+
+#include "../support/checksum.hpp"
+#include "../writer/arguments.hpp"
+#include "../writer/paragraph.hpp"
+
+namespace {
+
+using namespace writer;
+
+struct Session {
+  Memory memory;
+  Passage<longest_prompt + longest_paragraph> passage;
+  tinyattn::Philox4x32 generator{1};
+  tinyattn::Sampling sampling = writer::sampling;
+  support::Checksum checksum;  // of all logits
+  std::size_t unread = 0, characters = 0;
+  bool ends = false;
+};
+
+Session session;
+char prompt[longest_prompt];
+
+}  // namespace
+
+extern "C" {
+
+const char* writer_vocabulary() { return vocabulary; }
+int writer_vocabulary_size() { return static_cast<int>(vocabulary_size); }
+char* writer_prompt() { return prompt; }
+int writer_longest_prompt() { return static_cast<int>(longest_prompt); }
+
+// Starts a text behind the first `length` characters of the prompt. Returns false if there are too many, none, or one that the model
+// does not know.
+bool writer_start(int length, unsigned seed, float temperature) {
+  const std::size_t count = static_cast<std::size_t>(length);
+  if (count == 0 || count > longest_prompt) return false;
+  for (std::size_t i = 0; i < count; ++i)
+    if (token_of(prompt[i]) == vocabulary_size) return false;
+  session = {};
+  session.generator = tinyattn::Philox4x32{seed};
+  session.sampling.temperature = temperature;
+  session.passage.add(std::string_view{prompt, count});
+  session.unread = count;
+  return true;
+}
+
+// The next character; 0 behind the last one.
+int writer_next() {
+  if (session.ends || session.characters == longest_paragraph) return 0;
+  if (read(session.passage.tokens(), session.unread, session.memory) != tinyattn::Status::ok) return 0;
+  session.checksum.add(session.memory.logits.data(), vocabulary_size);
+  const tinyattn::Token token = sample(session.memory.logits, session.sampling, session.generator);
+  session.passage.add(token);
+  session.unread = 1;
+  session.ends = ends_paragraph(vocabulary[token], ++session.characters);
+  return vocabulary[token];
+}
+
+// The CRC-32 of all logits so far.
+unsigned writer_checksum() { return session.checksum.value(); }
+}
