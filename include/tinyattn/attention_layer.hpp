@@ -31,20 +31,22 @@ template <AttentionConfig config>
 struct MultiHeadAttention {
   static_assert(kernel::check_config<config>());
 
-  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;
-  static constexpr std::size_t head_dim = detail::head_dim<config>;
-  static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;
-  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;
-  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;
+  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;  // of the context
+  static constexpr std::size_t head_dim = detail::head_dim<config>;              // width of a head
+  static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;   // width of keys
+  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;    // of query
+  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key and value
+  // All weights and biases, in floats.
   static constexpr std::size_t parameter_count =
       QueryProjection::parameter_count + 2 * KeyProjection::parameter_count +
       (config.out_proj ? OutputProjection::parameter_count : 0);
 
-  static constexpr DropoutRate dropout_rate = config.dropout;
-  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
+  static constexpr DropoutRate dropout_rate = config.dropout;                    // of weights
+  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // of outputs
 
-  QueryProjection query;
-  KeyProjection key, value;
+  QueryProjection query;     // [d_in, d_out]
+  KeyProjection key, value;  // [d_in, kv_width]
+  // [d_out, d_out]
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. What it holds between calls means nothing.

@@ -125,7 +125,7 @@ struct AttentionWorkspace {
                                                  {TINYATTN_QUERY_ROWS(Tokens), 2, SourceTokens}),
                 "a workspace has more bytes than this target can address");
 
-  float scratch[TINYATTN_ATTENTION_SCRATCH(Tokens, SourceTokens)];
+  float scratch[TINYATTN_ATTENTION_SCRATCH(Tokens, SourceTokens)];  // scores
 };
 
 // softmax(query . key^T / sqrt(d_k) + mask) . value, as tinyattn::scaled_dot_product_attention.

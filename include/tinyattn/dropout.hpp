@@ -20,6 +20,7 @@ namespace tinyattn {
 // so that no double reaches it. All members are integers: GCC 12 does not survive a double in a
 // template argument under -fsingle-precision-constant.
 struct DropoutRate {
+  // From a number, which must lie in [0, 1].
   consteval DropoutRate(
       double rate) noexcept  // NOLINT(google-explicit-constructor): a rate is written as a number
       : bits(__builtin_bit_cast(std::uint64_t, rate + zero)),  // -0 is 0
@@ -28,15 +29,16 @@ struct DropoutRate {
         scale_bits(__builtin_bit_cast(std::uint32_t,
                                       rate < one ? 1.0f / static_cast<float>(one - rate) : 0.0f)) {}
 
+  // The number that it was made of.
   // NOLINTNEXTLINE(google-explicit-constructor)
   TINYATTN_ALWAYS_INLINE constexpr operator double() const noexcept {
     return __builtin_bit_cast(double, bits);
   }
 
-  std::uint64_t bits;  // of the rate, a double
-  std::uint64_t keep_below_2_53;
-  std::uint64_t keep_below_2_32;
-  std::uint32_t scale_bits;  // of 1 / (1 - rate), a float, by which the kept are multiplied
+  std::uint64_t bits;             // of the rate, a double
+  std::uint64_t keep_below_2_53;  // of 53 random bits, those below keep an element
+  std::uint64_t keep_below_2_32;  // the same of 32 bits
+  std::uint32_t scale_bits;       // of 1 / (1 - rate), a float, by which the kept are multiplied
 
  private:
   static constexpr double zero = 0.0, one = 1.0;

@@ -20,9 +20,9 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 // torch.nn.Embedding: `Count` rows of `Dim` features.
 template <std::size_t Count, std::size_t Dim>
 struct Embedding {
-  static constexpr std::size_t parameter_count = Count * Dim;
+  static constexpr std::size_t parameter_count = Count * Dim;  // in floats
 
-  Matrix<float, Count, Dim> weight;
+  Matrix<float, Count, Dim> weight;  // a row for each token
 
   // out[i] = weight[tokens[i]], with out [tokens, Dim]. If a token is not below Count, nothing is
   // written and unknown_token comes back.

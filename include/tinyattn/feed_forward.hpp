@@ -13,13 +13,13 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// Its shape: d_model features become d_hidden, and d_model again. `bias` is of all projections.
+// Its shape: d_model features become d_hidden, and d_model again.
 struct FeedForwardConfig {
-  std::size_t d_model;
-  std::size_t d_hidden;
-  Activation activation = Activation::gelu;
-  bool gated = false;
-  bool bias = true;
+  std::size_t d_model;                       // features of a token
+  std::size_t d_hidden;                      // features between the projections
+  Activation activation = Activation::gelu;  // of the hidden features
+  bool gated = false;  // with a third projection, whose activation scales the hidden features
+  bool bias = true;    // of all projections
 };
 
 }  // namespace tinyattn
@@ -56,23 +56,25 @@ template <FeedForwardConfig config>
 struct FeedForward {
   static_assert(kernel::check_config<config>());
 
-  // A layer without features is refused above, and need not be refused by its parts.
+  // Those of config. A layer without features is refused above, and need not be refused by its
+  // parts.
   static constexpr std::size_t d_model = config.d_model == 0 ? 1 : config.d_model,
                                d_hidden = config.d_hidden == 0 ? 1 : config.d_hidden;
-  using Up = Linear<d_model, d_hidden, config.bias>;
-  using Down = Linear<d_hidden, d_model, config.bias>;
+  using Up = Linear<d_model, d_hidden, config.bias>;    // of up and gate
+  using Down = Linear<d_hidden, d_model, config.bias>;  // of down
+  // All weights and biases, in floats.
   static constexpr std::size_t parameter_count =
       (config.gated ? 2 : 1) * Up::parameter_count + Down::parameter_count;
 
-  Up up;
-  [[no_unique_address]] detail::Optional<config.gated, Up> gate{};
-  Down down;
+  Up up;                                                            // [d_model, d_hidden]
+  [[no_unique_address]] detail::Optional<config.gated, Up> gate{};  // [d_model, d_hidden]
+  Down down;                                                        // [d_hidden, d_model]
 
   // All the scratch of a call, for `rows` rows at a time. What it holds between calls means
   // nothing.
   struct Workspace {
-    static constexpr std::size_t rows = kernel::feed_forward_rows<native_port>;
-    float scratch[kernel::hidden_scratch(rows, d_hidden, config.gated)];
+    static constexpr std::size_t rows = kernel::feed_forward_rows<native_port>;  // at a time
+    float scratch[kernel::hidden_scratch(rows, d_hidden, config.gated)];         // hidden features
   };
 
   // x and out are [..., d_model], of any number of rows; out may be x.

@@ -15,15 +15,19 @@ TINYATTN_BEGIN
 namespace tinyattn {
 
 // What is added to the embedding of a token. Rotary positions are attention's.
-enum class Positions : unsigned char { none, learned, sinusoidal };
+enum class Positions : unsigned char {
+  none,       // nothing
+  learned,    // a row of an Embedding for each position
+  sinusoidal  // sinusoidal_positions
+};
 
 // The head is [d_model, vocabulary]. A tied one is the token embedding again, and has no bias.
 struct LanguageModelConfig {
-  std::size_t vocabulary;
-  TransformerConfig transformer;
-  Positions positions = Positions::learned;
-  bool tied = true;
-  bool head_bias = false;
+  std::size_t vocabulary;                    // how many tokens there are, at most 65,536
+  TransformerConfig transformer;             // its blocks
+  Positions positions = Positions::learned;  // what is added to the features of a token
+  bool tied = true;                          // the head is the token embedding
+  bool head_bias = false;                    // of a head that is not tied
 };
 
 }  // namespace tinyattn
@@ -60,36 +64,42 @@ template <LanguageModelConfig config>
 struct LanguageModel {
   static_assert(kernel::check_config<config>());
 
-  using Body = Transformer<config.transformer>;
-  static constexpr BlockConfig block = config.transformer.block;
+  using Body = Transformer<config.transformer>;                   // between embeddings and head
+  static constexpr BlockConfig block = config.transformer.block;  // of each block
+  // The features of a token, and the most tokens of a text.
   static constexpr std::size_t d_model = block.feed_forward.d_model,
                                context_length = block.attention.context_length;
+  // Whether there is a position_embedding.
   static constexpr bool has_learned_positions = config.positions == Positions::learned;
+  // That of config; 1 if that is refused above.
   static constexpr std::size_t vocabulary = config.vocabulary == 0 ? 1 : config.vocabulary;
-  using TokenEmbedding = Embedding<vocabulary, d_model>;
-  using PositionEmbedding = Embedding<context_length, d_model>;
-  using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;
+  using TokenEmbedding = Embedding<vocabulary, d_model>;             // of token_embedding
+  using PositionEmbedding = Embedding<context_length, d_model>;      // of position_embedding
+  using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;  // of head
+  // All weights and biases, in floats.
   static constexpr std::size_t parameter_count =
       TokenEmbedding::parameter_count + Body::parameter_count +
       (has_learned_positions ? PositionEmbedding::parameter_count : 0) +
       (config.tied ? 0 : HeadLinear::parameter_count);
 
-  TokenEmbedding token_embedding;
+  TokenEmbedding token_embedding;  // [vocabulary, d_model]
+  // [context_length, d_model]
   [[no_unique_address]] detail::Optional<has_learned_positions, PositionEmbedding>
       position_embedding{};
-  Body transformer;
-  [[no_unique_address]] detail::Optional<!config.tied, HeadLinear> head{};
+  Body transformer;                                                         // the blocks
+  [[no_unique_address]] detail::Optional<!config.tied, HeadLinear> head{};  // [d_model, vocabulary]
 
   // All the scratch of a call: that of one block, and the features of the tokens.
   struct Workspace {
-    Matrix<float, context_length, d_model> features;
-    typename Body::Workspace transformer;
+    Matrix<float, context_length, d_model> features;  // of all tokens
+    typename Body::Workspace transformer;             // of one block
   };
 
   // The keys and values of the tokens so far. The scratch of a call with it is eight rows of the
   // widest layer at most; more only where a single token needs more: its row of scores is as long
   // as the context.
   struct Cache : Body::Cache {
+    // All the scratch of a call with the cache.
     struct Workspace : detail::CachedWorkspace<block, 1> {};
   };
 

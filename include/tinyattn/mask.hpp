@@ -29,7 +29,7 @@ struct CausalBottomRight {};
 // true = masked: attn_mask and key_padding_mask of torch.nn.MultiheadAttention.
 template <std::size_t... Extents>
 struct BlockMask {
-  Tensor<bool, Extents...> tensor;
+  Tensor<bool, Extents...> tensor;  // [tokens, source tokens] or [source tokens]
 };
 template <std::size_t... Extents>
 BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
@@ -37,7 +37,7 @@ BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
 // true = takes part: attn_mask of torch.nn.functional.scaled_dot_product_attention.
 template <std::size_t... Extents>
 struct KeepMask {
-  Tensor<bool, Extents...> tensor;
+  Tensor<bool, Extents...> tensor;  // [tokens, source tokens] or [source tokens]
 };
 template <std::size_t... Extents>
 KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
@@ -45,7 +45,7 @@ KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
 // Added to the scaled score; -infinity = masked.
 template <std::size_t... Extents>
 struct AdditiveMask {
-  Tensor<float, Extents...> tensor;
+  Tensor<float, Extents...> tensor;  // [tokens, source tokens] or [source tokens]
 };
 template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;

@@ -33,12 +33,12 @@ template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::siz
 struct StackedCausalAttention {
   static_assert(NumHeads != 0, "num_heads must not be zero");
 
-  using Head = CausalAttention<DIn, DOut, ContextLength>;
-  using Workspace = typename Head::Workspace;
-  static constexpr std::size_t head_dim = DOut;
-  static constexpr std::size_t parameter_count = NumHeads * Head::parameter_count;
+  using Head = CausalAttention<DIn, DOut, ContextLength>;  // one of them
+  using Workspace = typename Head::Workspace;    // all the scratch of a call; heads take turns
+  static constexpr std::size_t head_dim = DOut;  // the columns that a head writes
+  static constexpr std::size_t parameter_count = NumHeads * Head::parameter_count;  // floats
 
-  Head heads[NumHeads];
+  Head heads[NumHeads];  // their weights, head after head
 
   // By value, for the compiler and for small shapes: result and workspace stand on the stack.
   template <tensor_like X>
@@ -49,7 +49,8 @@ struct StackedCausalAttention {
     return out;
   }
 
-  // `out` may not be x: the second head reads it again.
+  // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut]. `out` may not be x: the second
+  // head reads it again.
   template <tensor_like X, tensor_like Out>
   constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
     using LayoutX = detail::LayoutOf<X>;
@@ -83,6 +84,7 @@ struct StackedCausalAttention {
                                    const StackedCausalAttention&) = default;
 };
 
+// Head after head.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads,
           random_generator Generator>
 constexpr void initialize(StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>& module,

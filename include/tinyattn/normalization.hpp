@@ -16,7 +16,11 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-enum class Normalization : unsigned char { layer, rms };
+// Which norm the blocks of a transformer have.
+enum class Normalization : unsigned char {
+  layer,  // LayerNorm
+  rms     // RmsNorm
+};
 
 }  // namespace tinyattn
 
@@ -43,10 +47,10 @@ constexpr void normalize_tensor(const Norm& norm, const X& x, Out& out) noexcept
 // features. Ba et al., "Layer Normalization", 2016.
 template <std::size_t Dim>
 struct LayerNorm {
-  static constexpr std::size_t parameter_count = 2 * Dim;
+  static constexpr std::size_t parameter_count = 2 * Dim;  // in floats
 
-  Vector<float, Dim> weight, bias;
-  float epsilon = 1e-5f;  // >= 0
+  Vector<float, Dim> weight, bias;  // of each feature
+  float epsilon = 1e-5f;            // >= 0
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like X, tensor_like Out>
@@ -75,10 +79,10 @@ struct LayerNorm {
 // "Root Mean Square Layer Normalization", 2019, as Llama has it.
 template <std::size_t Dim>
 struct RmsNorm {
-  static constexpr std::size_t parameter_count = Dim;
+  static constexpr std::size_t parameter_count = Dim;  // in floats
 
-  Vector<float, Dim> weight;
-  float epsilon = 1e-5f;  // >= 0
+  Vector<float, Dim> weight;  // of each feature
+  float epsilon = 1e-5f;      // >= 0
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like X, tensor_like Out>

@@ -19,15 +19,18 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 // the generator behind torch.manual_seed and std::mt19937. 2,500 bytes of state.
 class Mt19937 {
  public:
-  using result_type = std::uint32_t;
+  using result_type = std::uint32_t;  // as generators of <random> say it
 
+  // As torch.manual_seed(seed).
   explicit constexpr Mt19937(std::uint32_t seed) noexcept {
     state_[0] = seed;
     for (std::uint32_t i = 1; i < size; ++i)
       state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
   }
 
+  // The least word that it draws.
   static constexpr result_type(min)() noexcept { return 0; }
+  // The largest.
   static constexpr result_type(max)() noexcept { return 0xffffffffu; }
 
   // The next 32 bits.
@@ -72,6 +75,7 @@ struct PhiloxBlock {
 // stream for itself.
 class Philox4x32 {
  public:
+  // Streams of one seed are independent of each other.
   explicit constexpr Philox4x32(std::uint64_t seed, std::uint64_t stream = 0) noexcept
       : seed_(seed), stream_(stream) {}
 
@@ -151,6 +155,7 @@ constexpr PhiloxWords words(Philox4x32& generator) noexcept { return PhiloxWords
 
 }  // namespace detail
 
+// One of the two: Mt19937 or Philox4x32.
 template <class Generator>
 concept random_generator = requires(Generator& generator) {
   detail::words(generator);

@@ -18,9 +18,9 @@ namespace tinyattn {
 // How a token is drawn. A temperature of 0, below it or NaN takes the most likely one; top_k = 0
 // and top_p = 1 leave all tokens in, and so does a top_p that is NaN; one of 0 or below leaves one.
 struct Sampling {
-  float temperature = 1.0f;
-  std::size_t top_k = 0;
-  float top_p = 1.0f;
+  float temperature = 1.0f;  // divides the logits: below 1 likely tokens become likelier
+  std::size_t top_k = 0;     // how many of the most likely tokens stay in
+  float top_p = 1.0f;        // what the probabilities of those that stay in reach together
 };
 
 }  // namespace tinyattn

@@ -30,6 +30,8 @@ consteval bool is_addressable(std::size_t element_size,
 
 namespace tinyattn {
 
+// Extents, the last of them contiguous: Tensor<float, 8, 20, 48> is a batch of 8 matrices of 20
+// rows and 48 columns. An aggregate: {} is zeros.
 template <class T, std::size_t... Extents>
 struct Tensor {
   static_assert(sizeof...(Extents) != 0, "a tensor needs an extent");
@@ -37,11 +39,11 @@ struct Tensor {
   static_assert(detail::is_addressable(sizeof(T), {Extents...}),
                 "a tensor has more bytes than this target can address");
 
-  using value_type = T;
-  static constexpr std::size_t rank = sizeof...(Extents);
-  static constexpr std::size_t element_count = (Extents * ...);
+  using value_type = T;                                          // of an element
+  static constexpr std::size_t rank = sizeof...(Extents);        // how many extents
+  static constexpr std::size_t element_count = (Extents * ...);  // how many elements
 
-  T elements[element_count];
+  T elements[element_count];  // row-major
 
   // One index per extent, each below its extent; nothing is checked at run time.
   template <class... Index>
@@ -53,9 +55,12 @@ struct Tensor {
     return elements[offset(index...)];
   }
 
+  // The first element.
   TINYATTN_ALWAYS_INLINE constexpr T* data() noexcept { return elements; }
   TINYATTN_ALWAYS_INLINE constexpr const T* data() const noexcept { return elements; }
+  // How many elements.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t size() noexcept { return element_count; }
+  // Along an axis below rank.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t extent(std::size_t axis) noexcept {
     constexpr std::size_t extents[rank] = {Extents...};
     return extents[axis];
@@ -73,8 +78,11 @@ struct Tensor {
   }
 };
 
+// [Rows, Cols]
 template <class T, std::size_t Rows, std::size_t Cols>
 using Matrix = Tensor<T, Rows, Cols>;
+
+// [Size]; where a matrix is expected, one row.
 template <class T, std::size_t Size>
 using Vector = Tensor<T, Size>;
 
@@ -87,17 +95,21 @@ struct MatrixView {
                     detail::is_addressable(sizeof(T), {Rows, Stride}),
                 "a view has more bytes than this target can address");
 
-  using value_type = std::remove_const_t<T>;
-  static constexpr std::size_t rank = 2;
+  using value_type = std::remove_const_t<T>;  // of an element
+  static constexpr std::size_t rank = 2;      // a view is a matrix
 
-  T* first;
+  T* first;  // the element in row 0 and column 0
 
+  // The element in row i and column j; nothing is checked at run time.
   template <class RowIndex, class ColIndex>
   TINYATTN_ALWAYS_INLINE constexpr T& operator()(RowIndex i, ColIndex j) const noexcept {
     return first[static_cast<std::size_t>(i) * Stride + static_cast<std::size_t>(j)];
   }
+  // The first element.
   TINYATTN_ALWAYS_INLINE constexpr T* data() const noexcept { return first; }
+  // How many elements; those between the rows do not count.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t size() noexcept { return Rows * Cols; }
+  // Rows along axis 0, columns along axis 1.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t extent(std::size_t axis) noexcept {
     return axis == 0 ? Rows : Cols;
   }
@@ -199,6 +211,7 @@ struct Refused {
 
 }  // namespace detail
 
+// A Tensor or a MatrixView: whatever has a shape in its type.
 template <class M>
 concept tensor_like = requires {
   detail::LayoutOf<M>::rank;

@@ -22,6 +22,7 @@ constexpr Matrix<T, Rows, Cols> matrix(const T (&rows)[Rows][Cols]) noexcept {
   return out;
 }
 
+// The same for a vector: vector<float>({1, 2, 3}).
 template <class T, std::size_t Size>
 constexpr Vector<T, Size> vector(const T (&elements)[Size]) noexcept {
   Vector<T, Size> out{};
@@ -29,7 +30,7 @@ constexpr Vector<T, Size> vector(const T (&elements)[Size]) noexcept {
   return out;
 }
 
-// A tensor of one value, of zeros, of ones: full<float, 6, 6>(0.5f).
+// A tensor of one value: full<float, 6, 6>(0.5f).
 template <class T, std::size_t... Extents>
 constexpr Tensor<T, Extents...> full(T value) noexcept {
   Tensor<T, Extents...> out{};
@@ -37,11 +38,13 @@ constexpr Tensor<T, Extents...> full(T value) noexcept {
   return out;
 }
 
+// Of zeros: zeros<float, 6, 6>().
 template <class T, std::size_t... Extents>
 constexpr Tensor<T, Extents...> zeros() noexcept {
   return {};
 }
 
+// Of ones: ones<float, 6, 6>().
 template <class T, std::size_t... Extents>
 constexpr Tensor<T, Extents...> ones() noexcept {
   return full<T, Extents...>(T{1});

@@ -26,17 +26,18 @@ extern "C" {
 #define TINYATTN_API
 #endif
 
+/* What a call returns. After an error all outputs are as they were. */
 typedef enum tinyattn_status {
-  TINYATTN_OK = 0,
-  TINYATTN_BAD_ARGUMENT,
-  TINYATTN_TOO_MANY_TOKENS, /* the last two: of tinyattn_models.h */
-  TINYATTN_UNKNOWN_TOKEN
+  TINYATTN_OK = 0,          /* all is written */
+  TINYATTN_BAD_ARGUMENT,    /* arguments that make no sense */
+  TINYATTN_TOO_MANY_TOKENS, /* tinyattn_models.h: more than the context has room for */
+  TINYATTN_UNKNOWN_TOKEN    /* tinyattn_models.h: one that is not below the vocabulary */
 } tinyattn_status;
 
 /* Which keys a query sees. A key that is not seen is skipped: a NaN in it does not leak. Attention
  * gives zeros for a query that sees none; a layer then gives the bias of its output projection. */
 typedef enum tinyattn_mask_kind {
-  TINYATTN_NO_MASK = 0,
+  TINYATTN_NO_MASK = 0,         /* query i sees all keys */
   TINYATTN_CAUSAL,              /* query i sees keys 0 .. i */
   TINYATTN_CAUSAL_BOTTOM_RIGHT, /* query i sees keys 0 .. i + source_tokens - tokens */
   TINYATTN_BLOCK_MASK,          /* true = masked */
@@ -47,10 +48,10 @@ typedef enum tinyattn_mask_kind {
 /* The last three kinds have elements, [tokens, source_tokens] or, with one row for all queries,
  * [source_tokens]. */
 typedef struct tinyattn_mask {
-  tinyattn_mask_kind kind;
-  bool one_row;
-  const bool* flags;    /* of a block or keep mask */
-  const float* addends; /* of an additive mask */
+  tinyattn_mask_kind kind; /* what it means */
+  bool one_row;            /* [source_tokens], for all queries alike */
+  const bool* flags;       /* of a block or keep mask */
+  const float* addends;    /* of an additive mask */
 } tinyattn_mask;
 
 /* x . weight + bias: the weight is the transpose of PyTorch's. */
@@ -62,7 +63,7 @@ typedef struct tinyattn_linear {
 /* Multi-head attention, section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017. Head h
  * attends over columns h * (d_out / num_heads) and on of the queries, keys and values. */
 typedef struct tinyattn_layer {
-  size_t d_in;
+  size_t d_in;                       /* features of a token */
   size_t d_out;                      /* of all heads together; a multiple of num_heads */
   size_t num_heads;                  /* at least 1 */
   bool causal;                       /* query i sees keys 0 .. i */
@@ -70,9 +71,11 @@ typedef struct tinyattn_layer {
   tinyattn_linear out_proj;          /* [d_out, d_out]; without a weight there is no projection */
 } tinyattn_layer;
 
-/* Floats of scratch that a call takes: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or
- * by these functions, which return 0 for sizes that no memory holds. */
+/* Floats of scratch that an attention takes: static float scratch[TINYATTN_ATTENTION_SCRATCH(32,
+ * 32)], or by this function, which returns 0 for sizes that no memory holds. */
 TINYATTN_API size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens);
+/* The same for a layer: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or by this
+ * function. */
 TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens);
 
 /* The instruction set that this process computes with: "avx512", "fpu", ... In the library of Meson

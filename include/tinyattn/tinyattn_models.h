@@ -14,11 +14,12 @@
 extern "C" {
 #endif
 
+/* Activations, element by element, as torch.nn.functional has them. */
 typedef enum tinyattn_activation {
-  TINYATTN_RELU = 0,
-  TINYATTN_GELU, /* by erf */
-  TINYATTN_GELU_TANH,
-  TINYATTN_SILU
+  TINYATTN_RELU = 0,  /* x, or 0 if x is less */
+  TINYATTN_GELU,      /* by erf: PyTorch's default */
+  TINYATTN_GELU_TANH, /* by tanh, as GPT-2 has it */
+  TINYATTN_SILU       /* x / (1 + e^-x) */
 } tinyattn_activation;
 
 /* out[i] = the activation of x[i], i < count; `out` may be x. */
@@ -45,13 +46,13 @@ TINYATTN_API tinyattn_status tinyattn_argmax(size_t count, const float* logits, 
  * TINYATTN_BAD_ARGUMENT. */
 typedef struct tinyattn_sampling {
   float temperature; /* >= 0 */
-  size_t top_k;
-  float top_p;
+  size_t top_k;      /* how many of the most likely tokens stay in */
+  float top_p;       /* what the probabilities of those that stay in reach together */
 } tinyattn_sampling;
 
 /* Philox4x32 with 10 rounds: a call that draws takes a stream, and moves on to the next. */
 typedef struct tinyattn_philox {
-  uint64_t seed, stream;
+  uint64_t seed, stream; /* which numbers it draws; streams of one seed are independent */
 } tinyattn_philox;
 
 /* *token = one drawn from logits [count], which are overwritten: tinyattn::sample; count <= 65536.
@@ -62,39 +63,38 @@ TINYATTN_API tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, 
 
 /* x + attention(norm(x)), then x + feed_forward(norm(x)); or norm(x + part(x)). */
 typedef struct tinyattn_block {
-  tinyattn_norm attention_norm;
-  tinyattn_linear query;      /* [d_model, d_model] */
-  tinyattn_linear key, value; /* [d_model, d_model / num_heads * num_kv_heads] */
-  tinyattn_linear out_proj;   /* [d_model, d_model]; without a weight there is none */
-  tinyattn_norm feed_forward_norm;
-  tinyattn_linear up;   /* [d_model, d_hidden] */
-  tinyattn_linear gate; /* the same; without a weight there is none */
-  tinyattn_linear down; /* [d_hidden, d_model] */
+  tinyattn_norm attention_norm;    /* [d_model] */
+  tinyattn_linear query;           /* [d_model, d_model] */
+  tinyattn_linear key, value;      /* [d_model, d_model / num_heads * num_kv_heads] */
+  tinyattn_linear out_proj;        /* [d_model, d_model]; without a weight there is none */
+  tinyattn_norm feed_forward_norm; /* [d_model] */
+  tinyattn_linear up;              /* [d_model, d_hidden] */
+  tinyattn_linear gate;            /* the same; without a weight there is none */
+  tinyattn_linear down;            /* [d_hidden, d_model] */
 } tinyattn_block;
 
-/* Which two features of a head turn together: (0, 1), (2, 3) ... or (0, d / 2), (1, d / 2 + 1) ...
- */
+/* Which two features of a head turn together, with the position of their token. */
 typedef enum tinyattn_rotary {
-  TINYATTN_NO_ROTARY = 0,
-  TINYATTN_INTERLEAVED,
-  TINYATTN_HALVES
+  TINYATTN_NO_ROTARY = 0, /* none */
+  TINYATTN_INTERLEAVED,   /* (0, 1), (2, 3), ... */
+  TINYATTN_HALVES         /* (0, d / 2), (1, d / 2 + 1), ... */
 } tinyattn_rotary;
 
 /* A decoder shaped like GPT-2 or Llama: LanguageModel of the C++ headers. One that contradicts this
  * description, or lacks a weight that it needs, is a TINYATTN_BAD_ARGUMENT. */
 typedef struct tinyattn_decoder {
-  size_t vocabulary; /* at most 65536 */
-  size_t context_length;
-  size_t d_model; /* a multiple of num_heads */
-  size_t d_hidden;
-  size_t num_layers;
-  size_t num_heads;    /* a multiple of num_kv_heads */
-  size_t num_kv_heads; /* query head h reads key head h / (num_heads / num_kv_heads) */
-  tinyattn_activation activation;
-  bool norm_first;
+  size_t vocabulary;               /* at most 65536 */
+  size_t context_length;           /* the most tokens of a text */
+  size_t d_model;                  /* a multiple of num_heads */
+  size_t d_hidden;                 /* features between up and down */
+  size_t num_layers;               /* how many blocks */
+  size_t num_heads;                /* a multiple of num_kv_heads */
+  size_t num_kv_heads;             /* query head h reads key head h / (num_heads / num_kv_heads) */
+  tinyattn_activation activation;  /* of the hidden features */
+  bool norm_first;                 /* x + part(norm(x)), else norm(x + part(x)) */
   const float* token_embedding;    /* [vocabulary, d_model] */
   const float* position_embedding; /* [context_length, d_model], or null */
-  tinyattn_rotary rotary;
+  tinyattn_rotary rotary;          /* of queries and keys */
   const float* cosines;         /* [context_length, d_model / num_heads / 2]: of position p and */
   const float* sines;           /*   pair i, cos and sin of p / base^(2 i / head_dim). Heads that
                                  *   turn have an even number of features */
@@ -104,14 +104,17 @@ typedef struct tinyattn_decoder {
                                  *   token_embedding, and has no bias */
 } tinyattn_decoder;
 
-/* Floats of the cache, and of the scratch of a call: for static arrays; and by functions, which
- * return 0 for a decoder that makes no sense. kv_width is d_model / num_heads * num_kv_heads. */
+/* Floats of the cache, as a constant: for static arrays. kv_width is d_model / num_heads *
+ * num_kv_heads. */
 #define TINYATTN_DECODER_CACHE(num_layers, kv_width, context_length) \
   (TINYATTN_SIZE(num_layers) *                                       \
    (2u * TINYATTN_SIZE(kv_width) * TINYATTN_SIZE(context_length) + TINYATTN_LANES))
+/* Floats of the scratch of a call, as a constant. */
 #define TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) \
   (3u * TINYATTN_SIZE(d_model) + TINYATTN_PADDED(context_length) + 2u * TINYATTN_SIZE(d_hidden))
+/* Floats of the cache; 0 for a decoder that makes no sense. */
 TINYATTN_API size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder);
+/* Floats of the scratch of a call; 0 for a decoder that makes no sense. */
 TINYATTN_API size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder);
 
 /* Reads the tokens that follow the `past` ones in the cache.

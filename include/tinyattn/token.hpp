@@ -19,6 +19,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
+// The number of a word or a character, below the vocabulary of its model.
 using Token = std::uint16_t;
 
 }  // namespace tinyattn
@@ -29,11 +30,15 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 // whatever else has data() and size().
 class TokenView {
  public:
+  // None.
   constexpr TokenView() noexcept = default;
+  // `size` tokens, where data points.
   constexpr TokenView(const Token* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  // All of an array.
   template <std::size_t Size>
   constexpr TokenView(const Token (&tokens)[Size]) noexcept  // NOLINT(google-explicit-constructor)
       : data_(tokens), size_(Size) {}
+  // All of whatever has data() and size().
   template <class Tokens>
   requires requires(const Tokens& tokens) {
     { tokens.data() } -> std::convertible_to<const Token*>;
@@ -42,7 +47,9 @@ class TokenView {
   constexpr TokenView(const Tokens& tokens) noexcept  // NOLINT(google-explicit-constructor)
       : data_(tokens.data()), size_(tokens.size()) {}
 
+  // The first of them.
   constexpr const Token* data() const noexcept { return data_; }
+  // How many.
   constexpr std::size_t size() const noexcept { return size_; }
 
  private:

@@ -22,16 +22,17 @@ template <BlockConfig config>
 struct TransformerBlock {
   static_assert(kernel::check_config<config>());
 
-  using Attention = MultiHeadAttention<config.attention>;
-  using Hidden = FeedForward<config.feed_forward>;
-  using Norm = detail::NormOf<config>;
+  using Attention = MultiHeadAttention<config.attention>;  // of attention
+  using Hidden = FeedForward<config.feed_forward>;         // of feed_forward
+  using Norm = detail::NormOf<config>;                     // as config.normalization says
+  // All weights and biases, in floats.
   static constexpr std::size_t parameter_count =
       2 * Norm::parameter_count + Attention::parameter_count + Hidden::parameter_count;
 
-  Norm attention_norm;
-  Attention attention;
-  Norm feed_forward_norm;
-  Hidden feed_forward;
+  Norm attention_norm;     // [d_model]
+  Attention attention;     // d_in and d_out are d_model
+  Norm feed_forward_norm;  // [d_model]
+  Hidden feed_forward;     // of d_model features
 
   // All the scratch of a call. What it holds between calls means nothing.
   struct Workspace : detail::BlockWorkspace<config> {};
@@ -40,9 +41,11 @@ struct TransformerBlock {
   // widest layer at most; more only where a single token needs more: its row of scores is as long
   // as the context.
   struct Cache : Attention::Cache {
+    // All the scratch of a call with the cache.
     struct Workspace : detail::CachedWorkspace<config> {};
   };
 
+  // All rows of x, without a mask but config.causal.
   template <tensor_like X, tensor_like Out>
   constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, NoMask{}, out, workspace);
@@ -134,12 +137,14 @@ template <TransformerConfig config>
 struct Transformer {
   static_assert(config.num_layers != 0, "num_layers must not be zero");
 
-  using Block = TransformerBlock<config.block>;
-  using Norm = detail::NormOf<config.block>;
+  using Block = TransformerBlock<config.block>;  // one of them
+  using Norm = detail::NormOf<config.block>;     // as config.block.normalization says
+  // All weights and biases, in floats.
   static constexpr std::size_t parameter_count =
       config.num_layers * Block::parameter_count + (config.final_norm ? Norm::parameter_count : 0);
 
-  Block blocks[config.num_layers];
+  Block blocks[config.num_layers];  // the first sees the input
+  // [d_model]
   [[no_unique_address]] detail::Optional<config.final_norm, Norm> final_norm{};
 
   // One serves all blocks.
@@ -147,15 +152,19 @@ struct Transformer {
 
   // One for each block; each holds as many tokens.
   struct Cache {
+    // All the scratch of a call with the cache.
     using Workspace = typename Block::Cache::Workspace;
 
+    // How many tokens it holds.
     constexpr std::size_t size() const noexcept { return blocks[0].size(); }
+    // Forgets them.
     constexpr void clear() noexcept {
       for (auto& block : blocks) block.clear();
     }
+    // Whether `count` more tokens find room.
     constexpr bool has_room(std::size_t count) const noexcept { return blocks[0].has_room(count); }
 
-    typename Block::Cache blocks[config.num_layers];
+    typename Block::Cache blocks[config.num_layers];  // of each block
   };
 
   // The forms, shapes and errors of TransformerBlock's forward.

@@ -17,17 +17,17 @@ namespace tinyattn {
 // x + part(norm(x)), as GPT-2 and Llama; else norm(x + part(x)), as Vaswani et al., 2017, and as
 // torch.nn.TransformerEncoderLayer without norm_first. d_model is the d_in and d_out of attention.
 struct BlockConfig {
-  AttentionConfig attention;
-  FeedForwardConfig feed_forward;
-  Normalization normalization = Normalization::layer;
-  bool norm_first = true;
+  AttentionConfig attention;                           // its d_in and d_out are d_model
+  FeedForwardConfig feed_forward;                      // its d_model is the width of the block
+  Normalization normalization = Normalization::layer;  // of both norms
+  bool norm_first = true;  // norm the input of a part, not the sum behind it
 };
 
 // Blocks one after the other, and a norm behind the last.
 struct TransformerConfig {
-  BlockConfig block;
-  std::size_t num_layers;
-  bool final_norm = true;
+  BlockConfig block;       // of each
+  std::size_t num_layers;  // how many blocks
+  bool final_norm = true;  // a norm behind the last block
 };
 
 }  // namespace tinyattn
