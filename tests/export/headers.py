@@ -92,8 +92,8 @@ def names_compile(folder):
 
 @in_folder
 def documented(folder):
-    """What both READMEs say, as it is typed: several parts, the same in Python; train, where there is PyTorch, export, include."""
-    texts = [(ROOT / place / "README.md").read_text(encoding="utf-8") for place in ("", "ports/pytorch")]
+    """What the pages say, as it is typed: several parts, the same in Python; train, where there is PyTorch, export, include."""
+    texts = [(ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "ports/pytorch/README.md", "include/tinyattn/models.md")]
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(texts), re.MULTILINE)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", texts[1], re.MULTILINE | re.DOTALL)
     (train, parts), *others = ([text for kind, text in blocks if kind == wanted] for wanted in ("python", "cpp", "toml"))
@@ -123,6 +123,6 @@ tap.report([
     *((f"as PyTorch: {name}", exporter.computes, DATA / f"{name}.safetensors", case) for name, case in {**CASES, **MODELS}.items()),
     ("every bit of a weight", every_bit),
     ("100,000 parameters compile in two seconds, into read-only memory", quick_to_compile),
-    ("what the READMEs say", documented),
+    ("what the pages say", documented),
     ("a name is refused or compiles", names_compile),
 ])

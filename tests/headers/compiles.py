@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What must compile without a warning: each header alone, each block of C++ in the README, the programs beside this script, a layer with
+"""What must compile without a warning: each header alone, each block of C++ on the pages for users, the programs beside this script, a layer with
 each flag of firmware.
 
     compiles.py HEADER_FOLDER... -- COMPILER ARGUMENT...
@@ -50,10 +50,12 @@ separator = sys.argv.index("--")
 folders = [pathlib.Path(folder) for folder in sys.argv[1:separator]]
 compiler = [*sys.argv[separator + 1:], *(f"-I{folder}" for folder in folders)]
 headers = sorted(str(header.relative_to(folder)) for folder in folders for header in folder.rglob("*.hpp"))
-blocks = re.findall(r"^```cpp\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+pages = [ROOT / "README.md", *sorted((ROOT / "include").rglob("*.md"))]
+blocks = [(page.relative_to(ROOT), block) for page in pages
+          for block in re.findall(r"^```cpp\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)]
 programs = {header: f"#include <{header}>\n" * 2 for header in headers}  # twice, since an include guard may be missing
 programs |= {name: f'#include "{HERE / name}.cpp"\n' for name in ("common_names", "foreign_macros", "default_limits")}
-programs |= {f"block {number} of the README": block for number, block in enumerate(blocks, 1)}
+programs |= {f"block {number}, of {page}": block for number, (page, block) in enumerate(blocks, 1)}
 included = compile_time()  # before all others, which run beside each other
 tap.report([(f"an include takes no more than {MOST_TIMES_ARRAY} times that of <array>", str, included),
             *((name, compiles, program, "-fsyntax-only") for name, program in programs.items()),

@@ -107,6 +107,7 @@ TARGETS = {
     "fuzz": Target("damaged checkpoints and random calls, many more than every change meets", ("gcc",), (Run(GCC, ("fuzz",), 120),), "all"),
     "coverage": Target("which lines and branches of the library its tests run", ("clang", "coverage"),
                        (Run(COVERAGE, ("unit", "shapes", "conformance", "coverage"), 240, shows=True),), "all"),
+    "site": Target("the site: every public name documented, no dead link, a way to each page", ("gcc", "site"), (Run(GCC, ("site",), 12),)),
     "style": Target("clang-format and clang-tidy", ("clang", "style"), (Run(CLANG, ("style",), 140),)),
     "browser": Target("the pages of examples/browser in a browser", ("gcc", "wasm", "browser"),
                       (Run(cross_build("wasm32", MACHINES / "wasm32.ini"), ("browser",), 60),), "all"),

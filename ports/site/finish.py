@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""What is left to do with the pages that doxygen has made."""
+import re
+import xml.etree.ElementTree as ElementTree
+
+SCRIPTS = ("doxygen-awesome-darkmode-toggle.js", "doxygen-awesome-fragment-copy-button.js")
+RUN = ("".join(f'<script type="text/javascript" src="{script}"></script>' for script in SCRIPTS) +
+       '<script type="text/javascript">DoxygenAwesomeDarkModeToggle.init(); DoxygenAwesomeFragmentCopyButton.init();</script>\n</head>')
+# Pages that speak of the library's names; elsewhere `fma` may be the operation of a port.
+SPEAK_OF_NAMES = re.compile(r"(index|page_(include_tinyattn(?!_kernel)|examples|src|ports_pytorch)\w*)\.html")
+CODE = re.compile(r'(<a [^>]*>)?<code>(?:tinyattn::)?(\w+)((?:\([^<]*\)|&lt;[^<]*)?)</code>')
+
+
+def finish(site, tags):
+    names = public_names(tags)
+    listed = (site / "files.html").read_text(encoding="utf-8")
+    for page in sorted(site.glob("*.html")):
+        if page.name.startswith("dir_") and page.name not in listed:
+            page.unlink()  # of a folder that nothing leads to
+            continue
+        text = page.read_text(encoding="utf-8").replace("</head>", RUN, 1)
+        text = re.sub(r'\s*<a href="[^"]*">More\.\.\.</a>', "", text)  # the name itself leads there
+        if page.name.startswith("source_"):  # modules of Python have no pages
+            text = re.sub(r'<a (?:class="code[^"]*" )?href="namespace\w+\.html">([^<]*)</a>', r"\1", text)
+        if SPEAK_OF_NAMES.fullmatch(page.name):
+            text = CODE.sub(lambda code: linked(code, names), text)
+        page.write_text(text, encoding="utf-8")
+
+
+def public_names(tags):
+    """{name: where it is documented}: types, functions and macros, the first of several overloads."""
+    names = {}
+    for compound in ElementTree.parse(tags).getroot():
+        name, kind = compound.findtext("name"), compound.get("kind")
+        if kind in ("struct", "class", "concept"):
+            names.setdefault(name.removeprefix("tinyattn::").partition("<")[0], compound.findtext("filename"))
+        if kind in ("group", "file") or name == "tinyattn":
+            for member in compound.findall("member"):
+                file, anchor = member.findtext("anchorfile"), member.findtext("anchor")
+                names.setdefault(member.findtext("name"), f"{file}#{anchor}")
+    return names
+
+
+def linked(code, names):
+    """Code that names something public leads to it."""
+    inside, name, _ = code.groups()
+    if inside or name not in names:
+        return code[0]
+    return f'<a href="{names[name]}">{code[0]}</a>'

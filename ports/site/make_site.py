@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Makes the site: pages from the tree, a reference from the headers by doxygen.
+
+    make_site.py [--browser] FOLDER     into FOLDER/site; doxygen's XML is left in FOLDER/site-xml
+
+--browser: with the pages of examples/browser, which are built first, by emscripten.
+"""
+import argparse
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import errors
+import finish
+import headers
+import notions
+import pages
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
+INCLUDE = ROOT / "include" / "tinyattn"
+BROWSER = ROOT / "build" / "browser"  # where examples/run leaves the pages of a model in the browser
+IN_BROWSER = {"Draw a digit": "browser/digits.html", "A model that writes": "browser/writer.html"}
+NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"}  # and the header that says what is in it
+
+
+def public_headers():
+    return sorted([*INCLUDE.glob("*.hpp"), *INCLUDE.glob("*.h")])
+
+
+def page_of_header(header):
+    """As doxygen names it."""
+    return header.name.replace("_", "__").replace(".", "_8") + ".html"
+
+
+def comment_of(header):
+    return headers.file_comment((INCLUDE / header).read_text(encoding="utf-8"))
+
+
+def version():
+    return re.search(r"version: '([^']*)'", (ROOT / "meson.build").read_text(encoding="utf-8"))[1]
+
+
+def write_notions(file):
+    """A page for each: what its headers say of themselves, and what its calls cost. Its names come from the filter."""
+    costs = notions.read_costs()
+    text = [f"/** @namespace {name}\n" + "\n".join(comment_of(header)) + "\n*/\n" for name, header in NAMESPACES.items()]
+    explained = (f"<p>Bytes, and instructions of one call, on emulated boards by {costs['compiler']}; flash is what an image grows by, with all "
+                 "that comes along. <code>ports/site/measure</code> measures it anew.</p>")
+    for notion, said in notions.read().items():
+        parts = ["\n".join(comment_of(name)) for name in said["headers"]]
+        tables = list(notions.cost_tables(said, costs))
+        if tables:
+            parts += [f"<h2>What it costs</h2>\n{explained}", *tables]
+        text.append(f"/** @defgroup {notion} {said['title']}\n\n" + "\n\n".join(parts) + "\n*/\n")
+    file.write_text("\n".join(text), encoding="utf-8")
+    return file
+
+
+def settings(folder, inputs):
+    """What Doxyfile leaves open."""
+    python = shlex.quote(sys.executable)
+    said = {
+        "PROJECT_NUMBER": version(),
+        "OUTPUT_DIRECTORY": folder,
+        "HTML_OUTPUT": "site",
+        "XML_OUTPUT": "site-xml",
+        "INPUT": inputs,
+        "FILTER_PATTERNS": [f'"*.hpp={python} -B {HERE}/headers.py"', f'"*.h={python} -B {HERE}/headers.py"'],
+        "STRIP_FROM_PATH": ROOT / "include",
+        "STRIP_FROM_INC_PATH": ROOT / "include",
+        "LAYOUT_FILE": HERE / "layout.xml",
+        "HTML_EXTRA_STYLESHEET": [AWESOME / "doxygen-awesome.css", HERE / "site.css"],
+        "HTML_EXTRA_FILES": [AWESOME / script for script in finish.SCRIPTS],
+        "GENERATE_TAGFILE": folder / "site-tags.xml",
+        "WARN_LOGFILE": folder / "site-warnings.txt",
+    }
+    lines = [f"{name} = {' '.join(map(str, value)) if isinstance(value, list) else value}" for name, value in said.items()]
+    return (HERE / "Doxyfile").read_text(encoding="utf-8") + "\n".join(lines) + "\n"
+
+
+def add_browser(site):
+    """The pages of examples/browser, which lead back to the main page."""
+    subprocess.run([ROOT / "examples" / "run", "browser"], check=True)
+    shutil.copytree(BROWSER, site / "browser")
+    for page in (site / "browser").glob("*.html"):
+        page.write_text(page.read_text(encoding="utf-8").replace('id="home" hidden', 'id="home"'), encoding="utf-8")
+
+
+def make(folder, browser):
+    if not AWESOME.is_dir():
+        sys.exit(f"there is no {AWESOME}: Debian's package doxygen-awesome-css has it; `ports/toolchain site` installs it")
+    work, site = folder / "site-pages", folder / "site"
+    for old in (work, site, folder / "site-xml"):
+        shutil.rmtree(old, ignore_errors=True)
+    work.mkdir(parents=True)
+    known = {header.relative_to(ROOT).as_posix(): page_of_header(header) for header in public_headers()}
+    others = {errors.TITLE: "errors.html", **(IN_BROWSER if browser else {})}
+    written = pages.Pages(ROOT, known, others).write(work)
+    main = work / "index.md"
+    inputs = [main, write_notions(work / "notions.dox"), errors.write(work / "errors.md"), *(file for file in written if file != main),
+              *public_headers()]
+    subprocess.run(["doxygen", "-"], input=settings(folder, inputs), text=True, check=True, cwd=ROOT)
+    finish.finish(site, folder / "site-tags.xml")
+    if browser:
+        add_browser(site)
+    return site
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--browser", action="store_true")
+    parser.add_argument("folder", type=pathlib.Path)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    asked = arguments()
+    print(make(asked.folder.resolve(), asked.browser) / "index.html")

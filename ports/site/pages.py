@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Pages of the site: each Markdown file of the tree, and each source that one of them speaks of, in the Markdown of doxygen."""
+import os
+import pathlib
+import re
+import subprocess
+
+LANGUAGES = {".cpp": ".cpp", ".hpp": ".cpp", ".h": ".cpp", ".c": ".c", ".py": ".py"}
+TEXTS = {*LANGUAGES, ".ini", ".ld", ".toml", ".txt", ".json", ".build", ".cmake", ".yml", ".ino", ""}
+MOST = 60_000  # bytes of a source that is shown
+CODE = re.compile(r"(`+)(.+?)\1")
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
+REFERENCE = (("Notions", "modules.html"), ("Types", "annotated.html"), ("All names", "namespacemembers.html"), ("Headers", "files.html"))
+
+
+def files_of(tree):
+    """The paths of all that is in the tree: what git has, or in a copy without it all but hidden folders and build*/."""
+    listed = subprocess.run(["git", "-C", tree, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        return sorted(path for path in listed.stdout.splitlines() if (tree / path).is_file())
+    found = []
+    for folder, folders, names in os.walk(tree):
+        folders[:] = [name for name in folders if not name.startswith((".", "build", "__pycache__"))]
+        found += [(pathlib.Path(folder) / name).relative_to(tree).as_posix() for name in names]
+    return sorted(found)
+
+
+def slug(heading):
+    """As GitHub makes an anchor of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def label(path):
+    if path == "README.md":
+        return "index"
+    name = re.sub(r"/README\.md$|\.md$", "", path)
+    return ("page_" if path.endswith(".md") else "source_") + re.sub(r"\W", "_", name)
+
+
+class Pages:
+    """What the pages are, and how they link to each other."""
+
+    def __init__(self, tree, headers, others):
+        self.tree = pathlib.Path(tree)
+        self.files = files_of(self.tree)
+        self.known = set(self.files)
+        self.headers = headers  # {path: its page}
+        self.others = others  # {title: page} of what the main page leads to besides
+        self.documents = [path for path in self.files if path.endswith(".md")]
+        self.sources = {path for path in self.files if path.startswith("examples/") and pathlib.Path(path).suffix in LANGUAGES}
+
+    def write(self, folder):
+        """All pages. Those of sources come last, since other pages ask for them."""
+        texts = {path: self.document(path) for path in self.documents}
+        for path in sorted(self.sources):
+            texts[path] = self.source(path)
+        below = {}
+        for path in texts:
+            if (parent := self.parent(path)) is not None:
+                below.setdefault(parent, []).append(path)
+        for path, text in texts.items():
+            listed = "".join(f"- @subpage {label(child)}\n" for child in below.get(path, []))
+            heading = "\n\n<h2 class=\"below\">Below this page</h2>\n\n" if listed else ""
+            if path == "README.md":
+                listed = "".join(f"- <a href=\"{page}\">{title}</a>\n" for title, page in self.ways(texts))
+                heading = "\n\n<h2 class=\"below\">On this site</h2>\n\n"
+            file = folder / f"{label(path)}.md"
+            file.write_text(f"{text}{heading}{listed}", encoding="utf-8")
+        return [folder / f"{label(path)}.md" for path in texts]
+
+    def ways(self, texts):
+        """What leads on from the main page: the parts of the reference, and each page that is not below another."""
+        yield from REFERENCE
+        yield from self.others.items()
+        for path, text in texts.items():
+            if path != "README.md" and self.parent(path) is None:
+                yield re.match(r"# (.*?) \{#", text)[1], f"{label(path)}.html"
+
+    def parent(self, path):
+        """The page of the nearest folder above, if it is not that of the whole tree."""
+        folder = pathlib.PurePosixPath(path).parent
+        if path.endswith("README.md"):
+            folder = folder.parent
+        while folder.as_posix() != ".":
+            if f"{folder}/README.md" in self.known:
+                return f"{folder}/README.md"
+            folder = folder.parent
+        return None
+
+    def source(self, path):
+        suffix = pathlib.Path(path).suffix
+        text = (self.tree / path).read_text(encoding="utf-8").rstrip("\n")
+        folder = pathlib.PurePosixPath(self.parent(path) or "README.md").parent.as_posix()
+        title = path.removeprefix(f"{folder}/")
+        return f"# {title} {{#{label(path)}}}\n\n<code>{path}</code>\n\n```{{{LANGUAGES.get(suffix, '.unparsed')}}}\n{text}\n```\n"
+
+    def page_of(self, target, here):
+        """The page of what is written in a README: a file or folder, from its folder or from the root. None if there is none."""
+        for folder in (pathlib.PurePosixPath(here).parent, pathlib.PurePosixPath(".")):
+            path = os.path.normpath(folder / target)
+            if path == ".":
+                return "index.html"
+            if f"{path}/README.md" in self.known:
+                return label(f"{path}/README.md") + ".html"
+            if path in self.headers:
+                return self.headers[path]
+            if path in self.known and (path.endswith(".md") or self.is_shown(path)):
+                if not path.endswith(".md"):
+                    self.sources.add(path)
+                return label(path) + ".html"
+        return None
+
+    def is_shown(self, path):
+        return pathlib.Path(path).suffix in TEXTS and (self.tree / path).stat().st_size <= MOST
+
+    def document(self, path):
+        lines = (self.tree / path).read_text(encoding="utf-8").split("\n")
+        return "\n".join(Document(self, path, lines).converted())
+
+
+class Document:
+    """One file of Markdown, as doxygen wants it."""
+
+    def __init__(self, pages, path, lines):
+        self.pages, self.path, self.lines = pages, path, lines
+        self.has_title = False
+
+    def converted(self):
+        fence, indented, blank = None, False, True
+        for line in [*self.lines, ""]:
+            if fence:
+                yield line
+                fence = None if line.strip().startswith("```") else fence
+                continue
+            if indented and not line.startswith("    ") and line.strip():
+                yield from ("```", "")
+                indented = False
+            if line.lstrip().startswith("```"):
+                fence = line
+                language = {"cpp": ".cpp", "c": ".c", "python": ".py", "py": ".py"}.get(line.strip()[3:], ".unparsed")
+                yield f"{line[:len(line) - len(line.lstrip())]}```{{{language}}}"
+            elif indented:
+                yield line[4:]
+            elif line.startswith("    ") and line.strip() and blank:
+                indented = True
+                yield "```{.unparsed}"
+                yield line[4:]
+            else:
+                yield self.text(line)
+            blank = not line.strip()
+        if indented:
+            yield "```"
+
+    def text(self, line):
+        heading = re.match(r"(#+) (.*?)\s*$", line)
+        if not heading:
+            return self.inline(line)
+        if not self.has_title:
+            self.has_title = True
+            return f"# {heading[2]} {{#{label(self.path)}}}" if label(self.path) != "index" else f"# {heading[2]} {{#mainpage}}"
+        return f"{heading[1]} {self.inline(heading[2], linked=True)} {{#{label(self.path)}__{slug(heading[2])}}}"
+
+    def inline(self, line, linked=False):
+        """Links to pages; code that names a file becomes one."""
+        out, position = [], 0
+        for link in LINK.finditer(line):
+            out.append(self.spans(line[position:link.start()], linked))
+            out.append(f"<a href=\"{self.target(link[3])}\">{self.html(link[2])}</a>")
+            position = link.end()
+        return "".join([*out, self.spans(line[position:], linked)])
+
+    def html(self, text):
+        return CODE.sub(lambda code: f"<code>{escaped(code[2])}</code>", text)
+
+    def spans(self, text, linked):
+        out, position = [], 0
+        for code in CODE.finditer(text):
+            out.append(escaped(text[position:code.start()]))
+            page = None if linked or re.search(r"\s", code[2]) else self.pages.page_of(code[2].rstrip("/"), self.path)
+            is_file = page and ("/" in code[2] or "." in code[2])
+            out.append(f"<a href=\"{page}\"><code>{escaped(code[2])}</code></a>" if is_file else code[0])
+            position = code.end()
+        return "".join([*out, escaped(text[position:])])
+
+    def target(self, target):
+        if re.match(r"\w+:", target):
+            return target
+        path, _, anchor = target.partition("#")
+        if not path:
+            return f"#{label(self.path)}__{anchor}"
+        page = self.pages.page_of(path.rstrip("/"), self.path)
+        if page is None:
+            return target  # the test finds it
+        return f"{page}#{page.removesuffix('.html')}__{anchor}" if anchor else page
+
+
+def escaped(text):
+    return re.sub(r"([@\\]|(?<=\w)#|%(?=\w))", r"\\\1", text).replace("<", "&lt;")

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Each line of C++ in ports/pytorch/coming_from_pytorch.md compiles.
+
+    from_pytorch.py COMPILER...
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import building  # noqa: E402
+import tap  # noqa: E402
+
+PAGE = (ROOT / "ports" / "pytorch" / "coming_from_pytorch.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| (.+?) \| (.+?) \|$", re.MULTILINE)
+CODE = re.compile(r"^`([^`]+;)`")
+PROGRAM = """\
+#include <span>
+#include "tinyattn/tinyattn.hpp"
+using namespace tinyattn;
+{names}
+{functions}
+"""
+
+
+def rows():
+    """{what PyTorch calls it: the line of C++, or nothing where the page says that there is none}"""
+    pairs = [row for row in ROW.findall(PAGE) if row[1] not in ("here", "---")]
+    return {pytorch: (CODE.match(here) or [None, ""])[1] for pytorch, here in pairs}
+
+
+def compiles(compiler):
+    """All lines in one program, a function each."""
+    names = re.search(r"```cpp\n(.*?)```", PAGE, re.DOTALL)[1]
+    lines = [line for line in rows().values() if line]
+    functions = "\n".join(f"[[maybe_unused]] void line_{i}() {{\n#line {i} \"coming_from_pytorch\"\n  {line}\n}}" for i, line in enumerate(lines, 1))
+    quiet = ("-Wno-unused-variable", "-Wno-unused-but-set-variable")  # a line names what it makes
+    status, said = building.attempt([*compiler, *building.language(), *building.WARNINGS, *quiet, "-fsyntax-only", "-x", "c++", "-"],
+                                    text=PROGRAM.format(names=names, functions=functions))
+    if status == 0:
+        return ""
+    wrong = {int(number) for number in re.findall(r"coming_from_pytorch:(\d+):\d+: error", said)}
+    return "\n".join([*(f"does not compile: {lines[number - 1]}" for number in sorted(wrong)), said[:1500]])
+
+
+def says_what_there_is():
+    """A row without a line of C++ says in words what takes its place."""
+    silent = [pytorch for pytorch, line in rows().items() if not line and not re.search(
+        rf"^\| {re.escape(pytorch)} \| (none|nothing|`export)", PAGE, re.MULTILINE)]
+    return f"neither a line of C++ nor a word: {silent}" if silent or len(rows()) < 50 else ""
+
+
+tap.report([("each line of C++ compiles", compiles, sys.argv[1:]), ("each row has a counterpart, or says that there is none", says_what_there_is)])

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Makes the site and checks it."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MAKER = ROOT / "ports" / "site" / "make_site.py"
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import checks  # noqa: E402
+import tap  # noqa: E402
+
+
+# A site and a reference with one fault of each kind.
+FAULTY = {
+    "index.html": '<a href="other.html#there">a</a> <a href="other.html#gone">b</a> <a href="missing.html">c</a>',
+    "other.html": '<a href="index.html" id="there">d</a>',
+    "lost.html": '<a href="index.html">e</a>',
+    "faulty.xml": """<doxygen><compounddef kind="struct"><compoundname>Layer</compoundname>
+        <detaileddescription>What it is.</detaileddescription><location file="l.hpp" line="1"/>
+        <memberdef kind="variable" prot="public"><name>said</name><briefdescription>why</briefdescription></memberdef>
+        <memberdef kind="variable" prot="public"><name>unsaid</name><briefdescription/><location file="l.hpp" line="2"/></memberdef>
+        </compounddef></doxygen>""",
+}
+FOUND = [
+    "l.hpp:2: the variable Layer::unsaid has no documentation",
+    "index.html: missing.html: there is no such file",
+    "index.html: other.html#gone: there is no such anchor",
+    "lost.html: no link leads to it",
+]
+
+
+def planted():
+    """What the checks find in the faulty site, if that is not what is wrong with it."""
+    with tempfile.TemporaryDirectory() as faulty:
+        for name, text in FAULTY.items():
+            pathlib.Path(faulty, name).write_text(text, encoding="utf-8")
+        all_pages = checks.read(faulty)
+        found = [*checks.undocumented(faulty, least=1), *checks.dead_links(faulty, all_pages, least=1), *checks.lost_pages(all_pages)]
+    return "" if found == FOUND else "\n".join(["found:", *found])
+
+
+def unexplained():
+    """What is wrong with errors.toml."""
+    return subprocess.run([sys.executable, "-B", MAKER.with_name("errors.py"), "--check"], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def problem(lines):
+    return "\n".join(lines[:40])
+
+
+if not shutil.which("doxygen"):
+    tap.report([("site", tap.Skip, "there is no doxygen")])
+with tempfile.TemporaryDirectory() as folder:
+    made = subprocess.run([sys.executable, "-B", MAKER, folder], capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        tap.report([("the site is made", str, made.stderr)])
+    site, xml = pathlib.Path(folder, "site"), pathlib.Path(folder, "site-xml")
+    warnings = pathlib.Path(folder, "site-warnings.txt").read_text(encoding="utf-8")
+    pages = checks.read(site)
+    tap.report([
+        ("doxygen understands every page and header", str, made.stderr + warnings),
+        ("every public name is documented", lambda: problem(checks.undocumented(xml))),
+        ("every link leads somewhere", lambda: problem(checks.dead_links(site, pages))),
+        ("a way leads to every page", lambda: problem(checks.lost_pages(pages))),
+        ("every sentence of the compiler is explained, and no other", unexplained),
+        ("planted faults are found", planted),
+    ])
