@@ -18,6 +18,7 @@ Score score;
 
 extern "C" {
 
+int digits_parameters() { return static_cast<int>(parameter_count); }
 // 8 x 8 pixels, 0 is white, 1 is black.
 float* digits_image() { return drawn.data(); }
 // One for each digit.

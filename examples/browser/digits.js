@@ -145,6 +145,7 @@ function followPointer(paper) {
   let draws = false;
   paper.addEventListener("pointerdown", (event) => {
     if (showsExample) clear();
+    pointed = null;
     draws = true;
     paper.setPointerCapture(event.pointerId);
     strokes.push([at(event)]);
@@ -183,7 +184,8 @@ function makeHeads() {
     };
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
-    canvas.addEventListener("pointerleave", () => {
+    canvas.addEventListener("pointerleave", (event) => {
+      if (event.pointerType === "touch") return;  // what a finger chose stays
       pointed = null;
       paintHeads();
       paint();
@@ -196,6 +198,7 @@ async function main() {
   image = floatsAt(module, module.digits_image(), rows * rows);
   logits = floatsAt(module, module.digits_logits(), classes);
   attention = floatsAt(module, module.digits_attention(), heads * rows * rows);
+  byId("parameters").value = module.digits_parameters().toLocaleString("en");
   makeHeads();
   followPointer(byId("paper"));
   let next = 0;

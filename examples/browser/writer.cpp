@@ -30,6 +30,7 @@ char prompt[longest_prompt];
 extern "C" {
 
 const char* writer_vocabulary() { return vocabulary; }
+int writer_parameters() { return static_cast<int>(Model::parameter_count); }
 int writer_vocabulary_size() { return static_cast<int>(vocabulary_size); }
 char* writer_prompt() { return prompt; }
 int writer_longest_prompt() { return static_cast<int>(longest_prompt); }

@@ -60,6 +60,7 @@ function write(spent) {
 async function main() {
   module = await loadModule(moduleCode);
   vocabulary = textAt(module.writer_vocabulary(), module.writer_vocabulary_size());
+  byId("parameters").value = module.writer_parameters().toLocaleString("en");
   byId("prompt").maxLength = module.writer_longest_prompt();
   byId("form").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -84,7 +84,7 @@ constexpr Test tests[] = {
                    const float high = low < 0.0f ? -low : low + 1.5f;
                    const float fraction = static_cast<float>(words() & 0xffffffu) * 0x1p-24f;
                    const float drawn = uniform(generator, low, high);
-                   check.same_bits(drawn, fma(fraction, high - low, low));
+                   check.same_bits(drawn, tinyattn::fma(fraction, high - low, low));
                    check.that(low <= drawn && drawn < high);
                  }
                }),
