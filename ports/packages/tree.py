@@ -46,12 +46,14 @@ def copy_folder(folder, to):
 
 
 def tracked(folder):
-    """Files below a folder, by their names in it; of a tree without git, such as an archive, all of them."""
+    """Files below a folder, by their names in it; of a tree without git, such as an archive, all but those of builds."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."], cwd=ROOT / folder,
                             capture_output=True, encoding="utf-8")
     if listed.returncode == 0 and listed.stdout:
         return sorted(file for file in listed.stdout.split("\0") if file and (ROOT / folder / file).is_file())
-    return sorted(str(file.relative_to(ROOT / folder)) for file in (ROOT / folder).rglob("*") if file.is_file())
+    found = (file.relative_to(ROOT / folder) for file in (ROOT / folder).rglob("*") if file.is_file())
+    return sorted(str(file) for file in found if not any(part.startswith(("build", "__pycache__", ".git")) and part != ".github"
+                                                         for part in file.parts[:-1]))
 
 
 def fill(template, **values):

@@ -34,6 +34,9 @@ S390X = building.linux("s390x")  # big-endian
 WASM32 = building.linux("wasm32").replace("-msimd128")
 PLAYED = {"aarch64": AARCH64, "arm": ARMV7, "riscv64": RISCV64, "s390x": S390X, "wasm32": WASM32}  # by Meson's names of architectures
 
+# As in an ESP32-C3, which has no FPU, and as in an ESP32-P4.
+RISCV32 = {f"riscv32/{extensions}": building.riscv32(extensions, abi) for extensions, abi in (("imc", "ilp32"), ("imafc", "ilp32f"))}
+
 FUSED, SEPARATE = "-ffp-contract=fast", "-ffp-contract=off"
 
 # Flags that leave the choice of the port to the ladder.
@@ -141,9 +144,15 @@ def of_this_machine(name, architecture):
 
 
 def of_riscv32():
-    """As in an ESP32-C3, which has no FPU, and as in an ESP32-P4."""
-    for extensions, abi in (("imac", "ilp32"), ("imafc", "ilp32f")):
-        yield Row(f"riscv32/{extensions}", building.riscv32(extensions, abi), contractions=(FUSED, SEPARATE))
+    for name, machine in RISCV32.items():
+        yield Row(name, machine, contractions=(FUSED, SEPARATE))
+
+
+def more_for_helium():
+    """More ways to the board that has Helium, which does not mind a program that has none."""
+    machine = building.board("mps3-an547")
+    return {"mps3-an547/clang++-19": building.clang_for_firmware("clang++-19", machine),
+            "mps3-an547/nomve": machine.replace("-mcpu=cortex-m55", "-mcpu=cortex-m55+nomve")}
 
 
 def of_single():
@@ -156,9 +165,9 @@ def of_single():
     for architecture, machine in PLAYED.items():
         for suffix, flags in CHOOSING[architecture].items():
             yield of_all(f"single/{architecture}{suffix}", machine, flags, ())
-    for name in building.boards():
-        if name != "mps2-an386":
-            yield of_all(f"single/{name}", building.board(name), "", ())
+    boards = {name: building.board(name) for name in building.boards() if name != "mps2-an386"}
+    for name, machine in (RISCV32 | boards | more_for_helium()).items():
+        yield of_all(f"single/{name}", machine, "", ())
 
 
 def of_board(name):
@@ -166,9 +175,8 @@ def of_board(name):
     machine = building.board(name)
     yield of_levels(name, machine, contractions=(FUSED, SEPARATE))
     if name == "mps3-an547":
-        yield of_levels(f"{name}/clang++-19", building.clang_for_firmware("clang++-19", machine))
-        # The board has Helium, and does not mind a program that has none.
-        yield of_levels(f"{name}/nomve", machine.replace("-mcpu=cortex-m55", "-mcpu=cortex-m55+nomve"))
+        for other, by_other in more_for_helium().items():
+            yield of_levels(other, by_other)
 
 
 def targets():

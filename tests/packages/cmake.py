@@ -3,6 +3,7 @@
 
     cmake.py COMPILER
 """
+import re
 import sys
 import tarfile
 
@@ -54,9 +55,16 @@ def refuses(folder, version):
     return "" if status != 0 and "requested version" in said else f"version {version} is not refused:\n{said[-800:]}"
 
 
+def pages_name_this_series():
+    pages = "".join((ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "ports/packages/README.md"))
+    named = re.findall(r"find_package\(tinyattn (\S+) CONFIG REQUIRED\)", pages)
+    return "" if named == [OF_THIS_SERIES] * 2 else f"they name {named}"
+
+
 WAYS = ("find_package", "FetchContent")  # tests/consumers has add_subdirectory
 packages.tap.report([
     *((f"{way} on this machine", consumes, way, "main.cpp", [], building.host()) for way in WAYS),
     *((f"{way} as firmware", consumes, way, "main.cpp", FIRMWARE, building.board(BOARD)) for way in (*WAYS, "add_subdirectory")),
     ("find_package by a project of C alone", consumes, "find_package", "main.c", [], building.host()),
-    ("find_package of another series is refused", refuses, "9.9")])
+    ("find_package of another series is refused", refuses, "9.9"),
+    ("the pages name this series", pages_name_this_series)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The recipe for Conan 2, which Debian does not have: a stand-in for the few names that it imports, and what it packs.
+"""The recipe for Conan 2, which Debian does not have: a stand-in for the few names that it imports, what it packs, and what it says.
 
     conan.py COMPILER
 """
@@ -22,9 +22,30 @@ def copy(_, pattern, source, destination):
             shutil.copy(file, to)
 
 
+class Refused(Exception):
+    """ConanInvalidConfiguration."""
+
+
+def check_min_cppstd(recipe, least):
+    """As conan.tools.build.check_min_cppstd."""
+    standard = recipe.settings.get_safe("compiler.cppstd")
+    if int(str(standard).removeprefix("gnu")) < least:
+        raise Refused(standard)
+
+
+class Info:
+    """As self.cpp_info: what is told to those who use the package."""
+
+    def __init__(self):
+        self.properties, self.includedirs, self.bindirs, self.libdirs = {}, ["include"], ["bin"], ["lib"]
+
+    def set_property(self, name, value):
+        self.properties[name] = value
+
+
 def recipe(package):
     """The class that conanfile.py defines."""
-    for name, members in {"conan": {"ConanFile": object}, "conan.tools": {}, "conan.tools.build": {"check_min_cppstd": lambda *_: None},
+    for name, members in {"conan": {"ConanFile": object}, "conan.tools": {}, "conan.tools.build": {"check_min_cppstd": check_min_cppstd},
                           "conan.tools.files": {"copy": copy}}.items():
         sys.modules[name] = types.ModuleType(name)
         vars(sys.modules[name]).update(members)
@@ -47,4 +68,34 @@ def packs(folder):
     return ""
 
 
-packages.tap.report([("the recipe packs headers that compile", packs)])
+def accepts(package, standard):
+    """With such a compiler.cppstd in a profile."""
+    asked = recipe(package)()
+    asked.settings = types.SimpleNamespace(get_safe={"compiler.cppstd": standard}.get)
+    try:
+        asked.validate()
+    except Refused:
+        return False
+    return True
+
+
+@packages.in_a_folder
+def asks_for_cpp20(folder):
+    package = packages.made("conan", folder)
+    accepted = [standard for standard in ("14", "gnu17", "20", "gnu20", "23", None) if accepts(package, standard)]
+    return "" if accepted == ["20", "gnu20", "23", None] else f"it accepts {accepted}"
+
+
+@packages.in_a_folder
+def tells(folder):
+    told = recipe(packages.made("conan", folder))()
+    told.cpp_info = Info()
+    told.package_info()
+    found = (told.cpp_info.includedirs, told.cpp_info.libdirs, told.cpp_info.bindirs, told.cpp_info.properties)
+    return "" if found == (["include"], [], [], {"cmake_target_name": "tinyattn::tinyattn"}) else str(found)
+
+
+packages.tap.report([
+    ("the recipe packs headers that compile", packs),
+    ("an older C++ is refused", asks_for_cpp20),
+    ("it tells of headers, and of a target for CMake", tells)])

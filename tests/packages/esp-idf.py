@@ -5,6 +5,7 @@ functions for 32-bit RISC-V without and with an FPU, where QEMU runs it in user 
     esp-idf.py COMPILER
 """
 import re
+import shutil
 import sys
 
 import firmware_packages as on_boards
@@ -45,14 +46,29 @@ def options(machine, *support):
             f"-DBOARD_SOURCES={';'.join(map(str, [IDF / 'start.c', *support]))}"]
 
 
-def builds(folder, machine, *given):
+def example(package):
+    return package / "examples" / "layer"
+
+
+def in_components(package):
+    """The example as a project that has the package in components/ and names it, as the page says."""
+    project = package.parent / "project"
+    shutil.copytree(example(package), project)
+    shutil.copytree(package, project / "components" / "tinyattn", ignore=shutil.ignore_patterns("examples"))
+    (project / "main" / "idf_component.yml").unlink()
+    main = project / "main" / "CMakeLists.txt"
+    main.write_text(re.sub(r"\)$", " REQUIRES tinyattn)", main.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8")
+    return project
+
+
+def builds(folder, machine, *given, project=example):
     package = packages.made("esp-idf", folder / "made")
     if lacks := packages.needs("cmake", machine.cpp[0], *machine.wrapper[:1]):
         return lacks
-    building.call(["cmake", "-G", "Ninja", "-S", package / "examples" / "layer", "-B", folder / "build", *given], IDF_PATH=str(IDF))
+    building.call(["cmake", "-G", "Ninja", "-S", project(package), "-B", folder / "build", *given], IDF_PATH=str(IDF))
     building.call(["cmake", "--build", folder / "build"])
     said = building.call([*machine.wrapper, folder / "build" / "layer.elf"])
-    archives = sorted((folder / "build" / "managed").glob("*.a"))
+    archives = sorted((folder / "build" / "components").rglob("*.a"))
     return on_boards.differs(said, on_boards.C_EXAMPLE) or on_boards.lacks_functions(machine, archives, *on_boards.BOTH)
 
 
@@ -67,13 +83,14 @@ def on_risc_v(folder, extensions, abi):
 
 
 @packages.in_a_folder
-def on_this_machine(folder):
+def on_this_machine(folder, project):
     machine = building.host(sys.argv[1])
-    return builds(folder, machine, *options(machine))
+    return builds(folder, machine, *options(machine), project=project)
 
 
 packages.tap.report([
     ("idf_component.yml has what the component manager asks for", manifest),
     ("its example as ESP-IDF would build it for an ESP32-C3, rv32imc", on_risc_v, "imc", "ilp32"),
     ("its example as ESP-IDF would build it for an ESP32-P4, rv32imafc", on_risc_v, "imafc", "ilp32f"),
-    ("its example on this machine, by -std=gnu++2b", on_this_machine)])
+    ("its example on this machine, by -std=gnu++2b", on_this_machine, example),
+    ("a project that has it in components/", on_this_machine, in_components)])

@@ -22,6 +22,12 @@ def is_the_same_each_time(folder):
 
 
 @packages.in_a_folder
+def says_its_version(folder):
+    said = header(folder).read_text(encoding="utf-8")[:1000]
+    return "" if f"tinyattn {packages.tree.version()} in one file" in said else said
+
+
+@packages.in_a_folder
 def compiles(folder, compiler, *flags):
     if lacks := packages.needs(compiler):
         return lacks
@@ -53,6 +59,7 @@ def refuses(folder, sentence, *flags):
 
 packages.tap.report([
     ("it is the same each time", is_the_same_each_time),
+    ("it says its version", says_its_version),
     ("g++ compiles it", compiles, "g++"),
     ("clang++ compiles it", compiles, "clang++"),
     ("arm-none-eabi-g++ compiles it", compiles, *FIRMWARE.cpp),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What `cmake --install` installs, for find_package: sources, the same for every machine."""
+import shutil
 import subprocess
 import tempfile
 
@@ -7,6 +8,7 @@ import tree
 
 
 def make(folder):
+    by_ninja = ["-G", "Ninja"] if shutil.which("ninja") else []  # there need be no make
     with tempfile.TemporaryDirectory() as build:
-        for command in (["cmake", "-S", tree.ROOT / "ports" / "cmake", "-B", build], ["cmake", "--install", build, "--prefix", folder]):
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        for command in (["-S", tree.ROOT / "ports" / "cmake", "-B", build, *by_ninja], ["--install", build, "--prefix", folder]):
+            subprocess.run(["cmake", *command], check=True, stdout=subprocess.DEVNULL)

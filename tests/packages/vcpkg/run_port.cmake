@@ -2,7 +2,7 @@
 #
 # Runs portfile.cmake with functions that do what vcpkg's do, for a machine without vcpkg:
 #
-#   cmake -DARCHIVES=FOLDER -DWORK=FOLDER -P run_port.cmake PORTFILE
+#   cmake -DDOWNLOADS=FOLDER -DWORK=FOLDER -P run_port.cmake PORTFILE
 set(PORT tinyattn)
 set(CURRENT_PACKAGES_DIR ${WORK}/packages/tinyattn)
 
@@ -11,11 +11,11 @@ function(call)
 endfunction()
 function(vcpkg_download_distfile out)
   cmake_parse_arguments(asked "" "FILENAME;SHA512" "URLS" ${ARGN})
-  file(SHA512 ${ARCHIVES}/${asked_FILENAME} hash)
+  file(SHA512 ${DOWNLOADS}/${asked_FILENAME} hash)
   if(NOT hash STREQUAL asked_SHA512)
     message(FATAL_ERROR "${asked_FILENAME} has another hash")
   endif()
-  set(${out} ${ARCHIVES}/${asked_FILENAME} PARENT_SCOPE)
+  set(${out} ${DOWNLOADS}/${asked_FILENAME} PARENT_SCOPE)
 endfunction()
 function(vcpkg_extract_source_archive out)
   cmake_parse_arguments(asked "" "ARCHIVE" "" ${ARGN})
