@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a recipe shows: sentences, and whether they hold, as the Test Anything Protocol has them. For C and C++. */
+ * What a recipe shows: sentences, and whether they hold, as the Test Anything Protocol has them.
+ * For C and C++. */
 #ifndef TINYATTN_EXAMPLES_RECIPES_CLAIMS_H
 #define TINYATTN_EXAMPLES_RECIPES_CLAIMS_H
 

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// Cross-attention: queries from one input, keys and values from another, as a decoder reads what an encoder wrote. How many tokens of
-// each there are is known only at run time; what is too much comes back as a Status.
+// Cross-attention: queries from one input, keys and values from another, as a decoder reads what an
+// encoder wrote. How many tokens of each there are is known only at run time; what is too much
+// comes back as a Status.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
 
 // context_length bounds both lengths. A decoder may look at all of the source: not causal.
-using Layer = MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2, .causal = false}>;
+using Layer = MultiHeadAttention<AttentionConfig{
+    .d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2, .causal = false}>;
 
 static Layer::Workspace workspace;
 
 // Rows behind the counts are neither read nor written.
-static Status read(const Layer& layer, const Matrix<float, 4, 8>& asks, std::size_t num_tokens, const Matrix<float, 6, 8>& source,
-                   std::size_t num_source_tokens, Matrix<float, 4, 8>& out) {
+static Status read(const Layer& layer, const Matrix<float, 4, 8>& asks, std::size_t num_tokens,
+                   const Matrix<float, 6, 8>& source, std::size_t num_source_tokens,
+                   Matrix<float, 4, 8>& out) {
   return layer.forward(asks, source, source, num_tokens, num_source_tokens, out, workspace);
 }
 
@@ -38,11 +41,13 @@ int main() {
     for (std::size_t j = 0; j < 8; ++j) unfinished(i, j) = std::numeric_limits<float>::quiet_NaN();
   auto out = zeros<float, 4, 8>();
   claim("three tokens read two", read(layer, asks, 3, unfinished, 2, out) == Status::ok);
+  // A NaN is not equal to itself.
   claim("what the source holds behind them does not matter", row(out, 2)(0) == row(out, 2)(0));
   claim("the fourth row is untouched", row(out, 3) == zeros<float, 8>());
 
   const auto before = out;
-  claim("seven source tokens are refused", read(layer, asks, 3, source, 7, out) == Status::too_many_tokens);
+  claim("seven source tokens are refused",
+        read(layer, asks, 3, source, 7, out) == Status::too_many_tokens);
   claim("and nothing is written then", out == before);
   return verdict();
 }

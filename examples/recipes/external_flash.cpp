@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Weights in an external flash. The exporter writes the numbers into a binary, and a header of their types:
+// Weights in an external flash. The exporter writes the numbers into a binary, and a header of
+// their types:
 //
-//   python3 ports/pytorch/export.py multihead_attention.safetensors -o placed.hpp --name placed --binary placed.bin ...
+//   python3 ports/pytorch/export.py multihead_attention.safetensors -o placed.hpp --name placed
+//   --binary placed.bin ...
 //
-// The binary goes to any address that is a multiple of four, and is used where it lies; nothing is copied. Here the assembler puts it
-// into a section, and external_flash.ld puts the section behind a chip of the board's own. A flasher of your own may as well write it
-// to an address that you know: placed::weights(reinterpret_cast<const void*>(0x90000000)).
+// The binary goes to any address that is a multiple of four, and is used where it lies; nothing is
+// copied. Here the assembler puts it into a section, and external_flash.ld puts the section behind
+// a chip of the board's own. A flasher of your own may as well write it to an address that you
+// know: placed::weights(reinterpret_cast<const void*>(0x90000000)).
 #include "placed.hpp"
 #include "tinyattn/tinyattn.hpp"
 
@@ -34,8 +37,11 @@ static void attend(const Matrix<float, 5, 8>& tokens, Matrix<float, 5, 8>& out) 
 #include "trained.hpp"
 
 #ifdef HAS_EXTERNAL_FLASH
-extern "C" const unsigned char external_flash_begin[], external_flash_end[];  // of external_flash.ld
-static bool is_outside(const void* address) { return external_flash_begin <= address && address < external_flash_end; }
+extern "C" const unsigned char external_flash_begin[],
+    external_flash_end[];  // of external_flash.ld
+static bool is_outside(const void* address) {
+  return external_flash_begin <= address && address < external_flash_end;
+}
 #endif
 
 int main() {
@@ -45,7 +51,8 @@ int main() {
   trained::attention.forward(by_pytorch::input, from_constants, other);
   claim("the layer has the bits of the one whose weights are constants", out == from_constants);
 #ifdef HAS_EXTERNAL_FLASH
-  claim("its weights lie in the external chip", is_outside(&placed::weights(placed_binary).attention));
+  claim("its weights lie in the external chip",
+        is_outside(&placed::weights(placed_binary).attention));
   claim("the constants do not", !is_outside(&trained::attention));
 #endif
   return verdict();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From C. The compiled library takes shapes as numbers and weights as arrays, which may lie in flash; scratch is yours, and its size is
- * a macro, so that it can be static. Link with libtinyattn, or compile src/library.cpp with a compiler of C++20 and the rest with yours. */
+ * From C. The compiled library takes shapes as numbers and weights as arrays, which may lie in
+ * flash; scratch is yours, and its size is a macro, so that it can be static. Link with
+ * libtinyattn, or compile src/library.cpp with a compiler of C++20 and the rest with yours. */
 #include "tinyattn/tinyattn.h"
 
 enum { NUM_TOKENS = 4, WIDTH = 2, NUM_HEADS = 1 };
@@ -34,7 +35,8 @@ int main(void) {
   claim("the first stays as it is", out[0] == 8 && out[1] == 4);
   claim("the second is the mean of two", out[2] == 4 && out[3] == 3);
   claim("what lies behind them is untouched", out[4] == 0 && out[5] == 0);
-  claim("four are their mean", smooth(NUM_TOKENS, samples, out) == TINYATTN_OK && out[6] == 3 && out[7] == 4);
+  claim("four are their mean",
+        smooth(NUM_TOKENS, samples, out) == TINYATTN_OK && out[6] == 3 && out[7] == 4);
   claim("a null pointer is refused", smooth(NUM_TOKENS, NULL, out) == TINYATTN_BAD_ARGUMENT);
   return verdict();
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// From PyTorch. The weights of a torch.nn.MultiheadAttention(8, 2), saved as safetensors, became the header trained.hpp:
+// From PyTorch. The weights of a torch.nn.MultiheadAttention(8, 2), saved as safetensors, became
+// the header trained.hpp:
 //
-//   python3 ports/pytorch/export.py multihead_attention.safetensors -o trained.hpp --name trained --num-heads 2 --context-length 5
+//   python3 ports/pytorch/export.py multihead_attention.safetensors -o trained.hpp --name trained
+//   --num-heads 2 --context-length 5
 //   --no-causal
 //
-// It holds a constant, trained::attention, which lies in flash, and with it the shape: there is nothing to write down twice.
+// It holds a constant, trained::attention, which lies in flash, and with it the shape: there is
+// nothing to write down twice.
 #include <type_traits>
 
 #include "tinyattn/tinyattn.hpp"
@@ -17,7 +20,9 @@ using Layer = std::remove_const_t<decltype(trained::attention)>;
 
 static Layer::Workspace workspace;
 
-static void attend(const Matrix<float, 5, 8>& tokens, Matrix<float, 5, 8>& out) { trained::attention.forward(tokens, out, workspace); }
+static void attend(const Matrix<float, 5, 8>& tokens, Matrix<float, 5, 8>& out) {
+  trained::attention.forward(tokens, out, workspace);
+}
 
 // --- What it shows ---
 #include "by_pytorch.hpp"
@@ -37,6 +42,7 @@ int main() {
   Matrix<float, 5, 8> out;
   attend(by_pytorch::input, out);
   claim("each number is PyTorch's to a millionth", is_near(out, by_pytorch::output));
-  claim("in_proj_weight, in_proj_bias and out_proj are all there", Layer::parameter_count == 4 * (8 * 8 + 8));
+  claim("in_proj_weight, in_proj_bias and out_proj are all there",
+        Layer::parameter_count == 4 * (8 * 8 + 8));
   return verdict();
 }

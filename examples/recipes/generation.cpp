@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Generation with a cache. A language model reads a prompt, then one token after the other; keys and values of what it has read stay in
-// the cache, so that a token costs the same however long the text is. When the cache is full, the last half of a context is read again.
+// Generation with a cache. A language model reads a prompt, then one token after the other; keys
+// and values of what it has read stay in the cache, so that a token costs the same however long the
+// text is. When the cache is full, the last half of a context is read again.
 #include <array>
 #include <span>
 
@@ -9,14 +10,22 @@
 
 using namespace tinyattn;
 
-// Shaped like Llama. The exporter writes this configuration and its weights from a checkpoint: ports/pytorch.
+// Shaped like Llama. The exporter writes this configuration and its weights from a checkpoint:
+// ports/pytorch.
 constexpr LanguageModelConfig config = {
     .vocabulary = 24,
-    .transformer =
-        {.block = {.attention = {.d_in = 16, .d_out = 16, .context_length = 8, .num_heads = 4, .num_kv_heads = 2, .rotary = Rotary::halves},
-                   .feed_forward = {.d_model = 16, .d_hidden = 24, .activation = Activation::silu, .gated = true},
-                   .normalization = Normalization::rms},
-         .num_layers = 1},
+    .transformer = {.block = {.attention = {.d_in = 16,
+                                            .d_out = 16,
+                                            .context_length = 8,
+                                            .num_heads = 4,
+                                            .num_kv_heads = 2,
+                                            .rotary = Rotary::halves},
+                              .feed_forward = {.d_model = 16,
+                                               .d_hidden = 24,
+                                               .activation = Activation::silu,
+                                               .gated = true},
+                              .normalization = Normalization::rms},
+                    .num_layers = 1},
     .positions = Positions::none};
 using Model = LanguageModel<config>;
 
@@ -29,7 +38,8 @@ struct Memory {
 static_assert(sizeof(Memory) <= 2 * 1024);
 
 // Logits of the token behind `text`, of which the cache has read all but the last `unread` tokens.
-static Status read(const Model& model, std::span<const Token> text, std::size_t unread, Memory& memory) {
+static Status read(const Model& model, std::span<const Token> text, std::size_t unread,
+                   Memory& memory) {
   auto& [cache, workspace, logits] = memory;
   const Status status = model.forward(text.last(unread), cache, logits, workspace);
   if (status != Status::too_many_tokens) return status;
@@ -38,7 +48,8 @@ static Status read(const Model& model, std::span<const Token> text, std::size_t 
 }
 
 // Fills `text` behind its first `given` tokens. The same seed writes the same text, on every board.
-static Status write(const Model& model, std::span<Token> text, std::size_t given, Philox4x32 generator, Memory& memory) {
+static Status write(const Model& model, std::span<Token> text, std::size_t given,
+                    Philox4x32 generator, Memory& memory) {
   memory.cache.clear();
   std::size_t unread = given;
   for (std::size_t length = given; length < text.size(); ++length, unread = 1) {
@@ -64,18 +75,24 @@ int main() {
   draw(model);
 
   std::array<Token, 20> text = {3, 1, 4}, again = text, other = text;
-  claim("twenty tokens, more than two contexts", write(model, text, 3, Philox4x32(7), memory) == Status::ok);
-  claim("the same seed writes the same", write(model, again, 3, Philox4x32(7), memory) == Status::ok && text == again);
-  claim("another seed writes something else", write(model, other, 3, Philox4x32(8), memory) == Status::ok && text != other);
+  claim("twenty tokens, more than two contexts",
+        write(model, text, 3, Philox4x32(7), memory) == Status::ok);
+  claim("the same seed writes the same",
+        write(model, again, 3, Philox4x32(7), memory) == Status::ok && text == again);
+  claim("another seed writes something else",
+        write(model, other, 3, Philox4x32(8), memory) == Status::ok && text != other);
 
   const std::span<const Token> prompt(text.data(), 6);
   memory.cache.clear();
   bool read_all = read(model, prompt, 6, memory) == Status::ok;
-  for (std::size_t length = 1; length <= 6; ++length) read_all = read_all && read(model, prompt.first(length), 1, divided) == Status::ok;
-  claim("a prompt at once and token by token have the same logits", read_all && memory.logits == divided.logits);
+  for (std::size_t length = 1; length <= 6; ++length)
+    read_all = read_all && read(model, prompt.first(length), 1, divided) == Status::ok;
+  claim("a prompt at once and token by token have the same logits",
+        read_all && memory.logits == divided.logits);
 
   text[5] = config.vocabulary;
-  claim("a token that the model does not know is refused", read(model, prompt, 1, memory) == Status::unknown_token);
+  claim("a token that the model does not know is refused",
+        read(model, prompt, 1, memory) == Status::unknown_token);
   claim("and the cache stays as it was", memory.cache.size() == 6);
   return verdict();
 }

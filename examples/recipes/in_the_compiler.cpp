@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// A model in a static_assert. Every function of the library can run while the program is compiled, and gives the bits that the board
-// will give. So a firmware can refuse to compile with weights that do not do their work, or carry the results alone: whatever uses a
-// constexpr result has it as a number, and neither the layer nor its code is in the firmware.
+// A model in a static_assert. Every function of the library can run while the program is compiled,
+// and gives the bits that the board will give. So a firmware can refuse to compile with weights
+// that do not do their work, or carry the results alone: whatever uses a constexpr result has it as
+// a number, and neither the layer nor its code is in the firmware.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
 
-using Layer = MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2}>;
+using Layer =
+    MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2}>;
 
-// The weights that PyTorch draws for such a layer after torch.manual_seed(123), drawn by the compiler.
+// The weights that PyTorch draws for such a layer after torch.manual_seed(123), drawn by the
+// compiler.
 constexpr Layer layer = [] {
   Layer drawn{};
   Mt19937 generator(123);
@@ -44,7 +47,8 @@ static_assert(sizeof(Layer::Workspace) <= 1024);
 
 int main() {
   static Layer::Workspace workspace;
-  const volatile float first = tokens(0, 0);  // read at run time, so that the compiler cannot know the answer
+  const volatile float first =
+      tokens(0, 0);  // read at run time, so that the compiler cannot know the answer
   Matrix<float, 6, 3> x = tokens;
   x(0, 0) = first;
   Matrix<float, 6, 4> out;

@@ -12,11 +12,14 @@ namespace {
 
 using Entry = void (*)();
 
-constexpr std::uint32_t ticks_between = 4000;  // from the end of a handler to the next: slow cores get on with the main loop too
+constexpr std::uint32_t ticks_between =
+    4000;  // from the end of a handler to the next: slow cores get on with the main loop too
 enum : std::uint32_t { enable = 1, interrupt = 2, core_clock = 4 };
 enum : std::size_t { systick = 15, core_entries = 16 };
 
-volatile std::uint32_t& system_register(std::uintptr_t address) { return *reinterpret_cast<volatile std::uint32_t*>(address); }
+volatile std::uint32_t& system_register(std::uintptr_t address) {
+  return *reinterpret_cast<volatile std::uint32_t*>(address);
+}
 volatile std::uint32_t& vector_table() { return system_register(0xe000ed08); }
 volatile std::uint32_t& control() { return system_register(0xe000e010); }
 volatile std::uint32_t& reload() { return system_register(0xe000e014); }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// A layer by hand. Its weights are written down as constants, which lie in flash, and they are chosen so that one can foresee what it
-// does: all queries are zeros, so that every key has the same score, and the values are the tokens themselves. Each token then becomes
-// the mean of all tokens up to it.
+// A layer by hand. Its weights are written down as constants, which lie in flash, and they are
+// chosen so that one can foresee what it does: all queries are zeros, so that every key has the
+// same score, and the values are the tokens themselves. Each token then becomes the mean of all
+// tokens up to it.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
 
-using Layer = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 8, .num_heads = 2, .out_bias = false}>;
+using Layer = MultiHeadAttention<AttentionConfig{
+    .d_in = 4, .d_out = 4, .context_length = 8, .num_heads = 2, .out_bias = false}>;
 
 // A weight is [d_in, d_out]: row i says what feature i of a token contributes.
 constexpr Matrix<float, 4, 4> identity = {
@@ -16,12 +18,16 @@ constexpr Matrix<float, 4, 4> identity = {
     0, 0, 1, 0,  //
     0, 0, 0, 1,
 };
-constexpr Layer running_mean = {
-    .query = {.weight = {}}, .key = {.weight = identity}, .value = {.weight = identity}, .out_proj = {.weight = identity}};
+constexpr Layer running_mean = {.query = {.weight = {}},
+                                .key = {.weight = identity},
+                                .value = {.weight = identity},
+                                .out_proj = {.weight = identity}};
 
 static Layer::Workspace workspace;
 
-static void smooth(const Matrix<float, 4, 4>& samples, Matrix<float, 4, 4>& out) { running_mean.forward(samples, out, workspace); }
+static void smooth(const Matrix<float, 4, 4>& samples, Matrix<float, 4, 4>& out) {
+  running_mean.forward(samples, out, workspace);
+}
 
 // --- What it shows ---
 #include "claims.h"
@@ -38,6 +44,7 @@ int main() {
   claim("the first token, which sees itself alone, stays as it is", row(out, 0) == row(samples, 0));
   claim("the second is the mean of two", row(out, 1) == Vector<float, 4>{4, 3, 0, 2});
   claim("the last is the mean of all", row(out, 3) == Vector<float, 4>{3, 4, -1, 2});
-  claim("the layer has a parameter for each number above", Layer::parameter_count == 4 * identity.size());
+  claim("the layer has a parameter for each number above",
+        Layer::parameter_count == 4 * identity.size());
   return verdict();
 }

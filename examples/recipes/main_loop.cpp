@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A main loop and an interrupt. A timer interrupt takes samples, and does no more than that; the main loop attends over whole windows of
-// them, and sleeps between. The library keeps no state of its own, so that a layer may run in an interrupt too, while the same layer runs
-// in the main loop: each only needs a Workspace of its own. Here the interrupt smooths the last samples.
+// A main loop and an interrupt. A timer interrupt takes samples, and does no more than that; the
+// main loop attends over whole windows of them, and sleeps between. The library keeps no state of
+// its own, so that a layer may run in an interrupt too, while the same layer runs in the main loop:
+// each only needs a Workspace of its own. Here the interrupt smooths the last samples.
 #include <cstddef>
 #include <cstdint>
 
@@ -14,7 +15,8 @@ using namespace tinyattn;
 
 constexpr std::size_t window_tokens = 8, width = 8;
 
-using Layer = MultiHeadAttention<AttentionConfig{.d_in = width, .d_out = width, .context_length = window_tokens, .num_heads = 2}>;
+using Layer = MultiHeadAttention<AttentionConfig{
+    .d_in = width, .d_out = width, .context_length = window_tokens, .num_heads = 2}>;
 using Sample = Vector<float, width>;
 using Samples = PingPong<window_tokens, width>;
 
@@ -85,7 +87,8 @@ int main() {
       kept = in;
       again = out;
       const std::uint32_t begin = now();
-      while (again == out && now() - begin < 3) layer.forward(in, again, workspace);  // until interrupts came meanwhile
+      while (again == out && now() - begin < 3)
+        layer.forward(in, again, workspace);  // until interrupts came meanwhile
     });
   stop_timer();
 
@@ -96,6 +99,7 @@ int main() {
   }
   claim("six windows came, one after the other", differ);
   claim("the main loop has the bits of the same layer without interrupts", same);
-  claim("the interrupt too, which ran in the midst of it", at_interrupt.smoothed == layer(at_interrupt.last));
+  claim("the interrupt too, which ran in the midst of it",
+        at_interrupt.smoothed == layer(at_interrupt.last));
   return verdict();
 }

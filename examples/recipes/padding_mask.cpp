@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: MIT
 //
-// Sequences of different lengths. PyTorch pads them to one length and says with a bool mask which tokens are padding; but in
-// torch.nn.MultiheadAttention true means "hide", and in scaled_dot_product_attention it means "take part". Here each meaning is a type.
-// On a board there is often no need of padding: say how many tokens there are, and what lies behind them costs nothing.
+// Sequences of different lengths. PyTorch pads them to one length and says with a bool mask which
+// tokens are padding; but in torch.nn.MultiheadAttention true means "hide", and in
+// scaled_dot_product_attention it means "take part". Here each meaning is a type. On a board there
+// is often no need of padding: say how many tokens there are, and what lies behind them costs
+// nothing.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
 
-using Layer = MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2, .causal = false}>;
+using Layer = MultiHeadAttention<AttentionConfig{
+    .d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2, .causal = false}>;
 using Tokens = Matrix<float, 6, 8>;
 
 static Layer::Workspace workspace;
 
 // As key_padding_mask: true is padding. A mask with one row is the same for all queries.
-static void attend_padded(const Layer& layer, const Tokens& x, const Vector<bool, 6>& is_padding, Tokens& out) {
+static void attend_padded(const Layer& layer, const Tokens& x, const Vector<bool, 6>& is_padding,
+                          Tokens& out) {
   layer.forward(x, BlockMask{is_padding}, out, workspace);
 }
 
 // The other way round: true is a token.
-static void attend_tokens(const Layer& layer, const Tokens& x, const Vector<bool, 6>& is_token, Tokens& out) {
+static void attend_tokens(const Layer& layer, const Tokens& x, const Vector<bool, 6>& is_token,
+                          Tokens& out) {
   layer.forward(x, KeepMask{is_token}, out, workspace);
 }
 
 // Without padding: the first num_tokens rows of x, and no more.
-static Status attend_first(const Layer& layer, const Tokens& x, std::size_t num_tokens, Tokens& out) {
+static Status attend_first(const Layer& layer, const Tokens& x, std::size_t num_tokens,
+                           Tokens& out) {
   return layer.forward(x, num_tokens, out, workspace);
 }
 
@@ -44,13 +50,16 @@ int main() {
   initialize(layer, generator);
   auto x = rand<6, 8>(generator);
   for (std::size_t i = 4; i < 6; ++i)
-    for (std::size_t j = 0; j < 8; ++j) x(i, j) = std::numeric_limits<float>::quiet_NaN();  // the worst that padding can hold
+    for (std::size_t j = 0; j < 8; ++j)
+      x(i, j) = std::numeric_limits<float>::quiet_NaN();  // the worst that padding can hold
 
   Tokens padded, tokens;
   auto first = zeros<float, 6, 8>();
   attend_padded(layer, x, {false, false, false, false, true, true}, padded);
   attend_tokens(layer, x, {true, true, true, true, false, false}, tokens);
-  claim("a NaN in the padding does not reach a token", row(padded, 0) == row(padded, 0) && row(padded, 3) == row(padded, 3));
+  // A NaN is not equal to itself.
+  claim("a NaN in the padding does not reach a token",
+        row(padded, 0) == row(padded, 0) && row(padded, 3) == row(padded, 3));
   claim("both masks say the same", same_first_rows(padded, tokens, 4));
   claim("four tokens of six are fine", attend_first(layer, x, 4, first) == Status::ok);
   claim("without padding the tokens have the same bits", same_first_rows(padded, first, 4));

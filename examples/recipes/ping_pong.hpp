@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two windows of samples: an interrupt fills one while the main loop works on the other. Neither waits for the other, and neither masks
-// interrupts.
+// Two windows of samples: an interrupt fills one while the main loop works on the other. Neither
+// waits for the other, and neither masks interrupts.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,8 @@ class PingPong {
  public:
   using Window = tinyattn::Matrix<float, Tokens, Width>;
 
-  // From the interrupt. If the main loop still works when the next window is full, that window is lost, and filled again.
+  // From the interrupt. If the main loop still works when the next window is full, that window is
+  // lost, and filled again.
   void put(const tinyattn::Vector<float, Width>& sample) {
     for (std::size_t j = 0; j < Width; ++j) windows_[filling_](count_, j) = sample(j);
     if (++count_ < Tokens) return;

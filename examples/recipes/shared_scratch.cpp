@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Layers that share scratch. What a Workspace holds between calls means nothing, so layers that take turns need only the largest of
-// theirs. Layers of one type take the same Workspace as it is; these two have different shapes, and take turns in the same bytes.
+// Layers that share scratch. What a Workspace holds between calls means nothing, so layers that
+// take turns need only the largest of theirs. Layers of one type take the same Workspace as it is;
+// these two have different shapes, and take turns in the same bytes.
 #include <algorithm>
 #include <cstddef>
 #include <new>
+#include <type_traits>
 
 #include "tinyattn/tinyattn.hpp"
 
@@ -24,8 +26,10 @@ class SharedScratch {
   alignas(Workspaces...) std::byte bytes_[std::max({sizeof(Workspaces)...})];
 };
 
-using Ear = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 8, .context_length = 10, .num_heads = 4}>;
-using Eye = MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 5, .num_heads = 2, .causal = false}>;
+using Ear = MultiHeadAttention<AttentionConfig{
+    .d_in = 4, .d_out = 8, .context_length = 10, .num_heads = 4}>;
+using Eye = MultiHeadAttention<AttentionConfig{
+    .d_in = 8, .d_out = 8, .context_length = 5, .num_heads = 2, .causal = false}>;
 
 static SharedScratch<Ear::Workspace, Eye::Workspace> scratch;
 static_assert(sizeof scratch == sizeof(Ear::Workspace), "no more than the larger one");
@@ -35,7 +39,8 @@ struct Senses {
   Matrix<float, 5, 8> seen;
 };
 
-static void perceive(const Ear& ear, const Matrix<float, 10, 4>& sound, const Eye& eye, const Matrix<float, 5, 8>& image, Senses& out) {
+static void perceive(const Ear& ear, const Matrix<float, 10, 4>& sound, const Eye& eye,
+                     const Matrix<float, 5, 8>& image, Senses& out) {
   ear.forward(sound, out.heard, scratch.as<Ear::Workspace>());
   eye.forward(image, out.seen, scratch.as<Eye::Workspace>());
 }
@@ -58,7 +63,8 @@ int main() {
   static Eye::Workspace for_eye;
   ear.forward(sound, apart.heard, for_ear);
   eye.forward(image, apart.seen, for_eye);
-  claim("the first layer computes what it does with scratch of its own", shared.heard == apart.heard);
+  claim("the first layer computes what it does with scratch of its own",
+        shared.heard == apart.heard);
   claim("the second one too", shared.seen == apart.seen);
   claim("both together take less RAM", sizeof scratch < sizeof for_ear + sizeof for_eye);
   return verdict();

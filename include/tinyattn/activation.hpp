@@ -29,7 +29,7 @@ constexpr void activate(const M& m, Out& out) noexcept {
 
 }  // namespace kernel
 
-// x, or 0 if x is less. `out` may be m.
+// x, or 0 if x is less. m and out have one shape; `out` may be m. So it is for all below.
 template <tensor_like M, tensor_like Out>
 constexpr void relu(const M& m, Out& out) noexcept {
   kernel::activate<Activation::relu>(m, out);

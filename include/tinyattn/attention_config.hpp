@@ -37,8 +37,9 @@ struct AttentionConfig {
   std::uint32_t rotary_base = 10000;   // pair i turns by p / base^(2 i / head_dim) at position p
 };
 
-// What a call returns that takes a number of tokens, or tokens themselves: what is known only when
-// the program runs. After an error all outputs and caches are as they were.
+// Some calls take a number of tokens, or tokens themselves. Whether these are right is known only
+// when the program runs, and such a call returns it. After an error all outputs and caches are as
+// they were.
 enum class [[nodiscard]] Status{
     ok,               // outputs are written
     too_many_tokens,  // more than context_length, the rows of the input, or the room of a cache

@@ -21,9 +21,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
-// Multi-head attention with split heads: head h attends over columns h * head_dim and on of the
-// queries, keys and values, and writes the same columns of the context. Section 3.2.2 of Vaswani
-// et al., "Attention Is All You Need", 2017.
+// Multi-head attention with split heads: head h has the head_dim columns from h * head_dim on. It
+// reads these of the queries, keys and values, and writes the same columns of the context.
+// Section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017.
 //
 // In every form below an input is [tokens, d_in] or, as a batch, [..., tokens, d_in], and `out` has
 // the same extents but for d_out columns. `tokens` may be any number up to context_length.

@@ -84,8 +84,9 @@ constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
 
 }  // namespace detail
 
-// m with zeros above the diagonal: elements with j - i <= diagonal stay. A diagonal outside the
-// matrix keeps everything or nothing. `out` may be m; by value, the result stands on the stack.
+// m [..., rows, cols] with zeros above the diagonal: elements with j - i <= diagonal stay. A
+// diagonal outside the matrix keeps everything or nothing. `out` may be m; by value, the result
+// stands on the stack.
 template <tensor_like M, tensor_like Out>
 constexpr void tril(const M& m, std::ptrdiff_t diagonal, Out& out) noexcept {
   detail::keep_where(
@@ -107,8 +108,8 @@ constexpr detail::Refused tril(const M&, detail::Anything, ...) noexcept {
   return {};
 }
 
-// m with zeros below the diagonal: elements with j - i >= diagonal stay. `out` may be m; by value,
-// the result stands on the stack.
+// m [..., rows, cols] with zeros below the diagonal: elements with j - i >= diagonal stay. `out`
+// may be m; by value, the result stands on the stack.
 template <tensor_like M, tensor_like Out>
 constexpr void triu(const M& m, std::ptrdiff_t diagonal, Out& out) noexcept {
   detail::keep_where(
@@ -130,8 +131,8 @@ constexpr detail::Refused triu(const M&, detail::Anything, ...) noexcept {
   return {};
 }
 
-// m with `value` where the mask is true. The mask has the shape of m, or of its last extents. `out`
-// may be m; by value, the result stands on the stack.
+// m [..., rows, cols] with `value` where the mask is true. The mask has the shape of m, or of its
+// last extents. `out` may be m; by value, the result stands on the stack.
 template <class T, std::size_t... Extents, tensor_like Mask, std::size_t... ExtentsOut>
 constexpr void masked_fill(const Tensor<T, Extents...>& m, const Mask& mask,
                            std::type_identity_t<T> value, Tensor<T, ExtentsOut...>& out) noexcept {

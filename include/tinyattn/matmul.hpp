@@ -64,7 +64,7 @@ consteval bool check_matmul_transposed() noexcept {
 
 }  // namespace kernel
 
-// The sum of u[k] * v[k].
+// The sum of u[k] * v[k], of two vectors [count].
 template <tensor_like U, tensor_like V>
 constexpr float dot(const U& u, const V& v) noexcept {
   constexpr bool vectors = detail::LayoutOf<U>::rank == 1 && detail::LayoutOf<V>::rank == 1;

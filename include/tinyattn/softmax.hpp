@@ -37,7 +37,8 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out,
 
 }  // namespace kernel
 
-// Row by row: e^(scale * (m[j] - largest)), divided by the sum of these. -infinity becomes 0, and a
+// Of m [..., rows, cols], or a Vector, into out of the same shape. Row by row:
+// e^(scale * (m[j] - largest)), divided by the sum of these. -infinity becomes 0, and a
 // row of nothing else zeros; a NaN makes its row NaN. scale >= 0, and one below 2^-126 counts as 0:
 // then all elements but -infinity have equal shares. `out` may be m.
 template <tensor_like M, tensor_like Out>
@@ -83,8 +84,8 @@ constexpr detail::Refused softmax(const M&, detail::Anything, ...) noexcept {
   return {};
 }
 
-// Each row multiplied by 1 / its sum, which is infinite below 2^-128; a row whose sum is 0 becomes
-// zeros, signed as its elements. `out` may be m.
+// Each row of m [..., rows, cols] multiplied by 1 / its sum, which is infinite below 2^-128; a row
+// whose sum is 0 becomes zeros, signed as its elements. `out` may be m.
 template <tensor_like M, tensor_like Out>
 constexpr void normalize(const M& m, Out& out) noexcept {
   if constexpr (kernel::check_rows<M, Out>())

@@ -70,7 +70,7 @@ void columns(const Matrix<T, Rows, Cols>&&, std::size_t) = delete;  // the matri
 
 // --- Copies. By value, the result stands on the stack; with `out` last, nothing does. ---
 
-// Row i < rows of a matrix or view.
+// Row i < rows of a matrix or view [rows, cols]: out is [cols].
 template <tensor_like M, tensor_like Out>
 constexpr void row(const M& m, std::size_t i, Out& out) noexcept {
   constexpr bool is_matrix = detail::LayoutOf<M>::rank == 2;
@@ -98,7 +98,7 @@ constexpr detail::Refused row(const M&, detail::Anything, ...) noexcept {
   return {};
 }
 
-// The matrix with rows and columns exchanged. `out` may not be m.
+// m [rows, cols] with rows and columns exchanged: out is [cols, rows], and may not be m.
 template <tensor_like M, tensor_like Out>
 constexpr void transpose(const M& m, Out& out) noexcept {
   using LayoutM = detail::LayoutOf<M>;
@@ -129,7 +129,8 @@ constexpr detail::Refused transpose(const M&, detail::Anything, ...) noexcept {
   return {};
 }
 
-// The columns of a, then those of b: torch.cat([a, b], dim=-1). `out` may be neither.
+// The columns of a [rows, m], then those of b [rows, n]: torch.cat([a, b], dim=-1). `out` is
+// [rows, m + n], and may be neither.
 template <tensor_like A, tensor_like B, tensor_like Out>
 constexpr void concat_columns(const A& a, const B& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<A>;
@@ -192,7 +193,7 @@ constexpr detail::Refused stack(const A&, ...) noexcept {
   return {};
 }
 
-// a + b, element by element. `out` may be a or b.
+// a + b, element by element, of one shape. `out` may be a or b.
 template <tensor_like A, tensor_like B, tensor_like Out>
 constexpr void add(const A& a, const B& b, Out& out) noexcept {
   constexpr bool floats = detail::holds_floats<A> && detail::holds_floats<B>;

@@ -4,6 +4,7 @@
     errors.py            prints the page
     errors.py --check    what is wrong with errors.toml: a sentence without an entry, an entry without a sentence
 """
+import html
 import pathlib
 import re
 import sys
@@ -54,17 +55,52 @@ def problems():
         f"no header says what errors.toml explains: {entry['says']}" for entry, found in pairs if not found]
 
 
-def page():
+def anchor(entry):
+    """Of an entry, as long as the sentences that it finds stay."""
+    return "errors_" + re.sub(r"\W+", "_", entry["says"]).strip("_").lower()[:60]
+
+
+def links_of(headers):
+    """To the entries of all sentences of some headers."""
+    said = sentences()
+    for entry, found in assigned()[0]:
+        for sentence in found:
+            if said[sentence] in headers:
+                yield f'<a href="errors.html#{anchor(entry)}">{shown(sentence)}</a>'
+
+
+def box(entry, found, pages):
+    """An entry: its sentences, their headers, what they mean and how to mend them."""
+    said = sentences()
+    origins = [f'<a href="{page}">{name}</a>' for path, page in sorted(pages.items())
+               if (name := path.rpartition("/")[2]) in {said[sentence] for sentence in found}]
+    terms = "".join(f"<dt>{shown(sentence)}</dt>" for sentence in sorted(found))
+    origin = f"<br/><small>{', '.join(origins)}</small>" if origins else ""
+    return (f'<a class="anchor" id="{anchor(entry)}"></a>\n<dl class="sentences">{terms}<dd><b>What it means.</b> '
+            f'{with_code(entry["means"])}<br/><b>How to mend it.</b> {with_code(entry["mend"])}{origin}</dd></dl>\n')
+
+
+def shown(text):
+    """As it is, in doxygen's HTML."""
+    return re.sub(r"([@\\])", r"\\\1", html.escape(text, quote=False))
+
+
+def with_code(text):
+    parts = re.split(r"`([^`]*)`", text)
+    return "".join(f"<code>{shown(part)}</code>" if i % 2 else shown(part) for i, part in enumerate(parts))
+
+
+def page(pages):
     parts = [f"# {TITLE} {{#errors}}\n", HEAD]
     for entry, found in assigned()[0]:
-        parts += [f"## {entry['title']}\n"] if "title" in entry else []
-        parts += ["\n".join(f"- *{sentence}*" for sentence in sorted(found)) + "\n",
-                  f"**What it means.** {entry['means']}\n", f"**How to mend it.** {entry['mend']}\n"]
+        parts += [f"## {entry['title']} {{#{anchor(entry)}_and_others}}\n"] if "title" in entry else []
+        parts.append(box(entry, found, pages))
     return "\n".join(parts)
 
 
-def write(file):
-    file.write_text(page(), encoding="utf-8")
+def write(file, pages):
+    """pages: {path of a header: its page}"""
+    file.write_text(page(pages), encoding="utf-8")
     return file
 
 
@@ -73,4 +109,4 @@ if __name__ == "__main__":
         found = problems()
         print("\n".join(found))
         sys.exit(bool(found))
-    print(page())
+    print(page({}))

@@ -170,7 +170,7 @@ def escaped(line):
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"([\\@%*#|~])", r"\\\1", parts[i]).replace("<", "&lt;").replace(">", "&gt;")
         parts[i] = re.sub(r"(?<=[\w)])\[", r"\\[", parts[i])
-        parts[i] = re.sub(r"(?<=[ .])\. ", r".\\ ", parts[i])  # no end of a sentence: `a . b`, `0 .. i`
+        parts[i] = re.sub(r"(?<=[ .])\. ", ".&nbsp;", parts[i])  # no end of a sentence: `a . b`, `0 .. i`
     return "".join(parts)
 
 
@@ -271,7 +271,7 @@ class Shown:
         elif found.what == "function":
             signature_end = self.signature_end(found)
             self.rewrite(found.start, signature_end)
-            self.edits.append((signature_end, found.end, ";" + only_newlines(self.source.text[signature_end:found.end])))
+            self.edits.append((signature_end, found.end, "{}" + only_newlines(self.source.text[signature_end:found.end])))
         else:
             parts = declarators(self.source.code[found.start:found.end]) if in_class else []
             if len(parts) > 1:

@@ -7,7 +7,6 @@
 """
 import argparse
 import pathlib
-import re
 import shlex
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ import finish
 import headers
 import notions
 import pages
+from pages import tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -41,22 +41,26 @@ def comment_of(header):
     return headers.file_comment((INCLUDE / header).read_text(encoding="utf-8"))
 
 
-def version():
-    return re.search(r"version: '([^']*)'", (ROOT / "meson.build").read_text(encoding="utf-8"))[1]
+def notion(name, said, costs):
+    """A page: what each header says of itself, where it is used, what a call costs, what the compiler may say."""
+    parts = [f'<a class="from" href="{page_of_header(INCLUDE / header)}">tinyattn/{header}</a>\n\n' + "\n".join(comment_of(header))
+             for header in said["headers"]]
+    used = [f'<li><a href="{pages.label(path)}.html">{pages.title(path)}</a></li>' for path in said["see"]]
+    parts += ["<h2>See it used</h2>", f"<ul>{''.join(used)}</ul>"] if used else []
+    if tables := list(notions.cost_tables(said, costs)):
+        explained = (f"<p>Bytes, and instructions of one call, on emulated boards by {costs['compiler']}; flash is what an image grows by, "
+                     "with all that comes along. <code>ports/site/measure</code> measures it anew.</p>")
+        parts += [f"<h2>What it costs</h2>\n{explained}", *tables]
+    if sentences := list(errors.links_of([*said["headers"], *said.get("checks", [])])):
+        parts += ["<h2>What the compiler may say</h2>", f"<ul>{''.join(f'<li>{link}</li>' for link in sentences)}</ul>"]
+    return f"/** @defgroup {name} {said['title']}\n\n" + "\n\n".join(parts) + "\n*/\n"
 
 
 def write_notions(file):
-    """A page for each: what its headers say of themselves, and what its calls cost. Its names come from the filter."""
+    """Their names come from the filter."""
     costs = notions.read_costs()
     text = [f"/** @namespace {name}\n" + "\n".join(comment_of(header)) + "\n*/\n" for name, header in NAMESPACES.items()]
-    explained = (f"<p>Bytes, and instructions of one call, on emulated boards by {costs['compiler']}; flash is what an image grows by, with all "
-                 "that comes along. <code>ports/site/measure</code> measures it anew.</p>")
-    for notion, said in notions.read().items():
-        parts = ["\n".join(comment_of(name)) for name in said["headers"]]
-        tables = list(notions.cost_tables(said, costs))
-        if tables:
-            parts += [f"<h2>What it costs</h2>\n{explained}", *tables]
-        text.append(f"/** @defgroup {notion} {said['title']}\n\n" + "\n\n".join(parts) + "\n*/\n")
+    text += [notion(name, said, costs) for name, said in notions.read().items()]
     file.write_text("\n".join(text), encoding="utf-8")
     return file
 
@@ -65,7 +69,7 @@ def settings(folder, inputs):
     """What Doxyfile leaves open."""
     python = shlex.quote(sys.executable)
     said = {
-        "PROJECT_NUMBER": version(),
+        "PROJECT_NUMBER": tree.version(),
         "OUTPUT_DIRECTORY": folder,
         "HTML_OUTPUT": "site",
         "XML_OUTPUT": "site-xml",
@@ -99,11 +103,10 @@ def make(folder, browser):
         shutil.rmtree(old, ignore_errors=True)
     work.mkdir(parents=True)
     known = {header.relative_to(ROOT).as_posix(): page_of_header(header) for header in public_headers()}
-    others = {errors.TITLE: "errors.html", **(IN_BROWSER if browser else {})}
-    written = pages.Pages(ROOT, known, others).write(work)
+    written = pages.Pages(known, IN_BROWSER if browser else {}).write(work)
     main = work / "index.md"
-    inputs = [main, write_notions(work / "notions.dox"), errors.write(work / "errors.md"), *(file for file in written if file != main),
-              *public_headers()]
+    first, others = written[:len(pages.FIRST)], [file for file in written[len(pages.FIRST):] if file != main]
+    inputs = [main, *first, write_notions(work / "notions.dox"), errors.write(work / "errors.md", known), *others, *public_headers()]
     subprocess.run(["doxygen", "-"], input=settings(folder, inputs), text=True, check=True, cwd=ROOT)
     finish.finish(site, folder / "site-tags.xml")
     if browser:

@@ -26,7 +26,7 @@ LAYERS = {
     "TOKEN": "model.forward(token, cache, logits, workspace): a token of llama2.c's stories260K",
 }
 MEMORY = {"T1": 128 * 1024, "TOKEN": 2048 * 1024}  # that a board needs for it, beside those of no more than 32 KB
-SMALL = ("feed_forward", "block", "cached")  # whose weights do not fit beside it into the smallest board's RAM
+SMALL = ("feed_forward", "block", "cached", "compiled")  # whose weights do not fit beside it into the smallest board's RAM
 
 
 def rows():
@@ -46,12 +46,13 @@ class Case:
         support = build.support(machine)
         firmware = [*support, build.compile(machine, FOOTPRINT / "firmware.cpp", *flags, "-Os")]
         call = build.compile(machine, FOOTPRINT / "layer.cpp", *flags, LEVEL)
+        library = [build.compile(machine, TESTS.parent / "src" / "library.cpp", *building.language(), LEVEL)] if name == "compiled" else []
         counted = build.compile(machine, HERE / "costs" / "counted.cpp", *flags, LEVEL)
         title = f"{board}-{name}"
         self.without = build.link(machine, f"{title}-without", firmware)
-        self.image = build.link(machine, title, [*firmware, call])
+        self.image = build.link(machine, title, [*firmware, call, *library])
         self.said = build.run(machine, self.image)
-        self.counted = self.count(build, build.link(machine, f"{title}-counted", [*firmware, counted]))
+        self.counted = self.count(build, build.link(machine, f"{title}-counted", [*firmware, counted, *library]))
 
     def count(self, build, program):
         host = building.host()

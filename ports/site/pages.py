@@ -3,26 +3,23 @@
 import os
 import pathlib
 import re
-import subprocess
+import sys
+
+import errors
+import headers
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "packages"))
+import tree  # noqa: E402
 
 LANGUAGES = {".cpp": ".cpp", ".hpp": ".cpp", ".h": ".cpp", ".c": ".c", ".py": ".py"}
 TEXTS = {*LANGUAGES, ".ini", ".ld", ".toml", ".txt", ".json", ".build", ".cmake", ".yml", ".ino", ""}
 MOST = 60_000  # bytes of a source that is shown
 CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
-REFERENCE = (("Notions", "modules.html"), ("Types", "annotated.html"), ("All names", "namespacemembers.html"), ("Headers", "files.html"))
-
-
-def files_of(tree):
-    """The paths of all that is in the tree: what git has, or in a copy without it all but hidden folders and build*/."""
-    listed = subprocess.run(["git", "-C", tree, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=False)
-    if listed.returncode == 0:
-        return sorted(path for path in listed.stdout.splitlines() if (tree / path).is_file())
-    found = []
-    for folder, folders, names in os.walk(tree):
-        folders[:] = [name for name in folders if not name.startswith((".", "build", "__pycache__"))]
-        found += [(pathlib.Path(folder) / name).relative_to(tree).as_posix() for name in names]
-    return sorted(found)
+# What a reader may want first, before the folders of the tree.
+FIRST = ("examples/recipes/README.md", "ports/pytorch/coming_from_pytorch.md", "include/tinyattn/calling.md", "include/tinyattn/models.md",
+         "include/tinyattn/same_bits.md")
+REFERENCE = ((errors.TITLE, "errors.html"), ("Notions", "modules.html"), ("Types", "annotated.html"), ("All names", "namespacemembers.html"), ("Headers", "files.html"))
 
 
 def slug(heading):
@@ -37,16 +34,29 @@ def label(path):
     return ("page_" if path.endswith(".md") else "source_") + re.sub(r"\W", "_", name)
 
 
+def title(path):
+    """Of a page: its first heading, or the name of the file."""
+    if not path.endswith(".md"):
+        return pathlib.PurePosixPath(path).name
+    return re.match(r"# (.*)", (tree.ROOT / path).read_text(encoding="utf-8"))[1]
+
+
+def explained(text, suffix):
+    """The first comment of a source of C or C++, in Markdown, and its code."""
+    if LANGUAGES.get(suffix) not in (".cpp", ".c"):
+        return [], text.strip("\n")
+    return headers.file_comment(text), text[headers.Source(text).comments[0].end:].strip("\n")
+
+
 class Pages:
     """What the pages are, and how they link to each other."""
 
-    def __init__(self, tree, headers, others):
-        self.tree = pathlib.Path(tree)
-        self.files = files_of(self.tree)
+    def __init__(self, of_headers, others):
+        self.files = tree.tracked(".")
         self.known = set(self.files)
-        self.headers = headers  # {path: its page}
+        self.headers = of_headers  # {path: its page}
         self.others = others  # {title: page} of what the main page leads to besides
-        self.documents = [path for path in self.files if path.endswith(".md")]
+        self.documents = [*FIRST, *(path for path in self.files if path.endswith(".md") and path not in FIRST)]
         self.sources = {path for path in self.files if path.startswith("examples/") and pathlib.Path(path).suffix in LANGUAGES}
 
     def write(self, folder):
@@ -69,15 +79,18 @@ class Pages:
         return [folder / f"{label(path)}.md" for path in texts]
 
     def ways(self, texts):
-        """What leads on from the main page: the parts of the reference, and each page that is not below another."""
-        yield from REFERENCE
+        """What leads on from the main page: what a reader may want first, the reference, and each page that is not below another."""
         yield from self.others.items()
-        for path, text in texts.items():
-            if path != "README.md" and self.parent(path) is None:
-                yield re.match(r"# (.*?) \{#", text)[1], f"{label(path)}.html"
+        of_tree = [(re.match(r"# (.*?) \{#", text)[1], f"{label(path)}.html")
+                   for path, text in texts.items() if path != "README.md" and self.parent(path) is None]
+        yield from of_tree[:len(FIRST)]
+        yield from REFERENCE
+        yield from of_tree[len(FIRST):]
 
     def parent(self, path):
-        """The page of the nearest folder above, if it is not that of the whole tree."""
+        """The page of the nearest folder above, if it is not that of the whole tree, and a reader does not want it first."""
+        if path in FIRST:
+            return None
         folder = pathlib.PurePosixPath(path).parent
         if path.endswith("README.md"):
             folder = folder.parent
@@ -85,14 +98,16 @@ class Pages:
             if f"{folder}/README.md" in self.known:
                 return f"{folder}/README.md"
             folder = folder.parent
-        return None
+        return None if path.endswith(".md") else ".github/CONTRIBUTING.md"
 
     def source(self, path):
+        """What its first comment says, as text, and the rest of it."""
         suffix = pathlib.Path(path).suffix
-        text = (self.tree / path).read_text(encoding="utf-8").rstrip("\n")
+        said, code = explained((tree.ROOT / path).read_text(encoding="utf-8"), suffix)
         folder = pathlib.PurePosixPath(self.parent(path) or "README.md").parent.as_posix()
         title = path.removeprefix(f"{folder}/")
-        return f"# {title} {{#{label(path)}}}\n\n<code>{path}</code>\n\n```{{{LANGUAGES.get(suffix, '.unparsed')}}}\n{text}\n```\n"
+        text = "\n".join(said)
+        return f"# {title} {{#{label(path)}}}\n\n<code>{path}</code>\n\n{text}\n\n```{{{LANGUAGES.get(suffix, '.unparsed')}}}\n{code}\n```\n"
 
     def page_of(self, target, here):
         """The page of what is written in a README: a file or folder, from its folder or from the root. None if there is none."""
@@ -111,10 +126,10 @@ class Pages:
         return None
 
     def is_shown(self, path):
-        return pathlib.Path(path).suffix in TEXTS and (self.tree / path).stat().st_size <= MOST
+        return pathlib.Path(path).suffix in TEXTS and (tree.ROOT / path).stat().st_size <= MOST
 
     def document(self, path):
-        lines = (self.tree / path).read_text(encoding="utf-8").split("\n")
+        lines = (tree.ROOT / path).read_text(encoding="utf-8").split("\n")
         return "\n".join(Document(self, path, lines).converted())
 
 

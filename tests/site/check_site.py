@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes the site and checks it."""
+import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +10,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAKER = ROOT / "ports" / "site" / "make_site.py"
+FIGURES = ROOT / "tests" / "footprint" / "figures.txt"
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import checks  # noqa: E402
 import tap  # noqa: E402
@@ -44,7 +47,26 @@ def planted():
 
 def unexplained():
     """What is wrong with errors.toml."""
-    return subprocess.run([sys.executable, "-B", MAKER.with_name("errors.py"), "--check"], capture_output=True, text=True, check=False).stdout.strip()
+    errors = [sys.executable, "-B", MAKER.with_name("errors.py"), "--check"]
+    return subprocess.run(errors, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def escapes(site):
+    """Pages that show a backslash of Markdown."""
+    return [page.name for page in sorted(site.glob("*.html")) if not page.name.endswith("_source.html") and re.search(r"\w \.\\", page.read_text())]
+
+
+def stale():
+    """Where costs.json says another thing of a layer than tests/footprint, by more than that allows."""
+    costs = json.loads(MAKER.with_name("costs.json").read_text(encoding="utf-8"))["rows"]
+    rows = re.findall(r"^(\S+) +(\w+) +-O2 +(\d+) +(\d+) +(\d+)\b", FIGURES.read_text(encoding="utf-8"), re.MULTILINE)
+    found = [] if len(rows) > 10 else ["there are no figures"]
+    for board, layer, flash, scratch, stack in rows:
+        said = costs[layer]["boards"][board]
+        near = abs(said["flash"] / int(flash) - 1) <= .03 and abs(said["stack"] - int(stack)) <= 16
+        if not near or said["scratch"] != int(scratch):
+            found.append(f"{layer} on {board}: measure it anew, by ports/site/measure")
+    return found
 
 
 def problem(lines):
@@ -54,7 +76,8 @@ def problem(lines):
 if not shutil.which("doxygen"):
     tap.report([("site", tap.Skip, "there is no doxygen")])
 with tempfile.TemporaryDirectory() as folder:
-    made = subprocess.run([sys.executable, "-B", MAKER, folder], capture_output=True, text=True, check=False)
+    in_browser = ["--browser"] if shutil.which("em++") and shutil.which("node") else []
+    made = subprocess.run([sys.executable, "-B", MAKER, *in_browser, folder], capture_output=True, text=True, check=False)
     if made.returncode != 0:
         tap.report([("the site is made", str, made.stderr)])
     site, xml = pathlib.Path(folder, "site"), pathlib.Path(folder, "site-xml")
@@ -66,5 +89,7 @@ with tempfile.TemporaryDirectory() as folder:
         ("every link leads somewhere", lambda: problem(checks.dead_links(site, pages))),
         ("a way leads to every page", lambda: problem(checks.lost_pages(pages))),
         ("every sentence of the compiler is explained, and no other", unexplained),
+        ("no page shows a backslash of Markdown", lambda: problem(escapes(site))),
+        ("what calls cost is what the footprint's figures say", lambda: problem(stale())),
         ("planted faults are found", planted),
     ])

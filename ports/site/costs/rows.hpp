@@ -4,6 +4,7 @@
 // tests/footprint takes an attention layer. The comment says what the call is.
 #pragma once
 
+#include "tinyattn/compiled.hpp"
 #include "tinyattn/tinyattn.hpp"
 
 namespace tinyattn::footprint {
@@ -15,6 +16,9 @@ enum class Row {
   transpose,
   matmul,
   softmax,
+  exp,
+  tanh,
+  erf,
   relu,
   gelu,
   gelu_tanh,
@@ -26,6 +30,8 @@ enum class Row {
   mersenne,
   dropout,
   linear,
+  positions,
+  compiled,
   cached,
   layer_norm,
   rms_norm,
@@ -71,6 +77,26 @@ template <>
 struct Firmware<Row::softmax> : Call<None, Square, Square> {
   static void call(const None&, const Square& m, Square& out, None&) noexcept { softmax(m, out); }
 };
+
+// Calls f for each element.
+template <float (*f)(float) noexcept>
+struct Elementwise : Call<None, Square, Square> {
+  static void call(const None&, const Square& m, Square& out, None&) noexcept {
+    for (std::size_t i = 0; i < m.size(); ++i) out.elements[i] = f(m.elements[i]);
+  }
+};
+
+// tinyattn::exp(x): of 1,024 numbers
+template <>
+struct Firmware<Row::exp> : Elementwise<tinyattn::exp> {};
+
+// tinyattn::tanh(x): of 1,024 numbers
+template <>
+struct Firmware<Row::tanh> : Elementwise<tinyattn::tanh> {};
+
+// tinyattn::erf(x): of 1,024 numbers
+template <>
+struct Firmware<Row::erf> : Elementwise<tinyattn::erf> {};
 
 // relu(m, out): m is [32, 32]
 template <>
@@ -155,6 +181,26 @@ template <>
 struct Firmware<Row::linear> : Call<Linear<32, 32>, Tokens, Tokens> {
   static void call(const Layer& linear, const Tokens& x, Tokens& out, None&) noexcept {
     linear.forward(x, out);
+  }
+};
+
+// out = sinusoidal_positions<16, 32>(): a table in flash, which is copied
+template <>
+struct Firmware<Row::positions> : Call<None, None, Tokens> {
+  static void call(const None&, const None&, Tokens& out, None&) noexcept {
+    out = sinusoidal_positions<16, 32>();
+  }
+};
+
+// compiled::forward(layer, x, 16, out, workspace): x is [16, 32], 4 heads; with the library
+template <>
+struct Firmware<Row::compiled> {
+  using Layer = MultiHeadAttention<small_layer>;
+  using Workspace = Layer::Workspace;
+  using Input = Tokens;
+  using Output = Tokens;
+  static void call(const Layer& layer, const Input& x, Output& out, Workspace& workspace) noexcept {
+    static_cast<void>(compiled::forward(layer, x, 16, out, workspace));
   }
 };
 
