@@ -3,8 +3,8 @@
 // Weights in an external flash. The exporter writes the numbers into a binary, and a header of
 // their types:
 //
-//   python3 ports/pytorch/export.py multihead_attention.safetensors -o placed.hpp --name placed
-//   --binary placed.bin ...
+//   python3 ports/pytorch/export.py multihead_attention.safetensors -o placed.hpp
+//     --name placed --binary placed.bin ...
 //
 // The binary goes to any address that is a multiple of four, and is used where it lies; nothing is
 // copied. Here the assembler puts it into a section, and external_flash.ld puts the section behind
@@ -37,8 +37,8 @@ static void attend(const Matrix<float, 5, 8>& tokens, Matrix<float, 5, 8>& out) 
 #include "trained.hpp"
 
 #ifdef HAS_EXTERNAL_FLASH
-extern "C" const unsigned char external_flash_begin[],
-    external_flash_end[];  // of external_flash.ld
+// Of external_flash.ld.
+extern "C" const unsigned char external_flash_begin[], external_flash_end[];
 static bool is_outside(const void* address) {
   return external_flash_begin <= address && address < external_flash_end;
 }

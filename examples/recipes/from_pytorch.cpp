@@ -3,9 +3,8 @@
 // From PyTorch. The weights of a torch.nn.MultiheadAttention(8, 2), saved as safetensors, became
 // the header trained.hpp:
 //
-//   python3 ports/pytorch/export.py multihead_attention.safetensors -o trained.hpp --name trained
-//   --num-heads 2 --context-length 5
-//   --no-causal
+//   python3 ports/pytorch/export.py multihead_attention.safetensors -o trained.hpp
+//     --name trained --num-heads 2 --context-length 5 --no-causal
 //
 // It holds a constant, trained::attention, which lies in flash, and with it the shape: there is
 // nothing to write down twice.

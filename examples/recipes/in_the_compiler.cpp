@@ -47,8 +47,8 @@ static_assert(sizeof(Layer::Workspace) <= 1024);
 
 int main() {
   static Layer::Workspace workspace;
-  const volatile float first =
-      tokens(0, 0);  // read at run time, so that the compiler cannot know the answer
+  // Read at run time, so that the compiler cannot know the answer.
+  const volatile float first = tokens(0, 0);
   Matrix<float, 6, 3> x = tokens;
   x(0, 0) = first;
   Matrix<float, 6, 4> out;

@@ -12,8 +12,8 @@ namespace {
 
 using Entry = void (*)();
 
-constexpr std::uint32_t ticks_between =
-    4000;  // from the end of a handler to the next: slow cores get on with the main loop too
+// From the end of a handler to the next: slow cores get on with the main loop too.
+constexpr std::uint32_t ticks_between = 4000;
 enum : std::uint32_t { enable = 1, interrupt = 2, core_clock = 4 };
 enum : std::size_t { systick = 15, core_entries = 16 };
 

@@ -9,6 +9,8 @@ RUN = ("".join(f'<script type="text/javascript" src="{script}"></script>' for sc
 # Pages that speak of the library's names; elsewhere `fma` may be the operation of a port.
 SPEAK_OF_NAMES = re.compile(r"(index|page_(include_tinyattn(?!_kernel)|examples|src|ports_pytorch)\w*)\.html")
 CODE = re.compile(r'(<a [^>]*>)?<code>(?:tinyattn::)?(\w+)((?:\([^<]*\)|&lt;[^<]*)?)</code>')
+# A flag in a sentence of the compiler; a browser would break the line behind its hyphen.
+FLAG = re.compile(r"(?<=[ (])-[\w-][\w=+-]*")
 
 
 def finish(site, tags):
@@ -22,6 +24,8 @@ def finish(site, tags):
         text = re.sub(r'\s*<a href="[^"]*">More\.\.\.</a>', "", text)  # the name itself leads there
         if page.name.startswith("source_"):  # modules of Python have no pages
             text = re.sub(r'<a (?:class="code[^"]*" )?href="namespace\w+\.html">([^<]*)</a>', r"\1", text)
+        if page.name == "errors.html":
+            text = re.sub(r"<dt>[^<]*</dt>", lambda sentence: FLAG.sub(r'<span class="flag">\g<0></span>', sentence[0]), text)
         if SPEAK_OF_NAMES.fullmatch(page.name):
             text = CODE.sub(lambda code: linked(code, names), text)
         page.write_text(text, encoding="utf-8")

@@ -16,6 +16,7 @@ PAGE = (ROOT / "ports" / "pytorch" / "coming_from_pytorch.md").read_text(encodin
 ROW = re.compile(r"^\| (.+?) \| (.+?) \|$", re.MULTILINE)
 CODE = re.compile(r"^`([^`]+;)`")
 PROGRAM = """\
+#include <limits>
 #include <span>
 #include "tinyattn/tinyattn.hpp"
 using namespace tinyattn;
