@@ -67,7 +67,8 @@ struct fpu_rows {
   }
 
   // Eight columns of a transposed product of one row: sums stand in s0 to s7, eight factors in s8
-  // to s15, as many terms of two columns in s16 to s23 and s24 to s31.
+  // to s15, as many terms of two columns in s16 to s23 and s24 to s31. Four pointers stand in high
+  // registers, by the constraint h: GCC 12 would want low ones for all, and there are too few.
   static constexpr std::size_t dot_products = 8;
   TINYATTN_ALWAYS_INLINE static void dots(const float* start, const float* a, const float* b,
                                           std::size_t b_stride, float* out,
@@ -98,7 +99,7 @@ struct fpu_rows {
                  "subs %[turns], #1\n bne 3b\n"
                  "4: ldr %[turns], %[to]\n vstm %[turns], {s0-s7}\n"
                  : [a] "+&r"(a), [b0] "+&r"(b), [b1] "+&r"(b1), [b2] "+&r"(b2), [b3] "+&r"(b3),
-                   [b4] "+&r"(b4), [b5] "+&r"(b5), [b6] "+&r"(b6), [b7] "+&r"(b7),
+                   [b4] "+&h"(b4), [b5] "+&h"(b5), [b6] "+&h"(b6), [b7] "+&h"(b7),
                    [turns] "+&l"(turns)
                  : [start] "r"(start), [rest] "m"(rest), [to] "m"(to)
                  : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",

@@ -135,6 +135,8 @@ struct helium : helium_rows {
     const std::size_t step = b_stride * sizeof(float);
     // The first two hold what the stack keeps until the end. Then they are factors, as `start` and
     // `inner` are: registers are few.
+    // GCC 12 wants low registers for all that change, and beside a frame pointer there are seven.
+    // So two of them have to be high ones, by the constraint h.
     std::uint32_t f0 = reinterpret_cast<std::uint32_t>(out), f1 = out_stride * sizeof(float), g1;
     // clang-format off
 #define TINYATTN_LOAD_ROW(move_on) "vldrw.u32 q7, [%[b], #16]\n vldrw.u32 q6, [%[b]]" move_on
@@ -167,7 +169,7 @@ struct helium : helium_rows {
         "vstrw.32 q2, [%[f0]]\n vstrw.32 q3, [%[f0], #16]\n add %[f0], %[f1]\n"
         "vstrw.32 q4, [%[f0]]\n vstrw.32 q5, [%[f0], #16]\n"
         : [a0] "+&r"(a), [a1] "+&r"(a1), [a2] "+&r"(a2), [b] "+&r"(b), [inner] "+&r"(inner),
-          [start] "+&r"(start), [f0] "+&r"(f0), [f1] "+&r"(f1), [g1] "=&r"(g1)
+          [start] "+&h"(start), [f0] "+&r"(f0), [f1] "+&h"(f1), [g1] "=&r"(g1)
         : [step] "r"(step)
         : "memory", "cc", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7");
     // clang-format on
