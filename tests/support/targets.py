@@ -43,10 +43,11 @@ class Target:
 
 GCC = Build("gcc")
 CLANG = Build("clang", "clang++")
-# Without the check of what a pointer to a function points to, which takes a compiler half of its time.
+# Without the check of what a pointer to a function points to, which takes a compiler half of its time. Of debug information, only lines.
 SANITIZERS = Build("sanitizers", "clang++", (
-    "-Db_sanitize=address,undefined", "-Dcpp_args=-fno-sanitize-recover=all -fno-sanitize=function,null,object-size,vptr",
-    "-Db_lundef=false", "-Doptimization=0", "-Ddebug=true", "-Dexamples=disabled"))
+    "-Db_sanitize=address,undefined",
+    "-Dcpp_args=-gline-tables-only -fno-sanitize-recover=all -fno-sanitize=function,null,object-size,vptr",
+    "-Db_lundef=false", "-Doptimization=0", "-Dexamples=disabled"))
 # Each program counts in a file of its own. Without optimization Clang warns of calls that pass a vector.
 COUNTING = f"-fprofile-instr-generate={ROOT}/build/coverage/profiles/%m.profraw"
 COVERAGE = Build("coverage", "clang++", (
