@@ -65,7 +65,7 @@ struct KeyValueCache {
   }
 
   std::size_t num_tokens = 0;
-  float keys_and_values[kernel::cache_floats(kv_width, config.context_length)];
+  float keys_and_values[kernel::cache_floats(kv_width, config.context_length)] = {};
 };
 
 // What a call may keep keys and values in.

@@ -22,7 +22,7 @@ template <std::size_t Count, std::size_t Dim>
 struct Embedding {
   static constexpr std::size_t parameter_count = Count * Dim;  // in floats
 
-  Matrix<float, Count, Dim> weight;  // a row for each token
+  Matrix<float, Count, Dim> weight{};  // a row for each token
 
   // out[i] = weight[tokens[i]], with out [tokens, Dim]. If a token is not below Count, nothing is
   // written and unknown_token comes back.

@@ -36,7 +36,7 @@ struct Linear {
   // Weights and biases together.
   static constexpr std::size_t parameter_count = In * Out + (Bias ? Out : 0);
 
-  Matrix<float, In, Out> weight;  // the transpose of PyTorch's
+  Matrix<float, In, Out> weight{};  // the transpose of PyTorch's
   // Added to each row.
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 

@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -20,6 +21,7 @@ LAYER = ["-DTINYATTN_FOOTPRINT_LAYER=T1", f"-I{ROOT / 'tests'}", "-Os", "-c", "-
 FLAGS = ("-ffreestanding -fno-exceptions -fno-rtti -fshort-enums -fno-builtin -funsigned-char -fmerge-all-constants "
          "-fsingle-precision-constant -flto -fwrapv -ftrapv -fno-common -fno-strict-aliasing -fstack-protector-strong "
          "-finstrument-functions -fno-jump-tables -fshort-wchar -fpic -mslow-flash-data -mpure-code -mlong-calls").split()
+GENERATORS = {".data.mersenne_twister", ".data.philox"}
 FIXED_REGISTER = "-mlong-calls -ffixed-r9"  # the first is Arm's alone; elsewhere a compiler needs the register
 
 
@@ -34,6 +36,18 @@ def layer(*flags):
     """If the compiler has the flags, for its target."""
     status, _ = building.attempt([*compiler, *flags, "-fsyntax-only", "-x", "c++", "-"])
     return compiles('#include "footprint/layer.cpp"\n', *flags, *LAYER) if status == 0 else tap.Skip("the compiler does not have it")
+
+
+def static_objects():
+    """In the object no variable has a value but the generators, none has a guard, and nothing runs before main."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = f"{folder}/static_objects.o"
+        if problem := compiles(f'#include "{HERE / "static_objects.cpp"}"\n', "-O0", "-fdata-sections", "-c", "-o", made):
+            return problem
+        table = building.call(["readelf", "--section-headers", "--wide", made])
+    sections = re.findall(r"\] (\.\S+)\s+(\w+) +\w+ \w+ (?!0+ )\w+ \d\d +WA", table)  # not the empty ones
+    costly = {name for name, kind in sections if "_ZGV" in name or kind != "NOBITS" and not name.startswith(".data.rel.ro")}
+    return "" if costly == GENERATORS else f"has a value, a guard or a constructor: {' '.join(sorted(costly ^ GENERATORS))}"
 
 
 def compile_time():
@@ -58,5 +72,6 @@ programs |= {name: f'#include "{HERE / name}.cpp"\n' for name in ("common_names"
 programs |= {f"block {number}, of {page}": block for number, (page, block) in enumerate(blocks, 1)}
 included = compile_time()  # before all others, which run beside each other
 tap.report([(f"an include takes no more than {MOST_TIMES_ARRAY} times that of <array>", str, included),
+            ("static_objects", static_objects),
             *((name, compiles, program, "-fsyntax-only") for name, program in programs.items()),
             *((flags, layer, *flags.split()) for flags in (*FLAGS, FIXED_REGISTER))])

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// Objects that firmware keeps as statics: constants to the compiler, without a guard and without code that runs before main; and all zeros,
+// so that no value lies in flash. A generator with a seed is the exception: its state is its value.
+#include "tinyattn/tinyattn.hpp"
+
+using namespace tinyattn;
+
+constexpr AttentionConfig heads{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 4, .qkv_bias = true, .num_kv_heads = 2};
+constexpr FeedForwardConfig hidden{.d_model = 8, .d_hidden = 12, .activation = Activation::silu, .gated = true};
+constexpr BlockConfig llama_block{.attention = heads, .feed_forward = hidden, .normalization = Normalization::rms};
+constexpr BlockConfig gpt_block{.attention = heads, .feed_forward = {.d_model = 8, .d_hidden = 12}};
+using Llama = LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = {.block = llama_block, .num_layers = 2}, .tied = false}>;
+using Gpt = LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = {.block = gpt_block, .num_layers = 2}}>;
+using View = MatrixView<float, 2, 3, 4>;
+
+template <class... Objects>
+struct Statics {
+  template <class Object>
+  static void* one() {
+    static Object as_pages_write_it;
+    static constinit Object object{};
+    return &reinterpret_cast<char&>(object) < &reinterpret_cast<char&>(as_pages_write_it) ? static_cast<void*>(&object)
+                                                                                          : &as_pages_write_it;
+  }
+  static constexpr void* (*each[])() = {one<Objects>...};
+};
+
+template <class Module>
+using Cached = Statics<Module, typename Module::Workspace, typename Module::Cache, typename Module::Cache::Workspace>;
+
+extern void* (*const* const objects[])() = {
+    Cached<Llama>::each,
+    Cached<Gpt>::each,
+    Cached<Llama::Body>::each,
+    Cached<Gpt::Body>::each,
+    Cached<Gpt::Body::Block>::each,
+    Cached<MultiHeadAttention<heads>>::each,
+    Statics<FeedForward<hidden>, FeedForward<hidden>::Workspace, StackedCausalAttention<3, 2, 6, 2>, Linear<3, 2>, LayerNorm<4>, RmsNorm<4>,
+            Embedding<9, 4>, Matrix<float, 2, 3>, View, TokenView>::each};
+
+constinit Llama::Cache cache;
+constinit Gpt model;
+constinit Mt19937 mersenne_twister{1};
+constinit Philox4x32 philox{1};
