@@ -9,6 +9,7 @@
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -19,7 +20,11 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
 consteval bool check_mask() noexcept {
   constexpr bool is_mask = detail::MaskShape<Mask>::is_mask;
-  static_assert(is_mask,
+  constexpr bool is_floats = requires {
+    requires std::is_same_v<typename Mask::value_type, float>;
+  };
+  static_assert(!is_floats, "this is no mask: floats that are added to scores are an AdditiveMask");
+  static_assert(is_mask || is_floats,
                 "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; "
                 "BlockMask and KeepMask do");
   if constexpr (is_mask) {
@@ -84,6 +89,8 @@ consteval bool check_config() noexcept {
                 "d_out must be divisible by num_heads");
   static_assert(config.num_heads % (config.num_kv_heads == 0 ? 1 : config.num_kv_heads) == 0,
                 "num_heads must be divisible by num_kv_heads");
+  static_assert(config.rotary <= Rotary::halves,
+                "rotary must be Rotary::none, interleaved or halves");
   static_assert(config.rotary == Rotary::none ||
                     config.d_out / (config.num_heads == 0 ? 1 : config.num_heads) % 2 == 0,
                 "head_dim must be even for rotary positions");

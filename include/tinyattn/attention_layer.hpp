@@ -113,7 +113,7 @@ struct MultiHeadAttention {
                                       const Value& value_input, Out& out, Weights& weights,
                                       Workspace& workspace) const noexcept;
 
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward_with_weights(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
                   "forward_with_weights takes (x, out, weights, workspace) or three inputs for x: "
@@ -172,13 +172,13 @@ struct MultiHeadAttention {
   constexpr void forward(const X& x, Out& out, Workspace& workspace,
                          Generator& generator) const noexcept;
 
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(
-        detail::no_such_call<X>,
-        "forward takes (x, out, workspace), with num_tokens and a mask or a cache behind "
-        "x, or three inputs for x; out is neither const nor a temporary, and workspace is "
-        "this layer's Workspace, or its Cache::Workspace");
+    static_assert(detail::no_such_call<X>,
+                  "forward takes (x, out, workspace), with num_tokens and a mask or a cache "
+                  "behind x, or three inputs for x; out is a tensor or a MatrixView, neither "
+                  "const nor a temporary, and workspace is this layer's Workspace, or its "
+                  "Cache::Workspace");
     return {};
   }
 

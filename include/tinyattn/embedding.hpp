@@ -44,7 +44,7 @@ struct Embedding {
     return Status::ok;
   }
 
-  template <class Tokens>
+  template <class Tokens = detail::Anything>
   constexpr detail::Refused forward(const Tokens&, ...) const noexcept {
     static_assert(detail::no_such_call<Tokens>,
                   "forward takes (tokens, out): a Vector<Token, N>, and a matrix of float that is "

@@ -32,6 +32,8 @@ template <FeedForwardConfig config>
 consteval bool check_config() noexcept {
   static_assert(config.d_model != 0 && config.d_hidden != 0,
                 "d_model and d_hidden must not be zero");
+  static_assert(config.activation >= Activation::relu && config.activation <= Activation::silu,
+                "activation must be Activation::relu, gelu, gelu_tanh or silu");
   return true;
 }
 
@@ -93,11 +95,11 @@ struct FeedForward {
       });
   }
 
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out, workspace): out is neither const nor a temporary, and "
-                  "workspace is this layer's Workspace");
+                  "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
+                  "const nor a temporary, and workspace is this layer's Workspace");
     return {};
   }
 

@@ -41,6 +41,8 @@ consteval bool check_config() noexcept {
   static_assert(config.vocabulary != 0, "vocabulary must not be zero");
   static_assert(config.vocabulary <= 65536,
                 "vocabulary must not exceed 65,536, which a Token counts");
+  static_assert(config.positions <= Positions::sinusoidal,
+                "positions must be Positions::none, learned or sinusoidal");
   static_assert(!config.tied || !config.head_bias, "a tied head has no bias");
   return true;
 }

@@ -45,10 +45,11 @@ struct Linear {
   template <tensor_like X, tensor_like Y>
   constexpr void forward(const X& x, Y& out) const noexcept;
 
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out): tensors of float; out is neither const nor a temporary");
+                  "forward takes (x, out): tensors or views of float; out is neither const nor a "
+                  "temporary");
     return {};
   }
 

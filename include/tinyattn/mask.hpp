@@ -24,7 +24,7 @@ struct Causal {};
 struct CausalBottomRight {};
 
 // The tensor of each mask below is [tokens, source tokens]; or [source tokens], the same for all
-// queries that there are.
+// queries that there are. What else a mask is made of, the form without extents refuses.
 
 // true = masked: attn_mask and key_padding_mask of torch.nn.MultiheadAttention.
 template <std::size_t... Extents>
@@ -33,6 +33,16 @@ struct BlockMask {
 };
 template <std::size_t... Extents>
 BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
+template <class Other>
+BlockMask(Other) -> BlockMask<>;
+template <>
+struct BlockMask<> {
+  constexpr BlockMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
+    static_assert(
+        detail::no_such_call<decltype(m)>,
+        "a BlockMask is made of a Tensor<bool>, true = masked; floats are an AdditiveMask");
+  }
+};
 
 // true = takes part: attn_mask of torch.nn.functional.scaled_dot_product_attention.
 template <std::size_t... Extents>
@@ -41,6 +51,16 @@ struct KeepMask {
 };
 template <std::size_t... Extents>
 KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
+template <class Other>
+KeepMask(Other) -> KeepMask<>;
+template <>
+struct KeepMask<> {
+  constexpr KeepMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
+    static_assert(detail::no_such_call<decltype(m)>,
+                  "a KeepMask is made of a Tensor<bool>, true = takes part; floats are an "
+                  "AdditiveMask");
+  }
+};
 
 // Added to the scaled score; -infinity = masked.
 template <std::size_t... Extents>
@@ -49,6 +69,16 @@ struct AdditiveMask {
 };
 template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
+template <class Other>
+AdditiveMask(Other) -> AdditiveMask<>;
+template <>
+struct AdditiveMask<> {
+  constexpr AdditiveMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
+    static_assert(
+        detail::no_such_call<decltype(m)>,
+        "an AdditiveMask is made of a Tensor<float>; bools are a BlockMask or a KeepMask");
+  }
+};
 
 }  // namespace tinyattn
 
@@ -189,6 +219,8 @@ struct TensorShape {
       same_shape<Tensor<bool, Extents...>, Matrix<bool, Tokens, SourceTokens>> ||
       same_shape<Tensor<bool, Extents...>, Vector<bool, SourceTokens>>;
 };
+template <>
+struct TensorShape<> : MaskShape<void> {};
 template <>
 struct MaskShape<NoMask> : AnyShape {};
 template <>

@@ -72,11 +72,11 @@ struct StackedCausalAttention {
         }
   }
 
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out, workspace): out is neither const nor a temporary, and "
-                  "workspace is this layer's Workspace");
+                  "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
+                  "const nor a temporary, and workspace is this layer's Workspace");
     return {};
   }
 

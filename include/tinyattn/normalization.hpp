@@ -78,10 +78,11 @@ struct LayerNorm {
   constexpr void forward(const X& x, Out& out) const noexcept {
     kernel::normalize_tensor<Dim>({Dim, weight.data(), bias.data(), epsilon}, x, out);
   }
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out): tensors of float; out is neither const nor a temporary");
+                  "forward takes (x, out): tensors or views of float; out is neither const nor a "
+                  "temporary");
     return {};
   }
 
@@ -110,10 +111,11 @@ struct RmsNorm {
   constexpr void forward(const X& x, Out& out) const noexcept {
     kernel::normalize_tensor<Dim>({Dim, weight.data(), nullptr, epsilon}, x, out);
   }
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out): tensors of float; out is neither const nor a temporary");
+                  "forward takes (x, out): tensors or views of float; out is neither const nor a "
+                  "temporary");
     return {};
   }
 

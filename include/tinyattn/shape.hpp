@@ -15,6 +15,14 @@
 
 TINYATTN_BEGIN
 
+// An index outside its extent traps if the program asks for it, or for the assertions of its
+// standard library.
+#if defined(TINYATTN_CHECKED) || defined(_GLIBCXX_ASSERTIONS) || defined(_LIBCPP_ENABLE_ASSERTIONS)
+#define TINYATTN_CHECK_INDEX(is_inside) static_cast<void>((is_inside) || (__builtin_trap(), false))
+#else
+#define TINYATTN_CHECK_INDEX(is_inside) static_cast<void>(0)
+#endif
+
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::detail {
 
 // Whether their product is a number of elements that an object may have: no more than PTRDIFF_MAX
@@ -45,7 +53,7 @@ struct Tensor {
 
   T elements[element_count];  // row-major
 
-  // One index per extent, each below its extent; nothing is checked at run time.
+  // One index per extent, each below its extent; checked at run time with TINYATTN_CHECKED.
   template <class... Index>
   TINYATTN_ALWAYS_INLINE constexpr T& operator()(Index... index) noexcept {
     return elements[offset(index...)];
@@ -72,6 +80,7 @@ struct Tensor {
   template <class... Index>
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t offset(Index... index) noexcept {
     static_assert(sizeof...(Index) == rank, "a tensor takes one index for each of its extents");
+    TINYATTN_CHECK_INDEX(((static_cast<std::size_t>(index) < Extents) && ...));
     std::size_t position = 0;
     ((position = position * Extents + static_cast<std::size_t>(index)), ...);
     return position;
@@ -100,9 +109,10 @@ struct MatrixView {
 
   T* first;  // the element in row 0 and column 0
 
-  // The element in row i and column j; nothing is checked at run time.
+  // The element in row i and column j; checked at run time with TINYATTN_CHECKED.
   template <class RowIndex, class ColIndex>
   TINYATTN_ALWAYS_INLINE constexpr T& operator()(RowIndex i, ColIndex j) const noexcept {
+    TINYATTN_CHECK_INDEX(static_cast<std::size_t>(i) < Rows && static_cast<std::size_t>(j) < Cols);
     return first[static_cast<std::size_t>(i) * Stride + static_cast<std::size_t>(j)];
   }
   // The first element.
@@ -190,6 +200,12 @@ template <class M>
 inline constexpr bool holds_floats =
     std::is_same_v<typename std::remove_cvref_t<M>::value_type, float>;
 
+// Whether something lies between the rows of M.
+template <class M>
+inline constexpr bool has_gaps = false;
+template <class T, std::size_t Rows, std::size_t Cols, std::size_t Stride>
+inline constexpr bool has_gaps<MatrixView<T, Rows, Cols, Stride>> = Rows != 1 && Stride != Cols;
+
 // Whether elements of type T can be written through M, as an output's are.
 template <class M, class T = float>
 inline constexpr bool is_writable = std::is_same_v<decltype(std::declval<M&>().data()), T*>;
@@ -200,7 +216,21 @@ template <class...>
 inline constexpr bool no_such_call = false;
 struct Anything {
   constexpr Anything(const auto&) noexcept {}  // NOLINT(google-explicit-constructor)
+  constexpr Anything(std::initializer_list<Anything>) noexcept {}  // of braces
 };
+
+// An array or a pointer has a sentence of its own.
+template <class Array>
+consteval bool refuse_array() noexcept {
+  static_assert(no_such_call<Array, void>,
+                "an array or a pointer is no tensor: MatrixView<const float, rows, columns, "
+                "stride>{pointer to the first element} is a matrix of what lies there");
+  return true;
+}
+template <class Element>
+inline constexpr bool no_such_call<Element*> = refuse_array<Element*>();
+template <class Element, std::size_t Size>
+inline constexpr bool no_such_call<Element[Size]> = refuse_array<Element[Size]>();
 struct Refused {
   template <class T>
   constexpr operator T() const noexcept {  // NOLINT(google-explicit-constructor)

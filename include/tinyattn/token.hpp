@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 // std::span is how most programs hold them. Some of those define these names, with which <span>
 // does not compile.
@@ -32,20 +33,28 @@ class TokenView {
  public:
   // None.
   constexpr TokenView() noexcept = default;
-  // `size` tokens, where data points.
-  constexpr TokenView(const Token* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  // `size` tokens, where data points. (A template, so that a literal 0 is no pointer.)
+  template <std::convertible_to<const Token*> Pointer>
+  constexpr TokenView(Pointer data, std::size_t size) noexcept : data_(data), size_(size) {}
   // All of an array.
   template <std::size_t Size>
   constexpr TokenView(const Token (&tokens)[Size]) noexcept  // NOLINT(google-explicit-constructor)
       : data_(tokens), size_(Size) {}
-  // All of whatever has data() and size().
+  // All of whatever has data() and size(), but of no view whose rows lie apart.
   template <class Tokens>
-  requires requires(const Tokens& tokens) {
+  requires(!detail::has_gaps<Tokens>) && requires(const Tokens& tokens) {
     { tokens.data() } -> std::convertible_to<const Token*>;
     { tokens.size() } -> std::convertible_to<std::size_t>;
   }
   constexpr TokenView(const Tokens& tokens) noexcept  // NOLINT(google-explicit-constructor)
       : data_(tokens.data()), size_(tokens.size()) {}
+  // Not of {1, 2}: a view of it could be read when it is gone.
+  template <class View = TokenView>
+  constexpr TokenView(std::initializer_list<Token>) noexcept {
+    static_assert(detail::no_such_call<View>,
+                  "a view of tokens is not made of braces: name the tokens first, as an array or "
+                  "vector<Token>({...})");
+  }
 
   // The first of them.
   constexpr const Token* data() const noexcept { return data_; }

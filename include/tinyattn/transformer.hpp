@@ -98,12 +98,12 @@ struct TransformerBlock {
     return Status::ok;
   }
 
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out, workspace), with num_tokens or a mask behind x, or "
-                  "(x, cache, out, workspace) with a Cache and its Workspace; out is neither const "
-                  "nor a temporary");
+                  "forward takes (x, out, workspace), with num_tokens or a mask behind x, or (x, "
+                  "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
+                  "MatrixView, neither const nor a temporary");
     return {};
   }
 
@@ -211,12 +211,12 @@ struct Transformer {
     return Status::ok;
   }
 
-  template <class X>
+  template <class X = detail::Anything>
   constexpr detail::Refused forward(const X&, ...) const noexcept {
     static_assert(detail::no_such_call<X>,
-                  "forward takes (x, out, workspace), with num_tokens or a mask behind x, or "
-                  "(x, cache, out, workspace) with a Cache and its Workspace; out is neither const "
-                  "nor a temporary");
+                  "forward takes (x, out, workspace), with num_tokens or a mask behind x, or (x, "
+                  "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
+                  "MatrixView, neither const nor a temporary");
     return {};
   }
 

@@ -94,6 +94,8 @@ consteval bool check_config() noexcept {
   constexpr bool widths = config.feed_forward.d_model == config.attention.d_in &&
                           config.feed_forward.d_model == config.attention.d_out;
   static_assert(widths, "d_model must equal d_in and d_out");
+  static_assert(config.normalization <= Normalization::rms,
+                "normalization must be Normalization::layer or rms");
   return widths;
 }
 

@@ -40,7 +40,7 @@ void use(const Matrix<float, 7, 3>& key, Matrix<float, 5, 3>& out, Matrix<float,
 auto use(const Matrix<bool, 5, 5>& mask) { return scaled_dot_product_attention(x, x, x, mask); }
 
 // --- bare_floats_as_mask: floats to add are an AdditiveMask
-// expect: this is no mask
+// expect: this is no mask: floats that are added to scores are an AdditiveMask
 auto use(const Matrix<float, 5, 5>& mask) { return scaled_dot_product_attention(x, x, x, mask); }
 
 // --- mask_of_another_shape: a mask of the queries alone
@@ -48,3 +48,20 @@ auto use(const Matrix<float, 5, 5>& mask) { return scaled_dot_product_attention(
 auto use(const Matrix<float, 7, 3>& memory, const Matrix<bool, 5, 5>& mask) {
   return scaled_dot_product_attention(x, memory, memory, BlockMask{mask});
 }
+
+// --- block_mask_of_floats: zeros and -infinity are added
+// expect: a BlockMask is made of a Tensor<bool>, true = masked; floats are an AdditiveMask
+auto use(const Matrix<float, 5, 5>& mask) { return BlockMask{mask}; }
+
+// --- keep_mask_of_array: an array is no tensor
+// expect: a KeepMask is made of a Tensor<bool>
+auto use(const bool (&mask)[5][5]) { return KeepMask{mask}; }
+
+// --- additive_mask_of_bools: which of them would hide
+// expect: an AdditiveMask is made of a Tensor<float>
+auto use(const Matrix<bool, 5, 5>& mask) { return AdditiveMask{mask}; }
+
+// --- attention_of_arrays: a matrix as C has it
+// expect: MatrixView<const float, rows, columns, stride>
+// lines: 30
+auto use(const float (&array)[5][3]) { return scaled_dot_product_attention(array, array, array); }

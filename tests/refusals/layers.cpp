@@ -122,3 +122,21 @@ void use(const Matrix<bool, 5, 5>& mask) { layer.forward(x, mask, out, workspace
 // --- mask_of_another_shape_in_a_layer: a mask of six tokens for five
 // expect: mask must be [tokens, source tokens] or [source tokens]
 void use(const Matrix<bool, 6, 6>& mask) { layer.forward(x, KeepMask{mask}, out, workspace); }
+
+// --- array_as_input: a matrix as C has it
+// expect: MatrixView<const float, rows, columns, stride>
+// lines: 30
+void use(const float (&array)[5][3]) { layer.forward(array, out, workspace); }
+
+// --- pointer_as_input: a matrix of which only the start is known
+// expect: MatrixView<const float, rows, columns, stride>
+// lines: 30
+void use(const float* pointer) { layer.forward(pointer, out, workspace); }
+
+// --- array_as_output: a matrix as C has it
+// expect: out is a tensor or a MatrixView
+void use(float (&array)[5][4]) { layer.forward(x, array, workspace); }
+
+// --- braces_as_input: no shape can be read from them
+// expect: forward takes (x, out, workspace)
+void use() { layer.forward({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}}, out, workspace); }

@@ -64,6 +64,24 @@ TransformerBlock<BlockConfig{.attention = heads, .feed_forward = {.d_model = 8, 
 // lines: 30
 TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 8, .context_length = 6}, .feed_forward = hidden_features}> block;
 
+// --- unknown_rotary: an enumerator that there is not
+// expect: rotary must be Rotary::none, interleaved or halves
+MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = static_cast<Rotary>(9)}> turned;
+
+// --- unknown_activation: the same of an activation
+// expect: activation must be Activation::relu, gelu, gelu_tanh or silu
+FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .activation = static_cast<Activation>(-1)}> activated;
+
+// --- unknown_normalization: the same of a norm
+// expect: normalization must be Normalization::layer or rms
+TransformerBlock<BlockConfig{
+    .attention = heads, .feed_forward = hidden_features, .normalization = static_cast<Normalization>(9)}>
+    block;
+
+// --- unknown_positions: the same of positions
+// expect: positions must be Positions::none, learned or sinusoidal
+LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = body, .positions = static_cast<Positions>(9)}> placed;
+
 // --- no_layers: a transformer without blocks
 // expect: num_layers must not be zero
 // lines: 40
@@ -224,6 +242,20 @@ Status use(Vector<float, 9>& logits) { return model.forward(tokens, decoder_cach
 // --- model_of_ints: a token has sixteen bits
 // expect: forward takes (tokens, logits, workspace)
 Status use(const Vector<int, 6>& ints, Matrix<float, 6, 9>& logits) { return model.forward(ints, logits, model_workspace); }
+
+// --- braced_tokens: 0 is a token, no null pointer
+// expect: a view of tokens is not made of braces
+Status use(Vector<float, 9>& logits) { return model.forward({0, 5}, model_cache, logits, model_cache_workspace); }
+
+// --- tokens_with_gaps: between the rows of the view lie other tokens
+// expect: forward takes (tokens, logits, workspace)
+Status use(const Matrix<Token, 2, 3>& table, Vector<float, 9>& logits) {
+  return model.forward(columns<2>(table, 0), model_cache, logits, model_cache_workspace);
+}
+
+// --- braces_behind_a_cache: no shape can be read from them
+// expect: (x, cache, out, workspace) with a Cache and its Workspace
+Status use() { return decoder.forward({1, 2}, decoder_cache, out, decoder_cache_workspace); }
 
 // --- sample_constant_logits: they are overwritten
 // expect: logits must hold floats, and not be const: sample overwrites them

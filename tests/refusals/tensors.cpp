@@ -47,3 +47,15 @@ void use(const Matrix<float, 2, 3>& m, Matrix<bool, 3, 2>& out) { transpose(m, o
 // --- triangle_into_const: a constant cannot be an output
 // expect: out must have the type of m's elements, and not be const
 void use(const Matrix<float, 3, 3>& m, const Matrix<float, 3, 3>& out) { tril(m, 0, out); }
+
+// --- index_outside: it lies in the next row, so that without TINYATTN_CHECKED the compiler takes it
+// expect: constant expression
+// arguments: -DTINYATTN_CHECKED
+constexpr Matrix<float, 2, 3> m{};
+constexpr float outside = m(0, 3);
+
+// --- index_outside_of_a_view: it is a column of the matrix, but not of the view
+// expect: constant expression
+// arguments: -D_GLIBCXX_ASSERTIONS
+constexpr Matrix<float, 2, 3> m{};
+constexpr float outside = columns<2>(m, 0)(0, 2);
