@@ -15,6 +15,23 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
+namespace detail {
+
+// A number of 64 bits that needs no alignment of its own. Clang up to 19 at least finds members of
+// a template argument at wrong places if there is padding before them.
+struct TwoWords {
+  constexpr TwoWords(std::uint64_t value) noexcept  // NOLINT(google-explicit-constructor)
+      : low(static_cast<std::uint32_t>(value)), high(static_cast<std::uint32_t>(value >> 32)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  TINYATTN_ALWAYS_INLINE constexpr operator std::uint64_t() const noexcept {
+    return (std::uint64_t{high} << 32) | low;
+  }
+
+  std::uint32_t low, high;
+};
+
+}  // namespace detail
+
 // The share of elements that a dropout drops, a number from 0 to 1 that the compiler knows:
 // `.dropout = 0.1`. What it means for the words that are drawn is formed before the program runs,
 // so that no double reaches it. All members are integers: GCC 12 does not survive a double in a
@@ -32,13 +49,13 @@ struct DropoutRate {
   // The number that it was made of.
   // NOLINTNEXTLINE(google-explicit-constructor)
   TINYATTN_ALWAYS_INLINE constexpr operator double() const noexcept {
-    return __builtin_bit_cast(double, bits);
+    return __builtin_bit_cast(double, std::uint64_t{bits});
   }
 
-  std::uint64_t bits;             // of the rate, a double
-  std::uint64_t keep_below_2_53;  // of 53 random bits, those below keep an element
-  std::uint64_t keep_below_2_32;  // the same of 32 bits
-  std::uint32_t scale_bits;       // of 1 / (1 - rate), a float, by which the kept are multiplied
+  detail::TwoWords bits;             // of the rate, a double
+  detail::TwoWords keep_below_2_53;  // of 53 random bits, those below keep an element
+  detail::TwoWords keep_below_2_32;  // the same of 32 bits
+  std::uint32_t scale_bits;          // of 1 / (1 - rate), a float, by which the kept are multiplied
 
  private:
   static constexpr double zero = 0.0, one = 1.0;

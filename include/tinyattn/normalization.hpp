@@ -10,7 +10,6 @@
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 TINYATTN_BEGIN
@@ -21,26 +20,6 @@ namespace tinyattn {
 enum class Normalization : unsigned char {
   layer,  // LayerNorm
   rms     // RmsNorm
-};
-
-// What a norm adds to a variance, as a number >= 0: 1e-5 in PyTorch. In memory 1e-5 is all zeros,
-// so that a static model that is filled later takes no flash for a value.
-class Epsilon {
- public:
-  // 1e-5.
-  constexpr Epsilon() noexcept = default;
-  // From a number.
-  constexpr Epsilon(float value) noexcept  // NOLINT(google-explicit-constructor)
-      : bits_(__builtin_bit_cast(std::uint32_t, value) ^ bits_of_default) {}
-  // The number.
-  constexpr operator float() const noexcept {  // NOLINT(google-explicit-constructor)
-    return __builtin_bit_cast(float, bits_ ^ bits_of_default);
-  }
-
- private:
-  static constexpr auto bits_of_default = __builtin_bit_cast(std::uint32_t, 1e-5f);
-
-  std::uint32_t bits_ = 0;
 };
 
 }  // namespace tinyattn
@@ -71,7 +50,7 @@ struct LayerNorm {
   static constexpr std::size_t parameter_count = 2 * Dim;  // in floats
 
   Vector<float, Dim> weight{}, bias{};  // of each feature
-  Epsilon epsilon;                      // a number >= 0; 1e-5 unless given
+  float epsilon = 1e-5f;                // >= 0
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like X, tensor_like Out>
@@ -104,7 +83,7 @@ struct RmsNorm {
   static constexpr std::size_t parameter_count = Dim;  // in floats
 
   Vector<float, Dim> weight{};  // of each feature
-  Epsilon epsilon;              // a number >= 0; 1e-5 unless given
+  float epsilon = 1e-5f;        // >= 0
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like X, tensor_like Out>

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "plain.hpp"
+#include "tinyattn/attention_config.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -14,7 +15,20 @@ namespace {
 
 constexpr auto unit_interval = numbers<Matrix<float, 6, 6>>(1);
 
+constexpr AttentionConfig with_rates{
+    .d_in = 2, .d_out = 2, .context_length = 2, .dropout = 0.25, .residual_dropout = 0.5, .num_kv_heads = 3, .rotary_base = 7};
+
+// A copy of a member is made at run time, where Clang finds members of a template argument at wrong places if there is padding.
+template <AttentionConfig config>
+constexpr void check_copies(Check& check) {
+  const DropoutRate rate = config.dropout, residual_rate = config.residual_dropout;
+  const auto& kv_heads = config.num_kv_heads;
+  const auto& base = config.rotary_base;
+  check.that(hidden(rate) == 0.25 && hidden(residual_rate) == 0.5 && hidden(kv_heads) == 3 && hidden(base) == 7);
+}
+
 constexpr Test tests[] = {
+    everywhere("a copy of a rate is that rate, of a template argument too", check_copies<with_rates>),
     everywhere("rates 0 and 1 draw nothing; a rate of 1 gives +0 whatever was there",
                [](Check& check) {
                  Mt19937 twister(hidden(1u));
