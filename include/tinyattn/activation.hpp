@@ -17,9 +17,9 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
-template <Activation activation, class M, class Out>
-constexpr void activate(const M& m, Out& out) noexcept {
-  if constexpr (check_rows<M, Out>())
+template <Activation activation, class TensorM, class Out>
+constexpr void activate(const TensorM& m, Out& out) noexcept {
+  if constexpr (check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
       for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
         activate_row<decltype(port)>(activation, from, to, count);
@@ -30,44 +30,44 @@ constexpr void activate(const M& m, Out& out) noexcept {
 }  // namespace kernel
 
 // x, or 0 if x is less. m and out have one shape; `out` may be m. So it is for all below.
-template <tensor_like M, tensor_like Out>
-constexpr void relu(const M& m, Out& out) noexcept {
+template <tensor_like TensorM, tensor_like Out>
+constexpr void relu(const TensorM& m, Out& out) noexcept {
   kernel::activate<Activation::relu>(m, out);
 }
 
 // By value: the result stands on the stack.
-template <tensor_like M>
-constexpr auto relu(const M& m) noexcept {
-  detail::Like<M> out;
+template <tensor_like TensorM>
+constexpr auto relu(const TensorM& m) noexcept {
+  detail::Like<TensorM> out;
   relu(m, out);
   return out;
 }
 
-template <class M>
-constexpr detail::Refused relu(const M&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <class TensorM>
+constexpr detail::Refused relu(const TensorM&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "relu takes (m) or (m, out): tensors of float of one shape; out is neither const "
                 "nor a temporary");
   return {};
 }
 
 // x (1 + erf(x / sqrt(2))) / 2: PyTorch's default. `out` may be m.
-template <tensor_like M, tensor_like Out>
-constexpr void gelu(const M& m, Out& out) noexcept {
+template <tensor_like TensorM, tensor_like Out>
+constexpr void gelu(const TensorM& m, Out& out) noexcept {
   kernel::activate<Activation::gelu>(m, out);
 }
 
 // By value: the result stands on the stack.
-template <tensor_like M>
-constexpr auto gelu(const M& m) noexcept {
-  detail::Like<M> out;
+template <tensor_like TensorM>
+constexpr auto gelu(const TensorM& m) noexcept {
+  detail::Like<TensorM> out;
   gelu(m, out);
   return out;
 }
 
-template <class M>
-constexpr detail::Refused gelu(const M&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <class TensorM>
+constexpr detail::Refused gelu(const TensorM&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "gelu takes (m) or (m, out): tensors of float of one shape; out is neither const "
                 "nor a temporary");
   return {};
@@ -75,44 +75,44 @@ constexpr detail::Refused gelu(const M&, detail::Anything, ...) noexcept {
 
 // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2: approximate='tanh', as GPT-2 has it. `out` may
 // be m.
-template <tensor_like M, tensor_like Out>
-constexpr void gelu_tanh(const M& m, Out& out) noexcept {
+template <tensor_like TensorM, tensor_like Out>
+constexpr void gelu_tanh(const TensorM& m, Out& out) noexcept {
   kernel::activate<Activation::gelu_tanh>(m, out);
 }
 
 // By value: the result stands on the stack.
-template <tensor_like M>
-constexpr auto gelu_tanh(const M& m) noexcept {
-  detail::Like<M> out;
+template <tensor_like TensorM>
+constexpr auto gelu_tanh(const TensorM& m) noexcept {
+  detail::Like<TensorM> out;
   gelu_tanh(m, out);
   return out;
 }
 
-template <class M>
-constexpr detail::Refused gelu_tanh(const M&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <class TensorM>
+constexpr detail::Refused gelu_tanh(const TensorM&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "gelu_tanh takes (m) or (m, out): tensors of float of one shape; out is neither "
                 "const nor a temporary");
   return {};
 }
 
 // x / (1 + e^-x). `out` may be m.
-template <tensor_like M, tensor_like Out>
-constexpr void silu(const M& m, Out& out) noexcept {
+template <tensor_like TensorM, tensor_like Out>
+constexpr void silu(const TensorM& m, Out& out) noexcept {
   kernel::activate<Activation::silu>(m, out);
 }
 
 // By value: the result stands on the stack.
-template <tensor_like M>
-constexpr auto silu(const M& m) noexcept {
-  detail::Like<M> out;
+template <tensor_like TensorM>
+constexpr auto silu(const TensorM& m) noexcept {
+  detail::Like<TensorM> out;
   silu(m, out);
   return out;
 }
 
-template <class M>
-constexpr detail::Refused silu(const M&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <class TensorM>
+constexpr detail::Refused silu(const TensorM&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "silu takes (m) or (m, out): tensors of float of one shape; out is neither const "
                 "nor a temporary");
   return {};

@@ -136,9 +136,9 @@ consteval bool check_layer() noexcept {
 }
 
 // One cache belongs to one sequence of tokens.
-template <class X>
+template <class TensorX>
 consteval bool check_cached() noexcept {
-  constexpr bool is_matrix = detail::LayoutOf<X>::batch == 1;
+  constexpr bool is_matrix = detail::LayoutOf<TensorX>::batch == 1;
   static_assert(is_matrix,
                 "a call with a cache takes a matrix: each item of a batch needs a cache");
   return is_matrix;

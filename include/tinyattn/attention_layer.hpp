@@ -58,8 +58,8 @@ struct MultiHeadAttention {
   struct Cache : detail::KeyValueCache<config> {};
 
   // By value, for the compiler and for small shapes: result and workspace stand on the stack.
-  template <tensor_like X>
-  constexpr auto operator()(const X& x) const noexcept {
+  template <tensor_like TensorX>
+  constexpr auto operator()(const TensorX& x) const noexcept {
     return (*this)(x, x, x);
   }
 
@@ -74,17 +74,18 @@ struct MultiHeadAttention {
   }
 
   // Self-attention. `out` may be x itself; otherwise no element of it may be one of x.
-  template <tensor_like X, tensor_like Out>
-  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, x, x, NoMask{}, out, workspace);
   }
 
   // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
-  template <tensor_like X, class Mask, tensor_like Out>
-  requires(!std::is_convertible_v<Mask, std::size_t> &&
-           !detail::cache_of<Mask, config>) constexpr void forward(const X& x, const Mask& mask,
-                                                                   Out& out, Workspace& workspace)
-      const noexcept {
+  template <tensor_like TensorX, class Mask, tensor_like Out>
+  requires(
+      !std::is_convertible_v<Mask, std::size_t> &&
+      !detail::cache_of<Mask, config>) constexpr void forward(const TensorX& x, const Mask& mask,
+                                                              Out& out,
+                                                              Workspace& workspace) const noexcept {
     forward(x, x, x, mask, out, workspace);
   }
 
@@ -101,8 +102,8 @@ struct MultiHeadAttention {
                          const Mask& mask, Out& out, Workspace& workspace) const noexcept;
 
   // Also the weights, before dropout: [..., num_heads, tokens, source tokens]; a masked one is 0.
-  template <tensor_like X, tensor_like Out, tensor_like Weights>
-  constexpr void forward_with_weights(const X& x, Out& out, Weights& weights,
+  template <tensor_like TensorX, tensor_like Out, tensor_like Weights>
+  constexpr void forward_with_weights(const TensorX& x, Out& out, Weights& weights,
                                       Workspace& workspace) const noexcept {
     forward_with_weights(x, x, x, out, weights, workspace);
   }
@@ -113,9 +114,9 @@ struct MultiHeadAttention {
                                       const Value& value_input, Out& out, Weights& weights,
                                       Workspace& workspace) const noexcept;
 
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward_with_weights(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward_with_weights(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward_with_weights takes (x, out, weights, workspace) or three inputs for x: "
                   "out and weights are neither const nor temporaries");
     return {};
@@ -123,15 +124,15 @@ struct MultiHeadAttention {
 
   // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
   // than context_length or the rows of x, nothing is written and too_many_tokens comes back.
-  template <tensor_like X, tensor_like Out>
-  constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
     return forward(x, x, x, num_tokens, num_tokens, NoMask{}, out, workspace);
   }
 
   // With a mask for all rows of x, of which the first num_tokens rows and columns count.
-  template <tensor_like X, class Mask, tensor_like Out>
-  constexpr Status forward(const X& x, std::size_t num_tokens, const Mask& mask, Out& out,
+  template <tensor_like TensorX, class Mask, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, const Mask& mask, Out& out,
                            Workspace& workspace) const noexcept {
     return forward(x, x, x, num_tokens, num_tokens, mask, out, workspace);
   }
@@ -154,27 +155,27 @@ struct MultiHeadAttention {
   // The tokens behind those of the cache, which keeps them: x is [tokens, d_in], out [tokens,
   // d_out]. The same bits as one call with all tokens, however they are divided. For more tokens
   // than there is room, nothing is written and too_many_tokens comes back. `out` may be x.
-  template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
-  constexpr Status forward(const X& x, KeyValues& cache, Out& out,
+  template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
                            typename KeyValues::AttentionWorkspace& workspace) const noexcept {
-    return forward(x, detail::LayoutOf<X>::rows, cache, out, workspace);
+    return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
   }
 
   // The first num_tokens rows of x.
-  template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
-  constexpr Status forward(const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+  template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::AttentionWorkspace& workspace) const noexcept;
 
   // A training pass: dropout drawn from the generator, the weights of all items first (item, head,
   // row, column; masked ones too), then the outputs. `out` may not be x, since contexts wait in it
   // until every head is done.
-  template <tensor_like X, tensor_like Out, random_generator Generator>
-  constexpr void forward(const X& x, Out& out, Workspace& workspace,
+  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
                          Generator& generator) const noexcept;
 
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace), with num_tokens and a mask or a cache "
                   "behind x, or three inputs for x; out is a tensor or a MatrixView, neither "
                   "const nor a temporary, and workspace is this layer's Workspace, or its "
@@ -259,12 +260,13 @@ constexpr Status MultiHeadAttention<config>::forward(const Query& query_input, c
 }
 
 template <AttentionConfig config>
-template <tensor_like X, detail::cache_of<config> KeyValues, tensor_like Out>
+template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
 constexpr Status MultiHeadAttention<config>::forward(
-    const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+    const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
     typename KeyValues::AttentionWorkspace& workspace) const noexcept {
-  if constexpr (kernel::check_layer<config, X, X, X, Out, true>() && kernel::check_cached<X>()) {
-    if (num_tokens > detail::LayoutOf<X>::rows || !cache.has_room(num_tokens))
+  if constexpr (kernel::check_layer<config, TensorX, TensorX, TensorX, Out, true>() &&
+                kernel::check_cached<TensorX>()) {
+    if (num_tokens > detail::LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
       return Status::too_many_tokens;
     on_native_port([&](auto port) {
       kernel::forward_rows<config, decltype(port)>(*this, kernel::input(x, 0), num_tokens, cache,
@@ -276,10 +278,10 @@ constexpr Status MultiHeadAttention<config>::forward(
 }
 
 template <AttentionConfig config>
-template <tensor_like X, tensor_like Out, random_generator Generator>
-constexpr void MultiHeadAttention<config>::forward(const X& x, Out& out, Workspace& workspace,
+template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+constexpr void MultiHeadAttention<config>::forward(const TensorX& x, Out& out, Workspace& workspace,
                                                    Generator& generator) const noexcept {
-  if constexpr (kernel::check_layer<config, X, X, X, Out>())
+  if constexpr (kernel::check_layer<config, TensorX, TensorX, TensorX, Out>())
     on_native_port([&](auto port) {
       kernel::forward_training<config, decltype(port)>(*this, x, out, workspace.parts(), generator);
     });

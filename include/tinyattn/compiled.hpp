@@ -115,8 +115,8 @@ Status forward(const MultiHeadAttention<config>& layer, const Query& query_input
 }
 
 // As layer.forward(x, num_tokens, mask, out, workspace).
-template <AttentionConfig config, tensor_like X, class Mask, tensor_like Out>
-Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t num_tokens,
+template <AttentionConfig config, tensor_like TensorX, class Mask, tensor_like Out>
+Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::size_t num_tokens,
                const Mask& mask, Out& out,
                typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   return forward(layer, x, x, x, num_tokens, num_tokens, mask, out, workspace);
@@ -124,12 +124,12 @@ Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t 
 
 // As layer.forward(x, num_tokens, out, workspace).
 // A firmware without masks carries no code for masks.
-template <AttentionConfig config, tensor_like X, tensor_like Out>
-Status forward(const MultiHeadAttention<config>& layer, const X& x, std::size_t num_tokens,
+template <AttentionConfig config, tensor_like TensorX, tensor_like Out>
+Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::size_t num_tokens,
                Out& out, typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  using LayoutX = tinyattn::detail::LayoutOf<X>;
-  if constexpr (kernel::check_layer<config, X, X, X, Out, true>() &&
-                detail::check_whole<X, Out>()) {
+  using LayoutX = tinyattn::detail::LayoutOf<TensorX>;
+  if constexpr (kernel::check_layer<config, TensorX, TensorX, TensorX, Out, true>() &&
+                detail::check_whole<TensorX, Out>()) {
     if (num_tokens > config.context_length || num_tokens > LayoutX::rows)
       return Status::too_many_tokens;
     const tinyattn_layer described = detail::layer_of(layer);
@@ -165,19 +165,19 @@ void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
 }
 
 // Self-attention with one more mask. `out` may be x.
-template <AttentionConfig config, tensor_like X, class Mask, tensor_like Out>
+template <AttentionConfig config, tensor_like TensorX, class Mask, tensor_like Out>
 requires(!std::is_convertible_v<Mask, std::size_t>) void forward(
-    const MultiHeadAttention<config>& layer, const X& x, const Mask& mask, Out& out,
+    const MultiHeadAttention<config>& layer, const TensorX& x, const Mask& mask, Out& out,
     typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   forward(layer, x, x, x, mask, out, workspace);
 }
 
 // Self-attention. `out` may be x.
-template <AttentionConfig config, tensor_like X, tensor_like Out>
-void forward(const MultiHeadAttention<config>& layer, const X& x, Out& out,
+template <AttentionConfig config, tensor_like TensorX, tensor_like Out>
+void forward(const MultiHeadAttention<config>& layer, const TensorX& x, Out& out,
              typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  if constexpr (kernel::check_layer<config, X, X, X, Out>())
-    static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<X>::rows, out, workspace));
+  if constexpr (kernel::check_layer<config, TensorX, TensorX, TensorX, Out>())
+    static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<TensorX>::rows, out, workspace));
 }
 
 template <class Layer>

@@ -20,8 +20,8 @@ using tinyattn::detail::Refused;
 
 namespace detail {
 
-template <class M>
-using LayoutOf = tinyattn::detail::LayoutOf<M>;
+template <class TensorM>
+using LayoutOf = tinyattn::detail::LayoutOf<TensorM>;
 
 template <class... Ms>
 consteval bool check_whole() noexcept {
@@ -31,9 +31,9 @@ consteval bool check_whole() noexcept {
 }
 
 // Matrix `item` of a batch.
-template <class M>
-auto* matrix_of(M& m, std::size_t item) noexcept {
-  return m.data() + item * LayoutOf<M>::rows * LayoutOf<M>::cols;
+template <class TensorM>
+auto* matrix_of(TensorM& m, std::size_t item) noexcept {
+  return m.data() + item * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::cols;
 }
 
 inline tinyattn_mask mask_of(NoMask) noexcept {
@@ -62,11 +62,12 @@ inline void always(tinyattn_status) noexcept {}
 }  // namespace detail
 
 // out = a . b, as tinyattn::matmul.
-template <tensor_like A, tensor_like B, tensor_like Out>
-void matmul(const A& a, const B& b, Out& out) noexcept {
-  using LayoutA = tinyattn::detail::LayoutOf<A>;
-  using LayoutB = tinyattn::detail::LayoutOf<B>;
-  if constexpr (kernel::check_matmul<A, B, Out>() && detail::check_whole<A, B, Out>())
+template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
+void matmul(const TensorA& a, const TensorB& b, Out& out) noexcept {
+  using LayoutA = tinyattn::detail::LayoutOf<TensorA>;
+  using LayoutB = tinyattn::detail::LayoutOf<TensorB>;
+  if constexpr (kernel::check_matmul<TensorA, TensorB, Out>() &&
+                detail::check_whole<TensorA, TensorB, Out>())
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
       detail::always(tinyattn_matmul(
           LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::matrix_of(a, item),
@@ -74,45 +75,46 @@ void matmul(const A& a, const B& b, Out& out) noexcept {
 }
 
 // out = a . b transposed, as tinyattn::matmul_transposed.
-template <tensor_like A, tensor_like B, tensor_like Out>
-void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
-  using LayoutA = tinyattn::detail::LayoutOf<A>;
-  using LayoutB = tinyattn::detail::LayoutOf<B>;
-  if constexpr (kernel::check_matmul_transposed<A, B, Out>() && detail::check_whole<A, B, Out>())
+template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
+void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) noexcept {
+  using LayoutA = tinyattn::detail::LayoutOf<TensorA>;
+  using LayoutB = tinyattn::detail::LayoutOf<TensorB>;
+  if constexpr (kernel::check_matmul_transposed<TensorA, TensorB, Out>() &&
+                detail::check_whole<TensorA, TensorB, Out>())
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
       detail::always(tinyattn_matmul_transposed(
           LayoutA::rows, LayoutA::cols, LayoutB::rows, detail::matrix_of(a, item),
           detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
 }
 
-template <class M>
-Refused matmul(const M&, ...) noexcept {
+template <class TensorM>
+Refused matmul(const TensorM&, ...) noexcept {
   static_assert(
-      no_such_call<M>,
+      no_such_call<TensorM>,
       "compiled::matmul takes (a, b, out): tensors of float; out is neither const nor a temporary");
   return {};
 }
 
-template <class M>
-Refused matmul_transposed(const M&, ...) noexcept {
-  static_assert(no_such_call<M>,
+template <class TensorM>
+Refused matmul_transposed(const TensorM&, ...) noexcept {
+  static_assert(no_such_call<TensorM>,
                 "compiled::matmul_transposed takes (a, b, out): tensors of float; out is neither "
                 "const nor a temporary");
   return {};
 }
 
 // Each row of scale * m, as tinyattn::softmax; scale >= 0. `out` may be m.
-template <tensor_like M, tensor_like Out>
-void softmax(const M& m, float scale, Out& out) noexcept {
-  using LayoutM = tinyattn::detail::LayoutOf<M>;
-  if constexpr (kernel::check_rows<M, Out>() && detail::check_whole<M, Out>())
+template <tensor_like TensorM, tensor_like Out>
+void softmax(const TensorM& m, float scale, Out& out) noexcept {
+  using LayoutM = tinyattn::detail::LayoutOf<TensorM>;
+  if constexpr (kernel::check_rows<TensorM, Out>() && detail::check_whole<TensorM, Out>())
     detail::always(tinyattn_softmax(LayoutM::batch * LayoutM::rows, LayoutM::cols, scale,
                                     detail::matrix_of(m, 0), detail::matrix_of(out, 0)));
 }
 
-template <class M>
-Refused softmax(const M&, tinyattn::detail::Anything, ...) noexcept {
-  static_assert(no_such_call<M>,
+template <class TensorM>
+Refused softmax(const TensorM&, tinyattn::detail::Anything, ...) noexcept {
+  static_assert(no_such_call<TensorM>,
                 "compiled::softmax takes (m, scale, out): tensors of float; out is neither const "
                 "nor a temporary");
   return {};
@@ -148,9 +150,9 @@ void scaled_dot_product_attention(
   }
 }
 
-template <class M>
-Refused scaled_dot_product_attention(const M&, ...) noexcept {
-  static_assert(no_such_call<M>,
+template <class TensorM>
+Refused scaled_dot_product_attention(const TensorM&, ...) noexcept {
+  static_assert(no_such_call<TensorM>,
                 "compiled::scaled_dot_product_attention takes (query, key, value, mask, out, "
                 "workspace): out is neither const nor a temporary, and workspace is an "
                 "AttentionWorkspace<tokens, source tokens>");

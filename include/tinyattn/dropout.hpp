@@ -155,9 +155,9 @@ constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m,
   return out;
 }
 
-template <tensor_like M>
-constexpr detail::Refused dropout(const M&, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <tensor_like TensorM>
+constexpr detail::Refused dropout(const TensorM&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "dropout takes (m, rate, generator) or (m, rate, generator, out): tensors of "
                 "float, no views; out is neither const nor a temporary");
   return {};

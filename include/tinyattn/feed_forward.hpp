@@ -37,11 +37,11 @@ consteval bool check_config() noexcept {
   return true;
 }
 
-template <FeedForwardConfig config, class X, class Out>
+template <FeedForwardConfig config, class TensorX, class Out>
 consteval bool check_feed_forward() noexcept {
-  constexpr bool floats = detail::holds_floats<X>, writable = detail::is_writable<Out>,
-                 columns = detail::LayoutOf<X>::cols == config.d_model,
-                 fits = detail::same_shape<X, Out>;
+  constexpr bool floats = detail::holds_floats<TensorX>, writable = detail::is_writable<Out>,
+                 columns = detail::LayoutOf<TensorX>::cols == config.d_model,
+                 fits = detail::same_shape<TensorX, Out>;
   static_assert(floats, "x must hold floats");
   static_assert(columns, "x must have d_model columns");
   static_assert(!floats || writable, "out must hold floats, and not be const");
@@ -80,10 +80,10 @@ struct FeedForward {
   };
 
   // x and out are [..., d_model], of any number of rows; out may be x.
-  template <tensor_like X, tensor_like Out>
-  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
-    using Layout = detail::LayoutOf<X>;
-    if constexpr (kernel::check_feed_forward<config, X, Out>())
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
+    using Layout = detail::LayoutOf<TensorX>;
+    if constexpr (kernel::check_feed_forward<config, TensorX, Out>())
       on_native_port([&](auto port) {
         constexpr std::size_t most = Workspace::rows;
         for (std::size_t item = 0; item < Layout::batch; ++item)
@@ -95,9 +95,9 @@ struct FeedForward {
       });
   }
 
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
                   "const nor a temporary, and workspace is this layer's Workspace");
     return {};

@@ -140,7 +140,7 @@ struct LanguageModel {
       if (count == 0) return Status::ok;
       on_native_port([&](auto port) {
         using Port = decltype(port);
-        const kernel::Output last = read<Port>(tokens, cache, workspace);
+        const kernel::Output last = take<Port>(tokens, cache, workspace);
         transformer.template normalize<Port>(1, last);
         kernel::compute_logits<Port>(head_of(), 1, last, kernel::output(logits, 0));
       });
@@ -186,7 +186,7 @@ struct LanguageModel {
 
   // Takes tokens into the cache, a few rows at a time. Returns the features of the last.
   template <class Port>
-  constexpr kernel::Output read(TokenView tokens, auto& cache, auto& workspace) const noexcept {
+  constexpr kernel::Output take(TokenView tokens, auto& cache, auto& workspace) const noexcept {
     constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once;
     const kernel::Output x{workspace.scratch, d_model};
     std::size_t rows = 0;

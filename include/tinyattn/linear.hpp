@@ -42,21 +42,21 @@ struct Linear {
 
   // out = x . weight + bias, with x [..., In] and out [..., Out], which may not overlap x. Each sum
   // starts at the bias.
-  template <tensor_like X, tensor_like Y>
-  constexpr void forward(const X& x, Y& out) const noexcept;
+  template <tensor_like TensorX, tensor_like TensorY>
+  constexpr void forward(const TensorX& x, TensorY& out) const noexcept;
 
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out): tensors or views of float; out is neither const nor a "
                   "temporary");
     return {};
   }
 
   // By value: the result stands on the stack.
-  template <tensor_like X>
-  constexpr auto operator()(const X& x) const noexcept {
-    detail::WithCols<X, Out> out;
+  template <tensor_like TensorX>
+  constexpr auto operator()(const TensorX& x) const noexcept {
+    detail::WithCols<TensorX, Out> out;
     forward(x, out);
     return out;
   }
@@ -80,11 +80,11 @@ TINYATTN_ALWAYS_INLINE constexpr Projection projection(const auto&) noexcept {
 }
 
 // What is wrong is said in a sentence; the rest of a call is then left out.
-template <std::size_t In, std::size_t Out, class X, class Y>
+template <std::size_t In, std::size_t Out, class TensorX, class TensorY>
 consteval bool check_linear() noexcept {
-  constexpr bool floats = detail::holds_floats<X>, writable = detail::is_writable<Y>,
-                 fits_in = detail::LayoutOf<X>::cols == In;
-  constexpr bool fits_out = detail::same_shape<Y, detail::WithCols<X, Out>>;
+  constexpr bool floats = detail::holds_floats<TensorX>, writable = detail::is_writable<TensorY>,
+                 fits_in = detail::LayoutOf<TensorX>::cols == In;
+  constexpr bool fits_out = detail::same_shape<TensorY, detail::WithCols<TensorX, Out>>;
   static_assert(floats, "x must hold floats");
   static_assert(fits_in, "x must have d_in columns");
   static_assert(!floats || writable, "out must hold floats, and not be const");
@@ -96,10 +96,10 @@ consteval bool check_linear() noexcept {
 }  // namespace kernel
 
 template <std::size_t In, std::size_t Out, bool Bias>
-template <tensor_like X, tensor_like Y>
-constexpr void Linear<In, Out, Bias>::forward(const X& x, Y& out) const noexcept {
-  using LayoutX = detail::LayoutOf<X>;
-  if constexpr (kernel::check_linear<In, Out, X, Y>())
+template <tensor_like TensorX, tensor_like TensorY>
+constexpr void Linear<In, Out, Bias>::forward(const TensorX& x, TensorY& out) const noexcept {
+  using LayoutX = detail::LayoutOf<TensorX>;
+  if constexpr (kernel::check_linear<In, Out, TensorX, TensorY>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutX::batch; ++item)
         kernel::project<decltype(port)>(LayoutX::rows, In, Out, kernel::input(x, item),
@@ -121,9 +121,10 @@ constexpr Linear<In, Out, false> from_torch(const Matrix<float, Out, In>& weight
   return {transpose(weight_out_in), {}};
 }
 
-template <tensor_like M>
-requires(!detail::holds_floats<M>) constexpr detail::Refused from_torch(const M&, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <tensor_like TensorM>
+requires(!detail::holds_floats<TensorM>) constexpr detail::Refused
+    from_torch(const TensorM&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "from_torch takes (weight) or (weight, bias): a matrix and a vector of float");
   return {};
 }

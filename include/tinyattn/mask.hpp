@@ -86,25 +86,26 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-template <class M, class Out>
-constexpr void keep_where(const M& m, Out& out, auto keep) noexcept {
-  constexpr bool writable = is_writable<Out, typename M::value_type>;
+template <class TensorM, class Out>
+constexpr void keep_where(const TensorM& m, Out& out, auto keep) noexcept {
+  constexpr bool writable = is_writable<Out, typename TensorM::value_type>;
   static_assert(writable, "out must have the type of m's elements, and not be const");
-  static_assert(!writable || same_shape<M, Out>, "out must have the shape of m");
-  if constexpr (writable && same_shape<M, Out>)
-    for (std::size_t i = 0; i < LayoutOf<M>::batch * LayoutOf<M>::rows; ++i)
-      for (std::size_t j = 0; j < LayoutOf<M>::cols; ++j)
-        out.data()[i * LayoutOf<Out>::stride + j] = keep(i % LayoutOf<M>::rows, j)
-                                                        ? m.data()[i * LayoutOf<M>::stride + j]
-                                                        : typename M::value_type{};
+  static_assert(!writable || same_shape<TensorM, Out>, "out must have the shape of m");
+  if constexpr (writable && same_shape<TensorM, Out>)
+    for (std::size_t i = 0; i < LayoutOf<TensorM>::batch * LayoutOf<TensorM>::rows; ++i)
+      for (std::size_t j = 0; j < LayoutOf<TensorM>::cols; ++j)
+        out.data()[i * LayoutOf<Out>::stride + j] =
+            keep(i % LayoutOf<TensorM>::rows, j) ? m.data()[i * LayoutOf<TensorM>::stride + j]
+                                                 : typename TensorM::value_type{};
 }
 
 // Whether the extents of A are the last ones of M.
-template <class A, class M>
+template <class TensorA, class TensorM>
 inline constexpr bool is_tail = [] {
-  bool same = A::rank <= M::rank && LayoutOf<A>::stride == LayoutOf<A>::cols;
-  for (std::size_t k = 1; same && k <= A::rank; ++k)
-    same = A::extent(A::rank - k) == M::extent(M::rank - k);
+  bool same =
+      TensorA::rank <= TensorM::rank && LayoutOf<TensorA>::stride == LayoutOf<TensorA>::cols;
+  for (std::size_t k = 1; same && k <= TensorA::rank; ++k)
+    same = TensorA::extent(TensorA::rank - k) == TensorM::extent(TensorM::rank - k);
   return same;
 }();
 
@@ -117,84 +118,87 @@ constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
 // m [..., rows, cols] with zeros above the diagonal: elements with j - i <= diagonal stay. A
 // diagonal outside the matrix keeps everything or nothing. `out` may be m; by value, the result
 // stands on the stack.
-template <tensor_like M, tensor_like Out>
-constexpr void tril(const M& m, std::ptrdiff_t diagonal, Out& out) noexcept {
+template <tensor_like TensorM, tensor_like Out>
+constexpr void tril(const TensorM& m, std::ptrdiff_t diagonal, Out& out) noexcept {
   detail::keep_where(
       m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) <= diagonal; });
 }
 
-template <tensor_like M>
-constexpr auto tril(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
-  detail::Like<M> out{};
+template <tensor_like TensorM>
+constexpr auto tril(const TensorM& m, std::ptrdiff_t diagonal = 0) noexcept {
+  detail::Like<TensorM> out{};
   tril(m, diagonal, out);
   return out;
 }
 
-template <tensor_like M>
-constexpr detail::Refused tril(const M&, detail::Anything, ...) noexcept {
+template <tensor_like TensorM>
+constexpr detail::Refused tril(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(
-      detail::no_such_call<M>,
+      detail::no_such_call<TensorM>,
       "tril takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary");
   return {};
 }
 
 // m [..., rows, cols] with zeros below the diagonal: elements with j - i >= diagonal stay. `out`
 // may be m; by value, the result stands on the stack.
-template <tensor_like M, tensor_like Out>
-constexpr void triu(const M& m, std::ptrdiff_t diagonal, Out& out) noexcept {
+template <tensor_like TensorM, tensor_like Out>
+constexpr void triu(const TensorM& m, std::ptrdiff_t diagonal, Out& out) noexcept {
   detail::keep_where(
       m, out, [=](std::size_t i, std::size_t j) { return detail::diagonal_of(i, j) >= diagonal; });
 }
 
-template <tensor_like M>
-constexpr auto triu(const M& m, std::ptrdiff_t diagonal = 0) noexcept {
-  detail::Like<M> out{};
+template <tensor_like TensorM>
+constexpr auto triu(const TensorM& m, std::ptrdiff_t diagonal = 0) noexcept {
+  detail::Like<TensorM> out{};
   triu(m, diagonal, out);
   return out;
 }
 
-template <tensor_like M>
-constexpr detail::Refused triu(const M&, detail::Anything, ...) noexcept {
+template <tensor_like TensorM>
+constexpr detail::Refused triu(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(
-      detail::no_such_call<M>,
+      detail::no_such_call<TensorM>,
       "triu takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary");
   return {};
 }
 
 // m [..., rows, cols] with `value` where the mask is true. The mask has the shape of m, or of its
 // last extents. `out` may be m; by value, the result stands on the stack.
-template <class T, std::size_t... Extents, tensor_like Mask, std::size_t... ExtentsOut>
-constexpr void masked_fill(const Tensor<T, Extents...>& m, const Mask& mask,
-                           std::type_identity_t<T> value, Tensor<T, ExtentsOut...>& out) noexcept {
+template <class Element, std::size_t... Extents, tensor_like Mask, std::size_t... ExtentsOut>
+constexpr void masked_fill(const Tensor<Element, Extents...>& m, const Mask& mask,
+                           std::type_identity_t<Element> value,
+                           Tensor<Element, ExtentsOut...>& out) noexcept {
   static_assert(std::is_same_v<typename Mask::value_type, bool>,
                 "mask must be a Tensor<bool>, true = fill");
-  static_assert(detail::is_tail<Mask, Tensor<T, Extents...>>,
+  static_assert(detail::is_tail<Mask, Tensor<Element, Extents...>>,
                 "mask must have the shape of m, or of its last extents");
   static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
   for (std::size_t i = 0; i < m.size(); ++i)
     out.elements[i] = mask.data()[i % mask.size()] ? value : m.elements[i];
 }
 
-template <class T, std::size_t... Extents, tensor_like Mask>
-constexpr Tensor<T, Extents...> masked_fill(const Tensor<T, Extents...>& m, const Mask& mask,
-                                            std::type_identity_t<T> value) noexcept {
-  Tensor<T, Extents...> out{};
+template <class Element, std::size_t... Extents, tensor_like Mask>
+constexpr Tensor<Element, Extents...> masked_fill(const Tensor<Element, Extents...>& m,
+                                                  const Mask& mask,
+                                                  std::type_identity_t<Element> value) noexcept {
+  Tensor<Element, Extents...> out{};
   masked_fill(m, mask, value, out);
   return out;
 }
 
-template <tensor_like M>
-constexpr detail::Refused masked_fill(const M&, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <tensor_like TensorM>
+constexpr detail::Refused masked_fill(const TensorM&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "masked_fill takes (m, mask, value) or (m, mask, value, out): tensors, no views; "
                 "out is neither const nor a temporary");
   return {};
 }
 
 // The additive mask of causal attention: 0 where query i may see key j <= i, -infinity elsewhere.
-template <std::size_t N>
-constexpr Matrix<float, N, N> causal_mask() noexcept {
-  return masked_fill(zeros<float, N, N>(), triu(ones<bool, N, N>(), 1), -kernel::infinity);
+template <std::size_t Tokens>
+constexpr Matrix<float, Tokens, Tokens> causal_mask() noexcept {
+  return masked_fill(zeros<float, Tokens, Tokens>(), triu(ones<bool, Tokens, Tokens>(), 1),
+                     -kernel::infinity);
 }
 
 namespace detail {

@@ -18,8 +18,8 @@ namespace detail {
 
 // 1 / sqrt(N), correctly rounded: the scale of the scores, and the bound of a Linear's first
 // weights. A constant of the program.
-template <std::size_t N>
-inline constexpr float inverse_sqrt = port::detail::inverse_sqrt_in_integers(N);
+template <std::size_t Number>
+inline constexpr float inverse_sqrt = port::detail::inverse_sqrt_in_integers(Number);
 
 }  // namespace detail
 

@@ -17,32 +17,34 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 namespace kernel {
 
 // Matrix `index` of a batch; a single matrix is every item's.
-template <class M>
-TINYATTN_ALWAYS_INLINE constexpr Input input(const M& m, std::size_t index) noexcept {
-  return {detail::item(m, detail::LayoutOf<M>::batch == 1 ? 0 : index),
-          detail::LayoutOf<M>::stride};
+template <class TensorM>
+TINYATTN_ALWAYS_INLINE constexpr Input input(const TensorM& m, std::size_t index) noexcept {
+  return {detail::item(m, detail::LayoutOf<TensorM>::batch == 1 ? 0 : index),
+          detail::LayoutOf<TensorM>::stride};
 }
-template <class M>
-TINYATTN_ALWAYS_INLINE constexpr Output output(M& m, std::size_t index) noexcept {
-  return {detail::item(m, index), detail::LayoutOf<M>::stride};
+template <class TensorM>
+TINYATTN_ALWAYS_INLINE constexpr Output output(TensorM& m, std::size_t index) noexcept {
+  return {detail::item(m, index), detail::LayoutOf<TensorM>::stride};
 }
 
 // What the checks below find wrong they say in a sentence; the rest of a call is then left out.
-template <class A, class B, class Out>
+template <class TensorA, class TensorB, class Out>
 consteval bool check_operands() noexcept {
-  constexpr bool floats = detail::holds_floats<A> && detail::holds_floats<B>;
-  constexpr bool batches = detail::LayoutOf<B>::batch == 1 || detail::same_batch<A, B>;
+  constexpr bool floats = detail::holds_floats<TensorA> && detail::holds_floats<TensorB>;
+  constexpr bool batches =
+      detail::LayoutOf<TensorB>::batch == 1 || detail::same_batch<TensorA, TensorB>;
   static_assert(floats, "a and b must hold floats");
   static_assert(batches, "b must be one matrix, or as many as a has");
   static_assert(!floats || detail::is_writable<Out>, "out must hold floats, and not be const");
   return floats && batches && detail::is_writable<Out>;
 }
 
-template <class A, class B, class Out>
+template <class TensorA, class TensorB, class Out>
 consteval bool check_matmul() noexcept {
-  constexpr bool agree = detail::LayoutOf<A>::cols == detail::LayoutOf<B>::rows;
-  constexpr bool fits = detail::same_shape<Out, detail::WithCols<A, detail::LayoutOf<B>::cols>>;
-  if constexpr (check_operands<A, B, Out>()) {
+  constexpr bool agree = detail::LayoutOf<TensorA>::cols == detail::LayoutOf<TensorB>::rows;
+  constexpr bool fits =
+      detail::same_shape<Out, detail::WithCols<TensorA, detail::LayoutOf<TensorB>::cols>>;
+  if constexpr (check_operands<TensorA, TensorB, Out>()) {
     static_assert(agree, "columns of a must equal rows of b");
     static_assert(!agree || fits, "out must have the rows of a and the columns of b");
     return agree && fits;
@@ -50,11 +52,12 @@ consteval bool check_matmul() noexcept {
   return false;
 }
 
-template <class A, class B, class Out>
+template <class TensorA, class TensorB, class Out>
 consteval bool check_matmul_transposed() noexcept {
-  constexpr bool agree = detail::LayoutOf<A>::cols == detail::LayoutOf<B>::cols;
-  constexpr bool fits = detail::same_shape<Out, detail::WithCols<A, detail::LayoutOf<B>::rows>>;
-  if constexpr (check_operands<A, B, Out>()) {
+  constexpr bool agree = detail::LayoutOf<TensorA>::cols == detail::LayoutOf<TensorB>::cols;
+  constexpr bool fits =
+      detail::same_shape<Out, detail::WithCols<TensorA, detail::LayoutOf<TensorB>::rows>>;
+  if constexpr (check_operands<TensorA, TensorB, Out>()) {
     static_assert(agree, "columns of a must equal columns of b");
     static_assert(!agree || fits, "out must have the rows of a and a column for each row of b");
     return agree && fits;
@@ -65,11 +68,12 @@ consteval bool check_matmul_transposed() noexcept {
 }  // namespace kernel
 
 // The sum of u[k] * v[k], of two vectors [count].
-template <tensor_like U, tensor_like V>
-constexpr float dot(const U& u, const V& v) noexcept {
-  constexpr bool vectors = detail::LayoutOf<U>::rank == 1 && detail::LayoutOf<V>::rank == 1;
-  constexpr bool floats = detail::holds_floats<U> && detail::holds_floats<V>;
-  constexpr bool same_size = U::size() == V::size();
+template <tensor_like TensorU, tensor_like TensorV>
+constexpr float dot(const TensorU& u, const TensorV& v) noexcept {
+  constexpr bool vectors =
+      detail::LayoutOf<TensorU>::rank == 1 && detail::LayoutOf<TensorV>::rank == 1;
+  constexpr bool floats = detail::holds_floats<TensorU> && detail::holds_floats<TensorV>;
+  constexpr bool same_size = TensorU::size() == TensorV::size();
   static_assert(vectors, "u and v must be vectors");
   static_assert(floats, "u and v must hold floats");
   static_assert(!vectors || same_size, "u and v must have the same size");
@@ -87,11 +91,11 @@ constexpr float dot(const U& u, const V& v) noexcept {
 //   a    [..., rows, inner], or a Vector [inner]
 //   b    [inner, cols], one for the whole batch of a, or as many as a has
 //   out  as a, with cols columns; may not overlap a or b
-template <tensor_like A, tensor_like B, tensor_like Out>
-constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
-  using LayoutA = detail::LayoutOf<A>;
-  using LayoutB = detail::LayoutOf<B>;
-  if constexpr (kernel::check_matmul<A, B, Out>())
+template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
+constexpr void matmul(const TensorA& a, const TensorB& b, Out& out) noexcept {
+  using LayoutA = detail::LayoutOf<TensorA>;
+  using LayoutB = detail::LayoutOf<TensorB>;
+  if constexpr (kernel::check_matmul<TensorA, TensorB, Out>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
         kernel::matmul_of_shape<decltype(port),
@@ -102,17 +106,17 @@ constexpr void matmul(const A& a, const B& b, Out& out) noexcept {
 }
 
 // By value: the result stands on the stack.
-template <tensor_like A, tensor_like B>
-constexpr auto matmul(const A& a, const B& b) noexcept {
-  detail::WithCols<A, detail::LayoutOf<B>::cols> out;
+template <tensor_like TensorA, tensor_like TensorB>
+constexpr auto matmul(const TensorA& a, const TensorB& b) noexcept {
+  detail::WithCols<TensorA, detail::LayoutOf<TensorB>::cols> out;
   matmul(a, b, out);
   return out;
 }
 
-template <class A>
-constexpr detail::Refused matmul(const A&, ...) noexcept {
+template <class TensorA>
+constexpr detail::Refused matmul(const TensorA&, ...) noexcept {
   static_assert(
-      detail::no_such_call<A>,
+      detail::no_such_call<TensorA>,
       "matmul takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary");
   return {};
 }
@@ -122,11 +126,11 @@ constexpr detail::Refused matmul(const A&, ...) noexcept {
 //   a    [..., rows, inner], or a Vector [inner]
 //   b    [cols, inner], one for the whole batch of a, or as many as a has
 //   out  as a, with cols columns; may not overlap a or b
-template <tensor_like A, tensor_like B, tensor_like Out>
-constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
-  using LayoutA = detail::LayoutOf<A>;
-  using LayoutB = detail::LayoutOf<B>;
-  if constexpr (kernel::check_matmul_transposed<A, B, Out>())
+template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
+constexpr void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) noexcept {
+  using LayoutA = detail::LayoutOf<TensorA>;
+  using LayoutB = detail::LayoutOf<TensorB>;
+  if constexpr (kernel::check_matmul_transposed<TensorA, TensorB, Out>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
         kernel::matmul_transposed_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
@@ -136,16 +140,16 @@ constexpr void matmul_transposed(const A& a, const B& b, Out& out) noexcept {
 }
 
 // By value: the result stands on the stack.
-template <tensor_like A, tensor_like B>
-constexpr auto matmul_transposed(const A& a, const B& b) noexcept {
-  detail::WithCols<A, detail::LayoutOf<B>::rows> out;
+template <tensor_like TensorA, tensor_like TensorB>
+constexpr auto matmul_transposed(const TensorA& a, const TensorB& b) noexcept {
+  detail::WithCols<TensorA, detail::LayoutOf<TensorB>::rows> out;
   matmul_transposed(a, b, out);
   return out;
 }
 
-template <class A>
-constexpr detail::Refused matmul_transposed(const A&, ...) noexcept {
-  static_assert(detail::no_such_call<A>,
+template <class TensorA>
+constexpr detail::Refused matmul_transposed(const TensorA&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorA>,
                 "matmul_transposed takes (a, b) or (a, b, out): tensors of float; out is neither "
                 "const nor a temporary");
   return {};

@@ -41,9 +41,9 @@ struct StackedCausalAttention {
   Head heads[NumHeads];  // their weights, head after head
 
   // By value, for the compiler and for small shapes: result and workspace stand on the stack.
-  template <tensor_like X>
-  constexpr auto operator()(const X& x) const noexcept {
-    detail::WithCols<X, DOut * NumHeads> out;
+  template <tensor_like TensorX>
+  constexpr auto operator()(const TensorX& x) const noexcept {
+    detail::WithCols<TensorX, DOut * NumHeads> out;
     Workspace workspace;
     forward(x, out, workspace);
     return out;
@@ -51,14 +51,14 @@ struct StackedCausalAttention {
 
   // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut]. `out` may not be x: the second
   // head reads it again.
-  template <tensor_like X, tensor_like Out>
-  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
-    using LayoutX = detail::LayoutOf<X>;
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
+    using LayoutX = detail::LayoutOf<TensorX>;
     using LayoutOut = detail::LayoutOf<Out>;
     constexpr bool columns = LayoutX::cols == DIn,
-                   fits = detail::same_shape<Out, detail::WithCols<X, DOut * NumHeads>>;
+                   fits = detail::same_shape<Out, detail::WithCols<TensorX, DOut * NumHeads>>;
     static_assert(columns, "x must have d_in columns");
-    static_assert(detail::holds_floats<X> && detail::is_writable<Out>,
+    static_assert(detail::holds_floats<TensorX> && detail::is_writable<Out>,
                   "x and out must hold floats, and out not be const");
     static_assert(!columns || fits, "out must have the tokens of x and d_out * num_heads columns");
     if constexpr (columns && fits && detail::is_writable<Out>)
@@ -72,9 +72,9 @@ struct StackedCausalAttention {
         }
   }
 
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
                   "const nor a temporary, and workspace is this layer's Workspace");
     return {};

@@ -29,14 +29,14 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 namespace kernel {
 
 // Every row of x, [..., norm.dim].
-template <std::size_t Dim, tensor_like X, tensor_like Out>
-constexpr void normalize_tensor(const Norm& norm, const X& x, Out& out) noexcept {
-  constexpr bool columns = detail::LayoutOf<X>::cols == Dim;
+template <std::size_t Dim, tensor_like TensorX, tensor_like Out>
+constexpr void normalize_tensor(const Norm& norm, const TensorX& x, Out& out) noexcept {
+  constexpr bool columns = detail::LayoutOf<TensorX>::cols == Dim;
   static_assert(columns, "x must have as many columns as the norm has features");
-  if constexpr (columns && check_rows<X, Out>())
+  if constexpr (columns && check_rows<TensorX, Out>())
     on_native_port([&](auto port) {
-      for (std::size_t item = 0; item < detail::LayoutOf<X>::batch; ++item)
-        normalize_features<decltype(port)>(norm, detail::LayoutOf<X>::rows, input(x, item),
+      for (std::size_t item = 0; item < detail::LayoutOf<TensorX>::batch; ++item)
+        normalize_features<decltype(port)>(norm, detail::LayoutOf<TensorX>::rows, input(x, item),
                                            output(out, item));
     });
 }
@@ -53,22 +53,22 @@ struct LayerNorm {
   float epsilon = 1e-5f;                // >= 0
 
   // x and out are [..., Dim]; out may be x.
-  template <tensor_like X, tensor_like Out>
-  constexpr void forward(const X& x, Out& out) const noexcept {
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out) const noexcept {
     kernel::normalize_tensor<Dim>({Dim, weight.data(), bias.data(), epsilon}, x, out);
   }
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out): tensors or views of float; out is neither const nor a "
                   "temporary");
     return {};
   }
 
   // By value: the result stands on the stack.
-  template <tensor_like X>
-  constexpr auto operator()(const X& x) const noexcept {
-    detail::Like<X> out;
+  template <tensor_like TensorX>
+  constexpr auto operator()(const TensorX& x) const noexcept {
+    detail::Like<TensorX> out;
     forward(x, out);
     return out;
   }
@@ -86,22 +86,22 @@ struct RmsNorm {
   float epsilon = 1e-5f;        // >= 0
 
   // x and out are [..., Dim]; out may be x.
-  template <tensor_like X, tensor_like Out>
-  constexpr void forward(const X& x, Out& out) const noexcept {
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out) const noexcept {
     kernel::normalize_tensor<Dim>({Dim, weight.data(), nullptr, epsilon}, x, out);
   }
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out): tensors or views of float; out is neither const nor a "
                   "temporary");
     return {};
   }
 
   // By value: the result stands on the stack.
-  template <tensor_like X>
-  constexpr auto operator()(const X& x) const noexcept {
-    detail::Like<X> out;
+  template <tensor_like TensorX>
+  constexpr auto operator()(const TensorX& x) const noexcept {
+    detail::Like<TensorX> out;
     forward(x, out);
     return out;
   }

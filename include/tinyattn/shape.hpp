@@ -40,32 +40,32 @@ namespace tinyattn {
 
 // Extents, the last of them contiguous: Tensor<float, 8, 20, 48> is a batch of 8 matrices of 20
 // rows and 48 columns. An aggregate: {} is zeros.
-template <class T, std::size_t... Extents>
+template <class Element, std::size_t... Extents>
 struct Tensor {
   static_assert(sizeof...(Extents) != 0, "a tensor needs an extent");
   static_assert(((Extents != 0) && ...), "an extent must not be zero");
-  static_assert(detail::is_addressable(sizeof(T), {Extents...}),
+  static_assert(detail::is_addressable(sizeof(Element), {Extents...}),
                 "a tensor has more bytes than this target can address");
 
-  using value_type = T;                                          // of an element
+  using value_type = Element;                                    // of an element
   static constexpr std::size_t rank = sizeof...(Extents);        // how many extents
   static constexpr std::size_t element_count = (Extents * ...);  // how many elements
 
-  T elements[element_count];  // row-major
+  Element elements[element_count];  // row-major
 
   // One index per extent, each below its extent; checked at run time with TINYATTN_CHECKED.
   template <class... Index>
-  TINYATTN_ALWAYS_INLINE constexpr T& operator()(Index... index) noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr Element& operator()(Index... index) noexcept {
     return elements[offset(index...)];
   }
   template <class... Index>
-  TINYATTN_ALWAYS_INLINE constexpr const T& operator()(Index... index) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr const Element& operator()(Index... index) const noexcept {
     return elements[offset(index...)];
   }
 
   // The first element.
-  TINYATTN_ALWAYS_INLINE constexpr T* data() noexcept { return elements; }
-  TINYATTN_ALWAYS_INLINE constexpr const T* data() const noexcept { return elements; }
+  TINYATTN_ALWAYS_INLINE constexpr Element* data() noexcept { return elements; }
+  TINYATTN_ALWAYS_INLINE constexpr const Element* data() const noexcept { return elements; }
   // How many elements.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t size() noexcept { return element_count; }
   // Along an axis below rank.
@@ -88,35 +88,35 @@ struct Tensor {
 };
 
 // [Rows, Cols]
-template <class T, std::size_t Rows, std::size_t Cols>
-using Matrix = Tensor<T, Rows, Cols>;
+template <class Element, std::size_t Rows, std::size_t Cols>
+using Matrix = Tensor<Element, Rows, Cols>;
 
 // [Size]; where a matrix is expected, one row.
-template <class T, std::size_t Size>
-using Vector = Tensor<T, Size>;
+template <class Element, std::size_t Size>
+using Vector = Tensor<Element, Size>;
 
 // Some columns of a matrix, where they are: row i starts `Stride` elements behind row i - 1. A head
 // of attention is such a view of the queries, keys and values.
-template <class T, std::size_t Rows, std::size_t Cols, std::size_t Stride>
+template <class Element, std::size_t Rows, std::size_t Cols, std::size_t Stride>
 struct MatrixView {
   static_assert(Rows != 0 && Cols != 0, "an extent must not be zero");
-  static_assert(detail::is_addressable(sizeof(T), {Rows, Cols}) &&
-                    detail::is_addressable(sizeof(T), {Rows, Stride}),
+  static_assert(detail::is_addressable(sizeof(Element), {Rows, Cols}) &&
+                    detail::is_addressable(sizeof(Element), {Rows, Stride}),
                 "a view has more bytes than this target can address");
 
-  using value_type = std::remove_const_t<T>;  // of an element
-  static constexpr std::size_t rank = 2;      // a view is a matrix
+  using value_type = std::remove_const_t<Element>;  // of an element
+  static constexpr std::size_t rank = 2;            // a view is a matrix
 
-  T* first;  // the element in row 0 and column 0
+  Element* first;  // the element in row 0 and column 0
 
   // The element in row i and column j; checked at run time with TINYATTN_CHECKED.
   template <class RowIndex, class ColIndex>
-  TINYATTN_ALWAYS_INLINE constexpr T& operator()(RowIndex i, ColIndex j) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr Element& operator()(RowIndex i, ColIndex j) const noexcept {
     TINYATTN_CHECK_INDEX(static_cast<std::size_t>(i) < Rows && static_cast<std::size_t>(j) < Cols);
     return first[static_cast<std::size_t>(i) * Stride + static_cast<std::size_t>(j)];
   }
   // The first element.
-  TINYATTN_ALWAYS_INLINE constexpr T* data() const noexcept { return first; }
+  TINYATTN_ALWAYS_INLINE constexpr Element* data() const noexcept { return first; }
   // How many elements; those between the rows do not count.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t size() noexcept { return Rows * Cols; }
   // Rows along axis 0, columns along axis 1.
@@ -132,11 +132,11 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 namespace detail {
 
 // A tensor or view as a batch of matrices with rows `stride` apart; a vector is one row.
-template <class M>
+template <class TensorM>
 struct Layout;
 
-template <class T, std::size_t... Extents>
-struct Layout<Tensor<T, Extents...>> {
+template <class Element, std::size_t... Extents>
+struct Layout<Tensor<Element, Extents...>> {
   static constexpr std::size_t extents[sizeof...(Extents)] = {Extents...};
   static constexpr std::size_t rank = sizeof...(Extents);
   static constexpr std::size_t cols = extents[rank - 1];
@@ -146,14 +146,14 @@ struct Layout<Tensor<T, Extents...>> {
 
   template <std::size_t Cols, std::size_t... Axis>
   static auto with_cols(std::index_sequence<Axis...>)
-      -> Tensor<T, (Axis + 1 == rank ? Cols : Extents)...>;
+      -> Tensor<Element, (Axis + 1 == rank ? Cols : Extents)...>;
   template <std::size_t... Axis>
   static auto leading(std::index_sequence<Axis...>) -> std::index_sequence<extents[Axis]...>;
   using batch_extents = decltype(leading(std::make_index_sequence<(rank > 2 ? rank - 2 : 0)>{}));
 };
 
-template <class T, std::size_t Rows, std::size_t Cols, std::size_t Stride>
-struct Layout<MatrixView<T, Rows, Cols, Stride>> {
+template <class Element, std::size_t Rows, std::size_t Cols, std::size_t Stride>
+struct Layout<MatrixView<Element, Rows, Cols, Stride>> {
   static constexpr std::size_t rank = 2;
   static constexpr std::size_t cols = Cols;
   static constexpr std::size_t rows = Rows;
@@ -163,52 +163,54 @@ struct Layout<MatrixView<T, Rows, Cols, Stride>> {
 
   template <std::size_t NewCols, std::size_t... Axis>
   static auto with_cols(std::index_sequence<Axis...>)
-      -> Matrix<std::remove_const_t<T>, Rows, NewCols>;
+      -> Matrix<std::remove_const_t<Element>, Rows, NewCols>;
 };
 
-template <class M>
-using LayoutOf = Layout<std::remove_cvref_t<M>>;
+template <class TensorM>
+using LayoutOf = Layout<std::remove_cvref_t<TensorM>>;
 
-// A tensor shaped like M but for its last extent.
-template <class M, std::size_t Cols>
-using WithCols =
-    decltype(LayoutOf<M>::template with_cols<Cols>(std::make_index_sequence<LayoutOf<M>::rank>{}));
+// A tensor shaped like TensorM but for its last extent.
+template <class TensorM, std::size_t Cols>
+using WithCols = decltype(LayoutOf<TensorM>::template with_cols<Cols>(
+    std::make_index_sequence<LayoutOf<TensorM>::rank>{}));
 
-template <class M>
-using Like = WithCols<M, LayoutOf<M>::cols>;
+template <class TensorM>
+using Like = WithCols<TensorM, LayoutOf<TensorM>::cols>;
 
-// The weights that queries shaped like M give: [..., num_heads, tokens, source tokens].
-template <class M, std::size_t NumHeads, std::size_t SourceTokens, std::size_t... Batch>
+// The weights that queries shaped like TensorM give: [..., num_heads, tokens, source tokens].
+template <class TensorM, std::size_t NumHeads, std::size_t SourceTokens, std::size_t... Batch>
 auto with_heads(std::index_sequence<Batch...>)
-    -> Tensor<float, Batch..., NumHeads, LayoutOf<M>::rows, SourceTokens>;
-template <class M, std::size_t NumHeads, std::size_t SourceTokens>
-using WithHeads =
-    decltype(with_heads<M, NumHeads, SourceTokens>(typename LayoutOf<M>::batch_extents{}));
+    -> Tensor<float, Batch..., NumHeads, LayoutOf<TensorM>::rows, SourceTokens>;
+template <class TensorM, std::size_t NumHeads, std::size_t SourceTokens>
+using WithHeads = decltype(with_heads<TensorM, NumHeads, SourceTokens>(
+    typename LayoutOf<TensorM>::batch_extents{}));
 
 // The first element of matrix `item` of a batch.
-template <class M>
-constexpr auto item(M& m, std::size_t item) noexcept {
-  return m.data() + item * LayoutOf<M>::rows * LayoutOf<M>::stride;
+template <class TensorM>
+constexpr auto item(TensorM& m, std::size_t item) noexcept {
+  return m.data() + item * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::stride;
 }
 
-template <class A, class B>
-inline constexpr bool same_shape = std::is_same_v<Like<A>, Like<B>>;
-template <class A, class B>
-inline constexpr bool same_batch =
-    std::is_same_v<typename LayoutOf<A>::batch_extents, typename LayoutOf<B>::batch_extents>;
-template <class M>
+template <class TensorA, class TensorB>
+inline constexpr bool same_shape = std::is_same_v<Like<TensorA>, Like<TensorB>>;
+template <class TensorA, class TensorB>
+inline constexpr bool same_batch = std::is_same_v<typename LayoutOf<TensorA>::batch_extents,
+                                                  typename LayoutOf<TensorB>::batch_extents>;
+template <class TensorM>
 inline constexpr bool holds_floats =
-    std::is_same_v<typename std::remove_cvref_t<M>::value_type, float>;
+    std::is_same_v<typename std::remove_cvref_t<TensorM>::value_type, float>;
 
-// Whether something lies between the rows of M.
-template <class M>
+// Whether something lies between the rows of a matrix.
+template <class TensorM>
 inline constexpr bool has_gaps = false;
-template <class T, std::size_t Rows, std::size_t Cols, std::size_t Stride>
-inline constexpr bool has_gaps<MatrixView<T, Rows, Cols, Stride>> = Rows != 1 && Stride != Cols;
+template <class Element, std::size_t Rows, std::size_t Cols, std::size_t Stride>
+inline constexpr bool has_gaps<MatrixView<Element, Rows, Cols, Stride>> =
+    Rows != 1 && Stride != Cols;
 
-// Whether elements of type T can be written through M, as an output's are.
-template <class M, class T = float>
-inline constexpr bool is_writable = std::is_same_v<decltype(std::declval<M&>().data()), T*>;
+// Whether elements of a type can be written through TensorM, as an output's are.
+template <class TensorM, class Element = float>
+inline constexpr bool is_writable =
+    std::is_same_v<decltype(std::declval<TensorM&>().data()), Element*>;
 
 // For forms that are chosen if no other fits, since nothing converts worse than to `...`, and
 // little worse than to Anything: they say a sentence. The value is false, but depends on the call.
@@ -232,8 +234,8 @@ inline constexpr bool no_such_call<Element*> = refuse_array<Element*>();
 template <class Element, std::size_t Size>
 inline constexpr bool no_such_call<Element[Size]> = refuse_array<Element[Size]>();
 struct Refused {
-  template <class T>
-  constexpr operator T() const noexcept {  // NOLINT(google-explicit-constructor)
+  template <class Result>
+  constexpr operator Result() const noexcept {  // NOLINT(google-explicit-constructor)
     return {};
   }
   friend constexpr bool operator==(Refused, const auto&) noexcept { return true; }
@@ -242,9 +244,9 @@ struct Refused {
 }  // namespace detail
 
 // A Tensor or a MatrixView: whatever has a shape in its type.
-template <class M>
+template <class TensorM>
 concept tensor_like = requires {
-  detail::LayoutOf<M>::rank;
+  detail::LayoutOf<TensorM>::rank;
 };
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE

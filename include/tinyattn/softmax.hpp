@@ -16,20 +16,21 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
 namespace kernel {
 
 // What is wrong with the output of rows is said in a sentence; the rest of a call is then left out.
-template <class M, class Out>
+template <class TensorM, class Out>
 consteval bool check_rows() noexcept {
-  constexpr bool floats = detail::holds_floats<M>, writable = detail::is_writable<Out>;
+  constexpr bool floats = detail::holds_floats<TensorM>, writable = detail::is_writable<Out>;
   static_assert(floats, "m must hold floats");
   static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || !writable || detail::same_shape<M, Out>, "out must have the shape of m");
-  return floats && writable && detail::same_shape<M, Out>;
+  static_assert(!floats || !writable || detail::same_shape<TensorM, Out>,
+                "out must have the shape of m");
+  return floats && writable && detail::same_shape<TensorM, Out>;
 }
 
 // Calls step(from, to, count) for every row of m and of out.
-template <class M, class Out>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out,
+template <class TensorM, class Out>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const TensorM& m, Out& out,
                                                    const auto& step) noexcept {
-  using LayoutM = detail::LayoutOf<M>;
+  using LayoutM = detail::LayoutOf<TensorM>;
   for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
     step(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride,
          LayoutM::cols);
@@ -41,12 +42,12 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const M& m, Out& out,
 // e^(scale * (m[j] - largest)), divided by the sum of these. -infinity becomes 0, and a
 // row of nothing else zeros; a NaN makes its row NaN. scale >= 0, and one below 2^-126 counts as 0:
 // then all elements but -infinity have equal shares. `out` may be m.
-template <tensor_like M, tensor_like Out>
-constexpr void softmax(const M& m, float scale, Out& out) noexcept {
-  if constexpr (kernel::check_rows<M, Out>())
+template <tensor_like TensorM, tensor_like Out>
+constexpr void softmax(const TensorM& m, float scale, Out& out) noexcept {
+  if constexpr (kernel::check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
       using Port = decltype(port);
-      using LayoutM = detail::LayoutOf<M>;
+      using LayoutM = detail::LayoutOf<TensorM>;
       constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
       const kernel::Output to{out.data(), detail::LayoutOf<Out>::stride};
       kernel::Input from{m.data(), LayoutM::stride};
@@ -63,22 +64,22 @@ constexpr void softmax(const M& m, float scale, Out& out) noexcept {
     });
 }
 
-template <tensor_like M, tensor_like Out>
-constexpr void softmax(const M& m, Out& out) noexcept {
+template <tensor_like TensorM, tensor_like Out>
+constexpr void softmax(const TensorM& m, Out& out) noexcept {
   softmax(m, 1.0f, out);
 }
 
 // By value: the result stands on the stack.
-template <tensor_like M>
-constexpr auto softmax(const M& m, float scale = 1.0f) noexcept {
-  detail::Like<M> out;
+template <tensor_like TensorM>
+constexpr auto softmax(const TensorM& m, float scale = 1.0f) noexcept {
+  detail::Like<TensorM> out;
   softmax(m, scale, out);
   return out;
 }
 
-template <class M>
-constexpr detail::Refused softmax(const M&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <class TensorM>
+constexpr detail::Refused softmax(const TensorM&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "softmax takes (m), (m, scale), (m, out) or (m, scale, out): tensors of float of "
                 "one shape; out is neither const nor a temporary");
   return {};
@@ -86,9 +87,9 @@ constexpr detail::Refused softmax(const M&, detail::Anything, ...) noexcept {
 
 // Each row of m [..., rows, cols] multiplied by 1 / its sum, which is infinite below 2^-128; a row
 // whose sum is 0 becomes zeros, signed as its elements. `out` may be m.
-template <tensor_like M, tensor_like Out>
-constexpr void normalize(const M& m, Out& out) noexcept {
-  if constexpr (kernel::check_rows<M, Out>())
+template <tensor_like TensorM, tensor_like Out>
+constexpr void normalize(const TensorM& m, Out& out) noexcept {
+  if constexpr (kernel::check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
       kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
         kernel::normalize_rows<decltype(port)>({from, 0}, {to, 0}, count);
@@ -97,16 +98,16 @@ constexpr void normalize(const M& m, Out& out) noexcept {
 }
 
 // By value: the result stands on the stack.
-template <tensor_like M>
-constexpr auto normalize(const M& m) noexcept {
-  detail::Like<M> out;
+template <tensor_like TensorM>
+constexpr auto normalize(const TensorM& m) noexcept {
+  detail::Like<TensorM> out;
   normalize(m, out);
   return out;
 }
 
-template <class M>
-constexpr detail::Refused normalize(const M&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <class TensorM>
+constexpr detail::Refused normalize(const TensorM&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "normalize takes (m) or (m, out): tensors of float of one shape; out is neither "
                 "const nor a temporary");
   return {};
@@ -114,9 +115,9 @@ constexpr detail::Refused normalize(const M&, detail::Anything, ...) noexcept {
 
 // e^m[j] over their sum, as the definition says it: overflows above 88.7, and is zeros where every
 // e^m[j] is 0, which softmax avoids. `out` may be m.
-template <tensor_like M, tensor_like Out>
-constexpr void softmax_naive(const M& m, Out& out) noexcept {
-  if constexpr (kernel::check_rows<M, Out>())
+template <tensor_like TensorM, tensor_like Out>
+constexpr void softmax_naive(const TensorM& m, Out& out) noexcept {
+  if constexpr (kernel::check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
       using Port = decltype(port);
       kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
@@ -127,16 +128,16 @@ constexpr void softmax_naive(const M& m, Out& out) noexcept {
 }
 
 // By value: the result stands on the stack.
-template <tensor_like M>
-constexpr auto softmax_naive(const M& m) noexcept {
-  detail::Like<M> out;
+template <tensor_like TensorM>
+constexpr auto softmax_naive(const TensorM& m) noexcept {
+  detail::Like<TensorM> out;
   softmax_naive(m, out);
   return out;
 }
 
-template <class M>
-constexpr detail::Refused softmax_naive(const M&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<M>,
+template <class TensorM>
+constexpr detail::Refused softmax_naive(const TensorM&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorM>,
                 "softmax_naive takes (m) or (m, out): tensors of float of one shape; out is "
                 "neither const nor a temporary");
   return {};

@@ -46,30 +46,32 @@ struct TransformerBlock {
   };
 
   // All rows of x, without a mask but config.causal.
-  template <tensor_like X, tensor_like Out>
-  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, NoMask{}, out, workspace);
   }
 
   // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
-  template <tensor_like X, class Mask, tensor_like Out>
+  template <tensor_like TensorX, class Mask, tensor_like Out>
   requires(!std::is_convertible_v<Mask, std::size_t> &&
-           !detail::changeable<Mask, Cache>) constexpr void forward(const X& x, const Mask& mask,
-                                                                    Out& out, Workspace& workspace)
+           !detail::changeable<Mask, Cache>) constexpr void forward(const TensorX& x,
+                                                                    const Mask& mask, Out& out,
+                                                                    Workspace& workspace)
       const noexcept {
-    constexpr std::size_t tokens = detail::LayoutOf<X>::rows;
-    if constexpr (kernel::check_layer<config.attention, X, X, X, Out>() &&
+    constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
+    if constexpr (kernel::check_layer<config.attention, TensorX, TensorX, TensorX, Out>() &&
                   kernel::check_mask<Mask, tokens, tokens>())
       kernel::forward_items<config>(*this, tokens, x, mask, out, workspace);
   }
 
   // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
   // than context_length or the rows of x, nothing is written and too_many_tokens comes back.
-  template <tensor_like X, tensor_like Out>
-  constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_layer<config.attention, X, X, X, Out, true>()) {
-      if (num_tokens > config.attention.context_length || num_tokens > detail::LayoutOf<X>::rows)
+    if constexpr (kernel::check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>()) {
+      if (num_tokens > config.attention.context_length ||
+          num_tokens > detail::LayoutOf<TensorX>::rows)
         return Status::too_many_tokens;
       if (num_tokens != 0)
         kernel::forward_items<config>(*this, num_tokens, x, NoMask{}, out, workspace);
@@ -81,26 +83,26 @@ struct TransformerBlock {
   // divided. For more than it has room for, cache and out stay as they are and too_many_tokens
   // comes back. Of x, all rows; or the first num_tokens, and the other rows of `out` stay as they
   // are.
-  template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const X& x, KeyValues& cache, Out& out,
+  template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    return forward(x, detail::LayoutOf<X>::rows, cache, out, workspace);
+    return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
   }
-  template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+  template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_layer<config.attention, X, X, X, Out, true>() &&
-                  kernel::check_cached<X>()) {
-      if (num_tokens > detail::LayoutOf<X>::rows || !cache.has_room(num_tokens))
+    if constexpr (kernel::check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>() &&
+                  kernel::check_cached<TensorX>()) {
+      if (num_tokens > detail::LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
         return Status::too_many_tokens;
       kernel::forward_items_cached<config>(*this, num_tokens, x, cache, out, workspace);
     }
     return Status::ok;
   }
 
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace), with num_tokens or a mask behind x, or (x, "
                   "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
                   "MatrixView, neither const nor a temporary");
@@ -168,52 +170,55 @@ struct Transformer {
   };
 
   // The forms, shapes and errors of TransformerBlock's forward.
-  template <tensor_like X, tensor_like Out>
-  constexpr void forward(const X& x, Out& out, Workspace& workspace) const noexcept {
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, NoMask{}, out, workspace);
   }
-  template <tensor_like X, class Mask, tensor_like Out>
+  template <tensor_like TensorX, class Mask, tensor_like Out>
   requires(!std::is_convertible_v<Mask, std::size_t> &&
-           !detail::changeable<Mask, Cache>) constexpr void forward(const X& x, const Mask& mask,
-                                                                    Out& out, Workspace& workspace)
+           !detail::changeable<Mask, Cache>) constexpr void forward(const TensorX& x,
+                                                                    const Mask& mask, Out& out,
+                                                                    Workspace& workspace)
       const noexcept {
-    constexpr std::size_t tokens = detail::LayoutOf<X>::rows;
-    if constexpr (kernel::check_layer<config.block.attention, X, X, X, Out>() &&
+    constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
+    if constexpr (kernel::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out>() &&
                   kernel::check_mask<Mask, tokens, tokens>())
       kernel::forward_items<config.block>(*this, tokens, x, mask, out, workspace);
   }
-  template <tensor_like X, tensor_like Out>
-  constexpr Status forward(const X& x, std::size_t num_tokens, Out& out,
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_layer<config.block.attention, X, X, X, Out, true>()) {
+    if constexpr (kernel::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out,
+                                      true>()) {
       if (num_tokens > config.block.attention.context_length ||
-          num_tokens > detail::LayoutOf<X>::rows)
+          num_tokens > detail::LayoutOf<TensorX>::rows)
         return Status::too_many_tokens;
       if (num_tokens != 0)
         kernel::forward_items<config.block>(*this, num_tokens, x, NoMask{}, out, workspace);
     }
     return Status::ok;
   }
-  template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const X& x, KeyValues& cache, Out& out,
+  template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    return forward(x, detail::LayoutOf<X>::rows, cache, out, workspace);
+    return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
   }
-  template <tensor_like X, detail::changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const X& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+  template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_layer<config.block.attention, X, X, X, Out, true>() &&
-                  kernel::check_cached<X>()) {
-      if (num_tokens > detail::LayoutOf<X>::rows || !cache.has_room(num_tokens))
+    if constexpr (kernel::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out,
+                                      true>() &&
+                  kernel::check_cached<TensorX>()) {
+      if (num_tokens > detail::LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
         return Status::too_many_tokens;
       kernel::forward_items_cached<config.block>(*this, num_tokens, x, cache, out, workspace);
     }
     return Status::ok;
   }
 
-  template <class X = detail::Anything>
-  constexpr detail::Refused forward(const X&, ...) const noexcept {
-    static_assert(detail::no_such_call<X>,
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace), with num_tokens or a mask behind x, or (x, "
                   "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
                   "MatrixView, neither const nor a temporary");

@@ -50,6 +50,13 @@ def static_objects():
     return "" if costly == VALUES else f"has a value, a guard or a constructor: {' '.join(sorted(costly ^ VALUES))}"
 
 
+def note_of_an_fpu():
+    """One, on a core that may have an FPU of which no flag tells; a macro turns it off."""
+    core = '#include <tinyattn/tinyattn.hpp>\n', "-fsyntax-only", "-D__ARM_ARCH_7EM__", "-DTINYATTN_PORT=soft", "-Wno-error"
+    notes = "most cores of this kind have an FPU" in compiles(*core), compiles(*core, "-DTINYATTN_NO_FPU")
+    return "" if notes == (True, "") else f"notes, and what is said without them: {notes}"
+
+
 def compile_time():
     """Of one include, in the processor's time: the best of five, because the machine is busy."""
     if problem := compiles("#include <tinyattn/tinyattn.hpp>\n", "-fsyntax-only"):
@@ -73,5 +80,6 @@ programs |= {f"block {number}, of {page}": block for number, (page, block) in en
 included = compile_time()  # before all others, which run beside each other
 tap.report([(f"an include takes no more than {MOST_TIMES_ARRAY} times that of <array>", str, included),
             ("static_objects", static_objects),
-            *((name, compiles, program, "-fsyntax-only") for name, program in programs.items()),
+            ("a note of an FPU that no flag tells of", note_of_an_fpu),
+            *((name, compiles, program, "-fsyntax-only", "-Wundef") for name, program in programs.items()),
             *((flags, layer, *flags.split()) for flags in (*FLAGS, FIXED_REGISTER))])

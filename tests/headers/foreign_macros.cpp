@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: MIT
 //
-// The headers after the macros of others: of complex.h, of newlib's ctype.h, of Arduino, windows.h
-// and X11. What a firmware includes first is not the library's choice. All of them include the C
+// The headers after the macros of others: a single capital letter, complex.h, newlib's ctype.h,
+// Arduino, ESP-IDF, lwIP, windows.h and X11. Of the 75,000 names that Arduino's AVR core, ESP-IDF and
+// STM32F4's HAL define, those that the headers also use are here. What a firmware includes first is not the library's choice. All of them include the C
 // library before they define `abs`.
 #include <math.h>
 #include <stdlib.h>
+
+// Whoever counts layers, or heads
+#define A 3
+#define B 3
+#define C 3
+#define D 3
+#define E 3
+#define G 3
+#define H 3
+#define J 3
+#define K 3
+#define L 3
+#define M 3
+#define N 3
+#define O 3
+#define P 3
+#define Q 3
+#define R 3
+#define S 3
+#define T 3
+#define U 3
+#define V 3
+#define W 3
+#define X 3
+#define Y 3
+#define Z 3
 
 // complex.h
 #define I _Complex_I
@@ -46,6 +73,11 @@
 #define B0 0
 #define B1 1
 #define B10 2
+
+// ESP-IDF, lwIP
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define read(s, mem, len) lwip_read(s, mem, len)
 
 // windows.h
 #define near

@@ -6,7 +6,6 @@
 // --- cpp17: less than C++20
 // expect: tinyattn needs C++20
 // arguments: -std=c++17
-// lines: 9999
 
 // --- ffast_math: sums in any order, numbers that are never NaN
 // expect: ffast-math

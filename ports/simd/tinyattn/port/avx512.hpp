@@ -128,15 +128,15 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }
   template <std::size_t By>
   TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
-    return [v]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
-      return __builtin_shufflevector(v, v, (Q ^ By)...);
+    return [v]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
+      return __builtin_shufflevector(v, v, (Lane ^ By)...);
     }
     (std::make_index_sequence<Lanes>{});
   }
   TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
-    [&]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
-      low = __builtin_shufflevector(a, b, (Q / 2 + Q % 2 * Lanes)...);
-      high = __builtin_shufflevector(a, b, (Lanes / 2 + Q / 2 + Q % 2 * Lanes)...);
+    [&]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
+      low = __builtin_shufflevector(a, b, (Lane / 2 + Lane % 2 * Lanes)...);
+      high = __builtin_shufflevector(a, b, (Lanes / 2 + Lane / 2 + Lane % 2 * Lanes)...);
     }
     (std::make_index_sequence<Lanes>{});
   }

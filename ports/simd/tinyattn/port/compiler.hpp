@@ -6,6 +6,8 @@
 
 #if __cplusplus < 202002L
 #error "tinyattn needs C++20: compile with -std=c++20 or later"
+// There is no such file, and compilers read no further.
+#include "tinyattn needs -std=c++20"
 #endif
 
 // GCC has a macro for each of the parts that may change a bit. Clang has none but for the whole;
@@ -19,6 +21,19 @@
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
 #error \
     "tinyattn lets NaN and infinity through, which -ffinite-math-only (a part of -ffast-math) forbids: compile without it"
+#endif
+
+// One half of -ffinite-math-only has no macro, but a warning since Clang 18, which shows this line.
+#if defined(__has_warning)
+#if __has_warning("-Wnan-infinity-disabled")
+#pragma clang diagnostic push
+#pragma clang diagnostic error "-Wnan-infinity-disabled"
+namespace tinyattn::port {
+inline constexpr float compile_without_fno_honor_nans = __builtin_nanf("");
+inline constexpr float compile_without_fno_honor_infinities = __builtin_inff();
+}  // namespace tinyattn::port
+#pragma clang diagnostic pop
+#endif
 #endif
 
 // 16 evaluates half precision as it is, and float as float.

@@ -128,8 +128,9 @@ struct fpu : scalar, fpu_rows {
     return detail::rounded(a) + detail::rounded(b);
   }
 #endif
-#if defined(__ARM_FEATURE_NUMERIC_MAXMIN) || \
-    (__ARM_ARCH_PROFILE == 'M' && (__ARM_ARCH >= 8 || (__ARM_FP & 8)))
+#if defined(__ARM_FEATURE_NUMERIC_MAXMIN) ||                     \
+    (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
+     (__ARM_ARCH >= 8 || (__ARM_FP & 8)))
   // Cortex-M7 and later.
   TINYATTN_ALWAYS_INLINE static float larger(float a, float b) noexcept {
     return __builtin_fmaxf(a, b);
