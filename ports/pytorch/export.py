@@ -15,10 +15,10 @@ if sys.version_info < (3, 9):
 from tinyattn_export.checkpoints import of_state_dict, read, write_safetensors
 from tinyattn_export.description import read_parts
 from tinyattn_export.encoders import transformer, transformer_block
-from tinyattn_export.header import write
+from tinyattn_export.header import left_out, write
 from tinyattn_export.language_models import language_model
 from tinyattn_export.parts import attention, linear, tensor
-from tinyattn_export.refusal import Refusal
+from tinyattn_export.refusal import Refusal, listed
 from tinyattn_export.settings import ACTIVATIONS, ROTARIES
 
 __all__ = ["Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts", "tensor", "transformer",
@@ -90,13 +90,19 @@ def main(words):
     except (Refusal, MemoryError) as problem:
         print(f"export.py: {str(problem) or 'the memory does not suffice'}", file=sys.stderr)
         return 1
-    for name, part in parts.items():
-        print(f"{given.name}::{name}: {part.summary}; {part.parameter_count} parameters")
-        for member, text in part.sources.items():
-            print(f"  {member}: {text}")
-        for remark in part.remarks:
-            print(f"  {remark}")
+    try:
+        print("\n".join(report(given.name, weights, parts)), flush=True)
+    except BrokenPipeError:  # whoever reads it has read enough, and Python flushes once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def report(name, weights, parts):
+    for part_name, part in parts.items():
+        yield f"{name}::{part_name}: {part.summary}; {part.parameter_count} parameters"
+        yield from (f"  {member}: {text}" for member, text in part.sources.items())
+        yield from (f"  {remark}" for remark in part.remarks)
+    yield from (f"left out: {listed(names)} ({why})" for why, names in left_out(weights, parts).items())
 
 
 if __name__ == "__main__":

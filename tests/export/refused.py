@@ -3,8 +3,10 @@
 import errno
 import functools
 import json
+import os
 import pathlib
 import pickle
+import subprocess
 import sys
 import tomllib
 import types
@@ -63,6 +65,8 @@ REQUESTS = {  # by table of refused.toml: the file, the arguments and the descri
                                      "accepts": True},
     "accepted": lambda given: {"content": of_tensors(given["tensors"]), "arguments": (*ARGUMENTS, *given["arguments"]), "accepts": True},
     "description": lambda text: {"content": of_tensors(LAYER), "arguments": ("--parts", "FOLDER/model.toml"), "description": text},
+    "accepted_description": lambda text: {**REQUESTS["description"](text), "accepts": True,
+                                          "content": of_tensors({**LAYER, "fc.weight": ["F32", [2, 2]], "step": ["I32", []]})},
 }
 OF_TORCH = {
     "in_proj_weight is on the meta device": {"in_proj_weight": TorchTensor(24, 8, device="meta")},
@@ -125,6 +129,18 @@ def refuse_meanwhile(patch, table, phrase, value):
         return refuse(table, phrase, [value])
 
 
+@exporter.in_folder
+def read_no_further(folder):
+    """As `export.py ... | true`: the header is there, and nobody complains."""
+    (folder / "weights.safetensors").write_bytes(of_tensors(LAYER))
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as pipe:
+        done = subprocess.run([sys.executable, "-B", exporter.ROOT / "ports/pytorch/export.py", folder / "weights.safetensors", "-o",
+                               folder / "model.hpp", *ARGUMENTS], stdout=pipe, stderr=subprocess.PIPE, check=False)
+    return done.stderr.decode() or ("" if done.returncode == 0 and (folder / "model.hpp").exists() else f"status {done.returncode}")
+
+
 MEANWHILE = {
     "both files or neither, as they are put away": (failing("rename"), "arguments", "No space left", "--binary FOLDER/weights.bin"),
     "both files or neither, as new ones come": (failing("replace"), "arguments", "No space left", "--binary FOLDER/weights.bin"),
@@ -135,6 +151,7 @@ MEANWHILE = {
 sentences = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 tap.report([
     ("by command", functools.partial(says, "0 bytes", b"", by=exporter.command)),
+    ("a pipe that nobody reads", read_no_further),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
     *((phrase, refuse, table, phrase, values) for table in sentences for phrase, values in sentences[table].items()),
     *((f".pt: {phrase}", functools.partial(says, phrase, pickle.dumps(content), suffix=".pt")) for phrase, content in OF_TORCH.items()),

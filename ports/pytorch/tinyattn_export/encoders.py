@@ -19,7 +19,7 @@ def placed(tensors, first, prefix, what):
 
 
 def made(tensors, start, prefixes, settings, ignore, has_final_norm=False):
-    """What the names behind `start` are: the blocks, the tree of a final norm or None, a summary and remarks."""
+    """What the names behind `start` are: the blocks, the tree of a final norm or None, a summary, and what else a Part has."""
     style = Style(settings.value("num_heads"), settings.value("context_length"), settings.value("activation", "relu"),
                   settings.value("epsilon", 1e-5), settings.value("causal", False), norm_first=settings.value("norm_first", False))
     taken = Taken(tensors)
@@ -29,8 +29,8 @@ def made(tensors, start, prefixes, settings, ignore, has_final_norm=False):
     said = (f"{d_model} features, {style.num_heads} heads, {'causal' if style.causal else 'not causal'}, {done.d_hidden} hidden, "
             f"{style.activation}, norms {'first' if style.norm_first else 'last'}, epsilon {style.epsilon:.6g}, at most "
             f"{style.context_length} tokens")
-    remarks = [*([f"at {shown(start)}"] if start else []), *done.remarks, *taken.refuse_leftovers(start, ignore)]
-    return done, norm, said, remarks
+    left_out = taken.refuse_leftovers(start, ignore)
+    return done, norm, said, (taken.names, [*([f"at {shown(start)}"] if start else []), *done.remarks], left_out)
 
 
 def settings_of(num_heads, context_length, causal, norm_first, activation, epsilon):
@@ -48,9 +48,9 @@ def transformer_block(prefix="", *, num_heads=None, context_length=None, causal=
 
     def part(tensors):
         start = placed(tensors, FIRST, prefix, "torch.nn.TransformerEncoderLayer")
-        done, _, said, remarks = made(tensors, start, [start], settings, ignore)
+        done, _, said, rest = made(tensors, start, [start], settings, ignore)
         return Part(f"::tinyattn::TransformerBlock<::tinyattn::BlockConfig{initializer(done.config)}>", "tinyattn/transformer.hpp",
-                    done.trees[0], f"transformer block, {said}", done.sources, remarks)
+                    done.trees[0], f"transformer block, {said}", done.sources, *rest)
     return part
 
 
@@ -62,8 +62,8 @@ def transformer(prefix="", *, num_heads=None, context_length=None, causal=None, 
         start = placed(tensors, f"layers.0.{FIRST}", prefix, "torch.nn.TransformerEncoder")
         count, has_norm = numbered(tensors, f"{start}layers."), f"{start}norm.weight" in tensors
         prefixes = [f"{start}layers.{i}." for i in range(count)]
-        done, norm, said, remarks = made(tensors, start, prefixes, settings, ignore, has_norm)
+        done, norm, said, rest = made(tensors, start, prefixes, settings, ignore, has_norm)
         return Part(f"::tinyattn::Transformer<::tinyattn::TransformerConfig{initializer(done.transformer(has_norm))}>",
                     "tinyattn/transformer.hpp", {"blocks": done.trees, "final_norm": norm},
-                    f"transformer, {count} blocks, {said}", done.sources, remarks)
+                    f"transformer, {count} blocks, {said}", done.sources, *rest)
     return part

@@ -65,6 +65,18 @@ def in_place(parts, binary):
         "inline const Weights& weights(const void* address) noexcept { return *static_cast<const Weights*>(address); }\n")
 
 
+def left_out(weights, parts):
+    """What no part takes: the names of tensors by the reason. What stands beside one part another may have."""
+    taken, reasons, names = set(), {}, {}
+    for part in parts.values():
+        taken |= part.taken
+        reasons |= part.left_out
+    for name in weights.tensors:
+        if name not in taken:
+            names.setdefault(reasons.get(name, "elsewhere in the file"), []).append(name)
+    return names
+
+
 def write(path, weights, name, parts, binary=None):
     """Writes the header, and the binary if there is one, and returns its parts. A Refusal, and nothing written, if something is wrong."""
     names.check_namespace(name)

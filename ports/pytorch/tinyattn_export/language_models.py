@@ -165,5 +165,5 @@ def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_leng
         sources = {"token_embedding": str(tensors[start + layout.token_embedding]), **done.sources, "head": head_source}
         return Part(f"::tinyattn::LanguageModel<::tinyattn::LanguageModelConfig{initializer(config)}>", "tinyattn/language_model.hpp", tree,
                     summary(style, done, d_model, vocabulary, head), sources,
-                    [f"layout: {layout.title}" + (f", at {shown(start)}" if start else ""), *done.remarks, *left_out])
+                    taken.names, [f"layout: {layout.title}" + (f", at {shown(start)}" if start else ""), *done.remarks], left_out)
     return part

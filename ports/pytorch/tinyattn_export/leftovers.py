@@ -78,17 +78,16 @@ def starting_with(stems, names):
     return [name for name in names if any(name[:length] in stems for length in lengths)]
 
 
-def remarks(tensors, found, ignored):
-    """Sentences on what is left out. A Refusal if the layer would then compute something else."""
+def left_out(tensors, found, ignored):
+    """What stands beside the layer at its prefix, and why it is left out. A Refusal if the layer would then compute something else."""
     own = layouts.names_of(found.places())
     rest = unignored([name for name in tensors if name not in own], ignored)
     inside = {name: name[len(found.prefix):] for name in rest if name.startswith(found.prefix)}
-    masks = {name: tensors[name] for name, own_name in inside.items()
+    masks = {name for name, own_name in inside.items()
              if MASKS.fullmatch(own_name) or own_name == "bias" and len(tensors[name].shape) > 1}
     others = [name for name in inside if name not in masks]
     refuse_unplaced([name for name in others if CHANGES_THE_RESULT.search(inside[name])])
     refuse_misspelt(tensors, found, [name for name in rest if name not in masks])
     refuse_unplaced(starting_with({place.weight.removesuffix("weight") for place in found.places()}, others))
-    said = {"masks, which the layer has in its type": masks.values(), "no part of an attention layer": others,
-            "elsewhere in the file": [name for name in rest if name not in inside]}
-    return [f"left out: {listed(names)} ({why})" for why, names in said.items() if names]
+    return {**dict.fromkeys(tensors.keys() - own - set(rest), "ignored"), **dict.fromkeys(others, "no part of an attention layer"),
+            **dict.fromkeys(masks, "masks, which the layer has in its type")}

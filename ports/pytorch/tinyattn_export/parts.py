@@ -32,7 +32,9 @@ class Part:
     tree: object  # members in the order of the type: a dict of trees, a tuple of them, a list of rows, a number, or None, which is empty
     summary: str
     sources: dict  # what each member is made of
+    taken: set  # the names of all tensors that it is made of
     remarks: list = dataclasses.field(default_factory=list)
+    left_out: dict = dataclasses.field(default_factory=dict)  # why, by the name of a tensor that stands beside those
 
     def rows(self):
         """All numbers, in the order in which they lie in memory; what is no parameter is a tuple."""
@@ -159,7 +161,7 @@ def attention(prefix="", *, num_heads, context_length, causal, mapping=None, ign
 
     def part(tensors):
         found = layouts.find(tensors, prefix, mapping)
-        left_out = leftovers.remarks(tensors, found, ignore)
+        left_out = leftovers.left_out(tensors, found, ignore)
         inputs = {role: side_by_side([linear_at(tensors, place) for place in found.inputs[role]]) for role in INPUTS}
         out = linear_at(tensors, found.out) if found.out else None
         check_attention(found, inputs, out, num_heads)
@@ -178,8 +180,8 @@ def attention(prefix="", *, num_heads, context_length, causal, mapping=None, ign
             f"{'causal' if causal else 'not causal'}, at most {context_length} tokens, queries, keys and values "
             f"{with_or_without(bias)} bias, "
             + (f"an output projection {with_or_without(out.bias)} bias" if out else "no output projection"),
-            {role: source(tensors, places[role]) for role in linears},
-            [f"layout: {found.title}" + (f", at {shown(found.prefix)}" if found.prefix else ""), *filled, *left_out])
+            {role: source(tensors, places[role]) for role in linears}, layouts.names_of(found.places()),
+            [f"layout: {found.title}" + (f", at {shown(found.prefix)}" if found.prefix else ""), *filled], left_out)
     return part
 
 
@@ -193,7 +195,8 @@ def linear(prefix, transposed=False):
         made = linear_at(tensors, place)
         d_in, d_out = made.shape
         return Part(f"::tinyattn::Linear<{d_in}, {d_out}, {flag(made.bias is not None)}>", "tinyattn/linear.hpp", made.tree(),
-                    f"Linear, {d_in} features to {d_out}, {with_or_without(made.bias)} bias", {"linear": source(tensors, [place])})
+                    f"Linear, {d_in} features to {d_out}, {with_or_without(made.bias)} bias", {"linear": source(tensors, [place])},
+                    layouts.names_of([place]))
     return part
 
 
@@ -209,5 +212,5 @@ def tensor(name):
         values = found.values()
         rows = [values[first:first + shape[-1]] for first in range(0, len(values), shape[-1])]
         return Part(f"::tinyattn::Tensor<float, {', '.join(map(str, shape))}>", "tinyattn/tensor.hpp", rows, f"tensor, {extents(shape)}",
-                    {"tensor": str(found)})
+                    {"tensor": str(found)}, {name})
     return part

@@ -91,15 +91,14 @@ class Taken:
         return found
 
     def refuse_leftovers(self, prefix, ignore, head_dim=0, base=0):
-        """Sentences on what is left out: buffers, and what is elsewhere. A Refusal if something else belongs to the model."""
+        """What is left out, and why: buffers, and what may be ignored. A Refusal if something else belongs to the model."""
         rest = leftovers.unignored([name for name in self.tensors if name not in self.names], ignore)
         inside = [name for name in rest if name.startswith(prefix)]
         leftovers.refuse_unplaced([name for name in inside if not self.is_buffer(name)], "model")
         for name in inside:
             self.check_frequencies(name, head_dim, base)
-        said = {"masks and tables, which the model has in its type": inside,
-                "elsewhere in the file": [name for name in rest if not name.startswith(prefix)]}
-        return [f"left out: {listed(names)} ({why})" for why, names in said.items() if names]
+        return {**dict.fromkeys(self.tensors.keys() - self.names - set(rest), "ignored"),
+                **dict.fromkeys(inside, "masks and tables, which the model has in its type")}
 
     def is_buffer(self, name):
         return BUFFERS.search(name) or name.endswith("attn.bias") and len(self.tensors[name].shape) > 1
