@@ -24,6 +24,7 @@ LLAMA = {f"model.{name}.weight": ["F32", shape] for name, shape in {
     "embed_tokens": [11, 8], "norm": [8], "layers.0.input_layernorm": [8], "layers.0.post_attention_layernorm": [8],
     **{f"layers.0.self_attn.{name}_proj": [4 if name in "kv" else 8, 8] for name in "qkvo"},
     "layers.0.mlp.up_proj": [16, 8], "layers.0.mlp.gate_proj": [16, 8], "layers.0.mlp.down_proj": [8, 16]}.items()}
+NESTED = {name.replace("model.", "model.language_model."): tensor for name, tensor in LLAMA.items()}  # in a model of several kinds of input
 GPT2 = {f"{name}.{kind}": ["F32", shape[len(shape) - 1:] if kind == "bias" else shape] for name, shape in {
     "h.0.ln_1": [8], "h.0.ln_2": [8], "ln_f": [8], "h.0.attn.c_attn": [8, 24], "h.0.attn.c_proj": [8, 8], "h.0.mlp.c_fc": [8, 16],
     "h.0.mlp.c_proj": [16, 8]}.items() for kind in ("weight", "bias")} | {"wte.weight": ["F32", [11, 8]], "wpe.weight": ["F32", [5, 8]]}
@@ -52,6 +53,9 @@ REQUESTS = {  # by table of refused.toml: the file, the arguments and the descri
     "all_arguments": lambda words: {"content": of_tensors(LAYER), "arguments": words.split()},
     "no_model": lambda tensors: {"content": of_tensors(tensors), "arguments": (*ONE, "--context-length", "5")},
     "llama": lambda changes: {"content": of_tensors(changed(LLAMA, changes)), "arguments": (*ONE, "--context-length", "5")},
+    "nested": lambda changes: {"content": of_tensors(changed(NESTED, changes)), "arguments": (*ONE, "--context-length", "5", "--prefix",
+                                                                                             "model.language_model.")},
+    "accepted_nested": lambda changes: {**REQUESTS["nested"](changes), "accepts": True},
     "llama_arguments": lambda words: {"content": of_tensors(LLAMA), "arguments": ("--language-model", *words.split())},
     "llama_config": lambda config: {"content": of_tensors({**LLAMA, "lm_head.weight": ["F32", [11, 8], "0000803f"]}),
                                     "arguments": (*ONE, "--context-length", "5", "--config", "FOLDER/config.json"),

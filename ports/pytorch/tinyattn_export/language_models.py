@@ -2,7 +2,7 @@
 """Language models: the names under which GPT-2, nanoGPT and Llama are stored, and how one becomes a part of a header."""
 import dataclasses
 
-from . import blocks
+from . import blocks, leftovers
 from .blocks import Style
 from .parts import Part, initializer, source
 from .refusal import Refusal, listed, shown
@@ -24,7 +24,7 @@ class Layout:
     names: blocks.Names
     token_embedding: str
     final_norm: str
-    head: str  # beside the last word of the prefix, or behind it
+    head: str  # behind the prefix, or behind any beginning of it
     activation: str
     position_embedding: str = ""
     normalization: str = "rms"
@@ -89,15 +89,31 @@ def style_of(settings, layout, rows):
                  rotary=settings.value("rotary", layout.rotary), rotary_base=settings.value("rotary_base", 10000))
 
 
-def head_of(taken, start, layout, settings, width, vocabulary):
+def stem_of_head(tensors, start, layout, ignore):
+    """Where the head is: with the blocks, or at any level above them. None if there is none."""
+    weight = f"{layout.head}.weight"
+    levels = {name: name[:-len(weight)] for name in tensors if name.endswith(weight)}
+    heads = leftovers.unignored([name for name, level in levels.items() if start.startswith(level) and level[-1:] in ("", ".")], ignore)
+    if len(heads) > 1:
+        raise Refusal(f"it has {len(heads)} heads, {listed(heads)}: --ignore NAME leaves one out")
+    return heads[0].removesuffix(".weight") if heads else None
+
+
+def refuse_unknown_heads(tensors, embedding, layout, ignore):
+    """What has the shape of a head may be one under another name; another model's token embedding is none."""
+    like_heads = [name for name, tensor in tensors.items() if tensor.shape == embedding.shape and not name.endswith(layout.token_embedding)]
+    leftovers.refuse_unplaced(leftovers.unignored(like_heads, ignore), "model, whose head it may be,")
+
+
+def head_of(taken, start, layout, settings, width, vocabulary, ignore):
     """The head's Linear, or None if it is the token embedding bit for bit, or not there; and what is said of it."""
-    outer = start[:-1].rpartition(".")[0]
-    stems = (beside + layout.head for beside in (outer + "." if outer else "", start))
-    stem = next((stem for stem in stems if f"{stem}.weight" in taken.tensors), None)
+    stem, embedding = stem_of_head(taken.tensors, start, layout, ignore), taken.tensors[start + layout.token_embedding]
     if stem is None:
+        untaken = {name: tensor for name, tensor in taken.tensors.items() if name not in taken.names}
+        refuse_unknown_heads(untaken, embedding, layout, ignore)
         settings.check("tied", True, f"the file, which has no {layout.head}.weight,")
         return None, f"the token embedding, as there is no {layout.head}.weight"
-    place, embedding = place_of(stem), taken.tensors[start + layout.token_embedding]
+    place = place_of(stem)
     weight = taken.tensor(place.weight)
     same = (weight.dtype, weight.shape, weight.data) == (embedding.dtype, embedding.shape, embedding.data)
     if same and place.bias not in taken.tensors:
@@ -153,7 +169,7 @@ def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_leng
         stem = start + layout.blocks
         done = blocks.blocks_at(taken, layout.names, [f"{stem}{i}." for i in range(numbered(tensors, stem))], d_model, style)
         final_norm = taken.norm(start + layout.final_norm, d_model, style.normalization, style.epsilon)
-        head, head_source = head_of(taken, start, layout, settings, d_model, vocabulary)
+        head, head_source = head_of(taken, start, layout, settings, d_model, vocabulary, ignore)
         check_shapes(settings, done, d_model, vocabulary)
         left_out = taken.refuse_leftovers(prefix, ignore, done.head_dim, style.rotary_base if style.rotary != "none" else 0)
         config = {"vocabulary": vocabulary, "transformer": done.transformer(True),
