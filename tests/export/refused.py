@@ -65,6 +65,8 @@ REQUESTS = {  # by table of refused.toml: the file, the arguments and the descri
     "encoder": lambda text: {"content": of_tensors(ENCODER), "arguments": ("--parts", "FOLDER/model.toml", "--context-length", "5"),
                              "description": text},
     "accepted_config": lambda config: {**REQUESTS["llama_config"](config), "accepts": True},
+    "accepted_gpt2_config": lambda config: {"content": of_tensors(GPT2), "config": config, "accepts": True,
+                                            "arguments": ("--language-model", "--config", "FOLDER/config.json")},
     "accepted_model": lambda given: {"content": of_tensors(changed(GPT2, given["tensors"])), "arguments": (*ONE, *given["arguments"]),
                                      "accepts": True},
     "accepted": lambda given: {"content": of_tensors(given["tensors"]), "arguments": (*ARGUMENTS, *given["arguments"]), "accepts": True},

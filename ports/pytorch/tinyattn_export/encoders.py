@@ -4,7 +4,7 @@ from . import blocks
 from .blocks import Style
 from .parts import Part, initializer
 from .refusal import Refusal, listed, shown
-from .settings import Settings
+from .settings import Settings, check_context
 from .taken import Taken, located, numbered
 
 NAMES = blocks.Names("self_attn.", "norm1", "norm2", "linear1", "linear2")
@@ -25,6 +25,7 @@ def made(tensors, start, prefixes, settings, ignore, has_final_norm=False):
     taken = Taken(tensors)
     d_model = (*tensors[prefixes[0] + FIRST].shape, 0, 0)[1]
     done = blocks.blocks_at(taken, NAMES, prefixes, d_model, style)
+    check_context(style.context_length, d_model)
     norm = taken.norm(f"{start}norm", d_model, style.normalization, style.epsilon) if has_final_norm else None
     said = (f"{d_model} features, {style.num_heads} heads, {'causal' if style.causal else 'not causal'}, {done.d_hidden} hidden, "
             f"{style.activation}, norms {'first' if style.norm_first else 'last'}, epsilon {style.epsilon:.6g}, at most "

@@ -6,7 +6,7 @@ from . import blocks, leftovers
 from .blocks import Style
 from .parts import Part, initializer, source
 from .refusal import Refusal, listed, shown
-from .settings import Settings
+from .settings import Settings, check_context
 from .taken import Taken, located, numbered, place_of
 
 MOST_TOKENS = 2**16  # that tinyattn's Token counts
@@ -171,6 +171,7 @@ def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_leng
         final_norm = taken.norm(start + layout.final_norm, d_model, style.normalization, style.epsilon)
         head, head_source = head_of(taken, start, layout, settings, d_model, vocabulary, ignore)
         check_shapes(settings, done, d_model, vocabulary)
+        check_context(style.context_length, done.num_kv_heads * done.head_dim, len(done.trees))
         left_out = taken.refuse_leftovers(prefix, ignore, done.head_dim, style.rotary_base if style.rotary != "none" else 0)
         config = {"vocabulary": vocabulary, "transformer": done.transformer(True),
                   "positions": f"::tinyattn::Positions::{'learned' if positions else 'none'}", "tied": head is None,

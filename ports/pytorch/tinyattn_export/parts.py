@@ -9,7 +9,7 @@ from . import layouts, leftovers
 from .layouts import INPUTS, Place
 from .refusal import Refusal, shown
 from .safetensors import extents
-from .settings import LARGEST_COUNT
+from .settings import LARGEST_COUNT, check_context
 
 UNTOLD = ("--num-heads N", "--context-length N", "--causal or --no-causal")
 
@@ -167,6 +167,7 @@ def attention(prefix="", *, num_heads, context_length, causal, mapping=None, ign
         check_attention(found, inputs, out, num_heads)
         filled = fill_biases(inputs)
         d_in, d_out = inputs["query"].shape
+        check_context(context_length, d_out)
         bias = inputs["query"].bias
         linears = {**inputs, "out_proj": out} if out else inputs
         places = {**found.inputs, "out_proj": [found.out]}

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: MIT
 """What no tensor tells of a model: said on the command line, in Python, or in a config.json, whose keys are Hugging Face's, nanoGPT's or
-Meta's. What is said twice must agree, and what tinyattn's models do not do is refused.
+Meta's. What is said twice must agree. A key is understood, or known to change nothing, or refused.
 """
 import dataclasses
 import json
 import pathlib
+import re
 import struct
 
 from .refusal import Refusal, refusing, shown
 
-LARGEST_COUNT = 2**31 - 1  # of heads or tokens: more fits into no target's memory
+LARGEST_COUNT = 2**31 - 1  # of heads or tokens
+LARGEST_OBJECT = 2**31 - 1  # bytes: what 32 bits address, and what a linker places without further options
 ACTIVATIONS = {
     "relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_tanh", "gelu_new": "gelu_tanh", "gelu_fast": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh", "silu": "silu", "swish": "silu",
 }
 ROTARIES = ("halves", "interleaved")
+ROTARY_TABLES = ("rope_parameters", "rope_scaling")  # that a config.json may have
 FAMILIES = {"gpt2": "GPT-2", "llama": "Llama", "mistral": "Llama", "qwen2": "Llama"}  # by model_type: who computes as whom
 
 
@@ -58,13 +61,13 @@ SETTINGS = {  # what it may be, and the keys that say it
     "num_kv_heads": (count, "num_key_value_heads", "n_kv_heads"),
     "head_dim": (count, "head_dim"),
     "context_length": (count,),
-    "trained_length": (count, "n_positions", "n_ctx", "max_position_embeddings", "block_size", "max_seq_len"),
+    "trained_length": (count, "n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length", "block_size", "max_seq_len"),
     "num_layers": (count, "n_layer", "num_hidden_layers", "n_layers"),
     "d_model": (count, "n_embd", "hidden_size", "dim"),
     "d_hidden": (count, "n_inner", "intermediate_size", "hidden_dim"),
     "vocabulary": (count, "vocab_size"),
     "rotary": (rotary,),
-    "rotary_base": (base, "rope_theta"),
+    "rotary_base": (base, "rope_theta", *(f"{table}.rope_theta" for table in ROTARY_TABLES)),
     "activation": (activation, "activation_function", "hidden_act"),
     "epsilon": (small, "layer_norm_epsilon", "rms_norm_eps", "norm_eps"),
     "tied": (flag, "tie_word_embeddings"),
@@ -75,9 +78,30 @@ SETTINGS = {  # what it may be, and the keys that say it
 }
 HARMLESS = {  # keys of what tinyattn's models do not do, and the values with which they do not do it either
     "scale_attn_weights": (True,), "scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,),
-    "is_encoder_decoder": (False,), "partial_rotary_factor": (1,), "use_scaled_rope": (False,), "attn_logit_softcapping": (),
-    "final_logit_softcapping": (), "quantization_config": (), "use_qk_norm": (False,),
+    "is_encoder_decoder": (False,), "tie_encoder_decoder": (False,), "pruned_heads": ({},), "layer_types": (["full_attention"],),
+    "use_scaled_rope": (False,), "use_mrope": (False,), "rope_interleaved": (False,), "use_qk_norm": (False,),
+    "partial_rotary_factor": (1,), **{f"{table}.partial_rotary_factor": (1,) for table in ROTARY_TABLES},
+    **{f"{table}.{key}": ("default",) for table in ROTARY_TABLES for key in ("rope_type", "type")},
 }
+WITHOUT_EFFECT = frozenset((  # on logits; nor has a key with an underscore in front, which transformers keeps for itself
+    # training, and how the weights were stored
+    "attention_dropout attn_pdrop embd_pdrop resid_pdrop dropout initializer_range gradient_checkpointing pretraining_tp torch_dtype dtype "
+    "ffn_dim_multiplier multiple_of "
+    # which code, and what it returns and keeps
+    "transformers_version attn_implementation transformers.js_config unsloth_version is_llama_config is_decoder torchscript "
+    "use_bfloat16 tf_legacy_loss use_cache output_past output_attentions output_hidden_states return_dict chunk_size_feed_forward "
+    "reorder_and_upcast_attn flash_attn max_batch_size "
+    # windows, of which check_window judges
+    "sliding_window use_sliding_window max_window_layers "
+    # tokens, sampling, tasks
+    "tokenizer_class prefix bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id predict_special_tokens max_length "
+    "max_new_tokens min_length do_sample early_stopping num_beams num_beam_groups diversity_penalty temperature top_k top_p typical_p "
+    "repetition_penalty length_penalty no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids num_return_sequences output_scores "
+    "return_dict_in_generate forced_bos_token_id forced_eos_token_id remove_invalid_values exponential_decay_length_penalty "
+    "suppress_tokens begin_suppress_tokens task_specific_params problem_type finetuning_task num_labels id2label label2id "
+    "summary_type summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout").split())
+MODELS = ("model_type", "architectures")  # the keys that name a model
+ARCHITECTURE = re.compile(r"(GPT2|Llama|LLaMA|Mistral|Qwen2)(?:Model|LMHeadModel|ForCausalLM)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,26 +120,40 @@ def of_json(path):
 
 
 def flattened(config):
-    """Newer files of Hugging Face have a table of rotary positions, whose type must be the plain one."""
+    """Newer files of Hugging Face have a table of rotary positions, whose type must be the plain one: its keys get its name in front."""
     flat = {key: value for key, value in config.items() if value is not None}
-    for key in ("rope_scaling", "rope_parameters"):
-        table = flat.get(key, {})
-        kind = table.get("rope_type") or table.get("type", "default") if isinstance(table, dict) else None
-        if kind != "default":
+    for key in ROTARY_TABLES:
+        table = flat.pop(key, {})
+        kinds = [table.get("rope_type"), table.get("type")] if isinstance(table, dict) else [table]
+        if any(kind not in (None, "default") for kind in kinds):
             raise Refusal(f"config.json has {key} = {shown(table)}: tinyattn's rotary positions are not scaled")
-        if table.get("rope_theta") is not None:
-            flat.setdefault("rope_theta", table["rope_theta"])
+        flat.update({f"{key}.{inner}": value for inner, value in table.items() if value is not None})
     if flat.get("vocab_size") == -1:  # Meta's params.json leaves it to the tokenizer
         del flat["vocab_size"]
+    if isinstance(flat.get("layer_types"), list):  # of each layer
+        flat["layer_types"] = sorted(set(map(str, flat["layer_types"])))
     return flat
 
 
+def families(config):
+    """What the file calls its model, and as whom that computes, or None: (key, value, family)."""
+    for key in (key for key in MODELS if key in config):
+        for name in config[key] if isinstance(config[key], list) else [config[key]]:
+            architecture = ARCHITECTURE.fullmatch(str(name))
+            yield key, name, FAMILIES.get(architecture[1].lower() if architecture else str(name))
+
+
 def refuse_other_models(config):
-    for key, harmless in HARMLESS.items():
-        if key in config and config[key] not in harmless:
-            raise Refusal(f"config.json has {key} = {shown(config[key])}: tinyattn's models do not do this")
-    if str(config.get("model_type", "gpt2")) not in FAMILIES:
-        raise Refusal(f"config.json has model_type = {shown(config['model_type'])}: tinyattn's models compute as {', '.join(FAMILIES)} do")
+    for key, name, family in families(config):
+        if family is None:
+            raise Refusal(f"config.json has {key} = {shown(name)}: tinyattn's models compute as {', '.join(FAMILIES)} do")
+    understood = {*MODELS, *(key for _, *keys in SETTINGS.values() for key in keys)}
+    for key, value in config.items():
+        if key in HARMLESS and value not in HARMLESS[key]:
+            raise Refusal(f"config.json has {key} = {shown(value)}: tinyattn's models do not do this")
+        if key not in understood and key not in HARMLESS and key not in WITHOUT_EFFECT and not key.startswith("_"):
+            raise Refusal(f"config.json has {shown(key)} = {shown(value)}, which the exporter does not know: if it changes nothing that the "
+                          "model computes, take it out of the file")
 
 
 def read(name, value, where):
@@ -133,6 +171,14 @@ def agreeing(said):
         if other.value != said[0].value:
             raise Refusal(f"{said[0].where} says {said[0].value}, and {other.where} says {other.value}")
     return said[0] if said else None
+
+
+def check_context(context_length, kv_width, layers=1):
+    """A layer, or the cache of a model, holds the keys and values of all tokens in one object."""
+    size = 2 * 4 * context_length * kv_width * layers
+    if size > LARGEST_OBJECT:
+        raise Refusal(f"context_length {context_length} is too long: the keys and values of so many tokens take {size} bytes, and no target "
+                      f"holds an object of more than {LARGEST_OBJECT}")
 
 
 class Settings:
@@ -165,6 +211,6 @@ class Settings:
                           f"only of a context that is no longer; --context-length {shown(window)} is one")
 
     def check_family(self, family):
-        kind = self.config.get("model_type")
-        if kind is not None and FAMILIES[kind] != family:
-            raise Refusal(f"config.json has model_type = {shown(kind)}, and the tensors have the names of {family}")
+        for key, name, said in families(self.config):
+            if said != family:
+                raise Refusal(f"config.json has {key} = {shown(name)}, and the tensors have the names of {family}")
