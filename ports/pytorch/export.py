@@ -3,7 +3,7 @@
 """Turns trained weights into a C++ header of constant tinyattn layers. From Python, `import export` gives the same as functions.
 
     export.py WEIGHTS -o HEADER --num-heads N --context-length N (--causal | --no-causal) [--prefix PREFIX] [--name NAME]
-    export.py WEIGHTS -o HEADER --language-model (--num-heads N | --config config.json) [--context-length N] [--name NAME]
+    export.py WEIGHTS -o HEADER --language-model --config config.json [--context-length N] [--prefix PREFIX] [--name NAME]
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ from tinyattn_export.header import left_out, write
 from tinyattn_export.language_models import language_model
 from tinyattn_export.parts import attention, linear, tensor
 from tinyattn_export.refusal import Refusal, listed
-from tinyattn_export.settings import ACTIVATIONS, ROTARIES
+from tinyattn_export.settings import ACTIVATIONS, ROTARIES, Unsaid, as_option
 
 __all__ = ["Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts", "tensor", "transformer",
            "transformer_block", "write", "write_safetensors"]
@@ -58,9 +58,9 @@ def add_model_arguments(group):
     group.add_argument("--config", metavar="JSON", help="a config.json, for what no tensor tells of a language model")
     group.add_argument("--num-kv-heads", type=int, metavar="N", help="heads of keys and values; the tensors tell it too")
     group.add_argument("--rotary", choices=ROTARIES, help="which features turn together; its names tell it of a Llama")
-    group.add_argument("--rotary-base", type=int, metavar="B", help="10000 unless given")
+    group.add_argument("--rotary-base", type=int, metavar="B", help="of the angles, such as 10000")
     group.add_argument("--activation", choices=ACTIVATIONS, help="of a model, or a block in --parts")
-    group.add_argument("--epsilon", type=float, metavar="E", help="of norms; 1e-5 unless given")
+    group.add_argument("--epsilon", type=float, metavar="E", help="of norms; 1e-5 for LayerNorm unless given")
     group.add_argument("--norm-first", action=argparse.BooleanOptionalAction, help="as PyTorch's option, for blocks in --parts")
 
 
@@ -88,7 +88,8 @@ def main(words):
         weights = read(given.weights)
         parts = write(given.header, weights, given.name, request, given.binary)
     except (Refusal, MemoryError) as problem:
-        print(f"export.py: {str(problem) or 'the memory does not suffice'}", file=sys.stderr)
+        said = problem.sentence(as_option) if isinstance(problem, Unsaid) and not given.parts else str(problem)
+        print(f"export.py: {said or 'the memory does not suffice'}", file=sys.stderr)
         return 1
     try:
         print("\n".join(report(given.name, weights, parts)), flush=True)

@@ -29,8 +29,10 @@ ENDINGS = (".weight", ".weight", "_weight", ".bias", "_bias", "bias", "", ".T", 
 SHAPES = ((2, 2), (6, 2), (2, 6), (2,), (6,), (), (0, 2), (1, 1, 2, 2))
 TABLES = ({"attention": "", "num_heads": 2, "context_length": 4, "causal": False, "mapping": {"out": "out_proj.weight"}, "ignore": ["*"]},
           {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"},
-          {"transformer": "", "num_heads": 2, "context_length": 4, "norm_first": True, "activation": "gelu", "epsilon": 0.1},
-          {"language_model": "", "num_heads": 2, "num_kv_heads": 1, "rotary": "halves", "rotary_base": 5, "context_length": 4})
+          {"transformer": "", "num_heads": 2, "context_length": 4, "causal": False, "norm_first": True, "activation": "gelu",
+           "epsilon": 0.1},
+          {"language_model": "", "num_heads": 2, "num_kv_heads": 1, "rotary": "halves", "rotary_base": 5, "context_length": 4,
+           "activation": "silu", "epsilon": 0.1})
 CONFIG = {"n_head": 2, "n_positions": 12, "rope_theta": 500.0, "rope_scaling": {"rope_type": "default"}, "activation_function": "relu",
           "rms_norm_eps": 1e-3, "vocab_size": 11, "tie_word_embeddings": True, "sliding_window": 12, "model_type": "gpt2"}
 NO_STATE_DICTS = (None, [TorchTensor(2)], 3, RuntimeError("a\nb"), RuntimeError(), pickle.UnpicklingError("weights_only"), EOFError("\x1b"))

@@ -32,6 +32,8 @@ ENCODER = {f"layers.0.{name}": ["F32", shape] for name, shape in {
     "self_attn.in_proj_weight": [24, 8], "self_attn.out_proj.weight": [8, 8], "linear1.weight": [16, 8], "linear2.weight": [8, 16],
     "norm1.weight": [8], "norm2.weight": [8]}.items()}
 ONE = ("--language-model", "--num-heads", "2")
+OF_LLAMA, OF_GPT2 = ("--activation", "silu", "--epsilon", "1e-5", "--rotary-base", "10000"), ("--activation", "gelu_tanh")
+OF_ENCODER = ("--context-length", "5", "--no-causal", "--no-norm-first", "--activation", "relu")
 ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 
 
@@ -52,23 +54,26 @@ REQUESTS = {  # by table of refused.toml: the file, the arguments and the descri
     "arguments": lambda words: {"content": of_tensors(LAYER), "arguments": (*ARGUMENTS, *words.split())},
     "all_arguments": lambda words: {"content": of_tensors(LAYER), "arguments": words.split()},
     "no_model": lambda tensors: {"content": of_tensors(tensors), "arguments": (*ONE, "--context-length", "5")},
-    "llama": lambda changes: {"content": of_tensors(changed(LLAMA, changes)), "arguments": (*ONE, "--context-length", "5")},
-    "nested": lambda changes: {"content": of_tensors(changed(NESTED, changes)), "arguments": (*ONE, "--context-length", "5", "--prefix",
-                                                                                             "model.language_model.")},
+    "llama": lambda changes: {"content": of_tensors(changed(LLAMA, changes)), "arguments": (*ONE, *OF_LLAMA, "--context-length", "5")},
+    "nested": lambda changes: {"content": of_tensors(changed(NESTED, changes)),
+                               "arguments": (*ONE, *OF_LLAMA, "--context-length", "5", "--prefix", "model.language_model.")},
     "accepted_nested": lambda changes: {**REQUESTS["nested"](changes), "accepts": True},
-    "llama_arguments": lambda words: {"content": of_tensors(LLAMA), "arguments": ("--language-model", *words.split())},
+    "llama_untold": lambda words: {"content": of_tensors(LLAMA), "arguments": ("--language-model", *words.split())},
+    "llama_arguments": lambda words: {"content": of_tensors(LLAMA), "arguments": ("--language-model", *OF_LLAMA, *words.split())},
     "llama_config": lambda config: {"content": of_tensors({**LLAMA, "lm_head.weight": ["F32", [11, 8], "0000803f"]}),
                                     "arguments": (*ONE, "--context-length", "5", "--config", "FOLDER/config.json"),
-                                    "config": config if isinstance(config, str) else json.dumps(config)},
-    "gpt2": lambda changes: {"content": of_tensors(changed(GPT2, changes)), "arguments": ONE},
-    "gpt2_arguments": lambda words: {"content": of_tensors(GPT2), "arguments": ("--language-model", *words.split())},
-    "encoder": lambda text: {"content": of_tensors(ENCODER), "arguments": ("--parts", "FOLDER/model.toml", "--context-length", "5"),
+                                    "config": config if isinstance(config, str) else json.dumps({"rms_norm_eps": 1e-6, **config})},
+    "gpt2": lambda changes: {"content": of_tensors(changed(GPT2, changes)), "arguments": (*ONE, *OF_GPT2)},
+    "gpt2_untold": lambda words: {"content": of_tensors(GPT2), "arguments": ("--language-model", *words.split())},
+    "gpt2_arguments": lambda words: {"content": of_tensors(GPT2), "arguments": ("--language-model", *OF_GPT2, *words.split())},
+    "encoder": lambda text: {"content": of_tensors(ENCODER), "arguments": ("--parts", "FOLDER/model.toml", *OF_ENCODER),
                              "description": text},
+    "encoder_untold": lambda text: {"content": of_tensors(ENCODER), "arguments": ("--parts", "FOLDER/model.toml"), "description": text},
     "accepted_config": lambda config: {**REQUESTS["llama_config"](config), "accepts": True},
     "accepted_gpt2_config": lambda config: {"content": of_tensors(GPT2), "config": config, "accepts": True,
                                             "arguments": ("--language-model", "--config", "FOLDER/config.json")},
-    "accepted_model": lambda given: {"content": of_tensors(changed(GPT2, given["tensors"])), "arguments": (*ONE, *given["arguments"]),
-                                     "accepts": True},
+    "accepted_model": lambda given: {"content": of_tensors(changed(GPT2, given["tensors"])), "accepts": True,
+                                     "arguments": (*ONE, *OF_GPT2, *given["arguments"])},
     "accepted": lambda given: {"content": of_tensors(given["tensors"]), "arguments": (*ARGUMENTS, *given["arguments"]), "accepts": True},
     "description": lambda text: {"content": of_tensors(LAYER), "arguments": ("--parts", "FOLDER/model.toml"), "description": text},
     "accepted_description": lambda text: {**REQUESTS["description"](text), "accepts": True,

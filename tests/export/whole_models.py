@@ -126,18 +126,19 @@ activation = "relu"
 epsilon = 0.01
 """
 MODELS = {
-    "model_gpt2": Model("transformer.wte transformer.wpe transformer.h. transformer.ln_f lm_head", GPT2, f"{ONE} 2", "gelu_new",
-                        Conv1D, more=gpt2_buffers),
+    "model_gpt2": Model("transformer.wte transformer.wpe transformer.h. transformer.ln_f lm_head", GPT2, f"{ONE} 2 --activation gelu_new",
+                        "gelu_new", Conv1D, more=gpt2_buffers),
     "model_gpt2_config": Model("wte wpe h. ln_f -", GPT2, CONFIG, "gelu_new", Conv1D, epsilon=1e-3, dtype=torch.float16, files=GPT2_CONFIG),
     "model_nanogpt": Model("_orig_mod.transformer.wte _orig_mod.transformer.wpe _orig_mod.transformer.h. _orig_mod.transformer.ln_f "
-                           "_orig_mod.lm_head", GPT2, f"{ONE} 2 --context-length LENGTH", "gelu", bias=False),
+                           "_orig_mod.lm_head", GPT2, f"{ONE} 2 --activation gelu --context-length LENGTH", "gelu", bias=False),
     "model_nanogpt_untied": Model("wte wpe h. ln_f lm_head", GPT2, PARTS, "relu", tied=False, epsilon=0.01, dtype=torch.float64,
                                   num_kv_heads=4, files={"model.toml": UNTIED}),
     "model_llama": Model("model.embed_tokens - model.layers. model.norm lm_head", LLAMA, f"{CONFIG} --context-length LENGTH", "silu",
                          norm=RmsNorm, turned=turned_in_halves, bias=False, tied=False, num_kv_heads=1, base=500, epsilon=1e-6,
                          dtype=torch.bfloat16, files=LLAMA_CONFIG, more=frequencies("model.layers.0.self_attn.rotary_emb.inv_freq", 500)),
     "model_llama_meta": Model("tok_embeddings - layers. norm output", META,
-                              f"{ONE} 4 --num-kv-heads 2 --context-length LENGTH --rotary-base 100", "silu", norm=RmsNorm, base=100,
+                              f"{ONE} 4 --num-kv-heads 2 --context-length LENGTH --activation silu --epsilon 1e-5 --rotary-base 100",
+                              "silu", norm=RmsNorm, base=100,
                               turned=turned_interleaved, bias=False, d_model=16),
 }
 
@@ -236,7 +237,7 @@ def encoders(length, seed):
         for parameter in module.parameters():  # both layers are alike, and the biases zeros
             parameter.add_(torch.randn_like(parameter) * 0.1)
         x = torch.randn(length, 8)
-        table = {"activation": settings.get("activation", "relu"), "norm_first": settings.get("norm_first", False),
+        table = {"activation": settings.get("activation", "relu"), "norm_first": settings.get("norm_first", False), "causal": False,
                  "epsilon": settings.get("layer_norm_eps", 1e-5), kind: "encoder." if settings else ""}
         toml = "[model]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in table.items())
         state = {table[kind] + key: tensor for key, tensor in module.state_dict().items()}

@@ -50,4 +50,5 @@ def read_parts(path, defaults):
         tables = tomllib.loads(pathlib.Path(path).read_text(encoding="utf-8"))
         if not tables:
             raise Refusal("it describes no part")
+    with refusing(shown(path)):
         return {name: described(shown(name), table, defaults) for name, table in tables.items()}

@@ -4,7 +4,7 @@ from . import blocks
 from .blocks import Style
 from .parts import Part, initializer
 from .refusal import Refusal, listed, shown
-from .settings import Settings, check_context
+from .settings import Settings, check_context, require
 from .taken import Taken, located, numbered
 
 NAMES = blocks.Names("self_attn.", "norm1", "norm2", "linear1", "linear2")
@@ -20,8 +20,8 @@ def placed(tensors, first, prefix, what):
 
 def made(tensors, start, prefixes, settings, ignore, has_final_norm=False):
     """What the names behind `start` are: the blocks, the tree of a final norm or None, a summary, and what else a Part has."""
-    style = Style(settings.value("num_heads"), settings.value("context_length"), settings.value("activation", "relu"),
-                  settings.value("epsilon", 1e-5), settings.value("causal", False), norm_first=settings.value("norm_first", False))
+    style = Style(settings.value("num_heads"), settings.value("context_length"), settings.value("activation"),
+                  settings.value("epsilon", 1e-5), settings.value("causal"), norm_first=settings.value("norm_first"))
     taken = Taken(tensors)
     d_model = (*tensors[prefixes[0] + FIRST].shape, 0, 0)[1]
     done = blocks.blocks_at(taken, NAMES, prefixes, d_model, style)
@@ -35,16 +35,14 @@ def made(tensors, start, prefixes, settings, ignore, has_final_norm=False):
 
 
 def settings_of(num_heads, context_length, causal, norm_first, activation, epsilon):
-    unsaid = [option for option, value in (("--num-heads N", num_heads), ("--context-length N", context_length)) if value is None]
-    if unsaid:
-        raise Refusal(f"no file of weights tells the number of heads, nor the most tokens: say {', '.join(unsaid)}")
+    require(num_heads=num_heads, context_length=context_length, causal=causal, norm_first=norm_first, activation=activation)
     return Settings({"num_heads": num_heads, "context_length": context_length, "causal": causal, "norm_first": norm_first,
                      "activation": activation, "epsilon": epsilon})
 
 
 def transformer_block(prefix="", *, num_heads=None, context_length=None, causal=None, norm_first=None, activation=None, epsilon=None,
                       ignore=()):
-    """A TransformerBlock from a torch.nn.TransformerEncoderLayer, whose defaults are those here: not causal, norms last, relu, 1e-5."""
+    """A TransformerBlock from a torch.nn.TransformerEncoderLayer. Only epsilon need not be said: 1e-5, as there."""
     settings = settings_of(num_heads, context_length, causal, norm_first, activation, epsilon)
 
     def part(tensors):

@@ -6,11 +6,11 @@ from . import blocks, leftovers
 from .blocks import Style
 from .parts import Part, initializer, source
 from .refusal import Refusal, listed, shown
-from .settings import Settings, check_context
+from .settings import Settings, Unsaid, check_context
 from .taken import Taken, located, numbered, place_of
 
 MOST_TOKENS = 2**16  # that tinyattn's Token counts
-DEFAULT_EPSILON = 1e-5  # PyTorch's and Llama's own
+DEFAULT_EPSILON = 1e-5  # of a LayerNorm, in PyTorch and in all of these models
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Layout:
     token_embedding: str
     final_norm: str
     head: str  # behind the prefix, or behind any beginning of it
-    activation: str
+    activation: str  # unless a config.json says another
     position_embedding: str = ""
     normalization: str = "rms"
     rotary: str = "none"
@@ -72,14 +72,26 @@ def context_length_of(settings, rows):
     own, most = settings.value("context_length"), rows or settings.value("trained_length")
     if own and most and own > most:
         raise Refusal(f"context_length says {own}, and the model knows {most} positions")
-    if not own and not most:
-        raise Refusal("no tensor of this layout tells the most tokens: say --context-length N, or --config config.json")
     return own or most
 
 
+def untold(settings, layout):
+    """What must be said. A config.json that leaves out the activation or the base means those of its layout."""
+    yield "num_heads"
+    if not layout.position_embedding and not settings.said["trained_length"]:
+        yield "context_length"
+    if not settings.config:
+        yield "activation"
+    if layout.normalization == "rms":
+        yield "epsilon"
+    if layout.rotary != "none" and not settings.config:
+        yield "rotary_base"
+
+
 def style_of(settings, layout, rows):
-    if not settings.said["num_heads"]:
-        raise Refusal("no file of weights tells the number of heads: say --num-heads N, or --config config.json")
+    unsaid = [name for name in untold(settings, layout) if not settings.said[name]]
+    if unsaid:
+        raise Unsaid(unsaid, config=not settings.config)
     if layout.position_embedding and (settings.said["rotary"] or settings.said["rotary_base"]):
         raise Refusal(f"the positions of {layout.title} are learned, not rotary")
     context_length = context_length_of(settings, rows)

@@ -9,9 +9,7 @@ from . import layouts, leftovers
 from .layouts import INPUTS, Place
 from .refusal import Refusal, shown
 from .safetensors import extents
-from .settings import LARGEST_COUNT, check_context
-
-UNTOLD = ("--num-heads N", "--context-length N", "--causal or --no-causal")
+from .settings import LARGEST_COUNT, check_context, require
 
 
 def rows_of(tree):
@@ -148,11 +146,9 @@ def fill_biases(inputs):
     return [f"{' and '.join(without)} without a bias: filled with zeros, since others have one"]
 
 
-def attention(prefix="", *, num_heads, context_length, causal, mapping=None, ignore=()):
+def attention(prefix="", *, num_heads=None, context_length=None, causal=None, mapping=None, ignore=()):
     """A MultiHeadAttention. `mapping` names tensors of a layout that is not known, `ignore` those that may be left out."""
-    unsaid = [option for option, value in zip(UNTOLD, (num_heads, context_length, causal)) if value is None]
-    if unsaid:
-        raise Refusal(f"no file of weights tells the number of heads, the most tokens, nor the mask: say {', '.join(unsaid)}")
+    require(num_heads=num_heads, context_length=context_length, causal=causal)
     for name, value in (("num_heads", num_heads), ("context_length", context_length)):
         if type(value) is not int or not 0 < value <= LARGEST_COUNT:
             raise Refusal(f"{name} must be a number from 1 to {LARGEST_COUNT}")

@@ -9,6 +9,9 @@ MOST_NAMES = 12
 class Refusal(Exception):
     """str() of it is the sentence."""
 
+    def within(self, what):
+        return Refusal(f"{what}: {self}")
+
 
 def shown(text):
     """A name out of a file, which may hold anything, as it may stand in a message, a comment or a terminal."""
@@ -29,5 +32,5 @@ def refusing(what, *others):
     try:
         yield
     except (Refusal, *others) as problem:
-        said = problem if isinstance(problem, Refusal) else getattr(problem, "strerror", None) or shown(problem)
-        raise Refusal(f"{what}: {said}") from None
+        refusal = problem if isinstance(problem, Refusal) else Refusal(getattr(problem, "strerror", None) or shown(problem))
+        raise refusal.within(what) from None

@@ -104,6 +104,50 @@ MODELS = ("model_type", "architectures")  # the keys that name a model
 ARCHITECTURE = re.compile(r"(GPT2|Llama|LLaMA|Mistral|Qwen2)(?:Model|LMHeadModel|ForCausalLM)")
 
 
+UNTOLD = {  # by any tensor: what it is, and what is said for it
+    "num_heads": ("the number of heads", "N"), "context_length": ("the most tokens", "N"),
+    "causal": ("whether later tokens are hidden", ""), "norm_first": ("whether norms come first", ""),
+    "activation": ("the activation", '"NAME"'), "epsilon": ("the epsilon of the norms", "E"),
+    "rotary_base": ("the base of the rotary positions", "B"), "config": ("any of it", '"config.json"'),
+}
+
+
+def as_key(name):
+    """As TOML has it."""
+    return f"{name} = {UNTOLD[name][1] or 'true or false'}"
+
+
+def as_option(name):
+    option = name.replace("_", "-")
+    return f"--{option} {UNTOLD[name][1]}".replace('"', "") if UNTOLD[name][1] else f"--{option} or --no-{option}"
+
+
+class Unsaid(Refusal):
+    """What no tensor tells, and nobody said: str() asks for keys of a TOML, `sentence(as_option)` for options."""
+
+    def __init__(self, names, config=False, where=""):  # config: whether a config.json may tell it
+        super().__init__(names)
+        self.names, self.config, self.where = names, config, where
+
+    def within(self, what):
+        return Unsaid(self.names, self.config, f"{what}: {self.where}")
+
+    def sentence(self, spelled):
+        told_by = [*self.names, "config"] if self.config else self.names
+        *words, last = map(spelled, told_by)
+        said = ", ".join([*words, f"or {last}" if self.config else last])
+        return f"{self.where}no tensor tells {', '.join(UNTOLD[name][0] for name in self.names)}: say {said}"
+
+    def __str__(self):
+        return self.sentence(as_key)
+
+
+def require(**settings):
+    unsaid = [name for name, value in settings.items() if value is None]
+    if unsaid:
+        raise Unsaid(unsaid)
+
+
 @dataclasses.dataclass(frozen=True)
 class Said:
     value: object
@@ -152,8 +196,8 @@ def refuse_other_models(config):
         if key in HARMLESS and value not in HARMLESS[key]:
             raise Refusal(f"config.json has {key} = {shown(value)}: tinyattn's models do not do this")
         if key not in understood and key not in HARMLESS and key not in WITHOUT_EFFECT and not key.startswith("_"):
-            raise Refusal(f"config.json has {shown(key)} = {shown(value)}, which the exporter does not know: if it changes nothing that the "
-                          "model computes, take it out of the file")
+            raise Refusal(f"config.json has {shown(key)} = {shown(value)}, which the exporter does not know: if it changes nothing that "
+                          "the model computes, take it out of the file")
 
 
 def read(name, value, where):
@@ -177,8 +221,8 @@ def check_context(context_length, kv_width, layers=1):
     """A layer, or the cache of a model, holds the keys and values of all tokens in one object."""
     size = 2 * 4 * context_length * kv_width * layers
     if size > LARGEST_OBJECT:
-        raise Refusal(f"context_length {context_length} is too long: the keys and values of so many tokens take {size} bytes, and no target "
-                      f"holds an object of more than {LARGEST_OBJECT}")
+        raise Refusal(f"context_length {context_length} is too long: the keys and values of so many tokens take {size} bytes, and no "
+                      f"target holds an object of more than {LARGEST_OBJECT}")
 
 
 class Settings:
