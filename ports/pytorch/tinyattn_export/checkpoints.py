@@ -13,6 +13,7 @@ from . import safetensors, whole_files
 from .refusal import Refusal, refusing, shown
 
 OF_TORCH = {".pt", ".pth", ".bin", ".ckpt"}
+NO_FLOATS = "Unsupported operand 71"  # PyTorch 1.13 has no opcode G of pickle, a float
 DTYPES = {
     "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16", "torch.float64": "F64", "torch.bool": "BOOL",
     "torch.uint8": "U8", "torch.int8": "I8", "torch.int16": "I16", "torch.int32": "I32", "torch.int64": "I64",
@@ -66,6 +67,10 @@ def torch_load(path):
             warnings.simplefilter("ignore")
             content = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as problem:  # torch.load promises no kind of exception; its own words advise to run what the file says
+        if NO_FLOATS in str(problem):
+            raise Refusal("it holds floats next to its tensors, as nanoGPT's ckpt.pt does, which PyTorch 1.13 cannot read with "
+                          "weights_only=True: take PyTorch 2, or, if you trust the file, run in Python: checkpoint = "
+                          f"torch.load('{shown(path)}', map_location='cpu'); torch.save(checkpoint['model'], 'weights.pt')") from None
         if isinstance(problem, pickle.UnpicklingError) or "weights_only" in str(problem):
             raise Refusal("it is damaged, or holds more than tensors, as torch.save(model) and torch.jit.save do: where the model is, "
                           "write torch.save(model.state_dict(), FILE)") from None
