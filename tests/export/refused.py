@@ -28,6 +28,7 @@ NESTED = {name.replace("model.", "model.language_model."): tensor for name, tens
 GPT2 = {f"{name}.{kind}": ["F32", shape[len(shape) - 1:] if kind == "bias" else shape] for name, shape in {
     "h.0.ln_1": [8], "h.0.ln_2": [8], "ln_f": [8], "h.0.attn.c_attn": [8, 24], "h.0.attn.c_proj": [8, 8], "h.0.mlp.c_fc": [8, 16],
     "h.0.mlp.c_proj": [16, 8]}.items() for kind in ("weight", "bias")} | {"wte.weight": ["F32", [11, 8]], "wpe.weight": ["F32", [5, 8]]}
+NANOGPT = {name: [dtype, shape[::-1] if name.startswith("h.") else shape] for name, (dtype, shape) in GPT2.items()}
 ENCODER = {f"layers.0.{name}": ["F32", shape] for name, shape in {
     "self_attn.in_proj_weight": [24, 8], "self_attn.out_proj.weight": [8, 8], "linear1.weight": [16, 8], "linear2.weight": [8, 16],
     "norm1.weight": [8], "norm2.weight": [8]}.items()}
@@ -43,6 +44,11 @@ def changed(table, changes):
 
 def of_tensors(tensors):
     return safetensors({name: (dtype, shape, *map(bytes.fromhex, end)) for name, (dtype, shape, *end) in tensors.items()})
+
+
+def of_torch(tensors, **others):
+    """What a training run saves, for exporter.torch_load."""
+    return pickle.dumps({"model": {name: TorchTensor(*shape) for name, (_, shape) in tensors.items()}, **others})
 
 
 REQUESTS = {  # by table of refused.toml: the file, the arguments and the description that a value of it stands for
@@ -64,6 +70,9 @@ REQUESTS = {  # by table of refused.toml: the file, the arguments and the descri
                                     "arguments": (*ONE, "--context-length", "5", "--config", "FOLDER/config.json"),
                                     "config": config if isinstance(config, str) else json.dumps({"rms_norm_eps": 1e-6, **config})},
     "gpt2": lambda changes: {"content": of_tensors(changed(GPT2, changes)), "arguments": (*ONE, *OF_GPT2)},
+    "nanogpt_args": lambda given: {"content": of_torch(NANOGPT, model_args=given["model_args"]), "suffix": ".pt",
+                                   "arguments": ("--language-model", *given["arguments"].split())},
+    "accepted_nanogpt_args": lambda given: {**REQUESTS["nanogpt_args"](given), "accepts": True},
     "gpt2_untold": lambda words: {"content": of_tensors(GPT2), "arguments": ("--language-model", *words.split())},
     "gpt2_arguments": lambda words: {"content": of_tensors(GPT2), "arguments": ("--language-model", *OF_GPT2, *words.split())},
     "encoder": lambda text: {"content": of_tensors(ENCODER), "arguments": ("--parts", "FOLDER/model.toml", *OF_ENCODER),

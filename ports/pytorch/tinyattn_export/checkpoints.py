@@ -3,6 +3,7 @@
 import ctypes
 import dataclasses
 import hashlib
+import json
 import mmap
 import os
 import pathlib
@@ -51,9 +52,22 @@ def of_torch(name, tensor):
     return safetensors.Tensor(str(name), DTYPES[str(tensor.dtype)], tuple(tensor.shape), memoryview(data))
 
 
+class Tensors(dict):
+    """By name."""
+
+    model_args = {}  # settings of the model, which nanoGPT and llama2.c put next to its weights
+
+
 def tensors_of(state_dict):
     """The tensors by name; what is no tensor is left out."""
-    return {str(name): of_torch(name, tensor) for name, tensor in state_dict.items() if is_tensor(tensor)}
+    return Tensors((str(name), of_torch(name, tensor)) for name, tensor in state_dict.items() if is_tensor(tensor))
+
+
+def model_args_of(checkpoint):
+    """As JSON would have them."""
+    with refusing("its model_args", TypeError, ValueError, RecursionError):
+        plain = json.loads(json.dumps(checkpoint.get("model_args"), default=str))
+    return plain if isinstance(plain, dict) else {}
 
 
 def torch_load(path):
@@ -75,12 +89,15 @@ def torch_load(path):
             raise Refusal("it is damaged, or holds more than tensors, as torch.save(model) and torch.jit.save do: where the model is, "
                           "write torch.save(model.state_dict(), FILE)") from None
         raise Refusal(f"torch.load(weights_only=True) refuses it: {first_line(problem)}") from None
+    model_args = model_args_of(content) if isinstance(content, dict) else {}
     for name in ("state_dict", "model_state_dict", "model"):
         if isinstance(content, dict) and isinstance(content.get(name), dict):
             content = content[name]
     if not isinstance(content, dict) or not any(map(is_tensor, content.values())):
         raise Refusal("it holds no state_dict: save model.state_dict()")
-    return tensors_of(content)
+    tensors = tensors_of(content)
+    tensors.model_args = model_args
+    return tensors
 
 
 def read(path):

@@ -6,7 +6,7 @@ from . import blocks, leftovers
 from .blocks import Style
 from .parts import Part, initializer, source
 from .refusal import Refusal, listed, shown
-from .settings import Settings, Unsaid, check_context
+from .settings import Settings, Unsaid, check_context, of_json
 from .taken import Taken, located, numbered, place_of
 
 MOST_TOKENS = 2**16  # that tinyattn's Token counts
@@ -25,7 +25,7 @@ class Layout:
     token_embedding: str
     final_norm: str
     head: str  # behind the prefix, or behind any beginning of it
-    activation: str  # unless a config.json says another
+    activation: str  # if a config.json says none
     position_embedding: str = ""
     normalization: str = "rms"
     rotary: str = "none"
@@ -56,13 +56,13 @@ def found(tensors, prefix):
 
 
 def of_shape(layout, tensors, start):
-    """nanoGPT has GPT-2's names, weights stored out x in, and PyTorch's own GELU."""
+    """nanoGPT has GPT-2's names, weights stored out x in, and either GELU: its settings do not say which."""
     shape = tensors[start + layout.first].shape
     if layout.family != "GPT-2":
         return layout
     if len(shape) != 2 or 0 in shape or max(shape) != 3 * min(shape):
         raise tensors[start + layout.first].wrong_shape("queries, keys and values are three times as many as features")
-    return layout if shape[1] == 3 * shape[0] else dataclasses.replace(layout, title="nanoGPT", activation="gelu")
+    return layout if shape[1] == 3 * shape[0] else dataclasses.replace(layout, title="nanoGPT", activation="")
 
 
 def context_length_of(settings, rows):
@@ -80,18 +80,18 @@ def untold(settings, layout):
     yield "num_heads"
     if not layout.position_embedding and not settings.said["trained_length"]:
         yield "context_length"
-    if not settings.config:
+    if not settings.has_config or not layout.activation:
         yield "activation"
     if layout.normalization == "rms":
         yield "epsilon"
-    if layout.rotary != "none" and not settings.config:
+    if layout.rotary != "none" and not settings.has_config:
         yield "rotary_base"
 
 
 def style_of(settings, layout, rows):
     unsaid = [name for name in untold(settings, layout) if not settings.said[name]]
     if unsaid:
-        raise Unsaid(unsaid, config=not settings.config)
+        raise Unsaid(unsaid, config=not settings.has_config)
     if layout.position_embedding and (settings.said["rotary"] or settings.said["rotary_base"]):
         raise Refusal(f"the positions of {layout.title} are learned, not rotary")
     context_length = context_length_of(settings, rows)
@@ -166,10 +166,13 @@ def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_leng
                    epsilon=None, config=None, ignore=()):
     """A LanguageModel. What `config` says, the path of a config.json or what it holds, need not be said again; num_kv_heads may always be
     left out; learned positions tell the context_length."""
-    settings = Settings({"num_heads": num_heads, "num_kv_heads": num_kv_heads, "context_length": context_length, "rotary": rotary,
-                         "rotary_base": rotary_base, "activation": activation, "epsilon": epsilon}, config)
+    given = {"num_heads": num_heads, "num_kv_heads": num_kv_heads, "context_length": context_length, "rotary": rotary,
+             "rotary_base": rotary_base, "activation": activation, "epsilon": epsilon}
+    configs = {} if config is None else {"config.json": config if isinstance(config, dict) else of_json(config)}
+    Settings(given, configs)  # whatever the file of weights says
 
     def part(tensors):
+        settings = Settings(given, {**configs, "model_args": getattr(tensors, "model_args", {})})
         layout, start = found(tensors, prefix)
         settings.check_family(layout.family)
         taken = Taken(tensors)

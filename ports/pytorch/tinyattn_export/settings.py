@@ -163,14 +163,14 @@ def of_json(path):
         return config
 
 
-def flattened(config):
+def flattened(config, where):
     """Newer files of Hugging Face have a table of rotary positions, whose type must be the plain one: its keys get its name in front."""
     flat = {key: value for key, value in config.items() if value is not None}
     for key in ROTARY_TABLES:
         table = flat.pop(key, {})
         kinds = [table.get("rope_type"), table.get("type")] if isinstance(table, dict) else [table]
         if any(kind not in (None, "default") for kind in kinds):
-            raise Refusal(f"config.json has {key} = {shown(table)}: tinyattn's rotary positions are not scaled")
+            raise Refusal(f"{where} has {key} = {shown(table)}: tinyattn's rotary positions are not scaled")
         flat.update({f"{key}.{inner}": value for inner, value in table.items() if value is not None})
     if flat.get("vocab_size") == -1:  # Meta's params.json leaves it to the tokenizer
         del flat["vocab_size"]
@@ -187,16 +187,16 @@ def families(config):
             yield key, name, FAMILIES.get(architecture[1].lower() if architecture else str(name))
 
 
-def refuse_other_models(config):
+def refuse_other_models(config, where):
     for key, name, family in families(config):
         if family is None:
-            raise Refusal(f"config.json has {key} = {shown(name)}: tinyattn's models compute as {', '.join(FAMILIES)} do")
+            raise Refusal(f"{where} has {key} = {shown(name)}: tinyattn's models compute as {', '.join(FAMILIES)} do")
     understood = {*MODELS, *(key for _, *keys in SETTINGS.values() for key in keys)}
     for key, value in config.items():
         if key in HARMLESS and value not in HARMLESS[key]:
-            raise Refusal(f"config.json has {key} = {shown(value)}: tinyattn's models do not do this")
+            raise Refusal(f"{where} has {key} = {shown(value)}: tinyattn's models do not do this")
         if key not in understood and key not in HARMLESS and key not in WITHOUT_EFFECT and not key.startswith("_"):
-            raise Refusal(f"config.json has {shown(key)} = {shown(value)}, which the exporter does not know: if it changes nothing that "
+            raise Refusal(f"{where} has {shown(key)} = {shown(value)}, which the exporter does not know: if it changes nothing that "
                           "the model computes, take it out of the file")
 
 
@@ -226,15 +226,18 @@ def check_context(context_length, kv_width, layers=1):
 
 
 class Settings:
-    """By name what was said, or None. `config` is a config.json's path, or what it holds."""
+    """By name what was said, or None. `configs` are tables such as a config.json's, by where they stand."""
 
-    def __init__(self, given, config=None):
-        self.config = flattened(config if isinstance(config, dict) else of_json(config)) if config is not None else {}
-        refuse_other_models(self.config)
+    def __init__(self, given, configs=None):
+        self.configs = {where: flattened(config, where) for where, config in (configs or {}).items()}
+        self.has_config = any(self.configs.values())
+        for where, config in self.configs.items():
+            refuse_other_models(config, where)
         self.said = {}
         for name, (_, *keys) in SETTINGS.items():
             own = [read(name, given[name], name)] if given.get(name) is not None else []
-            self.said[name] = agreeing(own + [read(name, self.config[key], f"config.json's {key}") for key in keys if key in self.config])
+            self.said[name] = agreeing(own + [read(name, config[key], f"{where}'s {key}") for where, config in self.configs.items()
+                                              for key in keys if key in config])
 
     def value(self, name, default=None):
         said = self.said[name]
@@ -248,13 +251,14 @@ class Settings:
 
     def check_window(self, context_length):
         """A window as long as the context hides nothing."""
-        window = self.config.get("sliding_window")
-        if window is not None and self.config.get("use_sliding_window") is not False and not (
-                type(window) is int and window >= context_length):
-            raise Refusal(f"config.json has sliding_window = {shown(window)}: tinyattn's attention has no window, which hides nothing "
-                          f"only of a context that is no longer; --context-length {shown(window)} is one")
+        for where, config in self.configs.items():
+            window = config.get("sliding_window")
+            if window is not None and config.get("use_sliding_window") is not False and not (
+                    type(window) is int and window >= context_length):
+                raise Refusal(f"{where} has sliding_window = {shown(window)}: tinyattn's attention has no window, which hides nothing "
+                              f"only of a context that is no longer; --context-length {shown(window)} is one")
 
     def check_family(self, family):
-        for key, name, said in families(self.config):
+        for where, (key, name, said) in ((where, kind) for where, config in self.configs.items() for kind in families(config)):
             if said != family:
-                raise Refusal(f"config.json has {key} = {shown(name)}, and the tensors have the names of {family}")
+                raise Refusal(f"{where} has {key} = {shown(name)}, and the tensors have the names of {family}")
