@@ -36,6 +36,7 @@ TABLES = ({"attention": "", "num_heads": 2, "context_length": 4, "causal": False
 CONFIG = {"n_head": 2, "n_positions": 12, "rope_theta": 500.0, "rope_scaling": {"rope_type": "default"}, "activation_function": "relu",
           "rms_norm_eps": 1e-3, "vocab_size": 11, "tie_word_embeddings": True, "sliding_window": 12, "model_type": "gpt2"}
 NO_STATE_DICTS = (None, [TorchTensor(2)], 3, RuntimeError("a\nb"), RuntimeError(), pickle.UnpicklingError("weights_only"), EOFError("\x1b"))
+ARGS = (None, 1, [], {}, {"n_head": 2}, {"n_head": [2]}, {3: "a"}, {(1, 2): 3}, {"n_head": TorchTensor(2)}, CONFIG)
 
 
 def changed(tree):
@@ -78,7 +79,7 @@ def pickled(generator, tensors):
     """What torch.load gives: tensors and what is none, in tables within tables, or an exception."""
     content = {name: TorchTensor(*shape) for name, (_, shape) in tensors.items()}
     for wrapper in generator.sample(("model", "state_dict", "other", 3, None), generator.randrange(3)):
-        content = {wrapper: content, "step": generator.choice((1, "a", [1], {"b": 2}, None))}
+        content = {wrapper: content, "step": generator.choice((1, "a", [1], {"b": 2}, None)), "model_args": generator.choice(ARGS)}
     return pickle.dumps(generator.choice((content,) * 20 + NO_STATE_DICTS))
 
 
