@@ -28,6 +28,12 @@ def checkout(folder):
     return tree
 
 
+def llama2c(folder):
+    if not pathlib.Path(folder, "run.c").is_file():
+        raise argparse.ArgumentTypeError(f"{folder} is no clone of github.com/karpathy/llama2.c: it lacks run.c")
+    return pathlib.Path(folder).resolve()
+
+
 def arguments():
     cores = counting.MACHINES
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
@@ -41,6 +47,7 @@ def arguments():
     parser.add_argument("--compiler", nargs="+", default=["g++"], help="host: a column for each, such as g++ clang++")
     parser.add_argument("--port", nargs="+", default=[""], help="host: a column for each, such as avx512 avx2; else that of -march=native")
     parser.add_argument("--peers", action="store_true", help="host: Eigen, OpenBLAS and oneDNN beside us; installs them")
+    parser.add_argument("--llama2c", type=llama2c, metavar="FOLDER", help="host: a clone of karpathy/llama2.c; its tokens beside ours")
     parser.add_argument("--core", nargs="+", choices=cores, default=[], metavar="CORE", help=f"boards: some of {', '.join(cores)}")
     parser.add_argument("--level", nargs="+", choices=["2", "s", "3"], default=["2", "s"], help="boards: some of -O2 and -Os, or -O3")
     return parser.parse_args()

@@ -17,9 +17,14 @@ import tables  # noqa: E402
 
 # The instructions that a port may be built for; any other port takes those of this machine.
 PORT_FLAGS = ladder.ports(platform.machine(), ladder.VECTORS)
-PEERS = {"Eigen": ("eigen.cpp",), "OpenBLAS": ("openblas.cpp", "-lopenblas"), "oneDNN": ("onednn.cpp", "-ldnnl")}
+# What they compute of the rows, their file, and their library.
+PEERS = {"Eigen": (("matmul", "softmax", "attention"), "eigen.cpp"),
+         "OpenBLAS": (("matmul", "attention"), "openblas.cpp", "-lopenblas"),
+         "oneDNN": (("matmul", "attention"), "onednn.cpp", "-ldnnl")}
 # Peers get the flags that their own users are told to take, and one thread. OpenBLAS does not know every processor with AVX-512 by itself.
 PEER_FLAGS = ("-O3", "-march=native", "-DNDEBUG", "-isystem", "/usr/include/eigen3")
+# run.c is C, with the flags that its author names. They are the linker's, too: there, -Ofast makes subnormal numbers zero.
+LLAMA2C_FLAGS = ("-Ofast", "-march=native")
 CPUINFO = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
 PROCESSOR = (re.findall(r"model name\s*: (.*)", CPUINFO) or [platform.machine()])[0]
 ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
@@ -27,7 +32,7 @@ ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
 
 
 def program(build, name, names, compiler, source, *flags, libraries=(), tree=ROOT):
-    """Rows of a library, as a compiler builds them."""
+    """Rows of a library, as a compiler builds them. Libraries are what the linker gets: objects and flags, too."""
     machine, flags = building.host(compiler), (*building.language(tree), *flags)
     main = build.compile(machine, rows.PROGRAMS / "timed.cpp", *flags, "-ffp-contract=fast")
     objects = [build.compile(machine, rows.PROGRAMS / source, *flags, *rows.flags(row)) for row in names]
@@ -45,7 +50,9 @@ def cell(row, _, samples):
     ns = statistics.median(ns for ns, _ in samples)
     if row.startswith("softmax"):
         return f"{ns / rows.work(row):.3g} ns/element"
-    return f"{statistics.median(200 * rows.work(row) / ns / roof for ns, roof in samples):.3g} % ({ns:.4g} ns)"
+    if row.startswith("token"):  # of one, on average
+        ns /= rows.extents(row)[0]
+    return f"{statistics.median(200 * rows.work(row) / its_ns / roof for its_ns, roof in samples):.3g} % ({ns:.4g} ns)"
 
 
 def tasks(build, title, whose, names, *how, **more):
@@ -54,18 +61,31 @@ def tasks(build, title, whose, names, *how, **more):
     return {(row, title, whose): functools.partial(sample, path, row) for row in names}
 
 
+def peers(build, names, options):
+    """For tables.take_turns: each peer's rows."""
+    turns = {}
+    for title, (computes, source, *libraries) in PEERS.items() if options.peers else ():
+        its_rows = [row for row in names if row.startswith(computes)]
+        if its_rows:
+            turns |= tasks(build, title, "ours", its_rows, options.compiler[0], f"peers/{source}", *PEER_FLAGS, libraries=libraries)
+    tokens = [row for row in names if row.startswith("token")]
+    if options.llama2c and tokens:
+        run_c = build.compile(building.host(), rows.PROGRAMS / "peers" / "llama2c.c", *LLAMA2C_FLAGS, f"-I{options.llama2c}")
+        turns |= tasks(build, "llama2.c", "ours", tokens, "g++", "peers/llama2c.cpp", *PEER_FLAGS, libraries=[run_c, *LLAMA2C_FLAGS])
+    return turns
+
+
 def bench(options):
     names, build = rows.chosen(rows.HOST, options), building.Build(rows.FOLDER / "host")
     turns = {}
     for (whose, tree), compiler, port in itertools.product(options.trees.items(), options.compiler, options.port):
         flags = ["-O2", *PORT_FLAGS.get(port, ["-march=native"]), *[f"-DTINYATTN_PORT={port}"] * bool(port), *options.flags.split()]
         turns |= tasks(build, f"tinyattn {compiler} {port}".strip(), whose, names, compiler, "tinyattn.cpp", *flags, tree=tree)
-    for title, (source, *libraries) in PEERS.items() if options.peers else ():
-        its_rows = [row for row in names if title == "Eigen" or not row.startswith("softmax")]
-        turns |= tasks(build, title, "ours", its_rows, options.compiler[0], f"peers/{source}", *PEER_FLAGS, libraries=libraries)
+    turns |= peers(build, names, options)
     build.demand()
     samples = tables.take_turns(turns, options.rounds or 30)
     tables.print_ours(samples, cell)
     roofs = {column: f"{statistics.median(roof for _, roof in its):.0f} GFLOP/s ({column})" for (_, column, _), its in samples.items()}
-    print(f"\n% of the roof, which is {', '.join(roofs.values())}.\n{PROCESSOR}, {tables.compilers(options.compiler)}.")
+    compilers = tables.compilers([*options.compiler, *(["gcc"] if options.llama2c else [])])
+    print(f"\n% of the roof, which is {', '.join(roofs.values())}.\n{PROCESSOR}, {compilers}.")
     tables.print_beside({key: [ns for ns, _ in its] for key, its in samples.items()}, " ns")
