@@ -23,7 +23,8 @@ PLAYED = {
     "clang++": "false",
     "sudo": 'echo "sudo $*" >>"$CALLS"; case $1 in -n) exit 1 ;; -*) ;; *) "$@" ;; esac',
     "apt-get": 'echo "apt-get $*" >>"$CALLS"; echo "0 upgraded, 12 newly installed, 0 to remove.\n'
-               'Need to get 34.5 MB of archives.\nAfter this operation, 123 MB of additional disk space will be used."',
+               'Need to get 34.5 MB of archives.\nAfter this operation, 123 MB of additional disk space will be used.\n'
+               'pmstatus:clang:40.5:Unpacking clang (amd64)"; sleep 1',
 }
 
 
@@ -77,9 +78,13 @@ tap.report([
     ("and for examples", more_for_more, "examples/run --dry-run digits host", "examples/run --dry-run digits", "tests/run --dry-run"),
     ("sudo cannot ask without a terminal", plays, {}, "ports/toolchain clang", 1, "from a terminal", "(?!.*apt-get).*"),
     ("sudo asks in a terminal, and the size is said", plays, {"terminal": ""}, "ports/toolchain clang", 0,
-     "12 packages, 34.5 MB to download, 123 MB on disk", ".*sudo -v\n.*sudo env .* install .*libclang-rt-dev\n.*"),
+     r"12 packages, 34.5 MB to download, 123 MB on disk(.|\n)*0 of 2 done, 0:0.\] installing: 40 %, Unpacking clang",
+     ".*sudo -v\n.*sudo env .* install .*libclang-rt-dev\n.*"),
     ("root needs no sudo", plays, {"id": "echo 0"}, "ports/toolchain clang", 0, "",
      "(?!.*sudo).* install .*libclang-rt-dev\n.*"),
+    ("how far a build is, and why it failed", plays,
+     {"terminal": "", **dict.fromkeys(("meson", "ninja"), "echo '[3/7] CXX'; sleep 1; exit 1")}, "examples/run c host", 1,
+     r"0 of 1 done, .* host: configuring 3 of 7(.|\n)*\[3/7\] CXX", ""),
     ("a build of another user", plays, {"find": "echo build/gcc"}, "ports/toolchain clang", 1, "build/gcc belongs to", ""),
     ("an example under sudo is built as the user", plays, {"id": "echo 0"}, "examples/run c host", 0, "",
      "(?!.*sudo.*sudo).*sudo -u #1000 -- examples/run c host\n"),

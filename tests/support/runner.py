@@ -14,10 +14,12 @@ import time
 import xml.etree.ElementTree
 
 import building
-import progress
 import targets
 import tools
 from building import ROOT
+
+sys.path.append(str(ROOT / "ports"))
+import progress  # noqa: E402
 
 BUILD = ROOT / "build"
 TIMES = BUILD / "times.json"
@@ -25,7 +27,6 @@ DETAIL_LINES = 30
 MOST_DETAILS = 6  # of one run: a mistake in a header shows in every program
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
 OF_TESTS = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
-STEP = re.compile(r"^ *\[?(\d+)/(\d+)\b")  # of ninja, and of Meson's tests
 FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
 FIRST_COMMENTS = re.compile(r"(?:#.*\n)*")
 LANES = 2  # builds that go on at once: the end of each, and Meson, leave a core idle
@@ -88,8 +89,7 @@ class Session:
         self.progress.say(name, doing)
         for line in process.stdout:
             said.append(line)
-            if step := STEP.match(line):
-                self.progress.say(name, f"{doing} {step[1]} of {step[2]}")
+            self.progress.count(name, doing, line)
         return process.wait(), "".join(said)
 
     def configure(self, folder, name, outcome):

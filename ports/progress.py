@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""How far a run is: on a terminal a line that moves, elsewhere a line each half minute."""
+"""How far a run is: on a terminal a line that moves, elsewhere a line each half minute.
+
+    ... | ports/progress.py NAME[=SECONDS]...     what follows each other, and, where that is known, about how long it takes
+
+A line "NAME: building" says what goes on; steps such as "[3/7]", of ninja, are counted behind it. Any other line is passed over.
+"""
+import re
 import shutil
+import signal
 import sys
 import threading
 import time
 
 EACH = 30  # seconds
+STEP = re.compile(r"^ *\[?(\d+)/(\d+)\b")  # of ninja, and of Meson's tests
 
 
 def clock(seconds):
@@ -16,7 +24,7 @@ class Progress:
     """Of runs that are expected to take some seconds each, {name: seconds}. Several go on at once: all of it takes a share of the sum."""
 
     def __init__(self, expected, share):
-        self.expected = expected
+        self.expected = expected  # nobody knows how long, if one of the seconds is None
         self.share = share
         self.began = time.monotonic()
         self.running = {}  # {name: (when it began, what it does)}
@@ -29,10 +37,17 @@ class Progress:
     def start(self, name):
         with self.lock:
             self.running[name] = time.monotonic(), "starting"
+            if self.moves:
+                self.show()
 
     def say(self, name, what):
         with self.lock:
             self.running[name] = self.running[name][0], what
+
+    def count(self, name, doing, line):
+        """Which step it is, if the line tells."""
+        if step := STEP.match(line):
+            self.say(name, f"{doing} {step[1]} of {step[2]}")
 
     def finish(self, name):
         """Of a run: what it took."""
@@ -50,7 +65,8 @@ class Progress:
     def line(self):
         doing = "; ".join(f"{name}: {what}" for name, (_, what) in self.running.items())
         elapsed = time.monotonic() - self.began
-        return f"[{len(self.took)} of {len(self.expected)} done, {clock(elapsed)} of about {clock(self.total())}] {doing}"
+        about = "" if None in self.expected.values() else f" of about {clock(self.total())}"
+        return f"[{len(self.took)} of {len(self.expected)} done, {clock(elapsed)}{about}] {doing}"
 
     def show(self):
         with self.lock:
@@ -72,3 +88,28 @@ class Progress:
     def end(self):
         self.ended.set()
         print("\r\033[K" if self.moves else "", end="", flush=True)
+
+
+def main(words):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with what it shows
+    sys.stdin.reconfigure(errors="replace")
+    expected = {name: float(seconds) if seconds else None for name, _, seconds in (word.partition("=") for word in words)}
+    progress = Progress(expected, 1)
+    name = doing = None
+    for line in sys.stdin:
+        said, _, what = line.rstrip().partition(": ")
+        if said not in expected:
+            if name:
+                progress.count(name, doing, line)
+            continue
+        if said != name:
+            if name:
+                progress.finish(name)
+            progress.start(said)
+        name, doing = said, what
+        progress.say(name, doing)
+    progress.end()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
