@@ -15,20 +15,40 @@ bool refuse(const Parts&... parts) {
   return false;
 }
 
-support::Text quoted(char character) {
-  support::Text text;
-  if (character < ' ' || character > '~') return text.append("a character that is no ASCII"), text;
-  text.append('\'');
-  text.append(character);
-  text.append('\'');
-  return text;
+constexpr bool is_continuation(char byte) { return (byte & 0xc0) == 0x80; }
+
+// Bytes of the UTF-8 character that `text`, which is not empty, begins with; 0 if it begins with none.
+constexpr std::size_t character_size(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return 1;
+  const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return 0;
+  for (std::size_t i = 1; i < size; ++i)
+    if (!is_continuation(text[i])) return 0;
+  return size;
 }
+
+// The first character of `text`, for a sentence.
+constexpr support::Text quoted_first(std::string_view text) {
+  support::Text quoted;
+  const std::size_t size = character_size(text);
+  if (size == 0) return quoted.append("a byte that is no UTF-8"), quoted;
+  if (size == 1 && (text[0] < ' ' || text[0] > '~')) return quoted.append("a control character"), quoted;
+  quoted.append('\'');
+  for (const char byte : text.substr(0, size)) quoted.append(byte);
+  quoted.append('\'');
+  return quoted;
+}
+static_assert(quoted_first("|beauty") == "'|'" && quoted_first("\tbeauty") == "a control character");
+static_assert(quoted_first("\u00f6rld") == "'\u00f6'" && quoted_first("\U0001f600!") == "'\U0001f600'");
+static_assert(quoted_first("\xc3") == "a byte that is no UTF-8" && quoted_first("\xb6rld") == quoted_first("\xe2\x82!"));
 
 bool read_prompt(std::string_view word, Arguments& arguments) {
   if (word.empty()) return refuse("the prompt is empty");
+  for (std::size_t i = 0; i < word.size(); ++i)
+    if (token_of(word[i]) == vocabulary_size)
+      return refuse("the prompt has ", quoted_first(word.substr(i)), ", which the model has never read");
   if (word.size() > longest_prompt) return refuse("the prompt has ", word.size(), " characters, and may have ", longest_prompt);
-  for (const char character : word)
-    if (token_of(character) == vocabulary_size) return refuse("the prompt has ", quoted(character), ", which the model has never read");
   arguments.prompt = word;
   return true;
 }

@@ -73,13 +73,19 @@ Cost write(const Arguments& arguments, Memory& memory) {
 
 Text grouped(std::uint64_t number) { return integer(number, 1, true); }
 
-void print_model(std::uint32_t seed) {
+// What the model does not see of a prompt must not go unsaid.
+void print_prompt(std::size_t characters) {
+  if (characters <= Model::context_length) return;
+  print("prompt           ", characters, " characters, more than the context: the model sees the last ", read_again, "\n");
+}
+
+void print_model(const Arguments& arguments) {
   print("tinyattn: a model that has read Jane Austen's novels\n\n");
   print("model            ", width, " wide, ", num_layers, " layers, ", grouped(Model::parameter_count), " parameters in ",
         grouped(Model::parameter_count * sizeof(float)), " bytes\n");
-  print("context          ", Model::context_length, " characters; when it is full, the last ", Model::context_length / 2,
-        " are read again\n");
-  print("seed             ", grouped(seed), "\n\n");
+  print("context          ", Model::context_length, " characters; when it is full, the last ", read_again, " are read again\n");
+  print_prompt(arguments.prompt.size());
+  print("seed             ", grouped(arguments.seed), "\n\n");
 }
 
 void print_cost(const Cost& cost) {
@@ -101,7 +107,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   if (!read_arguments(argc, argv, arguments)) return 2;
   static Memory memory;
-  print_model(arguments.seed);
+  print_model(arguments);
   print_cost(write(arguments, memory));
   return 0;
 }

@@ -32,14 +32,16 @@ struct Memory {
 };
 static_assert(sizeof(Memory) <= 12 * 1024, "a micro:bit has 16 KB for it, for the text and for the stack");
 
+inline constexpr std::size_t read_again = Model::context_length / 2;
+
 // Logits of the character behind `text`, whose last `unread` tokens the cache has not seen. If they have no room in it, it starts
-// again with the last half of a context.
+// again with the last `read_again` of the text.
 constexpr tinyattn::Status read(std::span<const Token> text, std::size_t unread, Memory& memory) {
   auto& [cache, workspace, logits] = memory;
   const tinyattn::Status status = weights::model.forward(text.last(unread), cache, logits, workspace);
   if (status != tinyattn::Status::too_many_tokens) return status;
   cache.clear();
-  return weights::model.forward(text.last(Model::context_length / 2), cache, logits, workspace);
+  return weights::model.forward(text.last(read_again), cache, logits, workspace);
 }
 
 // The token of a character; vocabulary_size if there is none.

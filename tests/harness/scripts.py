@@ -74,6 +74,7 @@ tap.report([
     ("a board that there is not", says, "examples/run c m7", 2, "^no such .* there are: .*microbit"),
     ("a seed that is none", says, "examples/run writer --seed 1e6", 2, "^a seed is a whole number"),
     ("a prompt that the writer cannot read", says, "examples/run writer truth|beauty", 2, "^the prompt has '.', which"),
+    ("its whole character, in any locale", says, "examples/run writer wörld", 2, "^the prompt has 'ö', which"),
     ("less is installed for less", more_for_more, "examples/run --dry-run digits host", "tests/run --dry-run host", "tests/run --dry-run"),
     ("and for examples", more_for_more, "examples/run --dry-run digits host", "examples/run --dry-run digits", "tests/run --dry-run"),
     ("sudo cannot ask without a terminal", plays, {}, "ports/toolchain clang", 1, "from a terminal", "(?!.*apt-get).*"),
