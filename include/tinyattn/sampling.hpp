@@ -55,8 +55,9 @@ constexpr Token argmax(const Logits& logits) noexcept {
 // Draws a token, by one uniform of the generator, or by none without a temperature above 0. The
 // logits are divided by the temperature; those below the top_k-th largest fall; then softmax; then
 // the smallest set of most likely tokens stays whose probabilities reach top_p. Of equals the lower
-// tokens stay. A NaN counts as -infinity. logits is overwritten. Holtzman et al., "The Curious Case
-// of Neural Text Degeneration", 2020.
+// tokens stay. A NaN counts as -infinity. The uniform has 24 bits: tokens less likely than 2^-24
+// are drawn as often as they should be together, but not each. logits is overwritten. Holtzman et
+// al., "The Curious Case of Neural Text Degeneration", 2020.
 template <tensor_like Logits, random_generator Generator>
 constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& generator) noexcept {
   constexpr bool writable = detail::is_writable<Logits>;

@@ -21,16 +21,22 @@ auto sorted(const Vector<float, Count>& p) {
   return order;
 }
 
-// Keeps the smallest set whose sum, taken in rising order of the tokens, reaches top_p; what is not kept becomes 0.
+// In doubles, which lose no probability that a float next to 1 would.
+template <std::size_t Count>
+double sum_of(const Vector<float, Count>& p) {
+  double sum = 0;
+  for (const float element : p.elements) sum += static_cast<double>(element);
+  return sum;
+}
+
+// Keeps the smallest set whose sum reaches top_p; what is not kept becomes 0.
 template <std::size_t Count>
 Vector<float, Count> plain_nucleus(const Vector<float, Count>& p, float top_p) {
   const auto order = sorted(p);
   for (std::size_t size = 1; size <= Count; ++size) {
     Vector<float, Count> kept{};
     for (std::size_t i = 0; i < size; ++i) kept(order[i]) = p(order[i]);
-    float sum = 0.0f;
-    for (const float element : kept.elements) sum += element;
-    if (sum >= top_p && sum > 0.0f) return kept;
+    if (sum_of(kept) >= static_cast<double>(top_p) && sum_of(kept) > 0) return kept;
   }
   return p;
 }
@@ -42,16 +48,11 @@ Token plain_sample(Vector<float, Count> logits, const Sampling& sampling, float 
   for (std::size_t i = sampling.top_k; sampling.top_k != 0 && i < Count; ++i) logits(order[i]) = -infinity;
   Vector<float, Count> p = softmax(logits);
   if (sampling.top_p < 1.0f) p = plain_nucleus(p, sampling.top_p);
-  float total = 0.0f;
-  for (const float element : p.elements) total += element;
-  float sum = 0.0f;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < Count; ++i) {
-    sum += p(i);
-    if (sum > fraction * total) return static_cast<Token>(i);
-    if (p(i) > 0.0f) last = i;
-  }
-  return static_cast<Token>(last);
+  const double bound = static_cast<double>(fraction) * sum_of(p);
+  double sum = 0;
+  std::size_t i = 0;
+  while (i < Count && sum <= bound) sum += static_cast<double>(p(i++));
+  return static_cast<Token>(i - 1);
 }
 
 constexpr auto logits_of_five = vector<float>({1.0f, 3.0f, -2.0f, 3.0f, 0.5f});
@@ -110,11 +111,28 @@ constexpr Test tests[] = {
                   check.equal(drawn(vector<float>({1.0f, -nan, 2.0f}), two), Token{2});
                   check.equal(drawn(vector<float>({nan, -nan, 2.0f}), {}), Token{2});
                 }),
-    everywhere("if rounding leaves no token, the last one that can be drawn is",
+    everywhere("the running sum grows by what a float would not, and the last uniform draws what is not 0",
                [](Check& check) {
-                 const auto shares = hidden(vector<float>({0.25f, 0.75f, 0.0f}));
-                 check.equal(kernel::index_at<port::scalar>(shares.data(), 3, hidden(1.0f)), std::size_t{1});
+                 constexpr std::size_t unlikely = 256;
+                 auto shares = full<float, 1 + unlikely>(0x1p-26f);
+                 shares(0) = 1.0f - 0x1p-18f;  // so that their sum is 1
+                 for (const std::size_t steps : {1u, 2u, 17u, 64u, 65u, 1000u})
+                   check.equal(kernel::index_at(shares.data(), shares.size(), 1.0f - 0x1p-24f * hidden(static_cast<float>(steps))),
+                               steps <= 64 ? 1 + unlikely - 4 * steps : 0);
+                 const auto with_none = hidden(vector<float>({0.25f, 0.75f, 0.0f}));
+                 check.equal(kernel::index_at(with_none.data(), 3, hidden(1.0f - 0x1p-24f)), std::size_t{1});
                }),
+    at_run_time("unlikely tokens, at each uniform that draws one and by each top_p that keeps some, as doubles have it",
+                [](Check& check) {
+                  auto logits = full<float, 128>(-17.5f);  // 2.5e-8 each
+                  logits(0) = 0.0f;
+                  for (const float top_p : {1.0f, 1.0f - 20 * 0x1p-24f, 1.0f - 45 * 0x1p-24f})
+                    for (float u = 1.0f - 0x1p-24f; u > 1.0f - 60 * 0x1p-24f; u -= 0x1p-24f) {
+                      auto copy = logits;
+                      const std::size_t token = kernel::draw<port::scalar>(copy.data(), copy.size(), 1.0f, 0, top_p, u);
+                      check.equal(static_cast<Token>(token), plain_sample(logits, {.top_p = top_p}, u));
+                    }
+                }),
     at_run_time("argmax of infinities; a NaN is never the largest unless it is the first",
                 [](Check& check) {
                   check.equal(argmax(hidden(vector<float>({-infinity, -infinity, -1e30f}))), Token{2});

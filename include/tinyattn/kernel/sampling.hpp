@@ -29,82 +29,57 @@ constexpr std::size_t index_of_largest(const float* x, std::size_t count) noexce
   return largest;
 }
 
-// The largest rank at which suffices(rank) holds, or 0: it holds below every rank at which it
-// holds.
-constexpr std::uint32_t highest_rank(const auto& suffices) noexcept {
-  std::uint32_t rank = 0;
-  for (std::uint32_t bit = 0x80000000u; bit != 0; bit >>= 1)
-    if (suffices(rank | bit)) rank |= bit;
-  return rank;
+// A probability in units of 2^-63, rounded down. A running sum of floats would not grow by what is
+// small beside it; one of these is exact, and that of a distribution fits in 64 bits.
+constexpr std::uint64_t in_units(float p) noexcept {
+  const auto bits = __builtin_bit_cast(std::uint32_t, p);
+  const std::uint64_t mantissa = (bits << 8) | 0x80000000u;
+  const std::uint32_t halvings = 127 - (bits >> 23);
+  return halvings < 64 ? mantissa << 32 >> halvings : 0;
 }
 
-// How many have this rank or a higher one, and their running sum, in rising order.
-constexpr std::size_t number_from(const float* x, std::size_t count, std::uint32_t rank) noexcept {
-  std::size_t number = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (rank_of(x[i]) >= rank) ++number;
-  return number;
-}
-template <class Single>
-constexpr float sum_from(const float* p, std::size_t count, std::uint32_t rank) noexcept {
-  float sum = 0.0f;
-  for (std::size_t i = 0; i < count; ++i)
-    if (rank_of(p[i]) >= rank) sum = Single::add(sum, p[i]);
-  return sum;
-}
-
-// Keeps the `top_k` largest, of equal ones the first; the others become -infinity.
-constexpr void keep_largest(float* x, std::size_t count, std::size_t top_k) noexcept {
-  const std::uint32_t threshold =
-      highest_rank([=](std::uint32_t rank) { return number_from(x, count, rank) >= top_k; });
-  std::size_t ties = top_k - number_from(x, count, threshold + 1);
+// Keeps the fewest of the largest whose amounts reach `wanted`, of equal ones the first; the others
+// become `fallen`. If the amounts of all do not reach it, all stay. Most passes meet few whose
+// amount counts: [[unlikely]] keeps compilers from computing that of each.
+template <class Amount>
+constexpr void keep_largest(float* x, std::size_t count, Amount wanted, const auto& amount_of,
+                            float fallen) noexcept {
+  // The highest rank from which on they reach it, bit by bit, and the amount of those above it.
+  std::uint32_t threshold = 0;
+  Amount kept = 0;
+  for (std::uint32_t bit = 0x80000000u; bit != 0; bit >>= 1) {
+    Amount more = kept;
+    for (std::size_t i = 0; i < count; ++i)
+      if (rank_of(x[i]) - (threshold | bit) < bit) [[unlikely]]
+        more += amount_of(x[i]);
+    if (more >= wanted)
+      threshold |= bit;
+    else
+      kept = more;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint32_t rank = rank_of(x[i]);
-    if (rank == threshold && ties != 0)
-      --ties;
+    if (rank == threshold && kept < wanted)
+      kept += amount_of(x[i]);
     else if (rank <= threshold)
-      x[i] = -infinity;
+      x[i] = fallen;
   }
 }
 
-// Keeps the fewest of the largest whose running sum, in rising order, reaches `top_p`, of equal
-// ones the first; the others become 0.
-template <class Single>
-constexpr void keep_most_likely(float* p, std::size_t count, float top_p) noexcept {
-  const std::uint32_t threshold = highest_rank([=](std::uint32_t rank) {
-    const float sum = sum_from<Single>(p, count, rank);
-    return sum > 0.0f && sum >= top_p;
-  });
-  float sum = sum_from<Single>(p, count, threshold + 1);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t rank = rank_of(p[i]);
-    if (rank == threshold && (sum < top_p || sum == 0.0f))
-      sum = Single::add(sum, p[i]);
-    else if (rank <= threshold)
-      p[i] = 0.0f;
-  }
-}
-
-// The first at which the running sum of p exceeds `fraction` of its total; if rounding leaves none,
-// the last that is not 0.
-template <class Single>
+// The first at which the running sum of p exceeds `fraction` of its total: 24 bits, below 1.
 constexpr std::size_t index_at(const float* p, std::size_t count, float fraction) noexcept {
-  float total = 0.0f;
-  for (std::size_t i = 0; i < count; ++i) total = Single::add(total, p[i]);
-  const float bound = Single::mul(total, fraction);
-  float sum = 0.0f;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    sum = Single::add(sum, p[i]);
-    if (sum > bound) return i;
-    if (p[i] > 0.0f) last = i;
-  }
-  return last;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < count; ++i) total += in_units(p[i]);
+  const std::uint64_t bound = (total >> 24) * (in_units(fraction) >> 39);
+  std::uint64_t sum = in_units(p[0]);
+  std::size_t i = 0;
+  while (sum <= bound && i + 1 < count) sum += in_units(p[++i]);
+  return i;
 }
 
-// The token at `fraction`, from 0 to 1, of what is left of the logits p, which are overwritten. The
-// temperature is above 0; if it makes the largest logit infinite, that one is taken. A NaN counts
-// as -infinity.
+// The token at `fraction`, from 0 to below 1, of what is left of the logits p, which are
+// overwritten. The temperature is above 0; if it makes the largest logit infinite, that one is
+// taken. A NaN counts as -infinity.
 template <class Port>
 constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::size_t top_k,
                            float top_p, float fraction) noexcept {
@@ -114,10 +89,12 @@ constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::
   const std::size_t largest = index_of_largest(p, count);
   for (std::size_t i = 0; i < count; ++i) p[i] = quotient<Single>(p[i], temperature);
   if (!(p[largest] < infinity && p[largest] > -infinity)) return largest;
-  if (top_k != 0 && top_k < count) keep_largest(p, count, top_k);
+  if (top_k != 0 && top_k < count)
+    keep_largest(
+        p, count, top_k, [](float) { return std::size_t{1}; }, -infinity);
   softmax<Port, false>(1, {p, count}, {p, count}, see_all(count), 0, 1.0f);
-  if (top_p < 1.0f) keep_most_likely<Single>(p, count, top_p);
-  return index_at<Single>(p, count, fraction);
+  if (top_p < 1.0f) keep_largest(p, count, top_p > 0x1p-63f ? in_units(top_p) : 1, in_units, 0.0f);
+  return index_at(p, count, fraction);
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
