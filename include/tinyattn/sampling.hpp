@@ -15,8 +15,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// How a token is drawn. A temperature of 0, below it or NaN takes the most likely one; top_k = 0
-// and top_p = 1 leave all tokens in, and so does a top_p that is NaN; one of 0 or below leaves one.
+// How a token is drawn. A temperature of 0, below it or NaN takes the most likely one; an infinite
+// one makes all equally likely that top_k leaves in. top_k = 0 and top_p = 1 leave all tokens in,
+// and so does a top_p that is NaN; one of 0 or below leaves one.
 struct Sampling {
   float temperature = 1.0f;  // divides the logits: below 1 likely tokens become likelier
   std::size_t top_k = 0;     // how many of the most likely tokens stay in
@@ -41,8 +42,8 @@ consteval bool check_one_row() noexcept {
 
 }  // namespace kernel
 
-// The token of the largest logit, the lowest one on a tie. A NaN is never the largest, unless it is
-// the first.
+// The token of the largest logit, the lowest one on a tie. A NaN counts as -infinity: token 0 if
+// there is nothing else.
 template <tensor_like Logits>
 constexpr Token argmax(const Logits& logits) noexcept {
   if constexpr (kernel::check_one_row<Logits>())
@@ -55,9 +56,10 @@ constexpr Token argmax(const Logits& logits) noexcept {
 // Draws a token, by one uniform of the generator, or by none without a temperature above 0. The
 // logits are divided by the temperature; those below the top_k-th largest fall; then softmax; then
 // the smallest set of most likely tokens stays whose probabilities reach top_p. Of equals the lower
-// tokens stay. A NaN counts as -infinity. The uniform has 24 bits: tokens less likely than 2^-24
-// are drawn as often as they should be together, but not each. logits is overwritten. Holtzman et
-// al., "The Curious Case of Neural Text Degeneration", 2020.
+// tokens stay. -infinity is never drawn, and a NaN counts as that: token 0 if nothing else is left.
+// If the largest is infinity, or the temperature makes it infinite, it is taken. The uniform has 24
+// bits: tokens less likely than 2^-24 are drawn as often as they should be together, but not each.
+// logits is overwritten. Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020.
 template <tensor_like Logits, random_generator Generator>
 constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& generator) noexcept {
   constexpr bool writable = detail::is_writable<Logits>;

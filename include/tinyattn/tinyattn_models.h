@@ -38,12 +38,13 @@ typedef struct tinyattn_norm {
 TINYATTN_API tinyattn_status tinyattn_normalize(const tinyattn_norm* norm, size_t rows, size_t dim,
                                                 const float* x, float* out);
 
-/* *token = that of the largest of logits [count], the lowest on a tie; count <= 65536. */
+/* *token = that of the largest of logits [count], the lowest on a tie; count <= 65536. A NaN counts
+ * as -infinity: 0 if there is nothing else. */
 TINYATTN_API tinyattn_status tinyattn_argmax(size_t count, const float* logits, uint16_t* token);
 
-/* How a token is drawn: temperature 0 takes the most likely one; top_k = 0 and top_p = 1 leave all
- * in, a top_p of 0 or below leaves one. A temperature below 0, and a NaN, are a
- * TINYATTN_BAD_ARGUMENT. */
+/* How a token is drawn: temperature 0 takes the most likely one, an infinite one makes all equally
+ * likely that top_k leaves in; top_k = 0 and top_p = 1 leave all in, a top_p of 0 or below leaves
+ * one. A temperature below 0, and a NaN, are a TINYATTN_BAD_ARGUMENT. */
 typedef struct tinyattn_sampling {
   float temperature; /* >= 0 */
   size_t top_k;      /* how many of the most likely tokens stay in */
@@ -56,7 +57,7 @@ typedef struct tinyattn_philox {
 } tinyattn_philox;
 
 /* *token = one drawn from logits [count], which are overwritten: tinyattn::sample; count <= 65536.
- */
+ * -infinity is never drawn, and a NaN counts as that: 0 if there is nothing else. */
 TINYATTN_API tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count,
                                              float* logits, tinyattn_philox* generator,
                                              uint16_t* token);

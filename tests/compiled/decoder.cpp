@@ -194,12 +194,15 @@ void draws_the_same(Check& check) {
   for (std::size_t turn = 0; turn < 200; ++turn) {
     Vector<float, 37> logits{};
     for (float& logit : logits.elements) logit = uniform(numbers, -6.0f, 6.0f);
+    for (std::size_t i = turn % 5; i < 37; i += 5) logits(i) = i % 2 == 0 ? std::numeric_limits<float>::quiet_NaN() : -kernel::infinity;
+    const Vector<float, 37> given = logits;
     Vector<float, 37> expected = logits;
-    const Sampling how = {0.25f * static_cast<float>(turn % 5), turn % 7, turn % 3 == 0 ? 1.0f : 0.8f};
+    const float temperature = turn % 6 == 5 ? kernel::infinity : 0.25f * static_cast<float>(turn % 5);
+    const Sampling how = {temperature, turn % 7, turn % 3 == 0 ? 1.0f : 0.8f};
     const tinyattn_sampling in_c = {how.temperature, how.top_k, how.top_p};
     uint16_t token = 0;
     check.that(tinyattn_sample(&in_c, 37, logits.data(), &generator, &token) == TINYATTN_OK);
-    check.that(token == sample(expected, how, expected_generator));
+    check.that(token == sample(expected, how, expected_generator) && given(token) > -kernel::infinity);
     check.same_bits(logits, expected);
   }
 }
@@ -273,6 +276,7 @@ void parts_refuse(Check& check) {
   check.that(token == 9 && generator.stream == 7);
   check.same_bits(out, untouched);
   many[65535] = 1.0f;
+  many[0] = nan;
   check.that(tinyattn_argmax(65536, many, &token) == TINYATTN_OK && token == 65535);
 }
 

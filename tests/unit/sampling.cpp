@@ -86,6 +86,16 @@ void check_as_sorted(Check& check, float spread, bool has_ties) {
   check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
 }
 
+constexpr auto banned = -infinity;
+
+// One draw.
+template <std::size_t Count>
+constexpr Token drawn(Vector<float, Count> logits, const Sampling& sampling) {
+  Philox4x32 generator(1);
+  logits = hidden(logits);
+  return sample(logits, sampling, generator);
+}
+
 constexpr Test tests[] = {
     everywhere("argmax: the lowest token on a tie; zeros of both signs are one",
                [](Check& check) {
@@ -97,10 +107,6 @@ constexpr Test tests[] = {
                }),
     at_run_time("a largest logit that the temperature makes infinite is taken; a NaN is never drawn",
                 [](Check& check) {
-                  const auto drawn = [](auto logits, const Sampling& how) {
-                    Philox4x32 generator(1);
-                    return sample(logits, how, generator);
-                  };
                   check.equal(drawn(vector<float>({1.0f, 2.0f, 30.0f, 4.0f}), {.temperature = 1e-38f}), Token{2});
                   check.equal(drawn(vector<float>({3e38f, -3e38f, 3.1e38f}), {.temperature = 0.5f}), Token{2});
                   check.equal(drawn(vector<float>({-3e38f, -1.0f, -3.1e38f}), {.temperature = 1e-38f}), Token{1});
@@ -133,13 +139,40 @@ constexpr Test tests[] = {
                       check.equal(static_cast<Token>(token), plain_sample(logits, {.top_p = top_p}, u));
                     }
                 }),
-    at_run_time("argmax of infinities; a NaN is never the largest unless it is the first",
-                [](Check& check) {
-                  check.equal(argmax(hidden(vector<float>({-infinity, -infinity, -1e30f}))), Token{2});
-                  check.equal(argmax(hidden(full<float, 3>(-infinity))), Token{0});
-                  check.equal(argmax(hidden(vector<float>({1.0f, infinity, infinity}))), Token{1});
-                  check.equal(argmax(hidden(vector<float>({1.0f, quiet_nan, 2.0f}))), Token{2});
-                }),
+    everywhere("argmax of infinities; a NaN counts as -infinity, the first token is taken if there is nothing else",
+               [](Check& check) {
+                 check.equal(argmax(hidden(vector<float>({banned, banned, -1e30f}))), Token{2});
+                 check.equal(argmax(hidden(full<float, 3>(banned))), Token{0});
+                 check.equal(argmax(hidden(vector<float>({1.0f, infinity, infinity}))), Token{1});
+                 check.equal(argmax(hidden(vector<float>({1.0f, quiet_nan, 2.0f}))), Token{2});
+                 check.equal(argmax(hidden(vector<float>({quiet_nan, 1.0f, 2.0f}))), Token{2});
+                 check.equal(argmax(hidden(vector<float>({-quiet_nan, banned, -1e30f}))), Token{2});
+                 check.equal(argmax(hidden(vector<float>({quiet_nan, banned, quiet_nan}))), Token{0});
+                 for (const float temperature : {0.0f, -0.0f, -1.0f, banned, quiet_nan})
+                   check.equal(drawn(vector<float>({quiet_nan, 1.0f, 2.0f}), {.temperature = hidden(temperature)}), Token{2});
+               }),
+    everywhere("an infinite temperature: what top_k leaves of the largest is equally likely, -infinity and NaN are not drawn",
+               [](Check& check) {
+                 const auto logits = vector<float>({banned, 1.0f, quiet_nan, 3e38f, -1.0f, banned, 3.0f});
+                 const float fractions[] = {0.0f, 0.3f, 0.6f, 1.0f - 0x1p-24f};
+                 const auto draws = [&](std::size_t top_k, float top_p, const std::array<std::size_t, 4>& expected) {
+                   for (std::size_t i = 0; i < 4; ++i) {
+                     auto copy = hidden(logits);
+                     check.equal(kernel::draw<port::scalar>(copy.data(), copy.size(), infinity, top_k, top_p, fractions[i]), expected[i]);
+                   }
+                 };
+                 draws(0, 1.0f, {1, 3, 4, 6});
+                 draws(0, 0.5f, {1, 1, 3, 3});
+                 draws(1, 1.0f, {3, 3, 3, 3});
+                 draws(2, 1.0f, {3, 3, 6, 6});
+                 draws(6, 1.0f, {1, 3, 4, 6});
+                 for (const std::size_t top_k : {0u, 1u, 2u}) {
+                   const Sampling hot = {.temperature = hidden(infinity), .top_k = top_k};
+                   check.equal(drawn(vector<float>({banned, banned, 1.0f}), hot), Token{2});
+                   check.equal(drawn(vector<float>({quiet_nan, banned, quiet_nan}), hot), Token{0});
+                   check.equal(drawn(vector<float>({1.0f, banned, infinity, infinity}), hot), Token{2});
+                 }
+               }),
     everywhere("a temperature of 0 is argmax, and draws nothing",
                [](Check& check) {
                  Mt19937 generator(hidden(3u)), same(3);

@@ -21,12 +21,26 @@ constexpr std::uint32_t rank_of(float x) noexcept {
   return (bits & sign) != 0 ? sign - (bits & ~sign) : sign + bits;
 }
 
-// The first of the largest.
+// The first of the largest, in which a NaN counts as -infinity.
 constexpr std::size_t index_of_largest(const float* x, std::size_t count) noexcept {
-  std::size_t largest = 0;
-  for (std::size_t i = 1; i < count; ++i)
-    if (x[largest] < x[i]) largest = i;
-  return largest;
+  std::size_t index = 0;
+  float largest = -infinity;
+  for (std::size_t i = 0; i < count; ++i)
+    if (largest < x[i]) {
+      largest = x[i];
+      index = i;
+    }
+  return index;
+}
+
+// Divides what is finite; a NaN becomes -infinity.
+template <class Single>
+constexpr void divide_finite(float* x, std::size_t count, float divisor) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    if (!(x[i] > -infinity))
+      x[i] = -infinity;
+    else if (x[i] < infinity)
+      x[i] = quotient<Single>(x[i], divisor);
 }
 
 // A probability in units of 2^-63, rounded down. A running sum of floats would not grow by what is
@@ -79,19 +93,19 @@ constexpr std::size_t index_at(const float* p, std::size_t count, float fraction
 
 // The token at `fraction`, from 0 to below 1, of what is left of the logits p, which are
 // overwritten. The temperature is above 0; if it makes the largest logit infinite, that one is
-// taken. A NaN counts as -infinity.
+// taken. An infinite one makes all equal, so it divides after `top_k` has chosen. A NaN counts as
+// -infinity.
 template <class Port>
 constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::size_t top_k,
                            float top_p, float fraction) noexcept {
   using Single = typename Port::one_lane;
-  for (std::size_t i = 0; i < count; ++i)
-    if (p[i] != p[i]) p[i] = -infinity;
   const std::size_t largest = index_of_largest(p, count);
-  for (std::size_t i = 0; i < count; ++i) p[i] = quotient<Single>(p[i], temperature);
+  divide_finite<Single>(p, count, temperature < infinity ? temperature : 1.0f);
   if (!(p[largest] < infinity && p[largest] > -infinity)) return largest;
   if (top_k != 0 && top_k < count)
     keep_largest(
         p, count, top_k, [](float) { return std::size_t{1}; }, -infinity);
+  if (!(temperature < infinity)) divide_finite<Single>(p, count, infinity);
   softmax<Port, false>(1, {p, count}, {p, count}, see_all(count), 0, 1.0f);
   if (top_p < 1.0f) keep_largest(p, count, top_p > 0x1p-63f ? in_units(top_p) : 1, in_units, 0.0f);
   return index_at(p, count, fraction);
