@@ -4,6 +4,7 @@
 // are direct calls.
 #include "tinyattn/tinyattn.h"
 
+#include "arguments.hpp"
 #include "operations.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
@@ -24,17 +25,9 @@ inline const Operations& operations() noexcept { return chosen_operations(); }
 constexpr const Operations& operations() noexcept { return tinyattn::library::native_operations; }
 #endif
 
-bool are_there(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
-
-// Arrays of a matrix make sense: none of its sizes is 0, and its bytes can be addressed.
-bool is_matrix(std::size_t rows, std::size_t cols) noexcept {
-  constexpr std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float);
-  return rows != 0 && cols != 0 && rows <= most / cols;
-}
-
 // Sums and multiples of the sizes in scratch must not wrap either.
 bool has_scratch(std::size_t width, std::size_t tokens, std::size_t source_tokens) noexcept {
-  constexpr std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float) / 4;
+  constexpr std::size_t most = most_floats / 4;
   if (source_tokens > most || tokens > most || width > most) return false;
   constexpr std::size_t query_rows = TINYATTN_QUERY_ROWS(most);
   const std::size_t rows = TINYATTN_PADDED(source_tokens) + TINYATTN_BLOCK_ROWS(most);

@@ -2,6 +2,7 @@
 //
 // The functions of tinyattn_models.h: arguments are checked, then a port computes. Apart from
 // library.cpp, so that firmware without models need not compile it.
+#include "arguments.hpp"
 #include "models_operations.hpp"
 #include "operations.hpp"
 #include "tinyattn/kernel/embedding.hpp"
@@ -21,21 +22,15 @@ using namespace tinyattn::compiled;
 namespace {
 
 #ifdef TINYATTN_PORTS
-inline const ModelOperations& operations() noexcept { return *chosen_operations().models; }
+inline const ModelOperations& model_operations() noexcept { return *chosen_operations().models; }
 #else
-constexpr const ModelOperations& operations() noexcept {
+constexpr const ModelOperations& model_operations() noexcept {
   return tinyattn::library::native_model_operations;
 }
 #endif
 
-bool are_there(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
-
 // Far below what any memory holds, so that no size of a decoder's arrays wraps.
-constexpr std::size_t most = (static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float)) / 8;
-
-bool is_matrix(std::size_t rows, std::size_t cols) noexcept {
-  return rows != 0 && cols != 0 && rows <= most / cols;
-}
+constexpr std::size_t most = most_floats / 8;
 
 // C may have put any number into an enumeration: which one, without a look at it as such.
 template <class Enumeration>
@@ -58,8 +53,9 @@ bool makes_sense(const tinyattn_block& block) noexcept {
 bool have_sense(const tinyattn_decoder& d) noexcept {
   if (d.num_heads == 0 || d.num_kv_heads == 0 || d.num_heads % d.num_kv_heads != 0) return false;
   if (d.d_model == 0 || d.d_model % d.num_heads != 0 || d.vocabulary > 65536) return false;
-  if (!is_matrix(d.vocabulary, d.d_model) || !is_matrix(d.d_model, d.d_hidden)) return false;
-  if (!is_matrix(d.context_length, d.d_model) || d.num_layers == 0) return false;
+  if (!is_matrix(d.vocabulary, d.d_model, most) || !is_matrix(d.d_model, d.d_hidden, most))
+    return false;
+  if (!is_matrix(d.context_length, d.d_model, most) || d.num_layers == 0) return false;
   return d.num_layers <= most / (d.context_length * d.d_model + TINYATTN_LANES) &&
          d.context_length < most / 2 && d.d_hidden < most / 8;
 }
@@ -86,7 +82,7 @@ tinyattn_status tinyattn_activate(tinyattn_activation activation, size_t count, 
                                   float* out) {
   if (!is_known(activation, TINYATTN_SILU) || !is_matrix(1, count) || !are_there(x, out))
     return TINYATTN_BAD_ARGUMENT;
-  operations().activate(activation, count, x, out);
+  model_operations().activate(activation, count, x, out);
   return TINYATTN_OK;
 }
 
@@ -94,7 +90,7 @@ tinyattn_status tinyattn_normalize(const tinyattn_norm* norm, size_t rows, size_
                                    const float* x, float* out) {
   if (norm == nullptr || !makes_sense(*norm) || !is_matrix(rows, dim) || !are_there(x, out))
     return TINYATTN_BAD_ARGUMENT;
-  operations().normalize(*norm, rows, dim, x, out);
+  model_operations().normalize(*norm, rows, dim, x, out);
   return TINYATTN_OK;
 }
 
@@ -112,7 +108,8 @@ tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count,
     return TINYATTN_BAD_ARGUMENT;
   if (sampling->temperature == 0.0f) return tinyattn_argmax(count, logits, token);
   tinyattn::Philox4x32 philox(generator->seed, generator->stream++);
-  *token = operations().sample(*sampling, count, logits, tinyattn::uniform(philox, 0.0f, 1.0f));
+  *token =
+      model_operations().sample(*sampling, count, logits, tinyattn::uniform(philox, 0.0f, 1.0f));
   return TINYATTN_OK;
 }
 
@@ -136,6 +133,6 @@ tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t
   if (!are_there(tokens) || !are_there(cache, logits, scratch)) return TINYATTN_BAD_ARGUMENT;
   if (!tinyattn::kernel::are_known(tokens, num_tokens, decoder->vocabulary))
     return TINYATTN_UNKNOWN_TOKEN;
-  operations().decode(*decoder, {past, tokens, num_tokens, cache, logits, scratch});
+  model_operations().decode(*decoder, {past, tokens, num_tokens, cache, logits, scratch});
   return TINYATTN_OK;
 }

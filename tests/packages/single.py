@@ -37,15 +37,16 @@ def compiles(folder, compiler, *flags):
         program = program.replace(f"<{name}>", '"tinyattn-single.hpp"')
     source = folder / "main.cpp"
     source.write_text(program, encoding="utf-8")
-    building.call([compiler, *flags, "-std=c++20", *building.WARNINGS, "-O1", include, "-c", source, "-o", folder / "main.o"])
+    building.call([compiler, *flags, "-std=c++20", *building.WARNINGS, "-O1", "-DTINYATTN_COMPILED", include, "-c", source, "-o", folder / "main.o"])
     return ""
 
 
 @packages.in_a_folder
 def pasted(folder):
-    """Into a program, as people do in a compiler explorer."""
+    """Into a program, as people do in a compiler explorer; it has a `compiled` of its own."""
     source = folder / "pasted.cpp"
-    source.write_text(header(folder).read_text(encoding="utf-8").replace("#pragma once", "") + "static_assert(tinyattn::exp(0.0f) == 1);\n",
+    source.write_text(header(folder).read_text(encoding="utf-8").replace("#pragma once", "") + "static_assert(tinyattn::exp(0.0f) == 1);\n"
+                      "int compiled;\nusing namespace tinyattn;\nint* const mine = &compiled;\n",
                       encoding="utf-8")
     building.call([sys.argv[1], "-std=c++20", *building.WARNINGS, "-fsyntax-only", source])
     return ""

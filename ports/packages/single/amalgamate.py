@@ -12,7 +12,8 @@ import tree
 sys.path.insert(0, str(tree.ROOT / "ports" / "simd"))
 import ladder  # noqa: E402
 
-FIRST = ("tinyattn/tinyattn.hpp", "tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")
+ALWAYS = "tinyattn/tinyattn.hpp"
+IF_ASKED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")  # the compiled library's: a program may have a `compiled` of its own
 CHOOSER = "tinyattn/port/native.hpp"
 OF_ONE_LANE = "tinyattn/port/one_lane.hpp"
 OF_COMPILERS = "tinyattn/port/compiler.hpp"  # refuses a compiler before it meets a header that it does not have
@@ -103,8 +104,12 @@ class Single:
 
 def single():
     made = Single()
-    for name in (OF_COMPILERS, OF_ONE_LANE, *FIRST):
+    for name in (OF_COMPILERS, OF_ONE_LANE, ALWAYS):
         made.write(name)
+    made.parts.append("// Define TINYATTN_COMPILED before the include if the program links libtinyattn.\n#ifdef TINYATTN_COMPILED\n")
+    for name in IF_ASKED:
+        made.write(name)
+    made.parts.append("#endif\n")
     left_out = made.files.keys() - made.written
     if left_out:
         sys.exit(f"no header includes {', '.join(sorted(left_out))}")

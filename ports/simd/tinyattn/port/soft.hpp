@@ -11,8 +11,9 @@
 #include <cstddef>
 
 // Without flags that name it, a compiler takes an FPU that is there for none.
-#if !defined(TINYATTN_NO_FPU) && !defined(__ARM_FP) && \
-    (defined(__ARM_ARCH_7EM__) || defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__))
+#if !defined(TINYATTN_NO_FPU) && !defined(__ARM_FP) &&             \
+    (defined(__ARM_ARCH_7EM__) || defined(__ARM_ARCH_8M_MAIN__) || \
+     defined(__ARM_ARCH_8_1M_MAIN__))
 #pragma message( \
     "tinyattn: most cores of this kind have an FPU; with -mfpu=... -mfloat-abi=hard (or softfp) it is used, 30 times as fast. -DTINYATTN_NO_FPU says that there is none")
 #endif
