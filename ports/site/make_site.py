@@ -17,6 +17,7 @@ import finish
 import headers
 import notions
 import pages
+import search
 from pages import tree
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -79,7 +80,7 @@ def settings(folder, inputs):
         "STRIP_FROM_INC_PATH": ROOT / "include",
         "LAYOUT_FILE": HERE / "layout.xml",
         "HTML_EXTRA_STYLESHEET": [AWESOME / "doxygen-awesome.css", HERE / "site.css"],
-        "HTML_EXTRA_FILES": [AWESOME / script for script in finish.SCRIPTS],
+        "HTML_EXTRA_FILES": [AWESOME / script for script in finish.SCRIPTS] + [search.LUNR, HERE / "search.js"],
         "GENERATE_TAGFILE": folder / "site-tags.xml",
         "WARN_LOGFILE": folder / "site-warnings.txt",
     }
@@ -98,6 +99,8 @@ def add_browser(site):
 def make(folder, browser):
     if not AWESOME.is_dir():
         sys.exit(f"there is no {AWESOME}: Debian's package doxygen-awesome-css has it; `ports/toolchain site` installs it")
+    if not search.LUNR.is_file():
+        sys.exit(f"there is no {search.LUNR}: Debian's package libjs-lunr has it; `ports/toolchain site` installs it")
     work, site = folder / "site-pages", folder / "site"
     for old in (work, site, folder / "site-xml"):
         shutil.rmtree(old, ignore_errors=True)
@@ -106,8 +109,10 @@ def make(folder, browser):
     written = pages.Pages(known, IN_BROWSER if browser else {}).write(work)
     main = work / "index.md"
     first, others = written[:len(pages.FIRST)], [file for file in written[len(pages.FIRST):] if file != main]
-    inputs = [main, *first, write_notions(work / "notions.dox"), errors.write(work / "errors.md", known), *others, *public_headers()]
+    reference = [write_notions(work / "notions.dox"), errors.write(work / "errors.md", known)]
+    inputs = [main, *first, *reference, *others, search.write_page(work / "search.md"), *public_headers()]
     subprocess.run(["doxygen", "-"], input=settings(folder, inputs), text=True, check=True, cwd=ROOT)
+    search.write_text(site)
     finish.finish(site, folder / "site-tags.xml")
     if browser:
         add_browser(site)

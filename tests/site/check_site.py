@@ -10,6 +10,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAKER = ROOT / "ports" / "site" / "make_site.py"
+HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = ROOT / "tests" / "footprint" / "figures.txt"
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 import checks  # noqa: E402
@@ -69,8 +70,25 @@ def stale():
     return found
 
 
+def not_found(site):
+    """Words that do not have their page among the first three results."""
+    if not shutil.which("node"):
+        return tap.Skip("there is no Node.js")
+    lines = HERE.joinpath("words.txt").read_text(encoding="utf-8").split("\n")
+    table = [re.split(" {2,}", line) for line in lines if line and not line.startswith("#")]
+    asked = subprocess.run(["node", HERE / "find.js", site, *(words for words, _ in table)], capture_output=True, text=True, check=False)
+    if asked.returncode != 0 or len(table) < 20:
+        return asked.stderr or "there are too few words"
+    return problem(f"{words}: {wanted} is not in {found[:3]}" for (words, wanted), found in zip(table, json.loads(asked.stdout), strict=True)
+            if not any(address == wanted or re.match(re.escape(wanted) + r"(#|__)", address) for address in found[:3]))
+
+
+def without_search(pages):
+    return [name for name, page in pages.items() if "MSearchField" not in page.anchors and not name.startswith("browser/")]
+
+
 def problem(lines):
-    return "\n".join(lines[:40])
+    return "\n".join(list(lines)[:40])
 
 
 if not shutil.which("doxygen"):
@@ -89,6 +107,8 @@ with tempfile.TemporaryDirectory() as folder:
         ("every link leads somewhere", lambda: problem(checks.dead_links(site, pages))),
         ("a way leads to every page", lambda: problem(checks.lost_pages(pages))),
         ("every sentence of the compiler is explained, and no other", unexplained),
+        ("the search finds each word where it stands", not_found, site),
+        ("each page can be searched from", lambda: problem(without_search(pages))),
         ("no page shows a backslash of Markdown", lambda: problem(escapes(site))),
         ("what calls cost is what the footprint's figures say", lambda: problem(stale())),
         ("planted faults are found", planted),

@@ -76,10 +76,10 @@ class Page(html.parser.HTMLParser):
 
 
 def read(site):
-    """{name: Page} of all pages, but those that the search shows in a frame."""
+    """{name: Page} of all pages."""
     site = pathlib.Path(site)
     files = {file.relative_to(site).as_posix(): file for file in sorted(site.rglob("*.html"))}
-    return {name: Page(file) for name, file in files.items() if not name.startswith("search/")}
+    return {name: Page(file) for name, file in files.items()}
 
 
 def target_of(page, link):

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+//
+// Finds sections of pages by their words: the index is lunr's, made of search_text.js when the search page opens.
+"use strict";
+
+const most = 30;      // results that are shown
+const around = 110;   // characters of an excerpt on either side of the first word that was found
+
+const wordsOf = (text) => text.toLowerCase().match(/\w+/g) ?? [];
+
+// What is read first: a page for users; then the reference, and of it types and notions; then tests, headers and sources.
+function weightOf(address) {
+  if (/^(page_(tests|CHANGELOG|ports_site)|source_)|_8hp*\.html/.test(address)) return 0.4;
+  return /^(index|errors|page_)/.test(address) ? 2 : /#/.test(address) ? 0.7 : 1;
+}
+
+const stemOf = (lunr, word) => lunr.stemmer(new lunr.Token(word, {})).toString();
+
+// A word as it is, so that `tokenizer` is not `token`, and its stem, so that `quantization` finds `quantized`.
+function wordAndStem(lunr) {
+  const both = (token) => {
+    const stem = lunr.stemmer(token.clone());
+    return stem.toString() === token.toString() ? token : [token, stem];
+  };
+  lunr.Pipeline.registerFunction(both, "word and stem");
+  return both;
+}
+
+// sections: [address, title, title of the page, text] each.
+function makeIndex(lunr, sections) {
+  return lunr(function () {
+    this.tokenizer = (text) => wordsOf(String(text)).map((word) => new lunr.Token(word, {}));
+    this.pipeline.reset();
+    this.pipeline.add(lunr.stopWordFilter, wordAndStem(lunr));
+    this.field("title", { boost: 4 });
+    this.field("page", { boost: 2 });
+    this.field("text");
+    sections.forEach(([address, title, page, text], i) => this.add({ id: i, title, page, text }, { boost: weightOf(address) }));
+  });
+}
+
+// What is asked without `the` and `of`.
+function wordsAsked(lunr, asked) {
+  return wordsOf(asked).filter((word) => lunr.stopWordFilter(new lunr.Token(word, {})));
+}
+
+// Sections with all the words, the last of which may go on, the best first; if there are none, those with some of them.
+function find(lunr, index, sections, asked) {
+  const words = wordsAsked(lunr, asked);
+  if (words.length === 0) return [];
+  const { TRAILING, NONE } = lunr.Query.wildcard;
+  const query = (presence) => index.query((terms) => words.forEach((word, i) => {
+    terms.term(word, { boost: 10, usePipeline: false });
+    terms.term(stemOf(lunr, word), { presence, wildcard: i === words.length - 1 ? TRAILING : NONE, usePipeline: false });
+  }));
+  const all = query(lunr.Query.presence.REQUIRED);
+  const found = all.length > 0 ? all : query(lunr.Query.presence.OPTIONAL);
+  return found.slice(0, most).map(({ ref }) => sections[ref]);
+}
+
+// --- The page ---
+
+// A word, or one that begins as its stem does.
+function patternOf(lunr, asked) {
+  const stems = wordsAsked(lunr, asked).map((word) => stemOf(lunr, word));
+  return stems.length > 0 ? new RegExp(`\\b(?:${stems.join("|")})\\w*`, "gi") : /$^/g;
+}
+
+function element(name, ...children) {
+  const made = document.createElement(name);
+  made.append(...children);
+  return made;
+}
+
+// What stands around the first of the words, which are marked.
+function excerpt(text, pattern) {
+  const at = Math.max(0, text.search(pattern));
+  const begin = at <= around ? 0 : text.indexOf(" ", at - around) + 1;
+  const end = text.lastIndexOf(" ", Math.max(at, begin) + around + 1);
+  const shown = at + around >= text.length ? text.slice(begin) : text.slice(begin, Math.max(end, at + 1));
+  const parts = [];
+  let last = 0;
+  for (const hit of shown.matchAll(pattern)) {
+    parts.push(shown.slice(last, hit.index), element("mark", hit[0]));
+    last = hit.index + hit[0].length;
+  }
+  return [begin > 0 ? "… " : "", ...parts, shown.slice(last)];
+}
+
+function show(lunr, index, sections, asked) {
+  const pattern = patternOf(lunr, asked);
+  const found = find(lunr, index, sections, asked);
+  const rows = found.map(([address, title, page, text]) => {
+    const link = element("a", ...excerpt(title, pattern));
+    link.href = address;
+    return element("li", link, element("small", title === page ? "" : page), element("p", ...excerpt(text, pattern)));
+  });
+  const none = asked.trim() === "" ? "Words of a page, a name, or a sentence of the compiler." : "Nothing has one of these words.";
+  document.getElementById("found").replaceChildren(...(rows.length > 0 ? [element("ol", ...rows)] : [element("p", none)]));
+}
+
+function start() {
+  const field = document.getElementById("MSearchField");
+  const index = makeIndex(lunr, searchText);
+  const showAsked = () => show(lunr, index, searchText, field.value);
+  field.value = new URLSearchParams(location.search).get("for") ?? "";
+  field.addEventListener("input", () => {
+    history.replaceState(null, "", `?for=${encodeURIComponent(field.value)}`);
+    showAsked();
+  });
+  field.form.addEventListener("submit", (event) => event.preventDefault());
+  field.focus();
+  showAsked();
+}
+
+if (typeof document === "undefined") module.exports = { find, makeIndex };
+else addEventListener("DOMContentLoaded", start);
