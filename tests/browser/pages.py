@@ -126,12 +126,15 @@ def writes_what_boards_write():
 
 
 def refuses_an_unknown_character():
-    with browser("writer.html") as driver:
+    with browser("writer.html", PHONE) as driver:
         prompt = driver.find_element("id", "prompt")
         prompt.clear()
         prompt.send_keys("1 + 1 = @")
         driver.find_element("id", "write").click()
         said = driver.find_element("id", "problem").text
+        wide = driver.execute_script("return document.documentElement.scrollWidth")
+    if wide > PHONE[0]:
+        return f"it is {wide} wide"
     return "" if "never read" in said else f"it says {said!r}"
 
 
@@ -153,7 +156,7 @@ def checks():
     yield "the logits of the held-out digits are those of every board", has_checksum_of_boards
     yield "a digit is shown at first, by a button and by a key, and cleared", clears_and_shows_examples
     yield "the writer writes what every board writes", writes_what_boards_write
-    yield "a character that the writer does not know is refused", refuses_an_unknown_character
+    yield "a character that the writer does not know is refused, in a sentence that fits a phone", refuses_an_unknown_character
     for page in ("digits.html", "writer.html"):
         for size in (WIDE, PHONE):
             yield from ((f"{page} fits {size[0]} pixels, {'dark' if dark else 'light'}", fits, page, size, dark) for dark in (False, True))
