@@ -10,7 +10,7 @@ const wordsOf = (text) => text.toLowerCase().match(/\w+/g) ?? [];
 
 // What is read first: a page for users; then the reference, and of it types and notions; then tests, headers and sources.
 function weightOf(address) {
-  if (/^(page_(tests|CHANGELOG|ports_site)|source_)|_8hp*\.html/.test(address)) return 0.4;
+  if (/^(page_(tests|CHANGELOG|ports_site)|source_)|_8hp*\.html/.test(address)) return 0.2;
   return /^(index|errors|page_)/.test(address) ? 2 : /#/.test(address) ? 0.7 : 1;
 }
 

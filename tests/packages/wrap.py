@@ -4,6 +4,7 @@
     wrap.py COMPILER
 """
 import json
+import re
 import shutil
 import sys
 
@@ -11,15 +12,17 @@ import packages
 from packages import CONSUMER, building
 
 
+SECTION = re.search(r"^## Meson\n(.*?)^## ", (packages.ROOT / "ports" / "packages" / "README.md").read_text(encoding="utf-8"),
+                    re.MULTILINE | re.DOTALL)[1]
+
+
 def project(folder):
-    """Someone's sources beside the wrap file; Meson finds the archive in its cache, and checks it against the hash."""
+    """Someone's sources, and what the page says is typed; Meson finds the archive in its cache, and checks it against the hash."""
     package = packages.made("wrap", folder / "made")
+    typed = re.findall(r"^    (.*)", SECTION.partition("In `meson.build`")[0], re.MULTILINE)
     shutil.copytree(CONSUMER / "wrap", folder / "project")
     shutil.copy(CONSUMER / "main.cpp", folder / "project")
-    cache = folder / "project" / "subprojects" / "packagecache"
-    cache.mkdir(parents=True)
-    shutil.copy(package / "tinyattn.wrap", cache.parent)
-    shutil.copy(next(package.glob("*.tar.gz")), cache)
+    building.call(["sh", "-ec", "\n".join(re.sub(r"\bP/", f"{package}/", line) for line in typed)], folder=folder / "project")
     return folder / "project"
 
 
@@ -32,6 +35,18 @@ def consumes(folder):
     where = project(folder)
     building.call(set_up(where), CXX=sys.argv[1])
     building.call(["meson", "test", "-C", where / "build"])
+    return ""
+
+
+@packages.in_a_folder
+def as_the_page_has_it(folder):
+    """A project whose meson.build is that of the page."""
+    where = project(folder)
+    (where / "meson.build").write_text("\n".join(re.findall(r"^    (.*)", SECTION.partition("In `meson.build`")[2], re.MULTILINE)))
+    (where / "main.cpp").write_text('#include "tinyattn/tinyattn.hpp"\nint main() { return tinyattn::exp(0.0f) == 1.0f ? 0 : 1; }\n')
+    building.call(["meson", "setup", where / "build", where], CXX=sys.argv[1])
+    building.call(["meson", "compile", "-C", where / "build"])
+    building.call([where / "build" / "yours"])
     return ""
 
 
@@ -55,5 +70,6 @@ def names_what_it_provides(folder):
 
 packages.tap.report([
     ("a project takes the archive", consumes),
+    ("a project as the page has it", as_the_page_has_it),
     ("a damaged archive is refused", checks_the_archive),
     ("releases.json and the wrap file agree", names_what_it_provides)])
