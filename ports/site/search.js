@@ -44,7 +44,8 @@ function wordsAsked(lunr, asked) {
   return wordsOf(asked).filter((word) => lunr.stopWordFilter(new lunr.Token(word, {})));
 }
 
-// Sections with all the words, the last of which may go on, the best first; if there are none, those with some of them.
+// Sections with all the words, the last of which may go on: first what has the name that is asked for, then the best. If there are none,
+// those with some of the words.
 function find(lunr, index, sections, asked) {
   const words = wordsAsked(lunr, asked);
   if (words.length === 0) return [];
@@ -55,7 +56,9 @@ function find(lunr, index, sections, asked) {
   }));
   const all = query(lunr.Query.presence.REQUIRED);
   const found = all.length > 0 ? all : query(lunr.Query.presence.OPTIONAL);
-  return found.slice(0, most).map(({ ref }) => sections[ref]);
+  const rows = found.map(({ ref }) => sections[ref]);
+  const hasName = ([, title]) => Number(wordsOf(title)[0] === words[0] && /^\w+\(?\)?( \[.*)?$/.test(title) && words.length === 1);
+  return rows.sort((a, b) => hasName(b) - hasName(a)).slice(0, most);
 }
 
 // --- The page ---
