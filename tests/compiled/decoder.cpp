@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <vector>
 
 using namespace tinyattn;
@@ -98,22 +99,29 @@ struct Described {
   }
 };
 
+// Nothing has written to these: `unwritten` says if a branch depends on them before a call does.
+std::unique_ptr<float[]> memory_for(std::size_t floats) { return std::make_unique_for_overwrite<float[]>(floats); }
+
 template <LanguageModelConfig config>
 void computes_the_same(Check& check) {
   using Model = LanguageModel<config>;
   constexpr std::size_t length = Model::context_length;
   static const Described<config> both;
-  static typename Model::Workspace workspace;
+  const auto workspace = std::make_unique_for_overwrite<typename Model::Workspace>();
   Vector<Token, length> tokens{};
   for (std::size_t i = 0; i < length; ++i) tokens(i) = static_cast<Token>(i * 7 % config.vocabulary);
   static Matrix<float, length, config.vocabulary> expected;
-  check.that(both.model.forward(tokens, expected, workspace) == Status::ok);
-  std::vector<float> cache(tinyattn_decoder_cache(&both.decoder)), scratch(tinyattn_decoder_scratch(&both.decoder));
+  check.that(both.model.forward(tokens, expected, *workspace) == Status::ok);
   for (const std::size_t prompt : {std::size_t{1}, length / 2, length}) {
+    const auto cache = memory_for(tinyattn_decoder_cache(&both.decoder)), scratch = memory_for(tinyattn_decoder_scratch(&both.decoder));
+    const auto its_cache = std::make_unique_for_overwrite<typename Model::Cache>();
+    const auto its_workspace = std::make_unique_for_overwrite<typename Model::Cache::Workspace>();
     Vector<float, config.vocabulary> logits{};
     const auto read = [&](std::size_t past, std::size_t count) {
-      check.that(tinyattn_decoder_forward(&both.decoder, past, tokens.data() + past, count, cache.data(), logits.data(), scratch.data()) ==
-                 TINYATTN_OK);
+      const Token* const next = tokens.data() + past;
+      check.that(tinyattn_decoder_forward(&both.decoder, past, next, count, cache.get(), logits.data(), scratch.get()) == TINYATTN_OK);
+      check.same_bits(logits, row(expected, past + count - 1));
+      check.that(both.model.forward({next, count}, *its_cache, logits, *its_workspace) == Status::ok);
       check.same_bits(logits, row(expected, past + count - 1));
     };
     read(0, prompt);

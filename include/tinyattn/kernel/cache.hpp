@@ -67,10 +67,14 @@ TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& ca
   project_few<Port>(rows, layer.d_in, width, x, layer.value, cache.values.from(past, 0));
 }
 
-// The context of one head for one query, which sees `end` keys.
+// The context of one head for one query, which sees `end` keys. Scores are computed in whole
+// vectors where the port has tiles of one row. Elsewhere an fma may branch on its operands, and
+// nobody has written the keys behind the end.
 template <class Port>
 constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
-  matmul_row<Port>({1, a.key_dim, padded<Port>(end), a.queries, a.keys, nullptr, a.scores});
+  constexpr bool in_vectors = requires { Port::row_vectors; };
+  const std::size_t cols = in_vectors ? padded<Port>(end) : end;
+  matmul_row<Port>({1, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
   softmax_of_one_row<Port>(a.scores.data, end, a.scale);
   matmul_row<Port>({1, end, a.value_dim, a.scores, a.values, nullptr, a.context});
 }
