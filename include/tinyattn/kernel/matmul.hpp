@@ -27,11 +27,12 @@ TINYATTN_ALWAYS_INLINE constexpr const float* start_of(const Product& p, std::si
 
 // --- Panels: for machines with caches. Tiles of several sizes cover the product exactly. ---
 
-// The next lower tile: of a power of two. Below six rows of two vectors it has five where vectors
-// are wide: processors start two such fma in a cycle, whose latency the sums of four rows are too
-// few to hide.
-template <class Port, std::size_t Height, std::size_t Vectors>
-inline constexpr std::size_t lower_height = Height == 6 && Vectors == 2 && Port::lanes >= 8
+// The next lower tile: of a power of two. Below six rows it has five where vectors are wide. The
+// sums of four rows are too few to hide the latency of two fma in a cycle if a tile has two
+// vectors; if it has four, GCC loads b again for each of these rows, which takes longer than their
+// fma.
+template <class Port, std::size_t Height>
+inline constexpr std::size_t lower_height = Height == 6 && Port::lanes >= 8
                                                 ? 5
                                                 : std::bit_floor(Height - 1);
 
@@ -40,7 +41,7 @@ inline constexpr std::size_t lower_height = Height == 6 && Vectors == 2 && Port:
 template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
 TINYATTN_ALWAYS_INLINE constexpr void tiles_downwards(const Product& p, Input a, std::size_t i,
                                                       std::size_t j, std::size_t last) noexcept {
-  constexpr std::size_t lower = lower_height<Port, Height, Vectors>;
+  constexpr std::size_t lower = lower_height<Port, Height>;
   for (; p.rows - i >= Height; i += Height) {
     const std::size_t tiles = (p.rows - i + Height - 1) / Height;
     if (p.rows - i <= tiles * lower) break;
