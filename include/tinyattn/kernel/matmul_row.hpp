@@ -116,10 +116,7 @@ template <class Port, bool IsWhole>
 TINYATTN_ALWAYS_INLINE constexpr void add_square(typename Port::vec& sum, const float* a, Input b,
                                                  std::size_t count = Port::lanes) noexcept {
   typename Port::vec square[Port::lanes];
-  TINYATTN_UNROLL
-  for (std::size_t lane = 0; lane < Port::lanes; ++lane)
-    square[lane] = RowVector<Port, IsWhole>{0, count}.load(b.at(lane, 0), 0.0f);
-  transpose_square<Port>(square);
+  load_transposed<Port, IsWhole>(b, count, square);
   TINYATTN_UNROLL
   for (std::size_t lane = 0; lane < Port::lanes; ++lane)
     if (IsWhole || lane < count) sum = Port::fma(Port::factor_of(a[lane]), square[lane], sum);

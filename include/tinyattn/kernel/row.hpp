@@ -57,6 +57,7 @@ struct LaneSums {
 // The vector of a row that starts at element j, or the part of it that the row fills.
 template <class Port, bool IsWhole>
 struct RowVector {
+  static constexpr bool is_whole = IsWhole;
   std::size_t j;
   std::size_t count = Port::lanes;
 

@@ -30,6 +30,21 @@ TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
   }
 }
 
+// The transpose of the square whose first row starts at `from`; of its rows, the first `count`
+// elements, or all of them if it IsWhole.
+template <class Port, bool IsWhole>
+TINYATTN_ALWAYS_INLINE constexpr void load_transposed(
+    Input from, std::size_t count, typename Port::vec (&square)[Port::lanes]) noexcept {
+  if constexpr (IsWhole && requires { Port::load_transposed(from.data, 0, square); }) {
+    Port::load_transposed(from.data, from.stride, square);
+  } else {
+    TINYATTN_UNROLL
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane)
+      square[lane] = RowVector<Port, IsWhole>{0, count}.load(from.at(lane, 0), 0.0f);
+    transpose_square<Port>(square);
+  }
+}
+
 // to[j][i] = from[i][j] for rows x cols elements.
 template <class Port>
 constexpr void transpose(std::size_t rows, std::size_t cols, Input from, Output to) noexcept {
@@ -38,9 +53,7 @@ constexpr void transpose(std::size_t rows, std::size_t cols, Input from, Output 
     for (; i + Port::lanes <= rows; i += Port::lanes)
       for_each_vector<Port>(cols, [&](auto at) TINYATTN_INLINE_LAMBDA {
         typename Port::vec square[Port::lanes];
-        for (std::size_t lane = 0; lane < Port::lanes; ++lane)
-          square[lane] = at.load(from.at(i + lane, 0), 0.0f);
-        transpose_square<Port>(square);
+        load_transposed<Port, at.is_whole>(from.from(i, at.j), at.count, square);
         for (std::size_t lane = 0; lane < at.count; ++lane)
           Port::store(to.at(at.j + lane, i), square[lane]);
       });

@@ -166,7 +166,62 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
 template <>
 struct avx512_lanes<2>;
 
-struct avx512 : avx512_lanes<16> {};
+struct avx512 : avx512_lanes<16> {
+  // Halves of rows come together where they are loaded, quarters by a shuffle; then each quarter is
+  // transposed by itself.
+  TINYATTN_ALWAYS_INLINE static void load_transposed(const float* from, std::size_t stride,
+                                                     vec (&square)[16]) noexcept {
+    TINYATTN_UNROLL
+    for (std::size_t j = 0; j < 16; j += 8) {
+      vec even[4], odd[4];
+      TINYATTN_UNROLL
+      for (std::size_t i = 0; i < 4; ++i) {
+        const float* const row = from + i * stride + j;
+        const vec a = halves(row, row + 4 * stride),
+                  b = halves(row + 8 * stride, row + 12 * stride);
+        even[i] = every_second_quarter<0>(a, b);
+        odd[i] = every_second_quarter<1>(a, b);
+      }
+      transpose_quarters(even, square + j);
+      transpose_quarters(odd, square + j + 4);
+    }
+  }
+
+ private:
+  using indices = std::make_index_sequence<16>;
+
+  TINYATTN_ALWAYS_INLINE static vec halves(const float* low, const float* high) noexcept {
+    return [=]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
+      return __builtin_shufflevector(half::load(low), half::load(high), Q...);
+    }
+    (indices{});
+  }
+  template <std::size_t First>
+  TINYATTN_ALWAYS_INLINE static vec every_second_quarter(vec a, vec b) noexcept {
+    return [=]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
+      return __builtin_shufflevector(a, b, (First * 4 + Q / 4 * 8 + Q % 4)...);
+    }
+    (indices{});
+  }
+  // Floats or pairs of them, by turns of a and b: of the first half of each quarter, or the second.
+  template <std::size_t Size, std::size_t Half>
+  TINYATTN_ALWAYS_INLINE static vec by_turns(vec a, vec b) noexcept {
+    return [=]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
+      return __builtin_shufflevector(
+          a, b,
+          (Q / 4 * 4 + Half * 2 + Q % 4 / (2 * Size) * Size + Q / Size % 2 * 16 + Q % Size)...);
+    }
+    (indices{});
+  }
+  TINYATTN_ALWAYS_INLINE static void transpose_quarters(const vec (&rows)[4], vec* to) noexcept {
+    const vec low_a = by_turns<1, 0>(rows[0], rows[1]), low_b = by_turns<1, 0>(rows[2], rows[3]),
+              high_a = by_turns<1, 1>(rows[0], rows[1]), high_b = by_turns<1, 1>(rows[2], rows[3]);
+    to[0] = by_turns<2, 0>(low_a, low_b);
+    to[1] = by_turns<2, 1>(low_a, low_b);
+    to[2] = by_turns<2, 0>(high_a, high_b);
+    to[3] = by_turns<2, 1>(high_a, high_b);
+  }
+};
 
 static_assert(contract<avx512> && contract<avx512::half> && contract<avx512::half::half>);
 

@@ -89,6 +89,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
 //                           fma is a function, `a` is taken apart once
 //   zip(a, b, low, high)    low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
+//   load_transposed(from, stride, square)
+//                           square[j][i] = from[i * stride + j] for `lanes` rows of as many floats
 //   scatter(to, step, v)    to[q * step] = v[q] for every lane q
 //   divide(a, b)            a / b, rounded once; every port of one lane has it
 //   half                    a port of half as many lanes, for short rows
