@@ -31,9 +31,8 @@ TINYATTN_ALWAYS_INLINE constexpr Cached cached(float* floats, std::size_t kv_wid
 
 // Scratch of a call with a cache, for `rows` tokens at a time.
 struct CachedScratch {
-  std::size_t rows;
-  Output block;   // [rows, d_out]: keys, then queries, which their contexts overwrite
-  Output scores;  // [1, context_length], padded
+  std::size_t rows, row_size;
+  Output block;  // [rows, d_out]: keys, then queries, which their contexts overwrite; then scores
 };
 constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
                                      std::size_t context_length) noexcept {
@@ -42,8 +41,7 @@ constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
 TINYATTN_ALWAYS_INLINE constexpr CachedScratch cached_parts(float* scratch, std::size_t rows,
                                                             std::size_t d_out,
                                                             std::size_t context_length) noexcept {
-  const std::size_t row_size = TINYATTN_PADDED(context_length);
-  return {rows, {scratch + row_size, d_out}, {scratch, row_size}};
+  return {rows, TINYATTN_PADDED(context_length), {scratch, d_out}};
 }
 
 // How many tokens a call with a cache takes at a time, if so many need floats_of(rows) of scratch:
@@ -81,7 +79,8 @@ constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
 
 // The same for the queries of all rows: one after the other where flash is dear.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all,
+                                                    const Mask& mask) noexcept {
   if constexpr (Port::flash_is_dear) {
     for (std::size_t i = 0; i < all.rows; ++i) {
       Attention one = all;
@@ -90,7 +89,7 @@ TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all) noexce
       attend_token<Port>(one, all.first + i + 1);
     }
   } else {
-    attend<Port>(all, {all.first + all.rows, 0}, ignore_weights());
+    attend<Port>(all, mask, ignore_weights());
   }
 }
 
@@ -107,11 +106,20 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Ca
   rotate<Port>(layer, rows, width, past, scratch.block);
   const bool has_output = !is_null(layer.output.weight);
   const Output context = has_output ? scratch.block : out;
-  for (std::size_t head = 0; head < layer.num_heads; ++head) {
+  // Scores follow the block: of as many queries at a time as there is room for.
+  const Output scores{scratch.block.at(rows, 0), scratch.row_size};
+  const std::size_t score_rows = 1 + (scratch.rows - rows) * width / scratch.row_size;
+  // The heads of one token that share keys attend together: as tokens, of which none sees more.
+  const bool share = !Port::flash_is_dear && rows == 1;
+  const std::size_t heads = share ? group(layer) : 1, stride = share ? dim : width;
+  for (std::size_t head = 0; head < layer.num_heads; head += heads) {
     const std::size_t column = kv_column(layer, head);
-    attend_tokens<Port>({rows, 1, dim, dim, past, head, scratch.block.from(0, head * dim),
-                         cache.keys.from(column, 0), cache.values.from(0, column), scratch.scores,
-                         context.from(0, head * dim), layer.scale});
+    const Input queries{scratch.block.at(0, head * dim), stride};
+    const Output contexts{context.at(0, head * dim), stride};
+    attend_tokens<Port>(
+        {rows * heads, score_rows, dim, dim, past, head, queries, cache.keys.from(column, 0),
+         cache.values.from(0, column), scores, contexts, layer.scale},
+        {past + rows, 0});
   }
   if (has_output) project_few<Port>(rows, width, width, context, layer.output, out);
 }

@@ -29,7 +29,12 @@ struct GroupedLayer : Layer {
   Rotation rotation;
 };
 
-// How wide all key heads are, and which columns of the keys belong to a query head.
+// How many query heads share a key head, how wide all key heads are, and which columns of the keys
+// belong to a query head.
+TINYATTN_ALWAYS_INLINE constexpr std::size_t group(const Layer&) noexcept { return 1; }
+TINYATTN_ALWAYS_INLINE constexpr std::size_t group(const GroupedLayer& layer) noexcept {
+  return layer.group;
+}
 TINYATTN_ALWAYS_INLINE constexpr std::size_t kv_width(const Layer& layer) noexcept {
   return layer.d_out;
 }

@@ -73,11 +73,16 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Outp
                                               const Mask& mask, std::size_t first,
                                               float scale) noexcept {
   std::size_t i = 0;
-  if constexpr (!Port::flash_is_dear)
-    for (std::size_t left = rows / 4; left != 0; --left, i += 4)
-      softmax_of_rows<Port, 4, IsPadded>(
+  if constexpr (!Port::flash_is_dear) {
+    const auto take = [&]<std::size_t Rows>() TINYATTN_INLINE_LAMBDA {
+      softmax_of_rows<Port, Rows, IsPadded>(
           from.from(i, 0), to.from(i, 0),
-          pad_rows<Port, 4, IsPadded>(to.from(i, 0), mask, first + i), scale);
+          pad_rows<Port, Rows, IsPadded>(to.from(i, 0), mask, first + i), scale);
+      i += Rows;
+    };
+    for (std::size_t left = rows / 4; left != 0; --left) take.template operator()<4>();
+    if (rows % 4 >= 2) take.template operator()<2>();
+  }
   for (; i < rows; ++i)
     softmax_of_row<Port, IsPadded>(from.at(i, 0), to.at(i, 0),
                                    pad_rows<Port, 1, IsPadded>(to.from(i, 0), mask, first + i),
