@@ -17,12 +17,14 @@ import building  # noqa: E402
 import tap  # noqa: E402
 
 MOST_TIMES_ARRAY = 3.0
-LAYER = ["-DTINYATTN_FOOTPRINT_LAYER=T1", f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", os.devnull]
+LAYER = [f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", os.devnull]
 FLAGS = ("-ffreestanding -fno-exceptions -fno-rtti -fshort-enums -fno-builtin -funsigned-char -fmerge-all-constants "
          "-fsingle-precision-constant -flto -fwrapv -ftrapv -fno-common -fno-strict-aliasing -fstack-protector-strong "
          "-finstrument-functions -fno-jump-tables -fshort-wchar -fpic -mslow-flash-data -mpure-code -mlong-calls").split()
 VALUES = {f".data.{name}" for name in ("mersenne_twister", "philox", "gpt", "_ZZ5llamavE5model")}
 FIXED_REGISTER = "-mlong-calls -ffixed-r9"  # the first is Arm's alone; elsewhere a compiler needs the register
+FEW_REGISTERS = FIXED_REGISTER + " -fno-omit-frame-pointer -fPIC"
+LEVELS = ("-Og", "-O1", "-O2", "-O3", "-Os")  # at each, a compiler has other registers left for the kernels' assembly
 
 
 def compiles(program, *flags):
@@ -32,10 +34,16 @@ def compiles(program, *flags):
     return tap.Skip(unsuited[1]) if unsuited else said[:2000] or ("" if status == 0 else f"exit status {status}")
 
 
-def layer(*flags):
+def layer(name, *flags):
     """If the compiler has the flags, for its target."""
     status, _ = building.attempt([*compiler, *flags, "-fsyntax-only", "-x", "c++", "-"])
-    return compiles('#include "footprint/layer.cpp"\n', *flags, *LAYER) if status == 0 else tap.Skip("the compiler does not have it")
+    return (compiles('#include "footprint/layer.cpp"\n', f"-DTINYATTN_FOOTPRINT_LAYER={name}", *LAYER, *flags) if status == 0 else
+            tap.Skip("the compiler does not have it"))
+
+
+def layer_at_each_level(name, *flags):
+    verdicts = [(level, layer(name, *flags, level)) for level in LEVELS]
+    return next((verdict if isinstance(verdict, tap.Skip) else f"at {level}: {verdict}" for level, verdict in verdicts if verdict), "")
 
 
 def static_objects():
@@ -82,4 +90,5 @@ tap.report([(f"an include takes no more than {MOST_TIMES_ARRAY} times that of <a
             ("static_objects", static_objects),
             ("a note of an FPU that no flag tells of", note_of_an_fpu),
             *((name, compiles, program, "-fsyntax-only", "-Wundef") for name, program in programs.items()),
-            *((flags, layer, *flags.split()) for flags in (*FLAGS, FIXED_REGISTER))])
+            *((flags, layer, "T1", *flags.split()) for flags in (*FLAGS, FIXED_REGISTER)),
+            *((f"{name}, {FEW_REGISTERS}", layer_at_each_level, name, *FEW_REGISTERS.split()) for name in ("T1", "TOKEN"))])

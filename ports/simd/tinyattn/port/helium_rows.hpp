@@ -26,12 +26,15 @@ struct helium_rows {
       static void row_tile(const float* start, const float* a, const float* b, std::size_t b_stride,
                            float* out, std::size_t inner) noexcept {
     const std::size_t step = b_stride * sizeof(float);
+    // Both are read before the first factor takes the place, because registers are few.
+    register const float* from asm("r5") = start;
+    register std::size_t left asm("r6") = inner;
     // clang-format off
 #define TINYATTN_REST_OF_2(DO)
 #define TINYATTN_REST_OF_4(DO) DO("q2", "q3", "#32", "#48")
 #define TINYATTN_REST_OF_6(DO) TINYATTN_REST_OF_4(DO) DO("q4", "q5", "#64", "#80")
 #define TINYATTN_START(s, t, at, behind)                                                          \
-  "vldrw.u32 " s ", [%[start], " at "]\n vldrw.u32 " t ", [%[start], " behind "]\n"
+  "vldrw.u32 " s ", [%[from], " at "]\n vldrw.u32 " t ", [%[from], " behind "]\n"
 #define TINYATTN_STORE(s, t, at, behind)                                                          \
   "vstrw.32 " s ", [%[out], " at "]\n vstrw.32 " t ", [%[out], " behind "]\n"
 #define TINYATTN_ADD(x, s, t, at, behind)                                                         \
@@ -52,18 +55,18 @@ struct helium_rows {
   TINYATTN_STEP(REST, TINYATTN_ADD_R8, "r8", move_on) "le lr, " label "b\n"
 #define TINYATTN_ROW(REST)                                                                        \
   asm volatile(TINYATTN_START("q0", "q1", "#0", "#16") REST(TINYATTN_START)                       \
-               "ands lr, %[inner], #3\n beq 2f\n dls lr, lr\n"                                    \
+               "ands lr, %[left], #3\n beq 2f\n dls lr, lr\n"                                     \
                "1: ldr r4, [%[a]], #4\n"                                                          \
                TINYATTN_STEP(REST, TINYATTN_ADD_R4, "r4", TINYATTN_MOVE_ON) "le lr, 1b\n"         \
-               "2: lsrs %[inner], %[inner], #2\n wls lr, %[inner], 6f\n"                          \
+               "2: lsrs %[left], %[left], #2\n wls lr, %[left], 6f\n"                             \
                "cmp %[step], #256\n beq 5f\n cmp %[step], #128\n beq 4f\n"                        \
                TINYATTN_LOOP("3", REST, TINYATTN_MOVE_ON) "b 6f\n"                                \
                TINYATTN_LOOP("4", REST, ", #128\n") "b 6f\n" TINYATTN_LOOP("5", REST, ", #256\n") \
                "6: " TINYATTN_STORE("q0", "q1", "#0", "#16") REST(TINYATTN_STORE)                 \
-               : [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner)                                 \
-               : [start] "r"(start), [step] "r"(step), [out] "r"(out)                             \
-               : "memory", "cc", "lr", "r4", "r5", "r6", "r8", "q0", "q1", "q2", "q3", "q4",      \
-                 "q5", "q6", "q7")
+               : [a] "+&r"(a), [b] "+&r"(b), [from] "+&r"(from), [left] "+&r"(left)               \
+               : [step] "r"(step), [out] "r"(out)                                                 \
+               : "memory", "cc", "lr", "r4", "r8", "q0", "q1", "q2", "q3", "q4", "q5", "q6",      \
+                 "q7")
     // clang-format on
     if constexpr (Vectors == 2)
       TINYATTN_ROW(TINYATTN_REST_OF_2);
