@@ -13,9 +13,14 @@ TINYATTN_BEGIN
 
 namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 
-// The height of a tile: a quarter of the registers is left for a row of b and for the factors.
+// The height of a tile: that of the port's own, or so that a quarter of the registers is left for a
+// row of b and for the factors.
 template <class Port, std::size_t Vectors>
-inline constexpr std::size_t tile_rows = smaller(16, Port::registers * 3 / 4 / Vectors);
+inline constexpr std::size_t tile_rows = [] {
+  if constexpr (requires { Port::tile_height; })
+    if (Vectors == Port::tile_vectors) return Port::tile_height;
+  return smaller(16, Port::registers * 3 / 4 / Vectors);
+}();
 
 // The initial sums of `Width` columns from column j on. A product without `start` has zeros in
 // memory where flash is dear; else nullptr, and the tile clears its registers.

@@ -87,13 +87,22 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count,
     if (j != count) step(RowVector<Port, false>{j, count - j});
 }
 
+// How many floats a port of one lane moves at once.
+template <class Port>
+inline constexpr std::size_t group_size = [] {
+  if constexpr (requires { Port::group; })
+    return Port::group;
+  else
+    return Port::tile_vectors;
+}();
+
 // Calls step.operator()<size>(j) for floats that a port of one lane moves at once: `size` of them
 // from element j on.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_group(std::size_t count, const auto& step) noexcept {
   std::size_t j = 0;
-  for (; j + Port::tile_vectors <= count; j += Port::tile_vectors)
-    step.template operator()<Port::tile_vectors>(j);
+  for (; j + group_size<Port> <= count; j += group_size<Port>)
+    step.template operator()<group_size<Port>>(j);
   for (; j < count; ++j) step.template operator()<1>(j);
 }
 

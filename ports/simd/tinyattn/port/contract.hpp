@@ -79,6 +79,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           out[r][j] = start[j] + the sum over k of a[r][k] * b[k][j], k rising,
 //                           each step one fma, for `Rows` rows and `Vectors` whole vectors; a port
 //                           constrains it to the tiles that it has
+//   tile_height             of a tile of `tile_vectors`; else sums fill three quarters of registers
+//   group                   how many floats a port of one lane moves at once; else `tile_vectors`
 //   row_tile<Vectors>(start, a, b, b_stride, out, inner)
 //                           the same of one row, of `row_vectors` vectors and of as many narrower
 //                           ones as the port has: each the power of two below the last

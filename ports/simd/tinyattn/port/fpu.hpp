@@ -19,7 +19,13 @@ namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 struct fpu : scalar, fpu_rows {
   using one_lane = fpu;
   static constexpr std::size_t registers = 32;
+#if defined(__arm__)
+  static constexpr std::size_t tile_vectors = 8;
+  static constexpr std::size_t tile_height = 2;
+  static constexpr std::size_t group = 6;
+#else
   static constexpr std::size_t tile_vectors = 6;
+#endif
 
 #if defined(__arm__)
   using scalar::load_row;
@@ -49,58 +55,57 @@ struct fpu : scalar, fpu_rows {
   }
 
 #if defined(__OPTIMIZE__)  // else registers do not suffice
-  // Four rows of six sums, with a row of b in one instruction: compilers form no vldm, and move
-  // factors and sums about. Sums stand in s0 to s23, a factor in s24, the row of b in s26 to s31.
+  // Two rows of eight sums, with a row of b in one instruction, and the factors of a few steps:
+  // compilers form no vldm, and move factors and sums about. Sums stand in s0 to s15, factors in
+  // s16 to s23, the row of b in s24 to s31. Steps that fill no turn go through its last one. One
+  // pointer stands in a high register, by the constraint h: GCC 12 would want low ones for all.
   template <std::size_t Rows, std::size_t Vectors>
-  requires(Rows == 4 && Vectors == 6) TINYATTN_ALWAYS_INLINE
+  requires(Rows == 2 && Vectors == 8) TINYATTN_ALWAYS_INLINE
       static void tile(const float* start, const float* a, std::size_t a_stride, const float* b,
                        std::size_t b_stride, float* out, std::size_t out_stride,
                        std::size_t inner) noexcept {
-    const float *a1 = a + a_stride, *a2 = a1 + a_stride, *a3 = a2 + a_stride;
-    std::size_t step;
-    const std::size_t b_step = b_stride * sizeof(float);
-    const float* const from = start;
-    float* const to = out;
-    const std::size_t out_step = out_stride * sizeof(float);
+    const float* a1 = a + a_stride;
+    float* const out1 = out + out_stride;
+    const std::size_t step = b_stride * sizeof(float);
     // clang-format off
-#define TINYATTN_ADD_ROW(a, s0, s1, s2, s3, s4, s5)                    \
-  "vldm " a "!, {s24}\n"                                               \
-  "vfma.f32 " s0 ", s24, s26\n vfma.f32 " s1 ", s24, s27\n"            \
-  "vfma.f32 " s2 ", s24, s28\n vfma.f32 " s3 ", s24, s29\n"            \
-  "vfma.f32 " s4 ", s24, s30\n vfma.f32 " s5 ", s24, s31\n"
-#define TINYATTN_ADD_ROWS                                              \
-  "vldm %[b], {s26-s31}\n add %[b], %[step]\n"                         \
-  TINYATTN_ADD_ROW("%[a0]", "s0", "s1", "s2", "s3", "s4", "s5")        \
-  TINYATTN_ADD_ROW("%[a1]", "s6", "s7", "s8", "s9", "s10", "s11")      \
-  TINYATTN_ADD_ROW("%[a2]", "s12", "s13", "s14", "s15", "s16", "s17")  \
-  TINYATTN_ADD_ROW("%[a3]", "s18", "s19", "s20", "s21", "s22", "s23")
-    asm volatile(
-        "ldr %[step], %[start]\n vldm %[step], {s0-s5}\n vldm %[step], {s6-s11}\n"
-        "vldm %[step], {s12-s17}\n vldm %[step], {s18-s23}\n ldr %[step], %[b_step]\n"
+#define TINYATTN_ADD(s, b, a) "vfma.f32 s" #s ", s" #a ", s" #b "\n"
+#define TINYATTN_STEP(a, a1)                                                                      \
+  "vldm %[b], {s24-s31}\n add %[b], %[step]\n"                                                    \
+  TINYATTN_ADD(0, 24, a) TINYATTN_ADD(1, 25, a) TINYATTN_ADD(2, 26, a) TINYATTN_ADD(3, 27, a)     \
+  TINYATTN_ADD(4, 28, a) TINYATTN_ADD(5, 29, a) TINYATTN_ADD(6, 30, a) TINYATTN_ADD(7, 31, a)     \
+  TINYATTN_ADD(8, 24, a1) TINYATTN_ADD(9, 25, a1) TINYATTN_ADD(10, 26, a1)                        \
+  TINYATTN_ADD(11, 27, a1) TINYATTN_ADD(12, 28, a1) TINYATTN_ADD(13, 29, a1)                      \
+  TINYATTN_ADD(14, 30, a1) TINYATTN_ADD(15, 31, a1)
 #if defined(__OPTIMIZE_SIZE__)
-        "cbz %[inner], 2f\n"
-        "1: " TINYATTN_ADD_ROWS
+#define TINYATTN_TURN                                                                             \
+  "vldm %[a]!, {s18-s19}\n vldm %[a1]!, {s22-s23}\n" TINYATTN_STEP(18, 22)
+#define TINYATTN_STEPS "2"
+#define TINYATTN_STEPS_BUT_ONE "1"
 #else
-        // Two steps at a time; the second first, if they are odd.
-        "adds %[inner], #1\n lsrs %[inner], #1\n beq 2f\n bcc 3f\n"
-        "1: " TINYATTN_ADD_ROWS
-        "3: " TINYATTN_ADD_ROWS
+#define TINYATTN_TURN                                                                             \
+  "vldm %[a]!, {s16-s19}\n vldm %[a1]!, {s20-s23}\n"                                              \
+  TINYATTN_STEP(16, 20) TINYATTN_STEP(17, 21) TINYATTN_STEP(18, 22)
+#define TINYATTN_STEPS "4"
+#define TINYATTN_STEPS_BUT_ONE "3"
 #endif
-        "subs %[inner], #1\n bne 1b\n"
-        "2: ldr %[inner], %[out]\n ldr %[step], %[out_step]\n"
-        "vstm %[inner], {s0-s5}\n add %[inner], %[step]\n"
-        "vstm %[inner], {s6-s11}\n add %[inner], %[step]\n"
-        "vstm %[inner], {s12-s17}\n add %[inner], %[step]\n"
-        "vstm %[inner], {s18-s23}\n"
-        : [a0] "+&r"(a), [a1] "+&r"(a1), [a2] "+&r"(a2), [a3] "+&r"(a3), [b] "+&r"(b),
-          [inner] "+&l"(inner), [step] "=&r"(step)
-        : [start] "m"(from), [b_step] "m"(b_step), [out] "m"(to), [out_step] "m"(out_step)
-        : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
-          "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24",
-          "s26", "s27", "s28", "s29", "s30", "s31");
+    asm volatile("vldm %[start], {s0-s7}\n vldm %[start], {s8-s15}\n"
+                 "subs %[inner], #" TINYATTN_STEPS "\n bcc 3f\n"
+                 "1: " TINYATTN_TURN
+                 "2: " TINYATTN_STEP(19, 23) "subs %[inner], #" TINYATTN_STEPS "\n bcs 1b\n"
+                 "3: adds %[inner], #" TINYATTN_STEPS_BUT_ONE "\n bmi 4f\n"
+                 "vldm %[a]!, {s19}\n vldm %[a1]!, {s23}\n b 2b\n"
+                 "4: vstm %[out], {s0-s7}\n vstm %[out1], {s8-s15}\n"
+                 : [a] "+&r"(a), [a1] "+&r"(a1), [b] "+&h"(b), [inner] "+&l"(inner)
+                 : [start] "r"(start), [step] "r"(step), [out] "r"(out), [out1] "r"(out1)
+                 : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
+                   "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",
+                   "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
     // clang-format on
-#undef TINYATTN_ADD_ROW
-#undef TINYATTN_ADD_ROWS
+#undef TINYATTN_STEPS_BUT_ONE
+#undef TINYATTN_STEPS
+#undef TINYATTN_TURN
+#undef TINYATTN_STEP
+#undef TINYATTN_ADD
   }
 #endif
 #endif
