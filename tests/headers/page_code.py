@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The C++ of a page as a header: page_code.py PAGE HEADER."""
+"""The C++ of a page as a file to include: page_code.py PAGE FILE."""
 import pathlib
 import re
 import sys
 
-page, header = map(pathlib.Path, sys.argv[1:])
+page, file = map(pathlib.Path, sys.argv[1:])
 blocks = re.findall(r"^```cpp\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-header.write_text("\n".join([f"// Made from {page.name}.", "#pragma once", *blocks]), encoding="utf-8")
+file.write_text("\n".join([f"// Made from {page.name}.", *blocks]), encoding="utf-8")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The code of pages for users does what they say, with inputs that are wrong too. page_code.py makes a header of each.
-#include "calling.md.hpp"
-#include "models.md.hpp"
+// The code of pages for users does what they say, with inputs that are wrong too. page_code.py takes it out of them.
+#include "calling.md.inc"
+#include "models.md.inc"
 #include "support/check.hpp"
 
 namespace {
