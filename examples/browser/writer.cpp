@@ -12,9 +12,12 @@ namespace {
 
 using namespace writer;
 
+// The model sees all of a prompt.
+constexpr std::size_t longest = Model::context_length;
+
 struct Session {
   Memory memory;
-  Passage<longest_prompt + longest_paragraph> passage;
+  Passage<longest + longest_paragraph> passage;
   tinyattn::Philox4x32 generator{1};
   tinyattn::Sampling sampling = writer::sampling;
   support::Checksum checksum;  // of all logits
@@ -23,7 +26,7 @@ struct Session {
 };
 
 Session session;
-char prompt[longest_prompt];
+char prompt[longest];
 
 }  // namespace
 
@@ -33,13 +36,13 @@ const char* writer_vocabulary() { return vocabulary; }
 int writer_parameters() { return static_cast<int>(Model::parameter_count); }
 int writer_vocabulary_size() { return static_cast<int>(vocabulary_size); }
 char* writer_prompt() { return prompt; }
-int writer_longest_prompt() { return static_cast<int>(longest_prompt); }
+int writer_longest_prompt() { return static_cast<int>(longest); }
 
 // Starts a text behind the first `length` characters of the prompt. Returns false if there are too many, none, or one that the model
 // does not know.
 bool writer_start(int length, unsigned seed, float temperature) {
   const std::size_t count = static_cast<std::size_t>(length);
-  if (count == 0 || count > longest_prompt) return false;
+  if (count == 0 || count > longest) return false;
   for (std::size_t i = 0; i < count; ++i)
     if (token_of(prompt[i]) == vocabulary_size) return false;
   session = {};

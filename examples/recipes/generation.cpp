@@ -3,6 +3,7 @@
 // Generation with a cache. A language model reads a prompt, then one token after the other; keys
 // and values of what it has read stay in the cache, so that a token costs the same however long the
 // text is. When the cache is full, the last half of a context is read again.
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -38,13 +39,15 @@ struct Memory {
 static_assert(sizeof(Memory) <= 2 * 1024);
 
 // Logits of the token behind `text`, of which the cache has read all but the last `unread` tokens.
+// More unread tokens than a context holds are too many: a prompt is not cut.
 static Status read(const Model& model, std::span<const Token> text, std::size_t unread,
                    Memory& memory) {
   auto& [cache, workspace, logits] = memory;
   const Status status = model.forward(text.last(unread), cache, logits, workspace);
   if (status != Status::too_many_tokens) return status;
   cache.clear();
-  return model.forward(text.last(Model::context_length / 2), cache, logits, workspace);
+  const std::size_t read_again = std::max(unread, Model::context_length / 2);
+  return model.forward(text.last(read_again), cache, logits, workspace);
 }
 
 // Fills `text` behind its first `given` tokens. The same seed writes the same text, on every board.
@@ -81,6 +84,9 @@ int main() {
         write(model, again, 3, Philox4x32(7), memory) == Status::ok && text == again);
   claim("another seed writes something else",
         write(model, other, 3, Philox4x32(8), memory) == Status::ok && text != other);
+
+  claim("a prompt longer than the context is refused, not cut",
+        write(model, text, 9, Philox4x32(7), memory) == Status::too_many_tokens);
 
   const std::span<const Token> prompt(text.data(), 6);
   memory.cache.clear();

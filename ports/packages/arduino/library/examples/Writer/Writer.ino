@@ -38,12 +38,13 @@ void put(uint16_t token) {
   text[length++] = token;
 }
 
-// The logits behind the last `unread` tokens of the text. If the cache has no room for them, it starts again with half a context.
+// The logits behind the last `unread` tokens of the text. If the cache has no room for them, it starts again with half a context,
+// or with all of them if they are more: a prompt longer than the context is refused, not cut.
 bool readText(size_t unread) {
   tinyattn_status status = tinyattn_decoder_forward(&model, past, text + length - unread, unread, cache, logits, scratch);
   if (status == TINYATTN_TOO_MANY_TOKENS) {
     past = 0;
-    unread = context_length / 2;
+    if (unread < context_length / 2) unread = context_length / 2;
     status = tinyattn_decoder_forward(&model, past, text + length - unread, unread, cache, logits, scratch);
   }
   past += unread;
