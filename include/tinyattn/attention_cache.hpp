@@ -72,6 +72,10 @@ struct KeyValueCache {
 template <class KeyValues, class Cache>
 concept changeable = std::is_base_of_v<Cache, KeyValues> && !std::is_const_v<KeyValues>;
 
+// What stands where a mask may: neither a number of tokens nor a cache.
+template <class Mask, class Cache>
+concept no_count_nor = !std::is_convertible_v<Mask, std::size_t> && !changeable<Mask, Cache>;
+
 template <class KeyValues, AttentionConfig config>
 concept cache_of = changeable<KeyValues, KeyValueCache<config>>;
 

@@ -80,12 +80,10 @@ struct MultiHeadAttention {
   }
 
   // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
-  template <tensor_like TensorX, class Mask, tensor_like Out>
-  requires(
-      !std::is_convertible_v<Mask, std::size_t> &&
-      !detail::cache_of<Mask, config>) constexpr void forward(const TensorX& x, const Mask& mask,
-                                                              Out& out,
-                                                              Workspace& workspace) const noexcept {
+  template <tensor_like TensorX, detail::no_count_nor<detail::KeyValueCache<config>> Mask,
+            tensor_like Out>
+  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
+                         Workspace& workspace) const noexcept {
     forward(x, x, x, mask, out, workspace);
   }
 

@@ -52,12 +52,9 @@ struct TransformerBlock {
   }
 
   // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
-  template <tensor_like TensorX, class Mask, tensor_like Out>
-  requires(!std::is_convertible_v<Mask, std::size_t> &&
-           !detail::changeable<Mask, Cache>) constexpr void forward(const TensorX& x,
-                                                                    const Mask& mask, Out& out,
-                                                                    Workspace& workspace)
-      const noexcept {
+  template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
+  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
+                         Workspace& workspace) const noexcept {
     constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
     if constexpr (kernel::check_layer<config.attention, TensorX, TensorX, TensorX, Out>() &&
                   kernel::check_mask<Mask, tokens, tokens>())
@@ -174,12 +171,9 @@ struct Transformer {
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, NoMask{}, out, workspace);
   }
-  template <tensor_like TensorX, class Mask, tensor_like Out>
-  requires(!std::is_convertible_v<Mask, std::size_t> &&
-           !detail::changeable<Mask, Cache>) constexpr void forward(const TensorX& x,
-                                                                    const Mask& mask, Out& out,
-                                                                    Workspace& workspace)
-      const noexcept {
+  template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
+  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
+                         Workspace& workspace) const noexcept {
     constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
     if constexpr (kernel::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out>() &&
                   kernel::check_mask<Mask, tokens, tokens>())

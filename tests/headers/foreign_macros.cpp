@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The headers after the macros of others: a single capital letter, complex.h, newlib's ctype.h,
-// Arduino, ESP-IDF, lwIP, windows.h and X11. Of the 75,000 names that Arduino's AVR core, ESP-IDF and
-// STM32F4's HAL define, those that the headers also use are here. What a firmware includes first is not the library's choice. All of them include the C
-// library before they define `abs`.
+// The headers after the macros of others: a single capital letter, complex.h, newlib's ctype.h, Arduino, ESP-IDF, lwIP, windows.h and X11.
+// Of the 75,000 names that Arduino's AVR core, ESP-IDF and the HAL of an STM32F4 define, those that the headers also use are here. What a
+// firmware includes first is not the library's choice. All of them include the C library before they define `abs`.
 #include <math.h>
 #include <stdlib.h>
 

@@ -74,9 +74,7 @@ FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .activation = static_
 
 // --- unknown_normalization: the same of a norm
 // expect: normalization must be Normalization::layer or rms
-TransformerBlock<BlockConfig{
-    .attention = heads, .feed_forward = hidden_features, .normalization = static_cast<Normalization>(9)}>
-    block;
+TransformerBlock<BlockConfig{.attention = heads, .feed_forward = hidden_features, .normalization = static_cast<Normalization>(9)}> block;
 
 // --- unknown_positions: the same of positions
 // expect: positions must be Positions::none, learned or sinusoidal
