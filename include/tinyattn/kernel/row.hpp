@@ -144,10 +144,15 @@ TINYATTN_ALWAYS_INLINE constexpr float sum_in_lanes(const float* row, std::size_
   return sums.total();
 }
 
+template <class Port>
+concept sums_rows = requires(const float* row) {
+  Port::sum_of_row(row, 0);
+};
+
 // The sum of a row, and of its squares. A port may bring its own.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float sum_of_row(const float* row, std::size_t count) noexcept {
-  if constexpr (requires { Port::sum_of_row(row, count); })
+  if constexpr (sums_rows<Port>)
     return Port::sum_of_row(row, count);
   else
     return sum_in_lanes<Port>(

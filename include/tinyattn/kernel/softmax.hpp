@@ -93,7 +93,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Outp
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_of_one_row(float* row, std::size_t count,
                                                          float scale) noexcept {
-  if constexpr (requires { Port::sum_of_row(row, count); })
+  if constexpr (Port::lanes == 1 && sums_rows<Port>)
     softmax_of_summed_floats<Port>(row, count, scale);
   else
     softmax<Port, true>(1, {row, 0}, {row, 0}, see_all(count), 0, scale);

@@ -54,7 +54,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
 // to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
 template <class Port, std::size_t Rows, bool IsWhole>
 TINYATTN_ALWAYS_INLINE constexpr void divide_by_sums(Input from, Output to, std::size_t count,
-                                                     LaneSums<Port> (&sums)[Rows]) noexcept {
+                                                     auto(&sums)[Rows]) noexcept {
   typename Port::factor factors[Rows];
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) factors[r] = reciprocal<Port>(sums[r].total());
@@ -65,15 +65,26 @@ TINYATTN_ALWAYS_INLINE constexpr void divide_by_sums(Input from, Output to, std:
   });
 }
 
+// A sum that a port has computed.
+struct RowSum {
+  float sum;
+  TINYATTN_ALWAYS_INLINE constexpr float total() const noexcept { return sum; }
+};
+
 template <class Port, std::size_t Rows = 1, bool IsWhole = false>
 TINYATTN_ALWAYS_INLINE constexpr void normalize_rows(Input from, Output to,
                                                      std::size_t count) noexcept {
-  LaneSums<Port> sums[Rows];
-  for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
-    TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) sums[r].add(q, at.load(from.at(r, 0), 0.0f));
-  });
-  divide_by_sums<Port, Rows, IsWhole>(from, to, count, sums);
+  if constexpr (Rows == 1 && Port::lanes > 1 && sums_rows<Port>) {
+    RowSum sums[]{{Port::sum_of_row(from.data, count)}};
+    divide_by_sums<Port, Rows, IsWhole>(from, to, count, sums);
+  } else {
+    LaneSums<Port> sums[Rows];
+    for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
+      TINYATTN_UNROLL
+      for (std::size_t r = 0; r < Rows; ++r) sums[r].add(q, at.load(from.at(r, 0), 0.0f));
+    });
+    divide_by_sums<Port, Rows, IsWhole>(from, to, count, sums);
+  }
 }
 
 template <class Port, std::size_t Rows, bool IsWhole>

@@ -121,6 +121,17 @@ struct helium : helium_rows {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
 
+  // The sum of a row, and of its squares, in four vectors of lanes: GCC 12 keeps an array of them
+  // on the stack.
+  TINYATTN_ALWAYS_INLINE static float sum_of_row(const float* row, std::size_t count) noexcept {
+    return sum_in_lanes(row, count,
+                        [](vec sum, vec v) TINYATTN_INLINE_LAMBDA { return add(sum, v); });
+  }
+  TINYATTN_ALWAYS_INLINE static float sum_of_squares(const float* row, std::size_t count) noexcept {
+    return sum_in_lanes(row, count,
+                        [](vec sum, vec v) TINYATTN_INLINE_LAMBDA { return fma(v, v, sum); });
+  }
+
 #if defined(__OPTIMIZE__)  // else registers do not suffice
   // A whole tile, four steps of k in a turn, in which one instruction loads a factor for two steps,
   // and one ends the loop. GCC 12 moves sums about, and takes three instructions for two addresses.
@@ -190,6 +201,25 @@ struct helium : helium_rows {
   TINYATTN_ALWAYS_INLINE static void order_memory() noexcept { asm volatile("" : : : "memory"); }
   TINYATTN_ALWAYS_INLINE static mve_pred16_t first_lanes(std::size_t n) noexcept {
     return vctp32q(static_cast<std::uint32_t>(n));
+  }
+
+  TINYATTN_ALWAYS_INLINE static float sum_in_lanes(const float* row, std::size_t count,
+                                                   const auto& add_to) noexcept {
+    vec q0 = splat(0.0f), q1 = q0, q2 = q0, q3 = q0;
+    for (std::size_t left = count / 16; left != 0; --left, row += 16) {
+      q0 = add_to(q0, load(row));
+      q1 = add_to(q1, load(row + 4));
+      q2 = add_to(q2, load(row + 8));
+      q3 = add_to(q3, load(row + 12));
+    }
+    // Lanes that are not loaded are 0, which changes no sum. A count above 4 loads all.
+    if (count %= 16; count != 0) q0 = add_to(q0, load_n(row, count, 0.0f));
+    if (count > 4) q1 = add_to(q1, load_n(row + 4, count - 4, 0.0f));
+    if (count > 8) q2 = add_to(q2, load_n(row + 8, count - 8, 0.0f));
+    if (count > 12) q3 = add_to(q3, load_n(row + 12, count - 12, 0.0f));
+    q0 = add(add(q0, q2), add(q1, q3));
+    q0 = add(q0, swapped<2>(q0));
+    return first(add(q0, swapped<1>(q0)));
   }
 
   // An empty barrier, as in rounded.hpp.
