@@ -24,7 +24,7 @@ struct Causal {};
 struct CausalBottomRight {};
 
 // The tensor of each mask below is [tokens, source tokens]; or [source tokens], the same for all
-// queries that there are. What else a mask is made of, the form without extents refuses.
+// queries that there are.
 
 // true = masked: attn_mask and key_padding_mask of torch.nn.MultiheadAttention.
 template <std::size_t... Extents>
@@ -35,8 +35,10 @@ template <std::size_t... Extents>
 BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
 template <class Other>
 BlockMask(Other) -> BlockMask<>;
+// Of anything else: says in a sentence what the mask is made of.
 template <>
 struct BlockMask<> {
+  // Never one.
   constexpr BlockMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
     static_assert(
         detail::no_such_call<decltype(m)>,
@@ -53,8 +55,10 @@ template <std::size_t... Extents>
 KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
 template <class Other>
 KeepMask(Other) -> KeepMask<>;
+// Of anything else: says in a sentence what the mask is made of.
 template <>
 struct KeepMask<> {
+  // Never one.
   constexpr KeepMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
     static_assert(detail::no_such_call<decltype(m)>,
                   "a KeepMask is made of a Tensor<bool>, true = takes part; floats are an "
@@ -71,8 +75,10 @@ template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
 template <class Other>
 AdditiveMask(Other) -> AdditiveMask<>;
+// Of anything else: says in a sentence what the mask is made of.
 template <>
 struct AdditiveMask<> {
+  // Never one.
   constexpr AdditiveMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
     static_assert(
         detail::no_such_call<decltype(m)>,

@@ -49,8 +49,9 @@ template <std::size_t Dim>
 struct LayerNorm {
   static constexpr std::size_t parameter_count = 2 * Dim;  // in floats
 
-  Vector<float, Dim> weight{}, bias{};  // of each feature
-  float epsilon = 1e-5f;                // >= 0
+  Vector<float, Dim> weight;  // of each feature
+  Vector<float, Dim> bias;    // of each feature
+  float epsilon = 1e-5f;      // >= 0
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
@@ -82,8 +83,8 @@ template <std::size_t Dim>
 struct RmsNorm {
   static constexpr std::size_t parameter_count = Dim;  // in floats
 
-  Vector<float, Dim> weight{};  // of each feature
-  float epsilon = 1e-5f;        // >= 0
+  Vector<float, Dim> weight;  // of each feature
+  float epsilon = 1e-5f;      // >= 0
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>

@@ -15,11 +15,12 @@
 
 TINYATTN_BEGIN
 
-// An index outside its extent traps if the program asks for it, or for the assertions of its
-// standard library.
 #if defined(TINYATTN_CHECKED) || defined(_GLIBCXX_ASSERTIONS) || defined(_LIBCPP_ENABLE_ASSERTIONS)
+// An index outside its extent traps: the program asks for it, or for the assertions of its standard
+// library.
 #define TINYATTN_CHECK_INDEX(is_inside) static_cast<void>((is_inside) || (__builtin_trap(), false))
 #else
+// An index is not checked, unless TINYATTN_CHECKED is defined.
 #define TINYATTN_CHECK_INDEX(is_inside) static_cast<void>(0)
 #endif
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Objects that firmware keeps as statics: constants to the compiler, without a guard and without code that runs before main; and all zeros,
-// so that no value lies in flash. Two have one: a generator its seed, a norm its epsilon.
+// so that no value lies in flash. A generator's state is its value. A model
+// with norms, whose epsilon is not 0, is left out: it is filled before main, unless it is a constant.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -36,15 +37,9 @@ extern void* (*const* const objects[])() = {Cached<Llama>::each,
                                             Cached<Llama::Body>::each,
                                             Cached<Gpt::Body::Block>::each,
                                             Cached<Layer>::each,
-                                            Statics<Layer, FeedForward<hidden>, FeedForward<hidden>::Workspace, Linear<3, 2>,
-                                                    Embedding<9, 4>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each};
+                                            Statics<FeedForward<hidden>, FeedForward<hidden>::Workspace, Linear<3, 2>, Embedding<9, 4>,
+                                                    Matrix<float, 2, 3>, View, TokenView, Stacked>::each};
 
-Llama& llama() {
-  static Llama model;
-  return model;
-}
-
-constinit Gpt gpt;
 constinit Gpt::Cache cache;
 constinit Mt19937 mersenne_twister{1};
 constinit Philox4x32 philox{1};
