@@ -30,7 +30,6 @@
 #pragma clang diagnostic error "-Wnan-infinity-disabled"
 namespace tinyattn::port {
 inline constexpr float compile_without_fno_honor_nans = __builtin_nanf("");
-inline constexpr float compile_without_fno_honor_infinities = __builtin_inff();
 }  // namespace tinyattn::port
 #pragma clang diagnostic pop
 #endif
