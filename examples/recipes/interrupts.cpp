@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "interrupts.hpp"
 
-static void (*on_timer)();
+static void (*timer_handler)();
 
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 
@@ -34,14 +34,14 @@ void run_timer() {
 
 void handle_systick() {
   stop_timer();
-  on_timer();
+  timer_handler();
   run_timer();
 }
 
 }  // namespace
 
 void start_timer(void (*handler)()) {
-  on_timer = handler;
+  timer_handler = handler;
   stop_timer();
   const auto* const present = reinterpret_cast<const volatile Entry*>(vector_table());
   for (std::size_t i = 0; i < core_entries; ++i) vectors[i] = present[i];
@@ -68,8 +68,8 @@ static void set_timer(suseconds_t microseconds) {
 }
 
 void start_timer(void (*handler)()) {
-  on_timer = handler;
-  std::signal(SIGALRM, [](int) { on_timer(); });
+  timer_handler = handler;
+  std::signal(SIGALRM, [](int) { timer_handler(); });
   set_timer(100);
 }
 
