@@ -12,8 +12,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
 import building  # noqa: E402
+import ladder  # noqa: E402
 import tap  # noqa: E402
 
 MOST_TIMES_ARRAY = 3.0
@@ -32,6 +33,13 @@ def compiles(program, *flags):
     status, said = building.attempt([*compiler, *flags, "-x", "c++", "-"], text=program)
     unsuited = re.search(r'#?error "?(the port .* needs .*)"', said)
     return tap.Skip(unsuited[1]) if unsuited else said[:2000] or ("" if status == 0 else f"exit status {status}")
+
+
+def ports_of_x86():
+    """Whatever port this machine has."""
+    architecture = building.call([*compiler, "-dumpmachine"]).split("-")[0]
+    ports = ladder.ports(architecture, ladder.VECTORS) if architecture == "x86_64" else {}
+    return {port: ("-march=x86-64", *flags, "-UTINYATTN_PORT", f"-DTINYATTN_PORT={port}") for port, flags in ports.items()}
 
 
 def layer(name, *flags):
@@ -90,5 +98,7 @@ tap.report([(f"an include takes no more than {MOST_TIMES_ARRAY} times that of <a
             ("static_objects", static_objects),
             ("a note of an FPU that no flag tells of", note_of_an_fpu),
             *((name, compiles, program, "-fsyntax-only", "-Wundef") for name, program in programs.items()),
+            *((f"foreign_macros, port {port}", compiles, programs["foreign_macros"], "-fsyntax-only", *flags)
+              for port, flags in ports_of_x86().items()),
             *((flags, layer, "T1", *flags.split()) for flags in (*FLAGS, FIXED_REGISTER)),
             *((f"{name}, {FEW_REGISTERS}", layer_at_each_level, name, *FEW_REGISTERS.split()) for name in ("T1", "TOKEN"))])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The headers after the macros of others: a single capital letter, complex.h, newlib's ctype.h, Arduino, ESP-IDF, lwIP, windows.h and X11.
-// Of the 75,000 names that Arduino's AVR core, ESP-IDF and the HAL of an STM32F4 define, those that the headers also use are here. What a
-// firmware includes first is not the library's choice. All of them include the C library before they define `abs`.
+// The headers after the macros of others: a single capital letter, complex.h, newlib's ctype.h, Arduino, ESP-IDF, lwIP, Zephyr, windows.h,
+// X11. Of the 75,000 names that Arduino's AVR core, ESP-IDF and the HAL of an STM32F4 define, those that the headers also use are here.
+// What a firmware includes first is not the library's choice. All of them include the C library before they define `abs`.
 #include <math.h>
 #include <stdlib.h>
 
@@ -77,6 +77,14 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 #define read(s, mem, len) lwip_read(s, mem, len)
+
+// Zephyr's toolchain.h, sys/util.h and sys/minmax.h; the attributes there, such as __packed, are newlib's too
+#define max3(a, b, c) max(a, max(b, c))
+#define min3(a, b, c) min(a, min(b, c))
+#define BIT(n) (1UL << (n))
+#define CONCAT(x, y) x##y
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 // windows.h
 #define near

@@ -191,25 +191,25 @@ struct avx512 : avx512_lanes<16> {
   using indices = std::make_index_sequence<16>;
 
   TINYATTN_ALWAYS_INLINE static vec halves(const float* low, const float* high) noexcept {
-    return [=]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
-      return __builtin_shufflevector(half::load(low), half::load(high), Q...);
+    return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
+      return __builtin_shufflevector(half::load(low), half::load(high), Lane...);
     }
     (indices{});
   }
   template <std::size_t First>
   TINYATTN_ALWAYS_INLINE static vec every_second_quarter(vec a, vec b) noexcept {
-    return [=]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
-      return __builtin_shufflevector(a, b, (First * 4 + Q / 4 * 8 + Q % 4)...);
+    return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
+      return __builtin_shufflevector(a, b, (First * 4 + Lane / 4 * 8 + Lane % 4)...);
     }
     (indices{});
   }
   // Floats or pairs of them, by turns of a and b: of the first half of each quarter, or the second.
   template <std::size_t Size, std::size_t Half>
   TINYATTN_ALWAYS_INLINE static vec by_turns(vec a, vec b) noexcept {
-    return [=]<std::size_t... Q>(std::index_sequence<Q...>) TINYATTN_INLINE_LAMBDA {
-      return __builtin_shufflevector(
-          a, b,
-          (Q / 4 * 4 + Half * 2 + Q % 4 / (2 * Size) * Size + Q / Size % 2 * 16 + Q % Size)...);
+    return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
+      return __builtin_shufflevector(a, b,
+                                     (Lane / 4 * 4 + Half * 2 + Lane % 4 / (2 * Size) * Size +
+                                      Lane / Size % 2 * 16 + Lane % Size)...);
     }
     (indices{});
   }
