@@ -20,9 +20,8 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
 consteval bool check_mask() noexcept {
   constexpr bool is_mask = detail::MaskShape<Mask>::is_mask;
-  constexpr bool is_floats = requires {
-    requires std::is_same_v<typename Mask::value_type, float>;
-  };
+  constexpr bool is_floats = requires { requires std::is_same_v<typename Mask::value_type, float>; }
+  || detail::holds_floats_only<std::remove_pointer_t<Mask>>;
   static_assert(!is_floats, "this is no mask: floats that are added to scores are an AdditiveMask");
   static_assert(is_mask || is_floats,
                 "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; "

@@ -15,7 +15,9 @@
 
 TINYATTN_BEGIN
 
-#if defined(TINYATTN_CHECKED) || defined(_GLIBCXX_ASSERTIONS) || defined(_LIBCPP_ENABLE_ASSERTIONS)
+#if defined(TINYATTN_CHECKED) || defined(_GLIBCXX_ASSERTIONS) || \
+    defined(_LIBCPP_ENABLE_ASSERTIONS) ||                        \
+    (defined(_LIBCPP_HARDENING_MODE) && _LIBCPP_HARDENING_MODE != _LIBCPP_HARDENING_MODE_NONE)
 // An index outside its extent traps: the program asks for it, or for the assertions of its standard
 // library.
 #define TINYATTN_CHECK_INDEX(is_inside) static_cast<void>((is_inside) || (__builtin_trap(), false))
@@ -167,6 +169,25 @@ struct Layout<MatrixView<Element, Rows, Cols, Stride>> {
       -> Matrix<std::remove_const_t<Element>, Rows, NewCols>;
 };
 
+// An array of float, or a pointer to it, has none.
+template <class Array>
+inline constexpr bool holds_floats_only =
+    std::is_same_v<std::remove_cv_t<std::remove_all_extents_t<Array>>, float>;
+template <class Element>
+struct NoLayout {
+  static_assert(sizeof(Element) == 0,
+                "an array or a pointer is no tensor: MatrixView<const float, rows, columns, "
+                "stride>{pointer to the first element} is a matrix of what lies there");
+};
+template <class Element>
+requires holds_floats_only<Element>
+struct Layout<Element*> : NoLayout<Element> {
+};
+template <class Element, std::size_t Size>
+requires holds_floats_only<Element>
+struct Layout<Element[Size]> : NoLayout<Element> {
+};
+
 template <class TensorM>
 using LayoutOf = Layout<std::remove_cvref_t<TensorM>>;
 
@@ -222,18 +243,6 @@ struct Anything {
   constexpr Anything(std::initializer_list<Anything>) noexcept {}  // of braces
 };
 
-// An array or a pointer has a sentence of its own.
-template <class Array>
-consteval bool refuse_array() noexcept {
-  static_assert(no_such_call<Array, void>,
-                "an array or a pointer is no tensor: MatrixView<const float, rows, columns, "
-                "stride>{pointer to the first element} is a matrix of what lies there");
-  return true;
-}
-template <class Element>
-inline constexpr bool no_such_call<Element*> = refuse_array<Element*>();
-template <class Element, std::size_t Size>
-inline constexpr bool no_such_call<Element[Size]> = refuse_array<Element[Size]>();
 struct Refused {
   template <class Result>
   constexpr operator Result() const noexcept {  // NOLINT(google-explicit-constructor)

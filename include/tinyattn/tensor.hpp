@@ -50,11 +50,13 @@ constexpr Tensor<Element, Extents...> ones() noexcept {
   return full<Element, Extents...>(Element{1});
 }
 
-// Columns first .. first + Count - 1 of m, which must be there; not copied: lives no longer than m.
+// Columns first .. first + Count - 1 of m, which must be there, checked as an index is; not copied:
+// lives no longer than m.
 template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
 constexpr MatrixView<Element, Rows, Count, Cols> columns(Matrix<Element, Rows, Cols>& m,
                                                          std::size_t first) noexcept {
   static_assert(Count <= Cols, "a view has no more columns than its matrix");
+  TINYATTN_CHECK_INDEX(first <= Cols - Count);
   return {m.data() + first};
 }
 
@@ -62,6 +64,7 @@ template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
 constexpr MatrixView<const Element, Rows, Count, Cols> columns(const Matrix<Element, Rows, Cols>& m,
                                                                std::size_t first) noexcept {
   static_assert(Count <= Cols, "a view has no more columns than its matrix");
+  TINYATTN_CHECK_INDEX(first <= Cols - Count);
   return {m.data() + first};
 }
 

@@ -55,6 +55,18 @@ class TokenView {
                   "a view of tokens is not made of braces: name the tokens first, as an array or "
                   "vector<Token>({...})");
   }
+  // Nor of a null pointer, nor of columns of a matrix.
+  template <class View = TokenView>
+  constexpr TokenView(std::nullptr_t, std::size_t) noexcept {
+    static_assert(detail::no_such_call<View>, "at a null pointer are no tokens: TokenView{}");
+  }
+  template <class Tokens>
+  requires detail::has_gaps<Tokens>
+  explicit constexpr TokenView(const Tokens&) noexcept {
+    static_assert(
+        detail::no_such_call<Tokens>,
+        "a view of tokens has no gaps: the rows of this matrix do not follow one another");
+  }
 
   // The first of them.
   constexpr const Token* data() const noexcept { return data_; }

@@ -251,6 +251,14 @@ Status use(const Matrix<Token, 2, 3>& table, Vector<float, 9>& logits) {
   return model.forward(columns<2>(table, 0), model_cache, logits, model_cache_workspace);
 }
 
+// --- view_of_tokens_with_gaps: outside of a call
+// expect: a view of tokens has no gaps
+auto use(const Matrix<Token, 2, 3>& table) { return TokenView(columns<2>(table, 0)); }
+
+// --- tokens_at_a_null_pointer: not even five
+// expect: at a null pointer are no tokens
+Status use(Vector<float, 9>& logits) { return model.forward({nullptr, 5}, model_cache, logits, model_cache_workspace); }
+
 // --- braces_behind_a_cache: no shape can be read from them
 // expect: (x, cache, out, workspace) with a Cache and its Workspace
 Status use() { return decoder.forward({1, 2}, decoder_cache, out, decoder_cache_workspace); }
