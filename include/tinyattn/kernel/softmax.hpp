@@ -83,7 +83,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Outp
     for (std::size_t left = rows / 4; left != 0; --left) take.template operator()<4>();
     if (rows % 4 >= 2) take.template operator()<2>();
   }
-  for (; i < rows; ++i)
+  for (std::size_t left = Port::flash_is_dear ? rows : rows % 2; left != 0; --left, ++i)
     softmax_of_row<Port, IsPadded>(from.at(i, 0), to.at(i, 0),
                                    pad_rows<Port, 1, IsPadded>(to.from(i, 0), mask, first + i),
                                    scale);

@@ -55,14 +55,13 @@ TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
 template <class Port, std::size_t Rows, bool IsWhole>
 TINYATTN_ALWAYS_INLINE constexpr void divide_by_sums(Input from, Output to, std::size_t count,
                                                      auto(&sums)[Rows]) noexcept {
-  typename Port::factor factors[Rows];
   TINYATTN_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r) factors[r] = reciprocal<Port>(sums[r].total());
-  for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r)
-      at.store(to.at(r, 0), Port::mul(at.load(from.at(r, 0), 0.0f), factors[r]));
-  });
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const auto factor = reciprocal<Port>(sums[r].total());
+    for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      at.store(to.at(r, 0), Port::mul(at.load(from.at(r, 0), 0.0f), factor));
+    });
+  }
 }
 
 // A sum that a port has computed.
