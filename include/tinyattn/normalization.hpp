@@ -10,6 +10,7 @@
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 TINYATTN_BEGIN
@@ -43,15 +44,37 @@ constexpr void normalize_tensor(const Norm& norm, const TensorX& x, Out& out) no
 
 }  // namespace kernel
 
+// The epsilon of a norm: a float >= 0 that is added to a variance before its root. All bits are 0
+// if it is the usual 1e-5, so that a static model is all zeros until it has weights; 0 is stored as
+// -0.
+class Epsilon {
+ public:
+  // Epsilon{} is 1e-5. Trivial, since GCC 12 loses zeros that a constructor of a constant wrote.
+  constexpr Epsilon() noexcept = default;
+  // epsilon >= 0.
+  constexpr Epsilon(float epsilon) noexcept  // NOLINT(google-explicit-constructor)
+      : unless_usual_(epsilon == usual  ? 0.0f
+                      : epsilon == 0.0f ? -0.0f
+                                        : epsilon) {}
+  // What it was given.
+  constexpr operator float() const noexcept {  // NOLINT(google-explicit-constructor)
+    return __builtin_bit_cast(std::uint32_t, unless_usual_) == 0 ? usual : unless_usual_;
+  }
+
+ private:
+  static constexpr float usual = 1e-5f;
+  float unless_usual_;
+};
+
 // torch.nn.LayerNorm: (x - mean) / sqrt(variance + epsilon) * weight + bias, over rows of `Dim`
 // features. Ba et al., "Layer Normalization", 2016.
 template <std::size_t Dim>
 struct LayerNorm {
   static constexpr std::size_t parameter_count = 2 * Dim;  // in floats
 
-  Vector<float, Dim> weight;  // of each feature
-  Vector<float, Dim> bias;    // of each feature
-  float epsilon = 1e-5f;      // >= 0
+  Vector<float, Dim> weight{};  // of each feature
+  Vector<float, Dim> bias{};    // of each feature
+  Epsilon epsilon{};            // a float, >= 0; 1e-5 unless given
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
@@ -83,8 +106,8 @@ template <std::size_t Dim>
 struct RmsNorm {
   static constexpr std::size_t parameter_count = Dim;  // in floats
 
-  Vector<float, Dim> weight;  // of each feature
-  float epsilon = 1e-5f;      // >= 0
+  Vector<float, Dim> weight{};  // of each feature
+  Epsilon epsilon{};            // a float, >= 0; 1e-5 unless given
 
   // x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>

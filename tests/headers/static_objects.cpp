@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Objects that firmware keeps as statics: constants to the compiler, without a guard and without code that runs before main; and all zeros,
-// so that no value lies in flash. A generator's state is its value. A model
-// with norms, whose epsilon is not 0, is left out: it is filled before main, unless it is a constant.
+// so that no value lies in flash. A generator's state is its value.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -30,7 +29,7 @@ struct Statics {
 };
 
 template <class Module>
-using Cached = Statics<typename Module::Workspace, typename Module::Cache, typename Module::Cache::Workspace>;
+using Cached = Statics<Module, typename Module::Workspace, typename Module::Cache, typename Module::Cache::Workspace>;
 
 extern void* (*const* const objects[])() = {Cached<Llama>::each,
                                             Cached<Gpt>::each,
@@ -38,7 +37,7 @@ extern void* (*const* const objects[])() = {Cached<Llama>::each,
                                             Cached<Gpt::Body::Block>::each,
                                             Cached<Layer>::each,
                                             Statics<FeedForward<hidden>, FeedForward<hidden>::Workspace, Linear<3, 2>, Embedding<9, 4>,
-                                                    Matrix<float, 2, 3>, View, TokenView, Stacked>::each};
+                                                    LayerNorm<3>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each};
 
 constinit Gpt::Cache cache;
 constinit Mt19937 mersenne_twister{1};

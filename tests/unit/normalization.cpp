@@ -105,6 +105,15 @@ constexpr Test tests[] = {
                     check.that(rms(1, 2) != rms(1, 2));
                   }
                 }),
+    everywhere("an epsilon is the float that it is given, also 0, or that lies in the file of a model",
+               [](Check& check) {
+                 for (const float given : {hidden(1e-5f), 1e-6f, 0.0f, 1.0f}) {
+                   check.equal(static_cast<float>(Epsilon(given)), given);
+                   check.that(Epsilon(given) == given && (Epsilon(given) == Epsilon{}) == (given == 1e-5f));
+                 }
+                 check.that(__builtin_bit_cast(Epsilon, 1e-5f) == Epsilon{} && __builtin_bit_cast(Epsilon, 1e-6f) == 1e-6f);
+                 check.that(__builtin_bit_cast(std::uint32_t, Epsilon(1e-5f)) == 0);
+               }),
     everywhere("first weights are 1 and biases 0, and nothing is drawn",
                [](Check& check) {
                  Mt19937 generator(hidden(7u)), same(7);

@@ -80,7 +80,7 @@ class Taken:
         tree = {"weight": [self.vector(f"{stem}.weight", width)]}
         if normalization == "layer":
             tree["bias"] = [self.vector(f"{stem}.bias", width, needed=False) or zeros(width)]
-        return {**tree, "epsilon": epsilon}
+        return {**tree, "epsilon": epsilon or -0.0}  # as the class Epsilon stores 0, so that a binary has it too
 
     def attention(self, prefix):
         """The places of a layer with an output projection, whose names layouts.py knows."""
