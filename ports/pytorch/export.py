@@ -18,8 +18,8 @@ from tinyattn_export.encoders import transformer, transformer_block
 from tinyattn_export.header import left_out, write
 from tinyattn_export.language_models import language_model
 from tinyattn_export.parts import attention, linear, tensor
-from tinyattn_export.refusal import Refusal, listed
-from tinyattn_export.settings import ACTIVATIONS, ROTARIES, Unsaid, as_option
+from tinyattn_export.refusal import Advised, Refusal, listed
+from tinyattn_export.settings import ACTIVATIONS, ROTARIES
 
 __all__ = ["Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts", "tensor", "transformer",
            "transformer_block", "write", "write_safetensors"]
@@ -88,7 +88,7 @@ def main(words):
         weights = read(given.weights)
         parts = write(given.header, weights, given.name, request, given.binary)
     except (Refusal, MemoryError) as problem:
-        said = problem.sentence(as_option) if isinstance(problem, Unsaid) and not given.parts else str(problem)
+        said = problem.on_command_line() if isinstance(problem, Advised) and not given.parts else str(problem)
         print(f"export.py: {said or 'the memory does not suffice'}", file=sys.stderr)
         return 1
     try:

@@ -138,10 +138,10 @@ def answer(folder, *arguments, by=run):
 
 @in_folder
 def says(folder, phrase, content, arguments=ARGUMENTS, description="", config="", suffix=".safetensors", accepts=False, by=run):
-    """What is wrong with the answer to a file that must be refused, or accepted. FOLDER in an argument is where the files are."""
+    """What is wrong with the answer to a file that must be refused, or accepted. FOLDER in an argument or a description is where the files are."""
     weights = folder / f"weights{suffix}"
     weights.write_bytes(content)
-    (folder / "model.toml").write_text(description)
+    (folder / "model.toml").write_text(description.replace("FOLDER", str(folder)))
     (folder / "config.json").write_text(config)
     status, said, problem = answer(folder, weights, *(argument.replace("FOLDER", str(folder)) for argument in arguments), by=by)
     return problem or ("" if accepts == (status == 0) and phrase in said else f"expected: {phrase}\n{said}")

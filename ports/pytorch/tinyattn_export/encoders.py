@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """torch.nn.TransformerEncoderLayer and torch.nn.TransformerEncoder as a TransformerBlock and a Transformer."""
+import functools
+
 from . import blocks
 from .blocks import Style
 from .parts import Part, initializer
@@ -30,8 +32,8 @@ def made(tensors, start, prefixes, settings, ignore, has_final_norm=False):
     said = (f"{d_model} features, {style.num_heads} heads, {'causal' if style.causal else 'not causal'}, {done.d_hidden} hidden, "
             f"{style.activation}, norms {'first' if style.norm_first else 'last'}, epsilon {style.epsilon:.6g}, at most "
             f"{style.context_length} tokens")
-    left_out = taken.refuse_leftovers(start, ignore)
-    return done, norm, said, (taken.names, [*([f"at {shown(start)}"] if start else []), *done.remarks], left_out)
+    remarks = [*([f"at {shown(start)}"] if start else []), *done.remarks]
+    return done, norm, said, (taken.names, remarks, functools.partial(taken.refuse_leftovers, start, ignore))
 
 
 def settings_of(num_heads, context_length, causal, norm_first, activation, epsilon):

@@ -65,12 +65,17 @@ def in_place(parts, binary):
         "inline const Weights& weights(const void* address) noexcept { return *static_cast<const Weights*>(address); }\n")
 
 
+def place(weights, parts, part_name):
+    return shown(weights.source) + (f", [{part_name}]" if len(parts) > 1 else "")
+
+
 def left_out(weights, parts):
-    """What no part takes: the names of tensors by the reason. What stands beside one part another may have."""
-    taken, reasons, names = set(), {}, {}
-    for part in parts.values():
-        taken |= part.taken
-        reasons |= part.left_out
+    """What no part takes: the names of tensors by the reason. What stands beside one part another may have. A Refusal if a part would
+    compute something else without it."""
+    taken, reasons, names = set().union(*(part.taken for part in parts.values())), {}, {}
+    for part_name, part in parts.items():
+        with refusing(place(weights, parts, part_name)):
+            reasons |= part.left_out(taken)
     for name in weights.tensors:
         if name not in taken:
             names.setdefault(reasons.get(name, "elsewhere in the file"), []).append(name)
@@ -85,8 +90,9 @@ def write(path, weights, name, parts, binary=None):
     done = {}
     for part_name, part in parts.items():
         names.check_part(part_name)
-        with refusing(shown(weights.source) + (f", [{part_name}]" if len(parts) > 1 else "")):
+        with refusing(place(weights, parts, part_name)):
             done[part_name] = part(weights.tensors)
+    left_out(weights, done)  # or refused
     comment, files = about(weights, name, done), {}
     included = "".join(f'#include "{header}"\n' for header in sorted({part.header for part in done.values()})) + "\n"
     if binary is None:

@@ -5,8 +5,8 @@ import dataclasses
 from . import blocks, leftovers
 from .blocks import Style
 from .parts import Part, initializer, source
-from .refusal import Refusal, listed, shown
-from .settings import Settings, Unsaid, check_context, of_json
+from .refusal import Advised, Refusal, listed, shown
+from .settings import Settings, check_context, of_json, unsaid
 from .taken import Taken, located, numbered, place_of
 
 MOST_TOKENS = 2**16  # that tinyattn's Token counts
@@ -89,9 +89,9 @@ def untold(settings, layout):
 
 
 def style_of(settings, layout, rows):
-    unsaid = [name for name in untold(settings, layout) if not settings.said[name]]
-    if unsaid:
-        raise Unsaid(unsaid, config=not settings.has_config)
+    absent = [name for name in untold(settings, layout) if not settings.said[name]]
+    if absent:
+        raise unsaid(absent, config=not settings.has_config)
     if layout.position_embedding and (settings.said["rotary"] or settings.said["rotary_base"]):
         raise Refusal(f"the positions of {layout.title} are learned, not rotary")
     context_length = context_length_of(settings, rows)
@@ -107,22 +107,23 @@ def stem_of_head(tensors, start, layout, ignore):
     levels = {name: name[:-len(weight)] for name in tensors if name.endswith(weight)}
     heads = leftovers.unignored([name for name, level in levels.items() if start.startswith(level) and level[-1:] in ("", ".")], ignore)
     if len(heads) > 1:
-        raise Refusal(f"it has {len(heads)} heads, {listed(heads)}: --ignore NAME leaves one out")
+        raise Advised(lambda spelled: f"it has {len(heads)} heads, {listed(heads)}: {spelled(*leftovers.IGNORE)} leaves one out")
     return heads[0].removesuffix(".weight") if heads else None
 
 
-def refuse_unknown_heads(tensors, embedding, layout, ignore):
-    """What has the shape of a head may be one under another name; another model's token embedding is none."""
-    like_heads = [name for name, tensor in tensors.items() if tensor.shape == embedding.shape and not name.endswith(layout.token_embedding)]
-    leftovers.refuse_unplaced(leftovers.unignored(like_heads, ignore), "model, whose head it may be,")
+def refuse_unknown_heads(tensors, start, layout, ignore, taken):
+    """Without a head, what has the shape of one may be it under another name; another model's token embedding is none."""
+    if stem_of_head(tensors, start, layout, ignore) is None:
+        shape = tensors[start + layout.token_embedding].shape
+        like_heads = [name for name, tensor in tensors.items()
+                      if name not in taken and tensor.shape == shape and not name.endswith(layout.token_embedding)]
+        leftovers.refuse_unplaced(leftovers.unignored(like_heads, ignore), "model, whose head it may be,")
 
 
 def head_of(taken, start, layout, settings, width, vocabulary, ignore):
     """The head's Linear, or None if it is the token embedding bit for bit, or not there; and what is said of it."""
     stem, embedding = stem_of_head(taken.tensors, start, layout, ignore), taken.tensors[start + layout.token_embedding]
     if stem is None:
-        untaken = {name: tensor for name, tensor in taken.tensors.items() if name not in taken.names}
-        refuse_unknown_heads(untaken, embedding, layout, ignore)
         settings.check("tied", True, f"the file, which has no {layout.head}.weight,")
         return None, f"the token embedding, as there is no {layout.head}.weight"
     place = place_of(stem)
@@ -187,7 +188,11 @@ def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_leng
         head, head_source = head_of(taken, start, layout, settings, d_model, vocabulary, ignore)
         check_shapes(settings, done, d_model, vocabulary)
         check_context(style.context_length, done.num_kv_heads * done.head_dim, len(done.trees))
-        left_out = taken.refuse_leftovers(prefix, ignore, done.head_dim, style.rotary_base if style.rotary != "none" else 0)
+
+        def left_out(others):
+            refuse_unknown_heads(tensors, start, layout, ignore, others)
+            return taken.refuse_leftovers(prefix, ignore, others, done.head_dim, style.rotary_base if style.rotary != "none" else 0)
+
         config = {"vocabulary": vocabulary, "transformer": done.transformer(True),
                   "positions": f"::tinyattn::Positions::{'learned' if positions else 'none'}", "tied": head is None,
                   "head_bias": head is not None and head.bias is not None}

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from .refusal import Refusal, listed, shown
+from .refusal import Advised, Refusal, listed, shown
 from .safetensors import extents
 
 INPUTS = ("query", "key", "value")
@@ -64,7 +64,7 @@ class Found:
     outs: tuple = ()  # where the output projection might be, if it is not there
     needs_out: bool = False
     heads: int = 0  # how many are stacked, 0 if they are groups of columns
-    unclear: str = ""  # why the names and shapes do not say how the layer is stored
+    unclear: object = None  # a Refusal, if the names and shapes do not say how the layer is stored
 
     def places(self):
         return [place for places in self.inputs.values() for place in places] + ([self.out] if self.out else [])
@@ -74,15 +74,23 @@ def names_of(places):
     return {name for place in places for name in (place.weight, place.bias) if name}
 
 
+def as_mapping(**names):
+    """How it is said, as an option and as a key."""
+    return ("--map " + " ".join(f"{role}={name}" for role, name in names.items()),
+            "mapping = {" + ", ".join(f'{role} = "{name}"' for role, name in names.items()) + "}")
+
+
 def is_conv1d(weight, out):
     """Whether c_attn is GPT-2's Conv1D, as in OpenAI's and Hugging Face's files, or a Linear layer; and what to do if no shape tells."""
     width = out.shape[0] if out and out.shape else min(weight.shape, default=0)
     linear, conv1d = (extent == 3 * width for extent in (*weight.shape, 0, 0)[:2])
     if linear != conv1d or out and not linear:
-        return not linear, ""
+        return not linear, None
     qkv, projection = shown(weight.name), shown(out.name) if out else "NAME"
-    return True, (f"{qkv}, {extents(weight.shape)}, may be a Linear layer, which is stored out x in, or GPT-2's Conv1D, in x out: say "
-                  f"--map qkv={qkv} out={projection} for the first, or qkv={qkv}.T out={projection}.T for the other")
+    out_by_in, in_by_out = as_mapping(qkv=qkv, out=projection), as_mapping(qkv=f"{qkv}.T", out=f"{projection}.T")
+    return True, Advised(lambda spelled: (
+        f"{qkv}, {extents(weight.shape)}, may be a Linear layer, which is stored out x in, or GPT-2's Conv1D, in x out: say "
+        f"{spelled(*out_by_in)} for the first, or {spelled(*in_by_out)} for the other"))
 
 
 def projection(tensors, prefix, stems):
@@ -98,7 +106,7 @@ def match(tensors, layout, prefix):
     if any(weight not in tensors for weight in weights):
         return None
     out, outs = projection(tensors, prefix, layout.outs)
-    conv1d, unclear = False, ""
+    conv1d, unclear = False, None
     if layout.inputs == ("c_attn",):
         conv1d, unclear = is_conv1d(tensors[weights[0]], out and tensors[out.weight])
     blocks = 3 // len(weights)
@@ -164,15 +172,17 @@ def located(tensors, prefix):
     if len(fitting) == 1:
         return find_at(tensors, fitting[0])
     if fitting and not prefix:
-        raise Refusal(f"it has {len(every)} attention layers, --prefix says which: {listed(other or 'none' for other in every)}")
+        raise Advised(lambda spelled: f"it has {len(every)} attention layers, " + spelled("--prefix", 'attention = "PREFIX"')
+                      + f" says which: {listed(other or 'none' for other in every)}")
     absent = incomplete(tensors, prefix)
     if absent:
         raise Refusal(f"there is no {listed(absent)}")
     where = f"at the prefix {shown(prefix)}" if prefix else "in it"
     if every:
         raise Refusal(f"there is no attention layer {where}; there is one at {listed(other or 'no prefix' for other in every)}")
-    raise Refusal(f"there is no attention layer {where} of a known layout: it has {listed(tensors) or 'no tensors'}; --map query=NAME "
-                  "key=NAME value=NAME out=NAME says which is which")
+    mapping = as_mapping(query="NAME", key="NAME", value="NAME", out="NAME")
+    raise Advised(lambda spelled: f"there is no attention layer {where} of a known layout: it has {listed(tensors) or 'no tensors'}; "
+                  f"{spelled(*mapping)} says which is which")
 
 
 def by_mapping(tensors, prefix, mapping):
@@ -219,7 +229,7 @@ def find(tensors, prefix, mapping):
         raise Refusal("a mapping must name all of query, key and value, or qkv, or none of them")
     found = by_mapping(tensors, prefix, mapping) if mapping else located(tensors, prefix)
     if found.unclear and found.out:
-        raise Refusal(found.unclear)
+        raise found.unclear
     if found.needs_out and not found.out:
         raise Refusal(f"there is no {' or '.join(shown(place.weight) for place in found.outs)}, the output projection")
     return found

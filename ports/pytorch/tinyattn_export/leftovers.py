@@ -8,7 +8,7 @@ import os
 import re
 
 from . import layouts
-from .refusal import Refusal, listed, shown
+from .refusal import Advised, listed, shown
 
 MASKS = re.compile(r"(heads\.\d+\.)?(mask|masked_bias|tril|triu|causal_mask|attn_mask)")
 COMMON_MASKS = ("mask", "bias", "masked_bias", "tril")
@@ -16,6 +16,7 @@ CHANGES_THE_RESULT = re.compile(
     r"(?:^|[._])(?:(?:[qk]_?norm|[qk]_?ln|(?:query|key)_norm|bias_[kv]|[qkv]_proj_weight|inv_freq|slopes?|sinks?|logit_scale|scale|"
     r"temperature|weight_[gv]|parametrizations)(?:[._]|\Z)|rotary|rope|alibi|(?:rel|relative|lora)_\w)", re.IGNORECASE)
 NUMBER = re.compile(r"\d+")
+IGNORE = ("--ignore NAME", 'ignore = ["NAME"]')
 MOST_LEVELS = 4  # of a name behind the prefix of its layer, as in heads.0.query.bias
 
 
@@ -58,12 +59,18 @@ def refuse_misspelt(tensors, found, names):
                 numbers = iter(NUMBER.findall(name))
                 alike = NUMBER.sub(lambda number: next(numbers, number[0]), first)
                 meant = shown(alike if alike in absent else first)
-                raise Refusal(f"{shown(name)} looks like a misspelt {meant}: rename it, or say --ignore {shown(name)}")
+                raise misspelt(shown(name), meant)
+
+
+def misspelt(name, meant):
+    return Advised(lambda spelled: f"{name} looks like a misspelt {meant}: rename it, or say "
+                   + spelled(f"--ignore {name}", f'ignore = ["{name}"]'))
 
 
 def refuse_unplaced(names, whole="layer"):
     if names:
-        raise Refusal(f"cannot place {listed(names)}: without it the {whole} would compute something else; --ignore NAME leaves one out")
+        raise Advised(lambda spelled: f"cannot place {listed(names)}: without it the {whole} would compute something else; "
+                      f"{spelled(*IGNORE)} leaves one out")
 
 
 def unignored(names, ignored):
@@ -78,10 +85,10 @@ def starting_with(stems, names):
     return [name for name in names if any(name[:length] in stems for length in lengths)]
 
 
-def left_out(tensors, found, ignored):
-    """What stands beside the layer at its prefix, and why it is left out. A Refusal if the layer would then compute something else."""
-    own = layouts.names_of(found.places())
-    rest = unignored([name for name in tensors if name not in own], ignored)
+def left_out(tensors, found, ignored, taken):
+    """What stands beside the layer at its prefix, and why it is left out. A Refusal if the layer would then compute something else.
+    taken: by it, and by what other parts a header has."""
+    rest = unignored([name for name in tensors if name not in taken], ignored)
     inside = {name: name[len(found.prefix):] for name in rest if name.startswith(found.prefix)}
     masks = {name for name, own_name in inside.items()
              if MASKS.fullmatch(own_name) or own_name == "bias" and len(tensors[name].shape) > 1}
@@ -89,5 +96,5 @@ def left_out(tensors, found, ignored):
     refuse_unplaced([name for name in others if CHANGES_THE_RESULT.search(inside[name])])
     refuse_misspelt(tensors, found, [name for name in rest if name not in masks])
     refuse_unplaced(starting_with({place.weight.removesuffix("weight") for place in found.places()}, others))
-    return {**dict.fromkeys(tensors.keys() - own - set(rest), "ignored"), **dict.fromkeys(others, "no part of an attention layer"),
+    return {**dict.fromkeys(tensors.keys() - taken - set(rest), "ignored"), **dict.fromkeys(others, "no part of an attention layer"),
             **dict.fromkeys(masks, "masks, which the layer has in its type")}

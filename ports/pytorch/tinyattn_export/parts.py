@@ -4,6 +4,7 @@ function that takes it out of a file's weights. Whole models are in language_mod
 """
 import array
 import dataclasses
+import functools
 
 from . import layouts, leftovers
 from .layouts import INPUTS, Place
@@ -32,7 +33,7 @@ class Part:
     sources: dict  # what each member is made of
     taken: set  # the names of all tensors that it is made of
     remarks: list = dataclasses.field(default_factory=list)
-    left_out: dict = dataclasses.field(default_factory=dict)  # why, by the name of a tensor that stands beside those
+    left_out: object = lambda taken: {}  # why, by the name of a tensor that stands beside those and beside `taken` by other parts
 
     def rows(self):
         """All numbers, in the order in which they lie in memory; what is no parameter is a tuple."""
@@ -157,7 +158,6 @@ def attention(prefix="", *, num_heads=None, context_length=None, causal=None, ma
 
     def part(tensors):
         found = layouts.find(tensors, prefix, mapping)
-        left_out = leftovers.left_out(tensors, found, ignore)
         inputs = {role: side_by_side([linear_at(tensors, place) for place in found.inputs[role]]) for role in INPUTS}
         out = linear_at(tensors, found.out) if found.out else None
         check_attention(found, inputs, out, num_heads)
@@ -178,7 +178,8 @@ def attention(prefix="", *, num_heads=None, context_length=None, causal=None, ma
             f"{with_or_without(bias)} bias, "
             + (f"an output projection {with_or_without(out.bias)} bias" if out else "no output projection"),
             {role: source(tensors, places[role]) for role in linears}, layouts.names_of(found.places()),
-            [f"layout: {found.title}" + (f", at {shown(found.prefix)}" if found.prefix else ""), *filled], left_out)
+            [f"layout: {found.title}" + (f", at {shown(found.prefix)}" if found.prefix else ""), *filled],
+            functools.partial(leftovers.left_out, tensors, found, ignore))
     return part
 
 

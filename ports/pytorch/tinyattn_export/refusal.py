@@ -13,6 +13,24 @@ class Refusal(Exception):
         return Refusal(f"{what}: {self}")
 
 
+class Advised(Refusal):
+    """A sentence that says how to go on. `text` makes it of a function that chooses from each pair of spellings: an option of the command
+    line, or a key of TOML and Python, which is what str() has."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.text = text
+
+    def within(self, what):
+        return Advised(lambda spelled: f"{what}: {self.text(spelled)}")
+
+    def on_command_line(self):
+        return self.text(lambda option, key: option)
+
+    def __str__(self):
+        return self.text(lambda option, key: key)
+
+
 def shown(text):
     """A name out of a file, which may hold anything, as it may stand in a message, a comment or a terminal."""
     clean = "".join(character if character.isprintable() and character != "\\" else "?" for character in str(text))

@@ -8,7 +8,7 @@ import pathlib
 import re
 import struct
 
-from .refusal import Refusal, refusing, shown
+from .refusal import Advised, Refusal, refusing, shown
 
 LARGEST_COUNT = 2**31 - 1  # of heads or tokens
 LARGEST_OBJECT = 2**31 - 1  # bytes: what 32 bits address, and what a linker places without further options
@@ -75,6 +75,7 @@ SETTINGS = {  # what it may be, and the keys that say it
     "norm_first": (flag,),
     "attention_bias": (flag, "attention_bias", "bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
+    "sliding_window": (count,),  # of which check_window judges
 }
 HARMLESS = {  # keys of what tinyattn's models do not do, and the values with which they do not do it either
     "scale_attn_weights": (True,), "scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,),
@@ -104,48 +105,31 @@ MODELS = ("model_type", "architectures")  # the keys that name a model
 ARCHITECTURE = re.compile(r"(GPT2|Llama|LLaMA|Mistral|Qwen2)(?:Model|LMHeadModel|ForCausalLM)")
 
 
-UNTOLD = {  # by any tensor: what it is, and what is said for it
-    "num_heads": ("the number of heads", "N"), "context_length": ("the most tokens", "N"),
-    "causal": ("whether later tokens are hidden", ""), "norm_first": ("whether norms come first", ""),
-    "activation": ("the activation", '"NAME"'), "epsilon": ("the epsilon of the norms", "E"),
-    "rotary_base": ("the base of the rotary positions", "B"), "config": ("any of it", '"config.json"'),
+UNTOLD = {  # by any tensor: what it is, and how it is said
+    "num_heads": ("the number of heads", "--num-heads N", "num_heads = N"),
+    "context_length": ("the most tokens", "--context-length N", "context_length = N"),
+    "causal": ("whether later tokens are hidden", "--causal or --no-causal", "causal = true or false"),
+    "norm_first": ("whether norms come first", "--norm-first or --no-norm-first", "norm_first = true or false"),
+    "activation": ("the activation", "--activation NAME", 'activation = "NAME"'),
+    "epsilon": ("the epsilon of the norms", "--epsilon E", "epsilon = E"),
+    "rotary_base": ("the base of the rotary positions", "--rotary-base B", "rotary_base = B"),
+    "config": ("any of it", "--config config.json", 'config = "config.json"'),
 }
 
 
-def as_key(name):
-    """As TOML has it."""
-    return f"{name} = {UNTOLD[name][1] or 'true or false'}"
-
-
-def as_option(name):
-    option = name.replace("_", "-")
-    return f"--{option} {UNTOLD[name][1]}".replace('"', "") if UNTOLD[name][1] else f"--{option} or --no-{option}"
-
-
-class Unsaid(Refusal):
-    """What no tensor tells, and nobody said: str() asks for keys of a TOML, `sentence(as_option)` for options."""
-
-    def __init__(self, names, config=False, where=""):  # config: whether a config.json may tell it
-        super().__init__(names)
-        self.names, self.config, self.where = names, config, where
-
-    def within(self, what):
-        return Unsaid(self.names, self.config, f"{what}: {self.where}")
-
-    def sentence(self, spelled):
-        told_by = [*self.names, "config"] if self.config else self.names
-        *words, last = map(spelled, told_by)
-        said = ", ".join([*words, f"or {last}" if self.config else last])
-        return f"{self.where}no tensor tells {', '.join(UNTOLD[name][0] for name in self.names)}: say {said}"
-
-    def __str__(self):
-        return self.sentence(as_key)
+def unsaid(names, config=False):
+    """The refusal because of what no tensor tells, and nobody said. config: whether a config.json may tell it."""
+    def text(spelled):
+        *words, last = (spelled(*UNTOLD[name][1:]) for name in [*names, *(["config"] if config else [])])
+        said = ", ".join([*words, f"or {last}" if config else last])
+        return f"no tensor tells {', '.join(UNTOLD[name][0] for name in names)}: say {said}"
+    return Advised(text)
 
 
 def require(**settings):
-    unsaid = [name for name, value in settings.items() if value is None]
-    if unsaid:
-        raise Unsaid(unsaid)
+    absent = [name for name, value in settings.items() if value is None]
+    if absent:
+        raise unsaid(absent)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -252,11 +236,13 @@ class Settings:
     def check_window(self, context_length):
         """A window as long as the context hides nothing."""
         for where, config in self.configs.items():
-            window = config.get("sliding_window")
-            if window is not None and config.get("use_sliding_window") is not False and not (
-                    type(window) is int and window >= context_length):
-                raise Refusal(f"{where} has sliding_window = {shown(window)}: tinyattn's attention has no window, which hides nothing "
-                              f"only of a context that is no longer; --context-length {shown(window)} is one")
+            if "sliding_window" not in config or config.get("use_sliding_window") is False:
+                continue
+            window = read("sliding_window", config["sliding_window"], f"{where}'s sliding_window").value
+            if window < context_length:
+                raise Advised(lambda spelled: (
+                    f"{where} has sliding_window = {window}: tinyattn's attention has no window, which hides nothing only of a context "
+                    f"that is no longer; {spelled(f'--context-length {window}', f'context_length = {window}')} is one"))
 
     def check_family(self, family):
         for where, (key, name, said) in ((where, kind) for where, config in self.configs.items() for kind in families(config)):

@@ -90,14 +90,15 @@ class Taken:
             raise Refusal(f"there is no {listed(absent) or 'attention layer at ' + shown(prefix)}: there are {listed(self.tensors)}")
         return found
 
-    def refuse_leftovers(self, prefix, ignore, head_dim=0, base=0):
-        """What is left out, and why: buffers, and what may be ignored. A Refusal if something else belongs to the model."""
-        rest = leftovers.unignored([name for name in self.tensors if name not in self.names], ignore)
-        inside = [name for name in rest if name.startswith(prefix)]
+    def refuse_leftovers(self, beginnings, ignore, taken, head_dim=0, base=0):
+        """What is left out, and why: buffers, and what may be ignored. A Refusal if something else belongs to the model, as all names do
+        that begin so. taken: by it, and by what other parts a header has."""
+        rest = leftovers.unignored([name for name in self.tensors if name not in taken], ignore)
+        inside = [name for name in rest if name.startswith(beginnings)]
         leftovers.refuse_unplaced([name for name in inside if not self.is_buffer(name)], "model")
         for name in inside:
             self.check_frequencies(name, head_dim, base)
-        return {**dict.fromkeys(self.tensors.keys() - self.names - set(rest), "ignored"),
+        return {**dict.fromkeys(self.tensors.keys() - taken - set(rest), "ignored"),
                 **dict.fromkeys(inside, "masks and tables, which the model has in its type")}
 
     def is_buffer(self, name):
