@@ -42,6 +42,7 @@ LAYOUTS = (
     Layout("Llama, Meta's names", "Llama", "layers.0.attention.wq.weight", "layers.", META, "tok_embeddings.weight", "norm", "output",
            "silu", rotary="interleaved"),
 )
+OF_HEADS = (*(layout.head for layout in LAYOUTS), "final_logits_bias", "logit")  # how names begin of what makes logits
 
 
 def found(tensors, prefix):
@@ -109,6 +110,12 @@ def stem_of_head(tensors, start, layout, ignore):
     if len(heads) > 1:
         raise Advised(lambda spelled: f"it has {len(heads)} heads, {listed(heads)}: {spelled(*leftovers.IGNORE)} leaves one out")
     return heads[0].removesuffix(".weight") if heads else None
+
+
+def beginnings(prefix):
+    """Of all names that belong to the model: its own, and a head's at any level above."""
+    levels = [prefix[:end] for end in range(len(prefix)) if not end or prefix[end - 1] == "."]
+    return (prefix, *(level + name for level in levels for name in OF_HEADS))
 
 
 def refuse_unknown_heads(tensors, start, layout, ignore, taken):
@@ -191,7 +198,8 @@ def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_leng
 
         def left_out(others):
             refuse_unknown_heads(tensors, start, layout, ignore, others)
-            return taken.refuse_leftovers(prefix, ignore, others, done.head_dim, style.rotary_base if style.rotary != "none" else 0)
+            base = style.rotary_base if style.rotary != "none" else 0
+            return taken.refuse_leftovers(beginnings(prefix), ignore, others, done.head_dim, base)
 
         config = {"vocabulary": vocabulary, "transformer": done.transformer(True),
                   "positions": f"::tinyattn::Positions::{'learned' if positions else 'none'}", "tied": head is None,
