@@ -7,6 +7,7 @@
 Needs PyTorch (Debian: python3-torch). The second is skipped without it.
 """
 import math
+import sys
 import types
 import typing
 
@@ -18,6 +19,8 @@ import tap
 import torch
 from exporter import in_folder
 from torch import nn
+
+import export
 
 INPUTS = ("query", "key", "value")
 
@@ -146,24 +149,25 @@ def damaged_pt(folder):
 
 
 @in_folder
-def nanogpt_checkpoint(folder):
-    """What nanoGPT's train.py saves is read; or, by PyTorch 1.13, refused, and the two lines of the sentence mend it."""
+def checkpoint(folder, name, key):
+    """What a training run saves is read; or, by PyTorch 1.13, refused, and the Python of the sentence mends it as it is printed."""
+    path, model_args = folder / name, {"n_head": 2, "bias": True, "dropout": 0.0}
     linear = nn.Linear(2, 6, bias=False)
     optimizer = torch.optim.AdamW(linear.parameters(), lr=1e-3, betas=(0.9, 0.95))
-    checkpoint = {"model": {"c_attn.weight": linear.weight, "c_proj.weight": torch.rand(2, 2)}, "optimizer": optimizer.state_dict(),
-                  "model_args": {"n_head": 2, "dropout": 0.0}, "iter_num": 0, "best_val_loss": torch.tensor(1e9), "config": {"seed": 1337}}
-    torch.save(checkpoint, folder / "ckpt.pt")
-    run = lambda weights: exporter.run(folder / weights, "-o", folder / "model.hpp", *exporter.ARGUMENTS)
-    status, _, complained = run("ckpt.pt")
-    if status and "run in Python: " in complained:
-        lines = complained.partition("run in Python: ")[2].replace("'weights.pt'", f"'{folder}/weights.pt'")
-        exec(lines, {"torch": torch})
-        status, _, complained = run("weights.pt")
-    return complained if status else ""
+    tensors, others = {"c_attn.weight": linear.weight, "c_proj.weight": torch.rand(2, 2)}, {"best_val_loss": 1e9, "config": {"seed": 1337}}
+    torch.save({**({key: tensors} if key else tensors), "optimizer": optimizer.state_dict(), "model_args": model_args, **others}, path)
+    status, _, complained = exporter.run(path, "-o", folder / "model.hpp", *exporter.ARGUMENTS)
+    if "run in Python: " in complained:
+        done, path = exporter.call(sys.executable, "-c", complained.partition("run in Python: ")[2]), path.with_suffix(".weights.pt")
+        status, _, complained = exporter.run(path, "-o", folder / "model.hpp", *exporter.ARGUMENTS)
+        complained += done.stderr
+    return complained if status else "" if export.read(path).tensors.model_args == model_args else "its model_args are lost"
 
 
 if exporter.COMPILER:
-    tap.report([("a damaged .pt", damaged_pt), ("a checkpoint of nanoGPT", nanogpt_checkpoint)] + [
+    tap.report([
+        ("a damaged .pt", damaged_pt), ("a checkpoint of nanoGPT", checkpoint, "ckpt.pt", "model"),
+        ("a checkpoint of Lightning", checkpoint, "it's.ckpt", "state_dict"), ("tensors beside floats", checkpoint, "a.pt", "")] + [
         (f"{name} {shape}", fresh, state, case)
         for shape in ((1, 1, 1, 1), (20, 48, 4, 33)) for name, state, case in models(*shape, seed=100 + shape[0])])
 with_torch.write_data("cases.json", models(d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026))

@@ -98,7 +98,7 @@ REQUESTS = {  # by table of refused.toml: the file, the arguments and the descri
 OF_TORCH = {
     "in_proj_weight is on the meta device": {"in_proj_weight": TorchTensor(24, 8, device="meta")},
     "torch.save(model.state_dict(), FILE)": pickle.UnpicklingError("Set `weights_only` to False"),
-    "take PyTorch 2, or, if you trust the file, run in Python: checkpoint = torch.load('/":
+    "take PyTorch 2, or, if you trust the file, run in Python: import json, torch; checkpoint = torch.load('/":
         pickle.UnpicklingError("Set `weights_only` to False. WeightsUnpickler error: Unsupported operand 71"),
     "torch.sparse_coo, which is not read": {"a": TorchTensor(1, layout="torch.sparse_coo")},
     "no state_dict": {"a": types.SimpleNamespace(data_ptr=0)},

@@ -15,6 +15,7 @@ from .refusal import Refusal, refusing, shown
 
 OF_TORCH = {".pt", ".pth", ".bin", ".ckpt"}
 NO_FLOATS = "Unsupported operand 71"  # PyTorch 1.13 has no opcode G of pickle, a float
+STATE_DICTS = ("state_dict", "model_state_dict", "model")  # as a table calls one that it has next to other things
 DTYPES = {
     "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16", "torch.float64": "F64", "torch.bool": "BOOL",
     "torch.uint8": "U8", "torch.int8": "I8", "torch.int16": "I16", "torch.int32": "I32", "torch.int64": "I64",
@@ -64,10 +65,18 @@ def tensors_of(state_dict):
 
 
 def model_args_of(checkpoint):
-    """As JSON would have them."""
+    """As JSON would have them, or has them where `without_floats` made the file."""
     with refusing("its model_args", TypeError, ValueError, RecursionError):
-        plain = json.loads(json.dumps(checkpoint.get("model_args"), default=str))
+        plain = json.loads(checkpoint.get("model_args_json") or json.dumps(checkpoint.get("model_args"), default=str))
     return plain if isinstance(plain, dict) else {}
+
+
+def without_floats(path):
+    """Python that saves anew what is read of a checkpoint, so that PyTorch 1.13 can: model_args, of which some are floats, as JSON."""
+    return (f"import json, torch; checkpoint = torch.load({str(path)!r}, map_location='cpu'); "
+            f"tensors = next((checkpoint[key] for key in {STATE_DICTS} if key in checkpoint), checkpoint); "
+            "torch.save({'model': {key: value for key, value in tensors.items() if torch.is_tensor(value)}, "
+            f"'model_args_json': json.dumps(checkpoint.get('model_args'), default=str)}}, {str(path.with_suffix('.weights.pt'))!r})")
 
 
 def torch_load(path):
@@ -83,14 +92,13 @@ def torch_load(path):
     except Exception as problem:  # torch.load promises no kind of exception; its own words advise to run what the file says
         if NO_FLOATS in str(problem):
             raise Refusal("it holds floats next to its tensors, as nanoGPT's ckpt.pt does, which PyTorch 1.13 cannot read with "
-                          "weights_only=True: take PyTorch 2, or, if you trust the file, run in Python: checkpoint = "
-                          f"torch.load('{shown(path)}', map_location='cpu'); torch.save(checkpoint['model'], 'weights.pt')") from None
+                          f"weights_only=True: take PyTorch 2, or, if you trust the file, run in Python: {without_floats(path)}") from None
         if isinstance(problem, pickle.UnpicklingError) or "weights_only" in str(problem):
             raise Refusal("it is damaged, or holds more than tensors, as torch.save(model) and torch.jit.save do: where the model is, "
                           "write torch.save(model.state_dict(), FILE)") from None
         raise Refusal(f"torch.load(weights_only=True) refuses it: {first_line(problem)}") from None
     model_args = model_args_of(content) if isinstance(content, dict) else {}
-    for name in ("state_dict", "model_state_dict", "model"):
+    for name in STATE_DICTS:
         if isinstance(content, dict) and isinstance(content.get(name), dict):
             content = content[name]
     if not isinstance(content, dict) or not any(map(is_tensor, content.values())):
