@@ -66,7 +66,7 @@ def unique(pairs):
     table = {}
     for name, value in pairs:
         if name in table:
-            raise Refusal(f"its header names {shown(name)} twice")
+            raise Refusal(f"it names {shown(name)} twice")
         table[name] = value
     return table
 

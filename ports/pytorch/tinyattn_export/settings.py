@@ -9,6 +9,7 @@ import re
 import struct
 
 from .refusal import Advised, Refusal, refusing, shown
+from .safetensors import unique
 
 LARGEST_COUNT = 2**31 - 1  # of heads or tokens
 LARGEST_OBJECT = 2**31 - 1  # bytes: what 32 bits address, and what a linker places without further options
@@ -141,7 +142,7 @@ class Said:
 def of_json(path):
     """What a config.json holds."""
     with refusing(f"cannot read {shown(path)}", OSError, ValueError, RecursionError):
-        config = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+        config = json.loads(pathlib.Path(path).read_text(encoding="utf-8"), object_pairs_hook=unique)
         if not isinstance(config, dict):
             raise Refusal("it is no table of settings")
         return config
