@@ -6,6 +6,7 @@
     export.py WEIGHTS -o HEADER --language-model --config config.json [--context-length N] [--prefix PREFIX] [--name NAME]
 """
 import argparse
+import contextlib
 import os
 import sys
 
@@ -78,8 +79,10 @@ def requested(given):
 
 def main(words):
     given = arguments(words)
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed, as by >&-
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+        getattr(sys, name).reconfigure(errors="backslashreplace")
     try:
         paths = [os.path.realpath(path) for path in (given.weights, given.parts, given.config, given.header, given.binary) if path]
         if len(set(paths)) != len(paths):
@@ -93,8 +96,11 @@ def main(words):
         return 1
     try:
         print("\n".join(report(given.name, weights, parts)), flush=True)
-    except BrokenPipeError:  # whoever reads it has read enough, and Python flushes once more
+    except OSError as problem:  # the header is there all the same; Python flushes once more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(problem, BrokenPipeError):  # whoever reads it has read enough
+            with contextlib.suppress(OSError):
+                print(f"export.py: the header is written, but what it holds cannot be shown: {problem.strerror}", file=sys.stderr)
     return 0
 
 

@@ -170,6 +170,18 @@ def read_no_further(folder):
     return done.stderr.decode() or ("" if done.returncode == 0 and (folder / "model.hpp").exists() else f"status {done.returncode}")
 
 
+@exporter.in_folder
+def told_to_nobody(folder, redirection, said):
+    """Where nothing can be printed the header is there, whole, and the exit status says so."""
+    (folder / "weights.safetensors").write_bytes(of_tensors(LAYER))
+    done = exporter.call("sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-B", exporter.ROOT / "ports/pytorch/export.py",
+                         folder / "weights.safetensors", "-o", folder / "model.hpp", *ARGUMENTS)
+    whole = (folder / "model.hpp").exists() and (folder / "model.hpp").read_text().endswith("}  // namespace model\n")
+    return "" if (done.returncode, done.stderr, whole) == (0, said, True) else f"status {done.returncode}: {done.stderr}"
+
+
+NOBODY = {">&-": "", ">&- 2>&-": "", "<&- >&- 2>&-": "", "2>&-": "", ">/dev/full 2>&1": "",
+          ">/dev/full": "export.py: the header is written, but what it holds cannot be shown: No space left on device\n"}
 MEANWHILE = {
     "both files or neither, as they are put away": (failing("rename"), "arguments", "No space left", "--binary FOLDER/weights.bin"),
     "both files or neither, as new ones come": (failing("replace"), "arguments", "No space left", "--binary FOLDER/weights.bin"),
@@ -181,6 +193,7 @@ sentences = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(
 tap.report([
     ("by command", functools.partial(says, "0 bytes", b"", by=exporter.command)),
     ("a pipe that nobody reads", read_no_further),
+    *((f"export.py {redirection}", told_to_nobody, redirection, said) for redirection, said in NOBODY.items()),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
     *((phrase, refuse, table, phrase, values) for table in sentences for phrase, values in sentences[table].items()),
     *((f".pt: {phrase}", functools.partial(says, phrase, pickle.dumps(content), suffix=".pt")) for phrase, content in OF_TORCH.items()),
