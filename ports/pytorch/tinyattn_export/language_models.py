@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Language models: the names under which GPT-2, nanoGPT and Llama are stored, and how one becomes a part of a header."""
 import dataclasses
+import functools
 
 from . import blocks, leftovers
 from .blocks import Style
@@ -143,6 +144,13 @@ def head_of(taken, start, layout, settings, width, vocabulary, ignore):
     return taken.linear(place, width, vocabulary), source(taken.tensors, [place])
 
 
+def left_out(taken, layout, start, prefix, ignore, done, style, of_parts):
+    """What stands beside the names that some part has, and why it is left out. A Refusal if something belongs to it."""
+    refuse_unknown_heads(taken.tensors, start, layout, ignore, of_parts)
+    base = style.rotary_base if style.rotary != "none" else 0
+    return taken.refuse_leftovers(beginnings(prefix), ignore, of_parts, done.head_dim, base)
+
+
 def check_vocabulary(embedding):
     if max(embedding.shape[:1], default=0) > MOST_TOKENS:
         raise Refusal(f"{embedding} is of {embedding.shape[0]} tokens, and tinyattn's Token counts {MOST_TOKENS}")
@@ -195,12 +203,6 @@ def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_leng
         head, head_source = head_of(taken, start, layout, settings, d_model, vocabulary, ignore)
         check_shapes(settings, done, d_model, vocabulary)
         check_context(style.context_length, done.num_kv_heads * done.head_dim, len(done.trees))
-
-        def left_out(others):
-            refuse_unknown_heads(tensors, start, layout, ignore, others)
-            base = style.rotary_base if style.rotary != "none" else 0
-            return taken.refuse_leftovers(beginnings(prefix), ignore, others, done.head_dim, base)
-
         config = {"vocabulary": vocabulary, "transformer": done.transformer(True),
                   "positions": f"::tinyattn::Positions::{'learned' if positions else 'none'}", "tied": head is None,
                   "head_bias": head is not None and head.bias is not None}
@@ -210,5 +212,6 @@ def language_model(prefix="", *, num_heads=None, num_kv_heads=None, context_leng
         sources = {"token_embedding": str(tensors[start + layout.token_embedding]), **done.sources, "head": head_source}
         return Part(f"::tinyattn::LanguageModel<::tinyattn::LanguageModelConfig{initializer(config)}>", "tinyattn/language_model.hpp", tree,
                     summary(style, done, d_model, vocabulary, head), sources,
-                    taken.names, [f"layout: {layout.title}" + (f", at {shown(start)}" if start else ""), *done.remarks], left_out)
+                    taken.names, [f"layout: {layout.title}" + (f", at {shown(start)}" if start else ""), *done.remarks],
+                    functools.partial(left_out, taken, layout, start, prefix, ignore, done, style))
     return part
