@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Pages of the site: each Markdown file of the tree, and each source that one of them speaks of, in the Markdown of doxygen."""
+import itertools
 import os
 import pathlib
 import re
@@ -182,7 +183,7 @@ class Document:
             out.append(self.spans(line[position:link.start()], linked))
             out.append(f"<a href=\"{self.target(link[3])}\">{self.html(link[2])}</a>")
             position = link.end()
-        return "".join([*out, self.spans(line[position:], linked)])
+        return bold("".join([*out, self.spans(line[position:], linked)]))
 
     def html(self, text):
         return CODE.sub(lambda code: f"<code>{escaped(code[2])}</code>", text)
@@ -193,7 +194,8 @@ class Document:
             out.append(escaped(text[position:code.start()]))
             page = None if linked or re.search(r"\s", code[2]) else self.pages.page_of(code[2].rstrip("/"), self.path)
             is_file = page and ("/" in code[2] or "." in code[2])
-            out.append(f"<a href=\"{page}\"><code>{escaped(code[2])}</code></a>" if is_file else code[0])
+            as_html = f"<code>{escaped(code[2])}</code>"  # doxygen ends a span in backticks at a quote
+            out.append(f'<a href="{page}">{as_html}</a>' if is_file else as_html if "'" in code[2] else code[0])
             position = code.end()
         return "".join([*out, escaped(text[position:])])
 
@@ -207,6 +209,13 @@ class Document:
         if page is None:
             return target  # the test finds it
         return f"{page}#{page.removesuffix('.html')}__{anchor}" if anchor else page
+
+
+def bold(line):
+    """Doxygen knows no ** beside code."""
+    parts = re.split(r"(`[^`]*`|<code>.*?</code>|\*\*)", line)
+    tags = itertools.cycle(("<b>", "</b>"))
+    return "".join(next(tags) if part == "**" else part for part in parts) if parts.count("**") % 2 == 0 else line
 
 
 def escaped(text):
