@@ -96,6 +96,11 @@ def add_browser(site):
         page.write_text(page.read_text(encoding="utf-8").replace('id="home" hidden', 'id="home"'), encoding="utf-8")
 
 
+def tell(what):
+    """On stdout at once, since it takes half a minute."""
+    print(what, flush=True)
+
+
 def make(folder, browser):
     if not AWESOME.is_dir():
         sys.exit(f"there is no {AWESOME}: Debian's package doxygen-awesome-css has it; `ports/toolchain site` installs it")
@@ -105,16 +110,20 @@ def make(folder, browser):
     for old in (work, site, folder / "site-xml"):
         shutil.rmtree(old, ignore_errors=True)
     work.mkdir(parents=True)
+    tell("pages, from the tree")
     known = {header.relative_to(ROOT).as_posix(): page_of_header(header) for header in public_headers()}
     written = pages.Pages(known, IN_BROWSER if browser else {}).write(work)
     main = work / "index.md"
     first, others = written[:len(pages.FIRST)], [file for file in written[len(pages.FIRST):] if file != main]
     reference = [write_notions(work / "notions.dox"), errors.write(work / "errors.md", known)]
     inputs = [main, *first, *reference, *others, search.write_page(work / "search.md"), *public_headers()]
+    tell(f"doxygen: {len(inputs)} pages and headers")
     subprocess.run(["doxygen", "-"], input=settings(folder, inputs), text=True, check=True, cwd=ROOT)
+    tell("the search, and links between pages")
     search.write_text(site)
     finish.finish(site, folder / "site-tags.xml")
     if browser:
+        tell("the models in the browser, by emscripten")
         add_browser(site)
     return site
 

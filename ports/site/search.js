@@ -11,7 +11,7 @@ const wordsOf = (text) => text.toLowerCase().match(/\w+/g) ?? [];
 // What is read first: a page for users; then the reference, and of it types and notions; then tests, headers and sources.
 function weightOf(address) {
   if (/^(page_(tests|CHANGELOG|ports_site)|source_)|_8hp*\.html/.test(address)) return 0.2;
-  return /^(index|errors|page_)/.test(address) ? 2 : /#/.test(address) ? 0.7 : 1;
+  return /^(index|page_)/.test(address) ? 2 : /#/.test(address) ? 0.7 : 1;
 }
 
 const stemOf = (lunr, word) => lunr.stemmer(new lunr.Token(word, {})).toString();
@@ -56,8 +56,10 @@ function find(lunr, index, sections, asked) {
   }));
   const all = query(lunr.Query.presence.REQUIRED);
   const found = all.length > 0 ? all : query(lunr.Query.presence.OPTIONAL);
-  const rows = found.map(({ ref }) => sections[ref]);
-  const hasName = ([, title]) => Number(wordsOf(title)[0] === words[0] && /^\w+\(?\)?( \[.*)?$/.test(title) && words.length === 1);
+  const seen = new Set();  // several sentences of the compiler may have one explanation
+  const rows = found.map(({ ref }) => sections[ref]).filter(([address]) => !seen.has(address) && seen.add(address));
+  const hasName = ([address, title]) => Number(words.length === 1 && wordsOf(title)[0] === words[0] &&
+      /^\w+\(?\)?( \[.*)?$/.test(title) && weightOf(address) > 0.2);
   return rows.sort((a, b) => hasName(b) - hasName(a)).slice(0, most);
 }
 
