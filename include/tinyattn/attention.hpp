@@ -29,7 +29,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   using LayoutKey = detail::LayoutOf<Key>;
   using LayoutValue = detail::LayoutOf<Value>;
   constexpr std::size_t query_rows = evenly(LayoutQuery::rows, Port::query_rows),
-                        row_size = padded<Port>(LayoutKey::rows);
+                        row_size = room_of_scores<Port>(LayoutKey::rows);
   float scores[query_rows * row_size];
   const kernel::Mask keys_seen = mask_of(mask, LayoutQuery::rows, LayoutKey::rows);
   for (std::size_t item = 0; item < LayoutQuery::batch; ++item)

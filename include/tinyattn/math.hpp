@@ -87,6 +87,23 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(
   return Port::mul(e.power, Port::exponent_bits(e.shifted));
 }
 
+// The numbers of a softmax for a port that computes its exponentials: the least exponent that
+// counts, log2(e), what is subtracted again, -ln 2 in two parts, the polynomial, and what rounds to
+// integers.
+inline constexpr float exp_numbers[] = {-69.0f,
+                                        0x1.715476p+0f,
+                                        -0x1.8p23f,
+                                        -0x1.62e430p-1f,
+                                        0x1.05c610p-29f,
+                                        0x1.6bbdbep-10f,
+                                        exp_coefficients[0],
+                                        exp_coefficients[1],
+                                        exp_coefficients[2],
+                                        exp_coefficients[3],
+                                        exp_coefficients[4],
+                                        exp_coefficients[5],
+                                        0x1.8p23f};
+
 // e^x for every x. 2^n is multiplied in two halves, since 2^n alone need not be a float.
 template <class Port>
 constexpr typename Port::vec exp(typename Port::vec x) noexcept {

@@ -54,7 +54,7 @@ inline auto weights_to(const Sizes& s, float* to) {
 // One head, whose keys are not transposed.
 template <class Port>
 void attend(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) {
-  const std::size_t row_size = kernel::padded<Port>(s.source_tokens);
+  const std::size_t row_size = kernel::room_of_scores<Port>(s.source_tokens);
   const std::size_t rows_of_scores = kernel::smaller(s.tokens, Port::query_rows);
   const kernel::Input queries{last_of_source(s.tokens * s.in), s.in};
   const kernel::Input keys{last_of_source(s.source_tokens * s.in), s.in};
@@ -79,7 +79,7 @@ inline constexpr std::size_t context_length = 19;
 
 template <class Port, kernel::LayerShape tiny = kernel::LayerShape{}>
 void forward(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) {
-  const std::size_t row_size = kernel::padded<Port>(context_length);
+  const std::size_t row_size = kernel::room_of_scores<Port>(context_length);
   std::size_t block = kernel::block_rows<Port>(context_length);
   std::size_t queries = kernel::smaller(block, Port::query_rows);
   if (tiny.tokens != 0) block = queries = tiny.tokens;

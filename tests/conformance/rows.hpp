@@ -89,22 +89,21 @@ void check_equal_rows(Check& check, std::size_t length) {
 }
 
 // Rows that grow from none to `length`, or nearly, in place: the scores of queries behind each
-// other. What is behind a row's end is not read; up to whole vectors of the longest it may be
-// written.
+// other. What is behind a row's end is not read; as far as the longest has room it may be written.
 template <class Port>
 void check_growing_rows(Check& check, std::size_t length) {
   constexpr std::size_t first = 2;
-  const std::size_t room = kernel::padded<Port>(length);
   const kernel::Mask mask{length, static_cast<std::ptrdiff_t>(length) - 9};
   const auto ends = [=](std::size_t i) { return mask.end(first + i); };
   check_each_row<Port>(check, ends, softmax_row, [&](auto port, float* out) {
     const kernel::Output to{out, row_stride};
+    const std::size_t room = kernel::room_of_scores<decltype(port)>(length);
     for (std::size_t i = 0; i < row_count; ++i)
       for (std::size_t j = 0; j < room; ++j) {
         const bool is_behind = j >= ends(i);
         *to.at(i, j) = is_behind ? quiet_nan : scores[i * row_stride + j];
       }
-    kernel::softmax<decltype(port), true>(row_count, to, to, mask, first, row_scale);
+    kernel::masked_softmax<decltype(port)>(row_count, to, mask, first, row_scale);
     for (std::size_t i = 0; i < row_count; ++i)
       for (std::size_t j = ends(i); j < room; ++j) *to.at(i, j) = Guarded<float>::untouched;
   });

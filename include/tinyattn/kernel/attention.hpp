@@ -24,7 +24,7 @@ struct Attention {
   Input queries;      // [rows, key_dim]
   Input keys;      // [key_dim, source tokens], padded; if TransposedKeys, [source tokens, key_dim]
   Input values;    // [source tokens, value_dim]
-  Output scores;   // [block_rows, source tokens], scratch in padded rows; then the weights
+  Output scores;   // [block_rows, room_of_scores(source tokens)], scratch; then the weights
   Output context;  // [rows, value_dim]; overwritten; may be `queries`
   float scale;     // of the scores
 };

@@ -89,12 +89,12 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Outp
                                    scale);
 }
 
-// The same for one row in one place, of which all takes part. It has room for whole vectors.
+// The same for one row of scores in one place, of which all takes part.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_of_one_row(float* row, std::size_t count,
                                                          float scale) noexcept {
-  if constexpr (Port::lanes == 1 && sums_rows<Port>)
-    softmax_of_summed_floats<Port>(row, count, scale);
+  if constexpr (has_exponentials<Port>)
+    softmax_of_fours<Port>(row, count, scale);
   else
     softmax<Port, true>(1, {row, 0}, {row, 0}, see_all(count), 0, scale);
 }
@@ -151,6 +151,9 @@ TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output sc
   const float scale_of_rest = !is_null(mask.addends) ? 1.0f : scale;
   if constexpr (Keys != 0 && is_short<Port, Keys>)
     softmax_of_short_scores<narrowed<Port, Keys>, Keys>(rows, scores, mask, first, scale_of_rest);
+  else if constexpr (has_exponentials<Port>)
+    for (std::size_t i = 0; i < rows; ++i)
+      softmax_of_fours<Port>(scores.at(i, 0), mask.end(first + i), scale_of_rest);
   else
     softmax<Port, true>(rows, scores, scores, mask, first, scale_of_rest);
   if (mask.has_holes())

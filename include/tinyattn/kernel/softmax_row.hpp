@@ -223,11 +223,30 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float
   divide_floats<Port>(to, Most, total_of_lanes<Port>(sums));
 }
 
-// A row of any length, for a port that sums rows.
+// --- Rows of fours, for a port that computes their exponentials ---
+
 template <class Port>
-constexpr void softmax_of_summed_floats(float* row, std::size_t count, float scale) noexcept {
-  exponentials_of_floats<Port>(row, row, count, scale);
-  divide_floats<Port>(row, count, Port::sum_of_row(row, count));
+concept has_exponentials = requires(float* row) {
+  Port::exponentials(row, 0, 0.0f, 0.0f, exp_numbers);
+};
+
+// What a row of `count` scores has room for: whole vectors, or fours.
+template <class Port>
+constexpr std::size_t room_of_scores(std::size_t count) noexcept {
+  constexpr std::size_t size = has_exponentials<Port> ? 4 : Port::lanes;
+  return (count + size - 1) / size * size;
+}
+
+// In place. What lies behind the row becomes 0, or NaN.
+template <class Port>
+[[gnu::noinline]] constexpr void softmax_of_fours(float* row, std::size_t count,
+                                                  float scale) noexcept {
+  if (count == 0) return;
+  float largest = least;
+  for (std::size_t j = 0; j < count; ++j) largest = Port::larger(largest, row[j]);
+  for (; count % 4 != 0; ++count) row[count] = -infinity;
+  Port::exponentials(row, count, largest, scale, exp_numbers);
+  Port::multiply_fours(row, count, reciprocal<Port>(Port::sum_of_fours(row, count, zeros<8>)));
 }
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel

@@ -90,6 +90,11 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   add_multiple(a, from, next, to, count)
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
 //                           fma is a function, `a` is taken apart once
+//   exponentials(row, count, largest, scale, numbers)
+//                           row[j] = e^((row[j] - largest) * scale) as softmax has it, from the
+//                           numbers that math.hpp lists; with sum_of_fours(row, count, eight_zeros)
+//                           and multiply_fours(row, count, factor), of one lane and of a count that
+//                           is a multiple of four, not 0
 //   zip(a, b, low, high)    low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
 //   load_transposed(from, stride, square)
 //                           square[j][i] = from[i * stride + j] for `lanes` rows of as many floats

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tinyattn/port/fpu_rows.hpp"
+#include "tinyattn/port/fpu_softmax.hpp"
 #include "tinyattn/port/rounded.hpp"
 #include "tinyattn/port/scalar.hpp"
 
@@ -16,7 +17,7 @@
 
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
 
-struct fpu : scalar, fpu_rows {
+struct fpu : scalar, fpu_rows, fpu_softmax {
   using one_lane = fpu;
   static constexpr std::size_t registers = 32;
 #if defined(__arm__)

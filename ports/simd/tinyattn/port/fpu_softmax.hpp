@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+//
+// Softmax of a row for the FPU of Cortex-M, in whole fours: compilers form no vldm, and take no two
+// exponentials at a time.
+#pragma once
+
+#include "tinyattn/port/compiler.hpp"
+
+#include <cstddef>
+
+namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+
+struct fpu_softmax {
+#if defined(__arm__) && defined(__OPTIMIZE__)
+  // clang-format off
+  // An exponent x comes to s24, the terms of its polynomial to s8 to s13, where each step writes
+  // its sum over the next, what rounds to an integer to s14, n to s15. 2^n is added to the bits of
+  // the sum, unless x is no number, or below the bound.
+#define TINYATTN_ONE_EXPONENTIAL                                                                  \
+  "vldm %[row], {s24}\n vldm %[numbers], {s8-s14}\n vsub.f32 s24, s1\n vmul.f32 s24, s0\n"        \
+  "vcmp.f32 s24, s2\n vmrs APSR_nzcv, fpscr\n vfma.f32 s14, s24, s3\n vadd.f32 s15, s14, s4\n"    \
+  "vfma.f32 s24, s15, s5\n vfma.f32 s24, s15, s6\n vfma.f32 s8, s24, s7\n vfma.f32 s9, s24, s8\n" \
+  "vfma.f32 s10, s24, s9\n vfma.f32 s11, s24, s10\n vfma.f32 s12, s24, s11\n"                     \
+  "vfma.f32 s13, s24, s12\n vmov r4, r5, s13, s14\n"                                              \
+  "it ge\n addge r4, r4, r5, lsl #23\n it mi\n movmi r4, #0\n"                                    \
+  "str r4, [%[row]], #4\n subs %[left], #1\n"
+
+  // Two side by side, the other in s25 and s16 to s23. They are added up: if the sum is a number
+  // and not below the bound, neither is an exponent, since none is above 0; else each is looked at.
+#define TINYATTN_BOTH(operation, s, a, b, t, c, d)                                                \
+  operation ".f32 s" #s ", s" #a ", s" #b "\n " operation ".f32 s" #t ", s" #c ", s" #d "\n"
+#define TINYATTN_EXPONENTS                                                                        \
+  "vldm %[row], {s24-s25}\n" TINYATTN_BOTH("vsub", 24, 24, 1, 25, 25, 1)                          \
+  TINYATTN_BOTH("vmul", 24, 24, 0, 25, 25, 0)
+#define TINYATTN_LOOK_AT(x, bits)                                                                 \
+  "vcmp.f32 " x ", s2\n vmrs APSR_nzcv, fpscr\n it mi\n movmi " bits ", #0\n"                     \
+  "it vs\n vmovvs " bits ", " x "\n"
+#define TINYATTN_TWO_EXPONENTIALS                                                                 \
+  "vldm %[numbers], {s8-s14}\n vldm %[numbers], {s16-s22}\n" TINYATTN_EXPONENTS                   \
+  "vadd.f32 s26, s24, s25\n"                                                                      \
+  TINYATTN_BOTH("vfma", 14, 24, 3, 22, 25, 3) TINYATTN_BOTH("vadd", 15, 14, 4, 23, 22, 4)         \
+  TINYATTN_BOTH("vfma", 24, 15, 5, 25, 23, 5) TINYATTN_BOTH("vfma", 24, 15, 6, 25, 23, 6)         \
+  TINYATTN_BOTH("vfma", 8, 24, 7, 16, 25, 7) TINYATTN_BOTH("vfma", 9, 24, 8, 17, 25, 16)          \
+  TINYATTN_BOTH("vfma", 10, 24, 9, 18, 25, 17) TINYATTN_BOTH("vfma", 11, 24, 10, 19, 25, 18)      \
+  TINYATTN_BOTH("vfma", 12, 24, 11, 20, 25, 19) TINYATTN_BOTH("vfma", 13, 24, 12, 21, 25, 20)     \
+  "vmov r4, r5, s13, s14\n add r4, r4, r5, lsl #23\n"                                             \
+  "vmov r5, r6, s21, s22\n add r5, r5, r6, lsl #23\n"                                             \
+  "vcmp.f32 s26, s2\n vmrs APSR_nzcv, fpscr\n bge 2f\n"                                           \
+  TINYATTN_EXPONENTS TINYATTN_LOOK_AT("s24", "r4") TINYATTN_LOOK_AT("s25", "r5")                  \
+  "2: strd r4, r5, [%[row]], #8\n subs %[left], #2\n"
+  // clang-format on
+
+#if defined(__OPTIMIZE_SIZE__)
+#define TINYATTN_EXPONENTIALS TINYATTN_ONE_EXPONENTIAL
+#else
+#define TINYATTN_EXPONENTIALS TINYATTN_TWO_EXPONENTIALS
+#endif
+  TINYATTN_ALWAYS_INLINE static void exponentials(float* row, std::size_t count, float largest,
+                                                  float scale, const float* numbers) noexcept {
+    register float times asm("s0") = scale;
+    register float less asm("s1") = largest;
+    asm volatile("vldm %[numbers]!, {s2-s7}\n 1: " TINYATTN_EXPONENTIALS "bne 1b\n"
+                 : [row] "+&r"(row), [numbers] "+&r"(numbers), [left] "+&l"(count)
+                 : "t"(times), "t"(less)
+                 : "memory", "cc", "r4", "r5", "r6", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
+                   "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",
+                   "s21", "s22", "s23", "s24", "s25", "s26");
+  }
+#undef TINYATTN_EXPONENTIALS
+#undef TINYATTN_TWO_EXPONENTIALS
+#undef TINYATTN_LOOK_AT
+#undef TINYATTN_EXPONENTS
+#undef TINYATTN_BOTH
+#undef TINYATTN_ONE_EXPONENTIAL
+
+  // The sixteen lanes stand in s0 to s15.
+  TINYATTN_ALWAYS_INLINE static float sum_of_fours(const float* row, std::size_t count,
+                                                   const float* eight_zeros) noexcept {
+    register float sum asm("s0");
+    // clang-format off
+#define TINYATTN_ADD(s, x) "vadd.f32 s" #s ", s" #x "\n"
+#define TINYATTN_ADD_FOUR(s, t, u, v)                                                             \
+  "vldm %[row]!, {s16-s19}\n" TINYATTN_ADD(s, 16) TINYATTN_ADD(t, 17) TINYATTN_ADD(u, 18)         \
+  TINYATTN_ADD(v, 19) "subs %[left], #4\n"
+    asm volatile("vldm %[zeros], {s0-s7}\n vldm %[zeros], {s8-s15}\n"
+                 "1: " TINYATTN_ADD_FOUR(0, 1, 2, 3) "beq 2f\n"
+                 TINYATTN_ADD_FOUR(4, 5, 6, 7) "beq 2f\n"
+                 TINYATTN_ADD_FOUR(8, 9, 10, 11) "beq 2f\n"
+                 TINYATTN_ADD_FOUR(12, 13, 14, 15) "bne 1b\n"
+                 "2: " TINYATTN_ADD(0, 8) TINYATTN_ADD(1, 9) TINYATTN_ADD(2, 10)
+                 TINYATTN_ADD(3, 11) TINYATTN_ADD(4, 12) TINYATTN_ADD(5, 13) TINYATTN_ADD(6, 14)
+                 TINYATTN_ADD(7, 15) TINYATTN_ADD(0, 4) TINYATTN_ADD(1, 5) TINYATTN_ADD(2, 6)
+                 TINYATTN_ADD(3, 7) TINYATTN_ADD(0, 2) TINYATTN_ADD(1, 3) TINYATTN_ADD(0, 1)
+                 : [row] "+&r"(row), [left] "+&l"(count), "=t"(sum)
+                 : [zeros] "r"(eight_zeros)
+                 : "memory", "cc", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10",
+                   "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19");
+    // clang-format on
+#undef TINYATTN_ADD_FOUR
+#undef TINYATTN_ADD
+    return sum;
+  }
+
+  TINYATTN_ALWAYS_INLINE static void multiply_fours(float* row, std::size_t count,
+                                                    float factor) noexcept {
+    asm volatile(
+        "1: vldm %[row], {s16-s19}\n vmul.f32 s16, %[factor]\n vmul.f32 s17, %[factor]\n"
+        "vmul.f32 s18, %[factor]\n vmul.f32 s19, %[factor]\n vstm %[row]!, {s16-s19}\n"
+        "subs %[left], #4\n bne 1b\n"
+        : [row] "+&r"(row), [left] "+&l"(count)
+        : [factor] "t"(factor)
+        : "memory", "cc", "s16", "s17", "s18", "s19");
+  }
+#endif
+};
+
+}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
