@@ -73,8 +73,8 @@ struct RowSum {
 template <class Port, std::size_t Rows = 1, bool IsWhole = false>
 TINYATTN_ALWAYS_INLINE constexpr void normalize_rows(Input from, Output to,
                                                      std::size_t count) noexcept {
-  if constexpr (Rows == 1 && Port::lanes > 1 && sums_rows<Port>) {
-    RowSum sums[]{{Port::sum_of_row(from.data, count)}};
+  if constexpr (Rows == 1 && (Port::lanes == 1 || sums_rows<Port>)) {
+    RowSum sums[]{{sum_of_row<Port>(from.data, count)}};
     divide_by_sums<Port, Rows, IsWhole>(from, to, count, sums);
   } else {
     LaneSums<Port> sums[Rows];
@@ -108,7 +108,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Input from, Output to, std
   };
   // Where for_each_summand has one vector in its step, the sum goes along: elsewhere it would copy
   // the exponentials 16 / lanes times.
-  if constexpr (Port::lanes == 1 || Port::lanes == 16) {
+  if constexpr (Port::lanes == 16) {
     LaneSums<Port> sums[Rows];
     for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
       TINYATTN_UNROLL
