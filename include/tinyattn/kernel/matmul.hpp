@@ -93,15 +93,13 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t next_part(std::size_t first, std::s
 template <class Port, std::size_t Height>
 [[gnu::noinline]] constexpr void overlapping_tiles(const Product& p) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-  const float* const start = start_of<Port, width>(p, 0);
-  // Not is_null: with a call, GCC 12 may find no registers for Helium's tile.
-  const std::size_t start_step = p.start == nullptr ? 0 : 1;
   for (std::size_t i = 0;; i = next_part(i, Height, p.rows)) {
     const Input a = p.a.from(i, 0);
     const Output out = p.out.from(i, 0);
     for (std::size_t j = 0;; j = next_part(j, width, p.cols)) {
-      tile<Port, Height, Port::tile_vectors>(start + j * start_step, a, p.b.from(0, j),
-                                             out.from(0, j), p.inner);
+      // Not start_of: with a call, GCC 12 may find no registers for Helium's tile.
+      const float* const start = p.start == nullptr ? zeros<width> : p.start + j;
+      tile<Port, Height, Port::tile_vectors>(start, a, p.b.from(0, j), out.from(0, j), p.inner);
       if (j + width == p.cols) break;
     }
     if (i + Height == p.rows) break;
