@@ -39,28 +39,34 @@ struct Memory {
 static_assert(sizeof(Memory) <= 2 * 1024);
 
 // Logits of the token behind `text`, of which the cache has read all but the last `unread` tokens.
-// More unread tokens than a context holds are too many: a prompt is not cut.
-static Status read(const Model& model, std::span<const Token> text, std::size_t unread,
-                   Memory& memory) {
+// Returns false, and changes nothing, if these are none, more than a context holds, or if the model
+// does not know one.
+static bool read(const Model& model, std::span<const Token> text, std::size_t unread,
+                 Memory& memory) {
   auto& [cache, workspace, logits] = memory;
-  const Status status = model.forward(text.last(unread), cache, logits, workspace);
-  if (status != Status::too_many_tokens) return status;
-  cache.clear();
-  const std::size_t read_again = std::max(unread, Model::context_length / 2);
-  return model.forward(text.last(read_again), cache, logits, workspace);
+  const auto is_known = [](Token token) { return token < config.vocabulary; };
+  if (unread == 0 || unread > Model::context_length) return false;
+  if (!std::ranges::all_of(text.last(unread), is_known)) return false;
+  if (!cache.has_room(unread)) {
+    cache.clear();
+    unread = std::max(unread, Model::context_length / 2);
+  }
+  return model.forward(text.last(unread), cache, logits, workspace) == Status::ok;
 }
 
-// Fills `text` behind its first `given` tokens. The same seed writes the same text, on every board.
-static Status write(const Model& model, std::span<Token> text, std::size_t given,
-                    Philox4x32 generator, Memory& memory) {
+// Fills `text` behind its first `given` tokens, the prompt. The same seed writes the same text, on
+// every board. Returns false if there is no room for more, or the prompt cannot be read: it is not
+// cut.
+static bool write(const Model& model, std::span<Token> text, std::size_t given,
+                  Philox4x32 generator, Memory& memory) {
+  if (given >= text.size()) return false;
   memory.cache.clear();
   std::size_t unread = given;
   for (std::size_t length = given; length < text.size(); ++length, unread = 1) {
-    const Status status = read(model, text.first(length), unread, memory);
-    if (status != Status::ok) return status;
+    if (!read(model, text.first(length), unread, memory)) return false;
     text[length] = sample(memory.logits, {.temperature = 0.7f, .top_p = 0.9f}, generator);
   }
-  return Status::ok;
+  return true;
 }
 
 // --- What it shows ---
@@ -78,27 +84,29 @@ int main() {
   draw(model);
 
   std::array<Token, 20> text = {3, 1, 4}, again = text, other = text;
-  claim("twenty tokens, more than two contexts",
-        write(model, text, 3, Philox4x32(7), memory) == Status::ok);
+  claim("twenty tokens, more than two contexts", write(model, text, 3, Philox4x32(7), memory));
   claim("the same seed writes the same",
-        write(model, again, 3, Philox4x32(7), memory) == Status::ok && text == again);
+        write(model, again, 3, Philox4x32(7), memory) && text == again);
   claim("another seed writes something else",
-        write(model, other, 3, Philox4x32(8), memory) == Status::ok && text != other);
+        write(model, other, 3, Philox4x32(8), memory) && text != other);
 
+  claim("an empty prompt is refused: nobody would write its logits",
+        !write(model, text, 0, Philox4x32(7), memory));
   claim("a prompt longer than the context is refused, not cut",
-        write(model, text, 9, Philox4x32(7), memory) == Status::too_many_tokens);
+        !write(model, text, 9, Philox4x32(7), memory));
 
   const std::span<const Token> prompt(text.data(), 6);
   memory.cache.clear();
-  bool read_all = read(model, prompt, 6, memory) == Status::ok;
+  bool read_all = read(model, prompt, 6, memory);
   for (std::size_t length = 1; length <= 6; ++length)
-    read_all = read_all && read(model, prompt.first(length), 1, divided) == Status::ok;
+    read_all = read_all && read(model, prompt.first(length), 1, divided);
   claim("a prompt at once and token by token have the same logits",
         read_all && memory.logits == divided.logits);
 
   text[5] = config.vocabulary;
-  claim("a token that the model does not know is refused",
-        read(model, prompt, 1, memory) == Status::unknown_token);
+  claim("a token that the model does not know is refused", !read(model, prompt, 1, memory));
   claim("and the cache stays as it was", memory.cache.size() == 6);
+  claim("and a full one, too", write(model, std::span(again).first(9), 8, Philox4x32(7), memory) &&
+                                   !read(model, prompt, 1, memory) && memory.cache.size() == 8);
   return verdict();
 }

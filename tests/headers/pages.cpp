@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The code of pages for users does what they say, with inputs that are wrong too. page_code.py takes it out of them.
+#include <array>
+
 #include "calling.md.inc"
 #include "models.md.inc"
 #include "support/check.hpp"
@@ -67,6 +69,31 @@ constexpr Test tests[] = {
                   check.that(next(drawn_model(), text, 40, generator, token) && cache.size() == 40);
                   cache.clear();
                   check.that(next(drawn_model(), std::span<const Token>(text).last(40), 40, same, alone) && token == alone);
+                }),
+    at_run_time("what next refuses leaves a full cache as it was: without it, the text goes on as it would have",
+                [](Check& check) {
+                  Token text[2 * context] = {}, token = 0, as_ever = 0;
+                  check.that(writes(3, text));
+                  for (const std::size_t unread : {std::size_t{1}, context + 1}) {
+                    Philox4x32 generator(7), same(7);
+                    cache.clear();
+                    check.that(drawn_model().forward(std::span<const Token>(text, context), cache, logits, workspace) == Status::ok);
+                    auto wrong = std::to_array(text);
+                    if (unread == 1) wrong[context] = config.vocabulary;
+                    const std::span<const Token> read = std::span<const Token>(wrong).first(context + unread);
+                    check.that(!next(drawn_model(), read, unread, generator, token) && cache.size() == context);
+                    check.that(next(drawn_model(), std::span<const Token>(text, context + 1), 1, generator, token));
+                    cache.clear();
+                    const std::span<const Token> last_half = std::span<const Token>(text, context + 1).last(context / 2);
+                    check.that(next(drawn_model(), last_half, context / 2, same, as_ever) && token == as_ever);
+                  }
+                }),
+    at_run_time("a text without room for more is refused, whatever the prompt",
+                [](Check& check) {
+                  Token three[3] = {}, longer[context + 6] = {}, unknown[1] = {config.vocabulary};
+                  check.that(!writes(3, three) && !writes(context + 6, longer));
+                  check.that(!write(drawn_model(), unknown, 1, Philox4x32(7)));
+                  check.that(!write(drawn_model(), {}, 0, Philox4x32(7)));
                 }),
     at_run_time("a layer is called with floats of one's own",
                 [](Check& check) {
