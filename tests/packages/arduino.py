@@ -5,6 +5,7 @@
 """
 import dataclasses
 import re
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -146,14 +147,33 @@ def runs_with_archive(folder, core, sketch, standard, expected):
     return prints(build, machine, sketch_objects(build, machine, library, sketch, standard), last, expected) if last else "no archive"
 
 
+def objects_from_sources(build, machine, library, sketch):
+    sources = (build.compile(machine, source, f"-I{library / 'src'}", "-std=gnu++20", "-O2") for source in (library / "src").glob("*.cpp"))
+    return [*sketch_objects(build, machine, library, sketch, "gnu++20"), *sources]
+
+
 @packages.in_a_folder
 def runs_from_sources(folder, sketch, expected):
     """A core without an archive, which compiles C++20: this machine."""
     machine, library = building.host(sys.argv[1]), installed(folder)
     build = building.Build(folder / "build")
-    objects = sketch_objects(build, machine, library, sketch, "gnu++20")
-    objects += [build.compile(machine, source, f"-I{library / 'src'}", "-std=gnu++20", "-O2") for source in (library / "src").glob("*.cpp")]
-    return prints(build, machine, objects, (), expected)
+    return prints(build, machine, objects_from_sources(build, machine, library, sketch), (), expected)
+
+
+@packages.in_a_folder
+def says_what_is_wrong(folder):
+    """Of each prompt that the model cannot read, and nothing else; the longest that it can read is written on."""
+    machine, library = building.host(sys.argv[1]), installed(folder)
+    build, writer = building.Build(folder / "build"), library / "examples" / "Writer"
+    source, said = (writer / "Writer.ino").read_text(encoding="utf-8"), {}
+    for name, (prompt, _) in PROMPTS.items():
+        sketch = shutil.copytree(writer, writer.with_name(name), ignore=shutil.ignore_patterns("*.ino*"))
+        (sketch / f"{name}.ino").write_text(source.replace('"It is a truth"', f'"{prompt}"'), encoding="utf-8")
+        objects = objects_from_sources(build, machine, library, name)
+        said[name] = build.run(machine, build.link(machine, name, [*objects, *build.support(machine)]))
+    build.demand()
+    texts = {name: file.read_text(encoding="utf-8") for name, file in said.items()}
+    return "\n".join(f"{name}: {texts[name][:500]}" for name, (_, pattern) in PROMPTS.items() if not re.fullmatch(pattern, texts[name]))
 
 
 @packages.in_a_folder
@@ -173,6 +193,11 @@ def says_what_is_missing(folder):
 # A core of C++11 cannot call the headers.
 LAYER, LIBRARY_OF_LAYER, WRITER = (on_boards.C_EXAMPLE, ""), (on_boards.C_EXAMPLE, "the library"), (on_boards.WRITER, "")
 M4F = ("cortex-m4", "fpv4-sp-d16", "hard")
+# {sketch: (its prompt, all that it prints)}
+PROMPTS = {"Empty": ("", r"The prompt is empty\.\n"),
+           "Unknown": ("It is wörld", r"The prompt has a character that the model has never read\.\n"),
+           "TooLong": ("a" * 49, r"The prompt is longer than what the model sees\.\n"),
+           "Longest": ("a" * 48, r"a{48}[^|]+\n\ncharacters +\d+\ncrc32 of logits +[0-9A-F]+\n")}
 
 with tempfile.TemporaryDirectory() as made:
     ZIP = next(packages.made("arduino", made).glob("*.zip"))
@@ -185,4 +210,5 @@ with tempfile.TemporaryDirectory() as made:
         ("Layer in C++20 by the headers, on a Cortex-M4F", runs_with_archive, M4F, "Layer", "gnu++20", LAYER),
         ("Writer in C++11 with the archive of a Cortex-M4F", runs_with_archive, M4F, "Writer", "gnu++11", WRITER),
         ("Layer in C++20, its library compiled from sources", runs_from_sources, "Layer", LAYER),
-        ("Writer in C++20, its library compiled from sources", runs_from_sources, "Writer", WRITER)])
+        ("Writer in C++20, its library compiled from sources", runs_from_sources, "Writer", WRITER),
+        ("Writer says in a sentence what is wrong with a prompt", says_what_is_wrong)])

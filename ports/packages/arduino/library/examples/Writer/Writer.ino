@@ -19,15 +19,26 @@ size_t past = 0;        // tokens in the cache
 size_t characters = 0;  // that were written
 tinyattn_philox generator = {1, 0};
 uint32_t checksum = 0;
+bool goesOn = false;
 
 float cache[TINYATTN_DECODER_CACHE(num_layers, kv_width, context_length)];
 float scratch[TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length)];
 float logits[vocabulary_size];
 
+// vocabulary_size if there is none.
 uint16_t tokenOf(char character) {
   uint16_t token = 0;
-  while (vocabulary[token] != character) ++token;
+  while (token < vocabulary_size && vocabulary[token] != character) ++token;
   return token;
+}
+
+// Why the model cannot read the prompt, or nothing.
+const char* problem() {
+  if (sizeof prompt == 1) return "The prompt is empty.";
+  if (sizeof prompt - 1 > context_length) return "The prompt is longer than what the model sees.";
+  for (const char* character = prompt; *character != 0; ++character)
+    if (tokenOf(*character) == vocabulary_size) return "The prompt has a character that the model has never read.";
+  return nullptr;
 }
 
 void put(uint16_t token) {
@@ -38,13 +49,12 @@ void put(uint16_t token) {
   text[length++] = token;
 }
 
-// The logits behind the last `unread` tokens of the text. If the cache has no room for them, it starts again with half a context,
-// or with all of them if they are more: a prompt longer than the context is refused, not cut.
+// The logits behind the last `unread` tokens of the text. If the cache has no room for them, it starts again with half a context.
 bool readText(size_t unread) {
   tinyattn_status status = tinyattn_decoder_forward(&model, past, text + length - unread, unread, cache, logits, scratch);
   if (status == TINYATTN_TOO_MANY_TOKENS) {
     past = 0;
-    if (unread < context_length / 2) unread = context_length / 2;
+    unread = context_length / 2;
     status = tinyattn_decoder_forward(&model, past, text + length - unread, unread, cache, logits, scratch);
   }
   past += unread;
@@ -71,11 +81,16 @@ void setup() {
   Serial.begin(115200);
   while (!Serial && millis() < 3000) {
   }
+  const char* sentence = problem();
+  if (sentence != nullptr) {
+    Serial.println(sentence);
+    return;
+  }
   for (const char* character = prompt; *character != 0; ++character) put(tokenOf(*character));
+  goesOn = true;
 }
 
 void loop() {
-  static bool goesOn = true;
   if (!goesOn) return;
   goesOn = writeOne();
   if (goesOn) return;
