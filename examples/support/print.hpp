@@ -48,9 +48,9 @@ constexpr Text integer(std::uint64_t value, std::size_t minimum = 1, bool groupe
   return text;
 }
 
-constexpr Text hexadecimal(std::uint32_t value) {
+constexpr Text hexadecimal(std::uint32_t value, int digits = 8) {
   Text text;
-  for (int shift = 28; shift >= 0; shift -= 4) text.append("0123456789abcdef"[value >> shift & 15]);
+  for (int shift = 4 * digits - 4; shift >= 0; shift -= 4) text.append("0123456789abcdef"[value >> shift & 15]);
   return text;
 }
 

@@ -15,33 +15,28 @@ bool refuse(const Parts&... parts) {
   return false;
 }
 
-constexpr bool is_continuation(char byte) { return (byte & 0xc0) == 0x80; }
-
-// Bytes of the UTF-8 character that `text`, which is not empty, begins with; 0 if it begins with none.
-constexpr std::size_t character_size(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return 1;
-  const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return 0;
-  for (std::size_t i = 1; i < size; ++i)
-    if (!is_continuation(text[i])) return 0;
-  return size;
-}
-
-// The first character of `text`, for a sentence.
+// The first character of `text`, for a sentence: beyond ASCII those from U+00C0 to U+02FF, of which each is printable. Of
+// others a byte in hexadecimal: a terminal might obey them.
 constexpr support::Text quoted_first(std::string_view text) {
   support::Text quoted;
-  const std::size_t size = character_size(text);
-  if (size == 0) return quoted.append("a byte that is no UTF-8"), quoted;
-  if (size == 1 && (text[0] < ' ' || text[0] > '~')) return quoted.append("a control character"), quoted;
+  const auto byte = static_cast<unsigned char>(text[0]);
+  const bool is_latin = byte >= 0xc3 && byte <= 0xcb && text.size() > 1 && (text[1] & 0xc0) == 0x80;
+  if (!is_latin && (byte < ' ' || byte > '~')) {
+    quoted.append("the byte 0x");
+    quoted.append(support::hexadecimal(byte, 2).c_str());
+    return quoted;
+  }
   quoted.append('\'');
-  for (const char byte : text.substr(0, size)) quoted.append(byte);
+  for (const char each : text.substr(0, is_latin ? 2 : 1)) quoted.append(each);
   quoted.append('\'');
   return quoted;
 }
-static_assert(quoted_first("|beauty") == "'|'" && quoted_first("\tbeauty") == "a control character");
-static_assert(quoted_first("\u00f6rld") == "'\u00f6'" && quoted_first("\U0001f600!") == "'\U0001f600'");
-static_assert(quoted_first("\xc3") == "a byte that is no UTF-8" && quoted_first("\xb6rld") == quoted_first("\xe2\x82!"));
+static_assert(quoted_first("|beauty") == "'|'" && quoted_first("\tbeauty") == "the byte 0x09" && quoted_first("\x7f") == "the byte 0x7f");
+static_assert(quoted_first("\u00f6rld") == "'\u00f6'" && quoted_first("\u0219!") == "'\u0219'");
+static_assert(quoted_first("\xc3") == "the byte 0xc3" && quoted_first("\xc3rld") == "the byte 0xc3" &&
+              quoted_first("\xb6rld") == "the byte 0xb6");
+static_assert(quoted_first("\xed\xa0\x80") == "the byte 0xed" && quoted_first("\xe0\x80\x80") == "the byte 0xe0", "no UTF-8");
+static_assert(quoted_first("\xc2\x9b") == "the byte 0xc2" && quoted_first("\u202e") == "the byte 0xe2", "nothing of it is seen");
 
 bool read_prompt(std::string_view word, Arguments& arguments) {
   if (word.empty()) return refuse("the prompt is empty");
