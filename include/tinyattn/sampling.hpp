@@ -21,7 +21,7 @@ namespace tinyattn {
 struct Sampling {
   float temperature = 1.0f;  // divides the logits: below 1 likely tokens become likelier
   std::size_t top_k = 0;     // how many of the most likely tokens stay in
-  float top_p = 1.0f;        // what the probabilities of those that stay in reach together
+  float top_p = 1.0f;        // what share of all probabilities those that stay in reach
 };
 
 }  // namespace tinyattn
@@ -55,11 +55,12 @@ constexpr Token argmax(const Logits& logits) noexcept {
 
 // Draws a token, by one uniform of the generator, or by none without a temperature above 0. The
 // logits are divided by the temperature; those below the top_k-th largest fall; then softmax; then
-// the smallest set of most likely tokens stays whose probabilities reach top_p. Of equals the lower
-// tokens stay. -infinity is never drawn, and a NaN counts as that: token 0 if nothing else is left.
-// If the largest is infinity, or the temperature makes it infinite, it is taken. The uniform has 24
-// bits: tokens less likely than 2^-24 are drawn as often as they should be together, but not each.
-// logits is overwritten. Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020.
+// the smallest set of most likely tokens stays whose probabilities reach top_p of their sum, to
+// 2^-24. Of equals the lower tokens stay. -infinity is never drawn, and a NaN counts as that: token
+// 0 if nothing else is left. If the largest is infinity, or the temperature makes it infinite, it
+// is taken. The uniform has 24 bits: tokens less likely than 2^-24 are drawn as often as they
+// should be together, but not each. logits is overwritten. Holtzman et al., "The Curious Case of
+// Neural Text Degeneration", 2020.
 template <tensor_like Logits, random_generator Generator>
 constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& generator) noexcept {
   constexpr bool writable = detail::is_writable<Logits>;

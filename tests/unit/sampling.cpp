@@ -29,14 +29,15 @@ double sum_of(const Vector<float, Count>& p) {
   return sum;
 }
 
-// Keeps the smallest set whose sum reaches top_p; what is not kept becomes 0.
+// Keeps the smallest set whose sum reaches a share of top_p; what is not kept becomes 0.
 template <std::size_t Count>
 Vector<float, Count> plain_nucleus(const Vector<float, Count>& p, float top_p) {
   const auto order = sorted(p);
+  const double wanted = static_cast<double>(top_p) * sum_of(p);
   for (std::size_t size = 1; size <= Count; ++size) {
     Vector<float, Count> kept{};
     for (std::size_t i = 0; i < size; ++i) kept(order[i]) = p(order[i]);
-    if (sum_of(kept) >= static_cast<double>(top_p) && sum_of(kept) > 0) return kept;
+    if (sum_of(kept) >= wanted && sum_of(kept) > 0) return kept;
   }
   return p;
 }

@@ -80,11 +80,16 @@ constexpr void keep_largest(float* x, std::size_t count, Amount wanted, const au
   }
 }
 
-// The first at which the running sum of p exceeds `fraction` of its total: 24 bits, below 1.
-constexpr std::size_t index_at(const float* p, std::size_t count, float fraction) noexcept {
+// What `fraction`, 24 bits below 1, is of the sum of p, which floats do not bring to 1 exactly.
+constexpr std::uint64_t share_of(const float* p, std::size_t count, float fraction) noexcept {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < count; ++i) total += in_units(p[i]);
-  const std::uint64_t bound = (total >> 24) * (in_units(fraction) >> 39);
+  return (total >> 24) * (in_units(fraction) >> 39);
+}
+
+// The first at which the running sum of p exceeds `fraction` of its total.
+constexpr std::size_t index_at(const float* p, std::size_t count, float fraction) noexcept {
+  const std::uint64_t bound = share_of(p, count, fraction);
   std::uint64_t sum = in_units(p[0]);
   std::size_t i = 0;
   while (sum <= bound && i + 1 < count) sum += in_units(p[++i]);
@@ -107,7 +112,8 @@ constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::
         p, count, top_k, [](float) { return std::size_t{1}; }, -infinity);
   if (!(temperature < infinity)) divide_finite<Single>(p, count, infinity);
   softmax<Port, false>(1, {p, count}, {p, count}, see_all(count), 0, 1.0f);
-  if (top_p < 1.0f) keep_largest(p, count, top_p > 0x1p-63f ? in_units(top_p) : 1, in_units, 0.0f);
+  if (top_p < 1.0f)
+    keep_largest(p, count, top_p > 0x1p-24f ? share_of(p, count, top_p) : 1, in_units, 0.0f);
   return index_at(p, count, fraction);
 }
 
