@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the README says of the default limits of compilers: layers of these sizes are evaluated. The
+// What calling.md says of the default limits of compilers: layers of these sizes are evaluated. The
 // inputs are short numbers, whose exact sums take the most steps.
 #include "tinyattn/tinyattn.hpp"
 
@@ -10,6 +10,8 @@ namespace {
 
 #if defined(__clang__)
 constexpr std::size_t tokens = 12, width = 24;
+#elif defined(__ARM_FEATURE_MVE)
+constexpr std::size_t tokens = 15, width = 48;
 #else
 constexpr std::size_t tokens = 16, width = 48;
 #endif
