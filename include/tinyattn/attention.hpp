@@ -61,7 +61,8 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
 //
 // A masked key is skipped: a NaN in it does not leak. A query that sees no key gives zeros. The
 // scores of a few rows stand on the stack: source tokens x up to 4 floats on microcontrollers, x up
-// to 12 with AVX2 and 16 with AVX-512, where each row is padded to whole vectors.
+// to 12 with AVX2 and 16 with AVX-512. Each row is padded to whole vectors, or on a Cortex-M with
+// an FPU to fours.
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out,
           tensor_like Weights>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,

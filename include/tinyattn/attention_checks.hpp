@@ -20,8 +20,9 @@ namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
 template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
 consteval bool check_mask() noexcept {
   constexpr bool is_mask = detail::MaskShape<Mask>::is_mask;
-  constexpr bool is_floats = requires { requires std::is_same_v<typename Mask::value_type, float>; }
-  || detail::holds_floats_only<std::remove_pointer_t<Mask>>;
+  constexpr bool is_floats = std::is_same_v<std::remove_all_extents_t<Mask>, float> || requires {
+    requires std::is_same_v<typename Mask::value_type, float>;
+  };
   static_assert(!is_floats, "this is no mask: floats that are added to scores are an AdditiveMask");
   static_assert(is_mask || is_floats,
                 "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; "

@@ -62,6 +62,11 @@ struct MultiHeadAttention {
   constexpr auto operator()(const TensorX& x) const noexcept {
     return (*this)(x, x, x);
   }
+  template <class Argument>
+  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
+      const Argument&) const noexcept {
+    return detail::refuse_argument<Argument>();
+  }
 
   // Cross-attention: queries from one input, keys and values from others of one length.
   template <tensor_like Query, tensor_like Key, tensor_like Value>

@@ -60,6 +60,11 @@ struct Linear {
     forward(x, out);
     return out;
   }
+  template <class Argument>
+  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
+      const Argument&) const noexcept {
+    return detail::refuse_argument<Argument>();
+  }
 
   friend constexpr bool operator==(const Linear&, const Linear&) = default;
 };

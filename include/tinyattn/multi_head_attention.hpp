@@ -48,6 +48,11 @@ struct StackedCausalAttention {
     forward(x, out, workspace);
     return out;
   }
+  template <class Argument>
+  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
+      const Argument&) const noexcept {
+    return detail::refuse_argument<Argument>();
+  }
 
   // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut]. `out` may not be x: the second
   // head reads it again.

@@ -44,26 +44,25 @@ constexpr void normalize_tensor(const Norm& norm, const TensorX& x, Out& out) no
 
 }  // namespace kernel
 
-// The epsilon of a norm: a float >= 0 that is added to a variance before its root. All bits are 0
-// if it is the usual 1e-5, so that a static model is all zeros until it has weights; 0 is stored as
-// -0.
-class Epsilon {
- public:
-  // Epsilon{} is 1e-5. Trivial, since GCC 12 loses zeros that a constructor of a constant wrote.
+// The epsilon of a norm: a float >= 0 that is added to a variance before its root.
+struct Epsilon {
+  static constexpr float usual = 1e-5f;  // what it is unless it is given another
+
+  // Epsilon{} is the usual one. Trivial: GCC 12 refuses constants in which another default
+  // constructor wrote zeros.
   constexpr Epsilon() noexcept = default;
   // epsilon >= 0.
   constexpr Epsilon(float epsilon) noexcept  // NOLINT(google-explicit-constructor)
-      : unless_usual_(epsilon == usual  ? 0.0f
-                      : epsilon == 0.0f ? -0.0f
-                                        : epsilon) {}
-  // What it was given.
+      : stored(epsilon == usual  ? 0.0f
+               : epsilon == 0.0f ? -0.0f
+                                 : epsilon) {}
+  // What it was given; 0 as -0.
   constexpr operator float() const noexcept {  // NOLINT(google-explicit-constructor)
-    return __builtin_bit_cast(std::uint32_t, unless_usual_) == 0 ? usual : unless_usual_;
+    return __builtin_bit_cast(std::uint32_t, stored) == 0 ? usual : stored;
   }
 
- private:
-  static constexpr float usual = 1e-5f;
-  float unless_usual_;
+  // +0 is the usual epsilon, so that a static model is all zeros until it has weights; -0 is 0.
+  float stored;
 };
 
 // torch.nn.LayerNorm: (x - mean) / sqrt(variance + epsilon) * weight + bias, over rows of `Dim`
@@ -95,6 +94,11 @@ struct LayerNorm {
     detail::Like<TensorX> out;
     forward(x, out);
     return out;
+  }
+  template <class Argument>
+  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
+      const Argument&) const noexcept {
+    return detail::refuse_argument<Argument>();
   }
 
   friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
@@ -128,6 +132,11 @@ struct RmsNorm {
     detail::Like<TensorX> out;
     forward(x, out);
     return out;
+  }
+  template <class Argument>
+  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
+      const Argument&) const noexcept {
+    return detail::refuse_argument<Argument>();
   }
 
   friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;

@@ -169,25 +169,6 @@ struct Layout<MatrixView<Element, Rows, Cols, Stride>> {
       -> Matrix<std::remove_const_t<Element>, Rows, NewCols>;
 };
 
-// An array of float, or a pointer to it, has none.
-template <class Array>
-inline constexpr bool holds_floats_only =
-    std::is_same_v<std::remove_cv_t<std::remove_all_extents_t<Array>>, float>;
-template <class Element>
-struct NoLayout {
-  static_assert(sizeof(Element) == 0,
-                "an array or a pointer is no tensor: MatrixView<const float, rows, columns, "
-                "stride>{pointer to the first element} is a matrix of what lies there");
-};
-template <class Element>
-requires holds_floats_only<Element>
-struct Layout<Element*> : NoLayout<Element> {
-};
-template <class Element, std::size_t Size>
-requires holds_floats_only<Element>
-struct Layout<Element[Size]> : NoLayout<Element> {
-};
-
 template <class TensorM>
 using LayoutOf = Layout<std::remove_cvref_t<TensorM>>;
 
@@ -243,6 +224,18 @@ struct Anything {
   constexpr Anything(std::initializer_list<Anything>) noexcept {}  // of braces
 };
 
+// An array or a pointer has a sentence of its own.
+template <class Array>
+consteval bool refuse_array() noexcept {
+  static_assert(no_such_call<Array, void>,
+                "an array or a pointer is no tensor: MatrixView<const float, rows, columns, "
+                "stride>{pointer to the first element} is a matrix of what lies there");
+  return true;
+}
+template <class Element>
+inline constexpr bool no_such_call<Element*> = refuse_array<Element*>();
+template <class Element, std::size_t Size>
+inline constexpr bool no_such_call<Element[Size]> = refuse_array<Element[Size]>();
 struct Refused {
   template <class Result>
   constexpr operator Result() const noexcept {  // NOLINT(google-explicit-constructor)
@@ -250,6 +243,13 @@ struct Refused {
   }
   friend constexpr bool operator==(Refused, const auto&) noexcept { return true; }
 };
+
+// What a module says to an argument that it is called with, and that is no tensor.
+template <class Argument>
+consteval Refused refuse_argument() noexcept {
+  static_assert(no_such_call<Argument>, "a module is called with tensors or views of float");
+  return {};
+}
 
 }  // namespace detail
 

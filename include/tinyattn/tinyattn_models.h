@@ -48,7 +48,7 @@ TINYATTN_API tinyattn_status tinyattn_argmax(size_t count, const float* logits, 
 typedef struct tinyattn_sampling {
   float temperature; /* >= 0 */
   size_t top_k;      /* how many of the most likely tokens stay in */
-  float top_p;       /* what the probabilities of those that stay in reach together */
+  float top_p;       /* what share of all probabilities those that stay in reach */
 } tinyattn_sampling;
 
 /* Philox4x32 with 10 rounds: a call that draws takes a stream, and moves on to the next. */

@@ -76,7 +76,29 @@ static void use_everything(Generator draws) {
   static_cast<void>(from_torch(joined)(rand<8>(draws)));
 }
 
+// A program's own functions on arrays may have the names of the library's.
+namespace own {
+
+using namespace tinyattn;
+
+static void add(float*, const float*, int) {}
+static void transpose(const float*, float*, int) {}
+static void softmax(float*, int) {}
+static void normalize(float*) {}
+static_assert(!tensor_like<float*> && !tensor_like<float[3]>);
+
+static void call(float* array) {
+  add(array, array, 3);
+  transpose(array, array, 3);
+  softmax(array, 3);
+  normalize(array);
+}
+
+}  // namespace own
+
 int main() {
+  float array[3];
+  own::call(array);
   use_everything(tinyattn::Mt19937(1));
   use_everything(tinyattn::Philox4x32(1));
   use_models(tinyattn::Mt19937(1));

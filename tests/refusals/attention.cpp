@@ -63,5 +63,5 @@ auto use(const Matrix<bool, 5, 5>& mask) { return AdditiveMask{mask}; }
 
 // --- attention_of_arrays: a matrix as C has it
 // expect: MatrixView<const float, rows, columns, stride>
-// lines: 60
+// lines: 30
 auto use(const float (&array)[5][3]) { return scaled_dot_product_attention(array, array, array); }

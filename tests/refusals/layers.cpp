@@ -125,22 +125,21 @@ void use(const Matrix<bool, 6, 6>& mask) { layer.forward(x, KeepMask{mask}, out,
 
 // --- array_as_input: a matrix as C has it
 // expect: MatrixView<const float, rows, columns, stride>
-// lines: 60
+// lines: 30
 void use(const float (&array)[5][3]) { layer.forward(array, out, workspace); }
 
 // --- pointer_as_input: a matrix of which only the start is known
 // expect: MatrixView<const float, rows, columns, stride>
-// lines: 60
+// lines: 30
 void use(const float* pointer) { layer.forward(pointer, out, workspace); }
 
 // --- array_as_only_input: where no form has an output
 // expect: MatrixView<const float, rows, columns, stride>
-// lines: 60
+// lines: 30
 auto use(const float (&array)[5][3]) { return layer(array); }
 
 // --- array_as_output: a matrix as C has it
-// expect: an array or a pointer is no tensor
-// lines: 60
+// expect: out is a tensor or a MatrixView
 void use(float (&array)[5][4]) { layer.forward(x, array, workspace); }
 
 // --- braces_as_input: no shape can be read from them

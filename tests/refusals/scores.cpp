@@ -12,11 +12,6 @@ using namespace tinyattn;
 // expect: m must hold floats
 auto use(const Matrix<double, 2, 3>& m) { return softmax(m); }
 
-// --- softmax_of_an_array: a matrix as C has it
-// expect: MatrixView<const float, rows, columns, stride>
-// lines: 60
-auto use(const float (&array)[2][3]) { return softmax(array); }
-
 // --- softmax_out: weights for other scores
 // expect: out must have the shape of m
 void use(const Matrix<float, 2, 3>& m, Matrix<float, 3, 2>& out) { softmax(m, out); }

@@ -118,7 +118,7 @@ struct LayerWorkspace {
   static constexpr std::size_t query_rows = smaller(block_rows, Port::query_rows);
   static_assert(block_rows <= TINYATTN_BLOCK_ROWS(ContextLength) &&
                     query_rows <= TINYATTN_QUERY_ROWS(ContextLength) &&
-                    TINYATTN_LANES % Port::lanes == 0,
+                    TINYATTN_LANES % room_of_scores<Port>(1) == 0,
                 "scratch, as scratch.h counts it, must suffice for every port");
 
   static_assert(fits_in_memory(Width, ContextLength),

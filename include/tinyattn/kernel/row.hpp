@@ -133,7 +133,8 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
   }
 }
 
-// A number and its bits from right to left.
+// The order in which lanes come to fold: number i is the lane whose four bits are those of i
+// reversed.
 inline constexpr unsigned char lanes_as_they_fold[] = {0, 8, 4, 12, 2, 10, 6, 14,
                                                        1, 9, 5, 13, 3, 11, 7, 15};
 

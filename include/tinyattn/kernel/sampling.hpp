@@ -80,7 +80,8 @@ constexpr void keep_largest(float* x, std::size_t count, Amount wanted, const au
   }
 }
 
-// What `fraction`, 24 bits below 1, is of the sum of p, which floats do not bring to 1 exactly.
+// What `fraction`, 24 bits, and below 1, is of the sum of p, which floats do not bring to 1
+// exactly.
 constexpr std::uint64_t share_of(const float* p, std::size_t count, float fraction) noexcept {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < count; ++i) total += in_units(p[i]);

@@ -228,6 +228,8 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float
 template <class Port>
 concept has_exponentials = requires(float* row) {
   Port::exponentials(row, 0, 0.0f, 0.0f, exp_numbers);
+  Port::sum_of_fours(row, 0, exp_numbers);
+  Port::multiply_fours(row, 0, 0.0f);
 };
 
 // What a row of `count` scores has room for: whole vectors, or fours.

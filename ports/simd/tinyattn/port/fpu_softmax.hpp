@@ -26,7 +26,8 @@ struct fpu_softmax {
   "str r4, [%[row]], #4\n subs %[left], #1\n"
 
   // Two side by side, the other in s25 and s16 to s23. They are added up: if the sum is a number
-  // and not below the bound, neither is an exponent, since none is above 0; else each is looked at.
+  // and not below the bound, neither exponent is below it, since none is above 0; else each is
+  // looked at. In a row with a NaN it does not matter: all of it becomes NaN.
 #define TINYATTN_BOTH(operation, s, a, b, t, c, d)                                                \
   operation ".f32 s" #s ", s" #a ", s" #b "\n " operation ".f32 s" #t ", s" #c ", s" #d "\n"
 #define TINYATTN_EXPONENTS                                                                        \
