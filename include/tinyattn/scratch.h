@@ -24,7 +24,7 @@
   TINYATTN_FEWER(tokens, (tokens) < 64u ? 16u : TINYATTN_FEWER((tokens) / 4u, 96u))
 #define TINYATTN_QUERY_ROWS(tokens) TINYATTN_FEWER(tokens, 16u)
 #else
-/* Rows of scratch are whole vectors, of up to so many floats. */
+/* Rows of scratch are whole vectors, or the fours of an FPU: of up to so many floats. */
 #define TINYATTN_LANES 4u
 /* So many queries are projected at a time. */
 #define TINYATTN_BLOCK_ROWS(tokens) TINYATTN_FEWER(tokens, 4u)
