@@ -62,10 +62,8 @@ struct MultiHeadAttention {
   constexpr auto operator()(const TensorX& x) const noexcept {
     return (*this)(x, x, x);
   }
-  template <class Argument>
-  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
-      const Argument&) const noexcept {
-    return detail::refuse_argument<Argument>();
+  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::refuse(x);
   }
 
   // Cross-attention: queries from one input, keys and values from others of one length.

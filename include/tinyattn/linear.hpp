@@ -60,10 +60,8 @@ struct Linear {
     forward(x, out);
     return out;
   }
-  template <class Argument>
-  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
-      const Argument&) const noexcept {
-    return detail::refuse_argument<Argument>();
+  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::refuse(x);
   }
 
   friend constexpr bool operator==(const Linear&, const Linear&) = default;

@@ -48,10 +48,8 @@ struct StackedCausalAttention {
     forward(x, out, workspace);
     return out;
   }
-  template <class Argument>
-  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
-      const Argument&) const noexcept {
-    return detail::refuse_argument<Argument>();
+  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::refuse(x);
   }
 
   // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut]. `out` may not be x: the second

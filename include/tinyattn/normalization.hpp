@@ -95,10 +95,8 @@ struct LayerNorm {
     forward(x, out);
     return out;
   }
-  template <class Argument>
-  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
-      const Argument&) const noexcept {
-    return detail::refuse_argument<Argument>();
+  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::refuse(x);
   }
 
   friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
@@ -133,10 +131,8 @@ struct RmsNorm {
     forward(x, out);
     return out;
   }
-  template <class Argument>
-  requires(!tensor_like<Argument>) constexpr detail::Refused operator()(
-      const Argument&) const noexcept {
-    return detail::refuse_argument<Argument>();
+  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::refuse(x);
   }
 
   friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;

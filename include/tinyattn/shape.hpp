@@ -244,13 +244,6 @@ struct Refused {
   friend constexpr bool operator==(Refused, const auto&) noexcept { return true; }
 };
 
-// What a module says to an argument that it is called with, and that is no tensor.
-template <class Argument>
-consteval Refused refuse_argument() noexcept {
-  static_assert(no_such_call<Argument>, "a module is called with tensors or views of float");
-  return {};
-}
-
 }  // namespace detail
 
 // A Tensor or a MatrixView: whatever has a shape in its type.
@@ -258,6 +251,19 @@ template <class TensorM>
 concept tensor_like = requires {
   detail::LayoutOf<TensorM>::rank;
 };
+
+namespace detail {
+
+// What a module says if it is called with something else.
+template <class Argument>
+concept no_tensor = !tensor_like<Argument>;
+template <no_tensor Argument>
+constexpr Refused refuse(const Argument&) noexcept {
+  static_assert(no_such_call<Argument>, "a module is called with tensors or views of float");
+  return {};
+}
+
+}  // namespace detail
 
 }  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
 
