@@ -17,6 +17,6 @@ constexpr bool is_matrix(std::size_t rows, std::size_t cols,
   return rows != 0 && cols != 0 && rows <= most / cols;
 }
 
-constexpr bool are_there(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
+constexpr bool are_valid(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
 
 }  // namespace tinyattn::compiled

@@ -42,31 +42,31 @@ bool has_elements(const tinyattn_mask& mask) noexcept {
   return static_cast<unsigned>(mask.kind) <= TINYATTN_CAUSAL_BOTTOM_RIGHT;
 }
 
-bool makes_sense(const ProductCall& call) noexcept {
+bool is_valid(const ProductCall& call) noexcept {
   return is_matrix(call.rows, call.inner) && is_matrix(call.inner, call.cols) &&
-         is_matrix(call.rows, call.cols) && are_there(call.a, call.b, call.out);
+         is_matrix(call.rows, call.cols) && are_valid(call.a, call.b, call.out);
 }
 
-bool makes_sense(const tinyattn_layer& layer) noexcept {
+bool is_valid(const tinyattn_layer& layer) noexcept {
   return layer.num_heads != 0 && layer.d_out % layer.num_heads == 0 &&
          is_matrix(layer.d_in, layer.d_out) && is_matrix(layer.d_out, layer.d_out) &&
-         are_there(layer.query.weight, layer.key.weight, layer.value.weight);
+         are_valid(layer.query.weight, layer.key.weight, layer.value.weight);
 }
 
 // Queries and keys have `in` columns, values and output `out`; scratch is for rows of `width`.
-bool makes_sense(const AttentionCall& call, std::size_t in, std::size_t out,
-                 std::size_t width) noexcept {
+bool is_valid(const AttentionCall& call, std::size_t in, std::size_t out,
+              std::size_t width) noexcept {
   const std::size_t tokens = call.tokens, source_tokens = call.source_tokens;
   return is_matrix(tokens, in) && is_matrix(source_tokens, in) && is_matrix(tokens, out) &&
          is_matrix(source_tokens, out) && is_matrix(tokens, source_tokens) &&
          has_scratch(width, tokens, source_tokens) &&
-         are_there(call.query, call.key, call.value, call.out, call.scratch) &&
+         are_valid(call.query, call.key, call.value, call.out, call.scratch) &&
          (call.mask == nullptr || has_elements(*call.mask));
 }
 
 template <auto operation>
 tinyattn_status multiply(const ProductCall& call) noexcept {
-  if (!makes_sense(call)) return TINYATTN_BAD_ARGUMENT;
+  if (!is_valid(call)) return TINYATTN_BAD_ARGUMENT;
   (operations().*operation)(call);
   return TINYATTN_OK;
 }
@@ -79,9 +79,9 @@ bool may_replace(const tinyattn_layer& layer, const AttentionCall& call) noexcep
 
 template <auto operation>
 tinyattn_status forward(const tinyattn_layer* layer, const AttentionCall& call) noexcept {
-  if (layer == nullptr || !makes_sense(*layer)) return TINYATTN_BAD_ARGUMENT;
+  if (layer == nullptr || !is_valid(*layer)) return TINYATTN_BAD_ARGUMENT;
   if (call.tokens == 0) return TINYATTN_OK;
-  if (!makes_sense(call, layer->d_in, layer->d_out, layer->d_out) || !may_replace(*layer, call))
+  if (!is_valid(call, layer->d_in, layer->d_out, layer->d_out) || !may_replace(*layer, call))
     return TINYATTN_BAD_ARGUMENT;
   (operations().*operation)(*layer, call);
   return TINYATTN_OK;
@@ -117,7 +117,7 @@ tinyattn_status tinyattn_matmul_transposed(size_t rows, size_t inner, size_t col
 
 tinyattn_status tinyattn_softmax(size_t rows, size_t cols, float scale, const float* m,
                                  float* out) {
-  if (!is_matrix(rows, cols) || !are_there(m, out)) return TINYATTN_BAD_ARGUMENT;
+  if (!is_matrix(rows, cols) || !are_valid(m, out)) return TINYATTN_BAD_ARGUMENT;
   if (!(scale >= 0.0f)) return TINYATTN_BAD_ARGUMENT;
   operations().softmax(rows, cols, scale, m, out);
   return TINYATTN_OK;
@@ -128,7 +128,7 @@ tinyattn_status tinyattn_attention(size_t tokens, size_t source_tokens, size_t k
                                    const float* value, const tinyattn_mask* mask, float* out,
                                    float* scratch) {
   const AttentionCall call{tokens, source_tokens, query, key, value, mask, out, scratch};
-  if (!makes_sense(call, key_dim, value_dim, 1)) return TINYATTN_BAD_ARGUMENT;
+  if (!is_valid(call, key_dim, value_dim, 1)) return TINYATTN_BAD_ARGUMENT;
   operations().attention(key_dim, value_dim, call);
   return TINYATTN_OK;
 }

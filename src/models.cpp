@@ -40,13 +40,13 @@ bool is_known(const Enumeration& value, Enumeration last) noexcept {
   return static_cast<unsigned>(number) <= static_cast<unsigned>(last);
 }
 
-bool makes_sense(const tinyattn_norm& norm) noexcept {
+bool is_valid(const tinyattn_norm& norm) noexcept {
   return norm.weight != nullptr && norm.epsilon >= 0.0f;
 }
 
-bool makes_sense(const tinyattn_block& block) noexcept {
-  return makes_sense(block.attention_norm) && makes_sense(block.feed_forward_norm) &&
-         are_there(block.query.weight, block.key.weight, block.value.weight, block.up.weight,
+bool is_valid(const tinyattn_block& block) noexcept {
+  return is_valid(block.attention_norm) && is_valid(block.feed_forward_norm) &&
+         are_valid(block.query.weight, block.key.weight, block.value.weight, block.up.weight,
                    block.down.weight);
 }
 
@@ -60,15 +60,15 @@ bool have_sense(const tinyattn_decoder& d) noexcept {
          d.context_length < most / 2 && d.d_hidden < most / 8;
 }
 
-bool makes_sense(const tinyattn_decoder& d) noexcept {
-  if (!have_sense(d) || !are_there(d.token_embedding, d.blocks)) return false;
+bool is_valid(const tinyattn_decoder& d) noexcept {
+  if (!have_sense(d) || !are_valid(d.token_embedding, d.blocks)) return false;
   if (!is_known(d.activation, TINYATTN_SILU) || !is_known(d.rotary, TINYATTN_HALVES)) return false;
   const bool turns = d.rotary != TINYATTN_NO_ROTARY;
-  if (turns && (d.d_model / d.num_heads % 2 != 0 || !are_there(d.cosines, d.sines))) return false;
-  if (d.final_norm.weight != nullptr && !makes_sense(d.final_norm)) return false;
+  if (turns && (d.d_model / d.num_heads % 2 != 0 || !are_valid(d.cosines, d.sines))) return false;
+  if (d.final_norm.weight != nullptr && !is_valid(d.final_norm)) return false;
   if (d.head.weight == nullptr && d.head.bias != nullptr) return false;
   for (std::size_t i = 0; i < d.num_layers; ++i)
-    if (!makes_sense(d.blocks[i])) return false;
+    if (!is_valid(d.blocks[i])) return false;
   return true;
 }
 
@@ -80,7 +80,7 @@ std::size_t kv_width(const tinyattn_decoder& d) noexcept {
 
 tinyattn_status tinyattn_activate(tinyattn_activation activation, size_t count, const float* x,
                                   float* out) {
-  if (!is_known(activation, TINYATTN_SILU) || !is_matrix(1, count) || !are_there(x, out))
+  if (!is_known(activation, TINYATTN_SILU) || !is_matrix(1, count) || !are_valid(x, out))
     return TINYATTN_BAD_ARGUMENT;
   model_operations().activate(activation, count, x, out);
   return TINYATTN_OK;
@@ -88,21 +88,21 @@ tinyattn_status tinyattn_activate(tinyattn_activation activation, size_t count, 
 
 tinyattn_status tinyattn_normalize(const tinyattn_norm* norm, size_t rows, size_t dim,
                                    const float* x, float* out) {
-  if (norm == nullptr || !makes_sense(*norm) || !is_matrix(rows, dim) || !are_there(x, out))
+  if (norm == nullptr || !is_valid(*norm) || !is_matrix(rows, dim) || !are_valid(x, out))
     return TINYATTN_BAD_ARGUMENT;
   model_operations().normalize(*norm, rows, dim, x, out);
   return TINYATTN_OK;
 }
 
 tinyattn_status tinyattn_argmax(size_t count, const float* logits, uint16_t* token) {
-  if (count == 0 || count > 65536 || !are_there(logits, token)) return TINYATTN_BAD_ARGUMENT;
+  if (count == 0 || count > 65536 || !are_valid(logits, token)) return TINYATTN_BAD_ARGUMENT;
   *token = static_cast<uint16_t>(tinyattn::kernel::index_of_largest(logits, count));
   return TINYATTN_OK;
 }
 
 tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count, float* logits,
                                 tinyattn_philox* generator, uint16_t* token) {
-  if (!are_there(sampling, generator) || count == 0 || count > 65536 || !are_there(logits, token))
+  if (!are_valid(sampling, generator) || count == 0 || count > 65536 || !are_valid(logits, token))
     return TINYATTN_BAD_ARGUMENT;
   if (!(sampling->temperature >= 0.0f) || sampling->top_p != sampling->top_p)
     return TINYATTN_BAD_ARGUMENT;
@@ -126,11 +126,11 @@ size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder) {
 tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,
                                          const uint16_t* tokens, size_t num_tokens, float* cache,
                                          float* logits, float* scratch) {
-  if (decoder == nullptr || !makes_sense(*decoder)) return TINYATTN_BAD_ARGUMENT;
+  if (decoder == nullptr || !is_valid(*decoder)) return TINYATTN_BAD_ARGUMENT;
   if (past > decoder->context_length || num_tokens > decoder->context_length - past)
     return TINYATTN_TOO_MANY_TOKENS;
   if (num_tokens == 0) return TINYATTN_OK;
-  if (!are_there(tokens) || !are_there(cache, logits, scratch)) return TINYATTN_BAD_ARGUMENT;
+  if (!are_valid(tokens) || !are_valid(cache, logits, scratch)) return TINYATTN_BAD_ARGUMENT;
   if (!tinyattn::kernel::are_known(tokens, num_tokens, decoder->vocabulary))
     return TINYATTN_UNKNOWN_TOKEN;
   model_operations().decode(*decoder, {past, tokens, num_tokens, cache, logits, scratch});

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace library {
 
 using namespace compiled;
 
@@ -109,4 +109,4 @@ inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noe
 
 static constexpr ModelOperations native_model_operations = {activate, normalize, sample, decode};
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace library {
 
 // What each flag asks for is among the features that are looked for in a processor.
 static consteval bool are_known(std::initializer_list<std::string_view> flags) {
@@ -31,4 +31,4 @@ static constexpr Operations with_models() {
 extern const Operations operations;
 const Operations operations = with_models();
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

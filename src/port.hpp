@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace library {
 
 using namespace compiled;
 using port::detail::inverse_sqrt_in_integers;
@@ -35,13 +35,13 @@ inline void softmax(std::size_t rows, std::size_t cols, float scale, const float
     m = out;
     scale = 1.0f;
   }
-  const kernel::Mask mask = kernel::see_all(cols);
+  const kernel::Mask mask = kernel::no_mask(cols);
   kernel::softmax<native_port, false>(rows, {m, cols}, {out, cols}, mask, 0, scale);
 }
 
 // What the queries of `call` see through its mask.
 TINYATTN_ALWAYS_INLINE kernel::Mask mask_of(const AttentionCall& call) noexcept {
-  kernel::Mask mask = kernel::see_all(call.source_tokens);
+  kernel::Mask mask = kernel::no_mask(call.source_tokens);
   if (call.mask == nullptr) return mask;
   const auto& [kind, one_row, flags, addends] = *call.mask;
   const std::size_t stride = one_row ? 0 : call.source_tokens;
@@ -98,7 +98,7 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
 
 // Apart, since a firmware that has no masks should not carry them.
 inline void plain_forward(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
-  forward(layer, call, kernel::see_all(call.source_tokens));
+  forward(layer, call, kernel::no_mask(call.source_tokens));
 }
 inline void masked_forward(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
   forward(layer, call, mask_of(call));
@@ -114,4 +114,4 @@ static constexpr Operations native_operations = {TINYATTN_NAME_OF(TINYATTN_PORT)
                                                  plain_forward,
                                                  masked_forward};
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::library
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

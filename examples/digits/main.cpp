@@ -11,8 +11,7 @@
 #include "picture.hpp"
 #include "score.hpp"
 
-namespace digits {
-namespace {
+namespace digits { namespace {
 
 using namespace support;
 
@@ -71,8 +70,7 @@ void print_cost(const Score& score) {
   print("board: ", grouped(board_stack_used()), " bytes of stack used at the deepest\n");
 }
 
-}  // namespace
-}  // namespace digits
+}}  // namespace digits
 
 int main() {
   using namespace digits;

@@ -6,8 +6,7 @@
 #include "board.h"
 #include "model.hpp"
 
-namespace writer {
-namespace {
+namespace writer { namespace {
 
 using namespace support;
 
@@ -48,8 +47,7 @@ Comparison compare(Memory& memory) {
   return comparison;
 }
 
-}  // namespace
-}  // namespace writer
+}}  // namespace writer
 
 int main() {
   using namespace writer;

@@ -8,8 +8,7 @@
 #include "board.h"
 #include "paragraph.hpp"
 
-namespace writer {
-namespace {
+namespace writer { namespace {
 
 using namespace support;
 
@@ -98,8 +97,7 @@ void print_cost(const Cost& cost) {
   print("board: ", grouped(board_stack_used()), " bytes of stack used at the deepest\n");
 }
 
-}  // namespace
-}  // namespace writer
+}}  // namespace writer
 
 int main(int argc, char** argv) {
   using namespace writer;

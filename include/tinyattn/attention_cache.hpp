@@ -11,9 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
-
-namespace detail {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // A layer without heads is refused elsewhere.
 template <AttentionConfig config>
@@ -79,8 +77,6 @@ concept no_count_nor = !std::is_convertible_v<Mask, std::size_t> && !changeable<
 template <class KeyValues, AttentionConfig config>
 concept cache_of = changeable<KeyValues, KeyValueCache<config>>;
 
-}  // namespace detail
-
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
 
 TINYATTN_END

@@ -15,7 +15,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -92,7 +92,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_rows(const auto& attention, Input 
   const CachedScratch parts = cached_parts(scratch, most, config.d_out, config.context_length);
   for (std::size_t first = 0; first < num_tokens; first += most)
     forward_cached<Port>(layer_of<config>(attention), cache.parts(), parts, cache.size() + first,
-                         smaller(most, num_tokens - first), x.from(first, 0), out.from(first, 0));
+                         minimum(most, num_tokens - first), x.from(first, 0), out.from(first, 0));
 }
 
 // A training pass over a batch: the weights of all items are dropped first, then the outputs.
@@ -122,6 +122,6 @@ constexpr void forward_training(const auto& attention, const auto& x, auto& out,
 
 }  // namespace kernel
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

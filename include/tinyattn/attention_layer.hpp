@@ -19,7 +19,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // Multi-head attention with split heads: head h has the head_dim columns from h * head_dim on. It
 // reads these of the queries, keys and values, and writes the same columns of the context.
@@ -188,7 +188,7 @@ struct MultiHeadAttention {
 
  private:
   template <kernel::LayerShape tiny = kernel::LayerShape{}>
-  TINYATTN_ALWAYS_INLINE constexpr void forward_items(std::size_t tokens, std::size_t source_tokens,
+  TINYATTN_ALWAYS_INLINE constexpr void forward_batch(std::size_t tokens, std::size_t source_tokens,
                                                       const auto& query_input,
                                                       const auto& key_input,
                                                       const auto& value_input, const auto& mask,
@@ -215,10 +215,10 @@ TINYATTN_ALWAYS_INLINE constexpr void MultiHeadAttention<config>::forward(
                 kernel::check_mask<Mask, tokens, source_tokens>()) {
     constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out, head_dim};
     constexpr kernel::LayerShape tiny =
-        detail::is_grouped<config>
-            ? kernel::LayerShape{}
-            : kernel::tiny_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
-    forward_items<tiny>(tokens, source_tokens, query_input, key_input, value_input, mask, out,
+        detail::is_grouped<config> ? kernel::LayerShape{}
+                                   : kernel::specialized_shape<native_port>(
+                                         shape, Workspace::block_rows, Workspace::query_rows);
+    forward_batch<tiny>(tokens, source_tokens, query_input, key_input, value_input, mask, out,
                         workspace, kernel::ignore_weights());
   }
 }
@@ -233,7 +233,7 @@ constexpr void MultiHeadAttention<config>::forward_with_weights(
                         source_tokens = detail::LayoutOf<Key>::rows;
   if constexpr (kernel::check_layer<config, Query, Key, Value, Out>())
     if constexpr (kernel::check_head_weights<config, Query, Key, Weights>())
-      forward_items(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out,
+      forward_batch(tokens, source_tokens, query_input, key_input, value_input, NoMask{}, out,
                     workspace, kernel::copy_weights<tokens, source_tokens>(weights.data()));
 }
 
@@ -245,16 +245,16 @@ constexpr Status MultiHeadAttention<config>::forward(const Query& query_input, c
                                                      std::size_t num_source_tokens,
                                                      const Mask& mask, Out& out,
                                                      Workspace& workspace) const noexcept {
-  using kernel::smaller;
+  using kernel::minimum;
   constexpr std::size_t tokens = detail::LayoutOf<Query>::rows,
                         source_tokens = detail::LayoutOf<Key>::rows;
   if constexpr (kernel::check_layer<config, Query, Key, Value, Out, true>() &&
                 kernel::check_mask<Mask, tokens, source_tokens>()) {
-    if (num_tokens > smaller(config.context_length, tokens) ||
-        num_source_tokens > smaller(config.context_length, source_tokens))
+    if (num_tokens > minimum(config.context_length, tokens) ||
+        num_source_tokens > minimum(config.context_length, source_tokens))
       return Status::too_many_tokens;
     if (num_tokens != 0)
-      forward_items(num_tokens, num_source_tokens, query_input, key_input, value_input, mask, out,
+      forward_batch(num_tokens, num_source_tokens, query_input, key_input, value_input, mask, out,
                     workspace, kernel::ignore_weights());
   }
   return Status::ok;
@@ -297,6 +297,6 @@ constexpr void initialize(MultiHeadAttention<config>& module, Generator& generat
   if constexpr (config.out_proj) initialize(module.out_proj, generator);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -20,7 +20,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::compiled::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { namespace compiled { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -59,7 +59,7 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
 
 // Every item of a batch.
 template <AttentionConfig config>
-void forward_items(const MultiHeadAttention<config>& layer, const auto& query_input,
+void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_input,
                    const auto& key_input, const auto& value_input, std::size_t num_tokens,
                    std::size_t num_source_tokens, tinyattn_mask mask, auto& out,
                    auto& workspace) noexcept {
@@ -89,16 +89,16 @@ Status forward(const MultiHeadAttention<config>& layer, const Query& query_input
                const Key& key_input, const Value& value_input, std::size_t num_tokens,
                std::size_t num_source_tokens, const Mask& mask, Out& out,
                typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  using kernel::smaller;
+  using kernel::minimum;
   constexpr std::size_t tokens = detail::LayoutOf<Query>::rows;
   constexpr std::size_t source_tokens = detail::LayoutOf<Key>::rows;
   if constexpr (kernel::check_layer<config, Query, Key, Value, Out, true>() &&
                 kernel::check_mask<Mask, tokens, source_tokens>() &&
                 detail::check_whole<Query, Key, Value, Out>() && detail::check_one_row<Mask>()) {
-    if (num_tokens > smaller(config.context_length, tokens) ||
-        num_source_tokens > smaller(config.context_length, source_tokens))
+    if (num_tokens > minimum(config.context_length, tokens) ||
+        num_source_tokens > minimum(config.context_length, source_tokens))
       return Status::too_many_tokens;
-    detail::forward_items(layer, query_input, key_input, value_input, num_tokens, num_source_tokens,
+    detail::forward_batch(layer, query_input, key_input, value_input, num_tokens, num_source_tokens,
                           detail::mask_of(mask), out, workspace);
   }
   return Status::ok;
@@ -152,7 +152,7 @@ void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
   if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() &&
                 kernel::check_mask<Mask, tokens, source_tokens>() &&
                 detail::check_whole<Query, Key, Value, Out>())
-    detail::forward_items(layer, query_input, key_input, value_input, tokens, source_tokens,
+    detail::forward_batch(layer, query_input, key_input, value_input, tokens, source_tokens,
                           detail::mask_of(mask), out, workspace);
 }
 
@@ -189,6 +189,6 @@ Refused forward(const Layer&, ...) noexcept {
   return {};
 }
 
-}  // namespace tinyattn::compiled::inline TINYATTN_PORT_NAMESPACE
+}}}  // namespace tinyattn::compiled::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -13,7 +13,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::compiled::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { namespace compiled { inline namespace TINYATTN_PORT_NAMESPACE {
 
 using tinyattn::detail::no_such_call;
 using tinyattn::detail::Refused;
@@ -159,6 +159,6 @@ Refused scaled_dot_product_attention(const TensorM&, ...) noexcept {
   return {};
 }
 
-}  // namespace tinyattn::compiled::inline TINYATTN_PORT_NAMESPACE
+}}}  // namespace tinyattn::compiled::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -70,7 +70,7 @@ struct DropoutRate {
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -163,6 +163,6 @@ constexpr detail::Refused dropout(const TensorM&, ...) noexcept {
   return {};
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -15,7 +15,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // torch.nn.Embedding: `Count` rows of `Dim` features.
 template <std::size_t Count, std::size_t Dim>
@@ -62,6 +62,6 @@ constexpr void initialize(Embedding<Count, Dim>&, Generator&) noexcept {
                 "replayed: fill its weight");
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -24,7 +24,7 @@ struct FeedForwardConfig {
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -89,7 +89,7 @@ struct FeedForward {
         for (std::size_t item = 0; item < Layout::batch; ++item)
           for (std::size_t first = 0; first < Layout::rows; first += most)
             kernel::feed_forward<decltype(port)>(
-                layer(), kernel::smaller(most, Layout::rows - first),
+                layer(), kernel::minimum(most, Layout::rows - first),
                 kernel::input(x, item).from(first, 0), kernel::output(out, item).from(first, 0),
                 workspace.scratch);
       });
@@ -120,6 +120,6 @@ constexpr void initialize(FeedForward<config>& module, Generator& generator) noe
   initialize(module.down, generator);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

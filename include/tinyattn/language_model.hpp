@@ -32,7 +32,7 @@ struct LanguageModelConfig {
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -161,7 +161,7 @@ struct LanguageModel {
 
  private:
   static constexpr kernel::Mask mask(std::size_t tokens) noexcept {
-    return block.attention.causal ? kernel::Mask{tokens, 0} : kernel::see_all(tokens);
+    return block.attention.causal ? kernel::Mask{tokens, 0} : kernel::no_mask(tokens);
   }
 
   TINYATTN_ALWAYS_INLINE constexpr kernel::Head head_of() const noexcept {
@@ -191,7 +191,7 @@ struct LanguageModel {
     const kernel::Output x{workspace.scratch, d_model};
     std::size_t rows = 0;
     for (std::size_t first = 0; first < tokens.size(); first += rows) {
-      rows = kernel::smaller(most, tokens.size() - first);
+      rows = kernel::minimum(most, tokens.size() - first);
       embed<Port>(tokens.data() + first, rows, cache.size(), x);
       transformer.template advance<Port>(rows, x, cache, workspace.parts());
     }
@@ -207,6 +207,6 @@ constexpr void initialize(LanguageModel<config>& module, Generator& generator) n
   if constexpr (!config.tied) initialize(module.head, generator);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -88,7 +88,7 @@ struct AdditiveMask<> {
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -250,7 +250,7 @@ namespace kernel {
 
 // What queries see of `keys` source tokens through a mask, as kernels take it.
 TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(NoMask, std::size_t, std::size_t keys) noexcept {
-  return see_all(keys);
+  return no_mask(keys);
 }
 TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(Causal, std::size_t, std::size_t keys) noexcept {
   return {keys, 0};
@@ -262,24 +262,24 @@ TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(CausalBottomRight, std::size_t tok
 template <std::size_t... Extents>
 TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const BlockMask<Extents...>& mask, std::size_t,
                                               std::size_t keys) noexcept {
-  return with_flags(see_all(keys), mask.tensor.data(), false,
+  return with_flags(no_mask(keys), mask.tensor.data(), false,
                     detail::TensorShape<Extents...>::row_stride);
 }
 template <std::size_t... Extents>
 TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const KeepMask<Extents...>& mask, std::size_t,
                                               std::size_t keys) noexcept {
-  return with_flags(see_all(keys), mask.tensor.data(), true,
+  return with_flags(no_mask(keys), mask.tensor.data(), true,
                     detail::TensorShape<Extents...>::row_stride);
 }
 template <std::size_t... Extents>
 TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const AdditiveMask<Extents...>& mask, std::size_t,
                                               std::size_t keys) noexcept {
-  return with_addends(see_all(keys), mask.tensor.data(),
+  return with_addends(no_mask(keys), mask.tensor.data(),
                       detail::TensorShape<Extents...>::row_stride);
 }
 
 }  // namespace kernel
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -12,7 +12,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -58,17 +58,17 @@ TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(auto(&row)[exp_degree]) 
     Port::load_row(exp_coefficients, row);
   } else {
     TINYATTN_UNROLL
-    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = Port::factor_of(exp_coefficients[i]);
+    for (std::size_t i = 0; i < exp_degree; ++i) row[i] = Port::broadcast(exp_coefficients[i]);
   }
 }
 
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
-  const auto shifted = Port::fma(Port::factor_of(0x1.715476p+0f), x, Port::splat(round_to_integer));
-  const auto n = Port::add(shifted, Port::factor_of(-round_to_integer));
-  auto r = Port::fma(Port::factor_of(-0x1.62e430p-1f), n, x);
-  r = Port::fma(Port::factor_of(0x1.05c610p-29f), n, r);
-  typename Port::factor coefficients[exp_degree];
+  const auto shifted = Port::fma(Port::broadcast(0x1.715476p+0f), x, Port::splat(round_to_integer));
+  const auto n = Port::add(shifted, Port::broadcast(-round_to_integer));
+  auto r = Port::fma(Port::broadcast(-0x1.62e430p-1f), n, x);
+  r = Port::fma(Port::broadcast(0x1.05c610p-29f), n, r);
+  typename Port::broadcast_operand coefficients[exp_degree];
   load_coefficients<Port>(coefficients);
   auto power = Port::splat(0x1.6bbdbep-10f);
   TINYATTN_UNROLL
@@ -141,7 +141,7 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec quotient(typename Port::vec 
 
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec negative(typename Port::vec x) noexcept {
-  return Port::mul(x, Port::factor_of(-1.0f));
+  return Port::mul(x, Port::broadcast(-1.0f));
 }
 
 // |x|, but -0 and NaN stay as they are.
@@ -173,7 +173,7 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec polynomial(
     typename Port::vec x, const float (&coefficients)[Count]) noexcept {
   auto sum = Port::splat(coefficients[0]);
   TINYATTN_UNROLL_FOR_SPEED
-  for (std::size_t i = 1; i < Count; ++i) sum = Port::fma(sum, x, Port::factor_of(coefficients[i]));
+  for (std::size_t i = 1; i < Count; ++i) sum = Port::fma(sum, x, Port::broadcast(coefficients[i]));
   return sum;
 }
 
@@ -222,7 +222,7 @@ constexpr typename Port::vec erf(typename Port::vec x) noexcept {
   const auto size = at_most<Port>(3.93f, magnitude<Port>(x));
   const auto slope = polynomial<Port>(Port::mul(size, size), erf_coefficients);
   const auto near_zero = Port::fma(slope, size, size);
-  const auto from_middle = Port::add(size, Port::factor_of(-far_erf_middle));
+  const auto from_middle = Port::add(size, Port::broadcast(-far_erf_middle));
   const auto beyond = Port::fma(polynomial<Port>(from_middle, far_erf_coefficients), from_middle,
                                 Port::splat(erf_of_middle));
   return with_sign_of<Port>(x, Port::select_less(size, Port::splat(1.0f), near_zero, beyond));
@@ -254,6 +254,6 @@ constexpr float erf(float x) noexcept {
       [=](auto port) { return kernel::erf<typename decltype(port)::one_lane>(x); });
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -10,7 +10,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // One head, no mask, no projection.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength>
@@ -95,6 +95,6 @@ constexpr void initialize(StackedCausalAttention<DIn, DOut, ContextLength, NumHe
   for (auto& head : module.heads) initialize(head, generator);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -25,7 +25,7 @@ enum class Normalization : unsigned char {
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -170,6 +170,6 @@ constexpr void initialize(RmsNorm<Dim>& norm, Generator&) noexcept {
   norm.weight = full<float, Dim>(1.0f);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -13,7 +13,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // MT19937 of Matsumoto and Nishimura, "Mersenne Twister", 1998, seeded as in their version of 2002:
 // the generator behind torch.manual_seed and std::mt19937. 2,500 bytes of state.
@@ -202,6 +202,6 @@ constexpr detail::Refused rand(Generator&, detail::Anything, ...) noexcept {
   return {};
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

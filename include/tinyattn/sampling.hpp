@@ -26,7 +26,7 @@ struct Sampling {
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -86,6 +86,6 @@ constexpr detail::Refused sample(const Logits&, ...) noexcept {
   return {};
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -26,7 +26,7 @@ TINYATTN_BEGIN
 #define TINYATTN_CHECK_INDEX(is_inside) static_cast<void>(0)
 #endif
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::detail {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 // Whether their product is a number of elements that an object may have: no more than PTRDIFF_MAX
 // bytes.
@@ -37,7 +37,7 @@ consteval bool is_addressable(std::size_t element_size,
   return most != 0;
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::detail
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
 
 namespace tinyattn {
 
@@ -130,7 +130,7 @@ struct MatrixView {
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -265,6 +265,6 @@ constexpr Refused refuse(const Argument&) noexcept {
 
 }  // namespace detail
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

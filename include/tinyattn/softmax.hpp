@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace kernel {
 
@@ -59,7 +59,7 @@ constexpr void softmax(const TensorM& m, float scale, Out& out) noexcept {
       if constexpr (kernel::is_short<Port, cols>)
         kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, scale);
       else
-        kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::see_all(cols), 0,
+        kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::no_mask(cols), 0,
                                                        scale);
     });
 }
@@ -143,6 +143,6 @@ constexpr detail::Refused softmax_naive(const TensorM&, detail::Anything, ...) n
   return {};
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

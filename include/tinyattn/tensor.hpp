@@ -10,7 +10,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // A matrix or vector from its elements; the shape is deduced: matrix<float>({{1, 2, 3}, {4, 5, 6}})
 // is 2 x 3.
@@ -236,6 +236,6 @@ constexpr detail::Refused add(const TensorA&, ...) noexcept {
   return {};
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -25,7 +25,7 @@ using Token = std::uint16_t;
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // Tokens that lie one behind the other, and are somebody else's: of a std::span, a Vector, or
 // whatever else has data() and size().
@@ -78,6 +78,6 @@ class TokenView {
   std::size_t size_ = 0;
 };
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // x + attention(norm(x)), then x + feed_forward(norm(x)); or norm(x + attention(x)), then
 // norm(x + feed_forward(x)).
@@ -58,7 +58,7 @@ struct TransformerBlock {
     constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
     if constexpr (kernel::check_layer<config.attention, TensorX, TensorX, TensorX, Out>() &&
                   kernel::check_mask<Mask, tokens, tokens>())
-      kernel::forward_items<config>(*this, tokens, x, mask, out, workspace);
+      kernel::forward_batch<config>(*this, tokens, x, mask, out, workspace);
   }
 
   // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
@@ -71,7 +71,7 @@ struct TransformerBlock {
           num_tokens > detail::LayoutOf<TensorX>::rows)
         return Status::too_many_tokens;
       if (num_tokens != 0)
-        kernel::forward_items<config>(*this, num_tokens, x, NoMask{}, out, workspace);
+        kernel::forward_batch<config>(*this, num_tokens, x, NoMask{}, out, workspace);
     }
     return Status::ok;
   }
@@ -122,7 +122,7 @@ struct TransformerBlock {
     kernel::forward_block<Port>(block(), scratch, tokens, x, mask);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void replace_cached(
+  TINYATTN_ALWAYS_INLINE constexpr void forward_cached_in_place(
       std::size_t rows, kernel::Output x, auto& cache,
       const kernel::CachedBlockScratch& scratch) const noexcept {
     kernel::forward_block_cached<Port>(block(), cache.parts(), scratch, cache.size(), rows, x);
@@ -177,7 +177,7 @@ struct Transformer {
     constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
     if constexpr (kernel::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out>() &&
                   kernel::check_mask<Mask, tokens, tokens>())
-      kernel::forward_items<config.block>(*this, tokens, x, mask, out, workspace);
+      kernel::forward_batch<config.block>(*this, tokens, x, mask, out, workspace);
   }
   template <tensor_like TensorX, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
@@ -188,7 +188,7 @@ struct Transformer {
           num_tokens > detail::LayoutOf<TensorX>::rows)
         return Status::too_many_tokens;
       if (num_tokens != 0)
-        kernel::forward_items<config.block>(*this, num_tokens, x, NoMask{}, out, workspace);
+        kernel::forward_batch<config.block>(*this, num_tokens, x, NoMask{}, out, workspace);
     }
     return Status::ok;
   }
@@ -235,7 +235,7 @@ struct Transformer {
     normalize<Port>(tokens, x);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void replace_cached(
+  TINYATTN_ALWAYS_INLINE constexpr void forward_cached_in_place(
       std::size_t rows, kernel::Output x, auto& cache,
       const kernel::CachedBlockScratch& scratch) const noexcept {
     advance<Port>(rows, x, cache, scratch);
@@ -247,7 +247,7 @@ struct Transformer {
       std::size_t rows, kernel::Output x, auto& cache,
       const kernel::CachedBlockScratch& scratch) const noexcept {
     for (std::size_t i = 0; i < config.num_layers; ++i)
-      blocks[i].template replace_cached<Port>(rows, x, cache.blocks[i], scratch);
+      blocks[i].template forward_cached_in_place<Port>(rows, x, cache.blocks[i], scratch);
   }
 };
 
@@ -268,6 +268,6 @@ constexpr void initialize(Transformer<config>& module, Generator& generator) noe
   if constexpr (config.final_norm) initialize(module.final_norm, generator);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

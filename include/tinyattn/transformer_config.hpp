@@ -32,7 +32,7 @@ struct TransformerConfig {
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
@@ -75,7 +75,7 @@ struct CachedWorkspace {
            kernel::cached_block_scratch(rows, d_model, d_hidden, is_gated, context_length);
   }
   static constexpr std::size_t rows_at_once =
-      kernel::cached_rows(kernel::larger(d_model, d_hidden), floats);
+      kernel::cached_rows(kernel::maximum(d_model, d_hidden), floats);
 
   float scratch[floats(rows_at_once)];
 
@@ -108,7 +108,7 @@ constexpr void copy_features(std::size_t rows, std::size_t dim, Input from, Outp
 
 // out = module(x) for the first `tokens` rows of every item.
 template <BlockConfig config>
-constexpr void forward_items(const auto& module, std::size_t tokens, const auto& x,
+constexpr void forward_batch(const auto& module, std::size_t tokens, const auto& x,
                              const auto& mask, auto& out, auto& workspace) noexcept {
   constexpr std::size_t d_model = config.feed_forward.d_model;
   const Mask by_mask = mask_of(mask, tokens, tokens);
@@ -130,16 +130,17 @@ constexpr void forward_items_cached(const auto& module, std::size_t tokens, cons
                         d_model = config.feed_forward.d_model;
   on_native_port([&](auto port) {
     for (std::size_t first = 0; first < tokens; first += most) {
-      const std::size_t rows = smaller(most, tokens - first);
+      const std::size_t rows = minimum(most, tokens - first);
       const Output features = output(out, 0).from(first, 0);
       copy_features<decltype(port)>(rows, d_model, input(x, 0).from(first, 0), features);
-      module.template replace_cached<decltype(port)>(rows, features, cache, workspace.parts());
+      module.template forward_cached_in_place<decltype(port)>(rows, features, cache,
+                                                              workspace.parts());
     }
   });
 }
 
 }  // namespace kernel
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

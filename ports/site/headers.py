@@ -111,7 +111,7 @@ class Declaration:
 
 def kind_of(head):
     plain = re.sub(r"^(template\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>\s*|requires\s*\([^{}]*?\)\s*)+", "", head.strip())
-    word = re.match(r"(?:typedef\s+)?(namespace|extern|struct|class|union|enum)\b", plain)
+    word = re.match(r"(?:typedef\s+|inline\s+)?(namespace|extern|struct|class|union|enum)\b", plain)
     if word:
         return {"namespace": "namespace", "extern": "namespace", "enum": "enum"}.get(word[1], "type")
     if re.match(r"using\b|static_assert\b|concept\b|friend\b", plain):
@@ -296,11 +296,9 @@ class Shown:
         if HIDDEN_NAMESPACE.search(head):
             self.hide(found.start, found.end)
             return
-        if head.startswith("extern"):
+        if head.startswith(("extern", "inline")):
             self.hide(found.start, found.head + 1)
             self.hide(found.end - 1, found.end)
-        else:
-            self.edits.append((found.start, found.head, re.sub(r"::inline TINYATTN_PORT_NAMESPACE", "", head)))
         self.scope(found.head + 1, found.end - 1, False)
 
     def is_private(self, found, code, lines):

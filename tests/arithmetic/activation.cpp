@@ -10,8 +10,7 @@
 #include "in_parallel.hpp"
 #include "ulp.hpp"
 
-namespace tinyattn::test {
-namespace {
+namespace tinyattn::test { namespace {
 
 using Native = native_port::one_lane;
 
@@ -107,7 +106,6 @@ constexpr Test tests[] = {
     at_run_time("silu is as near as it is said to be, and finite", check_function<4>),
 };
 
-}  // namespace
-}  // namespace tinyattn::test
+}}  // namespace tinyattn::test
 
 int main() { return tinyattn::test::run(tinyattn::test::tests); }

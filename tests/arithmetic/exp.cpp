@@ -11,8 +11,7 @@
 #include "tinyattn/math.hpp"
 #include "ulp.hpp"
 
-namespace tinyattn::test {
-namespace {
+namespace tinyattn::test { namespace {
 
 using exact = long double;
 
@@ -111,7 +110,6 @@ constexpr Test tests[] = {
     at_run_time("the scalar port gives the same bits", [](Check& check) { report().on_scalar_port.check_none(check); }),
 };
 
-}  // namespace
-}  // namespace tinyattn::test
+}}  // namespace tinyattn::test
 
 int main() { return tinyattn::test::run(tinyattn::test::tests); }

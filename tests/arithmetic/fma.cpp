@@ -10,8 +10,7 @@
 #include "tinyattn/port/fma_in_double.hpp"
 #include "tinyattn/port/fma_in_integers.hpp"
 
-namespace tinyattn::test {
-namespace {
+namespace tinyattn::test { namespace {
 
 // The machine's own, whatever the flags of this build: the instruction and not libm.
 #if defined(__x86_64__) || defined(__i386__)
@@ -115,8 +114,7 @@ constexpr Test tests[] = {
     at_run_time("the product from halves is exact", check_machines<product_from_halves>),
 };
 
-}  // namespace
-}  // namespace tinyattn::test
+}}  // namespace tinyattn::test
 
 int main() {
   if (tinyattn::test::machine_has_fma()) return tinyattn::test::run(tinyattn::test::tests);

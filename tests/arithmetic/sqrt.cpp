@@ -6,8 +6,7 @@
 #include "in_parallel.hpp"
 #include "tinyattn/math.hpp"
 
-namespace tinyattn::test {
-namespace {
+namespace tinyattn::test { namespace {
 
 void check_piece(Mistakes<1>& mistakes, std::uint64_t first, std::uint64_t last) {
   for (std::uint64_t bits = first; bits < last; ++bits) {
@@ -24,7 +23,6 @@ constexpr Test tests[] = {
                 }),
 };
 
-}  // namespace
-}  // namespace tinyattn::test
+}}  // namespace tinyattn::test
 
 int main() { return tinyattn::test::run(tinyattn::test::tests); }

@@ -55,7 +55,7 @@ inline auto weights_to(const Sizes& s, float* to) {
 template <class Port>
 void attend(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) {
   const std::size_t row_size = kernel::room_of_scores<Port>(s.source_tokens);
-  const std::size_t rows_of_scores = kernel::smaller(s.tokens, Port::query_rows);
+  const std::size_t rows_of_scores = kernel::minimum(s.tokens, Port::query_rows);
   const kernel::Input queries{last_of_source(s.tokens * s.in), s.in};
   const kernel::Input keys{last_of_source(s.source_tokens * s.in), s.in};
   const kernel::Input values{last_of_source(s.source_tokens * s.out), s.out};
@@ -81,7 +81,7 @@ template <class Port, kernel::LayerShape tiny = kernel::LayerShape{}>
 void forward(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) {
   const std::size_t row_size = kernel::room_of_scores<Port>(context_length);
   std::size_t block = kernel::block_rows<Port>(context_length);
-  std::size_t queries = kernel::smaller(block, Port::query_rows);
+  std::size_t queries = kernel::minimum(block, Port::query_rows);
   if (tiny.tokens != 0) block = queries = tiny.tokens;
   const auto projection = [&](std::size_t seed) {
     return kernel::Projection{source(seed), s.num_heads == 1 ? nullptr : source(seed + 20)};

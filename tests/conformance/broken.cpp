@@ -15,7 +15,7 @@ namespace {
 
 using Sound = Sharing;
 using vec = Sound::vec;
-using factor = Sound::factor;
+using broadcast_operand = Sound::broadcast_operand;
 
 enum Fault {
   stores_one_too_many,
@@ -55,21 +55,23 @@ struct Broken : Sound {
     return Sound::load_n(from, n, fault == fills_with_zeros ? 0.0f : rest);
   }
   template <Size By>
-  static constexpr vec swapped(vec v) {
-    return fault == takes_the_same_lane ? v : Sound::swapped<By>(v);
+  static constexpr vec butterfly(vec v) {
+    return fault == takes_the_same_lane ? v : Sound::butterfly<By>(v);
   }
   static constexpr vec fma(vec a, vec b, vec c) { return with_last_lane(forgets_a_lane_of_an_fma, Sound::fma(a, b, c), c); }
-  static constexpr vec fma(factor a, vec b, vec c) { return fault == rounds_twice ? add(mul(b, a), c) : Sound::fma(a, b, c); }
-  static constexpr vec fma(vec a, vec b, factor c) { return fault == rounds_twice_to_a_factor ? add(mul(a, b), c) : Sound::fma(a, b, c); }
-  static constexpr vec mul(vec a, factor b) { return with_last_lane(forgets_a_lane_of_a_product, Sound::mul(a, b), a); }
-  static constexpr vec add(vec a, factor b) { return with_last_lane(forgets_a_lane_of_a_sum, Sound::add(a, b), a); }
-  static constexpr vec larger(vec a, vec b) { return with_last_lane(forgets_a_lane_in_max, Sound::larger(a, b), a); }
+  static constexpr vec fma(broadcast_operand a, vec b, vec c) { return fault == rounds_twice ? add(mul(b, a), c) : Sound::fma(a, b, c); }
+  static constexpr vec fma(vec a, vec b, broadcast_operand c) {
+    return fault == rounds_twice_to_a_factor ? add(mul(a, b), c) : Sound::fma(a, b, c);
+  }
+  static constexpr vec mul(vec a, broadcast_operand b) { return with_last_lane(forgets_a_lane_of_a_product, Sound::mul(a, b), a); }
+  static constexpr vec add(vec a, broadcast_operand b) { return with_last_lane(forgets_a_lane_of_a_sum, Sound::add(a, b), a); }
+  static constexpr vec maximum(vec a, vec b) { return with_last_lane(forgets_a_lane_in_max, Sound::maximum(a, b), a); }
   static constexpr vec select_less(vec a, vec b, vec c, vec d) {
     return fault == takes_nan_for_less ? Sound::select_less(b, a, d, c) : Sound::select_less(a, b, c, d);
   }
   static constexpr vec exponent_bits(vec n) {
     const vec power = Sound::exponent_bits(n);
-    return fault == leaves_a_bit_of_the_smallest_power ? Sound::larger(power, splat(0x1p-126f)) : power;
+    return fault == leaves_a_bit_of_the_smallest_power ? Sound::maximum(power, splat(0x1p-126f)) : power;
   }
 };
 
@@ -91,7 +93,7 @@ using ForgetsTheOddStep = ChangedTile<[](auto&, auto&, auto& inner) { inner -= i
 
 struct ZipsTheOtherWay : Narrowing {
   using vec = Narrowing::vec;
-  static constexpr void zip(vec a, vec b, vec& c, vec& d) { Narrowing::zip(b, a, c, d); }
+  static constexpr void interleave(vec a, vec b, vec& c, vec& d) { Narrowing::interleave(b, a, c, d); }
 };
 
 struct ScattersTooNear : SharingWithTile {

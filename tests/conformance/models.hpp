@@ -51,7 +51,7 @@ void check_cache(Check& check, const CacheCase& c) {
     const kernel::Cached cache = kernel::cached(keys_and_values.cleared(), kv_width, tokens);
     const kernel::CachedScratch parts = kernel::cached_parts(scratch.cleared(), c.at_once, width, tokens);
     for (std::size_t past = 0; past < tokens; past += c.at_once)
-      kernel::forward_cached<decltype(port)>(layer, cache, parts, past, kernel::smaller(c.at_once, tokens - past), x.from(past, 0),
+      kernel::forward_cached<decltype(port)>(layer, cache, parts, past, kernel::minimum(c.at_once, tokens - past), x.from(past, 0),
                                              {out + past * (width + gap), width + gap});
   };
   check_same_bits<Port>(check, tokens * (width + gap), at_once, by_cache);

@@ -48,7 +48,7 @@ void check_arithmetic(Check& check) {
   for (int i = 0; i < 1000; ++i) {
     const auto a = draw<Port>(state), b = draw<Port>(state), c = draw<Port>(state), d = draw<Port>(state);
     const auto x = Port::load(a.data()), y = Port::load(b.data()), z = Port::load(c.data()), w = Port::load(d.data());
-    const auto s = Port::factor_of(a[0]);
+    const auto s = Port::broadcast(a[0]);
     const auto check_lanes = [&](typename Port::vec v, auto expected) {
       const auto lanes = stored<Port>(v);
       for (std::size_t q = 0; q < Port::lanes; ++q) check.same_bits(lanes[q], expected(q));
@@ -200,7 +200,7 @@ void check_swapped_lanes(Check& check, const Lanes<Port>& from) {
   if constexpr (By < Port::lanes) {
     Lanes<Port> expected;
     for (std::size_t lane = 0; lane < Port::lanes; ++lane) expected[lane] = from[lane ^ By];
-    check.same_bits(stored<Port>(Port::template swapped<By>(Port::load(from.data()))), expected);
+    check.same_bits(stored<Port>(Port::template butterfly<By>(Port::load(from.data()))), expected);
     check_swapped_lanes<Port, 2 * By>(check, from);
   }
 }
@@ -212,9 +212,9 @@ void check_lanes(Check& check) {
   check.same_bits(Port::first(Port::load(a.data())), a[0]);
   check.same_bits(stored<Port>(Port::load_n(a.data(), 0, 3.0f))[Port::lanes - 1], 3.0f);
   check_swapped_lanes<Port>(check, a);
-  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); }) {
+  if constexpr (requires(typename Port::vec v) { Port::interleave(v, v, v, v); }) {
     typename Port::vec low, high;
-    Port::zip(Port::load(a.data()), Port::load(b.data()), low, high);
+    Port::interleave(Port::load(a.data()), Port::load(b.data()), low, high);
     const auto lows = stored<Port>(low), highs = stored<Port>(high);
     for (std::size_t i = 0; i < 2 * Port::lanes; ++i)
       check.same_bits(i < Port::lanes ? lows[i] : highs[i - Port::lanes], (i % 2 == 0 ? a : b)[i / 2]);
@@ -244,8 +244,8 @@ void check_not_finite(Check& check) {
   check.same_bits(stored<Port>(Port::mul(nan, one))[0], quiet_nan);
   check.same_bits(stored<Port>(Port::add(one, nan))[0], quiet_nan);
   check.same_bits(stored<Port>(Port::fma(one, one, nan))[0], quiet_nan);
-  check.same_bits(stored<Port>(Port::larger(Port::splat(hidden(-infinity)), one))[0], 1.0f);
-  check.same_bits(stored<Port>(Port::larger(two, one))[0], 2.0f);
+  check.same_bits(stored<Port>(Port::maximum(Port::splat(hidden(-infinity)), one))[0], 1.0f);
+  check.same_bits(stored<Port>(Port::maximum(two, one))[0], 2.0f);
 }
 
 template <auto... checks>

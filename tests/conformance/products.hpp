@@ -79,7 +79,7 @@ void check_rows_times_matrices(Check& check) {
 template <class Port, std::size_t Rows, std::size_t Inner, std::size_t Cols>
 void check_tiny_product(Check& check) {
   static constexpr kernel::Shape shape{Rows, Inner, Cols};
-  static_assert(!kernel::compiles_tiny<Port> || kernel::is_tiny<Port>(shape));
+  static_assert(!kernel::specializes_shapes<Port> || kernel::is_specialized<Port>(shape));
   const auto multiply = [](auto, const auto& p) { kernel::matmul<Port, shape>(p); };
   for (const bool starts : {false, true}) {
     check_product<Port>(check, {Rows, 0, Cols, starts, false}, multiply);
@@ -91,7 +91,7 @@ template <class Port>
 void check_products(Check& check) {
   check_products_of_any_shape<Port>(check);
   check_rows_times_matrices<Port>(check);
-  constexpr std::size_t tile = kernel::smaller(Port::tile_vectors * Port::lanes, 16);
+  constexpr std::size_t tile = kernel::minimum(Port::tile_vectors * Port::lanes, 16);
   check_tiny_product<Port, 5, 3, tile>(check);
   check_tiny_product<Port, 4, 6, tile + 1>(check);
   check_tiny_product<Port, 7, 4, (tile > 1 ? tile - 1 : 1)>(check);

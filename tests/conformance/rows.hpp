@@ -35,7 +35,7 @@ void check_each_row(Check& check, auto ends, auto step, auto compute) {
 }
 
 inline constexpr auto softmax_row = [](auto port, auto from, auto to, std::size_t count) {
-  const auto mask = kernel::see_all(count);
+  const auto mask = kernel::no_mask(count);
   kernel::softmax<decltype(port), false>(1, {from, 0}, {to, 0}, mask, 0, row_scale);
 };
 inline constexpr auto normalize_row = [](auto port, auto from, auto to, std::size_t count) {
@@ -77,7 +77,7 @@ void check_equal_rows(Check& check, std::size_t length) {
   const auto ends = [=](std::size_t) { return length; };
   check_each_row<Port>(check, ends, normalize_row, each_row(ends, normalize_row));
   check_each_row<Port>(check, ends, exp_row, each_row(ends, exp_row));
-  const auto mask = kernel::see_all(length);
+  const auto mask = kernel::no_mask(length);
   const kernel::Input from{scores.data(), row_stride};
   check_each_row<Port>(check, ends, softmax_row, [&](auto port, float* out) {
     const kernel::Output to{out, row_stride};

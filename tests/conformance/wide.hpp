@@ -26,7 +26,7 @@ struct Wide {
   struct vec {
     float lane[Lanes];
   };
-  struct factor {
+  struct broadcast_operand {
     float x;
   };
   using one_lane = port::scalar;
@@ -54,21 +54,21 @@ struct Wide {
     for (std::size_t i = 0; i < n; ++i) to[i] = v.lane[i];
   }
   static constexpr void store(float* to, vec v) noexcept { store_n(to, v, Lanes); }
-  static constexpr factor factor_of(float x) noexcept { return {x}; }
+  static constexpr broadcast_operand broadcast(float x) noexcept { return {x}; }
   static constexpr vec splat(float x) noexcept { return load_n(nullptr, 0, x); }
   static constexpr float first(vec v) noexcept { return v.lane[0]; }
   template <std::size_t By>
-  [[gnu::noinline]] static constexpr vec swapped(vec v) noexcept {
+  [[gnu::noinline]] static constexpr vec butterfly(vec v) noexcept {
     return each([&](std::size_t i) { return v.lane[i ^ By]; });
   }
   static constexpr vec fma(vec a, vec b, vec c) noexcept { return each(one_lane::fma, a, b, c); }
-  static constexpr vec fma(factor a, vec b, vec c) noexcept { return fma(splat(a.x), b, c); }
-  static constexpr vec fma(vec a, vec b, factor c) noexcept { return fma(a, b, splat(c.x)); }
+  static constexpr vec fma(broadcast_operand a, vec b, vec c) noexcept { return fma(splat(a.x), b, c); }
+  static constexpr vec fma(vec a, vec b, broadcast_operand c) noexcept { return fma(a, b, splat(c.x)); }
   static constexpr vec mul(vec a, vec b) noexcept { return each(one_lane::mul, a, b); }
-  static constexpr vec mul(vec a, factor b) noexcept { return mul(a, splat(b.x)); }
+  static constexpr vec mul(vec a, broadcast_operand b) noexcept { return mul(a, splat(b.x)); }
   static constexpr vec add(vec a, vec b) noexcept { return each(one_lane::add, a, b); }
-  static constexpr vec add(vec a, factor b) noexcept { return add(a, splat(b.x)); }
-  static constexpr vec larger(vec a, vec b) noexcept { return each(one_lane::larger, a, b); }
+  static constexpr vec add(vec a, broadcast_operand b) noexcept { return add(a, splat(b.x)); }
+  static constexpr vec maximum(vec a, vec b) noexcept { return each(one_lane::maximum, a, b); }
   static constexpr vec select_less(vec a, vec b, vec c, vec d) noexcept {
     const auto select = one_lane::select_less;
     return each(select, a, b, c, d);
@@ -89,7 +89,7 @@ struct WithTile : Base {
       for (std::size_t j = 0; j < Vectors * Base::lanes; j += Base::lanes) {
         auto sum = Base::load(start + j);
         const auto step = [&](std::size_t k) {
-          const auto factor = Base::factor_of(a[r * a_stride + k]);
+          const auto factor = Base::broadcast(a[r * a_stride + k]);
           sum = Base::fma(factor, Base::load(b + k * b_stride + j), sum);
         };
         if (inner % 2 != 0) step(0);
@@ -124,7 +124,7 @@ struct WideOrNarrow : Wide<Lanes, 2, 2, false, 32> {
   using half = WideOrNarrow<Lanes / 2>;
   using vec = typename Wide<Lanes, 2, 2, false, 32>::vec;
 
-  [[gnu::noinline]] static constexpr void zip(vec a, vec b, vec& low, vec& high) noexcept {
+  [[gnu::noinline]] static constexpr void interleave(vec a, vec b, vec& low, vec& high) noexcept {
     for (std::size_t i = 0; i < Lanes; ++i) {
       low.lane[i] = (i % 2 == 0 ? a : b).lane[i / 2];
       high.lane[i] = (i % 2 == 0 ? a : b).lane[Lanes / 2 + i / 2];

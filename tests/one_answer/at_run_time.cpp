@@ -9,8 +9,7 @@
 #include <cstddef>
 #include <new>
 
-namespace tinyattn::one_answer {
-namespace {
+namespace tinyattn::one_answer { namespace {
 
 using test::print;
 
@@ -34,8 +33,7 @@ void compute_workload(const Workload<Cases...>& workload) {
     (compute<Cases>(), ...);
 }
 
-}  // namespace
-}  // namespace tinyattn::one_answer
+}}  // namespace tinyattn::one_answer
 
 #define TEXT_OF(name) TINYATTN_TEXT(name)
 

@@ -7,8 +7,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::one_answer {
-namespace {
+namespace tinyattn::one_answer { namespace {
 
 struct Text {
   char characters[20 * 1024] = {};
@@ -40,8 +39,7 @@ void compute_workload(const Workload<Cases...>& workload) {
   for (const char* part : {workload.name, "\n", text.characters}) test::print(part);
 }
 
-}  // namespace
-}  // namespace tinyattn::one_answer
+}}  // namespace tinyattn::one_answer
 
 int main() {
   using namespace tinyattn::one_answer;

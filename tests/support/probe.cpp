@@ -8,7 +8,7 @@
 int main() {
   using port = tinyattn::native_port;
   float x[16] = {1.0f};
-  port::store(x, port::fma(port::factor_of(2.0f), port::load(x), port::splat(3.0f)));
+  port::store(x, port::fma(port::broadcast(2.0f), port::load(x), port::splat(3.0f)));
 #define NAME_OF(port) TINYATTN_TEXT(port)
   return x[0] == 5.0f && std::puts(NAME_OF(TINYATTN_PORT)) >= 0 ? 0 : 1;
 }

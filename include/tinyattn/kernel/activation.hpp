@@ -17,7 +17,7 @@ enum class Activation { relu, gelu, gelu_tanh, silu };
 
 }  // namespace tinyattn
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto relu(typename Port::vec x) noexcept {
@@ -37,7 +37,7 @@ template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto logistic(typename Port::vec x, typename Port::vec bounded,
                                                typename Port::vec e) noexcept {
   const auto share = Port::select_less(x, Port::splat(0.0f), Port::mul(bounded, e), x);
-  return quotient<Port>(share, Port::add(e, Port::factor_of(1.0f)));
+  return quotient<Port>(share, Port::add(e, Port::broadcast(1.0f)));
 }
 
 // x / (1 + e^-x).
@@ -53,13 +53,13 @@ TINYATTN_ALWAYS_INLINE constexpr auto silu(typename Port::vec x) noexcept {
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
   constexpr float linear = 0x1.98845p+0f, linear_rest = 0x1.9ea1b2p-23f;
-  const auto cubic = Port::factor_of(0x1.2444f2p-4f), cubic_rest = Port::factor_of(0x1.49b16ap-29f);
+  const auto cubic = Port::broadcast(0x1.2444f2p-4f), cubic_rest = Port::broadcast(0x1.49b16ap-29f);
   const auto size = at_most<Port>(13.0f, magnitude<Port>(x)), below = negative<Port>(size);
   const auto square = Port::mul(size, below);  // and all that follows from it is below 0
   const auto factor = Port::fma(cubic, square, Port::splat(-linear));
   const auto rest_of_square = Port::fma(size, below, negative<Port>(square));
-  auto rest = Port::fma(cubic, square, negative<Port>(Port::add(factor, Port::factor_of(linear))));
-  rest = Port::fma(cubic, rest_of_square, Port::add(rest, Port::factor_of(-linear_rest)));
+  auto rest = Port::fma(cubic, square, negative<Port>(Port::add(factor, Port::broadcast(linear))));
+  rest = Port::fma(cubic, rest_of_square, Port::add(rest, Port::broadcast(-linear_rest)));
   rest = Port::fma(cubic_rest, square, rest);
   const auto exponent = Port::mul(size, factor);
   const auto rest_of_exponent =
@@ -79,9 +79,9 @@ inline constexpr float gelu_coefficients[] = {
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
   const auto size = at_most<Port>(14.0f, magnitude<Port>(x));
-  const auto half = Port::mul(size, Port::factor_of(-0.5f)), exponent = Port::mul(half, size);
+  const auto half = Port::mul(size, Port::broadcast(-0.5f)), exponent = Port::mul(half, size);
   const auto rest = Port::fma(half, size, negative<Port>(exponent));
-  const auto v = quotient<Port>(size, Port::add(size, Port::factor_of(gelu_offset)));
+  const auto v = quotient<Port>(size, Port::add(size, Port::broadcast(gelu_offset)));
   const auto tail = Port::mul(v, polynomial<Port>(v, gelu_coefficients));
   return Port::fma(Port::fma(tail, rest, tail), exp_of_nonpositive<Port>(cut_off<Port>(exponent)),
                    relu<Port>(x));
@@ -125,6 +125,6 @@ TINYATTN_ALWAYS_INLINE constexpr void gate_row(Activation activation, const floa
   });
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

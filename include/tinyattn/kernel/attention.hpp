@@ -12,7 +12,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al.,
 // "Attention Is All You Need", 2017, equation 1).
@@ -51,7 +51,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& m
     float* const context = a.context.at(i, 0);
     for (std::size_t j = common; j < end; ++j) {
       const std::size_t run = j;
-      j = mask.next_hidden(a.first + i, j, end);
+      j = mask.next_masked(a.first + i, j, end);
       if (j == run) continue;
       matmul_of_row<Port, TinyDim>({1,
                                     j - run,
@@ -78,7 +78,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_triangle(const Attention& a,
       TINYATTN_UNROLL
       for (std::size_t j = 0; j < Rows; ++j)
         if (j < i)
-          sum = Port::fma(Port::factor_of(*scores.at(i, j)), at.load(values.at(j, 0), 0.0f), sum);
+          sum = Port::fma(Port::broadcast(*scores.at(i, j)), at.load(values.at(j, 0), 0.0f), sum);
       at.store(a.context.at(i, 0), sum);
     }
   });
@@ -150,6 +150,6 @@ constexpr auto copy_weights(float* out) noexcept {
   };
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

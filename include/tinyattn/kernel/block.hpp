@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 template <class Attention>
 struct Block {
@@ -22,11 +22,11 @@ struct Block {
   bool norm_first;
 };
 
-constexpr std::size_t larger(std::size_t a, std::size_t b) noexcept { return a < b ? b : a; }
+constexpr std::size_t maximum(std::size_t a, std::size_t b) noexcept { return a < b ? b : a; }
 
 // Rows of the feed-forward part that are computed at a time.
 template <class Port>
-inline constexpr std::size_t feed_forward_rows = smaller(Port::block_rows, TINYATTN_QUERY_ROWS(16));
+inline constexpr std::size_t feed_forward_rows = minimum(Port::block_rows, TINYATTN_QUERY_ROWS(16));
 
 template <class Port>
 constexpr void add_features(std::size_t rows, std::size_t dim, Input a, Input b,
@@ -57,7 +57,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_feed_forward(const auto& block, std::s
                                                        std::size_t most_rows, Output x,
                                                        Output part_of, float* hidden) noexcept {
   for (std::size_t first = 0; first < tokens; first += most_rows) {
-    const std::size_t rows = smaller(most_rows, tokens - first);
+    const std::size_t rows = minimum(most_rows, tokens - first);
     with_residual<Port>(block.feed_forward_norm, block.norm_first, rows, x.from(first, 0), part_of,
                         [&](Input from, Output to) TINYATTN_INLINE_LAMBDA {
                           feed_forward<Port>(block.feed_forward, rows, from, to, hidden);
@@ -98,8 +98,8 @@ struct CachedBlockScratch {
 constexpr std::size_t cached_block_scratch(std::size_t rows, std::size_t d_model,
                                            std::size_t d_hidden, bool is_gated,
                                            std::size_t context_length) noexcept {
-  return rows * d_model + larger(cached_scratch(rows, d_model, context_length),
-                                 hidden_scratch(rows, d_hidden, is_gated));
+  return rows * d_model + maximum(cached_scratch(rows, d_model, context_length),
+                                  hidden_scratch(rows, d_hidden, is_gated));
 }
 TINYATTN_ALWAYS_INLINE constexpr CachedBlockScratch cached_block_parts(
     float* scratch, std::size_t rows, std::size_t d_model, std::size_t context_length) noexcept {
@@ -121,6 +121,6 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_block_cached(const auto& block, co
   add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.hidden);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

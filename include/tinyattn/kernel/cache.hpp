@@ -10,7 +10,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // The keys and values of one layer.
 struct Cached {
@@ -124,6 +124,6 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Ca
   if (has_output) project_few<Port>(rows, width, width, context, layer.output, out);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

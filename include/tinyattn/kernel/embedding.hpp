@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // x[i] = table[tokens[i]], to which row position + i of `positions` is added if there are any.
 template <class Port>
@@ -57,6 +57,6 @@ TINYATTN_ALWAYS_INLINE constexpr void compute_logits(const Head& head, std::size
                                    logits.from(i, 0)});
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -10,7 +10,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 struct FeedForward {
   std::size_t d_model, d_hidden;
@@ -41,6 +41,6 @@ TINYATTN_ALWAYS_INLINE constexpr void feed_forward(const FeedForward& layer, std
   project_few<Port>(rows, d_hidden, d_model, hidden, layer.down, out);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -15,7 +15,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 struct Layer {
   std::size_t d_in, d_out, num_heads, head_dim;
@@ -84,8 +84,8 @@ struct Scratch {
 // short contexts, they are of nearly equal height: what is compiled for a height is there once.
 template <class Port>
 constexpr std::size_t block_rows(std::size_t context_length) noexcept {
-  const std::size_t most = smaller(
-      context_length, smaller(Port::block_rows, context_length < 64 ? 16 : context_length / 4));
+  const std::size_t most = minimum(
+      context_length, minimum(Port::block_rows, context_length < 64 ? 16 : context_length / 4));
   return Port::flash_is_dear || context_length <= 16 ? evenly(context_length, most) : most;
 }
 
@@ -115,7 +115,7 @@ consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noe
 template <class Port, std::size_t Width, std::size_t KvWidth, std::size_t ContextLength>
 struct LayerWorkspace {
   static constexpr std::size_t block_rows = kernel::block_rows<Port>(ContextLength);
-  static constexpr std::size_t query_rows = smaller(block_rows, Port::query_rows);
+  static constexpr std::size_t query_rows = minimum(block_rows, Port::query_rows);
   static_assert(block_rows <= TINYATTN_BLOCK_ROWS(ContextLength) &&
                     query_rows <= TINYATTN_QUERY_ROWS(ContextLength) &&
                     TINYATTN_LANES % room_of_scores<Port>(1) == 0,
@@ -140,15 +140,15 @@ struct LayerShape {
 // The sizes of a tiny call, with the rows of a block for tokens, if all its blocks have as many;
 // else zeros.
 template <class Port>
-consteval LayerShape tiny_shape(LayerShape shape, std::size_t block_rows,
-                                std::size_t query_rows) noexcept {
-  const std::size_t rows = smaller(query_rows, shape.tokens);
+consteval LayerShape specialized_shape(LayerShape shape, std::size_t block_rows,
+                                       std::size_t query_rows) noexcept {
+  const std::size_t rows = minimum(query_rows, shape.tokens);
   const std::size_t of_queries = shape.tokens * (shape.d_in + shape.d_out);
   const std::size_t of_source = 2 * shape.source_tokens * (shape.d_in + shape.tokens);
   const std::size_t work = shape.d_out * (of_queries + of_source);
   const bool blocks_are_equal =
-      shape.tokens % rows == 0 && smaller(block_rows, shape.tokens) == rows;
-  if (!compiles_tiny<Port> || work > 512 || !blocks_are_equal) return {};
+      shape.tokens % rows == 0 && minimum(block_rows, shape.tokens) == rows;
+  if (!specializes_shapes<Port> || work > 512 || !blocks_are_equal) return {};
   shape.tokens = rows;
   return shape;
 }
@@ -193,14 +193,14 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Sc
                                                      const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows, tokens = item.tokens;
   const bool has_output = !is_null(layer.output.weight);
-  constexpr bool may_overlap = Port::flash_is_dear && compiles_tiny<Port>;
+  constexpr bool may_overlap = Port::flash_is_dear && specializes_shapes<Port>;
   bool overlaps = may_overlap && tokens >= size && item.out.data != item.query_input.data;
   if (__builtin_is_constant_evaluated()) overlaps = false;
   project_source<Port, Shape{tiny.source_tokens, tiny.d_in, tiny.d_out}>(layer, scratch, item);
   for (std::size_t next = 0; next < tokens; next += size) {
-    const std::size_t first = smaller(next, tokens - (overlaps ? size : 1));
+    const std::size_t first = minimum(next, tokens - (overlaps ? size : 1));
     const std::size_t rows =
-        may_overlap ? smaller(size, tokens - first) : rows_of_block(first, tokens, size);
+        may_overlap ? minimum(size, tokens - first) : rows_of_block(first, tokens, size);
     const Output out = item.out.from(first, 0), context = has_output ? scratch.block : out;
     project<Port, Shape{tiny.tokens, tiny.d_in, tiny.d_out}>(rows, layer.d_in, width,
                                                              item.query_input.from(first, 0),
@@ -272,6 +272,6 @@ constexpr void project_output(const Layer& layer, const Scratch& scratch, std::s
   }
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

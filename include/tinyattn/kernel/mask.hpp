@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Query i sees keys 0 .. i + diagonal of `keys`, as tril(m, diagonal) keeps columns, less those
 // that flags or addends hide; at most one of the two is given.
@@ -24,7 +24,7 @@ struct Mask {
   // Query i sees no key from here on.
   TINYATTN_ALWAYS_INLINE constexpr std::size_t end(std::size_t i) const noexcept {
     const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(i) + diagonal;
-    return last < 0 ? 0 : smaller(static_cast<std::size_t>(last) + 1, keys);
+    return last < 0 ? 0 : minimum(static_cast<std::size_t>(last) + 1, keys);
   }
 
   // Every query from i on sees all keys below this.
@@ -42,7 +42,7 @@ struct Mask {
   }
 
   // The first key from j on that query i does not see, or `end`.
-  TINYATTN_ALWAYS_INLINE constexpr std::size_t next_hidden(std::size_t i, std::size_t j,
+  TINYATTN_ALWAYS_INLINE constexpr std::size_t next_masked(std::size_t i, std::size_t j,
                                                            std::size_t end) const noexcept {
     if (!has_holes()) return end;
     while (j != end && !hides(i, j)) ++j;
@@ -50,7 +50,7 @@ struct Mask {
   }
 };
 
-TINYATTN_ALWAYS_INLINE constexpr Mask see_all(std::size_t keys) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr Mask no_mask(std::size_t keys) noexcept {
   return {keys, static_cast<std::ptrdiff_t>(keys)};
 }
 
@@ -75,4 +75,4 @@ TINYATTN_ALWAYS_INLINE constexpr Mask and_causal(Mask mask) noexcept {
   return mask;
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

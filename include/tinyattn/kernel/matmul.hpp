@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // The height of a tile: that of the port's own, or so that a quarter of the registers is left for a
 // row of b and for the factors.
@@ -19,15 +19,15 @@ template <class Port, std::size_t Vectors>
 inline constexpr std::size_t tile_rows = [] {
   if constexpr (requires { Port::tile_height; })
     if (Vectors == Port::tile_vectors) return Port::tile_height;
-  return smaller(16, Port::registers * 3 / 4 / Vectors);
+  return minimum(16, Port::registers * 3 / 4 / Vectors);
 }();
 
-// The initial sums of `Width` columns from column j on. A product without `start` has zeros in
+// The initial sums of `Width` columns from column j on. A product without `initial` has zeros in
 // memory where flash is dear; else nullptr, and the tile clears its registers.
 template <class Port, std::size_t Width>
-TINYATTN_ALWAYS_INLINE constexpr const float* start_of(const Product& p, std::size_t j) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr const float* initial_of(const Product& p, std::size_t j) noexcept {
   const float* const none = Port::flash_is_dear ? zeros<Width> : nullptr;
-  return is_null(p.start) ? none : p.start + j;
+  return is_null(p.initial) ? none : p.initial + j;
 }
 
 // --- Panels: for machines with caches. Tiles of several sizes cover the product exactly. ---
@@ -50,7 +50,7 @@ TINYATTN_ALWAYS_INLINE constexpr void tiles_downwards(const Product& p, Input a,
   for (; p.rows - i >= Height; i += Height) {
     const std::size_t tiles = (p.rows - i + Height - 1) / Height;
     if (p.rows - i <= tiles * lower) break;
-    tile<Port, Height, Vectors, kind>(start_of<Port, Vectors * Port::lanes>(p, j), a,
+    tile<Port, Height, Vectors, kind>(initial_of<Port, Vectors * Port::lanes>(p, j), a,
                                       kind.is_transposed ? p.b.from(j, 0) : p.b.from(0, j),
                                       p.out.from(i, j), p.inner, last);
     a = a.from(Height, 0);
@@ -72,7 +72,7 @@ template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
 template <class Port, std::size_t Vectors, std::size_t MostRows, bool Transposed>
 TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const Product& p, std::size_t j) noexcept {
   constexpr std::size_t width = Vectors * Port::lanes,
-                        height = smaller(MostRows, tile_rows<Port, Vectors>);
+                        height = minimum(MostRows, tile_rows<Port, Vectors>);
   const std::size_t end = p.cols - (p.cols - j) % width;
   if (j != end) panels<Port, Vectors, TileKind{true, Transposed}, height>(p, j, end, Port::lanes);
   if constexpr (Vectors > 1)
@@ -87,7 +87,7 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const Product& p, std::size_
 // Where the part behind the one at `first` starts; the last is moved back to end at `count`.
 TINYATTN_ALWAYS_INLINE constexpr std::size_t next_part(std::size_t first, std::size_t size,
                                                        std::size_t count) noexcept {
-  return smaller(first + size, count - size);
+  return minimum(first + size, count - size);
 }
 
 template <class Port, std::size_t Height>
@@ -97,9 +97,9 @@ template <class Port, std::size_t Height>
     const Input a = p.a.from(i, 0);
     const Output out = p.out.from(i, 0);
     for (std::size_t j = 0;; j = next_part(j, width, p.cols)) {
-      // Not start_of: with a call, GCC 12 may find no registers for Helium's tile.
-      const float* const start = p.start == nullptr ? zeros<width> : p.start + j;
-      tile<Port, Height, Port::tile_vectors>(start, a, p.b.from(0, j), out.from(0, j), p.inner);
+      // Not initial_of: with a call, GCC 12 may find no registers for Helium's tile.
+      const float* const initial = p.initial == nullptr ? zeros<width> : p.initial + j;
+      tile<Port, Height, Port::tile_vectors>(initial, a, p.b.from(0, j), out.from(0, j), p.inner);
       if (j + width == p.cols) break;
     }
     if (i + Height == p.rows) break;
@@ -114,9 +114,9 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t tiles_along(const Product& p, std::
                                                          std::size_t count) noexcept {
   constexpr std::size_t width = Vectors * Port::lanes;
   for (; count != 0; --count, j += width)
-    tile<Port, 1, Vectors, kind>(start_of<Port, width>(p, j), p.a.from(i, 0),
+    tile<Port, 1, Vectors, kind>(initial_of<Port, width>(p, j), p.a.from(i, 0),
                                  kind.is_transposed ? p.b.from(j, 0) : p.b.from(0, j),
-                                 p.out.from(i, j), p.inner, smaller(Port::lanes, p.cols - j));
+                                 p.out.from(i, j), p.inner, minimum(Port::lanes, p.cols - j));
   return j;
 }
 
@@ -160,14 +160,15 @@ struct Shape {
 // Where an fma is a function call, code for each shape gains little: such a port has tiles of one
 // row.
 template <class Port>
-inline constexpr bool compiles_tiny = tile_rows<Port, Port::tile_vectors> > 1;
+inline constexpr bool specializes_shapes = tile_rows<Port, Port::tile_vectors> > 1;
 
 // Whether a product is compiled for its shape: of up to 512 multiply-adds, or up to 32,768 (that is
 // 32³) where flash is not dear.
 template <class Port>
-consteval bool is_tiny(Shape shape) noexcept {
+consteval bool is_specialized(Shape shape) noexcept {
   const std::size_t most = Port::flash_is_dear ? 512 : 32768;
-  return compiles_tiny<Port> && shape.rows != 0 && shape.rows * shape.inner * shape.cols <= most;
+  return specializes_shapes<Port> && shape.rows != 0 &&
+         shape.rows * shape.inner * shape.cols <= most;
 }
 
 // `Vectors` vectors of all rows, from column j on; `last` columns fill the last.
@@ -178,13 +179,13 @@ TINYATTN_ALWAYS_INLINE constexpr void tiny_columns(const Product& p, std::size_t
   for_each_known_part<shape.rows, tile_rows<Port, Vectors>>(
       [&]<std::size_t height>(std::size_t i) TINYATTN_INLINE_LAMBDA {
         tile<Port, height, Vectors, TileKind{last == Port::lanes, false, steps}>(
-            start_of<Port, Vectors * Port::lanes>(p, j), p.a.from(i, 0), p.b.from(0, j),
+            initial_of<Port, Vectors * Port::lanes>(p, j), p.a.from(i, 0), p.b.from(0, j),
             p.out.from(i, j), p.inner, last);
       });
 }
 
 template <class Port, Shape shape>
-TINYATTN_ALWAYS_INLINE constexpr void tiny_matmul(const Product& p) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void specialized_matmul(const Product& p) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes, rest = shape.cols % width;
   for (std::size_t j = 0; j < shape.cols - rest; j += width)
     tiny_columns<Port, shape, Port::tile_vectors, Port::lanes>(p, j);
@@ -195,7 +196,7 @@ TINYATTN_ALWAYS_INLINE constexpr void tiny_matmul(const Product& p) noexcept {
 }
 
 // A product of one row, often of few terms: in line, since a call would take long. It continues
-// from `start`, which may be `out`, never nullptr.
+// from `initial`, which may be `out`, never nullptr.
 template <class Port, std::size_t TinyCols>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_of_row(const Product& p) noexcept {
 #if defined(__OPTIMIZE_SIZE__)
@@ -203,20 +204,20 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_of_row(const Product& p) noexcept {
 #else
   constexpr std::size_t vectors = Port::tile_vectors;
 #endif
-  if (is_null(p.start)) __builtin_unreachable();
+  if (is_null(p.initial)) __builtin_unreachable();
   if constexpr (TinyCols != 0)
-    tiny_matmul<narrowed<Port, TinyCols>, Shape{1, 0, TinyCols}>(p);
+    specialized_matmul<narrowed<Port, TinyCols>, Shape{1, 0, TinyCols}>(p);
   else
     cover_row<Port, vectors>(p, 0);
 }
 
 // --- Products: of any shape. `inner` may be 0, and `cols` too: a block may see no key ---
 
-// out = start + a . b
+// out = initial + a . b
 template <class Port, Shape shape = Shape{}>
 TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product& p) noexcept {
-  if constexpr (is_tiny<Port>(shape))
-    tiny_matmul<narrowed<Port, shape.cols>, shape>(p);
+  if constexpr (is_specialized<Port>(shape))
+    specialized_matmul<narrowed<Port, shape.cols>, shape>(p);
   else if constexpr (Port::flash_is_dear)
     cover_with_overlap<Port>(p);
   else if (p.rows == 1)  // one row leaves registers for more columns
@@ -225,7 +226,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul(const Product& p) noexcept {
     cover_columns<Port, Port::tile_vectors, 16, false>(p, 0);
 }
 
-// out = start + a . b transposed
+// out = initial + a . b transposed
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_transposed(const Product& p) noexcept {
   if constexpr (Port::flash_is_dear)
@@ -234,6 +235,6 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_transposed(const Product& p) noexce
     cover_columns<Port, 1, 16, true>(p, 0);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -12,7 +12,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Whether the port has a tile of one row and `Vectors` vectors.
 template <class Port, std::size_t Vectors>
@@ -24,14 +24,14 @@ inline constexpr bool has_row_tile = requires(const float* from, float* to) {
 // The initial sums of `Width` columns, as a port's own kernels take them: zeros in memory where
 // there are none.
 template <std::size_t Width>
-TINYATTN_ALWAYS_INLINE constexpr const float* start_in_memory(const Product& p,
-                                                              std::size_t j) noexcept {
-  return is_null(p.start) ? zeros<Width> : p.start + j;
+TINYATTN_ALWAYS_INLINE constexpr const float* initial_in_memory(const Product& p,
+                                                                std::size_t j) noexcept {
+  return is_null(p.initial) ? zeros<Width> : p.initial + j;
 }
 
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void row_tile(const Product& p, std::size_t j) noexcept {
-  Port::template row_tile<Vectors>(start_in_memory<Vectors * Port::lanes>(p, j), p.a.data,
+  Port::template row_tile<Vectors>(initial_in_memory<Vectors * Port::lanes>(p, j), p.a.data,
                                    p.b.at(0, j), p.b.stride, p.out.data + j, p.inner);
 }
 
@@ -58,8 +58,8 @@ TINYATTN_ALWAYS_INLINE constexpr void wide_tile(const Product& p, std::size_t j,
   if constexpr (Most > 1)
     if (vectors < Most) return wide_tile<Port, Most - 1>(p, j, vectors);
   tile<Port, 1, Most, TileKind{false}>(
-      start_of<Port, Most * Port::lanes>(p, j), p.a, p.b.from(0, j), p.out.from(0, j), p.inner,
-      smaller(Most * Port::lanes, p.cols - j) - (Most - 1) * Port::lanes);
+      initial_of<Port, Most * Port::lanes>(p, j), p.a, p.b.from(0, j), p.out.from(0, j), p.inner,
+      minimum(Most * Port::lanes, p.cols - j) - (Most - 1) * Port::lanes);
 }
 
 // The whole row in as few tiles as there are registers for, of nearly one width: each reads b from
@@ -83,7 +83,7 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row_evenly(const Product& p) noexcep
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void add_multiples(const Product& p, std::size_t next_row,
                                                     std::size_t next) noexcept {
-  for (std::size_t j = 0; j < p.cols; ++j) p.out.data[j] = is_null(p.start) ? 0.0f : p.start[j];
+  for (std::size_t j = 0; j < p.cols; ++j) p.out.data[j] = is_null(p.initial) ? 0.0f : p.initial[j];
   for (std::size_t k = 0; k < p.inner; ++k)
     Port::add_multiple(p.a.data[k], p.b.data + k * next_row, next, p.out.data, p.cols);
 }
@@ -93,7 +93,7 @@ concept adds_multiples = requires(const float* from, float* to) {
   Port::add_multiple(0.0f, from, 1, to, 1);
 };
 
-// out = start + a . b for a product of one row; `start` may not be `out`.
+// out = initial + a . b for a product of one row; `initial` may not be `out`.
 template <class Port>
 [[gnu::noinline]] constexpr void matmul_row(const Product& p) noexcept {
   if constexpr (adds_multiples<Port>)
@@ -119,7 +119,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_square(typename Port::vec& sum, const 
   load_transposed<Port, IsWhole>(b, count, square);
   TINYATTN_UNROLL
   for (std::size_t lane = 0; lane < Port::lanes; ++lane)
-    if (IsWhole || lane < count) sum = Port::fma(Port::factor_of(a[lane]), square[lane], sum);
+    if (IsWhole || lane < count) sum = Port::fma(Port::broadcast(a[lane]), square[lane], sum);
 }
 
 // `Vectors` vectors of columns from column j on: side by side, since each sum waits for its last
@@ -127,7 +127,8 @@ TINYATTN_ALWAYS_INLINE constexpr void add_square(typename Port::vec& sum, const 
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void columns_by_squares(const Product& p, std::size_t j) noexcept {
   typename Port::vec sums[1][Vectors];
-  start_sums<Port, TileKind{}>(sums, start_of<Port, Vectors * Port::lanes>(p, j), Port::lanes);
+  initialize_sums<Port, TileKind{}>(sums, initial_of<Port, Vectors * Port::lanes>(p, j),
+                                    Port::lanes);
   const float* a = p.a.data;
   Input b = p.b.from(j, 0);
   const auto add_squares = [&]<bool IsWhole>(std::size_t count) TINYATTN_INLINE_LAMBDA {
@@ -166,10 +167,10 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_by_squares(const Product& p) noexcep
 // Whether a square of b can be transposed in registers.
 template <class Port>
 concept has_squares = requires(typename Port::vec v) {
-  Port::zip(v, v, v, v);
+  Port::interleave(v, v, v, v);
 };
 
-// out = start + a . b transposed for a product of one row; `start` may not be `out`.
+// out = initial + a . b transposed for a product of one row; `initial` may not be `out`.
 template <class Port>
 [[gnu::noinline]] constexpr void matmul_transposed_row(const Product& p) noexcept {
   if constexpr (adds_multiples<Port>) {
@@ -178,7 +179,7 @@ template <class Port>
     if constexpr (has_squares<Port>)
       if (p.cols < Port::dot_products) return cover_by_squares<Port, 1>(p);
     cover_transposed_row<Port>(p, Port::dot_products, [&](std::size_t j) TINYATTN_INLINE_LAMBDA {
-      Port::dots(start_in_memory<Port::dot_products>(p, j), p.a.data, p.b.at(j, 0), p.b.stride,
+      Port::dots(initial_in_memory<Port::dot_products>(p, j), p.a.data, p.b.at(j, 0), p.b.stride,
                  p.out.data + j, p.inner);
     });
   } else if constexpr (has_squares<Port>) {
@@ -188,7 +189,7 @@ template <class Port>
   }
 }
 
-// out = start + a . b for any number of rows: one, or as matmul takes them.
+// out = initial + a . b for any number of rows: one, or as matmul takes them.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_rows(const Product& p) noexcept {
   if (p.rows == 1)
@@ -202,14 +203,14 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_rows(const Product& p) noexcept {
 // Whether a row is compiled for its shape: not where flash is dear, nor where tiles are narrow,
 // but for a row of a few vectors.
 template <class Port>
-consteval bool is_tiny_row(Shape shape) noexcept {
+consteval bool is_specialized_row(Shape shape) noexcept {
   const bool is_short = shape.inner * shape.cols <= 512;
-  return !Port::flash_is_dear && is_tiny<Port>(shape) &&
+  return !Port::flash_is_dear && is_specialized<Port>(shape) &&
          (is_short || Port::tile_vectors * Port::lanes >= 64);
 }
 template <class Port, Shape shape>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const Product& p) noexcept {
-  if constexpr (shape.rows == 1 && !is_tiny_row<Port>(shape))
+  if constexpr (shape.rows == 1 && !is_specialized_row<Port>(shape))
     matmul_row<Port>(p);
   else
     matmul<Port, shape>(p);
@@ -222,6 +223,6 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_transposed_of_shape(const Product& 
     matmul_transposed<Port>(p);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

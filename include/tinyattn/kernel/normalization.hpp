@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // How rows of `dim` features become norms. Without a bias they are divided by their root mean
 // square, and no mean is taken from them.
@@ -36,11 +36,11 @@ template <class Port>
 [[gnu::noinline]] constexpr void layer_norm(Norm norm, const float* x, float* out) noexcept {
   const std::size_t dim = norm.dim;
   const float mean = Port::one_lane::mul(sum_of_row<Port>(x, dim), 1.0f / static_cast<float>(dim));
-  const auto shift = Port::factor_of(-mean);
+  const auto shift = Port::broadcast(-mean);
   transform_row<Port>(x, out, dim,
                       [&](auto v) TINYATTN_INLINE_LAMBDA { return Port::add(v, shift); });
   const float squares = sum_of_squares<Port>(out, dim);
-  const auto scale = Port::factor_of(inverse_deviation<Port>(squares, dim, norm.epsilon));
+  const auto scale = Port::broadcast(inverse_deviation<Port>(squares, dim, norm.epsilon));
   for_each_vector<Port>(dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
     const auto centered = Port::mul(at.load(out, 0.0f), scale);
     at.store(out, Port::fma(centered, at.load(norm.weight, 0.0f), at.load(norm.bias, 0.0f)));
@@ -52,7 +52,7 @@ template <class Port>
 template <class Port>
 [[gnu::noinline]] constexpr void rms_norm(Norm norm, const float* x, float* out) noexcept {
   const float squares = sum_of_squares<Port>(x, norm.dim);
-  const auto scale = Port::factor_of(inverse_deviation<Port>(squares, norm.dim, norm.epsilon));
+  const auto scale = Port::broadcast(inverse_deviation<Port>(squares, norm.dim, norm.epsilon));
   for_each_vector<Port>(norm.dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
     at.store(out, Port::mul(Port::mul(at.load(x, 0.0f), scale), at.load(norm.weight, 0.0f)));
   });
@@ -69,6 +69,6 @@ TINYATTN_ALWAYS_INLINE constexpr void normalize_features(Norm norm, std::size_t 
       layer_norm<Port>(norm, x.at(i, 0), out.at(i, 0));
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -9,7 +9,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Without a weight there is no projection.
 struct Projection {
@@ -33,6 +33,6 @@ TINYATTN_ALWAYS_INLINE constexpr void project_few(std::size_t rows, std::size_t 
   matmul_rows<Port>({rows, in, cols, x, {to.weight, cols}, to.bias, out});
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -10,7 +10,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Pair i of a head is its features i * step and i * step + apart.
 struct Rotation {
@@ -54,6 +54,6 @@ constexpr void rotate(Rotation rotation, std::size_t rows, std::size_t heads, st
   }
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -11,16 +11,16 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // What the lanes of a vector combine to: lane q takes lane q + lanes / 2, then q + lanes / 4, and
 // so on to q + 1.
 template <class Port, std::size_t Half = Port::lanes / 2>
-TINYATTN_ALWAYS_INLINE constexpr float fold(typename Port::vec v, const auto& combine) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr float reduce(typename Port::vec v, const auto& combine) noexcept {
   if constexpr (Half == 0)
     return Port::first(v);
   else
-    return fold<Port, Half / 2>(combine(v, Port::template swapped<Half>(v)), combine);
+    return reduce<Port, Half / 2>(combine(v, Port::template butterfly<Half>(v)), combine);
 }
 
 // The sum of the sixteen lanes: lane q takes lane q + 8, then q + 4, q + 2 and q + 1.
@@ -29,11 +29,12 @@ template <class Port, std::size_t Used>
 TINYATTN_ALWAYS_INLINE constexpr float total_of_lanes(typename Port::vec (&sums)[Used]) noexcept {
   TINYATTN_UNROLL_FOR_SPEED
   for (std::size_t half = 8 / Port::lanes; half > 0; half /= 2) {
-    const std::size_t count = half < Used ? smaller(half, Used - half) : 0;
+    const std::size_t count = half < Used ? minimum(half, Used - half) : 0;
     TINYATTN_UNROLL_FOR_SPEED
     for (std::size_t q = 0; q < count; ++q) sums[q] = Port::add(sums[q], sums[q + half]);
   }
-  return fold<Port>(sums[0], [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::add(a, b); });
+  return reduce<Port>(sums[0],
+                      [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::add(a, b); });
 }
 
 // The sixteen lanes, which start at +0: element j of a row is added to lane j % 16.
@@ -114,7 +115,7 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
   std::size_t j = 0;
   if constexpr (Port::lanes == 1) {
     while (j != count)
-      for (std::size_t q = 0, end = smaller(count, j + 16); j != end; ++j)
+      for (std::size_t q = 0, end = minimum(count, j + 16); j != end; ++j)
         step(RowVector<Port, true>{j}, q++);
   } else {
     for (std::size_t left = count / 16; left != 0; --left, j += 16) {
@@ -135,8 +136,8 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
 
 // The order in which lanes come to fold: number i is the lane whose four bits are those of i
 // reversed.
-inline constexpr unsigned char lanes_as_they_fold[] = {0, 8, 4, 12, 2, 10, 6, 14,
-                                                       1, 9, 5, 13, 3, 11, 7, 15};
+inline constexpr unsigned char lanes_in_order_of_reduction[] = {0, 8, 4, 12, 2, 10, 6, 14,
+                                                                1, 9, 5, 13, 3, 11, 7, 15};
 
 // The sum of what `add` makes of each element of a row and the sum so far, in sixteen lanes. Where
 // a vector is one float, lane by lane, in the order in which they fold: so only four sums wait.
@@ -146,7 +147,7 @@ TINYATTN_ALWAYS_INLINE constexpr float sum_lane_by_lane(const float* row, std::s
                                                         const auto& add) noexcept {
   float waiting[5] = {};
   for (std::size_t i = 0; i < 16; ++i) {
-    const std::size_t lane = lanes_as_they_fold[i];
+    const std::size_t lane = lanes_in_order_of_reduction[i];
     float sum = 0.0f;
     for (std::size_t j = lane; j < count; j += 16) sum = add(row[j], sum);
     std::size_t level = 0;
@@ -211,6 +212,6 @@ TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to
       count, [&](auto at) TINYATTN_INLINE_LAMBDA { at.store(to, apply(at.load(from, 0.0f))); });
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

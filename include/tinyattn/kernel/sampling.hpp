@@ -12,7 +12,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // A number that rises with x, from -infinity to infinity; both zeros have one.
 constexpr std::uint32_t rank_of(float x) noexcept {
@@ -112,12 +112,12 @@ constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::
     keep_largest(
         p, count, top_k, [](float) { return std::size_t{1}; }, -infinity);
   if (!(temperature < infinity)) divide_finite<Single>(p, count, infinity);
-  softmax<Port, false>(1, {p, count}, {p, count}, see_all(count), 0, 1.0f);
+  softmax<Port, false>(1, {p, count}, {p, count}, no_mask(count), 0, 1.0f);
   if (top_p < 1.0f)
     keep_largest(p, count, top_p > 0x1p-24f ? share_of(p, count, top_p) : 1, in_units, 0.0f);
   return index_at(p, count, fraction);
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -9,9 +9,9 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-constexpr std::size_t smaller(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
+constexpr std::size_t minimum(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
 // `count` elements in whole vectors.
 template <class Port>
@@ -28,7 +28,7 @@ constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
 // How many rows the block has that starts at row `first`: all have `size`, but perhaps the last.
 TINYATTN_ALWAYS_INLINE constexpr std::size_t rows_of_block(std::size_t first, std::size_t count,
                                                            std::size_t size) noexcept {
-  return count % size == 0 ? size : smaller(size, count - first);
+  return count % size == 0 ? size : minimum(size, count - first);
 }
 
 // Calls step.operator()<size>(first) for parts of Count elements that take at most Most, and differ
@@ -55,6 +55,6 @@ struct Narrowed<Port, Count> : Narrowed<typename Port::half, Count> {};
 template <class Port, std::size_t Count>
 using narrowed = typename Narrowed<Port, Count>::port;
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

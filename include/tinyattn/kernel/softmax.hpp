@@ -11,13 +11,13 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Whether rows of `Count` elements are compiled for their length: a few vectors, or up to 32 floats
 // on a port of one lane.
 template <class Port, std::size_t Count>
 inline constexpr bool is_short = Port::lanes == 1
-                                     ? Count <= 32 && compiles_tiny<Port>
+                                     ? Count <= 32 && specializes_shapes<Port>
                                      : Count <= (Port::flash_is_dear ? 2 : 4) * Port::lanes;
 
 // Rows of a length that is known and short: `Together` at once, then fewer.
@@ -40,7 +40,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_rows(std::size_t rows, In
 
 // Sets elements `end` to `count`, a multiple of the lanes, to -infinity.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void hide_rest(float* row, std::size_t end,
+TINYATTN_ALWAYS_INLINE constexpr void mask_tail(float* row, std::size_t end,
                                                 std::size_t count) noexcept {
   const std::size_t part = end % Port::lanes;
   std::size_t j = end - part;
@@ -60,7 +60,7 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t pad_rows(Output rows, const Mask& m
   const std::size_t end = mask.end(i + Rows - 1);
   if constexpr (!IsPadded || Port::lanes * Rows == 1) return end;
   const std::size_t whole = padded<Port>(end);
-  for (std::size_t r = 0; r < Rows; ++r) hide_rest<Port>(rows.at(r, 0), mask.end(i + r), whole);
+  for (std::size_t r = 0; r < Rows; ++r) mask_tail<Port>(rows.at(r, 0), mask.end(i + r), whole);
   return whole;
 }
 
@@ -96,7 +96,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_one_row(float* row, std::size_t
   if constexpr (has_exponentials<Port>)
     softmax_of_fours<Port>(row, count, scale);
   else
-    softmax<Port, true>(1, {row, 0}, {row, 0}, see_all(count), 0, scale);
+    softmax<Port, true>(1, {row, 0}, {row, 0}, no_mask(count), 0, scale);
 }
 
 // A scale that makes all scores equal. The least normal float is the bound on every target, since
@@ -127,7 +127,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_scores(std::size_t rows, 
       softmax_of_floats<Port, Keys>(scores.at(i, 0), scores.at(i, 0), mask.end(first + i), scale);
   } else {
     for (std::size_t i = 0; i < rows; ++i)
-      hide_rest<Port>(scores.at(i, 0), mask.end(first + i), padded<Port>(Keys));
+      mask_tail<Port>(scores.at(i, 0), mask.end(first + i), padded<Port>(Keys));
     softmax_of_short_rows<Port, padded<Port>(Keys)>(rows, scores, scores, scale);
   }
 }
@@ -162,6 +162,6 @@ TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output sc
         if (mask.hides(first + i, j)) *scores.at(i, j) = 0.0f;
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -13,7 +13,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Where the search for the largest score starts: a score of -infinity does not take part, and is
 // still -infinity when this is subtracted. With a NaN in the row the largest may be any element,
@@ -22,19 +22,19 @@ inline constexpr float least = std::numeric_limits<float>::lowest();
 
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float largest_of(typename Port::vec v) noexcept {
-  return fold<Port>(v, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::larger(a, b); });
+  return reduce<Port>(v, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::maximum(a, b); });
 }
 
 // e^(scale * (score - largest)). What is below e^-69 counts as 0, so that no subnormal arises; the
 // comparison lets a NaN through.
 template <class Port>
 struct Exponentials {
-  typename Port::factor shift;
-  typename Port::factor scale;
+  typename Port::broadcast_operand shift;
+  typename Port::broadcast_operand scale;
 
   Exponentials() = default;
   TINYATTN_ALWAYS_INLINE constexpr Exponentials(float largest, float scale_of_scores) noexcept
-      : shift(Port::factor_of(-largest)), scale(Port::factor_of(scale_of_scores)) {}
+      : shift(Port::broadcast(-largest)), scale(Port::broadcast(scale_of_scores)) {}
 
   TINYATTN_ALWAYS_INLINE constexpr auto operator()(typename Port::vec score) const noexcept {
     const auto t = Port::mul(Port::add(score, shift), scale);
@@ -46,7 +46,7 @@ struct Exponentials {
 // What the elements of a row are multiplied with to add up to 1; 0 if their sum is 0.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
-  return Port::factor_of(sum == 0.0f ? 0.0f : 1.0f / sum);
+  return Port::broadcast(sum == 0.0f ? 0.0f : 1.0f / sum);
 }
 
 // --- `Rows` rows of one length side by side: while one waits for a result, another goes on ---
@@ -95,7 +95,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Input from, Output to, std
   for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r)
-      largest[r] = Port::larger(largest[r], at.load(from.at(r, 0), -infinity));
+      largest[r] = Port::maximum(largest[r], at.load(from.at(r, 0), -infinity));
   });
   Exponentials<Port> exponentials[Rows];
   TINYATTN_UNROLL
@@ -145,11 +145,11 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Input from, Output to
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
     rows[r][vectors - 1] = last.load(from.at(r, 0), -infinity);
-    auto largest = Port::larger(Port::splat(least), rows[r][vectors - 1]);
+    auto largest = Port::maximum(Port::splat(least), rows[r][vectors - 1]);
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < vectors - 1; ++v) {
       rows[r][v] = Port::load(from.at(r, v * Port::lanes));
-      largest = Port::larger(largest, rows[r][v]);
+      largest = Port::maximum(largest, rows[r][v]);
     }
     largest_of_row[r] = largest_of<Port>(largest);
   }
@@ -182,7 +182,7 @@ TINYATTN_ALWAYS_INLINE constexpr float largest_of_floats(const float* row,
     float group[size];
     Port::load_row(row + j, group);
     TINYATTN_UNROLL
-    for (std::size_t e = 0; e < size; ++e) largest = Port::larger(largest, group[e]);
+    for (std::size_t e = 0; e < size; ++e) largest = Port::maximum(largest, group[e]);
   });
   return largest;
 }
@@ -216,7 +216,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float
                                                         std::size_t count, float scale) noexcept {
   exponentials_of_floats<Port>(from, to, count, scale);
   for (std::size_t j = count; j < Most; ++j) to[j] = 0.0f;
-  float sums[smaller(Most, 16)];
+  float sums[minimum(Most, 16)];
   TINYATTN_UNROLL
   for (std::size_t j = 0; j < Most; ++j)
     sums[j % 16] = j < 16 ? to[j] : Port::add(sums[j % 16], to[j]);
@@ -245,12 +245,12 @@ template <class Port>
                                                   float scale) noexcept {
   if (count == 0) return;
   float largest = least;
-  for (std::size_t j = 0; j < count; ++j) largest = Port::larger(largest, row[j]);
+  for (std::size_t j = 0; j < count; ++j) largest = Port::maximum(largest, row[j]);
   for (; count % 4 != 0; ++count) row[count] = -infinity;
   Port::exponentials(row, count, largest, scale, exp_numbers);
   Port::multiply_fours(row, count, reciprocal<Port>(Port::sum_of_fours(row, count, zeros<8>)));
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // A matrix to read, and one to write: element (i, j) lies at data[i * stride + j].
 struct Input {
@@ -38,14 +38,14 @@ struct Output {
   TINYATTN_ALWAYS_INLINE constexpr operator Input() const noexcept { return {data, stride}; }
 };
 
-// out[i][j] = start[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma. NaN and
-// infinity go through as in the plain loop.
+// out[i][j] = initial[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma. NaN
+// and infinity go through as in the plain loop.
 struct Product {
   std::size_t rows, inner, cols;
-  Input a;             // [rows, inner]
-  Input b;             // [inner, cols]; if the product is Transposed, [cols, inner]
-  const float* start;  // [cols], or nullptr: +0
-  Output out;          // [rows, cols]; overwritten; may not overlap a or b
+  Input a;               // [rows, inner]
+  Input b;               // [inner, cols]; if the product is Transposed, [cols, inner]
+  const float* initial;  // [cols], or nullptr: +0
+  Output out;            // [rows, cols]; overwritten; may not overlap a or b
 };
 
 // What a tile is like, beside its height and its width in vectors.
@@ -72,16 +72,17 @@ constexpr bool is_whole(std::size_t v) noexcept {
   return kind.is_whole || v + 1 < Vectors;
 }
 
-// Sets every row of sums to `start`, or to zero.
+// Sets every row of sums to `initial`, or to zero.
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void start_sums(typename Port::vec (&sums)[Rows][Vectors],
-                                                 const float* start, std::size_t last) noexcept {
-  const bool is_zero = !Port::flash_is_dear && is_null(start);
+TINYATTN_ALWAYS_INLINE constexpr void initialize_sums(typename Port::vec (&sums)[Rows][Vectors],
+                                                      const float* initial,
+                                                      std::size_t last) noexcept {
+  const bool is_zero = !Port::flash_is_dear && is_null(initial);
   TINYATTN_UNROLL
   for (std::size_t v = 0; v < Vectors; ++v)
     sums[0][v] = is_zero                      ? Port::splat(0.0f)
-                 : is_whole<kind, Vectors>(v) ? Port::load(start + v * Port::lanes)
-                                              : Port::load_n(start + v * Port::lanes, last, 0.0f);
+                 : is_whole<kind, Vectors>(v) ? Port::load(initial + v * Port::lanes)
+                                              : Port::load_n(initial + v * Port::lanes, last, 0.0f);
   TINYATTN_UNROLL
   for (std::size_t r = 1; r < Rows; ++r) {
     TINYATTN_UNROLL
@@ -123,7 +124,7 @@ TINYATTN_ALWAYS_INLINE constexpr void multiply_add(typename Port::vec (&sums)[Ro
     load_row<Port, kind>(b, last, row);
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      const auto factor = Port::factor_of(factors[r / apart][r % apart * a.stride + k]);
+      const auto factor = Port::broadcast(factors[r / apart][r % apart * a.stride + k]);
       TINYATTN_UNROLL
       for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = Port::fma(factor, row[v], sums[r][v]);
     }
@@ -159,27 +160,28 @@ TINYATTN_ALWAYS_INLINE constexpr void store_sums(const typename Port::vec (&sums
   }
 }
 
-// out = start + a . b for `Rows` x `Vectors` vectors, of which all operands start at the tile's
+// out = initial + a . b for `Rows` x `Vectors` vectors, of which all operands start at the tile's
 // corner; `last` columns fill the last vector, or a part of it. A port may bring whole tiles of its
 // own.
 template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{}>
-TINYATTN_ALWAYS_INLINE constexpr void tile(const float* start, Input a, Input b, Output out,
+TINYATTN_ALWAYS_INLINE constexpr void tile(const float* initial, Input a, Input b, Output out,
                                            std::size_t inner,
                                            std::size_t last = Port::lanes) noexcept {
   if constexpr (kind.is_whole && !kind.is_transposed && requires {
-                  Port::template tile<Rows, Vectors>(start, start, 0, start, 0, out.data, 0, 0);
+                  Port::template tile<Rows, Vectors>(initial, initial, 0, initial, 0, out.data, 0,
+                                                     0);
                 }) {
     Port::template tile<Rows, Vectors>(
-        !Port::flash_is_dear && is_null(start) ? zeros<Vectors * Port::lanes> : start, a.data,
+        !Port::flash_is_dear && is_null(initial) ? zeros<Vectors * Port::lanes> : initial, a.data,
         a.stride, b.data, b.stride, out.data, out.stride, inner);
   } else {
     typename Port::vec sums[Rows][Vectors];
-    start_sums<Port, kind>(sums, start, last);
+    initialize_sums<Port, kind>(sums, initial, last);
     multiply_add<Port, kind>(sums, inner, a, b, last);
     store_sums<Port, kind>(sums, out, last);
   }
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

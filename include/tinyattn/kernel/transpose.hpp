@@ -11,7 +11,7 @@
 
 TINYATTN_BEGIN
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // A square of lanes x lanes elements. To zip row i and row i + lanes / 2 for every i, into rows 2 i
 // and 2 i + 1, moves the highest bit of a row's number to the lowest of a column's: log2(lanes)
@@ -23,7 +23,7 @@ TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
     typename Port::vec zipped[Port::lanes];
     TINYATTN_UNROLL
     for (std::size_t i = 0; i < Port::lanes / 2; ++i)
-      Port::zip(square[i], square[i + Port::lanes / 2], zipped[2 * i], zipped[2 * i + 1]);
+      Port::interleave(square[i], square[i + Port::lanes / 2], zipped[2 * i], zipped[2 * i + 1]);
     TINYATTN_UNROLL
     for (std::size_t i = 0; i < Port::lanes; ++i) square[i] = zipped[i];
     transpose_square<Port, Left / 2>(square);
@@ -49,7 +49,7 @@ TINYATTN_ALWAYS_INLINE constexpr void load_transposed(
 template <class Port>
 constexpr void transpose(std::size_t rows, std::size_t cols, Input from, Output to) noexcept {
   std::size_t i = 0;
-  if constexpr (requires(typename Port::vec v) { Port::zip(v, v, v, v); })
+  if constexpr (requires(typename Port::vec v) { Port::interleave(v, v, v, v); })
     for (; i + Port::lanes <= rows; i += Port::lanes)
       for_each_vector<Port>(cols, [&](auto at) TINYATTN_INLINE_LAMBDA {
         typename Port::vec square[Port::lanes];
@@ -68,6 +68,6 @@ constexpr void transpose(std::size_t rows, std::size_t cols, Input from, Output 
   }
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE::kernel
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

@@ -13,7 +13,7 @@ MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE))\(", re.MULTILINE)
 # What a header in C++ declares in the namespace tinyattn itself, from its margin.
 TYPES = re.compile(r"^(?:struct|class|enum class|using) (?:TINYATTN_\w+ )?([A-Z]\w+)\b", re.MULTILINE)
 FUNCTIONS = re.compile(r"^(?:\w+ )*constexpr (?!.*\boperator)[\w:<>., ]*?\b([a-z]\w+)\(", re.MULTILINE)
-INNER = re.compile(r"^namespace (?!tinyattn\b)(\w+).*?^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
+INNER = re.compile(r"^namespace (?:tinyattn \{.* namespace )?(?!tinyattn\b)([a-z]\w+) \{\n.*?^\}+  // namespace [\w:]*\b\1$", re.MULTILINE | re.DOTALL)
 
 
 def keywords_of(kind, pattern, headers):

@@ -7,8 +7,7 @@
 
 #include <type_traits>
 
-namespace tinyattn::bench {
-namespace {
+namespace tinyattn::bench { namespace {
 
 struct Compiled {
   static void compute(auto& operands) {
@@ -19,5 +18,4 @@ struct Compiled {
 
 TINYATTN_BENCH_ROW_BY(Compiled);
 
-}  // namespace
-}  // namespace tinyattn::bench
+}}  // namespace tinyattn::bench

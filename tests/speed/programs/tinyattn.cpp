@@ -8,8 +8,7 @@
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/softmax.hpp"
 
-namespace tinyattn::bench {
-namespace {
+namespace tinyattn::bench { namespace {
 
 struct Tinyattn {
   template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
@@ -42,5 +41,4 @@ struct Tinyattn {
 
 TINYATTN_BENCH_ROW_BY(Tinyattn);
 
-}  // namespace
-}  // namespace tinyattn::bench
+}}  // namespace tinyattn::bench

@@ -16,16 +16,16 @@
 
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 // Four lanes, for short rows: SSE2 moves parts of them without masks, which are slow.
 struct avx2_half : sse2 {
-  using factor = vec;
+  using broadcast_operand = vec;
   using one_lane = fpu;
   static constexpr std::size_t registers = 16;
   static constexpr bool flash_is_dear = false;
 
-  TINYATTN_ALWAYS_INLINE static vec factor_of(float x) noexcept { return splat(x); }
+  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return splat(x); }
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
     return _mm_fmadd_ps(a, b, c);
   }
@@ -33,7 +33,7 @@ struct avx2_half : sse2 {
 
 struct avx2 {
   using vec = __m256;
-  using factor = __m256;
+  using broadcast_operand = __m256;
   using one_lane = fpu;
   using half = avx2_half;
   static constexpr std::size_t lanes = 8;
@@ -54,15 +54,15 @@ struct avx2 {
   TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
     _mm256_maskstore_ps(to, below(n), v);
   }
-  TINYATTN_ALWAYS_INLINE static vec factor_of(float x) noexcept { return _mm256_set1_ps(x); }
+  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return _mm256_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm256_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return _mm256_cvtss_f32(v); }
-  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+  TINYATTN_ALWAYS_INLINE static void interleave(vec a, vec b, vec& low, vec& high) noexcept {
     low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
     high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
   }
   template <std::size_t By>
-  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec butterfly(vec v) noexcept {
     return __builtin_shufflevector(v, v, By, 1 ^ By, 2 ^ By, 3 ^ By, 4 ^ By, 5 ^ By, 6 ^ By,
                                    7 ^ By);
   }
@@ -81,7 +81,7 @@ struct avx2 {
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
     return a;
   }
-  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return _mm256_max_ps(a, b); }
+  TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return _mm256_max_ps(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return _mm256_blendv_ps(otherwise, less, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
   }
@@ -104,6 +104,6 @@ struct avx2 {
 
 static_assert(contract<avx2> && contract<avx2_half>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 namespace detail {
 
@@ -114,7 +114,7 @@ struct avx512_names<4> {
 template <std::size_t Lanes>
 struct avx512_lanes : detail::avx512_names<Lanes> {
   using vec = typename detail::avx512_names<Lanes>::vec;
-  using factor = vec;
+  using broadcast_operand = vec;
   using one_lane = fpu;
   using half = avx512_lanes<Lanes / 2>;
   static constexpr std::size_t lanes = Lanes;
@@ -124,16 +124,16 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   static constexpr std::size_t query_rows = 16;
   static constexpr bool flash_is_dear = false;
 
-  TINYATTN_ALWAYS_INLINE static vec factor_of(float x) noexcept { return avx512_lanes::splat(x); }
+  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return avx512_lanes::splat(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }
   template <std::size_t By>
-  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec butterfly(vec v) noexcept {
     return [v]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
       return __builtin_shufflevector(v, v, (Lane ^ By)...);
     }
     (std::make_index_sequence<Lanes>{});
   }
-  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+  TINYATTN_ALWAYS_INLINE static void interleave(vec a, vec b, vec& low, vec& high) noexcept {
     [&]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
       low = __builtin_shufflevector(a, b, (Lane / 2 + Lane % 2 * Lanes)...);
       high = __builtin_shufflevector(a, b, (Lanes / 2 + Lane / 2 + Lane % 2 * Lanes)...);
@@ -148,7 +148,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+v"(a) : "v"(b));
     return a;
   }
-  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return a > b ? a : b; }
+  TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     using bits [[gnu::vector_size(sizeof(vec))]] = unsigned;
     return reinterpret_cast<vec>(reinterpret_cast<bits>(shifted) << 23);
@@ -225,6 +225,6 @@ struct avx512 : avx512_lanes<16> {
 
 static_assert(contract<avx512> && contract<avx512::half> && contract<avx512::half::half>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

@@ -9,13 +9,13 @@
 #include <concepts>
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 template <class Port>
 concept shape = requires {
   typename Port::vec;  // `lanes` floats
   // one float for all lanes, as an operand: a vec, or what an instruction takes instead
-  typename Port::factor;
+  typename Port::broadcast_operand;
   typename Port::one_lane;         // the port that computes single floats beside this one
   requires 16 % Port::lanes == 0;  // a row sum has sixteen lanes
   // registers that a tile may count on: three quarters hold its sums
@@ -30,7 +30,7 @@ concept shape = requires {
 };
 
 template <class Port>
-concept contract = shape<Port> && requires(typename Port::vec v, typename Port::factor s,
+concept contract = shape<Port> && requires(typename Port::vec v, typename Port::broadcast_operand s,
                                            const float* from, float* to, std::size_t n, float x) {
   // `lanes` floats, aligned as float only; the first n <= lanes: the other lanes are x
   { Port::load(from) } -> std::same_as<typename Port::vec>;
@@ -40,11 +40,11 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::store_n(to, v, n) } -> std::same_as<void>;
   // x in every lane
   { Port::splat(x) } -> std::same_as<typename Port::vec>;
-  { Port::factor_of(x) } -> std::same_as<typename Port::factor>;
+  { Port::broadcast(x) } -> std::same_as<typename Port::broadcast_operand>;
   // lane 0; and lane q ^ By in every lane q, for By = 1, 2, 4, ... lanes / 2
   { Port::first(v) } -> std::same_as<float>;
   requires Port::lanes == 1 || requires {
-    { Port::template swapped<1>(v) } -> std::same_as<typename Port::vec>;
+    { Port::template butterfly<1>(v) } -> std::same_as<typename Port::vec>;
   };
   { Port::one_lane::divide(x, x) } -> std::same_as<float>;  // rounded once
   // on one lane, where vec and factor are float: any number of floats, between memory and an array
@@ -65,7 +65,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::add(v, v) } -> std::same_as<typename Port::vec>;
   { Port::add(v, s) } -> std::same_as<typename Port::vec>;
   // unspecified for NaN and for the sign of zero
-  { Port::larger(v, v) } -> std::same_as<typename Port::vec>;
+  { Port::maximum(v, v) } -> std::same_as<typename Port::vec>;
   // a < b ? c : d, lane by lane; a NaN is not less
   { Port::select_less(v, v, v, v) } -> std::same_as<typename Port::vec>;
   // 2^n from 1.5 * 2^23 + 127 + n, of which the low bits are the exponent: -126 <= n <= 127; 0 for
@@ -75,17 +75,17 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 
 // What a port may have besides; kernels use it where it is there.
 //
-//   tile<Rows, Vectors>(start, a, a_stride, b, b_stride, out, out_stride, inner)
-//                           out[r][j] = start[j] + the sum over k of a[r][k] * b[k][j], k rising,
+//   tile<Rows, Vectors>(initial, a, a_stride, b, b_stride, out, out_stride, inner)
+//                           out[r][j] = initial[j] + the sum over k of a[r][k] * b[k][j], k rising,
 //                           each step one fma, for `Rows` rows and `Vectors` whole vectors; a port
 //                           constrains it to the tiles that it has
 //   tile_height             of a tile of `tile_vectors`; else sums fill three quarters of registers
 //   group                   how many floats a port of one lane moves at once; else `tile_vectors`
-//   row_tile<Vectors>(start, a, b, b_stride, out, inner)
+//   row_tile<Vectors>(initial, a, b, b_stride, out, inner)
 //                           the same of one row, of `row_vectors` vectors and of as many narrower
 //                           ones as the port has: each the power of two below the last
-//   dots(start, a, b, b_stride, out, inner)
-//                           out[j] = start[j] + the sum over k of a[k] * b[j][k], k rising, for
+//   dots(initial, a, b, b_stride, out, inner)
+//                           out[j] = initial[j] + the sum over k of a[k] * b[j][k], k rising, for
 //                           `dot_products` columns j
 //   add_multiple(a, from, next, to, count)
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
@@ -95,11 +95,12 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           numbers that math.hpp lists; with sum_of_fours(row, count, eight_zeros)
 //                           and multiply_fours(row, count, factor), of one lane and of a count that
 //                           is a multiple of four, not 0
-//   zip(a, b, low, high)    low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
+//   interleave(a, b, low, high)
+//                           low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
 //   load_transposed(from, stride, square)
 //                           square[j][i] = from[i * stride + j] for `lanes` rows of as many floats
 //   scatter(to, step, v)    to[q * step] = v[q] for every lane q
 //   divide(a, b)            a / b, rounded once; every port of one lane has it
 //   half                    a port of half as many lanes, for short rows
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

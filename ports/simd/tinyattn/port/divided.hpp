@@ -6,7 +6,7 @@
 
 #include "tinyattn/port/compiler.hpp"
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
 TINYATTN_ALWAYS_INLINE constexpr float divided(float a, float b) noexcept {
   if (__builtin_is_constant_evaluated()) return a / b;
@@ -28,4 +28,4 @@ TINYATTN_ALWAYS_INLINE constexpr float divided(float a, float b) noexcept {
   return a;
 }
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
+}}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE::detail

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
 // product + addend, rounded to odd where rounding to float, a second time, could go wrong: the
 // error of the sum is found (Knuth's two-sum) and, if there is one, of the two doubles around the
@@ -48,4 +48,4 @@ TINYATTN_ALWAYS_INLINE constexpr float fma_in_double(float a, float b, float c) 
              : static_cast<float>(add_to_odd(product, static_cast<double>(c)));
 }
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
+}}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE::detail

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
 inline constexpr std::uint32_t sign_bit = 0x80000000u;
 inline constexpr std::uint32_t hidden_bit = 0x00800000u;
@@ -275,4 +275,4 @@ struct unpacked {
     for (std::size_t j = 0; j < count; ++j) to[j] = fma_in_integers(a, from[j * next], to[j]);
 }
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
+}}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE::detail

@@ -15,7 +15,7 @@
 #error "the port `fpu` needs a fused multiply-add: -mfpu=fpv4-sp-d16, or -mfma on x86"
 #endif
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct fpu : scalar, fpu_rows, fpu_softmax {
   using one_lane = fpu;
@@ -62,7 +62,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
   // pointer stands in a high register, by the constraint h: GCC 12 would want low ones for all.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 2 && Vectors == 8) TINYATTN_ALWAYS_INLINE
-      static void tile(const float* start, const float* a, std::size_t a_stride, const float* b,
+      static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,
                        std::size_t b_stride, float* out, std::size_t out_stride,
                        std::size_t inner) noexcept {
     const float* a1 = a + a_stride;
@@ -89,7 +89,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
 #define TINYATTN_STEPS "4"
 #define TINYATTN_STEPS_BUT_ONE "3"
 #endif
-    asm volatile("vldm %[start], {s0-s7}\n vldm %[start], {s8-s15}\n"
+    asm volatile("vldm %[initial], {s0-s7}\n vldm %[initial], {s8-s15}\n"
                  "subs %[inner], #" TINYATTN_STEPS "\n bcc 3f\n"
                  "1: " TINYATTN_TURN
                  "2: " TINYATTN_STEP(19, 23) "subs %[inner], #" TINYATTN_STEPS "\n bcs 1b\n"
@@ -97,7 +97,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
                  "vldm %[a]!, {s19}\n vldm %[a1]!, {s23}\n b 2b\n"
                  "4: vstm %[out], {s0-s7}\n vstm %[out1], {s8-s15}\n"
                  : [a] "+&r"(a), [a1] "+&r"(a1), [b] "+&h"(b), [inner] "+&l"(inner)
-                 : [start] "r"(start), [step] "r"(step), [out] "r"(out), [out1] "r"(out1)
+                 : [initial] "r"(initial), [step] "r"(step), [out] "r"(out), [out1] "r"(out1)
                  : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
                    "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",
                    "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
@@ -138,7 +138,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
      (__ARM_ARCH >= 8 || (__ARM_FP & 8)))
   // Cortex-M7 and later.
-  TINYATTN_ALWAYS_INLINE static float larger(float a, float b) noexcept {
+  TINYATTN_ALWAYS_INLINE static float maximum(float a, float b) noexcept {
     return __builtin_fmaxf(a, b);
   }
 #endif
@@ -149,4 +149,4 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
 
 static_assert(contract<fpu>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

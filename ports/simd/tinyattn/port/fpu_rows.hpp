@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct fpu_rows {
 #if defined(__arm__) && defined(__OPTIMIZE__)
@@ -17,8 +17,8 @@ struct fpu_rows {
   static constexpr std::size_t row_vectors = 16;
   template <std::size_t Vectors>
   requires(Vectors == 8 || Vectors == 16) TINYATTN_ALWAYS_INLINE
-      static void row_tile(const float* start, const float* a, const float* b, std::size_t b_stride,
-                           float* out, std::size_t inner) noexcept {
+      static void row_tile(const float* initial, const float* a, const float* b,
+                           std::size_t b_stride, float* out, std::size_t inner) noexcept {
     const std::size_t step = (b_stride - (Vectors - 8)) * sizeof(float);
     // clang-format off
 #if defined(__OPTIMIZE_SIZE__)
@@ -42,13 +42,13 @@ struct fpu_rows {
   "vldm %[b]!, {s24-s31}\n" TINYATTN_ADD_LOW(a)                                                   \
   "vldm %[b], {s24-s31}\n add %[b], %[step]\n" TINYATTN_ADD_HIGH(a)
 #define TINYATTN_ROW(STEP, sums)                                                                  \
-  asm volatile("vldm %[start], {" sums "}\n cmp %[turns], #0\n beq 2f\n"                          \
+  asm volatile("vldm %[initial], {" sums "}\n cmp %[turns], #0\n beq 2f\n"                          \
                TINYATTN_TURN(STEP) "subs %[turns], #1\n bne 1b\n"                                 \
                "2: cmp %[left], #0\n beq 4f\n"                                                    \
                "3: vldm %[a]!, {s16}\n" STEP(16) "subs %[left], #1\n bne 3b\n"                    \
                "4: vstm %[out], {" sums "}\n"                                                     \
                : [a] "+&r"(a), [b] "+&r"(b), [turns] "+&l"(turns), [left] "+&l"(left)             \
-               : [start] "r"(start), [step] "r"(step), [out] "r"(out)                             \
+               : [initial] "r"(initial), [step] "r"(step), [out] "r"(out)                             \
                : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",      \
                  "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",     \
                  "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31")
@@ -70,7 +70,7 @@ struct fpu_rows {
   // to s15, as many terms of two columns in s16 to s23 and s24 to s31. Four pointers stand in high
   // registers, by the constraint h: GCC 12 would want low ones for all, and there are too few.
   static constexpr std::size_t dot_products = 8;
-  TINYATTN_ALWAYS_INLINE static void dots(const float* start, const float* a, const float* b,
+  TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
                                           std::size_t b_stride, float* out,
                                           std::size_t inner) noexcept {
     const float *b1 = b + b_stride, *b2 = b1 + b_stride, *b3 = b2 + b_stride, *b4 = b3 + b_stride,
@@ -91,7 +91,7 @@ struct fpu_rows {
   "vldm %[" b "]!, {s16}\n vldm %[" c "]!, {s24}\n" TINYATTN_ADD_BOTH(s, t, 8, 16, 24)
 #define TINYATTN_FOR_8(ADD)                                                                       \
   ADD(0, 1, "b0", "b1") ADD(2, 3, "b2", "b3") ADD(4, 5, "b4", "b5") ADD(6, 7, "b6", "b7")
-    asm volatile("vldm %[start], {s0-s7}\n cmp %[turns], #0\n beq 2f\n"
+    asm volatile("vldm %[initial], {s0-s7}\n cmp %[turns], #0\n beq 2f\n"
                  "1: vldm %[a]!, {s8-s15}\n" TINYATTN_FOR_8(TINYATTN_ADD_COLUMNS)
                  "subs %[turns], #1\n bne 1b\n"
                  "2: ldr %[turns], %[rest]\n cmp %[turns], #0\n beq 4f\n"
@@ -101,7 +101,7 @@ struct fpu_rows {
                  : [a] "+&r"(a), [b0] "+&r"(b), [b1] "+&r"(b1), [b2] "+&r"(b2), [b3] "+&r"(b3),
                    [b4] "+&h"(b4), [b5] "+&h"(b5), [b6] "+&h"(b6), [b7] "+&h"(b7),
                    [turns] "+&l"(turns)
-                 : [start] "r"(start), [rest] "m"(rest), [to] "m"(to)
+                 : [initial] "r"(initial), [rest] "m"(rest), [to] "m"(to)
                  : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
                    "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",
                    "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
@@ -157,4 +157,4 @@ struct fpu_rows {
 #endif
 };
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct fpu_softmax {
 #if defined(__arm__) && defined(__OPTIMIZE__)
@@ -115,4 +115,4 @@ struct fpu_softmax {
 #endif
 };
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -13,11 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct generic {
   using vec [[gnu::vector_size(16)]] = float;
-  using factor = vec;
+  using broadcast_operand = vec;
   using one_lane = TINYATTN_ONE_LANE;
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t registers = 16;
@@ -41,11 +41,11 @@ struct generic {
     for (std::size_t lane = 0; lane < lanes; ++lane)
       if (lane < n) to[lane] = v[lane];
   }
-  TINYATTN_ALWAYS_INLINE static vec factor_of(float x) noexcept { return vec{x, x, x, x}; }
+  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return vec{x, x, x, x}; }
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return vec{x, x, x, x}; }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }
   template <std::size_t By>
-  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec butterfly(vec v) noexcept {
     return vec{v[By], v[1 ^ By], v[2 ^ By], v[3 ^ By]};
   }
 
@@ -61,7 +61,7 @@ struct generic {
     return each([=](std::size_t lane)
                     TINYATTN_INLINE_LAMBDA { return one_lane::add(a[lane], b[lane]); });
   }
-  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return a < b ? b : a; }
+  TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return a < b ? b : a; }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return a < b ? less : otherwise;
   }
@@ -80,4 +80,4 @@ struct generic {
 
 static_assert(contract<generic>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -18,11 +18,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct helium : helium_rows {
   using vec = float32x4_t;
-  using factor = float;
+  using broadcast_operand = float;
   using one_lane = fpu;
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t registers = 8;
@@ -55,11 +55,11 @@ struct helium : helium_rows {
         to, vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<std::uint32_t>(step)), v);
     order_memory();
   }
-  TINYATTN_ALWAYS_INLINE static float factor_of(float x) noexcept { return x; }
+  TINYATTN_ALWAYS_INLINE static float broadcast(float x) noexcept { return x; }
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return vdupq_n_f32(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return vgetq_lane_f32(v, 0); }
   template <std::size_t By>
-  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec butterfly(vec v) noexcept {
     if constexpr (By == 1) return vrev64q_f32(v);
     vec halves;
     asm("vmov.f64 %e0, %f1\n\tvmov.f64 %f0, %e1"
@@ -102,7 +102,7 @@ struct helium : helium_rows {
         : "w"(divisors));
     return quotients;
   }
-  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
+  TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
   // "Less" holds for a NaN in this instruction set, "greater" does not; Clang 19 swaps them
   // nevertheless where it sees a number in all lanes, but not behind a barrier.
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
@@ -139,32 +139,32 @@ struct helium : helium_rows {
   // and 64 have loops of their own, in which a load moves on by a number.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 3 && Vectors == 2) TINYATTN_ALWAYS_INLINE
-      static void tile(const float* start, const float* a, std::size_t a_stride, const float* b,
+      static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,
                        std::size_t b_stride, float* out, std::size_t out_stride,
                        std::size_t inner) noexcept {
     const float *a1 = a + a_stride, *a2 = a1 + a_stride;
     const std::size_t step = b_stride * sizeof(float);
-    // The first two hold what the stack keeps until the end. Then they are factors, as `start` and
-    // `inner` are: registers are few.
-    // GCC 12 wants low registers for all that change, and beside a frame pointer there are seven.
-    // So two of them have to be high ones, by the constraint h.
+    // The first two hold what the stack keeps until the end. Then they are factors, as `initial`
+    // and `inner` are: registers are few. GCC 12 wants low registers for all that change, and
+    // beside a frame pointer there are seven. So two of them have to be high ones, by the
+    // constraint h.
     std::uint32_t f0 = reinterpret_cast<std::uint32_t>(out), f1 = out_stride * sizeof(float), g1;
     // clang-format off
 #define TINYATTN_LOAD_ROW(move_on) "vldrw.u32 q7, [%[b], #16]\n vldrw.u32 q6, [%[b]]" move_on
 #define TINYATTN_ADD(s0, s1, x) "vfma.f32 " s0 ", q6, %[" x "]\n vfma.f32 " s1 ", q7, %[" x "]\n"
 #define TINYATTN_ADD_TWO_ROWS(move_on)                                                      \
-  "ldrd %[f0], %[start], [%[a0]], #8\n ldrd %[f1], %[g1], [%[a1]], #8\n"                    \
+  "ldrd %[f0], %[initial], [%[a0]], #8\n ldrd %[f1], %[g1], [%[a1]], #8\n"                    \
   TINYATTN_LOAD_ROW(move_on) TINYATTN_ADD("q0", "q1", "f0") TINYATTN_ADD("q2", "q3", "f1")  \
   "ldrd %[f0], %[inner], [%[a2]], #8\n"                                                     \
   TINYATTN_ADD("q4", "q5", "f0")                                                            \
-  TINYATTN_LOAD_ROW(move_on) TINYATTN_ADD("q0", "q1", "start")                              \
+  TINYATTN_LOAD_ROW(move_on) TINYATTN_ADD("q0", "q1", "initial")                              \
   TINYATTN_ADD("q2", "q3", "g1") TINYATTN_ADD("q4", "q5", "inner")
 #define TINYATTN_LOOP(label, move_on)                          \
   label ": " TINYATTN_ADD_TWO_ROWS(move_on) TINYATTN_ADD_TWO_ROWS(move_on) "le lr, " label "b\n"
 #define TINYATTN_ADD_STEP "\n add %[b], %[step]\n"
     asm volatile(
         "strd %[f0], %[f1], [sp, #-8]!\n"
-        "vldrw.u32 q0, [%[start]]\n vldrw.u32 q1, [%[start], #16]\n"
+        "vldrw.u32 q0, [%[initial]]\n vldrw.u32 q1, [%[initial], #16]\n"
         "vmov q2, q0\n vmov q3, q1\n vmov q4, q0\n vmov q5, q1\n"
         "ands lr, %[inner], #3\n beq 2f\n dls lr, lr\n"
         "1: ldr %[f0], [%[a0]], #4\n ldr %[f1], [%[a1]], #4\n ldr %[g1], [%[a2]], #4\n"
@@ -180,7 +180,7 @@ struct helium : helium_rows {
         "vstrw.32 q2, [%[f0]]\n vstrw.32 q3, [%[f0], #16]\n add %[f0], %[f1]\n"
         "vstrw.32 q4, [%[f0]]\n vstrw.32 q5, [%[f0], #16]\n"
         : [a0] "+&r"(a), [a1] "+&r"(a1), [a2] "+&r"(a2), [b] "+&r"(b), [inner] "+&r"(inner),
-          [start] "+&h"(start), [f0] "+&r"(f0), [f1] "+&h"(f1), [g1] "=&r"(g1)
+          [initial] "+&h"(initial), [f0] "+&r"(f0), [f1] "+&h"(f1), [g1] "=&r"(g1)
         : [step] "r"(step)
         : "memory", "cc", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7");
     // clang-format on
@@ -218,8 +218,8 @@ struct helium : helium_rows {
     if (count > 8) q2 = add_to(q2, load_n(row + 8, count - 8, 0.0f));
     if (count > 12) q3 = add_to(q3, load_n(row + 12, count - 12, 0.0f));
     q0 = add(add(q0, q2), add(q1, q3));
-    q0 = add(q0, swapped<2>(q0));
-    return first(add(q0, swapped<1>(q0)));
+    q0 = add(q0, butterfly<2>(q0));
+    return first(add(q0, butterfly<1>(q0)));
   }
 
   // An empty barrier, as in rounded.hpp.
@@ -231,6 +231,6 @@ struct helium : helium_rows {
 
 static_assert(contract<helium>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct helium_rows {
 #if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)  // else registers do not suffice
@@ -23,11 +23,11 @@ struct helium_rows {
   static constexpr std::size_t row_vectors = 6;
   template <std::size_t Vectors>
   requires(Vectors == 2 || Vectors == 4 || Vectors == 6) TINYATTN_ALWAYS_INLINE
-      static void row_tile(const float* start, const float* a, const float* b, std::size_t b_stride,
-                           float* out, std::size_t inner) noexcept {
+      static void row_tile(const float* initial, const float* a, const float* b,
+                           std::size_t b_stride, float* out, std::size_t inner) noexcept {
     const std::size_t step = b_stride * sizeof(float);
     // Both are read before the first factor takes the place, because registers are few.
-    register const float* from asm("r5") = start;
+    register const float* from asm("r5") = initial;
     register std::size_t left asm("r6") = inner;
     // clang-format off
 #define TINYATTN_REST_OF_2(DO)
@@ -93,7 +93,7 @@ struct helium_rows {
   // Twelve columns of a transposed product of one row. Sums stand in q0 to q2; three vectors hold
   // where the columns' next terms lie, and each load moves its own on.
   static constexpr std::size_t dot_products = 12;
-  TINYATTN_ALWAYS_INLINE static void dots(const float* start, const float* a, const float* b,
+  TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
                                           std::size_t b_stride, float* out,
                                           std::size_t inner) noexcept {
     const std::uint32_t step = b_stride * sizeof(float);
@@ -104,8 +104,8 @@ struct helium_rows {
 #define TINYATTN_STEP(x)                                                                          \
   "vldrw.u32 q6, [%q[b0], #4]!\n vldrw.u32 q7, [%q[b1], #4]!\n vfma.f32 q0, q6, " x "\n"           \
   "vldrw.u32 q6, [%q[b2], #4]!\n vfma.f32 q1, q7, " x "\n vfma.f32 q2, q6, " x "\n"
-    asm volatile("vldrw.u32 q0, [%[start]]\n vldrw.u32 q1, [%[start], #16]\n"
-                 "vldrw.u32 q2, [%[start], #32]\n"
+    asm volatile("vldrw.u32 q0, [%[initial]]\n vldrw.u32 q1, [%[initial], #16]\n"
+                 "vldrw.u32 q2, [%[initial], #32]\n"
                  "ands lr, %[inner], #3\n beq 2f\n dls lr, lr\n"
                  "1: ldr r4, [%[a]], #4\n" TINYATTN_STEP("r4") "le lr, 1b\n"
                  "2: lsrs %[inner], %[inner], #2\n wls lr, %[inner], 4f\n"
@@ -115,7 +115,7 @@ struct helium_rows {
                  "vstrw.32 q2, [%[out], #32]\n"
                  : [a] "+&r"(a), [inner] "+&r"(inner), [b0] "+&w"(b0), [b1] "+&w"(b1),
                    [b2] "+&w"(b2)
-                 : [start] "r"(start), [out] "r"(out)
+                 : [initial] "r"(initial), [out] "r"(out)
                  : "memory", "cc", "lr", "r4", "r5", "r6", "r8", "q0", "q1", "q2", "q6", "q7");
     // clang-format on
 #undef TINYATTN_STEP
@@ -123,4 +123,4 @@ struct helium_rows {
 #endif
 };
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -49,7 +49,7 @@
 #define TINYATTN_EXPANDED_ON(name, flags) TINYATTN_ON(name, flags)
 #define TINYATTN_PORT_NAMESPACE TINYATTN_EXPANDED_ON(TINYATTN_PORT, TINYATTN_FLAGS)
 
-namespace tinyattn::inline TINYATTN_PORT_NAMESPACE {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 using native_port = port::TINYATTN_PORT;
 
@@ -67,4 +67,4 @@ TINYATTN_ALWAYS_INLINE constexpr bool is_null(const auto* pointer) noexcept {
   return __builtin_constant_p(pointer == nullptr) && pointer == nullptr;
 }
 
-}  // namespace tinyattn::inline TINYATTN_PORT_NAMESPACE
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

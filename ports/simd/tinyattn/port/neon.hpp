@@ -20,11 +20,11 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct neon : neon_rows {
   using vec = float32x4_t;
-  using factor = float32x4_t;
+  using broadcast_operand = float32x4_t;
   using one_lane = fpu;
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t block_rows = 4;
@@ -55,14 +55,14 @@ struct neon : neon_rows {
     if (n >= 2) vst1_f32(to, vget_low_f32(v));
     if (n == 3) vst1q_lane_f32(to + 2, v, 2);
   }
-  TINYATTN_ALWAYS_INLINE static vec factor_of(float x) noexcept { return vdupq_n_f32(x); }
+  TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return vdupq_n_f32(x); }
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return vdupq_n_f32(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return vgetq_lane_f32(v, 0); }
   template <std::size_t By>
-  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec butterfly(vec v) noexcept {
     return By == 1 ? vrev64q_f32(v) : vextq_f32(v, v, 2);
   }
-  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+  TINYATTN_ALWAYS_INLINE static void interleave(vec a, vec b, vec& low, vec& high) noexcept {
     const float32x4x2_t both = vzipq_f32(a, b);
     low = both.val[0];
     high = both.val[1];
@@ -90,7 +90,7 @@ struct neon : neon_rows {
     return quotients;
   }
 #endif
-  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return vmaxq_f32(a, b); }
+  TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxq_f32(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return vbslq_f32(is_less(a, b), less, otherwise);
   }
@@ -101,9 +101,10 @@ struct neon : neon_rows {
   // Rows of a tile. AArch64 multiplies with a lane of four factors; ARMv7 loads each as it goes
   // along.
   template <std::size_t Rows, std::size_t Vectors>
-  TINYATTN_ALWAYS_INLINE static void tile(const float* start, const float* a, std::size_t a_stride,
-                                          const float* b, std::size_t b_stride, float* out,
-                                          std::size_t out_stride, std::size_t inner) noexcept {
+  TINYATTN_ALWAYS_INLINE static void tile(const float* initial, const float* a,
+                                          std::size_t a_stride, const float* b,
+                                          std::size_t b_stride, float* out, std::size_t out_stride,
+                                          std::size_t inner) noexcept {
     vec sums[Rows][Vectors];
     const float* factors[Rows];
     TINYATTN_UNROLL
@@ -111,7 +112,7 @@ struct neon : neon_rows {
       factors[r] = a;
       TINYATTN_UNROLL
       for (std::size_t v = 0; v < Vectors; ++v)
-        sums[r][v] = r == 0 ? load(start + v * lanes) : sums[0][v];
+        sums[r][v] = r == 0 ? load(initial + v * lanes) : sums[0][v];
     }
     // Of one row that is wider than a tile, so much at a time as an instruction loads.
     constexpr std::size_t part = Vectors % tile_vectors == 0 ? tile_vectors : Vectors;
@@ -150,12 +151,12 @@ struct neon : neon_rows {
       vec s;
       add_row([&](std::size_t r, std::size_t v, const vec(&row)[part]) TINYATTN_INLINE_LAMBDA {
 #if defined(__aarch64__)
-        if (v == 0) s = factor_of(factors[r][k]);
+        if (v == 0) s = broadcast(factors[r][k]);
 #else
         asm(""
             : "+r"(factors[r]));  // else the compiler, which knows how far apart rows are, would
                                   // load without moving on
-        if (v == 0) s = factor_of(*factors[r]++);
+        if (v == 0) s = broadcast(*factors[r]++);
 #endif
         TINYATTN_UNROLL
         for (std::size_t q = 0; q < part; ++q) {
@@ -244,6 +245,6 @@ struct neon : neon_rows {
 
 static_assert(contract<neon>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 // clang-format off
 struct neon_rows {
@@ -19,21 +19,21 @@ struct neon_rows {
   static constexpr std::size_t row_vectors = 8;
   template <std::size_t Vectors>
   requires(Vectors == 2 || Vectors == 4 || Vectors == 8) TINYATTN_ALWAYS_INLINE
-      static void row_tile(const float* start, const float* a, const float* b, std::size_t b_stride,
+      static void row_tile(const float* initial, const float* a, const float* b, std::size_t b_stride,
                            float* out, std::size_t inner) noexcept {
     const std::size_t step = (b_stride - 4 * (Vectors - 2)) * sizeof(float);
 #define TINYATTN_STEP(FIRST)                                                                      \
   "vld1.32 {d30[], d31[]}, [%[a]]!\n" FIRST                                                       \
   "vld1.32 {d16-d19}, [%[b]], %[step]\n vfma.f32 q6, q8, q15\n vfma.f32 q7, q9, q15\n"
 #define TINYATTN_ROW(sums, FIRST)                                                                 \
-  asm volatile("vldm %[start], {" sums "}\n"                                                      \
-               "ands %[start], %[inner], #3\n beq 2f\n"                                           \
-               "1: " TINYATTN_STEP(FIRST) "subs %[start], %[start], #1\n bne 1b\n"                \
+  asm volatile("vldm %[initial], {" sums "}\n"                                                      \
+               "ands %[initial], %[inner], #3\n beq 2f\n"                                           \
+               "1: " TINYATTN_STEP(FIRST) "subs %[initial], %[initial], #1\n bne 1b\n"                \
                "2: lsrs %[inner], %[inner], #2\n beq 4f\n"                                        \
                "3: " TINYATTN_STEP(FIRST) TINYATTN_STEP(FIRST) TINYATTN_STEP(FIRST)               \
                TINYATTN_STEP(FIRST) "subs %[inner], %[inner], #1\n bne 3b\n"                      \
                "4: vstm %[out], {" sums "}\n"                                                     \
-               : [start] "+&r"(start), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner)           \
+               : [initial] "+&r"(initial), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner)           \
                : [step] "r"(step), [out] "r"(out)                                                 \
                : "memory", "cc", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9",      \
                  "q10", "q11", "q12", "q13", "q15")
@@ -58,7 +58,7 @@ struct neon_rows {
   // last one moves back to the first. From register 4 on stand factors, from 16 on sums (on ARMv7
   // from 8 on).
   static constexpr std::size_t dot_products = 16;
-  TINYATTN_ALWAYS_INLINE static void dots(const float* start, const float* a, const float* b,
+  TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
                                           std::size_t b_stride, float* out,
                                           std::size_t inner) noexcept {
     const std::size_t step = b_stride * sizeof(float);
@@ -74,16 +74,16 @@ struct neon_rows {
   "ld4 {v0.s - v3.s}[2], [%[b]], %[step]\n ld4 {v0.s - v3.s}[3], [%[b]], %[" last_step "]\n"      \
   "fmla " sum ".4s, v0.4s, v4.s[0]\n fmla " sum ".4s, v1.4s, v4.s[1]\n"                           \
   "fmla " sum ".4s, v2.4s, v4.s[2]\n fmla " sum ".4s, v3.4s, v4.s[3]\n"
-    asm volatile("ld1 {v16.4s - v19.4s}, [%[start]]\n"
-                 "ands %[start], %[inner], #3\n b.eq 2f\n"
+    asm volatile("ld1 {v16.4s - v19.4s}, [%[initial]]\n"
+                 "ands %[initial], %[inner], #3\n b.eq 2f\n"
                  "1: ldr s4, [%[a]], #4\n" TINYATTN_COLUMNS(TINYATTN_ONE)
-                 "subs %[start], %[start], #1\n b.ne 1b\n"
+                 "subs %[initial], %[initial], #1\n b.ne 1b\n"
                  "2: lsr %[inner], %[inner], #2\n cbz %[inner], 4f\n"
                  "add %[back], %[back], #12\n"
                  "3: ldr q4, [%[a]], #16\n" TINYATTN_COLUMNS(TINYATTN_FOUR)
                  "subs %[inner], %[inner], #1\n b.ne 3b\n"
                  "4: st1 {v16.4s - v19.4s}, [%[out]]\n"
-                 : [start] "+&r"(start), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner),
+                 : [initial] "+&r"(initial), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner),
                    [back] "+&r"(back)
                  : [step] "r"(step), [out] "r"(out)
                  : "memory", "cc", "v0", "v1", "v2", "v3", "v4", "v16", "v17", "v18", "v19");
@@ -100,10 +100,10 @@ struct neon_rows {
   "vld4.32 {d1[1], d3[1], d5[1], d7[1]}, [%[b]], %[" last_step "]\n"                              \
   "vfma.f32 " sum ", q0, q4\n vfma.f32 " sum ", q1, q5\n"                                         \
   "vfma.f32 " sum ", q2, q6\n vfma.f32 " sum ", q3, q7\n"
-    asm volatile("vldm %[start], {d16-d23}\n"
-                 "ands %[start], %[inner], #3\n beq 2f\n"
+    asm volatile("vldm %[initial], {d16-d23}\n"
+                 "ands %[initial], %[inner], #3\n beq 2f\n"
                  "1: vld1.32 {d8[], d9[]}, [%[a]]!\n" TINYATTN_COLUMNS(TINYATTN_ONE)
-                 "subs %[start], %[start], #1\n bne 1b\n"
+                 "subs %[initial], %[initial], #1\n bne 1b\n"
                  "2: lsrs %[inner], %[inner], #2\n beq 4f\n"
                  "add %[back], %[back], #12\n"
                  "3: vld1.32 {d8[], d9[]}, [%[a]]!\n vld1.32 {d10[], d11[]}, [%[a]]!\n"
@@ -111,7 +111,7 @@ struct neon_rows {
                  TINYATTN_COLUMNS(TINYATTN_FOUR)
                  "subs %[inner], %[inner], #1\n bne 3b\n"
                  "4: vstm %[out], {d16-d23}\n"
-                 : [start] "+&r"(start), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner),
+                 : [initial] "+&r"(initial), [a] "+&r"(a), [b] "+&r"(b), [inner] "+&r"(inner),
                    [back] "+&r"(back)
                  : [step] "r"(step), [out] "r"(out)
                  : "memory", "cc", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9",
@@ -125,4 +125,4 @@ struct neon_rows {
 };
 // clang-format on
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -6,7 +6,7 @@
 
 #include "tinyattn/port/compiler.hpp"
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
 TINYATTN_ALWAYS_INLINE float rounded(float x) noexcept {
 #if defined(__ARM_FP)
@@ -23,4 +23,4 @@ TINYATTN_ALWAYS_INLINE float rounded(float x) noexcept {
   return x;
 }
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
+}}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE::detail

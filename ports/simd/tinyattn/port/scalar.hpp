@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct scalar {
   using vec = float;
-  using factor = float;
+  using broadcast_operand = float;
   using one_lane = scalar;
   static constexpr std::size_t lanes = 1;
   static constexpr std::size_t registers = 16;
@@ -45,7 +45,7 @@ struct scalar {
   TINYATTN_ALWAYS_INLINE static constexpr void store_n(float* to, float v, std::size_t n) noexcept {
     if (n != 0) *to = v;
   }
-  TINYATTN_ALWAYS_INLINE static constexpr float factor_of(float x) noexcept { return x; }
+  TINYATTN_ALWAYS_INLINE static constexpr float broadcast(float x) noexcept { return x; }
   TINYATTN_ALWAYS_INLINE static constexpr float splat(float x) noexcept { return x; }
   TINYATTN_ALWAYS_INLINE static constexpr float first(float v) noexcept { return v; }
 
@@ -63,7 +63,7 @@ struct scalar {
   TINYATTN_ALWAYS_INLINE static constexpr float divide(float a, float b) noexcept {
     return detail::divided(a, b);
   }
-  TINYATTN_ALWAYS_INLINE static constexpr float larger(float a, float b) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr float maximum(float a, float b) noexcept {
     return a < b ? b : a;
   }
   TINYATTN_ALWAYS_INLINE static constexpr float select_less(float a, float b, float less,
@@ -77,4 +77,4 @@ struct scalar {
 
 static_assert(contract<scalar>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

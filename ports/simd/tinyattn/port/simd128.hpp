@@ -17,12 +17,12 @@
 
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct simd128 {
   using vec [[gnu::vector_size(16)]] = float;
   using pair [[gnu::vector_size(16)]] = double;
-  struct factor {
+  struct broadcast_operand {
     vec single;
     pair both;
   };
@@ -55,7 +55,7 @@ struct simd128 {
     if (n >= 2) wasm_v128_store64_lane(to, bits(v), 0);
     if (n == 3) wasm_v128_store32_lane(to + 2, bits(v), 2);
   }
-  TINYATTN_ALWAYS_INLINE static factor factor_of(float x) noexcept {
+  TINYATTN_ALWAYS_INLINE static broadcast_operand broadcast(float x) noexcept {
     const double twice = static_cast<double>(x);
     return {splat(x), {twice, twice}};
   }
@@ -66,18 +66,18 @@ struct simd128 {
   }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }
   template <int By>
-  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec butterfly(vec v) noexcept {
     return __builtin_shufflevector(v, v, By, 1 ^ By, 2 ^ By, 3 ^ By);
   }
-  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+  TINYATTN_ALWAYS_INLINE static void interleave(vec a, vec b, vec& low, vec& high) noexcept {
     low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
     high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
   }
 
-  TINYATTN_ALWAYS_INLINE static vec fma(factor a, vec b, vec c) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec fma(broadcast_operand a, vec b, vec c) noexcept {
     return fma(a.both, a.both, b, c);
   }
-  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, factor c) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, broadcast_operand c) noexcept {
     return fma(a, b, c.single);
   }
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
@@ -85,8 +85,12 @@ struct simd128 {
   }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
-  TINYATTN_ALWAYS_INLINE static vec mul(vec a, factor b) noexcept { return mul(a, b.single); }
-  TINYATTN_ALWAYS_INLINE static vec add(vec a, factor b) noexcept { return add(a, b.single); }
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, broadcast_operand b) noexcept {
+    return mul(a, b.single);
+  }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, broadcast_operand b) noexcept {
+    return add(a, b.single);
+  }
   // As divided.hpp has it.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     vec quotient;
@@ -95,7 +99,7 @@ struct simd128 {
         : "r"(a), "r"(b));
     return quotient;
   }
-  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept {
     return floats(wasm_f32x4_pmax(bits(b), bits(a)));
   }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
@@ -172,6 +176,6 @@ struct simd128 {
 
 static_assert(contract<simd128>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

@@ -18,7 +18,7 @@
     "tinyattn: most cores of this kind have an FPU; with -mfpu=... -mfloat-abi=hard (or softfp) it is used, 30 times as fast. -DTINYATTN_NO_FPU says that there is none")
 #endif
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct soft : scalar {
   using one_lane = soft;
@@ -43,4 +43,4 @@ struct soft : scalar {
 
 static_assert(contract<soft>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
 // The square root of `square` * 2^24, for `square` below 2^26, rounded down: one bit a step, the
 // highest first, as on paper. At each step `rest` is what the bits so far leave, doubled so as not
@@ -71,4 +71,4 @@ constexpr float inverse_sqrt_in_integers(std::size_t n) noexcept {
   return __builtin_bit_cast(float, ((127 + 23 - places) << 23) + mantissa);
 }
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
+}}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE::detail

@@ -6,7 +6,7 @@
 
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
 TINYATTN_ALWAYS_INLINE constexpr float square_root(float x) noexcept {
   if (__builtin_is_constant_evaluated()) return sqrt_in_integers(x);
@@ -28,4 +28,4 @@ TINYATTN_ALWAYS_INLINE constexpr float square_root(float x) noexcept {
   return x;
 }
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE::detail
+}}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE::detail

@@ -16,11 +16,11 @@
 
 #include <cstddef>
 
-namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
 struct sse2 {
   using vec = __m128;
-  struct factor {
+  struct broadcast_operand {
     vec single;
     __m128d pair;
   };
@@ -51,24 +51,24 @@ struct sse2 {
     if (n >= 2) _mm_storel_pi(reinterpret_cast<__m64*>(to), v);
     if (n == 3) _mm_store_ss(to + 2, _mm_movehl_ps(v, v));
   }
-  TINYATTN_ALWAYS_INLINE static factor factor_of(float x) noexcept {
+  TINYATTN_ALWAYS_INLINE static broadcast_operand broadcast(float x) noexcept {
     return {splat(x), _mm_set1_pd(static_cast<double>(x))};
   }
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return _mm_cvtss_f32(v); }
   template <std::size_t By>
-  TINYATTN_ALWAYS_INLINE static vec swapped(vec v) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec butterfly(vec v) noexcept {
     return _mm_shuffle_ps(v, v, By == 1 ? _MM_SHUFFLE(2, 3, 0, 1) : _MM_SHUFFLE(1, 0, 3, 2));
   }
-  TINYATTN_ALWAYS_INLINE static void zip(vec a, vec b, vec& low, vec& high) noexcept {
+  TINYATTN_ALWAYS_INLINE static void interleave(vec a, vec b, vec& low, vec& high) noexcept {
     low = _mm_unpacklo_ps(a, b);
     high = _mm_unpackhi_ps(a, b);
   }
 
-  TINYATTN_ALWAYS_INLINE static vec fma(factor a, vec b, vec c) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec fma(broadcast_operand a, vec b, vec c) noexcept {
     return fma(a.pair, a.pair, b, c);
   }
-  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, factor c) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, broadcast_operand c) noexcept {
     return fma(a, b, c.single);
   }
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
@@ -85,9 +85,13 @@ struct sse2 {
 #endif
     return a;
   }
-  TINYATTN_ALWAYS_INLINE static vec mul(vec a, factor b) noexcept { return mul(a, b.single); }
-  TINYATTN_ALWAYS_INLINE static vec add(vec a, factor b) noexcept { return add(a, b.single); }
-  TINYATTN_ALWAYS_INLINE static vec larger(vec a, vec b) noexcept { return a > b ? a : b; }
+  TINYATTN_ALWAYS_INLINE static vec mul(vec a, broadcast_operand b) noexcept {
+    return mul(a, b.single);
+  }
+  TINYATTN_ALWAYS_INLINE static vec add(vec a, broadcast_operand b) noexcept {
+    return add(a, b.single);
+  }
+  TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     const vec is_less = _mm_cmplt_ps(a, b);
     return _mm_or_ps(_mm_and_ps(is_less, less), _mm_andnot_ps(is_less, otherwise));
@@ -153,6 +157,6 @@ struct sse2 {
 
 static_assert(contract<sse2>);
 
-}  // namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

@@ -6,8 +6,7 @@
 
 #include <Eigen/Core>
 
-namespace tinyattn::bench {
-namespace {
+namespace tinyattn::bench { namespace {
 
 template <std::size_t Rows, std::size_t Cols>
 using Fixed = Eigen::Matrix<float, Rows, Cols, Eigen::RowMajor>;
@@ -89,5 +88,4 @@ struct OfEigen : Composed<EigenGemm> {
 
 TINYATTN_BENCH_ROW_BY(OfEigen);
 
-}  // namespace
-}  // namespace tinyattn::bench
+}}  // namespace tinyattn::bench

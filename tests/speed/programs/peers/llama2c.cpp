@@ -9,8 +9,7 @@ void llama2c_build(const int shape[7]);
 void llama2c_forward(int token, int position);
 }
 
-namespace tinyattn::bench {
-namespace {
+namespace tinyattn::bench { namespace {
 
 struct Llama2c {
   template <std::size_t Tokens, std::size_t Vocabulary, std::size_t DModel, std::size_t NumLayers, std::size_t NumHeads,
@@ -26,5 +25,4 @@ struct Llama2c {
 
 TINYATTN_BENCH_ROW_BY(Llama2c);
 
-}  // namespace
-}  // namespace tinyattn::bench
+}}  // namespace tinyattn::bench

@@ -6,8 +6,7 @@
 
 #include <dnnl.h>
 
-namespace tinyattn::bench {
-namespace {
+namespace tinyattn::bench { namespace {
 
 struct OneDnn {
   static void multiply(Extents extents, Operand a, Operand b, Result out, bool b_is_transposed = false) {
@@ -19,5 +18,4 @@ struct OneDnn {
 
 TINYATTN_BENCH_ROW_BY(Composed<OneDnn>);
 
-}  // namespace
-}  // namespace tinyattn::bench
+}}  // namespace tinyattn::bench

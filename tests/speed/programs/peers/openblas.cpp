@@ -6,8 +6,7 @@
 
 #include <cblas.h>
 
-namespace tinyattn::bench {
-namespace {
+namespace tinyattn::bench { namespace {
 
 struct OpenBlas {
   static void multiply(Extents extents, Operand a, Operand b, Result out, bool b_is_transposed = false) {
@@ -22,5 +21,4 @@ struct OpenBlas {
 
 TINYATTN_BENCH_ROW_BY(Composed<OpenBlas>);
 
-}  // namespace
-}  // namespace tinyattn::bench
+}}  // namespace tinyattn::bench
