@@ -117,7 +117,7 @@ static_assert(last_of_ones() == 1.0f);
 
 // Of a block with a cache, whatever its sizes.
 constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t d_hidden, std::size_t context_length) {
-  const std::size_t widest = kernel::larger(d_model, d_hidden);
+  const std::size_t widest = kernel::maximum(d_model, d_hidden);
   const auto floats = [&](std::size_t rows) { return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length); };
   const std::size_t rows = kernel::cached_rows(widest, floats);
   check.that(rows >= 1 && rows <= 4);
