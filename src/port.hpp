@@ -24,8 +24,8 @@ inline void matmul(const ProductCall& call) noexcept {
 
 inline void matmul_transposed(const ProductCall& call) noexcept {
   const std::size_t inner = call.inner, cols = call.cols;
-  kernel::matmul_transposed<native_port>(
-      {call.rows, inner, cols, {call.a, inner}, {call.b, inner}, nullptr, {call.out, cols}});
+  kernel::matmul<native_port>(kernel::Product<kernel::Dense, kernel::Transposed<>>{
+      call.rows, inner, cols, {call.a, inner}, {{call.b, inner}}, nullptr, {call.out, cols}});
 }
 
 inline void softmax(std::size_t rows, std::size_t cols, float scale, const float* m,
@@ -83,8 +83,8 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
                                     const kernel::Mask& mask) noexcept {
   const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;
   const kernel::Input query{call.query, d_in}, key{call.key, d_in}, value{call.value, d_in};
-  const auto projection = [](const tinyattn_linear& linear) {
-    return kernel::Projection{linear.weight, linear.bias};
+  const auto projection = [=](const tinyattn_linear& linear) {
+    return kernel::Projection<>{{linear.weight, d_out}, linear.bias};
   };
   kernel::forward_inline<native_port>(
       kernel::Layer{d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),

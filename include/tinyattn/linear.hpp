@@ -70,16 +70,16 @@ struct Linear {
 namespace kernel {
 
 template <std::size_t In, std::size_t Out, bool HasBias>
-TINYATTN_ALWAYS_INLINE constexpr Projection projection(
+TINYATTN_ALWAYS_INLINE constexpr Projection<> projection(
     const Linear<In, Out, HasBias>& linear) noexcept {
   if constexpr (HasBias)
-    return {linear.weight.data(), linear.bias.data()};
+    return {{linear.weight.data(), Out}, linear.bias.data()};
   else
-    return {linear.weight.data(), nullptr};
+    return {{linear.weight.data(), Out}, nullptr};
 }
 
-TINYATTN_ALWAYS_INLINE constexpr Projection projection(const auto&) noexcept {
-  return {nullptr, nullptr};
+TINYATTN_ALWAYS_INLINE constexpr Projection<> projection(const auto&) noexcept {
+  return {{nullptr, 0}, nullptr};
 }
 
 // What is wrong is said in a sentence; the rest of a call is then left out.
@@ -106,7 +106,7 @@ constexpr void Linear<In, Out, Bias>::forward(const TensorX& x, TensorY& out) co
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutX::batch; ++item)
         kernel::project<decltype(port)>(LayoutX::rows, In, Out, kernel::input(x, item),
-                                        kernel::projection(*this), Out, kernel::output(out, item));
+                                        kernel::projection(*this), kernel::output(out, item));
     });
 }
 

@@ -4,7 +4,7 @@
 // +0, the inner index rising: the same bits on every target.
 #pragma once
 
-#include "tinyattn/kernel/matmul_row.hpp"
+#include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
@@ -133,9 +133,14 @@ constexpr void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) n
   if constexpr (kernel::check_matmul_transposed<TensorA, TensorB, Out>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
-        kernel::matmul_transposed_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
-            {LayoutA::rows, LayoutA::cols, LayoutB::rows, kernel::input(a, item),
-             kernel::input(b, item), nullptr, kernel::output(out, item)});
+        kernel::matmul_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
+            kernel::Product<kernel::Dense, kernel::Transposed<>>{LayoutA::rows,
+                                                                 LayoutA::cols,
+                                                                 LayoutB::rows,
+                                                                 kernel::input(a, item),
+                                                                 {kernel::input(b, item)},
+                                                                 nullptr,
+                                                                 kernel::output(out, item)});
     });
 }
 

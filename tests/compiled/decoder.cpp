@@ -44,8 +44,8 @@ constexpr LanguageModelConfig llama = {
     .head_bias = true};
 
 tinyattn_linear described(const auto& linear) {
-  const kernel::Projection projection = kernel::projection(linear);
-  return {projection.weight, projection.bias};
+  const kernel::Projection<> projection = kernel::projection(linear);
+  return {projection.weight.data, projection.bias};
 }
 tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
 

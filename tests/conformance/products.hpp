@@ -8,35 +8,52 @@
 #include <cstddef>
 
 #include "same_bits.hpp"
-#include "tinyattn/kernel/matmul_row.hpp"
+#include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 
 namespace tinyattn::test {
 
-// What is tried: multiply(port, product).
+// What is tried: multiply(port, product), of operands of each kind.
 struct ProductCase {
   std::size_t rows, inner, cols;
-  bool starts, is_transposed;
+  bool has_bias = false, b_is_transposed = false;
 };
+enum class Accumulators { of_a_row, of_each_row };
 
-template <class Port>
+template <class Port, bool a_is_transposed = false, Accumulators accumulators = Accumulators::of_a_row>
 void check_product(Check& check, const ProductCase& p, auto multiply) {
-  const kernel::Input a{source(p.inner), p.inner + gap};
-  const kernel::Input b{source(p.cols), (p.is_transposed ? p.inner : p.cols) + gap};
-  const float* const start = p.starts ? source(p.rows) : nullptr;
+  const kernel::Dense a{source(p.inner), (a_is_transposed ? p.rows : p.inner) + gap};
+  const kernel::Dense b{source(p.cols), (p.b_is_transposed ? p.inner : p.cols) + gap};
+  const float* const bias = p.has_bias ? source(p.rows) : nullptr;
   const std::size_t stride = p.cols + gap;
+  const auto element = [](const kernel::Dense& from, bool is_transposed, std::size_t i, std::size_t j) {
+    return is_transposed ? *from.at(j, i) : *from.at(i, j);
+  };
+  const auto initial = [&](std::size_t i, std::size_t j) {
+    return accumulators == Accumulators::of_each_row ? source(p.rows)[i * p.cols + j] : p.has_bias ? bias[j] : 0.0f;
+  };
   const auto plain_loop = [&](auto port, float* out) {
     for (std::size_t i = 0; i < p.rows; ++i, out += stride)
       for (std::size_t j = 0; j < p.cols; ++j) {
-        out[j] = p.starts ? start[j] : 0.0f;
-        for (std::size_t k = 0; k < p.inner; ++k) {
-          const float factor = p.is_transposed ? *b.at(j, k) : *b.at(k, j);
-          out[j] = port.fma(*a.at(i, k), factor, out[j]);
-        }
+        out[j] = initial(i, j);
+        for (std::size_t k = 0; k < p.inner; ++k)
+          out[j] = port.fma(element(a, a_is_transposed, i, k), element(b, p.b_is_transposed, k, j), out[j]);
       }
   };
   check_same_bits<Port>(check, p.rows * stride, plain_loop, [&](auto port, float* out) {
-    multiply(port, kernel::Product{p.rows, p.inner, p.cols, a, b, start, {out, stride}});
+    const auto with = [&](auto by, auto to) {
+      if constexpr (accumulators == Accumulators::of_each_row)
+        multiply(port, kernel::Product<decltype(by), decltype(to), kernel::Dense>{
+                           p.rows, p.inner, p.cols, by, to, {source(p.rows), p.cols}, {out, stride}});
+      else
+        multiply(port, kernel::Product<decltype(by), decltype(to)>{p.rows, p.inner, p.cols, by, to, bias, {out, stride}});
+    };
+    if constexpr (a_is_transposed)
+      with(kernel::Transposed<>{a}, b);
+    else if (p.b_is_transposed)
+      with(a, kernel::Transposed<>{b});
+    else
+      with(a, b);
   });
 }
 
@@ -47,31 +64,40 @@ inline constexpr std::size_t inners[] = {0, 1, 2, 3, 4, 5, 9};
 template <class Port>
 void check_products_of_any_shape(Check& check) {
   const auto multiply = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };
-  const auto transposed = [](auto port, const auto& p) { kernel::matmul_transposed<decltype(port)>(p); };
   std::size_t turn = 0;
   for (const std::size_t rows : heights)
     for (const std::size_t cols : edges<Port>) {
       const std::size_t inner = inners[turn++ % std::size(inners)];
       if (rows * (cols + gap) > field_size) continue;
-      check_product<Port>(check, {rows, inner, cols, turn % 2 == 0, false}, multiply);
-      check_product<Port>(check, {rows, inner, cols, turn % 2 != 0, true}, transposed);
+      for (const bool is_transposed : {false, true})
+        check_product<Port>(check, {rows, inner, cols, (turn % 2 == 0) != is_transposed, is_transposed}, multiply);
     }
   // One row takes wider panels.
   constexpr std::size_t panel = std::bit_floor(Port::registers * 3 / 4) * Port::lanes;
   for (const std::size_t cols : {panel - 1, panel, panel + 1, 2 * panel + Port::lanes + 1})
-    check_product<Port>(check, {1, 3, cols, cols % 2 == 0, false}, multiply);
+    check_product<Port>(check, {1, 3, cols, cols % 2 == 0}, multiply);
+}
+
+// As a gradient of weights has them: out += a transposed . b.
+template <class Port>
+void check_accumulated_products(Check& check) {
+  const auto multiply = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };
+  for (const std::size_t rows : {1, 3, 7, 13})
+    for (const std::size_t cols : {1, 5, 17, 33}) {
+      check_product<Port, true, Accumulators::of_each_row>(check, {rows, 5, cols}, multiply);
+      check_product<Port, false, Accumulators::of_each_row>(check, {rows, 4, cols}, multiply);
+    }
 }
 
 // One row by itself: widths around every tile of one row, inner extents around a turn of eight.
 template <class Port>
 void check_rows_times_matrices(Check& check) {
   const auto multiply = [](auto port, const auto& p) { kernel::matmul_row<decltype(port)>(p); };
-  const auto transposed = [](auto port, const auto& p) { kernel::matmul_transposed_row<decltype(port)>(p); };
   std::size_t turn = 0;
   for (std::size_t cols = 1; cols <= 60; ++cols)
     for (const std::size_t inner : {0u, 1u, 3u, 7u, 8u, 9u, 16u, 21u}) {
-      check_product<Port>(check, {1, inner, cols, ++turn % 3 != 0, false}, multiply);
-      check_product<Port>(check, {1, inner, cols, turn % 3 != 1, true}, transposed);
+      check_product<Port>(check, {1, inner, cols, ++turn % 3 != 0}, multiply);
+      check_product<Port>(check, {1, inner, cols, turn % 3 != 1, true}, multiply);
     }
 }
 
@@ -81,15 +107,16 @@ void check_tiny_product(Check& check) {
   static constexpr kernel::Shape shape{Rows, Inner, Cols};
   static_assert(!kernel::specializes_shapes<Port> || kernel::is_specialized<Port>(shape));
   const auto multiply = [](auto, const auto& p) { kernel::matmul<Port, shape>(p); };
-  for (const bool starts : {false, true}) {
-    check_product<Port>(check, {Rows, 0, Cols, starts, false}, multiply);
-    check_product<Port>(check, {Rows, Inner, Cols, starts, false}, multiply);
+  for (const bool has_bias : {false, true}) {
+    check_product<Port>(check, {Rows, 0, Cols, has_bias}, multiply);
+    check_product<Port>(check, {Rows, Inner, Cols, has_bias}, multiply);
   }
 }
 
 template <class Port>
 void check_products(Check& check) {
   check_products_of_any_shape<Port>(check);
+  check_accumulated_products<Port>(check);
   check_rows_times_matrices<Port>(check);
   constexpr std::size_t tile = kernel::minimum(Port::tile_vectors * Port::lanes, 16);
   check_tiny_product<Port, 5, 3, tile>(check);

@@ -35,7 +35,7 @@ struct Wide {
   static constexpr std::size_t tile_vectors = TileVectors;
   static constexpr std::size_t block_rows = BlockRows;
   static constexpr std::size_t query_rows = BlockRows;
-  static constexpr bool flash_is_dear = SharesCode;
+  static constexpr bool tiles_overlap = SharesCode, shares_code = SharesCode, interleaves_rows = !SharesCode;
 
   static constexpr vec each(auto compute) noexcept {
     vec v{};
@@ -137,7 +137,7 @@ struct WideOrNarrow<2>;
 
 // Single floats where flash is not dear.
 struct OneLane : port::scalar {
-  static constexpr bool flash_is_dear = false;
+  static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 };
 
 // Those that every kernel is tried on.

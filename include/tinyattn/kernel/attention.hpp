@@ -21,9 +21,9 @@ struct Attention {
   std::size_t key_dim, value_dim;
   std::size_t first;  // number of the first query, as the mask counts
   std::size_t index;  // of the matrix of weights: one for each head and item
-  Input queries;      // [rows, key_dim]
-  Input keys;      // [key_dim, source tokens], padded; if TransposedKeys, [source tokens, key_dim]
-  Input values;    // [source tokens, value_dim]
+  Dense queries;      // [rows, key_dim]
+  Dense keys;      // [key_dim, source tokens], padded; if TransposedKeys, [source tokens, key_dim]
+  Dense values;    // [source tokens, value_dim]
   Output scores;   // [block_rows, room_of_scores(source tokens)], scratch; then the weights
   Output context;  // [rows, value_dim]; overwritten; may be `queries`
   float scale;     // of the scores
@@ -35,7 +35,7 @@ template <class Port, bool KeysArePadded>
 TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
                                                            std::size_t keys) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-  if constexpr (Port::flash_is_dear)
+  if constexpr (Port::tiles_overlap)
     return KeysArePadded && keys >= width && end < width ? width : end;
   else
     return KeysArePadded ? padded<Port>(end) : end;
@@ -53,13 +53,13 @@ TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& m
       const std::size_t run = j;
       j = mask.next_masked(a.first + i, j, end);
       if (j == run) continue;
-      matmul_of_row<Port, TinyDim>({1,
-                                    j - run,
-                                    a.value_dim,
-                                    Input(a.scores).from(i, run),
-                                    a.values.from(run, 0),
-                                    context,
-                                    {context, a.value_dim}});
+      matmul_short_row<Port, TinyDim>({1,
+                                       j - run,
+                                       a.value_dim,
+                                       Dense(a.scores).from(i, run),
+                                       a.values.from(run, 0),
+                                       context,
+                                       {context, a.value_dim}});
       if (j == end) break;  // saves a comparison
     }
   }
@@ -70,7 +70,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& m
 template <class Port, std::size_t Rows>
 TINYATTN_ALWAYS_INLINE constexpr void add_triangle(const Attention& a,
                                                    std::size_t common) noexcept {
-  const Input scores = Input(a.scores).from(0, common), values = a.values.from(common, 0);
+  const Dense scores = Dense(a.scores).from(0, common), values = a.values.from(common, 0);
   for_each_vector<Port>(a.value_dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
     TINYATTN_UNROLL
     for (std::size_t i = 1; i < Rows; ++i) {
@@ -97,11 +97,12 @@ TINYATTN_ALWAYS_INLINE constexpr void compute_scores(const Attention& a,
   const std::size_t end = mask.end(a.first + a.rows - 1);
   const std::size_t cols =
       tiny.rows != 0 ? known : score_columns<Port, !TransposedKeys>(end, mask.keys);
-  const Product product{a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores};
   if constexpr (TransposedKeys)
-    matmul_transposed<Port>(product);
+    matmul<Port>(Product<Dense, Transposed<>>{
+        a.rows, a.key_dim, cols, a.queries, {a.keys}, nullptr, a.scores});
   else
-    matmul<Port, Shape{tiny.rows, tiny.dim, known}>(product);
+    matmul<Port, Shape{tiny.rows, tiny.dim, known}>(
+        {a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
 }
 
 // context = weights . values: a product over the keys that all queries of the block see, then the
@@ -112,7 +113,7 @@ TINYATTN_ALWAYS_INLINE constexpr void compute_context(const Attention& a,
   const std::size_t common = tiny.rows != 0 ? 0 : mask.common(a.first);
   matmul<Port, Shape{tiny.rows, 0, tiny.dim}>(
       {a.rows, common, a.value_dim, a.scores, a.values, nullptr, a.context});
-  if constexpr (!Port::flash_is_dear && tiny.rows == 0)
+  if constexpr (Port::interleaves_rows && tiny.rows == 0)
     if (a.rows == Port::query_rows && !mask.has_holes() &&
         mask.end(a.first + a.rows - 1) == common + a.rows - 1)
       return add_triangle<Port, Port::query_rows>(a, common);

@@ -29,26 +29,27 @@ template <class Port>
 inline constexpr std::size_t feed_forward_rows = minimum(Port::block_rows, TINYATTN_QUERY_ROWS(16));
 
 template <class Port>
-constexpr void add_features(std::size_t rows, std::size_t dim, Input a, Input b,
+constexpr void add_features(std::size_t rows, std::size_t dim, Dense a, Dense b,
                             Output out) noexcept {
   for (std::size_t i = 0; i < rows; ++i) add_rows<Port>(a.at(i, 0), b.at(i, 0), out.at(i, 0), dim);
 }
 
-// x += part(norm(x)), or x = norm(x + part(x)). part(from, to) may have both in one place;
-// `part_of` has room for as many rows as x.
+// A part of a block is x += part(norm(x)), or x = norm(x + part(x)). What goes into it: x, or its
+// norm, which lies in `part_of`.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void with_residual(Norm norm, bool norm_first, std::size_t rows,
-                                                    Output x, Output part_of,
-                                                    const auto& part) noexcept {
-  if (norm_first) {
-    normalize_features<Port>(norm, rows, x, part_of);
-    part(Input(part_of), part_of);
-    add_features<Port>(rows, norm.dim, x, part_of, x);
-  } else {
-    part(Input(x), part_of);
-    add_features<Port>(rows, norm.dim, x, part_of, x);
-    normalize_features<Port>(norm, rows, x, x);
-  }
+TINYATTN_ALWAYS_INLINE constexpr Dense input_of_part(const Norm& norm, bool norm_first,
+                                                     std::size_t rows, Output x,
+                                                     Output part_of) noexcept {
+  if (!norm_first) return x;
+  normalize_features<Port>(norm, rows, x, part_of);
+  return part_of;
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void add_residual(const Norm& norm, bool norm_first,
+                                                   std::size_t rows, Output x,
+                                                   Output part_of) noexcept {
+  add_features<Port>(rows, norm.dim, x, part_of, x);
+  if (!norm_first) normalize_features<Port>(norm, rows, x, x);
 }
 
 // The feed-forward part for all rows of x, as many at a time as there is scratch.
@@ -58,10 +59,11 @@ TINYATTN_ALWAYS_INLINE constexpr void add_feed_forward(const auto& block, std::s
                                                        Output part_of, float* hidden) noexcept {
   for (std::size_t first = 0; first < tokens; first += most_rows) {
     const std::size_t rows = minimum(most_rows, tokens - first);
-    with_residual<Port>(block.feed_forward_norm, block.norm_first, rows, x.from(first, 0), part_of,
-                        [&](Input from, Output to) TINYATTN_INLINE_LAMBDA {
-                          feed_forward<Port>(block.feed_forward, rows, from, to, hidden);
-                        });
+    const Output features = x.from(first, 0);
+    const Dense input =
+        input_of_part<Port>(block.feed_forward_norm, block.norm_first, rows, features, part_of);
+    feed_forward<Port>(block.feed_forward, rows, input, part_of, hidden);
+    add_residual<Port>(block.feed_forward_norm, block.norm_first, rows, features, part_of);
   }
 }
 
@@ -79,12 +81,11 @@ template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void forward_block(const auto& block, const BlockScratch& scratch,
                                                     std::size_t tokens, Output x,
                                                     const Mask& mask) noexcept {
-  with_residual<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of,
-                      [&](Input from, Output to) TINYATTN_INLINE_LAMBDA {
-                        const Item item{0, tokens, tokens, from, from, from, to};
-                        forward<Port, LayerShape{}>(block.attention, scratch.attention, item, mask,
-                                                    ignore_weights());
-                      });
+  const Dense input =
+      input_of_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
+  const Item item{0, tokens, tokens, input, input, input, scratch.part_of};
+  forward<Port, LayerShape{}>(block.attention, scratch.attention, item, mask, ignore_weights());
+  add_residual<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
   add_feed_forward<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden);
 }
 
@@ -113,11 +114,11 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_block_cached(const auto& block, co
                                                            const CachedBlockScratch& scratch,
                                                            std::size_t past, std::size_t rows,
                                                            Output x) noexcept {
-  with_residual<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of,
-                      [&](Input from, Output to) TINYATTN_INLINE_LAMBDA {
-                        forward_cached<Port>(block.attention, cache, scratch.attention, past, rows,
-                                             from, to);
-                      });
+  const Dense input =
+      input_of_part<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
+  forward_cached<Port>(block.attention, cache, scratch.attention, past, rows, input,
+                       scratch.part_of);
+  add_residual<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
   add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.hidden);
 }
 

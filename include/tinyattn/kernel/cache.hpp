@@ -55,7 +55,7 @@ constexpr std::size_t cached_rows(std::size_t widest, const auto& floats_of) noe
 // Puts the keys and values of `rows` tokens behind the `past` ones of the cache.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& cache,
-                                             std::size_t past, std::size_t rows, Input x,
+                                             std::size_t past, std::size_t rows, Dense x,
                                              float* scratch) noexcept {
   const std::size_t width = kv_width(layer);
   const Output keys{scratch, width};
@@ -81,7 +81,7 @@ constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all,
                                                     const Mask& mask) noexcept {
-  if constexpr (Port::flash_is_dear) {
+  if constexpr (!Port::interleaves_rows) {
     for (std::size_t i = 0; i < all.rows; ++i) {
       Attention one = all;
       one.queries = all.queries.from(i, 0);
@@ -98,23 +98,23 @@ TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all,
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Cached& cache,
                                                      const CachedScratch& scratch, std::size_t past,
-                                                     std::size_t rows, Input x,
+                                                     std::size_t rows, Dense x,
                                                      Output out) noexcept {
   const std::size_t width = layer.d_out, dim = layer.head_dim;
   append<Port>(layer, cache, past, rows, x, scratch.block.data);
   project_few<Port>(rows, layer.d_in, width, x, layer.query, scratch.block);
   rotate<Port>(layer, rows, width, past, scratch.block);
-  const bool has_output = !is_null(layer.output.weight);
+  const bool has_output = !is_null(layer.output.weight.data);
   const Output context = has_output ? scratch.block : out;
   // Scores follow the block: of as many queries at a time as there is room for.
   const Output scores{scratch.block.at(rows, 0), scratch.row_size};
   const std::size_t score_rows = 1 + (scratch.rows - rows) * width / scratch.row_size;
   // The heads of one token that share keys attend together: as tokens, of which none sees more.
-  const bool share = !Port::flash_is_dear && rows == 1;
+  const bool share = Port::interleaves_rows && rows == 1;
   const std::size_t heads = share ? group(layer) : 1, stride = share ? dim : width;
   for (std::size_t head = 0; head < layer.num_heads; head += heads) {
     const std::size_t column = kv_column(layer, head);
-    const Input queries{scratch.block.at(0, head * dim), stride};
+    const Dense queries{scratch.block.at(0, head * dim), stride};
     const Output contexts{context.at(0, head * dim), stride};
     attend_tokens<Port>(
         {rows * heads, score_rows, dim, dim, past, head, queries, cache.keys.from(column, 0),

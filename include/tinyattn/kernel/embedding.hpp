@@ -3,7 +3,7 @@
 // The way into a language model and out of it: rows of a table, and a product with all of them.
 #pragma once
 
-#include "tinyattn/kernel/projection.hpp"
+#include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/row.hpp"
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 
 // x[i] = table[tokens[i]], to which row position + i of `positions` is added if there are any.
 template <class Port>
-constexpr void embed(Input table, Input positions, const std::uint16_t* tokens, std::size_t count,
+constexpr void embed(Dense table, Dense positions, const std::uint16_t* tokens, std::size_t count,
                      std::size_t position, Output x) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     const float* const features = table.at(tokens[i], 0);
@@ -37,24 +37,24 @@ constexpr bool are_known(const std::uint16_t* tokens, std::size_t num_tokens,
 // What turns features into logits: a projection, or the table of the embedding again.
 struct Head {
   std::size_t d_model, vocabulary;
-  Projection projection;  // without a weight, the head is tied
+  Projection<> projection;  // without a weight, the head is tied
   const float* embedding;
 };
 
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void compute_logits(const Head& head, std::size_t rows, Input x,
+TINYATTN_ALWAYS_INLINE constexpr void compute_logits(const Head& head, std::size_t rows, Dense x,
                                                      Output logits) noexcept {
-  if (!is_null(head.projection.weight))
+  if (!is_null(head.projection.weight.data))
     project_few<Port>(rows, head.d_model, head.vocabulary, x, head.projection, logits);
   else
     for (std::size_t i = 0; i < rows; ++i)
-      matmul_transposed_row<Port>({1,
-                                   head.d_model,
-                                   head.vocabulary,
-                                   x.from(i, 0),
-                                   {head.embedding, head.d_model},
-                                   nullptr,
-                                   logits.from(i, 0)});
+      matmul_row<Port>(Product<Dense, Transposed<>>{1,
+                                                    head.d_model,
+                                                    head.vocabulary,
+                                                    x.from(i, 0),
+                                                    {{head.embedding, head.d_model}},
+                                                    nullptr,
+                                                    logits.from(i, 0)});
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

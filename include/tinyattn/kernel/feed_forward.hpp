@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
-#include "tinyattn/kernel/projection.hpp"
+#include "tinyattn/kernel/matmul.hpp"
 
 #include <cstddef>
 
@@ -15,7 +15,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 struct FeedForward {
   std::size_t d_model, d_hidden;
   Activation activation;
-  Projection up, gate, down;  // without a gate, its weight is nullptr
+  Projection<> up, gate, down;  // without a gate, its weight is nullptr
 };
 
 // Floats of scratch for `rows` rows.
@@ -27,11 +27,11 @@ constexpr std::size_t hidden_scratch(std::size_t rows, std::size_t d_hidden,
 // out = down(activation(up(x))), or down(activation(gate(x)) * up(x)); `out` may be x.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void feed_forward(const FeedForward& layer, std::size_t rows,
-                                                   Input x, Output out, float* scratch) noexcept {
+                                                   Dense x, Output out, float* scratch) noexcept {
   const std::size_t d_model = layer.d_model, d_hidden = layer.d_hidden, count = rows * d_hidden;
   const Output hidden{scratch, d_hidden};
   project_few<Port>(rows, d_model, d_hidden, x, layer.up, hidden);
-  if (is_null(layer.gate.weight)) {
+  if (is_null(layer.gate.weight.data)) {
     activate_row<Port>(layer.activation, scratch, scratch, count);
   } else {
     float* const gates = scratch + count;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/attention.hpp"
-#include "tinyattn/kernel/projection.hpp"
+#include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/rotary.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 #include "tinyattn/scratch.h"
@@ -20,7 +20,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 struct Layer {
   std::size_t d_in, d_out, num_heads, head_dim;
   float scale;  // of the scores
-  Projection query, key, value, output;
+  Projection<> query, key, value, output;
 };
 
 // One whose query heads share key heads, `group` of them each, or whose features turn.
@@ -65,9 +65,9 @@ TINYATTN_ALWAYS_INLINE constexpr void rotate(const GroupedLayer& layer, std::siz
 struct Item {
   std::size_t index;  // in its batch
   std::size_t tokens, source_tokens;
-  Input query_input;  // [tokens, d_in]
-  Input key_input;    // [source tokens, d_in]
-  Input value_input;  // [source tokens, d_in]
+  Dense query_input;  // [tokens, d_in]
+  Dense key_input;    // [source tokens, d_in]
+  Dense value_input;  // [source tokens, d_in]
   Output out;         // [tokens, d_out]; may be query_input
 };
 
@@ -86,7 +86,7 @@ template <class Port>
 constexpr std::size_t block_rows(std::size_t context_length) noexcept {
   const std::size_t most = minimum(
       context_length, minimum(Port::block_rows, context_length < 64 ? 16 : context_length / 4));
-  return Port::flash_is_dear || context_length <= 16 ? evenly(context_length, most) : most;
+  return Port::tiles_overlap || context_length <= 16 ? evenly(context_length, most) : most;
 }
 
 // The parts of `scratch`, TINYATTN_GROUPED_LAYER_SCRATCH(width, kv_width, tokens, source_tokens)
@@ -159,11 +159,10 @@ template <class Port, Shape shape = Shape{}>
 TINYATTN_ALWAYS_INLINE constexpr void project_source(const auto& layer, const Scratch& scratch,
                                                      const Item& item) noexcept {
   const std::size_t tokens = item.source_tokens, width = kv_width(layer);
-  project<Port, shape>(tokens, layer.d_in, width, item.key_input, layer.key, width, scratch.values);
+  project<Port, shape>(tokens, layer.d_in, width, item.key_input, layer.key, scratch.values);
   rotate<Port>(layer, tokens, width, 0, scratch.values);
   transpose<Port>(tokens, width, scratch.values, scratch.keys);
-  project<Port, shape>(tokens, layer.d_in, width, item.value_input, layer.value, width,
-                       scratch.values);
+  project<Port, shape>(tokens, layer.d_in, width, item.value_input, layer.value, scratch.values);
 }
 
 // The contexts of one head for `all_rows` queries from query `first` on. `queries` and `context`
@@ -172,7 +171,7 @@ template <class Port, AttentionShape tiny = AttentionShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void attend_head(const auto& layer, const Scratch& scratch,
                                                   const Item& item, std::size_t head,
                                                   std::size_t first, std::size_t all_rows,
-                                                  Input queries, Output context, const Mask& mask,
+                                                  Dense queries, Output context, const Mask& mask,
                                                   const auto& take_weights) noexcept {
   const std::size_t column = kv_column(layer, head);
   attend<Port, false, tiny>(
@@ -192,8 +191,8 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Sc
                                                      const Item& item, const Mask& mask,
                                                      const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows, tokens = item.tokens;
-  const bool has_output = !is_null(layer.output.weight);
-  constexpr bool may_overlap = Port::flash_is_dear && specializes_shapes<Port>;
+  const bool has_output = !is_null(layer.output.weight.data);
+  constexpr bool may_overlap = Port::tiles_overlap && specializes_shapes<Port>;
   bool overlaps = may_overlap && tokens >= size && item.out.data != item.query_input.data;
   if (__builtin_is_constant_evaluated()) overlaps = false;
   project_source<Port, Shape{tiny.source_tokens, tiny.d_in, tiny.d_out}>(layer, scratch, item);
@@ -202,9 +201,8 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Sc
     const std::size_t rows =
         may_overlap ? minimum(size, tokens - first) : rows_of_block(first, tokens, size);
     const Output out = item.out.from(first, 0), context = has_output ? scratch.block : out;
-    project<Port, Shape{tiny.tokens, tiny.d_in, tiny.d_out}>(rows, layer.d_in, width,
-                                                             item.query_input.from(first, 0),
-                                                             layer.query, width, scratch.block);
+    project<Port, Shape{tiny.tokens, tiny.d_in, tiny.d_out}>(
+        rows, layer.d_in, width, item.query_input.from(first, 0), layer.query, scratch.block);
     rotate<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head)
       attend_head<Port, AttentionShape{tiny.tokens, tiny.head_dim, tiny.source_tokens}>(
@@ -212,7 +210,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Sc
           context.from(0, head * layer.head_dim), mask, take_weights);
     if (has_output)
       project<Port, Shape{tiny.tokens, tiny.d_out, tiny.d_out}>(rows, width, width, context,
-                                                                layer.output, width, out);
+                                                                layer.output, out);
   }
 }
 
@@ -229,7 +227,7 @@ template <class Port, LayerShape tiny>
 TINYATTN_ALWAYS_INLINE constexpr void forward(const auto& layer, const Scratch& scratch,
                                               const Item& item, const Mask& mask,
                                               const auto& take_weights) noexcept {
-  if constexpr (!Port::flash_is_dear || tiny.tokens != 0)
+  if constexpr (!Port::shares_code || tiny.tokens != 0)
     forward_inline<Port, tiny>(layer, scratch, item, mask, take_weights);
   else if (mask.has_holes())
     forward_shared<Port, true>(layer, scratch, item, mask, take_weights);
@@ -248,10 +246,10 @@ constexpr void forward_by_head(const auto& layer, const Scratch& scratch, const 
     for (std::size_t first = 0; first < item.tokens; first += size) {
       const std::size_t rows = rows_of_block(first, item.tokens, size),
                         column = head * layer.head_dim;
-      const Projection query{layer.query.weight + column,
+      const Projection query{layer.query.weight.from(0, column),
                              is_null(layer.query.bias) ? nullptr : layer.query.bias + column};
       project<Port>(rows, layer.d_in, layer.head_dim, item.query_input.from(first, 0), query,
-                    layer.d_out, scratch.block);
+                    scratch.block);
       rotate<Port>(layer, rows, layer.head_dim, first, scratch.block);
       attend_head<Port>(layer, scratch, item, head, first, rows, scratch.block,
                         item.out.from(first, column), mask, take_weights);
@@ -263,12 +261,12 @@ template <class Port>
 constexpr void project_output(const Layer& layer, const Scratch& scratch, std::size_t tokens,
                               Output out) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows;
-  if (is_null(layer.output.weight)) return;
+  if (is_null(layer.output.weight.data)) return;
   for (std::size_t first = 0; first < tokens; first += size) {
     const std::size_t rows = rows_of_block(first, tokens, size);
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < width; ++j) *scratch.block.at(i, j) = *out.at(first + i, j);
-    project<Port>(rows, width, width, scratch.block, layer.output, width, out.from(first, 0));
+    project<Port>(rows, width, width, scratch.block, layer.output, out.from(first, 0));
   }
 }
 

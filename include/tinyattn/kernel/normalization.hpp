@@ -60,7 +60,7 @@ template <class Port>
 
 // Row by row.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void normalize_features(Norm norm, std::size_t rows, Input x,
+TINYATTN_ALWAYS_INLINE constexpr void normalize_features(Norm norm, std::size_t rows, Dense x,
                                                          Output out) noexcept {
   for (std::size_t i = 0; i < rows; ++i)
     if (is_null(norm.bias))

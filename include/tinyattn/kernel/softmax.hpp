@@ -18,11 +18,11 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 template <class Port, std::size_t Count>
 inline constexpr bool is_short = Port::lanes == 1
                                      ? Count <= 32 && specializes_shapes<Port>
-                                     : Count <= (Port::flash_is_dear ? 2 : 4) * Port::lanes;
+                                     : Count <= (Port::shares_code ? 2 : 4) * Port::lanes;
 
 // Rows of a length that is known and short: `Together` at once, then fewer.
 template <class Port, std::size_t Count, std::size_t Together = Count <= Port::lanes ? 6 : 4>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_rows(std::size_t rows, Input from, Output to,
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_rows(std::size_t rows, Dense from, Output to,
                                                             float scale) noexcept {
   if constexpr (Port::lanes == 1) {
     for (std::size_t i = 0; i < rows; ++i)
@@ -69,11 +69,11 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t pad_rows(Output rows, const Mask& m
 // are padded have room for whole vectors: what lies behind their ends is overwritten in `to`, and
 // if they do not all end with a vector, `to` is `from`. Rows that are not have one length.
 template <class Port, bool IsPadded>
-TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Output to,
+TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Dense from, Output to,
                                               const Mask& mask, std::size_t first,
                                               float scale) noexcept {
   std::size_t i = 0;
-  if constexpr (!Port::flash_is_dear) {
+  if constexpr (Port::interleaves_rows) {
     const auto take = [&]<std::size_t Rows>() TINYATTN_INLINE_LAMBDA {
       softmax_of_rows<Port, Rows, IsPadded>(
           from.from(i, 0), to.from(i, 0),
@@ -83,7 +83,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Input from, Outp
     for (std::size_t left = rows / 4; left != 0; --left) take.template operator()<4>();
     if (rows % 4 >= 2) take.template operator()<2>();
   }
-  for (std::size_t left = Port::flash_is_dear ? rows : rows % 2; left != 0; --left, ++i)
+  for (std::size_t left = Port::interleaves_rows ? rows % 2 : rows; left != 0; --left, ++i)
     softmax_of_row<Port, IsPadded>(from.at(i, 0), to.at(i, 0),
                                    pad_rows<Port, 1, IsPadded>(to.from(i, 0), mask, first + i),
                                    scale);
@@ -108,7 +108,7 @@ TINYATTN_ALWAYS_INLINE constexpr bool is_no_scale(float scale) noexcept {
 // Scores without a scale: 0 for each that takes part, -infinity for each that does not. As ever, a
 // NaN and +infinity make their row NaN.
 template <class Port>
-constexpr void level_rows(std::size_t rows, std::size_t cols, Input from, Output to) noexcept {
+constexpr void level_rows(std::size_t rows, std::size_t cols, Dense from, Output to) noexcept {
   const auto level = [](auto score) TINYATTN_INLINE_LAMBDA {
     const auto flat = Port::select_less(score, Port::splat(infinity), Port::splat(0.0f), score);
     return Port::select_less(score, Port::splat(least), Port::splat(-infinity), flat);

@@ -53,7 +53,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
 
 // to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
 template <class Port, std::size_t Rows, bool IsWhole>
-TINYATTN_ALWAYS_INLINE constexpr void divide_by_sums(Input from, Output to, std::size_t count,
+TINYATTN_ALWAYS_INLINE constexpr void divide_by_sums(Dense from, Output to, std::size_t count,
                                                      auto(&sums)[Rows]) noexcept {
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
@@ -71,7 +71,7 @@ struct RowSum {
 };
 
 template <class Port, std::size_t Rows = 1, bool IsWhole = false>
-TINYATTN_ALWAYS_INLINE constexpr void normalize_rows(Input from, Output to,
+TINYATTN_ALWAYS_INLINE constexpr void normalize_rows(Dense from, Output to,
                                                      std::size_t count) noexcept {
   if constexpr (Rows == 1 && (Port::lanes == 1 || sums_rows<Port>)) {
     RowSum sums[]{{sum_of_row<Port>(from.data, count)}};
@@ -87,7 +87,7 @@ TINYATTN_ALWAYS_INLINE constexpr void normalize_rows(Input from, Output to,
 }
 
 template <class Port, std::size_t Rows, bool IsWhole>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Input from, Output to, std::size_t count,
+TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Dense from, Output to, std::size_t count,
                                                       float scale) noexcept {
   typename Port::vec largest[Rows];
   TINYATTN_UNROLL
@@ -135,7 +135,7 @@ template <class Port, bool IsWhole>
 
 // `Rows` rows of `Count` elements, which stay in registers.
 template <class Port, std::size_t Rows, std::size_t Count>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Input from, Output to,
+TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Dense from, Output to,
                                                            float scale) noexcept {
   constexpr std::size_t vectors = padded<Port>(Count) / Port::lanes;
   constexpr RowVector<Port, Count % Port::lanes == 0> last{(vectors - 1) * Port::lanes,

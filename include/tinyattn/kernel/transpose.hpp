@@ -34,7 +34,7 @@ TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
 // elements, or all of them if it IsWhole.
 template <class Port, bool IsWhole>
 TINYATTN_ALWAYS_INLINE constexpr void load_transposed(
-    Input from, std::size_t count, typename Port::vec (&square)[Port::lanes]) noexcept {
+    Dense from, std::size_t count, typename Port::vec (&square)[Port::lanes]) noexcept {
   if constexpr (IsWhole && requires { Port::load_transposed(from.data, 0, square); }) {
     Port::load_transposed(from.data, from.stride, square);
   } else {
@@ -47,7 +47,7 @@ TINYATTN_ALWAYS_INLINE constexpr void load_transposed(
 
 // to[j][i] = from[i][j] for rows x cols elements.
 template <class Port>
-constexpr void transpose(std::size_t rows, std::size_t cols, Input from, Output to) noexcept {
+constexpr void transpose(std::size_t rows, std::size_t cols, Dense from, Output to) noexcept {
   std::size_t i = 0;
   if constexpr (requires(typename Port::vec v) { Port::interleave(v, v, v, v); })
     for (; i + Port::lanes <= rows; i += Port::lanes)

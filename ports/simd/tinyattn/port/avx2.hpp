@@ -23,7 +23,7 @@ struct avx2_half : sse2 {
   using broadcast_operand = vec;
   using one_lane = fpu;
   static constexpr std::size_t registers = 16;
-  static constexpr bool flash_is_dear = false;
+  static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 
   TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return splat(x); }
   TINYATTN_ALWAYS_INLINE static vec fma(vec a, vec b, vec c) noexcept {
@@ -41,7 +41,7 @@ struct avx2 {
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 96;
   static constexpr std::size_t query_rows = 12;
-  static constexpr bool flash_is_dear = false;
+  static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return _mm256_loadu_ps(from);

@@ -122,7 +122,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   static constexpr std::size_t tile_vectors = 4;
   static constexpr std::size_t block_rows = 96;
   static constexpr std::size_t query_rows = 16;
-  static constexpr bool flash_is_dear = false;
+  static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 
   TINYATTN_ALWAYS_INLINE static vec broadcast(float x) noexcept { return avx512_lanes::splat(x); }
   TINYATTN_ALWAYS_INLINE static float first(vec v) noexcept { return v[0]; }

@@ -24,9 +24,13 @@ concept shape = requires {
   requires Port::block_rows != 0;    // rows that are projected at a time
   // queries that one head attends with at a time
   requires Port::query_rows != 0 && Port::query_rows <= Port::block_rows;
-  // one size of tile, and one copy of a kernel for all shapes: where flash is dear, or where an fma
+  // tiles have one size, and the last overlaps its neighbour; else several sizes cover a product
+  { Port::tiles_overlap } -> std::convertible_to<bool>;
+  // one copy of a kernel serves all shapes but the smallest: where flash is scarce, or where an fma
   // is so long that code for each shape gains nothing
-  { Port::flash_is_dear } -> std::convertible_to<bool>;
+  { Port::shares_code } -> std::convertible_to<bool>;
+  // several rows or heads are computed side by side: while one waits for a result, another goes on
+  { Port::interleaves_rows } -> std::convertible_to<bool>;
 };
 
 template <class Port>
@@ -101,6 +105,10 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           square[j][i] = from[i * stride + j] for `lanes` rows of as many floats
 //   scatter(to, step, v)    to[q * step] = v[q] for every lane q
 //   divide(a, b)            a / b, rounded once; every port of one lane has it
+//   negative_magnitude(v)   -|v|, where a zero may have either sign
+//   sum_of_row(row, count)  the sum of a row in sixteen lanes, as kernels/README.md says it
+//   sum_of_squares(row, count)
+//                           the same of the squares, each of which enters by an fma
 //   half                    a port of half as many lanes, for short rows
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -24,7 +24,9 @@ struct generic {
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  static constexpr bool flash_is_dear = one_lane::flash_is_dear;
+  static constexpr bool tiles_overlap = one_lane::tiles_overlap,
+                        shares_code = one_lane::shares_code,
+                        interleaves_rows = one_lane::interleaves_rows;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return *reinterpret_cast<const unaligned*>(from);

@@ -29,7 +29,7 @@ struct helium : helium_rows {
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 3;
   static constexpr std::size_t query_rows = 3;
-  static constexpr bool flash_is_dear = true;
+  static constexpr bool tiles_overlap = true, shares_code = true, interleaves_rows = false;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return *reinterpret_cast<const unaligned*>(from);

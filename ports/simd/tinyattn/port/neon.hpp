@@ -29,7 +29,7 @@ struct neon : neon_rows {
   static constexpr std::size_t lanes = 4;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  static constexpr bool flash_is_dear = false;
+  static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 #if defined(__aarch64__)
   static constexpr std::size_t registers =
       24;  // of 32: the others hold factors, four for each row, and the row loaded ahead

@@ -22,7 +22,7 @@ struct scalar {
   static constexpr std::size_t tile_vectors = 3;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  static constexpr bool flash_is_dear = true;
+  static constexpr bool tiles_overlap = true, shares_code = true, interleaves_rows = false;
 
   TINYATTN_ALWAYS_INLINE static constexpr float load(const float* from) noexcept { return *from; }
   TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n,

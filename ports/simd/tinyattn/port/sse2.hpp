@@ -30,8 +30,8 @@ struct sse2 {
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  static constexpr bool flash_is_dear = true;  // an fma is some thirty instructions: code for each
-                                               // shape would be large, and gain little
+  // An fma is some thirty instructions: code for each shape would be large, and gain little.
+  static constexpr bool tiles_overlap = true, shares_code = true, interleaves_rows = false;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
   TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// What a product reads and writes. An operand is a type, and a product takes it as a template
+// argument: memory of another kind, such as integers with a scale, is a type more and no kernel.
+//
+//   from(i, j)           the operand from row i and column j on
+//   element<Port>(i, j)  one element, as a float
+//   load<Port>(j)        a vector of row 0 from column j on
+//   load_n<Port>(j, n)   its first n lanes, and zeros
+#pragma once
+
+#include "tinyattn/kernel/size.hpp"
+
+#include <concepts>
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+template <class T, class Port>
+concept operand = requires(const T& matrix, std::size_t i) {
+  { matrix.from(i, i) } -> std::same_as<T>;
+  { matrix.template element<Port>(i, i) } -> std::same_as<float>;
+  { matrix.template load<Port>(i) } -> std::same_as<typename Port::vec>;
+  { matrix.template load_n<Port>(i, i) } -> std::same_as<typename Port::vec>;
+};
+
+// Floats: element (i, j) lies at data[i * stride + j]. Rows may overlap, as a convolution reads
+// them: the stride is then less than their length.
+struct Dense {
+  const float* data;
+  std::size_t stride;
+
+  TINYATTN_ALWAYS_INLINE constexpr const float* at(std::size_t i, std::size_t j) const noexcept {
+    return data + i * stride + j;
+  }
+  TINYATTN_ALWAYS_INLINE constexpr Dense from(std::size_t i, std::size_t j) const noexcept {
+    return {at(i, j), stride};
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr float element(std::size_t i, std::size_t j) const noexcept {
+    return *at(i, j);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr auto load(std::size_t j) const noexcept {
+    return Port::load(data + j);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr auto load_n(std::size_t j, std::size_t n) const noexcept {
+    return Port::load_n(data + j, n, 0.0f);
+  }
+};
+
+using Input = Dense;
+
+// Element (i, j) is element (j, i) of `stored`: a vector is gathered from a column of it.
+template <class Stored = Dense>
+struct Transposed {
+  Stored stored;
+
+  TINYATTN_ALWAYS_INLINE constexpr Transposed from(std::size_t i, std::size_t j) const noexcept {
+    return {stored.from(j, i)};
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr float element(std::size_t i, std::size_t j) const noexcept {
+    return stored.template element<Port>(j, i);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr auto load(std::size_t j) const noexcept {
+    return load_n<Port>(j, Port::lanes);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr auto load_n(std::size_t j, std::size_t n) const noexcept {
+    float lanes[Port::lanes] = {};
+    for (std::size_t lane = 0; lane < n; ++lane)
+      lanes[lane] = stored.template element<Port>(j + lane, 0);
+    return Port::load(lanes);
+  }
+};
+
+// Whether vectors are gathered: then a tile is one of them wide.
+template <class B>
+inline constexpr bool is_transposed = false;
+template <class Stored>
+inline constexpr bool is_transposed<Transposed<Stored>> = true;
+
+// The accumulators with which a product begins: one row for all rows of the output, or nullptr: +0.
+// A Dense in its place has a row for each, and may be the output: out += a . b.
+struct Bias {
+  const float* data;
+
+  TINYATTN_ALWAYS_INLINE constexpr Bias(const float* row) noexcept : data(row) {}
+};
+
+// A matrix to write: element (i, j) lies at data[i * stride + j].
+struct Output {
+  float* data;
+  std::size_t stride;
+
+  TINYATTN_ALWAYS_INLINE constexpr float* at(std::size_t i, std::size_t j) const noexcept {
+    return data + i * stride + j;
+  }
+  TINYATTN_ALWAYS_INLINE constexpr Output from(std::size_t i, std::size_t j) const noexcept {
+    return {at(i, j), stride};
+  }
+  TINYATTN_ALWAYS_INLINE constexpr operator Dense() const noexcept { return {data, stride}; }
+};
+
+// out[i][j] = initial[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma. NaN
+// and infinity go through as in the plain loop.
+template <class A = Dense, class B = Dense, class Initial = Bias>
+struct Product {
+  std::size_t rows, inner, cols;
+  A a;              // [rows, inner]
+  B b;              // [inner, cols]
+  Initial initial;  // [cols], or [rows, cols]
+  Output out;       // [rows, cols]; overwritten; may not overlap a or b
+};
+
+// A product of plain floats, of which ports have tiles of their own.
+template <class A, class B, class Initial>
+inline constexpr bool is_dense =
+    std::same_as<A, Dense>&& std::same_as<B, Dense>&& std::same_as<Initial, Bias>;
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
