@@ -39,7 +39,7 @@ inline void for_each_mask(const Sizes& s, const auto& step) {
   }
 }
 
-// Contexts go to the first rows of `to`, weights behind them as they are shown.
+// Contexts go to the first rows of `to`, weights behind them as they are unmasked.
 constexpr std::size_t floats_written(const Sizes& s) {
   const std::size_t weights = s.num_heads * s.source_tokens;
   return s.tokens * (s.out + gap + weights);

@@ -75,7 +75,8 @@ inline constexpr float gelu_coefficients[] = {
     -0x1.e9ae5cp-5f, 0x1.442ef6p-3f, -0x1.05147ap-5f, -0x1.525584p-3f, -0x1.74fb6ep-3f,
     0x1.ea093ap-2f,  0x1.6bec02p-1f, -0x1.58ec04p+1f, 0x1.918aa8p+1f,  -0x1.c00000p+0f};
 
-// x Phi(x) = relu(x) - |x| Phi(-|x|). The square of x is rounded, and its rest goes along.
+// x Phi(x) = relu(x) - |x| Phi(-|x|). The square of x is rounded, and what rounding leaves goes
+// along.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
   const auto size = at_most<Port>(14.0f, magnitude<Port>(x));

@@ -20,7 +20,7 @@ struct Attention {
   std::size_t rows, block_rows;  // of all queries, and of a block that has scratch for its scores
   std::size_t key_dim, value_dim;
   std::size_t first;  // number of the first query, as the mask counts
-  std::size_t index;  // of the matrix of weights: one for each head and item
+  std::size_t index;  // of the matrix of weights: one for each head and batch element
   Dense queries;      // [rows, key_dim]
   Dense keys;      // [key_dim, source tokens], padded; if TransposedKeys, [source tokens, key_dim]
   Dense values;    // [source tokens, value_dim]
@@ -29,7 +29,7 @@ struct Attention {
   float scale;     // of the scores
 };
 
-// How many scores of a row are computed, of which those behind `end` are never looked at: whole
+// How many scores of a row are computed, of which those after `end` are never read: whole
 // vectors where rows of keys are padded, or a whole tile where all have one size.
 template <class Port, bool KeysArePadded>
 TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
@@ -41,9 +41,9 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
     return KeysArePadded ? padded<Port>(end) : end;
 }
 
-// Continues the chains of the context, which end at key `common`, over the keys from there on that
-// each query sees: a product of one row for every run of them.
-template <class Port, std::size_t TinyDim>
+// Continues the sums of the context, which end at key `common`, over the unmasked keys of each
+// query from there on: a product of one row for every run of them.
+template <class Port, std::size_t KnownDim>
 TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& mask,
                                                std::size_t common) noexcept {
   for (std::size_t i = 0; i < a.rows; ++i) {
@@ -53,20 +53,20 @@ TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& m
       const std::size_t run = j;
       j = mask.next_masked(a.first + i, j, end);
       if (j == run) continue;
-      matmul_short_row<Port, TinyDim>({1,
-                                       j - run,
-                                       a.value_dim,
-                                       Dense(a.scores).from(i, run),
-                                       a.values.from(run, 0),
-                                       context,
-                                       {context, a.value_dim}});
+      matmul_short_row<Port, KnownDim>({1,
+                                        j - run,
+                                        a.value_dim,
+                                        Dense(a.scores).from(i, run),
+                                        a.values.from(run, 0),
+                                        context,
+                                        {context, a.value_dim}});
       if (j == end) break;  // saves a comparison
     }
   }
 }
 
-// The same where each of `Rows` queries sees one key more than the one before: no branch depends on
-// it.
+// The same where each of `Rows` queries has one unmasked key more than the one before: no branch
+// depends on it.
 template <class Port, std::size_t Rows>
 TINYATTN_ALWAYS_INLINE constexpr void add_triangle(const Attention& a,
                                                    std::size_t common) noexcept {
@@ -84,45 +84,45 @@ TINYATTN_ALWAYS_INLINE constexpr void add_triangle(const Attention& a,
   });
 }
 
-// The sizes of an attention that is tiny; zeros if it is not.
+// The sizes of an attention that is specialized for them; else zeros.
 struct AttentionShape {
   std::size_t rows = 0, dim = 0, keys = 0;
 };
 
-// scores = queries . keys, as far as a query of the block sees.
-template <class Port, bool TransposedKeys, AttentionShape tiny>
+// scores = queries . keys, up to the last key that is unmasked for a query of the block.
+template <class Port, bool TransposedKeys, AttentionShape known>
 TINYATTN_ALWAYS_INLINE constexpr void compute_scores(const Attention& a,
                                                      const Mask& mask) noexcept {
-  constexpr std::size_t known = padded<narrowed<Port, tiny.keys>>(tiny.keys);
+  constexpr std::size_t known_cols = padded<narrowed<Port, known.keys>>(known.keys);
   const std::size_t end = mask.end(a.first + a.rows - 1);
   const std::size_t cols =
-      tiny.rows != 0 ? known : score_columns<Port, !TransposedKeys>(end, mask.keys);
+      known.rows != 0 ? known_cols : score_columns<Port, !TransposedKeys>(end, mask.keys);
   if constexpr (TransposedKeys)
     matmul<Port>(Product<Dense, Transposed<>>{
         a.rows, a.key_dim, cols, a.queries, {a.keys}, nullptr, a.scores});
   else
-    matmul<Port, Shape{tiny.rows, tiny.dim, known}>(
+    matmul<Port, Shape{known.rows, known.dim, known_cols}>(
         {a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
 }
 
-// context = weights . values: a product over the keys that all queries of the block see, then the
-// rest.
-template <class Port, AttentionShape tiny>
+// context = weights . values: a product over the keys that are unmasked for all queries of the
+// block, then the other keys.
+template <class Port, AttentionShape known>
 TINYATTN_ALWAYS_INLINE constexpr void compute_context(const Attention& a,
                                                       const Mask& mask) noexcept {
-  const std::size_t common = tiny.rows != 0 ? 0 : mask.common(a.first);
-  matmul<Port, Shape{tiny.rows, 0, tiny.dim}>(
+  const std::size_t common = known.rows != 0 ? 0 : mask.common(a.first);
+  matmul<Port, Shape{known.rows, 0, known.dim}>(
       {a.rows, common, a.value_dim, a.scores, a.values, nullptr, a.context});
-  if constexpr (Port::interleaves_rows && tiny.rows == 0)
+  if constexpr (Port::interleaves_rows && known.rows == 0)
     if (a.rows == Port::query_rows && !mask.has_holes() &&
         mask.end(a.first + a.rows - 1) == common + a.rows - 1)
       return add_triangle<Port, Port::query_rows>(a, common);
-  add_rest<Port, tiny.dim>(a, mask, common);
+  add_rest<Port, known.dim>(a, mask, common);
 }
 
-// Block after block. take_weights(index, i, row, end) is shown the weights of each query i, row[0]
+// Block after block. take_weights(index, i, row, end) gets the weights of each query i, row[0]
 // to row[end - 1]; it may change them, as dropout does.
-template <class Port, bool TransposedKeys = false, AttentionShape tiny = AttentionShape{}>
+template <class Port, bool TransposedKeys = false, AttentionShape known = AttentionShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& all, const Mask& mask,
                                              const auto& take_weights) noexcept {
   for (std::size_t i = 0; i < all.rows; i += all.block_rows) {
@@ -131,11 +131,11 @@ TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& all, const Mask& m
     a.first += i;
     a.queries = a.queries.from(i, 0);
     a.context = a.context.from(i, 0);
-    compute_scores<Port, TransposedKeys, tiny>(a, mask);
-    masked_softmax<Port, tiny.keys>(a.rows, a.scores, mask, a.first, a.scale);
+    compute_scores<Port, TransposedKeys, known>(a, mask);
+    masked_softmax<Port, known.keys>(a.rows, a.scores, mask, a.first, a.scale);
     for (std::size_t r = 0; r < a.rows; ++r)
       take_weights(a.index, a.first + r, a.scores.at(r, 0), mask.end(a.first + r));
-    compute_context<Port, tiny>(a, mask);
+    compute_context<Port, known>(a, mask);
   }
 }
 

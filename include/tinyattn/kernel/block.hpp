@@ -68,7 +68,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_feed_forward(const auto& block, std::s
 }
 
 // Scratch of a block: for the outputs of its parts, and for attention or the feed-forward part,
-// whose scratch stands in one place.
+// whose scratch is in one place.
 struct BlockScratch {
   Output part_of;  // [tokens, d_model]
   Scratch attention;
@@ -76,7 +76,7 @@ struct BlockScratch {
   std::size_t hidden_rows;
 };
 
-// x = block(x) for all tokens of one item.
+// x = block(x) for all tokens of one batch element.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void forward_block(const auto& block, const BlockScratch& scratch,
                                                     std::size_t tokens, Output x,
@@ -108,7 +108,7 @@ TINYATTN_ALWAYS_INLINE constexpr CachedBlockScratch cached_block_parts(
   return {{scratch, d_model}, cached_parts(rest, rows, d_model, context_length), rest};
 }
 
-// x = block(x) for `rows` tokens behind the `past` ones of the cache.
+// x = block(x) for `rows` tokens after the `past` ones of the cache.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void forward_block_cached(const auto& block, const Cached& cache,
                                                            const CachedBlockScratch& scratch,

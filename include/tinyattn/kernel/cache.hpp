@@ -19,7 +19,7 @@ struct Cached {
 };
 
 // Keys and values of a layer, side by side in `floats`. Scores are computed in whole vectors: what
-// they read behind the last key are values.
+// they read after the last key are values.
 constexpr std::size_t cache_floats(std::size_t kv_width, std::size_t context_length) noexcept {
   const std::size_t each = kv_width * context_length;
   return each + (each < TINYATTN_LANES ? TINYATTN_LANES : each);
@@ -52,7 +52,7 @@ constexpr std::size_t cached_rows(std::size_t widest, const auto& floats_of) noe
   return rows;
 }
 
-// Puts the keys and values of `rows` tokens behind the `past` ones of the cache.
+// Puts the keys and values of `rows` tokens after the `past` ones of the cache.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& cache,
                                              std::size_t past, std::size_t rows, Dense x,
@@ -65,9 +65,9 @@ TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& ca
   project_few<Port>(rows, layer.d_in, width, x, layer.value, cache.values.from(past, 0));
 }
 
-// The context of one head for one query, which sees `end` keys. Scores are computed in whole
-// vectors where the port has tiles of one row. Elsewhere an fma may branch on its operands, and
-// nobody has written the keys behind the end.
+// The context of one head for one query, which has `end` unmasked keys. Scores are computed in
+// whole vectors where the port has tiles of one row. Elsewhere an fma may branch on its operands,
+// and nobody has written the keys after the end.
 template <class Port>
 constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
   constexpr bool in_vectors = requires { Port::row_vectors; };
@@ -77,7 +77,7 @@ constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
   matmul_row<Port>({1, end, a.value_dim, a.scores, a.values, nullptr, a.context});
 }
 
-// The same for the queries of all rows: one after the other where flash is dear.
+// The same for the queries of all rows: one after the other unless rows are interleaved.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all,
                                                     const Mask& mask) noexcept {
@@ -93,7 +93,7 @@ TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all,
   }
 }
 
-// The next `rows` tokens, at most scratch.rows, behind the `past` ones of the cache. `out` may be
+// The next `rows` tokens, at most scratch.rows, after the `past` ones of the cache. `out` may be
 // x.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Cached& cache,
@@ -109,7 +109,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Ca
   // Scores follow the block: of as many queries at a time as there is room for.
   const Output scores{scratch.block.at(rows, 0), scratch.row_size};
   const std::size_t score_rows = 1 + (scratch.rows - rows) * width / scratch.row_size;
-  // The heads of one token that share keys attend together: as tokens, of which none sees more.
+  // The heads of one token that share keys attend together: as tokens with the same unmasked keys.
   const bool share = Port::interleaves_rows && rows == 1;
   const std::size_t heads = share ? group(layer) : 1, stride = share ? dim : width;
   for (std::size_t head = 0; head < layer.num_heads; head += heads) {

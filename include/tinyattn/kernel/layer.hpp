@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An attention layer over one item of a batch. A head is a range of columns of the queries, keys
+// An attention layer over one element of a batch. A head is a range of columns of the queries, keys
 // and values: nothing is reshaped or copied.
 #pragma once
 
@@ -23,7 +23,7 @@ struct Layer {
   Projection<> query, key, value, output;
 };
 
-// One whose query heads share key heads, `group` of them each, or whose features turn.
+// One whose query heads share key heads, `group` of them each, or whose features rotate.
 struct GroupedLayer : Layer {
   std::size_t group;
   Rotation rotation;
@@ -50,7 +50,7 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t kv_column(const GroupedLayer& layer
   return head / layer.group * layer.head_dim;
 }
 
-// Turns `columns` columns of `rows` rows, of which the first stands at `position`.
+// Rotates `columns` columns of `rows` rows, of which the first is at `position`.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void rotate(const Layer&, std::size_t, std::size_t, std::size_t,
                                              Output) noexcept {}
@@ -61,7 +61,7 @@ TINYATTN_ALWAYS_INLINE constexpr void rotate(const GroupedLayer& layer, std::siz
   rotate<Port>(layer.rotation, rows, columns / layer.head_dim, layer.head_dim, position, x);
 }
 
-// One item: what it is computed from, and where its outputs go.
+// One element of a batch: what it is computed from, and where its outputs go.
 struct Item {
   std::size_t index;  // in its batch
   std::size_t tokens, source_tokens;
@@ -80,7 +80,7 @@ struct Scratch {
 };
 
 // Blocks are high where a port gains by it, but no higher than sixteen rows or a quarter of the
-// context, whichever is more: most of the scratch is keys and values. Where flash is dear, and in
+// context, whichever is more: most of the scratch is keys and values. Where tiles overlap, and in
 // short contexts, they are of nearly equal height: what is compiled for a height is there once.
 template <class Port>
 constexpr std::size_t block_rows(std::size_t context_length) noexcept {
@@ -131,14 +131,14 @@ struct LayerWorkspace {
   }
 };
 
-// The sizes of a call of a layer. If it is tiny, of a few hundred multiply-adds, it is compiled for
+// The sizes of a call of a layer. With few multiply-adds it is compiled for
 // them.
 struct LayerShape {
   std::size_t tokens = 0, source_tokens = 0, d_in = 0, d_out = 0, head_dim = 0;
 };
 
-// The sizes of a tiny call, with the rows of a block for tokens, if all its blocks have as many;
-// else zeros.
+// The sizes of a specialized call, with the rows of a block for tokens, if all its blocks have as
+// many; else zeros.
 template <class Port>
 consteval LayerShape specialized_shape(LayerShape shape, std::size_t block_rows,
                                        std::size_t query_rows) noexcept {
@@ -154,7 +154,7 @@ consteval LayerShape specialized_shape(LayerShape shape, std::size_t block_rows,
 }
 
 // Keys are stored transposed, so that the scores of a block are products with rows. They are
-// projected to where the values will stand.
+// projected to where the values will be.
 template <class Port, Shape shape = Shape{}>
 TINYATTN_ALWAYS_INLINE constexpr void project_source(const auto& layer, const Scratch& scratch,
                                                      const Item& item) noexcept {
@@ -166,27 +166,27 @@ TINYATTN_ALWAYS_INLINE constexpr void project_source(const auto& layer, const Sc
 }
 
 // The contexts of one head for `all_rows` queries from query `first` on. `queries` and `context`
-// start at the head's first column.
-template <class Port, AttentionShape tiny = AttentionShape{}>
+// begin at the head's first column.
+template <class Port, AttentionShape known = AttentionShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void attend_head(const auto& layer, const Scratch& scratch,
                                                   const Item& item, std::size_t head,
                                                   std::size_t first, std::size_t all_rows,
                                                   Dense queries, Output context, const Mask& mask,
                                                   const auto& take_weights) noexcept {
   const std::size_t column = kv_column(layer, head);
-  attend<Port, false, tiny>(
+  attend<Port, false, known>(
       {all_rows, scratch.query_rows, layer.head_dim, layer.head_dim, first,
        item.index * layer.num_heads + head, queries, scratch.keys.from(column, 0),
        scratch.values.from(0, column), scratch.scores, context, layer.scale},
       mask, take_weights);
 }
 
-// Block after block: queries of all heads, their contexts, output. `tiny.tokens` is the height of a
-// block. Where flash is dear and tiles have several rows, a last block that is lower than the
-// others starts earlier and overlaps its neighbour, unless outputs have replaced the inputs. Its
-// queries are shown to take_weights twice, with the same weights. In a constant expression it does
-// not overlap: Clang limits the steps of an evaluation.
-template <class Port, LayerShape tiny = LayerShape{}>
+// Block after block: queries of all heads, their contexts, output. `known.tokens` is the height of
+// a block. Where tiles overlap and have several rows, a last block that is lower than the others
+// starts earlier and overlaps its neighbour, unless outputs have replaced the inputs. Its queries
+// go to take_weights twice, with the same weights. In a constant expression it does not overlap:
+// Clang limits the steps of an evaluation.
+template <class Port, LayerShape known = LayerShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Scratch& scratch,
                                                      const Item& item, const Mask& mask,
                                                      const auto& take_weights) noexcept {
@@ -195,22 +195,22 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Sc
   constexpr bool may_overlap = Port::tiles_overlap && specializes_shapes<Port>;
   bool overlaps = may_overlap && tokens >= size && item.out.data != item.query_input.data;
   if (__builtin_is_constant_evaluated()) overlaps = false;
-  project_source<Port, Shape{tiny.source_tokens, tiny.d_in, tiny.d_out}>(layer, scratch, item);
+  project_source<Port, Shape{known.source_tokens, known.d_in, known.d_out}>(layer, scratch, item);
   for (std::size_t next = 0; next < tokens; next += size) {
     const std::size_t first = minimum(next, tokens - (overlaps ? size : 1));
     const std::size_t rows =
         may_overlap ? minimum(size, tokens - first) : rows_of_block(first, tokens, size);
     const Output out = item.out.from(first, 0), context = has_output ? scratch.block : out;
-    project<Port, Shape{tiny.tokens, tiny.d_in, tiny.d_out}>(
+    project<Port, Shape{known.tokens, known.d_in, known.d_out}>(
         rows, layer.d_in, width, item.query_input.from(first, 0), layer.query, scratch.block);
     rotate<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head)
-      attend_head<Port, AttentionShape{tiny.tokens, tiny.head_dim, tiny.source_tokens}>(
+      attend_head<Port, AttentionShape{known.tokens, known.head_dim, known.source_tokens}>(
           layer, scratch, item, head, first, rows, scratch.block.from(0, head * layer.head_dim),
           context.from(0, head * layer.head_dim), mask, take_weights);
     if (has_output)
-      project<Port, Shape{tiny.tokens, tiny.d_out, tiny.d_out}>(rows, width, width, context,
-                                                                layer.output, out);
+      project<Port, Shape{known.tokens, known.d_out, known.d_out}>(rows, width, width, context,
+                                                                   layer.output, out);
   }
 }
 
@@ -223,12 +223,12 @@ constexpr void forward_shared(const auto& layer, const Scratch& scratch, const I
                        take_weights);
 }
 
-template <class Port, LayerShape tiny>
+template <class Port, LayerShape known>
 TINYATTN_ALWAYS_INLINE constexpr void forward(const auto& layer, const Scratch& scratch,
                                               const Item& item, const Mask& mask,
                                               const auto& take_weights) noexcept {
-  if constexpr (!Port::shares_code || tiny.tokens != 0)
-    forward_inline<Port, tiny>(layer, scratch, item, mask, take_weights);
+  if constexpr (!Port::shares_code || known.tokens != 0)
+    forward_inline<Port, known>(layer, scratch, item, mask, take_weights);
   else if (mask.has_holes())
     forward_shared<Port, true>(layer, scratch, item, mask, take_weights);
   else
@@ -256,7 +256,7 @@ constexpr void forward_by_head(const auto& layer, const Scratch& scratch, const 
     }
 }
 
-// The output projection of contexts that stand in `out`.
+// The output projection of contexts that are in `out`.
 template <class Port>
 constexpr void project_output(const Layer& layer, const Scratch& scratch, std::size_t tokens,
                               Output out) noexcept {

@@ -73,18 +73,17 @@ template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void cover_row_with_overlap(const auto& p,
                                                              std::size_t j) noexcept {
   constexpr std::size_t width = Vectors * Port::lanes, narrower = std::bit_floor(Vectors - 1);
-  const auto step = [&](std::size_t from) TINYATTN_INLINE_LAMBDA {
-    Port::template row_tile<Vectors>(bias_in_memory<width>(p, from), p.a.data, p.b.at(0, from),
-                                     p.b.stride, p.out.data + from, p.inner);
-  };
-  for (; p.cols - j >= width; j += width) step(j);
-  if (j == p.cols) return;
-  if constexpr (has_row_tile<Port, narrower>)
-    cover_row_with_overlap<Port, narrower>(p, j);
-  else if (p.cols >= width)
-    step(p.cols - width);
-  else
-    cover_row<Port, 1>(p, 0);
+  for (; j != p.cols; j += width) {
+    if (p.cols - j < width) {
+      if constexpr (has_row_tile<Port, narrower>)
+        return cover_row_with_overlap<Port, narrower>(p, j);
+      else if (p.cols < width)
+        return cover_row<Port, 1>(p, 0);
+      j = p.cols - width;
+    }
+    Port::template row_tile<Vectors>(bias_in_memory<width>(p, j), p.a.data, p.b.at(0, j),
+                                     p.b.stride, p.out.data + j, p.inner);
+  }
 }
 
 // Where an fma is a function of integers: out += a[k] * row k of b, one after the other, so that

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Rotary positions: each pair of features of a head turns by an angle that grows with the position
-// (Su et al., "RoFormer", 2021, equation 34).
+// Rotary positions: each pair of features of a head rotates by an angle that grows with the
+// position (Su et al., "RoFormer", 2021, equation 34).
 #pragma once
 
 #include "tinyattn/kernel/tile.hpp"
@@ -14,7 +14,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 
 // Pair i of a head is its features i * step and i * step + apart.
 struct Rotation {
-  const float* cosines = nullptr;  // [positions, head_dim / 2]; nullptr: nothing turns
+  const float* cosines = nullptr;  // [positions, head_dim / 2]; nullptr: nothing rotates
   const float* sines = nullptr;
   std::size_t step = 1, apart = 0;
 };
@@ -27,15 +27,16 @@ TINYATTN_ALWAYS_INLINE constexpr Rotation rotation_of(const float* cosines, cons
   return {cosines, sines, 1, head_dim / 2};
 }
 
-// Turns a pair: (a cos - b sin, a sin + b cos), of which the product with b is rounded first.
+// Rotates a pair: (a cos - b sin, a sin + b cos), of which the product with b is rounded first.
 template <class Single>
-TINYATTN_ALWAYS_INLINE constexpr void turn(float& a, float& b, float cosine, float sine) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void rotate_pair(float& a, float& b, float cosine,
+                                                  float sine) noexcept {
   const float first = a;
   a = Single::fma(first, cosine, -Single::mul(b, sine));
   b = Single::fma(first, sine, Single::mul(b, cosine));
 }
 
-// Turns all heads of `rows` rows, of which the first stands at `position`.
+// Rotates all heads of `rows` rows, of which the first is at `position`.
 template <class Port>
 constexpr void rotate(Rotation rotation, std::size_t rows, std::size_t heads, std::size_t head_dim,
                       std::size_t position, Output x) noexcept {
@@ -47,9 +48,9 @@ constexpr void rotate(Rotation rotation, std::size_t rows, std::size_t heads, st
     for (std::size_t head = 0; head < heads; ++head) {
       float* const features = x.at(r, head * head_dim);
       for (std::size_t i = 0; i < pairs; ++i)
-        turn<typename Port::one_lane>(features[i * rotation.step],
-                                      features[i * rotation.step + rotation.apart], cosines[i],
-                                      sines[i]);
+        rotate_pair<typename Port::one_lane>(features[i * rotation.step],
+                                             features[i * rotation.step + rotation.apart],
+                                             cosines[i], sines[i]);
     }
   }
 }

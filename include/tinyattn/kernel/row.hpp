@@ -134,13 +134,13 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
   }
 }
 
-// The order in which lanes come to fold: number i is the lane whose four bits are those of i
+// The order in which the reduction takes lanes: number i is the lane whose four bits are those of i
 // reversed.
 inline constexpr unsigned char lanes_in_order_of_reduction[] = {0, 8, 4, 12, 2, 10, 6, 14,
                                                                 1, 9, 5, 13, 3, 11, 7, 15};
 
 // The sum of what `add` makes of each element of a row and the sum so far, in sixteen lanes. Where
-// a vector is one float, lane by lane, in the order in which they fold: so only four sums wait.
+// a vector is one float, lane by lane, in the order of the reduction: so only four sums wait.
 // Empty lanes are left out.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float sum_lane_by_lane(const float* row, std::size_t count,

@@ -44,7 +44,7 @@ constexpr void divide_finite(float* x, std::size_t count, float divisor) noexcep
 }
 
 // A probability in units of 2^-63, rounded down. A running sum of floats would not grow by what is
-// small beside it; one of these is exact, and that of a distribution fits in 64 bits.
+// small next to it; one of these is exact, and that of a distribution fits in 64 bits.
 constexpr std::uint64_t in_units(float p) noexcept {
   const auto bits = __builtin_bit_cast(std::uint32_t, p);
   const std::uint64_t mantissa = (bits << 8) | 0x80000000u;

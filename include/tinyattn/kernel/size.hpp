@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Sizes are plain numbers. Code for tiny shapes has them as template arguments too.
+// Sizes are plain numbers. Code for small shapes has them as template arguments too.
 #pragma once
 
 #include "tinyattn/port/native.hpp"

@@ -66,7 +66,7 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t pad_rows(Output rows, const Mask& m
 
 // e^(scale * (from[j] - m)) over their sum, m the largest element, row by row: a probability
 // distribution, or zeros if nothing takes part. Row i ends at mask.end(first + i). Rows that
-// are padded have room for whole vectors: what lies behind their ends is overwritten in `to`, and
+// are padded have room for whole vectors: what lies after their ends is overwritten in `to`, and
 // if they do not all end with a vector, `to` is `from`. Rows that are not have one length.
 template <class Port, bool IsPadded>
 TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Dense from, Output to,
@@ -132,9 +132,9 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_scores(std::size_t rows, 
   }
 }
 
-// The weights of some queries, in place of their scores, over the keys that they see: `first` is
-// the number of the first query, as the mask counts. What it does not see weighs 0, below its
-// mask.end. `Keys` is 0 unless they are known and few.
+// The weights of some queries, in place of their scores, over their unmasked keys: `first` is
+// the number of the first query, as the mask counts. A masked key below mask.end weighs 0. `Keys`
+// is 0 unless they are known and few.
 template <class Port, std::size_t Keys = 0>
 TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output scores,
                                                      const Mask& mask, std::size_t first,
@@ -143,7 +143,7 @@ TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output sc
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < mask.end(first + i); ++j) {
         float& score = *scores.at(i, j);
-        if (mask.hides(first + i, j))
+        if (mask.masks(first + i, j))
           score = -infinity;
         else if (!is_null(mask.addends))
           score = Port::one_lane::fma(score, scale, mask.addends[(first + i) * mask.stride + j]);
@@ -159,7 +159,7 @@ TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output sc
   if (mask.has_holes())
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < mask.end(first + i); ++j)
-        if (mask.hides(first + i, j)) *scores.at(i, j) = 0.0f;
+        if (mask.masks(first + i, j)) *scores.at(i, j) = 0.0f;
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

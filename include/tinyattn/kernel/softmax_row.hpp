@@ -124,7 +124,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Dense from, Output to, std
   }
 }
 
-// One row: where flash is dear, one copy for all.
+// One row: one copy for all where code is shared.
 template <class Port, bool IsWhole>
 [[gnu::noinline]] constexpr void softmax_of_row(const float* from, float* to, std::size_t count,
                                                 float scale) noexcept {
@@ -209,7 +209,7 @@ TINYATTN_ALWAYS_INLINE constexpr void exponentials_of_floats(const float* from, 
   for (std::size_t j = 0; j < count; ++j) to[j] = Exponentials<Port>(largest, scale)(from[j]);
 }
 
-// A row of `count` floats, at most `Most`: only their sum is unrolled. What lies behind `count`
+// A row of `count` floats, at most `Most`: only their sum is unrolled. What lies after `count`
 // becomes 0.
 template <class Port, std::size_t Most>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float* to,
@@ -239,7 +239,7 @@ constexpr std::size_t room_of_scores(std::size_t count) noexcept {
   return (count + size - 1) / size * size;
 }
 
-// In place. What lies behind the row becomes 0, or NaN.
+// In place. What lies after the row becomes 0, or NaN.
 template <class Port>
 [[gnu::noinline]] constexpr void softmax_of_fours(float* row, std::size_t count,
                                                   float scale) noexcept {

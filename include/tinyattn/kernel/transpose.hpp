@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The transpose of a matrix: in squares of vectors where the port can zip two of them, else a
-// vector at a time if the port can scatter one.
+// The transpose of a matrix: in squares of vectors where the port can interleave two of them, else
+// a vector at a time if the port can scatter one.
 #pragma once
 
 #include "tinyattn/kernel/row.hpp"
@@ -13,19 +13,20 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// A square of lanes x lanes elements. To zip row i and row i + lanes / 2 for every i, into rows 2 i
-// and 2 i + 1, moves the highest bit of a row's number to the lowest of a column's: log2(lanes)
-// times, and the two have changed places.
+// A square of lanes x lanes elements. To interleave row i and row i + lanes / 2 for every i, into
+// rows 2 i and 2 i + 1, moves the highest bit of a row's number to the lowest of a column's:
+// log2(lanes) times, and the two have changed places.
 template <class Port, std::size_t Left = Port::lanes>
 TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
     typename Port::vec (&square)[Port::lanes]) noexcept {
   if constexpr (Left > 1) {
-    typename Port::vec zipped[Port::lanes];
+    typename Port::vec interleaved[Port::lanes];
     TINYATTN_UNROLL
     for (std::size_t i = 0; i < Port::lanes / 2; ++i)
-      Port::interleave(square[i], square[i + Port::lanes / 2], zipped[2 * i], zipped[2 * i + 1]);
+      Port::interleave(square[i], square[i + Port::lanes / 2], interleaved[2 * i],
+                       interleaved[2 * i + 1]);
     TINYATTN_UNROLL
-    for (std::size_t i = 0; i < Port::lanes; ++i) square[i] = zipped[i];
+    for (std::size_t i = 0; i < Port::lanes; ++i) square[i] = interleaved[i];
     transpose_square<Port, Left / 2>(square);
   }
 }

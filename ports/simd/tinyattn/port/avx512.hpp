@@ -203,7 +203,8 @@ struct avx512 : avx512_lanes<16> {
     }
     (indices{});
   }
-  // Floats or pairs of them, by turns of a and b: of the first half of each quarter, or the second.
+  // Floats or pairs of them, alternately of a and b: of the first half of each quarter, or the
+  // second.
   template <std::size_t Size, std::size_t Half>
   TINYATTN_ALWAYS_INLINE static vec by_turns(vec a, vec b) noexcept {
     return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {

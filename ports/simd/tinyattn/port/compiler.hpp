@@ -62,7 +62,7 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 #define TINYATTN_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define TINYATTN_INLINE_LAMBDA __attribute__((always_inline))
 
-// What else the compiler may use, beside the port. Units that are built with different flags share
+// What else the compiler may use besides the port. Units that are built with different flags share
 // no function of a port.
 #ifndef TINYATTN_FLAGS
 #if defined(__AVX512F__)

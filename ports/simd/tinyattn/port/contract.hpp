@@ -16,7 +16,7 @@ concept shape = requires {
   typename Port::vec;  // `lanes` floats
   // one float for all lanes, as an operand: a vec, or what an instruction takes instead
   typename Port::broadcast_operand;
-  typename Port::one_lane;         // the port that computes single floats beside this one
+  typename Port::one_lane;         // the port that computes single floats next to this one
   requires 16 % Port::lanes == 0;  // a row sum has sixteen lanes
   // registers that a tile may count on: three quarters hold its sums
   requires Port::registers * 3 / 4 >= Port::tile_vectors;
@@ -39,7 +39,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   // `lanes` floats, aligned as float only; the first n <= lanes: the other lanes are x
   { Port::load(from) } -> std::same_as<typename Port::vec>;
   { Port::load_n(from, n, x) } -> std::same_as<typename Port::vec>;
-  // memory behind the first n is not written
+  // memory after the first n is not written
   { Port::store(to, v) } -> std::same_as<void>;
   { Port::store_n(to, v, n) } -> std::same_as<void>;
   // x in every lane
@@ -51,7 +51,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
     { Port::template butterfly<1>(v) } -> std::same_as<typename Port::vec>;
   };
   { Port::one_lane::divide(x, x) } -> std::same_as<float>;  // rounded once
-  // on one lane, where vec and factor are float: any number of floats, between memory and an array
+  // on one lane, where vec and broadcast_operand are float: any number of floats, between memory
+  // and an array
   requires Port::lanes != 1 || requires(float(&row)[Port::tile_vectors], float(&one)[1]) {
     Port::load_row(from, row);
     Port::store_row(row, to);
@@ -97,7 +98,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   exponentials(row, count, largest, scale, numbers)
 //                           row[j] = e^((row[j] - largest) * scale) as softmax has it, from the
 //                           numbers that math.hpp lists; with sum_of_fours(row, count, eight_zeros)
-//                           and multiply_fours(row, count, factor), of one lane and of a count that
+//                           and multiply_fours(row, count, by), of one lane and of a count that
 //                           is a multiple of four, not 0
 //   interleave(a, b, low, high)
 //                           low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there

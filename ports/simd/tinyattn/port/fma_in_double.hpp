@@ -27,14 +27,14 @@ TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend
       double, __builtin_bit_cast(std::uint64_t, sum) + (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
-// Whether a double is not finite, or stands neither on a float nor halfway between two: then
-// rounding it to float rounds what it stands for.
+// Whether a double is not finite, or is neither a float nor halfway between two: then
+// rounding it to float rounds the exact sum.
 TINYATTN_ALWAYS_INLINE constexpr bool may_be_rounded(std::uint64_t bits) noexcept {
   return (bits & 0x0fffffff) != 0 || (bits & 0x7ff0000000000000) == 0x7ff0000000000000;
 }
 
 // a * b + c, rounded once. The product of two floats is exact in double; their sum with c is not,
-// but rounding it again, to float, is right unless it stands on a float or halfway between two,
+// but rounding it again, to float, is right unless it is a float or halfway between two,
 // subnormal ones included: then its low 28 bits are zero.
 //
 // No contraction can change a bit: the only product is exact, so that fusing it with an addition

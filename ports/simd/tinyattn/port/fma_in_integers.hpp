@@ -228,7 +228,7 @@ struct unpacked {
   return true;
 }
 
-// to += a * b, if neither factor nor sum is anything but an ordinary number and the two terms are
+// to += a * b, if a, b and the sum are ordinary numbers and the two terms are
 // less than 2^31 apart and do not cancel; else returns false. The product begins at bit 60 or 61 of
 // 64, the addend at bit 60. `distance` is how much higher the unit of the product is.
 [[gnu::always_inline]] constexpr bool add_ordinary(unpacked x, std::uint32_t a, std::uint32_t b,

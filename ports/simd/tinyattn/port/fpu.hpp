@@ -56,10 +56,10 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
   }
 
 #if defined(__OPTIMIZE__)  // else registers do not suffice
-  // Two rows of eight sums, with a row of b in one instruction, and the factors of a few steps:
-  // compilers form no vldm, and move factors and sums about. Sums stand in s0 to s15, factors in
+  // Two rows of eight sums, with a row of b in one instruction, and what a few steps broadcast:
+  // compilers form no vldm, and move registers about. Sums are in s0 to s15, what is broadcast in
   // s16 to s23, the row of b in s24 to s31. Steps that fill no turn go through its last one. One
-  // pointer stands in a high register, by the constraint h: GCC 12 would want low ones for all.
+  // pointer is in a high register, by the constraint h: GCC 12 would want low ones for all.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 2 && Vectors == 8) TINYATTN_ALWAYS_INLINE
       static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,

@@ -12,7 +12,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct fpu_rows {
 #if defined(__arm__) && defined(__OPTIMIZE__)
-  // One row of eight or sixteen sums. Sums stand in s0 to s15, the factors of a turn in s16 to
+  // One row of eight or sixteen sums. Sums are in s0 to s15, what a turn broadcasts in s16 to
   // s23, eight of a row of b in s24 to s31.
   static constexpr std::size_t row_vectors = 16;
   template <std::size_t Vectors>
@@ -66,8 +66,8 @@ struct fpu_rows {
 #undef TINYATTN_TURN
   }
 
-  // Eight columns of a transposed product of one row: sums stand in s0 to s7, eight factors in s8
-  // to s15, as many terms of two columns in s16 to s23 and s24 to s31. Four pointers stand in high
+  // Eight columns of a transposed product of one row: sums are in s0 to s7, eight of the row in s8
+  // to s15, as many terms of two columns in s16 to s23 and s24 to s31. Four pointers are in high
   // registers, by the constraint h: GCC 12 would want low ones for all, and there are too few.
   static constexpr std::size_t dot_products = 8;
   TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
@@ -112,7 +112,7 @@ struct fpu_rows {
 #undef TINYATTN_ADD_BOTH
   }
 
-  // The sum of a row, or of its squares: the sixteen lanes stand in s0 to s15, sixteen elements in
+  // The sum of a row, or of its squares: the sixteen lanes are in s0 to s15, sixteen elements in
   // s16 to s31, and in s16 each of those left.
   // clang-format off
 #define TINYATTN_FOR_15(DO)                                                                       \

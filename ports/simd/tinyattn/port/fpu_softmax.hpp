@@ -74,7 +74,7 @@ struct fpu_softmax {
 #undef TINYATTN_BOTH
 #undef TINYATTN_ONE_EXPONENTIAL
 
-  // The sixteen lanes stand in s0 to s15.
+  // The sixteen lanes are in s0 to s15.
   TINYATTN_ALWAYS_INLINE static float sum_of_fours(const float* row, std::size_t count,
                                                    const float* eight_zeros) noexcept {
     register float sum asm("s0");

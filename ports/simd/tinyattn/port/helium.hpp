@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Helium, the vector extension of Cortex-M: four lanes, eight registers, and factors that fma takes
-// from a core register. What is below 2^-126 counts as 0, in an operand as in a result.
+// Helium, the vector extension of Cortex-M: four lanes, eight registers, and broadcast operands
+// that fma takes from a core register. What is below 2^-126 counts as 0, in an operand as in a
+// result.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -104,7 +105,7 @@ struct helium : helium_rows {
   }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
   // "Less" holds for a NaN in this instruction set, "greater" does not; Clang 19 swaps them
-  // nevertheless where it sees a number in all lanes, but not behind a barrier.
+  // nevertheless where it sees a number in all lanes, but not after a barrier.
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
 #if defined(__clang__)
     return vpselq_f32(less, otherwise, vcmpgtq_f32(rounded(b), a));
@@ -133,10 +134,10 @@ struct helium : helium_rows {
   }
 
 #if defined(__OPTIMIZE__)  // else registers do not suffice
-  // A whole tile, four steps of k in a turn, in which one instruction loads a factor for two steps,
-  // and one ends the loop. GCC 12 moves sums about, and takes three instructions for two addresses.
-  // Sums stand in q0 to q5, a row of b in q6 and q7. No load moves on by a register: strides of 32
-  // and 64 have loops of their own, in which a load moves on by a number.
+  // A whole tile, four steps of k in a turn, in which one instruction loads what two steps
+  // broadcast, and one ends the loop. GCC 12 moves sums about, and takes three instructions for two
+  // addresses. Sums are in q0 to q5, a row of b in q6 and q7. No load moves on by a register:
+  // strides of 32 and 64 have loops of their own, in which a load moves on by a number.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 3 && Vectors == 2) TINYATTN_ALWAYS_INLINE
       static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,
@@ -144,9 +145,9 @@ struct helium : helium_rows {
                        std::size_t inner) noexcept {
     const float *a1 = a + a_stride, *a2 = a1 + a_stride;
     const std::size_t step = b_stride * sizeof(float);
-    // The first two hold what the stack keeps until the end. Then they are factors, as `initial`
+    // The first two hold what the stack keeps until the end. Then they are broadcast, as `initial`
     // and `inner` are: registers are few. GCC 12 wants low registers for all that change, and
-    // beside a frame pointer there are seven. So two of them have to be high ones, by the
+    // next to a frame pointer there are seven. So two of them have to be high ones, by the
     // constraint h.
     std::uint32_t f0 = reinterpret_cast<std::uint32_t>(out), f1 = out_stride * sizeof(float), g1;
     // clang-format off
@@ -194,9 +195,9 @@ struct helium : helium_rows {
 
  private:
   // GCC 12 is wrong about the intrinsics that load and store. It believes that a load reads one
-  // float, and moves what is stored to the other three behind it; and that a predicated store
+  // float, and moves what is stored to the other three after it; and that a predicated store
   // writes all lanes, and deletes what was stored to the others before. So whole vectors do
-  // without, and parts of one stand between barriers that no access to memory crosses.
+  // without, and parts of one are between barriers that no access to memory crosses.
   using unaligned [[gnu::aligned(4), gnu::may_alias]] = float32x4_t;
   TINYATTN_ALWAYS_INLINE static void order_memory() noexcept { asm volatile("" : : : "memory"); }
   TINYATTN_ALWAYS_INLINE static mve_pred16_t first_lanes(std::size_t n) noexcept {

@@ -17,8 +17,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct helium_rows {
 #if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)  // else registers do not suffice
-  // One row of two, four or six vectors of sums. Sums stand in q0 to q5, a row of b passes through
-  // q6 and q7, four factors through core registers. A load that comes last moves on to the next
+  // One row of two, four or six vectors of sums. Sums are in q0 to q5, a row of b passes through
+  // q6 and q7, four floats of a through core registers. A load that comes last moves on to the next
   // row: by a number where the stride is 32 or 64, as in most models of microcontrollers.
   static constexpr std::size_t row_vectors = 6;
   template <std::size_t Vectors>
@@ -26,7 +26,7 @@ struct helium_rows {
       static void row_tile(const float* initial, const float* a, const float* b,
                            std::size_t b_stride, float* out, std::size_t inner) noexcept {
     const std::size_t step = b_stride * sizeof(float);
-    // Both are read before the first factor takes the place, because registers are few.
+    // Both are read before the first float of a takes the place, because registers are few.
     register const float* from asm("r5") = initial;
     register std::size_t left asm("r6") = inner;
     // clang-format off
@@ -90,7 +90,7 @@ struct helium_rows {
 #undef TINYATTN_REST_OF_2
   }
 
-  // Twelve columns of a transposed product of one row. Sums stand in q0 to q2; three vectors hold
+  // Twelve columns of a transposed product of one row. Sums are in q0 to q2; three vectors hold
   // where the columns' next terms lie, and each load moves its own on.
   static constexpr std::size_t dot_products = 12;
   TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,

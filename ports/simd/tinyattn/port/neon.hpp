@@ -2,7 +2,7 @@
 //
 // NEON: four lanes. The two architectures differ in how many registers there are and in what one
 // instruction can load; and AArch64 multiplies with a lane of a register, where ARMv7 spreads each
-// factor over one. On ARMv7 what is below 2^-126 counts as 0, in an operand as in a result.
+// element over one. On ARMv7 what is below 2^-126 counts as 0, in an operand as in a result.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -32,7 +32,7 @@ struct neon : neon_rows {
   static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 #if defined(__aarch64__)
   static constexpr std::size_t registers =
-      24;  // of 32: the others hold factors, four for each row, and the row loaded ahead
+      24;  // of 32: the others hold four floats of a for each row, and the row loaded ahead
   static constexpr std::size_t tile_vectors = 4;
 #else
   static constexpr std::size_t registers = 16;
@@ -98,7 +98,7 @@ struct neon : neon_rows {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
 
-  // Rows of a tile. AArch64 multiplies with a lane of four factors; ARMv7 loads each as it goes
+  // Rows of a tile. AArch64 multiplies with a lane of four floats of a; ARMv7 loads each as it goes
   // along.
   template <std::size_t Rows, std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static void tile(const float* initial, const float* a,
@@ -106,10 +106,10 @@ struct neon : neon_rows {
                                           std::size_t b_stride, float* out, std::size_t out_stride,
                                           std::size_t inner) noexcept {
     vec sums[Rows][Vectors];
-    const float* factors[Rows];
+    const float* rows[Rows];
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r, a += a_stride) {
-      factors[r] = a;
+      rows[r] = a;
       TINYATTN_UNROLL
       for (std::size_t v = 0; v < Vectors; ++v)
         sums[r][v] = r == 0 ? load(initial + v * lanes) : sums[0][v];
@@ -131,7 +131,7 @@ struct neon : neon_rows {
     repeat(inner / 4, [&]() TINYATTN_INLINE_LAMBDA {
       vec four[Rows];
       TINYATTN_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) four[r] = load(factors[r] + k);
+      for (std::size_t r = 0; r < Rows; ++r) four[r] = load(rows[r] + k);
       const auto step = [&](auto lane) TINYATTN_INLINE_LAMBDA {
         add_row([&](std::size_t r, std::size_t v, const vec(&row)[part]) TINYATTN_INLINE_LAMBDA {
           TINYATTN_UNROLL
@@ -151,12 +151,12 @@ struct neon : neon_rows {
       vec s;
       add_row([&](std::size_t r, std::size_t v, const vec(&row)[part]) TINYATTN_INLINE_LAMBDA {
 #if defined(__aarch64__)
-        if (v == 0) s = broadcast(factors[r][k]);
+        if (v == 0) s = broadcast(rows[r][k]);
 #else
         asm(""
-            : "+r"(factors[r]));  // else the compiler, which knows how far apart rows are, would
+            : "+r"(rows[r]));  // else the compiler, which knows how far apart rows are, would
                                   // load without moving on
-        if (v == 0) s = broadcast(*factors[r]++);
+        if (v == 0) s = broadcast(*rows[r]++);
 #endif
         TINYATTN_UNROLL
         for (std::size_t q = 0; q < part; ++q) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Products of one row for `neon`, in assembly: its loads move on by a register or, on ARMv7, read
-// six vectors or spread a factor. No intrinsic reaches these.
+// six vectors or broadcast an element. No intrinsic reaches these.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -13,8 +13,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 // clang-format off
 struct neon_rows {
 #if defined(__arm__)
-  // One row of eight, four or two vectors, four steps of k in a turn. Sums stand in q0 to q7, the
-  // last one in q7; a row of b passes through q8 to q13; q15 is the factor. The last load of a row
+  // One row of eight, four or two vectors, four steps of k in a turn. Sums are in q0 to q7, the
+  // last one in q7; a row of b passes through q8 to q13; q15 is what is broadcast. The last load of a row
   // moves on to the next one.
   static constexpr std::size_t row_vectors = 8;
   template <std::size_t Vectors>
@@ -55,7 +55,7 @@ struct neon_rows {
 #if defined(__ARM_NEON)
   // Sixteen columns of a transposed product of one row, four terms of each in a turn: one load puts
   // those of a column into one lane of four registers, 0 to 3, and moves on to the next column; the
-  // last one moves back to the first. From register 4 on stand factors, from 16 on sums (on ARMv7
+  // last one moves back to the first. From register 4 on are floats of a, from 16 on sums (on ARMv7
   // from 8 on).
   static constexpr std::size_t dot_products = 16;
   TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,

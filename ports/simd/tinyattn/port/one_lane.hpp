@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// TINYATTN_ONE_LANE: the port for single floats on this machine, by the compiler's macros. A ladder
+// TINYATTN_ONE_LANE: the port for single floats on this machine, by the compiler's macros. A list
 // as in native.hpp.
 #pragma once
 

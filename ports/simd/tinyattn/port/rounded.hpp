@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An empty barrier for one float: behind it a compiler cannot see that the value was a product, so
+// An empty barrier for one float: after it a compiler cannot see that the value was a product, so
 // it cannot fuse that product with an addition. No instruction comes of it.
 #pragma once
 
