@@ -37,9 +37,7 @@ struct MultiHeadAttention {
   using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;    // of query
   using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key and value
   // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count =
-      QueryProjection::parameter_count + 2 * KeyProjection::parameter_count +
-      (config.out_proj ? OutputProjection::parameter_count : 0);
+  static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>();
 
   static constexpr DropoutRate dropout_rate = config.dropout;                    // of weights
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // of outputs
@@ -186,6 +184,12 @@ struct MultiHeadAttention {
 
   friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
 
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"query", "key", "value", "out_proj">, self.query, self.key, self.value,
+               self.out_proj);
+  }
+
  private:
   template <kernel::LayerShape tiny = kernel::LayerShape{}>
   TINYATTN_ALWAYS_INLINE constexpr void forward_batch(std::size_t tokens, std::size_t source_tokens,
@@ -286,15 +290,6 @@ constexpr void MultiHeadAttention<config>::forward(const TensorX& x, Out& out, W
     on_native_port([&](auto port) {
       kernel::forward_training<config, decltype(port)>(*this, x, out, workspace.parts(), generator);
     });
-}
-
-// Draws query, key, value and out_proj as PyTorch does.
-template <AttentionConfig config, random_generator Generator>
-constexpr void initialize(MultiHeadAttention<config>& module, Generator& generator) noexcept {
-  initialize(module.query, generator);
-  initialize(module.key, generator);
-  initialize(module.value, generator);
-  if constexpr (config.out_proj) initialize(module.out_proj, generator);
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

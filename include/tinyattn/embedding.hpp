@@ -6,6 +6,7 @@
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/matmul.hpp"
+#include "tinyattn/parameters.hpp"
 #include "tinyattn/positions.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
@@ -20,7 +21,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // torch.nn.Embedding: `Count` rows of `Dim` features.
 template <std::size_t Count, std::size_t Dim>
 struct Embedding {
-  static constexpr std::size_t parameter_count = Count * Dim;  // in floats
+  static constexpr std::size_t parameter_count =
+      detail::count_parameters<Embedding>();  // in floats
 
   Matrix<float, Count, Dim> weight{};  // a row for each token
 
@@ -53,6 +55,11 @@ struct Embedding {
   }
 
   friend constexpr bool operator==(const Embedding&, const Embedding&) = default;
+
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"weight">, self.weight);
+  }
 };
 
 template <std::size_t Count, std::size_t Dim, class Generator>

@@ -65,8 +65,7 @@ struct FeedForward {
   using Up = Linear<d_model, d_hidden, config.bias>;    // of up and gate
   using Down = Linear<d_hidden, d_model, config.bias>;  // of down
   // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count =
-      (config.gated ? 2 : 1) * Up::parameter_count + Down::parameter_count;
+  static constexpr std::size_t parameter_count = detail::count_parameters<FeedForward>();
 
   Up up;                                                            // [d_model, d_hidden]
   [[no_unique_address]] detail::Optional<config.gated, Up> gate{};  // [d_model, d_hidden]
@@ -110,15 +109,12 @@ struct FeedForward {
   }
 
   friend constexpr bool operator==(const FeedForward&, const FeedForward&) = default;
-};
 
-// Draws up, gate and down, each as torch.nn.Linear does.
-template <FeedForwardConfig config, random_generator Generator>
-constexpr void initialize(FeedForward<config>& module, Generator& generator) noexcept {
-  initialize(module.up, generator);
-  if constexpr (config.gated) initialize(module.gate, generator);
-  initialize(module.down, generator);
-}
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"up", "gate", "down">, self.up, self.gate, self.down);
+  }
+};
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

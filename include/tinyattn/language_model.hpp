@@ -79,10 +79,7 @@ struct LanguageModel {
   using PositionEmbedding = Embedding<context_length, d_model>;      // of position_embedding
   using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;  // of head
   // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count =
-      TokenEmbedding::parameter_count + Body::parameter_count +
-      (has_learned_positions ? PositionEmbedding::parameter_count : 0) +
-      (config.tied ? 0 : HeadLinear::parameter_count);
+  static constexpr std::size_t parameter_count = detail::count_parameters<LanguageModel>();
 
   TokenEmbedding token_embedding;  // [vocabulary, d_model]
   // [context_length, d_model]
@@ -158,6 +155,12 @@ struct LanguageModel {
   }
 
   friend constexpr bool operator==(const LanguageModel&, const LanguageModel&) = default;
+
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"token_embedding", "position_embedding", "transformer", "head">,
+               self.token_embedding, self.position_embedding, self.transformer, self.head);
+  }
 
  private:
   static constexpr kernel::Mask mask(std::size_t tokens) noexcept {

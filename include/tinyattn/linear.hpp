@@ -3,8 +3,10 @@
 // The affine layer: x . weight + bias.
 #pragma once
 
+#include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/matmul.hpp"
+#include "tinyattn/parameters.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
 
@@ -34,7 +36,7 @@ using Optional = std::conditional_t<Present, Member, Nothing<Member>>;
 template <std::size_t In, std::size_t Out, bool Bias = true>
 struct Linear {
   // Weights and biases together.
-  static constexpr std::size_t parameter_count = In * Out + (Bias ? Out : 0);
+  static constexpr std::size_t parameter_count = detail::count_parameters<Linear>();
 
   Matrix<float, In, Out> weight{};  // the transpose of PyTorch's
   // Added to each row.
@@ -65,6 +67,11 @@ struct Linear {
   }
 
   friend constexpr bool operator==(const Linear&, const Linear&) = default;
+
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"weight", "bias">, self.weight, self.bias);
+  }
 };
 
 namespace kernel {
@@ -146,13 +153,6 @@ constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) n
     for (float& element : linear.bias.elements)
       element = kernel::uniform_from(biases.next(), -bound, bound);
   }
-}
-
-template <class Layer>
-constexpr detail::Refused initialize(const Layer&, ...) noexcept {
-  static_assert(detail::no_such_call<Layer>,
-                "initialize takes (layer, generator), of which neither is const");
-  return {};
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -36,7 +36,8 @@ struct StackedCausalAttention {
   using Head = CausalAttention<DIn, DOut, ContextLength>;  // one of them
   using Workspace = typename Head::Workspace;    // all the scratch of a call; heads take turns
   static constexpr std::size_t head_dim = DOut;  // the columns that a head writes
-  static constexpr std::size_t parameter_count = NumHeads * Head::parameter_count;  // floats
+  static constexpr std::size_t parameter_count =
+      detail::count_parameters<StackedCausalAttention>();  // floats
 
   Head heads[NumHeads];  // their weights, head after head
 
@@ -85,15 +86,12 @@ struct StackedCausalAttention {
 
   friend constexpr bool operator==(const StackedCausalAttention&,
                                    const StackedCausalAttention&) = default;
-};
 
-// Head after head.
-template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads,
-          random_generator Generator>
-constexpr void initialize(StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>& module,
-                          Generator& generator) noexcept {
-  for (auto& head : module.heads) initialize(head, generator);
-}
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"heads">, self.heads);
+  }
+};
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

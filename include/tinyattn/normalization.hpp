@@ -3,9 +3,10 @@
 // Norms of features, over the last dimension.
 #pragma once
 
+#include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/normalization.hpp"
 #include "tinyattn/matmul.hpp"
-#include "tinyattn/random.hpp"
+#include "tinyattn/parameters.hpp"
 #include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 
@@ -69,7 +70,8 @@ struct Epsilon {
 // features. Ba et al., "Layer Normalization", 2016.
 template <std::size_t Dim>
 struct LayerNorm {
-  static constexpr std::size_t parameter_count = 2 * Dim;  // in floats
+  static constexpr std::size_t parameter_count =
+      detail::count_parameters<LayerNorm>();  // in floats
 
   Vector<float, Dim> weight{};  // of each feature
   Vector<float, Dim> bias{};    // of each feature
@@ -100,13 +102,18 @@ struct LayerNorm {
   }
 
   friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
+
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"weight", "bias">, self.weight, self.bias);
+  }
 };
 
 // x / sqrt(mean of squares + epsilon) * weight, over rows of `Dim` features. Zhang and Sennrich,
 // "Root Mean Square Layer Normalization", 2019, as Llama has it.
 template <std::size_t Dim>
 struct RmsNorm {
-  static constexpr std::size_t parameter_count = Dim;  // in floats
+  static constexpr std::size_t parameter_count = detail::count_parameters<RmsNorm>();  // in floats
 
   Vector<float, Dim> weight{};  // of each feature
   Epsilon epsilon{};            // a float, >= 0; 1e-5 unless given
@@ -136,6 +143,11 @@ struct RmsNorm {
   }
 
   friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;
+
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"weight">, self.weight);
+  }
 };
 
 namespace detail {

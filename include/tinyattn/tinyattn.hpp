@@ -17,6 +17,7 @@
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/normalization.hpp"
+#include "tinyattn/parameters.hpp"
 #include "tinyattn/positions.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/sampling.hpp"

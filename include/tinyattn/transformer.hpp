@@ -26,8 +26,7 @@ struct TransformerBlock {
   using Hidden = FeedForward<config.feed_forward>;         // of feed_forward
   using Norm = detail::NormOf<config>;                     // as config.normalization says
   // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count =
-      2 * Norm::parameter_count + Attention::parameter_count + Hidden::parameter_count;
+  static constexpr std::size_t parameter_count = detail::count_parameters<TransformerBlock>();
 
   Norm attention_norm;     // [d_model]
   Attention attention;     // d_in and d_out are d_model
@@ -108,6 +107,12 @@ struct TransformerBlock {
 
   friend constexpr bool operator==(const TransformerBlock&, const TransformerBlock&) = default;
 
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"attention_norm", "attention", "feed_forward_norm", "feed_forward">,
+               self.attention_norm, self.attention, self.feed_forward_norm, self.feed_forward);
+  }
+
   // For kernels: x = block(x), for all its tokens or for those behind the cache's.
   TINYATTN_ALWAYS_INLINE constexpr auto block() const noexcept {
     using Layer = decltype(kernel::layer_of<config.attention>(attention));
@@ -139,8 +144,7 @@ struct Transformer {
   using Block = TransformerBlock<config.block>;  // one of them
   using Norm = detail::NormOf<config.block>;     // as config.block.normalization says
   // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count =
-      config.num_layers * Block::parameter_count + (config.final_norm ? Norm::parameter_count : 0);
+  static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>();
 
   Block blocks[config.num_layers];  // the first sees the input
   // [d_model]
@@ -221,6 +225,11 @@ struct Transformer {
 
   friend constexpr bool operator==(const Transformer&, const Transformer&) = default;
 
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"blocks", "final_norm">, self.blocks, self.final_norm);
+  }
+
   // For kernels.
   template <class Port>
   constexpr void normalize(std::size_t rows, kernel::Output x) const noexcept {
@@ -250,23 +259,6 @@ struct Transformer {
       blocks[i].template forward_cached_in_place<Port>(rows, x, cache.blocks[i], scratch);
   }
 };
-
-// Draws attention, then feed_forward, as MultiHeadAttention and FeedForward do. The norms'
-// weights become 1, their biases 0.
-template <BlockConfig config, random_generator Generator>
-constexpr void initialize(TransformerBlock<config>& module, Generator& generator) noexcept {
-  initialize(module.attention_norm, generator);
-  initialize(module.attention, generator);
-  initialize(module.feed_forward_norm, generator);
-  initialize(module.feed_forward, generator);
-}
-
-// Block after block.
-template <TransformerConfig config, random_generator Generator>
-constexpr void initialize(Transformer<config>& module, Generator& generator) noexcept {
-  for (auto& block : module.blocks) initialize(block, generator);
-  if constexpr (config.final_norm) initialize(module.final_norm, generator);
-}
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// The first weights of a module, drawn as PyTorch draws them.
+#pragma once
+
+#include "tinyattn/parameters.hpp"
+#include "tinyattn/random.hpp"
+
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+template <class Absent>
+requires std::is_empty_v<Absent>
+constexpr void initialize_member(Absent&, auto&) noexcept {}
+template <class Module>
+constexpr void initialize_member(Module& module, auto& generator) noexcept {
+  if constexpr (std::is_array_v<Module>)
+    for (auto& each : module) initialize(each, generator);
+  else
+    initialize(module, generator);
+}
+
+// A module without a draw of its own: what its members draw.
+template <class Module>
+concept composed = !std::is_const_v<Module> && !tensor_like<Module> && requires(Module & module) {
+  Module::members(module, [](auto&&...) {});
+};
+
+}  // namespace detail
+
+// Draws the members of a layer or model, in the order in which they are declared: each Linear its
+// weight, then its bias, as torch.nn.Linear does; the weights of norms become 1, their biases 0.
+template <detail::composed Module, random_generator Generator>
+constexpr void initialize(Module& module, Generator& generator) noexcept {
+  Module::members(module, [&](const auto&, auto&... members) {
+    (detail::initialize_member(members, generator), ...);
+  });
+}
+
+template <class Layer>
+constexpr detail::Refused initialize(const Layer&, ...) noexcept {
+  static_assert(detail::no_such_call<Layer>,
+                "initialize takes (layer, generator), of which neither is const");
+  return {};
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+//
+// The parameters of a module, one after the other, under the names that PyTorch would give them.
+#pragma once
+
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+// A name as a template argument, which lies in static storage.
+template <std::size_t Size>
+struct Name {
+  char text[Size] = {};  // ends in 0
+
+  constexpr Name() noexcept = default;
+  constexpr Name(const char (&from)[Size]) noexcept {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < Size; ++i) text[i] = from[i];
+  }
+};
+
+// What a layer hands in with its members: names<"weight", "bias">.
+template <Name... list>
+struct Names {};
+template <Name... list>
+inline constexpr Names<list...> names{};
+
+// path.name, or the name alone at the top.
+template <std::size_t PathSize, std::size_t Size>
+consteval auto joined(const Name<PathSize>& path, const Name<Size>& name) noexcept {
+  constexpr std::size_t first = PathSize == 1 ? 0 : PathSize;
+  Name<first + Size> both;
+  for (std::size_t i = 0; i < first; ++i) both.text[i] = i + 1 < PathSize ? path.text[i] : '.';
+  for (std::size_t i = 0; i < Size; ++i) both.text[first + i] = name.text[i];
+  return both;
+}
+
+constexpr std::size_t digits_of(std::size_t number) noexcept {
+  return number < 10 ? 1 : 1 + digits_of(number / 10);
+}
+template <std::size_t Number>
+consteval auto number_name() noexcept {
+  Name<digits_of(Number) + 1> name;
+  for (std::size_t i = digits_of(Number), rest = Number; i-- > 0; rest /= 10)
+    name.text[i] = static_cast<char>('0' + rest % 10);
+  return name;
+}
+
+// Calls f(name, tensor) for a member of a module: an array of modules, a tensor, or a module. One
+// that is absent has no element, and is passed over.
+template <Name path, class Module, std::size_t Count>
+constexpr void visit(Module (&modules)[Count], const auto& f);
+template <Name path, tensor_like Parameter>
+constexpr void visit(Parameter& parameter, const auto& f) {
+  f(static_cast<const char*>(path.text), parameter);
+}
+template <Name path, class Module>
+constexpr void visit(Module& module, const auto& f) {
+  if constexpr (!std::is_empty_v<Module>)
+    Module::members(
+        module, [&]<Name... list>(Names<list...>, auto&... members) {
+          (visit<joined(path, list)>(members, f), ...);
+        });
+}
+template <Name path, class Module, std::size_t Count>
+constexpr void visit(Module (&modules)[Count], const auto& f) {
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    (visit<joined(path, number_name<Index>())>(modules[Index], f), ...);
+  }
+  (std::make_index_sequence<Count>{});
+}
+
+// How many floats the parameters of a member are.
+template <class Member>
+consteval std::size_t count_parameters() noexcept;
+struct CountOfMembers {
+  template <class... Members>
+  auto operator()(const auto&, Members&...) const
+      -> std::integral_constant<std::size_t, (0 + ... + count_parameters<Members>())>;
+};
+template <class Member>
+consteval std::size_t count_parameters() noexcept {
+  using Module = std::remove_all_extents_t<Member>;
+  if constexpr (std::is_empty_v<Module>)
+    return 0;
+  else if constexpr (tensor_like<Module>)
+    return Module::size();
+  else
+    return sizeof(Member) / sizeof(Module) *
+           decltype(Module::members(std::declval<Module&>(), CountOfMembers{}))::value;
+}
+
+}  // namespace detail
+
+// Calls f(name, tensor) for every weight and bias of a layer or model, in the order in which they
+// are declared. The name is a const char* of static storage, the path of members to the tensor,
+// such as "transformer.blocks.0.attention.query.weight"; the tensor is const if the module is. What
+// a configuration leaves out is passed over: a bias, a gate, a head that is tied.
+template <class Module>
+constexpr void for_each_parameter(Module& module, const auto& f) {
+  detail::visit<"">(module, f);
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+//
+// The parameters of models by name: order, sizes, and what a configuration leaves out.
+#include "tinyattn/parameters.hpp"
+
+#include <string_view>
+#include <type_traits>
+
+#include "plain.hpp"
+#include "tinyattn/language_model.hpp"
+#include "tinyattn/multi_head_attention.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+constexpr LanguageModelConfig like_gpt2 = {
+    .vocabulary = 5,
+    .transformer = {.block = {.attention = {.d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2, .qkv_bias = true},
+                              .feed_forward = {.d_model = 4, .d_hidden = 6}},
+                    .num_layers = 1}};
+constexpr LanguageModelConfig like_llama = {
+    .vocabulary = 5,
+    .transformer =
+        {.block = {.attention = {.d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2, .out_bias = false, .num_kv_heads = 1},
+                   .feed_forward = {.d_model = 4, .d_hidden = 6, .gated = true, .bias = false},
+                   .normalization = Normalization::rms},
+         .num_layers = 11},
+    .positions = Positions::none,
+    .tied = false};
+
+// Its parameters but for those of blocks after the first: as many as `expected` has, of the same names and sizes.
+struct Parameter {
+  std::string_view name;
+  std::size_t size;
+};
+template <class Module>
+constexpr void check_first_block(Check& check, Module& module, std::initializer_list<Parameter> expected) {
+  const Parameter* next = expected.begin();
+  std::size_t floats = 0;
+  for_each_parameter(module, [&](const char* name, auto& tensor) {
+    static_assert(std::is_const_v<Module> == std::is_const_v<std::remove_reference_t<decltype(tensor)>>);
+    floats += tensor.size();
+    const std::string_view path = name;
+    if (path.starts_with("transformer.blocks.") && !path.starts_with("transformer.blocks.0.")) return;
+    check.that(next != expected.end() && next->name == path && next->size == tensor.size());
+    ++next;
+  });
+  check.that(next == expected.end() && floats == Module::parameter_count);
+}
+
+constexpr Test tests[] = {
+    everywhere("a GPT-2, with biases and learned positions; its head is tied",
+               [](Check& check) {
+                 LanguageModel<like_gpt2> model{};
+                 check_first_block(check, model,
+                                   {{"token_embedding.weight", 20},
+                                    {"position_embedding.weight", 12},
+                                    {"transformer.blocks.0.attention_norm.weight", 4},
+                                    {"transformer.blocks.0.attention_norm.bias", 4},
+                                    {"transformer.blocks.0.attention.query.weight", 16},
+                                    {"transformer.blocks.0.attention.query.bias", 4},
+                                    {"transformer.blocks.0.attention.key.weight", 16},
+                                    {"transformer.blocks.0.attention.key.bias", 4},
+                                    {"transformer.blocks.0.attention.value.weight", 16},
+                                    {"transformer.blocks.0.attention.value.bias", 4},
+                                    {"transformer.blocks.0.attention.out_proj.weight", 16},
+                                    {"transformer.blocks.0.attention.out_proj.bias", 4},
+                                    {"transformer.blocks.0.feed_forward_norm.weight", 4},
+                                    {"transformer.blocks.0.feed_forward_norm.bias", 4},
+                                    {"transformer.blocks.0.feed_forward.up.weight", 24},
+                                    {"transformer.blocks.0.feed_forward.up.bias", 6},
+                                    {"transformer.blocks.0.feed_forward.down.weight", 24},
+                                    {"transformer.blocks.0.feed_forward.down.bias", 4},
+                                    {"transformer.final_norm.weight", 4},
+                                    {"transformer.final_norm.bias", 4}});
+               }),
+    everywhere("a Llama that is constant, with a gate, a shared key head and eleven blocks, without biases",
+               [](Check& check) {
+                 const LanguageModel<like_llama> model{};
+                 check_first_block(check, model,
+                                   {{"token_embedding.weight", 20},
+                                    {"transformer.blocks.0.attention_norm.weight", 4},
+                                    {"transformer.blocks.0.attention.query.weight", 16},
+                                    {"transformer.blocks.0.attention.key.weight", 8},
+                                    {"transformer.blocks.0.attention.value.weight", 8},
+                                    {"transformer.blocks.0.attention.out_proj.weight", 16},
+                                    {"transformer.blocks.0.feed_forward_norm.weight", 4},
+                                    {"transformer.blocks.0.feed_forward.up.weight", 24},
+                                    {"transformer.blocks.0.feed_forward.gate.weight", 24},
+                                    {"transformer.blocks.0.feed_forward.down.weight", 24},
+                                    {"transformer.final_norm.weight", 4},
+                                    {"head.weight", 20}});
+               }),
+    everywhere("each of eleven blocks by its number",
+               [](Check& check) {
+                 LanguageModel<like_llama> model{};
+                 std::string_view last;
+                 for_each_parameter(model.transformer, [&](const char* name, auto&) {
+                   if (std::string_view(name).starts_with("blocks.")) last = name;
+                 });
+                 check.that(last == "blocks.10.feed_forward.down.weight");
+               }),
+    everywhere("heads with weights of their own, and what is written to them",
+               [](Check& check) {
+                 StackedCausalAttention<3, 2, 4, 2> heads{};
+                 float next = 0.0f;
+                 for_each_parameter(heads, [&](const char*, auto& tensor) { tensor.elements[0] = next += 1.0f; });
+                 check.that(next == 6.0f && heads.heads[0].query.weight(0, 0) == 1.0f && heads.heads[1].value.weight(0, 0) == 6.0f);
+               }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }
