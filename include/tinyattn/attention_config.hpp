@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What an attention layer is built from, and what a call of it may return.
+// What an attention layer is built from.
 #pragma once
 
 #include "tinyattn/dropout.hpp"
@@ -35,15 +35,6 @@ struct AttentionConfig {
                                        // h / (num_heads / num_kv_heads)
   Rotary rotary = Rotary::none;        // queries and keys turn with their positions
   std::uint32_t rotary_base = 10000;   // pair i turns by p / base^(2 i / head_dim) at position p
-};
-
-// Some calls take a number of tokens, or tokens themselves. Whether these are right is known only
-// when the program runs, and such a call returns it. After an error all outputs and caches are as
-// they were.
-enum class [[nodiscard]] Status{
-    ok,               // outputs are written
-    too_many_tokens,  // more than context_length, the rows of the input, or the room of a cache
-    unknown_token     // one that is not below the vocabulary
 };
 
 }  // namespace tinyattn

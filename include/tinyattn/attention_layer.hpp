@@ -12,6 +12,7 @@
 #include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/linear.hpp"
 #include "tinyattn/mask.hpp"
+#include "tinyattn/status.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>

@@ -13,6 +13,7 @@
 
 #include "tinyattn/compiled_operations.hpp"
 #include "tinyattn/multi_head_attention.hpp"
+#include "tinyattn/status.hpp"
 #include "tinyattn/tinyattn.h"
 
 #include <cstddef>

@@ -3,11 +3,11 @@
 // Embeddings: a row of features for each token.
 #pragma once
 
-#include "tinyattn/attention_config.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/positions.hpp"
+#include "tinyattn/status.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
 

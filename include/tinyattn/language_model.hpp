@@ -5,6 +5,7 @@
 
 #include "tinyattn/embedding.hpp"
 #include "tinyattn/sampling.hpp"
+#include "tinyattn/status.hpp"
 #include "tinyattn/transformer.hpp"
 
 #include <cstddef>

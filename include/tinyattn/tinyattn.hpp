@@ -22,6 +22,7 @@
 #include "tinyattn/random.hpp"
 #include "tinyattn/sampling.hpp"
 #include "tinyattn/softmax.hpp"
+#include "tinyattn/status.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
 #include "tinyattn/transformer.hpp"

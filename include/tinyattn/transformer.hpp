@@ -4,6 +4,7 @@
 // body of a decoder, else an encoder.
 #pragma once
 
+#include "tinyattn/status.hpp"
 #include "tinyattn/transformer_config.hpp"
 
 #include <cstddef>
