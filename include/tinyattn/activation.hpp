@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
+#include "tinyattn/math.hpp"
 #include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 

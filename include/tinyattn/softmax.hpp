@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/softmax.hpp"
+#include "tinyattn/math.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "in_parallel.hpp"
+#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/math.hpp"
 #include "ulp.hpp"
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "support/check.hpp"
+#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"

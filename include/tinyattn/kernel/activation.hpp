@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tinyattn/kernel/row.hpp"
-#include "tinyattn/math.hpp"
+#include "tinyattn/kernel/math.hpp"
 
 #include <cstddef>
 

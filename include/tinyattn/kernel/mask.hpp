@@ -4,8 +4,8 @@
 // that is masked cannot leak.
 #pragma once
 
+#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/kernel/size.hpp"
-#include "tinyattn/math.hpp"
 
 #include <cstddef>
 

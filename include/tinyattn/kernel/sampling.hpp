@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/softmax.hpp"
-#include "tinyattn/math.hpp"
+#include "tinyattn/kernel/math.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -6,7 +6,7 @@
 
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/tile.hpp"
-#include "tinyattn/math.hpp"
+#include "tinyattn/kernel/math.hpp"
 
 #include <cstddef>
 #include <limits>

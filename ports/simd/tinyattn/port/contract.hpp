@@ -97,7 +97,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           fma is a function, `a` is taken apart once
 //   exponentials(row, count, largest, scale, numbers)
 //                           row[j] = e^((row[j] - largest) * scale) as softmax has it, from the
-//                           numbers that math.hpp lists; with sum_of_fours(row, count, eight_zeros)
+//                           numbers of elementwise.hpp; with sum_of_fours(row, count, eight_zeros)
 //                           and multiply_fours(row, count, by), of one lane and of a count that
 //                           is a multiple of four, not 0
 //   interleave(a, b, low, high)
