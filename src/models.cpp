@@ -5,6 +5,7 @@
 #include "arguments.hpp"
 #include "models_operations.hpp"
 #include "operations.hpp"
+#include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/kernel/sampling.hpp"
 #include "tinyattn/random.hpp"
@@ -34,10 +35,17 @@ constexpr std::size_t most = most_floats / 8;
 
 // C may have put any number into an enumeration: which one, without a look at it as such.
 template <class Enumeration>
-bool is_known(const Enumeration& value, Enumeration last) noexcept {
+unsigned number_of(const Enumeration& value) noexcept {
   std::underlying_type_t<Enumeration> number;
   __builtin_memcpy(&number, &value, sizeof(number));
-  return static_cast<unsigned>(number) <= static_cast<unsigned>(last);
+  return static_cast<unsigned>(number);
+}
+
+bool is_known(const tinyattn_activation& activation) noexcept {
+  return number_of(activation) < tinyattn::kernel::num_activations;
+}
+bool is_known(const tinyattn_rotary& rotary) noexcept {
+  return number_of(rotary) <= TINYATTN_HALVES;
 }
 
 bool is_valid(const tinyattn_norm& norm) noexcept {
@@ -62,7 +70,7 @@ bool have_sense(const tinyattn_decoder& d) noexcept {
 
 bool is_valid(const tinyattn_decoder& d) noexcept {
   if (!have_sense(d) || !are_valid(d.token_embedding, d.blocks)) return false;
-  if (!is_known(d.activation, TINYATTN_SILU) || !is_known(d.rotary, TINYATTN_HALVES)) return false;
+  if (!is_known(d.activation) || !is_known(d.rotary)) return false;
   const bool turns = d.rotary != TINYATTN_NO_ROTARY;
   if (turns && (d.d_model / d.num_heads % 2 != 0 || !are_valid(d.cosines, d.sines))) return false;
   if (d.final_norm.weight != nullptr && !is_valid(d.final_norm)) return false;
@@ -80,7 +88,7 @@ std::size_t kv_width(const tinyattn_decoder& d) noexcept {
 
 tinyattn_status tinyattn_activate(tinyattn_activation activation, size_t count, const float* x,
                                   float* out) {
-  if (!is_known(activation, TINYATTN_SILU) || !is_matrix(1, count) || !are_valid(x, out))
+  if (!is_known(activation) || !is_matrix(1, count) || !are_valid(x, out))
     return TINYATTN_BAD_ARGUMENT;
   model_operations().activate(activation, count, x, out);
   return TINYATTN_OK;

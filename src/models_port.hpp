@@ -16,10 +16,24 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace librar
 
 using namespace compiled;
 
-static_assert(static_cast<int>(Activation::relu) == TINYATTN_RELU &&
-              static_cast<int>(Activation::gelu) == TINYATTN_GELU &&
-              static_cast<int>(Activation::gelu_tanh) == TINYATTN_GELU_TANH &&
-              static_cast<int>(Activation::silu) == TINYATTN_SILU);
+// Activations have the same numbers in C, and C has all of them.
+consteval bool agree_on_activations() noexcept {
+  constexpr struct {
+    Activation name;
+    tinyattn_activation in_c;
+  } activations[] = {{Activation::relu, TINYATTN_RELU},
+                     {Activation::gelu, TINYATTN_GELU},
+                     {Activation::gelu_tanh, TINYATTN_GELU_TANH},
+                     {Activation::silu, TINYATTN_SILU}};
+  unsigned number = 0;
+  for (const auto& [name, in_c] : activations) {
+    if (static_cast<unsigned>(name) != number || static_cast<unsigned>(in_c) != number)
+      return false;
+    ++number;
+  }
+  return number == kernel::num_activations;
+}
+static_assert(agree_on_activations(), "an activation is missing here or in tinyattn_models.h");
 
 inline void activate(tinyattn_activation activation, std::size_t count, const float* x,
                      float* out) noexcept {

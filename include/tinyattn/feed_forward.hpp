@@ -32,8 +32,8 @@ template <FeedForwardConfig config>
 consteval bool check_config() noexcept {
   static_assert(config.d_model != 0 && config.d_hidden != 0,
                 "d_model and d_hidden must not be zero");
-  static_assert(config.activation >= Activation::relu && config.activation <= Activation::silu,
-                "activation must be Activation::relu, gelu, gelu_tanh or silu");
+  static_assert(static_cast<unsigned>(config.activation) < num_activations,
+                "activation must be an enumerator of Activation");
   return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // fma, exp, tanh, erf and sqrt of a float: the same bits in the compiler and on every target,
-// without libm.
+// without libm; and the names of those that are activations.
 #pragma once
 
 #include "tinyattn/port/elementwise.hpp"
@@ -11,6 +11,19 @@
 #include <cstddef>
 
 TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// The functions of a float that a feed-forward layer may apply to its hidden features.
+// activation.hpp computes them for tensors.
+enum class Activation {
+  relu,       // x, or 0 if x is less
+  gelu,       // x (1 + erf(x / sqrt(2))) / 2: PyTorch's default
+  gelu_tanh,  // the same by tanh, nearly: approximate='tanh', as GPT-2 has it
+  silu        // x / (1 + e^-x)
+};
+
+}  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 

@@ -69,7 +69,7 @@ TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 8, .context_lengt
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = static_cast<Rotary>(9)}> turned;
 
 // --- unknown_activation: the same of an activation
-// expect: activation must be Activation::relu, gelu, gelu_tanh or silu
+// expect: activation must be an enumerator of Activation
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .activation = static_cast<Activation>(-1)}> activated;
 
 // --- unknown_normalization: the same of a norm

@@ -3,19 +3,13 @@
 // What a feed-forward layer does between its two products, element by element.
 #pragma once
 
-#include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/math.hpp"
+#include "tinyattn/kernel/row.hpp"
+#include "tinyattn/math.hpp"
 
 #include <cstddef>
 
 TINYATTN_BEGIN
-
-namespace tinyattn {
-
-// As activation.hpp has them.
-enum class Activation { relu, gelu, gelu_tanh, silu };
-
-}  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
@@ -88,23 +82,32 @@ TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
                    relu<Port>(x));
 }
 
-// Calls use(apply), where apply(x) is the activation of a vector. One that the compiler knows
-// leaves nothing of the others.
+// Calls use(apply), where apply(x) is the activation of a vector; nothing if there is none of that
+// number. One that the compiler knows leaves nothing of the others.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void with_activation(Activation activation,
                                                       const auto& use) noexcept {
-  using vec = typename Port::vec;
   switch (activation) {
     case Activation::relu:
-      return use([](vec x) { return relu<Port>(x); });
+      return use([](auto x) { return relu<Port>(x); });
     case Activation::gelu:
-      return use([](vec x) { return gelu<Port>(x); });
+      return use([](auto x) { return gelu<Port>(x); });
     case Activation::gelu_tanh:
-      return use([](vec x) { return gelu_tanh<Port>(x); });
+      return use([](auto x) { return gelu_tanh<Port>(x); });
     case Activation::silu:
-      return use([](vec x) { return silu<Port>(x); });
+      return use([](auto x) { return silu<Port>(x); });
   }
 }
+
+// How many with_activation has, numbered from 0 on. An enumeration may hold any number.
+inline constexpr unsigned num_activations = [] {
+  unsigned count = 0, before = 0;
+  do {
+    before = count;
+    with_activation<port::scalar>(static_cast<Activation>(count), [&](auto) { ++count; });
+  } while (count != before);
+  return count;
+}();
 
 // to[j] = the activation of from[j].
 template <class Port>
