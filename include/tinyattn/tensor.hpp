@@ -3,7 +3,6 @@
 // Tensors: how they are made, viewed, copied and added. Their shapes are in shape.hpp.
 #pragma once
 
-#include "tinyattn/kernel/row.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
@@ -201,6 +200,20 @@ constexpr detail::Refused stack(const TensorA&, ...) noexcept {
   return {};
 }
 
+namespace detail {
+
+// out = a + b for `count` elements, by vectors as far as they are whole.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr void add_elements(const float* a, const float* b, float* out,
+                                                   std::size_t count) noexcept {
+  std::size_t j = 0;
+  for (; count - j >= Port::lanes; j += Port::lanes)
+    Port::store(out + j, Port::add(Port::load(a + j), Port::load(b + j)));
+  for (; j < count; ++j) out[j] = Port::one_lane::add(a[j], b[j]);
+}
+
+}  // namespace detail
+
 // a + b, element by element, of one shape. `out` may be a or b.
 template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 constexpr void add(const TensorA& a, const TensorB& b, Out& out) noexcept {
@@ -215,7 +228,7 @@ constexpr void add(const TensorA& a, const TensorB& b, Out& out) noexcept {
     on_native_port([&](auto port) {
       using LayoutA = detail::LayoutOf<TensorA>;
       for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i)
-        kernel::add_rows<decltype(port)>(
+        detail::add_elements<decltype(port)>(
             a.data() + i * LayoutA::stride, b.data() + i * detail::LayoutOf<TensorB>::stride,
             out.data() + i * detail::LayoutOf<Out>::stride, LayoutA::cols);
     });
