@@ -2,7 +2,7 @@
 #
 # tinyattn::tinyattn, the headers, and tinyattn::compiled, the compiled library. Who includes this
 # says where they are: tinyattn_headers, the folders of headers; tinyattn_sources, the folder of the
-# library; tinyattn_ladder, the list of ports.
+# library; tinyattn_priority_list, the list of ports.
 add_library(tinyattn INTERFACE)
 add_library(tinyattn::tinyattn ALIAS tinyattn)
 target_include_directories(tinyattn INTERFACE ${tinyattn_headers})
@@ -45,9 +45,9 @@ function(tinyattn_add_port port)
 endfunction()
 
 if(tinyattn_holds_every_port)
-  # Every port of the ladder, as ladder.py reads it for Meson, and behind them the scalar one.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tinyattn_ladder})
-  file(STRINGS ${tinyattn_ladder} tinyattn_lines
+  # Every port of the priority list, as priorities.py reads it for Meson, and behind them the scalar one.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tinyattn_priority_list})
+  file(STRINGS ${tinyattn_priority_list} tinyattn_lines
     REGEX "^// (on|anywhere)|^#define TINYATTN_PORT [a-z]")
   set(tinyattn_ports "")
   list(APPEND tinyattn_lines "// anywhere" "#define TINYATTN_PORT scalar")

@@ -15,7 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
 import building  # noqa: E402
-import ladder  # noqa: E402
+import priorities  # noqa: E402
 import tap  # noqa: E402
 
 # Flags of three units with the port of SSE2, two of which may use more of the processor. They may share data, but no function.
@@ -78,7 +78,7 @@ def well_chosen_without_avx():
     if not shutil.which(OLD_PROCESSOR[0]):
         return tap.Skip(f"there is no {OLD_PROCESSOR[0]}")
     building.call([*OLD_PROCESSOR, random_calls, "30"])
-    needed = ladder.ports("x86_64", ladder.VECTORS)
+    needed = priorities.ports("x86_64", priorities.VECTORS)
     return well_chosen(chosen(*OLD_PROCESSOR, program), [port for port in ports if OLD_FEATURES.issuperset(needed.get(port, []))])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plants two ports in a copy of the tree: a header and a rung of the ladder each, and nothing else. Whatever has a list of ports must
+"""Plants two ports in a copy of the tree: a header and an entry of the priority list each, and nothing else. Whatever has a list of ports must
 have them then. And what is wrong with a port must be found."""
 import pathlib
 import re
@@ -14,8 +14,8 @@ import tap  # noqa: E402
 
 COPIED = ["include", "ports", "src", "tests", "meson.build", "meson_options.txt", "README.md"]
 
-# They stand before the rung of SSE2. Of the two, one asks for a feature that the compiled library does not look for.
-RUNGS = """#elif defined(__SHA__) && defined(__SSE4_2__)
+# They come before the entry of SSE2. Of the two, one asks for a feature that the compiled library does not look for.
+ENTRIES = """#elif defined(__SHA__) && defined(__SSE4_2__)
 // on x86_64 with -msse4.2 -msha
 #define TINYATTN_PORT unknown
 #elif defined(__SSE4_2__)
@@ -30,15 +30,15 @@ struct {0} : sse2 {{}};
 static_assert(contract<{0}>);
 }}
 """
-LADDER = "python3 -B ports/simd/ladder.py x86_64"
-CHOSEN = LADDER + """ ports/simd/tinyattn/port/native.hpp | while IFS=: read -r port flags; do
+LIST = "python3 -B ports/simd/priorities.py x86_64"
+CHOSEN = LIST + """ ports/simd/tinyattn/port/native.hpp | while IFS=: read -r port flags; do
   echo "$port by$flags:"
   g++ -std=c++20 $flags -Iports/simd -E -dM ports/simd/tinyattn/port/native.hpp | grep -x "#define TINYATTN_PORT $port" || exit 1
 done"""
 CMAKE = ("cmake -B cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DTINYATTN=$PWD -DPROGRAM=../program.c tests/consumers/cmake_in_c"
          " && cat cmake/compile_commands.json")
 OBJECT = "ninja -C build -t commands src/libtinyattn_{}.a.p/port.cpp.o | (cd build; sed 's/$/ -fsyntax-only/' | bash -ex)"
-RUNG = "d=$(mktemp -d -p .); printf '{}\n#define TINYATTN_PORT avx9' >$d/native.hpp; " + LADDER + " $d/native.hpp"
+ENTRY = "d=$(mktemp -d -p .); printf '{}\n#define TINYATTN_PORT avx9' >$d/native.hpp; " + LIST + " $d/native.hpp"
 NOWHERE = "does not say where `avx9` is built"
 
 # A command in the copy, its status, and the pattern that it must print.
@@ -52,9 +52,9 @@ CHECKS = {
     "the benchmark has it": ("cd tests/speed; python3 -B -c 'import timing; print(timing.PORT_FLAGS)'", 0, "'planted': .*-msse4.2"),
     "a feature that a processor is asked for": (OBJECT.format("planted"), 0, "-DTINYATTN_PORT=planted"),
     "a feature that no processor is asked for": (OBJECT.format("unknown"), 1, "features.hpp lacks what a flag of this port asks for"),
-    "a rung without a place": (RUNG.format("#if 1"), 1, NOWHERE),
-    "a rung on a machine that nobody knows": (RUNG.format("// on x86-64"), 1, NOWHERE),
-    "a rung without a header": (RUNG.format("// anywhere"), 1, "there is no avx9.hpp"),
+    "an entry without a place": (ENTRY.format("#if 1"), 1, NOWHERE),
+    "an entry on a machine that nobody knows": (ENTRY.format("// on x86-64"), 1, NOWHERE),
+    "an entry without a header": (ENTRY.format("// anywhere"), 1, "there is no avx9.hpp"),
 }
 
 
@@ -68,7 +68,7 @@ def check(tree, command, status, pattern):
 with tempfile.TemporaryDirectory() as folder:
     building.call(["cp", "-r", *COPIED, folder])
     ports = pathlib.Path(folder, "ports", "simd", "tinyattn", "port")
-    native = (ports / "native.hpp").read_text(encoding="utf-8").replace("#elif defined(__SSE2__)\n", RUNGS)
+    native = (ports / "native.hpp").read_text(encoding="utf-8").replace("#elif defined(__SSE2__)\n", ENTRIES)
     for name, text in {"native": native, **{port: HEADER.format(port) for port in ("planted", "unknown")}}.items():
         (ports / f"{name}.hpp").write_text(text, encoding="utf-8")
     status, said_by_meson = building.attempt(["meson", "setup", "-Dexamples=disabled", "build"], folder=folder, CXX="g++")

@@ -14,7 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
 import building  # noqa: E402
-import ladder  # noqa: E402
+import priorities  # noqa: E402
 import tap  # noqa: E402
 
 MOST_TIMES_SMALL = 3.0
@@ -38,7 +38,7 @@ def compiles(program, *flags):
 def ports_of_x86():
     """Whatever port this machine has."""
     architecture = building.call([*compiler, "-dumpmachine"]).split("-")[0]
-    ports = ladder.ports(architecture, ladder.VECTORS) if architecture == "x86_64" else {}
+    ports = priorities.ports(architecture, priorities.VECTORS) if architecture == "x86_64" else {}
     return {port: ("-march=x86-64", *flags, "-UTINYATTN_PORT", f"-DTINYATTN_PORT={port}") for port, flags in ports.items()}
 
 

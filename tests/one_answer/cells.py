@@ -15,7 +15,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "ports/simd", "ports/packages", "ports/packages/single")]
 import amalgamate  # noqa: E402
 import building  # noqa: E402
-import ladder  # noqa: E402
+import priorities  # noqa: E402
 import tree  # noqa: E402
 
 IN_THE_COMPILER = "in_the_compiler.cpp"
@@ -39,7 +39,7 @@ RISCV32 = {f"riscv32/{extensions}": building.riscv32(extensions, abi) for extens
 
 FUSED, SEPARATE = "-ffp-contract=fast", "-ffp-contract=off"
 
-# Flags that leave the choice of the port to the ladder.
+# Flags that leave the choice of the port to the priorities.
 CHOOSING = collections.defaultdict(lambda: {"": ""}, x86_64={"": "", "/native": "-march=native"}, arm={"": "", "/neon": "-mfpu=neon-vfpv4"},
                                    wasm32={"": "", "/simd": "-msimd128"})
 
@@ -99,7 +99,7 @@ def other_ports(architecture):
     machine = PLAYED.get(architecture) or building.host()
     if missing(machine):
         return {}
-    listed = ladder.ports(architecture, ladder.VECTORS, ladder.ONE_LANE)
+    listed = priorities.ports(architecture, priorities.VECTORS, priorities.ONE_LANE)
     named = {port: " ".join([*flags, f"-DTINYATTN_PORT={port}"]) for port, flags in listed.items() if port != "scalar"}
     choosing = CHOOSING[architecture].values()
     with tempfile.TemporaryDirectory() as folder:

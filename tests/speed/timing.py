@@ -11,12 +11,12 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
 import building  # noqa: E402
-import ladder  # noqa: E402
+import priorities  # noqa: E402
 import rows  # noqa: E402
 import tables  # noqa: E402
 
 # The instructions that a port may be built for; any other port takes those of this machine.
-PORT_FLAGS = ladder.ports(platform.machine(), ladder.VECTORS)
+PORT_FLAGS = priorities.ports(platform.machine(), priorities.VECTORS)
 # What they compute of the rows, their file, and their library.
 PEERS = {"Eigen": (("matmul", "softmax", "attention"), "eigen.cpp"),
          "OpenBLAS": (("matmul", "attention"), "openblas.cpp", "-lopenblas"),

@@ -10,7 +10,7 @@ import sys
 import tree
 
 sys.path.insert(0, str(tree.ROOT / "ports" / "simd"))
-import ladder  # noqa: E402
+import priorities  # noqa: E402
 
 ALWAYS = "tinyattn/tinyattn.hpp"
 IF_ASKED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")  # the compiled library's: a program may have a `compiled` of its own
@@ -26,7 +26,7 @@ NOT_HERE = re.compile(r"// SPDX-License-Identifier|#pragma once|// clang-format 
 
 def ports():
     """{header: name} of every port that a build may choose."""
-    names = [name for file in (ladder.VECTORS, ladder.ONE_LANE) for name, _ in ladder.rungs(file)]
+    names = [name for file in (priorities.VECTORS, priorities.ONE_LANE) for name, _ in priorities.entries(file)]
     return {f"tinyattn/port/{name}.hpp": name for name in names}
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The ports of an architecture, the best first, each with the compiler flags that ask for it.
 
-    ladder.py ARCHITECTURE LADDER    a line for each port: its name, a colon, its flags
+    priorities.py ARCHITECTURE LIST    a line for each port: its name, a colon, its flags
 
-The ladders are tinyattn/port/native.hpp and one_lane.hpp. The last two lines of a rung are its
+The priority lists are tinyattn/port/native.hpp and one_lane.hpp. The last two lines of an entry are its
 comment, which says on which architectures the port is built and with which flags, and its name:
 
     #elif defined(__AVX2__) && defined(__FMA__)
@@ -26,7 +26,7 @@ PLACE = re.compile(rf"(?:on ({ARCHITECTURES})|anywhere(?: else)?)(?: with (-\S+(
 
 
 class Unreadable(Exception):
-    """A rung that does not say what it has to."""
+    """An entry that does not say what it has to."""
 
 
 def places(comment):
@@ -35,30 +35,30 @@ def places(comment):
     return {match[1]: (match[2] or "").split() for match in found} if all(found) else {}
 
 
-def rungs(ladder):
+def entries(file):
     """The name and the places of each port."""
-    lines = ladder.read_text(encoding="utf-8").splitlines()
+    lines = file.read_text(encoding="utf-8").splitlines()
     for number, (comment, line) in enumerate(zip(lines, lines[1:]), 2):
         if not (name := NAME.match(line)):
             continue
         if not (known := places(comment)):
-            raise Unreadable(f"{ladder}:{number}: the line above does not say where `{name[1]}` "
+            raise Unreadable(f"{file}:{number}: the line above does not say where `{name[1]}` "
                              "is built, as in // on x86_64 with -mavx2 -mfma")
-        if not ladder.with_name(f"{name[1]}.hpp").is_file():
-            raise Unreadable(f"{ladder}:{number}: there is no {name[1]}.hpp beside it")
+        if not file.with_name(f"{name[1]}.hpp").is_file():
+            raise Unreadable(f"{file}:{number}: there is no {name[1]}.hpp next to it")
         yield name[1], known
 
 
-def ports(architecture, *ladders):
+def ports(architecture, *files):
     """{name: flags} for those that this architecture can have."""
-    known = [rung for ladder in ladders for rung in rungs(pathlib.Path(ladder))]
-    flags = {name: of.get(architecture, of.get(None)) for name, of in known}
-    return {name: of for name, of in flags.items() if of is not None}
+    known = [entry for file in files for entry in entries(pathlib.Path(file))]
+    flags = {name: places.get(architecture, places.get(None)) for name, places in known}
+    return {name: its_flags for name, its_flags in flags.items() if its_flags is not None}
 
 
-def main(architecture, *ladders):
+def main(architecture, *files):
     try:
-        for name, flags in ports(architecture, *ladders).items():
+        for name, flags in ports(architecture, *files).items():
             print(f"{name}: {' '.join(flags)}")
     except Unreadable as problem:
         sys.exit(str(problem))
