@@ -2,7 +2,7 @@
 //
 // The port of this build: the best one that the compiler flags allow, or the one that
 // -DTINYATTN_PORT=name asks for. A new port is one header next to this one and one entry of this
-// list. All else follows: builds and tests read in an entry's comment on which architectures the
+// priority list. All else follows: builds and tests read in its comment on which architectures the
 // port is built, and which compiler flags ask for it there.
 #pragma once
 
