@@ -1,39 +1,63 @@
 # SPDX-License-Identifier: MIT
 """Where two targets part: the first workload, output and element in which their bits differ. See tests/diff."""
+import json
+import os
+import subprocess
 import sys
 
-import cells  # first: it says where the others are
-import answers
-import building
+from tests.one_answer import answers
+from tests.support import targets
+
+DEFAULTS = {"-O": "-O2", "-ffp-contract=": "-ffp-contract=fast"}
 
 
-def row_of(target):
-    rows = cells.targets().get(target.partition("/")[0], list)()
-    row = next((row for row in rows if row.name == target), None) or sys.exit(f"there is no target {target}; tests/diff --list names them")
-    if tool := cells.missing(row.machine):
-        sys.exit(f"{target}: there is no {tool}")
-    return row
+def cells():
+    """{name: build} of all programs, as Meson knows them in builds whose compilers there are."""
+    found = {}
+    for build in targets.TABLE_BUILDS:
+        listed = build.folder / "meson-info" / "intro-tests.json"
+        if not listed.is_file():
+            subprocess.run(build.setup(), env={**os.environ, "CXX": build.compiler}, stdout=subprocess.DEVNULL, check=False)
+        tests = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else []
+        found |= {test["name"]: build for test in tests if "tinyattn:every_flag" in test["suite"]}
+    return found
 
 
-def main(folder, *arguments):
+def choose(target, flags, known):
+    """The cell of a target that has the flags, or else the usual ones, or else the only one that there is."""
+    wanted = {prefix: next((flag for flag in flags if flag.startswith(prefix)), default) for prefix, default in DEFAULTS.items()}
+    its_cells = [name for name in known if name.split()[0] == target]
+    exact = [name for name in its_cells if name.split()[1:] == list(wanted.values())]
+    if exact or len(its_cells) == 1:
+        return (exact or its_cells)[0]
+    sys.exit(f"there is no cell {' '.join([target, *wanted.values()])}; tests/diff --list names the targets, which have: {its_cells}")
+
+
+def workloads(cell, build):
+    """What the program of a cell prints, anew."""
+    done = subprocess.run(["meson", "test", "-C", build.folder, "--logbase", "diff", cell], capture_output=True, text=True, check=False)
+    log = build.folder / "meson-logs" / "diff.json"
+    if not log.is_file() or "FAILED: " in done.stdout:
+        sys.exit(done.stdout + done.stderr)
+    return answers.read(json.loads(log.read_text(encoding="utf-8"))["stdout"])[1]
+
+
+def main(*arguments):
+    known = cells()
     if arguments == ("--list",):
-        sys.exit(print(*(row.name for rows in cells.targets().values() for row in rows()), sep="\n"))
+        sys.exit(print(*dict.fromkeys(name.split()[0] for name in known), sep="\n"))
     flags = [argument for argument in arguments if argument.startswith("-")]
     one, other = ["compiler", *(argument for argument in arguments if argument not in flags)][-2:]
-    build = building.Build(folder)
-    files = [row_of(target).add_to(build, " ".join(["-O2", cells.FUSED, *flags])) for target in (one, other)]
-    build.demand()
-    expected, computed = (answers.read(file.read_text(encoding="utf-8"))[1] for file in files)
-    both = [workload for workload in expected if workload in computed and answers.TOO_LARGE not in (expected[workload], computed[workload])]
+    expected, computed = (workloads(cell, known[cell]) for cell in (choose(target, flags, known) for target in (one, other)))
+    both = [name for name in expected if name in computed and answers.TOO_LARGE not in (expected[name], computed[name])]
     if not both:
         sys.exit(f"{one} and {other} have no workload in common")
-    differing = {workload: said for workload in both if (said := answers.problem_of(computed[workload], expected[workload], False))}
+    problems = {name: answers.problem_of(computed[name], expected[name], False) for name in both}
+    differing = [f"{name}: {problem}" for name, problem in problems.items() if problem]
     print(f"{other} instead of {one}: {len(differing)} of {len(both)} workloads differ" if differing
-          else f"the same bits in {len(both)} workloads", *map(": ".join, differing.items()), sep="\n")
+          else f"the same bits in {len(both)} workloads", *differing, sep="\n")
     sys.exit(bool(differing))
 
 
-try:
+if __name__ == "__main__":
     main(*sys.argv[1:])
-except building.Failed as failed:
-    sys.exit(str(failed))

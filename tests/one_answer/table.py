@@ -1,44 +1,73 @@
 # SPDX-License-Identifier: MIT
-"""One answer everywhere: compares the bits that every target and every set of flags computes with those of the compiler itself.
+"""One answer everywhere: compares the bits that all builds computed with those of the compiler itself.
 
-    table.py FOLDER            builds in FOLDER; prints the table, and a test of the Test Anything Protocol for each program and workload
-    table.py --every FOLDER    all levels of optimization, contractions, ports and compilers; otherwise those that tell most
+    table SUITE FOLDER    what the tests of a suite printed when tests/run last ran them in the builds of the folder: prints the table, and
+                          a test of the Test Anything Protocol for each program and workload
 """
 import collections
+import dataclasses
+import json
+import pathlib
 import sys
 
-import cells  # first: it says where the others are
-import answers
-import building
-import tap
+from tests.one_answer import answers
+from tests.support import tap
 
 
-def main(folder, every):
-    rows = [row for rows in cells.targets().values() for row in rows() if row.options(every)]
-    tests = {row.name: tap.Skip(f"there is no {tool}") for row in rows if (tool := cells.missing(row.machine))}
-    build = building.Build(folder)
-    files = {(row, options): row.add_to(build, options) for row in rows if row.name not in tests for options in row.options(every)}
-    failed = build.make()
-    tests |= {f"{step.name} can be made": said[:3000] or "it failed" for step, said in failed.items()}
-    printed = {cell: answers.read(file.read_text(encoding="utf-8")) for cell, file in files.items() if not failed or build.is_made(file)}
-    # Of each workload the bits of the first that computed it: the compiler, or else a port.
-    firsts = collections.ChainMap(*({workload: outputs for workload, outputs in workloads.items() if outputs != answers.TOO_LARGE}
-                                    for _, workloads in printed.values()))
-    finite = next((list(workloads) for (row, _), (_, workloads) in printed.items() if row.source == cells.IN_THE_COMPILER), [])
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """A program of the table."""
 
+    row: str
+    flags: str
+    is_small: bool  # the memory of its machine: a workload may be missing
+    port: str
+    workloads: dict  # {name: outputs}
+
+    def is_of_the_compiler(self):
+        return self.row.startswith("compiler")
+
+
+def read_cells(log):
+    """In the order in which Meson's files list them."""
+    tests = json.loads((log.parents[1] / "meson-info" / "intro-tests.json").read_text(encoding="utf-8"))
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    output = {test["name"].rpartition(" / ")[2]: test.get("stdout", "") for test in map(json.loads, lines)}
+    for test in tests:
+        if f"tinyattn:{log.stem}" in test["suite"]:
+            row, _, flags = test["name"].partition(" ")
+            yield Cell(row, flags, "tinyattn:small" in test["suite"], *answers.read(output.get(test["name"], "")))
+
+
+def compare(cell, firsts, finite):
+    """{workload: problem}"""
+    return {workload: answers.problem_of(cell.workloads.get(workload, ""), firsts[workload], cell.is_small)
+            for workload in (finite if cell.is_of_the_compiler() else firsts)}
+
+
+def print_line(cell, problems, finite):
+    possible = [problem for problem in problems.values() if not isinstance(problem, tap.Skip)]
+    crc = answers.crc("".join(cell.workloads.get(workload, "") for workload in finite))
+    note = "  <-- not one answer" if any(possible) else ""
+    print(f"# {cell.row:<32}{cell.flags:<24}{cell.port:<10}{crc}  {possible.count('')} of {len(possible)}{note}")
+
+
+def main(suite, folder):
+    logs = sorted(pathlib.Path(folder).glob(f"*/meson-logs/{suite}.json"), key=lambda log: (log.parents[1].name != "gcc", log))
+    cells = sorted((cell for log in logs for cell in read_cells(log)), key=lambda cell: not cell.is_of_the_compiler())
+    # Of each workload the bits of the first that computed it: the compiler, or else a port of this machine.
+    firsts = collections.ChainMap(*({workload: outputs for workload, outputs in cell.workloads.items() if outputs != answers.TOO_LARGE}
+                                    for cell in cells))
+    finite = list(next(cell.workloads for cell in cells if cell.is_of_the_compiler()))
     print(f"# CRC-32 of the {len(finite)} workloads that compilers compute; how many of all {len(firsts)} have the first bits:\n#")
     print(f"# {'target':<32}{'flags':<24}{'port':<10}{'CRC-32':<10}equal")
-    for row, options in files:
-        port, computed = printed.get((row, options), ("", {}))
-        problems = {workload: answers.problem_of(computed.get(workload, ""), firsts[workload], row.memory < cells.ENOUGH_MEMORY)
-                    for workload in (finite if row.source == cells.IN_THE_COMPILER else firsts)}
-        tests |= {f"{row.name} {options}: {workload}": problem for workload, problem in problems.items()}
-        possible = [problem for problem in problems.values() if not isinstance(problem, tap.Skip)]
-        crc = answers.crc("".join(computed.get(workload, "") for workload in finite))
-        note = "  <-- not one answer" if any(possible) else ""
-        print(f"# {row.name:<32}{options:<24}{port:<10}{crc}  {possible.count('')} of {len(possible)}{note}")
-    tap.report([(name, lambda problem: problem, problem) for name, problem in tests.items()])
+    tests = []
+    for cell in cells:
+        problems = compare(cell, firsts, finite)
+        print_line(cell, problems, finite)
+        tests += [(f"{cell.row} {cell.flags}: {workload}", problem) for workload, problem in problems.items()]
+    tap.report(tests)
 
 
 if __name__ == "__main__":
-    main(sys.argv[-1], "--every" in sys.argv)
+    main(*sys.argv[1:])

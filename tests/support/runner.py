@@ -13,13 +13,9 @@ import sys
 import time
 import xml.etree.ElementTree
 
-import building
-import targets
-import tools
-from building import ROOT
-
-sys.path.append(str(ROOT / "ports"))
-import progress  # noqa: E402
+from ports import progress
+from tests.support import targets, tools
+from tests.support.targets import ROOT
 
 BUILD = ROOT / "build"
 TIMES = BUILD / "times.json"
@@ -28,6 +24,7 @@ MOST_DETAILS = 6  # of one run: a mistake in a header shows in every program
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
 OF_TESTS = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
 FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
+FAILED_STEP = re.compile(r"^FAILED: (?:\[code=\d+\] )?(\S+).*\n(.*\n(?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)", re.MULTILINE)  # of ninja
 FIRST_COMMENTS = re.compile(r"(?:#.*\n)*")
 LANES = 2  # builds that go on at once: the end of each, and Meson, leave a core idle
 
@@ -73,10 +70,11 @@ class Session:
         return f"{name}: {' '.join(self.runs[name].all_suites())}"
 
     def in_lanes(self):
-        """The names of the runs of each build, which have to follow each other."""
+        """The names of the runs of each build, which have to follow each other; but of those that come last."""
         lanes = {}
         for name, run in self.runs.items():
-            lanes.setdefault(run.build.name, []).append(name)
+            if not run.last:
+                lanes.setdefault(run.build.name, []).append(name)
         return list(lanes.values())
 
     def call(self, command, name, doing):
@@ -95,7 +93,7 @@ class Session:
     def configure(self, folder, name, outcome):
         """Anew, unless it already is in this very way."""
         build = self.runs[name].build
-        command = ["meson", "setup", "-Dwerror=true", *build.options, folder, ROOT]
+        command = build.setup()
         note, line = folder / "configured-by", f"{build.compiler} {typed(command)}"
         as_before = note.is_file() and note.read_text(encoding="utf-8") == line
         if not as_before:
@@ -112,7 +110,7 @@ class Session:
         files = needed(folder, self.runs[name].all_suites())
         command = ["ninja", "-C", folder, "-k", "0", *files]
         status, said = self.call(command, name, "building") if files else (0, "")
-        steps = building.FAILED_STEP.findall(said)
+        steps = FAILED_STEP.findall(said)
         for _, text in steps:
             compiler, _, errors = text.partition("\n")
             outcome.fail("does not compile", errors, f"cd {typed([folder])} && {compiler}")
@@ -120,10 +118,9 @@ class Session:
             outcome.fail("cannot be built", last_lines(said), typed(command))
 
     def test(self, folder, name, outcome):
-        log, points = folder / "meson-logs" / "testlog.json", folder / "meson-logs" / "testlog.junit.xml"
-        for file in (log, points):
-            file.unlink(missing_ok=True)
-        command = ["meson", "test", "-C", folder, "--no-rebuild", *(f"--suite={suite}" for suite in self.runs[name].all_suites())]
+        log, points = self.logs(name)
+        command = ["meson", "test", "-C", folder, "--no-rebuild", "--logbase", log.stem,
+                   *(f"--suite={suite}" for suite in self.runs[name].all_suites())]
         status, said = self.call(command, name, "testing")
         verdicts = read_points(points)
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []:
@@ -135,9 +132,16 @@ class Session:
         if not outcome.failed and (status != 0 or not outcome.passed):
             outcome.fail("meson test failed" if status else "nothing was checked", last_lines(said), typed(command))
 
+    def logs(self, name):
+        """Meson's, of the run's tests."""
+        run = self.runs[name]
+        return [BUILD / run.build.name / "meson-logs" / f"{run.suites[0]}.{kind}" for kind in ("json", "junit.xml")]
+
     def execute(self, name):
         self.progress.start(name)
         outcome, folder = Outcome(name), BUILD / self.runs[name].build.name
+        for log in self.logs(name):
+            log.unlink(missing_ok=True)
         self.configure(folder, name, outcome)
         if not outcome.failed:
             self.build(folder, name, outcome)
@@ -156,6 +160,7 @@ class Session:
         with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
             lanes = pool.map(lambda names: [self.execute(name) for name in names], self.lanes)
             outcomes = {outcome.name: outcome for lane in lanes for outcome in lane}
+        outcomes |= {name: self.execute(name) for name, run in self.runs.items() if run.last}
         self.progress.end()
         TIMES.write_text(json.dumps(self.times, indent=1), encoding="utf-8")
         return [outcomes[name] for name in self.runs]
@@ -211,7 +216,8 @@ def chosen(words):
 
 def runs_of(found):
     """{name: Run}; of several in a target each has the name of its build, too."""
-    return {name if len(target.runs) == 1 else f"{name}, {run.build.name}": run for name, target in found.items() for run in target.runs}
+    return {name if len(target.runs) == 1 else f"{name}, {run.title or run.build.name}": run
+            for name, target in found.items() for run in target.runs}
 
 
 def stop(*_):

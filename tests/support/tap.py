@@ -18,15 +18,16 @@ def print_point(number, name, problem):
         print(f"# {line}")
 
 
-def problem_of(_, function, *arguments):
+def problem_of(_, check, *arguments):
     try:
-        return function(*arguments)
+        return check(*arguments) if callable(check) else check
     except Exception as problem:  # whatever it is, the other checks have their verdicts
         return f"{type(problem).__name__}: {problem}"
 
 
 def report(checks):
-    """checks: a list of (name, function, argument...); the function returns what is wrong, or "", or a Skip. Exits with the verdict."""
+    """checks: a list of (name, function, argument...), where the function returns what is wrong, or "", or a Skip; or of (name, what is wrong).
+    Exits with the verdict."""
     print(f"1..{len(checks)}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         problems = list(pool.map(lambda check: problem_of(*check), checks))

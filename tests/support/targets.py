@@ -5,9 +5,12 @@ A target belongs to every change unless it says otherwise, and to the run of eac
 cores, beside another, when someone last looked; after the first run build/times.json is read instead.
 """
 import dataclasses
+import pathlib
 import re
 
-from building import BOARDS, MACHINES, ROOT
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BOARDS = ROOT / "ports" / "boards"
+MACHINES = ROOT / "ports" / "machines"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,6 +20,14 @@ class Build:
     name: str
     compiler: str = "g++"
     options: tuple = ()
+
+    @property
+    def folder(self):
+        return ROOT / "build" / self.name
+
+    def setup(self):
+        """Meson's command; the compiler of this machine is in CXX."""
+        return ["meson", "setup", "-Dwerror=true", *self.options, self.folder, ROOT]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +39,8 @@ class Run:
     seconds: int
     nightly: tuple = ()  # more suites, which not every change has to pass
     shows: bool = False  # the comments with which its tests begin: tables
+    title: str = ""  # what else tells it from others of the target
+    last: bool = False  # whether it reads what all the others of the target have printed
 
     def all_suites(self):
         return self.suites + self.nightly
@@ -55,7 +68,8 @@ COVERAGE = Build("coverage", "clang++", (
     "-Dexamples=disabled"))
 MACHINE = ("unit", "conformance", "golden")
 HOST = (*MACHINE, "headers", "refusals")
-TOOLS_OF_MACHINES = {"aarch64": "linux-arm", "armv7": "linux-arm", "riscv64": "riscv", "s390x": "s390x", "wasm32": "wasm"}
+TOOLS_OF_MACHINES = {"aarch64": "linux-arm", "armv7": "linux-arm", "riscv64": "riscv", "riscv32imc": "riscv", "riscv32imafc": "riscv",
+                     "s390x": "s390x", "wasm32": "wasm"}
 ALL_TOOLS = ("gcc", "clang", "clang-19", "firmware", *dict.fromkeys(TOOLS_OF_MACHINES.values()))
 EACH_PORT = ("microbit", "mps2-an386", "mps3-an547")  # the boards of every change, whose ports differ
 
@@ -75,9 +89,28 @@ def board(name):
                   "run" if name in EACH_PORT else "all")
 
 
-def machine(file):
-    return Target(f"unit tests, conformance and golden values on an emulated {file.stem}", (TOOLS_OF_MACHINES[file.stem],),
-                  (Run(cross_build(file.stem, file), MACHINE, 180, nightly=("shapes", "recipes")),), "all")
+def machine_build(name):
+    return cross_build(name, MACHINES / f"{name}.ini")
+
+
+def machine(name):
+    return Target(f"unit tests, conformance and golden values on an emulated {name}", (TOOLS_OF_MACHINES[name],),
+                  (Run(machine_build(name), MACHINE, 180, nightly=("shapes", "recipes")),), "all")
+
+
+def boards():
+    return sorted(file.parent.name for file in BOARDS.glob("*/cross.ini"))
+
+
+# Those that have cells of the CRC table, and their shares of its time.
+TABLE_BUILDS = {GCC: 4, CLANG: 4, **{machine_build(name): 2 for name in TOOLS_OF_MACHINES}, **{board_build(name): 1 for name in boards()}}
+
+
+def crc_table(suite, seconds):
+    """The cells of the table in all builds, and the table."""
+    share = seconds / sum(TABLE_BUILDS.values())
+    table = Run(GCC, (f"{suite}_table",), 3, shows=True, title="table", last=True)
+    return (*(Run(build, (suite,), round(weight * share)) for build, weight in TABLE_BUILDS.items()), table)
 
 
 QUICK_BUILDS = {GCC: 95, CLANG: 175, board_build("microbit"): 35, board_build("mps2-an386"): 38}
@@ -99,8 +132,8 @@ TARGETS = {
     "footprint": Target("what a layer takes of a firmware: flash, RAM, stack, symbols", ("gcc", "firmware"),
                         (Run(GCC, ("footprint",), 47, shows=True),)),
     "one_answer": Target("the same bits from the compiler, every port and every board, in a table (each night: every_flag)", ALL_TOOLS,
-                         (Run(GCC, ("one_answer",), 390, shows=True),)),
-    "every_flag": Target("that table with more flags", ALL_TOOLS, (Run(GCC, ("every_flag",), 900, shows=True),), "all"),
+                         crc_table("one_answer", 390)),
+    "every_flag": Target("that table with more flags", ALL_TOOLS, crc_table("every_flag", 900), "all"),
     "arithmetic": Target("exp and sqrt of every float, fma of 10^8 operands", ("gcc",),
                          (Run(GCC, ("arithmetic",), 300, shows=True),), "all"),
     "faults": Target("faults, planted one by one, that tests must catch", ("gcc", "firmware"),
@@ -111,9 +144,9 @@ TARGETS = {
     "site": Target("the site: every public name documented, no dead link, a way to each page", ("gcc", "site"), (Run(GCC, ("site",), 12),)),
     "style": Target("clang-format and clang-tidy", ("clang", "style"), (Run(CLANG, ("style",), 140),)),
     "browser": Target("the pages of examples/browser in a browser", ("gcc", "wasm", "browser"),
-                      (Run(cross_build("wasm32", MACHINES / "wasm32.ini"), ("browser",), 60),), "all"),
-    **{file.stem: machine(file) for file in sorted(MACHINES.glob("*.ini"))},
-    **{file.parent.name: board(file.parent.name) for file in sorted(BOARDS.glob("*/cross.ini"))},
+                      (Run(machine_build("wasm32"), ("browser",), 60),), "all"),
+    **{name: machine(name) for name in TOOLS_OF_MACHINES},
+    **{name: board(name) for name in boards()},
 }
 
 SIZES = {

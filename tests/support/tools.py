@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The tools that tests and the bench need, brought by ports/toolchain."""
 import os
+import pathlib
 import subprocess
 import sys
 
-from building import ROOT
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def bring(*jobs, dry_run=False):
@@ -20,4 +21,4 @@ def become_the_user():
     """Under sudo only the installation is root's: in a clone of a user's, build/ is theirs too."""
     user = os.environ.get("SUDO_UID", "0")
     if os.geteuid() == 0 and user != "0" and ROOT.stat().st_uid != 0:
-        os.execvp("sudo", ["sudo", "-u", f"#{user}", "--", sys.executable, "-B", *sys.argv])
+        os.execvp("sudo", ["sudo", "-u", f"#{user}", "--", "env", f"PYTHONPATH={ROOT}", sys.executable, *sys.orig_argv[1:]])

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""A folder `single` in which each header of the library is the package of one header: single.py FOLDER."""
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+folder = pathlib.Path(sys.argv[1]) / "single"
+
+
+def write(file, text):
+    """If it says something new: what includes it need not be compiled again."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        file.write_text(text, encoding="utf-8")
+
+
+made = folder.with_name("package")
+subprocess.run([ROOT / "ports" / "packages" / "make", "single", "--output", made], check=True, stdout=subprocess.DEVNULL)
+text = (made / "single" / "tinyattn-single.hpp").read_text(encoding="utf-8")
+for place in (folder, folder.parent):  # here for Meson
+    write(place / "tinyattn-single.hpp", text)
+for include in (ROOT / "include", ROOT / "ports" / "simd"):
+    for header in include.glob("tinyattn/**/*.h*"):
+        write(folder / header.relative_to(include), '#include "tinyattn-single.hpp"\n')
