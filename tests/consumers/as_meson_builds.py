@@ -10,10 +10,8 @@ import shutil
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-import building  # noqa: E402
-import tap  # noqa: E402
+from tests.support import tap
+from tests.support.processes import ROOT, call
 
 COMPARED = ("-m", "-std=", "-fno-", "-fPIC", "-UTINYATTN_PORT", "-DTINYATTN_")
 OPTIMIZED = {"-O2", "-O3", "-Os"}
@@ -31,11 +29,11 @@ def same(build_type, meson_build, compiler):
     if not shutil.which("cmake"):
         return tap.Skip("there is no cmake")
     with tempfile.TemporaryDirectory() as build:
-        building.call(["cmake", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}", f"-DTINYATTN={ROOT}", "-DPROGRAM=../program.c",
+        call(["cmake", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}", f"-DTINYATTN={ROOT}", "-DPROGRAM=../program.c",
                        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", ROOT / "tests" / "consumers" / "cmake_in_c"], CXX=compiler)
         if not build_type:
-            building.call(["cmake", "--build", build])
-            building.call([pathlib.Path(build, "program")])
+            call(["cmake", "--build", build])
+            call([pathlib.Path(build, "program")])
         ours, mesons = objects(pathlib.Path(build)), objects(pathlib.Path(meson_build))
     return "" if ours == mesons and ours else f"{ours}\ninstead of\n{mesons}"
 

@@ -12,10 +12,8 @@ import re
 import shutil
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-import building  # noqa: E402
-import tap  # noqa: E402
+from tests.support import tap
+from tests.support.processes import ROOT, call
 
 LEAST = {"lines": 99.0, "branches": 95.0}
 OTHERS = "tests/|boards/|avx512|^/usr/"
@@ -25,14 +23,14 @@ BRANCH = re.compile(r" *\|  Branch \((\d+:\d+)\): \[True: ([\d.]+).*, False: ([\
 
 def shown(build, compiler):
     """The sources with their counts, by llvm-cov. The tests of the next run count from 0."""
-    profdata, cov = (building.call([*compiler, f"-print-prog-name={tool}"]).strip() for tool in ("llvm-profdata", "llvm-cov"))
+    profdata, cov = (call([*compiler, f"-print-prog-name={tool}"]).strip() for tool in ("llvm-profdata", "llvm-cov"))
     merged, profiles = build / "all.profdata", list(build.glob("profiles/*"))
     if profiles:
-        building.call([profdata, "merge", *profiles, "-o", merged])
+        call([profdata, "merge", *profiles, "-o", merged])
     for profile in profiles:
         profile.unlink()
     first, *others = (file for file in build.glob("tests/*/*") if file.is_file() and os.access(file, os.X_OK))
-    return building.call([cov, "show", f"-instr-profile={merged}", first, *(f"-object={other}" for other in others),
+    return call([cov, "show", f"-instr-profile={merged}", first, *(f"-object={other}" for other in others),
                           "-show-branches=count", "-show-instantiations=false", f"-ignore-filename-regex={OTHERS}"])
 
 
@@ -56,7 +54,7 @@ def share(count):
 
 def main(build, *compiler):
     if not shutil.which("llvm-cov"):
-        tap.report([("coverage", tap.Skip, "there is no llvm-cov")])
+        tap.report([("coverage", tap.Skip("there is no llvm-cov"))])
     files = counts(shown(pathlib.Path(build), compiler))
     in_all = {what: {f"{name}:{place}": number for name, file in files.items() for place, number in file[what].items()} for what in LEAST}
     for name, file in [*files.items(), ("in all", in_all)]:

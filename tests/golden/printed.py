@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compares what the journey prints with what PyTorch prints, table by table: printed.py printed.json journey.txt
 
@@ -9,8 +8,7 @@ import pathlib
 import re
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import tap  # noqa: E402
+from tests.support import tap
 
 
 def differs(shown, wanted):

@@ -9,11 +9,8 @@ import sys
 import tempfile
 from unittest import mock
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-import building  # noqa: E402
-import tap  # noqa: E402
-import tools  # noqa: E402
+from tests.support import tap, targets, tools
+from tests.support.processes import attempt, call
 
 # These come before the commands of this machine. Clang is there, but not its run-time library. CALLS notes how two of them were called.
 PLAYED = {
@@ -28,19 +25,19 @@ PLAYED = {
 }
 
 
-def says(command, status, pattern):
-    said = building.attempt(command.split())
-    return "" if said[0] == status and re.search(pattern, said[1], re.DOTALL | re.MULTILINE) else str(said)
+def prints(command, status, pattern):
+    found, output = attempt(command.split())
+    return "" if found == status and re.search(pattern, output, re.DOTALL | re.MULTILINE) else f"{found} {output}"
 
 
 def more_for_more(*commands):
     """Each needs what the one before it needs, and more."""
-    needs = [set(re.match(r"needs +(.+)\nmissing +\S", building.call(command.split()))[1].split()) for command in commands]
+    needs = [set(re.match(r"needs +(.+)\nmissing +\S", call(command.split()))[1].split()) for command in commands]
     return "" if "meson" in needs[0] and all(less < more for less, more in itertools.pairwise(needs)) else str(needs)
 
 
-def plays(played, command, status, said, called):
-    """The status, and patterns of what is said and of all the calls that were noted. What is played may say that there is a terminal."""
+def plays(played, command, status, pattern, calls_pattern):
+    """The status, and patterns of the output and of all the calls that were noted. What is played may say that there is a terminal."""
     with tempfile.TemporaryDirectory() as folder:
         for tool, script in (PLAYED | played).items():
             file = pathlib.Path(folder, tool)
@@ -49,9 +46,9 @@ def plays(played, command, status, said, called):
         calls = pathlib.Path(folder, "calls.txt")
         calls.touch()
         way = ["script", "-qec", command, os.devnull] if "terminal" in played else ["setsid", "-w", *command.split()]
-        found = building.attempt(way, PATH=f"{folder}:{os.environ['PATH']}", CALLS=str(calls), SUDO_UID="1000")
+        found = attempt(way, PATH=f"{folder}:{os.environ['PATH']}", CALLS=str(calls), SUDO_UID="1000")
         noted = calls.read_text(encoding="utf-8")
-    holds = found[0] == status and re.search(said, found[1]) and re.fullmatch(called, noted, re.DOTALL)
+    holds = found[0] == status and re.search(pattern, found[1]) and re.fullmatch(calls_pattern, noted, re.DOTALL)
     return "" if holds else f"{found}{noted}"
 
 
@@ -64,17 +61,17 @@ def tests_under_sudo():
     return "" if words[:4] == ["sudo", "-u", "#1000", "--"] else str(words)
 
 
-boards = "".join(rf"(?=.*^  {board} )" for board in building.boards())
+boards = "".join(rf"(?=.*^  {board} )" for board in targets.boards())
 tap.report([
-    *((f"{script} {option}", says, f"{script} {option}", 0, f"{script} ")
+    *((f"{script} {option}", prints, f"{script} {option}", 0, f"{script} ")
       for script in ("tests/run", "examples/run", "tests/bench") for option in ("-h", "--help")),
-    ("a list of the targets, boards too", says, "tests/run --list", 0, boards),
-    ("a target that there is not", says, "tests/run hots", 2, "^no such .* there are:.*\\bhost "),
-    ("an example that there is not", says, "examples/run digit", 2, "^no such .* there are: .*digits"),
-    ("a board that there is not", says, "examples/run c m7", 2, "^no such .* there are: .*microbit"),
-    ("a seed that is none", says, "examples/run writer --seed 1e6", 2, "^a seed is a whole number"),
-    ("a prompt that the writer cannot read", says, "examples/run writer truth|beauty", 2, "^the prompt has '.', which"),
-    ("its whole character, in any locale", says, "examples/run writer wörld", 2, "^the prompt has 'ö', which"),
+    ("a list of the targets, boards too", prints, "tests/run --list", 0, boards),
+    ("a target that there is not", prints, "tests/run hots", 2, "^no such .* there are:.*\\bhost "),
+    ("an example that there is not", prints, "examples/run digit", 2, "^no such .* there are: .*digits"),
+    ("a board that there is not", prints, "examples/run c m7", 2, "^no such .* there are: .*microbit"),
+    ("a seed that is none", prints, "examples/run writer --seed 1e6", 2, "^a seed is a whole number"),
+    ("a prompt that the writer cannot read", prints, "examples/run writer truth|beauty", 2, "^the prompt has '.', which"),
+    ("its whole character, in any locale", prints, "examples/run writer wörld", 2, "^the prompt has 'ö', which"),
     ("less is installed for less", more_for_more, "examples/run --dry-run digits host", "tests/run --dry-run host", "tests/run --dry-run"),
     ("and for examples", more_for_more, "examples/run --dry-run digits host", "examples/run --dry-run digits", "tests/run --dry-run"),
     ("sudo cannot ask without a terminal", plays, {}, "ports/toolchain clang", 1, "from a terminal", "(?!.*apt-get).*"),

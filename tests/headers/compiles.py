@@ -11,11 +11,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
-import building  # noqa: E402
-import priorities  # noqa: E402
-import tap  # noqa: E402
+from ports.simd import priorities
+from tests.support import tap
+from tests.support.processes import ROOT, attempt, call, processor_seconds
 
 MOST_TIMES_SMALL = 3.0
 LAYER = [f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", os.devnull]
@@ -30,21 +28,21 @@ LEVELS = ("-Og", "-O1", "-O2", "-O3", "-Os")  # at each, a compiler has other re
 
 def compiles(program, *flags):
     """A port's header may say that it needs other flags."""
-    status, said = building.attempt([*compiler, *flags, "-x", "c++", "-"], text=program)
-    unsuited = re.search(r'#?error "?(the port .* needs .*)"', said)
-    return tap.Skip(unsuited[1]) if unsuited else said[:2000] or ("" if status == 0 else f"exit status {status}")
+    status, output = attempt([*compiler, *flags, "-x", "c++", "-"], text=program)
+    unsuited = re.search(r'#?error "?(the port .* needs .*)"', output)
+    return tap.Skip(unsuited[1]) if unsuited else output[:2000] or ("" if status == 0 else f"exit status {status}")
 
 
 def ports_of_x86():
     """Whatever port this machine has."""
-    architecture = building.call([*compiler, "-dumpmachine"]).split("-")[0]
+    architecture = call([*compiler, "-dumpmachine"]).split("-")[0]
     ports = priorities.ports(architecture, priorities.VECTORS) if architecture == "x86_64" else {}
     return {port: ("-march=x86-64", *flags, "-UTINYATTN_PORT", f"-DTINYATTN_PORT={port}") for port, flags in ports.items()}
 
 
 def layer(name, *flags):
     """If the compiler has the flags, for its target."""
-    status, _ = building.attempt([*compiler, *flags, "-fsyntax-only", "-x", "c++", "-"])
+    status, _ = attempt([*compiler, *flags, "-fsyntax-only", "-x", "c++", "-"])
     return (compiles('#include "footprint/layer.cpp"\n', f"-DTINYATTN_FOOTPRINT_LAYER={name}", *LAYER, *flags) if status == 0 else
             tap.Skip("the compiler does not have it"))
 
@@ -60,7 +58,7 @@ def static_objects():
         made = f"{folder}/static_objects.o"
         if problem := compiles(f'#include "{HERE / "static_objects.cpp"}"\n', "-O0", "-fdata-sections", "-c", "-o", made):
             return problem
-        table = building.call(["readelf", "--section-headers", "--wide", made])
+        table = call(["readelf", "--section-headers", "--wide", made])
     sections = re.findall(r"\] (\.\S+)\s+(\w+) +\w+ \w+ (?!0+ )\w+ \d\d +WA", table)  # not the empty ones
     costly = {name for name, kind in sections if "_ZGV" in name or kind != "NOBITS" and not name.startswith(".data.rel.ro")}
     return "" if costly == VALUES else f"has a value, a guard or a constructor: {' '.join(sorted(costly ^ VALUES))}"
@@ -77,7 +75,7 @@ def compile_time():
     """Of one include, in the processor's time: the best of five, because the machine is busy."""
     if problem := compiles("#include <tinyattn/tinyattn.hpp>\n", "-fsyntax-only"):
         return problem
-    times = [[building.processor_seconds([*compiler, "-O0", "-c", "-x", "c++", "-", "-o", os.devnull], text=f"#include <{header}>\n")
+    times = [[processor_seconds([*compiler, "-O0", "-c", "-x", "c++", "-", "-o", os.devnull], text=f"#include <{header}>\n")
               for header in (small, "tinyattn/tinyattn.hpp")] for _ in range(5)]
     of_small, of_ours = map(min, zip(*times))
     return "" if of_ours <= MOST_TIMES_SMALL * of_small else f"{of_ours:.2f} s, and <{small}> takes {of_small:.2f} s"
@@ -95,7 +93,7 @@ programs |= {name: f'#include "{HERE / name}.cpp"\n' for name in ("common_names"
 programs |= {f"block {number}, of {page}": block for number, (page, block) in enumerate(blocks, 1)}
 small = "arm_mve.h" if "-mcpu=cortex-m55" in compiler else "array"  # Helium's port needs its intrinsics
 included = compile_time()  # before all others, which run beside each other
-tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{small}>", str, included),
+tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{small}>", included),
             ("static_objects", static_objects),
             ("a note of an FPU that no flag tells of", note_of_an_fpu),
             *((name, compiles, program, "-fsyntax-only", "-Wundef") for name, program in programs.items()),

@@ -7,10 +7,8 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-import building  # noqa: E402
-import tap  # noqa: E402
+from tests.support import tap
+from tests.support.processes import ROOT, attempt
 
 PAGE = (ROOT / "ports" / "pytorch" / "coming_from_pytorch.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (.+?) \| (.+?) \|$", re.MULTILINE)
@@ -37,12 +35,12 @@ def compiles(compiler):
     lines = [line for line in rows().values() if line]
     functions = "\n".join(f"[[maybe_unused]] void line_{i}() {{\n#line {i} \"coming_from_pytorch\"\n  {line}\n}}" for i, line in enumerate(lines, 1))
     quiet = ("-Wno-unused-variable", "-Wno-unused-but-set-variable")  # a line names what it makes
-    status, said = building.attempt([*compiler, *building.language(), *building.WARNINGS, *quiet, "-fsyntax-only", "-x", "c++", "-"],
+    status, output = attempt([*compiler, *quiet, "-fsyntax-only", "-x", "c++", "-"],
                                     text=PROGRAM.format(names=names, functions=functions))
     if status == 0:
         return ""
-    wrong = {int(number) for number in re.findall(r"coming_from_pytorch:(\d+):\d+: error", said)}
-    return "\n".join([*(f"does not compile: {lines[number - 1]}" for number in sorted(wrong)), said[:1500]])
+    wrong = {int(number) for number in re.findall(r"coming_from_pytorch:(\d+):\d+: error", output)}
+    return "\n".join([*(f"does not compile: {lines[number - 1]}" for number in sorted(wrong)), output[:1500]])
 
 
 def says_what_there_is():

@@ -8,13 +8,12 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 MAKER = ROOT / "ports" / "site" / "make_site.py"
 HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = ROOT / "tests" / "footprint" / "figures.txt"
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-import checks  # noqa: E402
-import tap  # noqa: E402
+from tests.site import checks
+from tests.support import tap
+from tests.support.processes import ROOT
 
 
 # A site and a reference with one fault of each kind.
