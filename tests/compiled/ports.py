@@ -12,11 +12,9 @@ import shutil
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "simd")]
-import building  # noqa: E402
-import priorities  # noqa: E402
-import tap  # noqa: E402
+from ports.simd import priorities
+from tests.support import tap
+from tests.support.processes import ROOT, call
 
 # Flags of three units with the port of SSE2, two of which may use more of the processor. They may share data, but no function.
 SAME_PORT = ["-msse2", "-msse4.2", "-mavx2"]
@@ -29,7 +27,7 @@ OLD_FEATURES = {"-msse3", "-mssse3", "-msse4.1", "-msse4.2", "-mpopcnt"}
 
 def symbols(binary, kinds):
     """What a linker sees of these kinds; of a library, for each object."""
-    objects = re.split(r"^\S+:$", building.call(["nm", binary]), flags=re.MULTILINE)
+    objects = re.split(r"^\S+:$", call(["nm", binary]), flags=re.MULTILINE)
     return [set(re.findall(rf"^[0-9a-f]+ [{kinds}] (\S+)$", text, re.MULTILINE)) for text in objects]
 
 
@@ -51,7 +49,7 @@ def shared_functions(source):
     with tempfile.TemporaryDirectory() as folder:
         units = [pathlib.Path(folder, flag) for flag in SAME_PORT]
         for unit in units:
-            building.call([*compiler, "-O0", unit.name, "-c", source, "-o", unit])
+            call([*compiler, "-O0", unit.name, "-c", source, "-o", unit])
         functions = [symbols(unit, "W")[0] - {"__clang_call_terminate"} for unit in units]
     if not all(functions):
         return [f"found no function to share in {source.name}"]
@@ -60,7 +58,7 @@ def shared_functions(source):
 
 def chosen(*command):
     """{the port that is asked for, or none: the one that computes}"""
-    return {port: building.call(command, TINYATTN_PORT=port).strip() for port in ("", *ports)}
+    return {port: call(command, TINYATTN_PORT=port).strip() for port in ("", *ports)}
 
 
 def well_chosen(found, runnable):
@@ -77,7 +75,7 @@ def well_chosen_here():
 def well_chosen_without_avx():
     if not shutil.which(OLD_PROCESSOR[0]):
         return tap.Skip(f"there is no {OLD_PROCESSOR[0]}")
-    building.call([*OLD_PROCESSOR, random_calls, "30"])
+    call([*OLD_PROCESSOR, random_calls, "30"])
     needed = priorities.ports("x86_64", priorities.VECTORS)
     return well_chosen(chosen(*OLD_PROCESSOR, program), [port for port in ports if OLD_FEATURES.issuperset(needed.get(port, []))])
 

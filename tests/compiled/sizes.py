@@ -1,31 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What attention layers of 1 to 16 usual shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled library."""
-import dataclasses
-import pathlib
-import re
-import shutil
-import sys
-import tempfile
+"""What attention layers of 1 to 16 usual shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled library.
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parent / "footprint")]
-import building  # noqa: E402
-import contents  # noqa: E402
-import figures  # noqa: E402
-import tap  # noqa: E402
+    sizes IMAGE...    as Meson links them: at -Os and -O2, by each way, of each count
+"""
+import itertools
+import re
+import sys
+
+from tests.footprint import contents
+from tests.support import figures, tap
+from tests.support.processes import ROOT
 
 COUNTS = (1, 4, 8, 16)
-WAYS = {"headers": (), "compiled": ("-DCOMPILED",)}
+WAYS = ("headers", "compiled")
 LEVELS = ("-Os", "-O2")
-MACHINE = dataclasses.replace(building.board("mps2-an386"), libraries=("-lgcc",))  # without a memory map: sixteen are more than RAM
-
-
-def link(build, level, way, count):
-    """An image from which the linker drops all that is not called, startup code too."""
-    flags = (*building.language(), level)
-    objects = [build.compile(MACHINE, HERE / "firmware.cpp", *flags, f"-DSHAPES={count}", *WAYS[way]),
-               build.compile(MACHINE, building.ROOT / "src" / "library.cpp", *flags), *build.support(MACHINE)]
-    return build.link(MACHINE, f"{way}{level}{count}", objects, "-Wl,--entry=entry")
 
 
 def pays(sizes, level):
@@ -39,28 +27,28 @@ def pays(sizes, level):
 
 def is_what_the_page_says(sizes):
     """The table of src/README.md, at -Os."""
-    page = building.ROOT / "src" / "README.md"
+    page = ROOT / "src" / "README.md"
     if reason := figures.is_of_another_compiler(page):
         return tap.Skip(reason)
     text, wrong = page.read_text(encoding="utf-8"), []
     for name, way in (("headers", "headers"), ("library", "compiled")):
-        said = figures.cells(re.search(rf"^\| {name}, -Os (\|.*)", text, re.MULTILINE)[1])
+        stated = figures.cells(re.search(rf"^\| {name}, -Os (\|.*)", text, re.MULTILINE)[1])
         measured = sizes["-Os", way]
-        if any(abs(int(cell) / size - 1) > figures.NEAR for cell, size in zip(said, measured, strict=True)):
-            wrong.append(f"| {name}, -Os | {' | '.join(map(str, measured))} | is measured, and src/README.md says {said}")
+        if any(abs(int(cell) / size - 1) > figures.NEAR for cell, size in zip(stated, measured, strict=True)):
+            wrong.append(f"| {name}, -Os | {' | '.join(map(str, measured))} | is measured, and src/README.md says {stated}")
     return "\n".join(wrong)
 
 
-if not shutil.which("arm-none-eabi-g++"):
-    tap.report([("sizes", tap.Skip, "there is no arm-none-eabi-g++")])
-with tempfile.TemporaryDirectory() as folder:
-    tree = building.Build(folder)
-    images = {(of_level, of_way): [link(tree, of_level, of_way, shapes) for shapes in COUNTS] for of_level in LEVELS for of_way in WAYS}
-    if failed := tree.make():
-        tap.report([(f"{made.name} is made", str, said) for made, said in failed.items()])
-    flash = {row: [contents.flash(MACHINE, image) for image in its_images] for row, its_images in images.items()}
-print(f"# flash of a Cortex-M4F, bytes\n# {'shapes':<20}" + "".join(f"{shapes:>8}" for shapes in COUNTS))
-for (of_level, of_way), its_sizes in flash.items():
-    print(f"# {f'{of_way}, {of_level}':<20}" + "".join(f"{size:>8}" for size in its_sizes))
-tap.report([*((f"sixteen shapes at {of_level}", pays, flash, of_level) for of_level in LEVELS),
-            ("the page says what is measured, to 2 %", is_what_the_page_says, flash)])
+def main(*images):
+    flash = list(map(contents.flash, images))
+    sizes = {row: flash[first:first + len(COUNTS)]
+             for row, first in zip(itertools.product(LEVELS, WAYS), range(0, len(flash), len(COUNTS)), strict=True)}
+    print(f"# flash of a Cortex-M4F, bytes\n# {'shapes':<20}" + "".join(f"{count:>8}" for count in COUNTS))
+    for (level, way), its_sizes in sizes.items():
+        print(f"# {f'{way}, {level}':<20}" + "".join(f"{size:>8}" for size in its_sizes))
+    tap.report([*((f"sixteen shapes at {level}", pays, sizes, level) for level in LEVELS),
+                ("the page says what is measured, to 2 %", is_what_the_page_says, sizes)])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""What one attention layer adds, or a whole model, to a firmware, on every board: symbols, flash, RAM, stack. Prints a table and the Test Anything Protocol.
+"""What one attention layer adds, or a whole model, to a firmware on a board: symbols, flash, RAM, stack. Prints a table and the Test
+Anything Protocol.
 
-    footprint.py [--write]      and notes today's figures in figures.txt
+    footprint [--write] BOARD FPU KERNELS MISTAKES (LAYER LEVEL WITHOUT COMPILED IMAGE PRINTED)...
+
+Meson calls it with what it built. --write notes the board's figures in figures.txt.
 """
 import math
 import pathlib
 import re
-import shutil
 import sys
-import tempfile
 import typing
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import building  # noqa: E402
-import contents  # noqa: E402
-import tap  # noqa: E402
+from tests.footprint import contents
+from tests.support import tap
+from tests.support.processes import call
 
 HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = HERE / "figures.txt"
-MISTAKES = re.findall(r"^// found on (\S+): (.+)$", (HERE / "mistakes.cpp").read_text(encoding="utf-8"), re.MULTILINE)
-LAYERS = {"T0": 0, "T1": 128 * 1024, "TOKEN": 2048 * 1024}  # and the RAM that a board needs for it
-CASES = [(board, layer, level) for board in building.boards() for layer, memory in LAYERS.items() for level in ("-O2", "-Os")
-         if building.board(board).memory >= memory]
+ROW = re.compile(r"^(\S+) +(T\w+) +(-O\w) +(\d+) +(\d+) +(\d+).*\n", re.MULTILINE)
 
 
 class Cost(typing.NamedTuple):
@@ -30,44 +27,40 @@ class Cost(typing.NamedTuple):
     stack: int  # that the call takes
 
 
-class Layer:
-    """The layer on a board, at an optimization level. Declares what to build; its functions read what was made."""
-
-    def __init__(self, build, case):
-        self.case = board, layer, level = case
-        self.machine = building.board(board)
-        flags = (*building.language(), f"-DTINYATTN_FOOTPRINT_LAYER={layer}")
-        firmware = [*build.support(self.machine), build.compile(self.machine, HERE / "firmware.cpp", *flags, "-Os")]
-        self.compiled = build.compile(self.machine, HERE / "layer.cpp", *flags, level, *contents.EVERYTHING_ON)
-        self.without = build.link(self.machine, f"{board}{layer}-without", firmware)
-        self.image = build.link(self.machine, "".join(case), [*firmware, self.compiled])
-        self.said = build.run(self.machine, self.image)
-
-    def cost(self):
-        said = dict(re.findall(r"^(\w+) (\w{8})$", self.said.read_text(encoding="utf-8"), re.MULTILINE))
-        growth = contents.flash(self.machine, self.image) - contents.flash(self.machine, self.without)
-        return Cost(growth, int(said["scratch"], 16), int(said["stack"], 16))
-
-    def unwanted(self):
-        return [*contents.unwanted_in_object(self.machine, self.compiled),
-                *contents.unwanted_in_growth(self.machine, self.image, self.without, self.compiled)]
-
-
 # What the project promises, for the core on which it has peers.
 PROMISES = {("mps2-an386", "T1", "-O2"): Cost(2000, 18000, 320), ("mps2-an386", "T1", "-Os"): Cost(1400, 18000, 320)}
 
 
-def table(layers, costs):
+class Layer(typing.NamedTuple):
+    """A layer at an optimization level, as it was built for the board."""
+
+    name: str
+    level: str
+    without: str  # the firmware without it
+    compiled: str
+    image: str
+    printed: str  # what the firmware printed
+
+    def cost(self):
+        printed = dict(re.findall(r"^(\w+) (\w{8})$", pathlib.Path(self.printed).read_text(encoding="utf-8"), re.MULTILINE))
+        growth = contents.flash(self.image) - contents.flash(self.without)
+        return Cost(growth, int(printed["scratch"], 16), int(printed["stack"], 16))
+
+    def unwanted(self, has_fpu):
+        return [*contents.unwanted_in_object(self.compiled, has_fpu),
+                *contents.unwanted_in_growth(self.image, self.without, self.compiled, has_fpu)]
+
+
+def table(board, costs):
     """With the helpers, since the README speaks of them."""
-    lines = [["board", "layer", "level", *Cost._fields, "what it calls of the compiler's own library"]]
-    lines += [[*layer.case, *costs[layer.case], " ".join(sorted(contents.symbols(layer.machine, layer.compiled, "undefined")))]
-              for layer in layers]
+    lines = [[board, layer.name, layer.level, *cost, " ".join(sorted(contents.symbols(layer.compiled, "undefined")))]
+             for layer, cost in costs.items()]
     return "".join("{:<12} {:<6} {:<6} {:>8} {:>8} {:>8}  {}".format(*line).rstrip() + "\n" for line in lines)
 
 
 def compiler_release():
     """Another release of GCC makes other code, which the figures say nothing about."""
-    return "compiler " + building.call(["arm-none-eabi-g++", "-dumpversion"]).split(".")[0]
+    return "compiler " + call(["arm-none-eabi-g++", "-dumpversion"]).split(".")[0]
 
 
 def read_limits():
@@ -76,48 +69,54 @@ def read_limits():
     if compiler_release() not in text.splitlines():
         print("# figures.txt is of another GCC: only what is promised is held")
         return PROMISES
-    costs = re.findall(r"^(\S+) +(T\w+) +(-O\w) +(\d+) +(\d+) +(\d+)", text, re.MULTILINE)
     limits = {(board, layer, level): Cost(math.ceil(int(flash) * 1.03), int(scratch), int(stack) + 16)
-              for board, layer, level, flash, scratch, stack in costs}
+              for board, layer, level, flash, scratch, stack in ROW.findall(text)}
     return limits | PROMISES
+
+
+def write(board, figures):
+    """The board's figures instead of those that were there."""
+    head, release, rows = re.split(r"(compiler \d+\n\n.*\n)", FIGURES.read_text(encoding="utf-8"))
+    blocks = {row.split()[0]: "" for row in rows.splitlines()} | {board: ""}
+    for row in rows.splitlines():
+        blocks[row.split()[0]] += f"{row}\n"
+    blocks[board] = figures
+    release = re.sub(r"^compiler \d+", compiler_release(), release)
+    FIGURES.write_text(head + release + "".join(blocks[name] for name in sorted(blocks)), encoding="utf-8")
 
 
 def excesses(cost, most):
     return [f"{what}: {size} bytes, more than {at_most}" for what, size, at_most in zip(Cost._fields, cost, most) if size > at_most]
 
 
-def problems(layers, costs, kernels, mistakes):
-    """Of each check. Kernels and mistakes: {board: object}"""
+def problems(board, costs, has_fpu, kernels, mistakes):
+    """Of each check."""
     limits = read_limits()
-    for layer in layers:
-        name = " ".join(layer.case)
-        yield f"{name}: nothing in it that firmware must not hold", layer.unwanted()
-        if layer.case in limits:
-            yield f"{name}: no larger than it may be", excesses(costs[layer.case], limits[layer.case])
+    for layer, cost in costs.items():
+        case = board, layer.name, layer.level
+        yield f"{' '.join(case)}: nothing in it that firmware must not hold", layer.unwanted(has_fpu)
+        if case in limits:
+            yield f"{' '.join(case)}: no larger than it may be", excesses(cost, limits[case])
         elif limits != PROMISES:
-            yield f"{name}: no larger than it may be", ["figures.txt does not have it: --write adds it"]
-    for board, compiled in kernels.items():
-        yield f"{board} kernels: nothing in them that firmware must not hold", contents.unwanted_in_object(building.board(board), compiled)
-    for board, sentence in MISTAKES:
-        found = contents.unwanted_in_object(building.board(board), mistakes[board])
+            yield f"{' '.join(case)}: no larger than it may be", ["figures.txt does not have it: --write adds it"]
+    yield f"{board} kernels: nothing in them that firmware must not hold", contents.unwanted_in_object(kernels, has_fpu)
+    sentences = re.findall(rf"^// found on {board}: (.+)$", (HERE / "mistakes.cpp").read_text(encoding="utf-8"), re.MULTILINE)
+    found = contents.unwanted_in_object(mistakes, has_fpu)
+    for sentence in sentences:
         yield f"{board} mistakes: {sentence}", [] if sentence in found else ["not found, but:", *found]
 
 
-for tool in ("arm-none-eabi-g++", "qemu-system-arm"):
-    if not shutil.which(tool):
-        tap.report([("footprint", tap.Skip, f"there is no {tool}")])
-with tempfile.TemporaryDirectory() as folder:
-    tree = building.Build(folder)
-    built = [Layer(tree, case) for case in CASES]
-    objects = [{board: tree.compile(building.board(board), HERE / source, *building.language(), *contents.EVERYTHING_ON, level)
-                for board in building.boards()} for source, level in (("kernels.cpp", "-Os"), ("mistakes.cpp", "-O2"))]
-    if failed := tree.make():
-        tap.report([(f"{made.name} is made", str, said) for made, said in failed.items()])
-    measured = {layer.case: layer.cost() for layer in built}
-    figures = table(built, measured)
-    print("# What one attention layer adds to a firmware, in bytes. flash is what the image grows by, with every helper that comes along;\n"
-          "# scratch the workspace; stack what the call takes, painted. It has no variables.\n#\n# " + figures.replace("\n", "\n# "))
-    if "--write" in sys.argv:
-        head = FIGURES.read_text(encoding="utf-8").partition("compiler ")[0]
-        FIGURES.write_text(f"{head}{compiler_release()}\n\n{figures}", encoding="utf-8")
-    tap.report([(name, "\n".join, found) for name, found in problems(built, measured, *objects)])
+def main(arguments):
+    board, fpu, kernels, mistakes, *files = (argument for argument in arguments if argument != "--write")
+    layers = [Layer(*files[first:first + 6]) for first in range(0, len(files), 6)]
+    costs = {layer: layer.cost() for layer in layers}
+    figures = table(board, costs)
+    print("# What one attention layer adds to a firmware, in bytes: flash, with every helper; scratch, the workspace; stack, painted.")
+    print("# " + figures.rstrip().replace("\n", "\n# "))
+    if "--write" in arguments:
+        write(board, figures)
+    tap.report([(name, "\n".join(found)) for name, found in problems(board, costs, fpu == "FPU", kernels, mistakes)])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a page says that an example takes on a board, against what it takes: to 2 %.
 
-    figures.py BOARD PAGE PROGRAM PRINTED            for Meson: whether the board's row of the page's table holds
-    figures.py --write BOARD PAGE PROGRAM PRINTED    writes the row anew, in three digits
+    figures [--write] BOARD CLOCK_HZ PAGE PROGRAM PRINTED     for Meson: whether the board's row of the page's table holds;
+                                                              --write writes the row anew, in three digits
 
 PRINTED has the lines for the board, with the instructions and the stack.
 """
@@ -11,27 +11,24 @@ import re
 import shlex
 import sys
 
-import building
-import tap
-
-sys.path.append(str(building.ROOT / "tests" / "footprint"))
-import contents  # noqa: E402
+from tests.footprint import contents
+from tests.support import tap
+from tests.support.processes import call
 
 NEAR = 0.02
 SECTIONS = {"flash": (".vectors", ".text", ".rodata", ".init_array", ".data"), "RAM": (".data", ".bss")}
-SAID = {"cache": "bytes of cache", "stack": "bytes of stack", "instructions": "instructions"}
+LINES = {"cache": "bytes of cache", "stack": "bytes of stack", "instructions": "instructions"}
 
 
-def measured(board, program, printed):
+def measure(clock_hz, program, printed):
     """{column: number}"""
-    sizes = {name: size for name, _, size in contents.sections(building.board(board), program)}
+    sizes = {name: size for name, _, size in contents.sections(program)}
     text = pathlib.Path(printed).read_text(encoding="utf-8")
-    found = {column: sum(sizes.get(name, 0) for name in names) for column, names in SECTIONS.items()}
-    for column, what in SAID.items():
+    values = {column: sum(sizes.get(name, 0) for name in names) for column, names in SECTIONS.items()}
+    for column, what in LINES.items():
         if line := re.search(rf"^board: ([\d,]+) {what}", text, re.MULTILINE):
-            found[column] = number(line[1])
-    clock = re.search(r"^clock_hz = (\d+)", (building.BOARDS / board / "cross.ini").read_text(encoding="utf-8"), re.MULTILINE)[1]
-    return found | {"a second": int(clock) / found["instructions"]}
+            values[column] = number(line[1])
+    return values | {"a second": int(clock_hz) / values["instructions"]}
 
 
 def number(text):
@@ -59,37 +56,39 @@ def value_of(column, values):
     return next((value for name, value in values.items() if column.startswith(name)), None)
 
 
-def wrong(page, board, values):
-    said, _ = row_of(page, board)
-    return [f"{column}: {cell}, measured {value:,.10g}" for column, cell in said.items()
+def differences(page, board, values):
+    return [f"{column}: {cell}, measured {value:,.10g}" for column, cell in row_of(page, board)[0].items()
             if (value := value_of(column, values)) is not None and abs(number(cell) / value - 1) > NEAR]
 
 
 def write(page, board, values):
-    said, row = row_of(page, board)
-    written = {column: cell if (value := value_of(column, values)) is None else three_digits(value) for column, cell in said.items()}
+    stated, row = row_of(page, board)
+    written = {column: cell if (value := value_of(column, values)) is None else three_digits(value) for column, cell in stated.items()}
     text = page.read_text(encoding="utf-8")
     page.write_text(text.replace(row, f"| {' | '.join(written.values())} |"), encoding="utf-8")
 
 
 def is_of_another_compiler(page):
     """Another release of GCC makes other code, of which the page says nothing."""
-    here = building.call(["arm-none-eabi-g++", "-dumpversion"]).split(".")[0]
+    here = call(["arm-none-eabi-g++", "-dumpversion"]).split(".")[0]
     return "" if f"GCC {here}" in page.read_text(encoding="utf-8") else f"the page speaks of another GCC than {here}"
 
 
 def holds(board, page, values, again):
     if reason := is_of_another_compiler(page):
         return tap.Skip(reason)
-    found = wrong(page, board, values)
+    found = differences(page, board, values)
     return "\n".join([*found, again]) if found else ""
 
 
+def main(arguments):
+    board, clock_hz, page, program, printed = (argument for argument in arguments if argument != "--write")
+    page, values = pathlib.Path(page), measure(clock_hz, program, printed)
+    if "--write" in arguments:
+        write(page, board, values)
+    command = shlex.join(["python3", "-B", "-m", "tests.support.figures", "--write", *arguments])
+    tap.report([(f"{page.parent.name} on {board} takes what {page.name} says", holds, board, page, values, f"write it anew: {command}")])
+
+
 if __name__ == "__main__":
-    name, *files = (word for word in sys.argv[1:] if word != "--write")
-    readme, *example = (pathlib.Path(file).resolve() for file in files)
-    takes = measured(name, *example)
-    if "--write" in sys.argv:
-        write(readme, name, takes)
-    command = shlex.join(["python3", "-B", __file__, "--write", *map(str, (name, readme, *example))])
-    tap.report([(f"{readme.parent.name} on {name} takes what {readme.name} says", holds, name, readme, takes, f"write it anew: {command}")])
+    main(sys.argv[1:])
