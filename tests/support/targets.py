@@ -136,8 +136,8 @@ TARGETS = {
     "every_flag": Target("that table with more flags", ALL_TOOLS, crc_table("every_flag", 900), "all"),
     "arithmetic": Target("exp and sqrt of every float, fma of 10^8 operands", ("gcc",),
                          (Run(GCC, ("arithmetic",), 300, shows=True),), "all"),
-    "faults": Target("faults, planted one by one, that tests must catch", ("gcc", "firmware"),
-                     (Run(GCC, ("faults",), 240, shows=True),), "all"),
+    "mutants": Target("mutants, planted one by one, that tests must catch", ("gcc", "firmware"),
+                      (Run(GCC, ("mutants",), 240, shows=True), Run(board_build("mps2-an386"), ("mutants",), 10, shows=True)), "all"),
     "fuzz": Target("damaged checkpoints and random calls, many more than every change meets", ("gcc",), (Run(GCC, ("fuzz",), 120),), "all"),
     "coverage": Target("which lines and branches of the library its tests run", ("clang", "coverage"),
                        (Run(COVERAGE, ("unit", "shapes", "conformance", "coverage"), 240, shows=True),), "all"),
@@ -152,7 +152,7 @@ TARGETS = {
 SIZES = {
     "quick": "about three minutes: both compilers, the boards microbit and mps2-an386, refusals, style",
     "": "what every change has to pass: about a quarter of an hour",
-    "all": "for each night: every level, port, board, fault, the coverage and the fuzzers",
+    "all": "for each night: every level, port, board, mutant, the coverage and the fuzzers",
 }
 
 
