@@ -4,43 +4,35 @@ import itertools
 import re
 import shutil
 
-import building
-import rows
-import tables
+from tests.speed import programs, rows, tables
+from tests.speed.rows import NOTHING
+from tests.support import targets
+from tests.support.processes import call
 
 CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang of before version 17 does not know enough of it
-MACHINES = {
-    "M3": lambda: building.board("mps2-an385"),
-    "M4F": lambda: building.board("mps2-an386"),
-    "M7": lambda: building.board("mps2-an500"),
-    "M33": lambda: building.board("mps2-an505"),
-    "M55": lambda: building.board("mps3-an547").replace("-mcpu=cortex-m55", "-mcpu=cortex-m55+nomve", "-mfpu=fpv5-d16"),
-    "M55 Helium": lambda: building.board("mps3-an547"),
-    "M55 Helium, clang": lambda: building.clang_for_firmware(CLANG, building.board("mps3-an547")),
-    "AArch64": lambda: building.linux("aarch64"),
-    "ARMv7 NEON": lambda: building.linux("armv7"),
+# The build of each core, and the way in which it is built there.
+CORES = {
+    "M3": (targets.board_build("mps2-an385"), "usual"),
+    "M4F": (targets.board_build("mps2-an386"), "usual"),
+    "M7": (targets.board_build("mps2-an500"), "usual"),
+    "M33": (targets.board_build("mps2-an505"), "usual"),
+    "M55": (targets.board_build("mps3-an547"), "nomve"),
+    "M55 Helium": (targets.board_build("mps3-an547"), "usual"),
+    "M55 Helium, clang": (targets.board_build("mps3-an547"), "clang"),
+    "AArch64": (targets.machine_build("aarch64"), "usual"),
+    "ARMv7 NEON": (targets.machine_build("armv7"), "usual"),
 }
-NOTHING = "nothing 0"
 
 
-def run(build, machine, name, names, *flags):
-    """What the rows print there, and the plugin among them."""
-    counter = build.compile(building.host(), rows.PROGRAMS / "counter.cpp", "-std=c++20", "-O2", "-fPIC")
-    plugin = build.link(building.host(), "counter", [counter], "-shared")
-    objects = [build.compile(machine, rows.PROGRAMS / "tinyattn.cpp", *flags, *rows.flags(row)) for row in (NOTHING, *names)]
-    main = build.compile(machine, rows.PROGRAMS / "counted.cpp", *flags, "-fhosted")  # without, Clang's main is a function like any other
-    program = build.link(machine, re.sub(r"\W+", "-", name), [main, *objects, *build.support(machine)])
-    qemu, *arguments = machine.wrapper
-    command = [qemu, "-d", "plugin", "-plugin", plugin, *arguments, program]  # in user mode QEMU reads symbols only if it logs
-    return build.step("run", program.with_suffix(".txt"), [program, plugin], command)
+def count(build, names):
+    """Instructions between two marks, by the file of the program's output."""
+    return [int(re.search(r"^\d+$", file.read_text(encoding="utf-8"), re.MULTILINE)[0]) for file in build.make(names)]
 
 
-def instructions(said, row):
-    """Less what a call of nothing takes."""
-    lines = said.read_text(encoding="utf-8").splitlines()
-    names, counts = ([line for line in lines if line.isdigit() == is_count] for is_count in (False, True))
-    found = dict(zip(names, map(int, counts), strict=True))
-    return found[row] - found[NOTHING]
+def instructions(build, way, level, whose, names):
+    """{row: instructions, less what a call of nothing takes}"""
+    nothing, *counts = count(build, [f"{programs.name_of(whose, way, level, row)}.txt" for row in (NOTHING, *names)])
+    return {row: number - nothing for row, number in zip(names, counts)}
 
 
 def cell(row, title, samples):
@@ -53,18 +45,16 @@ def cell(row, title, samples):
 
 
 def bench(options):
-    names, build = rows.chosen(rows.CORES, options), building.Build(rows.FOLDER / "boards")
-    titles = options.core or [title for title in MACHINES if "clang" not in title or shutil.which(CLANG)]
-    machines = {title: MACHINES[title]() for title in titles}
-    runs = {(level, title, whose): run(build, machines[title], f"{title} {level} {whose}", names,
-                                       *building.language(tree), f"-O{level}", *options.flags.split())
-            for level, title, (whose, tree) in itertools.product(options.level, machines, options.trees.items())}
-    build.demand()
+    names = rows.chosen(rows.CORES, options)
+    counter, = programs.Build(programs.HOST, options).make(["counter.so"])
+    titles = options.core or [title for title in CORES if "clang" not in title or shutil.which(CLANG)]
+    builds = {build.name: programs.Build(build, options, counter=str(counter)) for build, _ in map(CORES.get, titles)}
     for level in options.level:
         print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer; ≤ or > what it shall take at most")
-        samples = {(row, title, whose): [instructions(said, row)]
-                   for (its_level, title, whose), said in runs.items() if its_level == level for row in names}
+        samples = {(row, title, whose): [number] for title, whose in itertools.product(titles, options.trees)
+                   for row, number in instructions(builds[CORES[title][0].name], CORES[title][1], level, whose, names).items()}
         tables.print_ours(samples, cell)
         tables.print_beside(samples)
         print()
-    print(f"By {tables.compilers(machine.cpp[0] for machine in machines.values())}, counted by QEMU.")
+    release = call(["arm-none-eabi-g++", "--version"]).splitlines()[0]
+    print(f"By {release}, Clang by {CLANG}, counted by QEMU.")

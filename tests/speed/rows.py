@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The rows of the tables, by their names: an operation and its shape; and how many instructions they may take on a core."""
+"""The rows of the tables, by their names: an operation and its shape; and how many instructions they may take on a core.
+
+    rows host|cores     for Meson: each row, and the flags of its program
+"""
 import math
 import re
+import sys
 
-import building
+from tests.support.processes import Failed
 
-FOLDER = building.ROOT / "build" / "speed"
-PROGRAMS = building.ROOT / "tests" / "speed" / "programs"
+NOTHING = "nothing 0"
 
 # Tokens, d_in, d_out and heads of causal layers.
 LAYERS = {"T0": (6, 3, 2, 2), "T1": (32, 64, 64, 4), "T2": (128, 128, 128, 4),
@@ -68,5 +71,10 @@ def work(row):
 def chosen(names, options):
     found = [row for row in names if row.startswith(options.only or "") and re.search(options.filter, row)]
     if not found:
-        raise building.Failed("no row of that name")
+        raise Failed("no row of that name")
     return found
+
+
+if __name__ == "__main__":
+    for name in {"host": HOST, "cores": [NOTHING, *CORES]}[sys.argv[1]]:
+        print(name, "|".join(flags(name)), sep="\t")

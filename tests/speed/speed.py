@@ -4,13 +4,9 @@ import argparse
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import building  # noqa: E402
-import compiling  # noqa: E402
-import counting  # noqa: E402
-import timing  # noqa: E402
-import tools  # noqa: E402
-import ways  # noqa: E402
+from tests.speed import compiling, counting, timing, ways
+from tests.support import tools
+from tests.support.processes import ROOT, Failed
 
 # Each job, and the tools that it needs.
 JOBS = {
@@ -35,7 +31,7 @@ def llama2c(folder):
 
 
 def arguments():
-    cores = counting.MACHINES
+    cores = counting.CORES
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
     parser.add_argument("what", nargs="?", choices=JOBS, default="host")
     parser.add_argument("--only", choices=["matmul", "softmax", "attention", "token", "prompt"], help="rows of one operation")
@@ -58,10 +54,10 @@ def main():
     bench, its_tools = JOBS[options.what]
     clang, peers = ["clang"] * ("clang++" in options.compiler), ["peers"] * options.peers
     tools.bring(*its_tools, *clang, *peers, dry_run=options.dry_run)
-    options.trees = {"ours": building.ROOT} | ({"beside": options.beside} if options.beside else {})
+    options.trees = {"ours": ROOT} | ({"beside": options.beside} if options.beside else {})
     try:
         bench(options)
-    except building.Failed as problem:
+    except Failed as problem:
         sys.exit(str(problem))
 
 

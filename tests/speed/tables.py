@@ -4,14 +4,14 @@ import operator
 import random
 import statistics
 
-import building
+from tests.support.processes import call
 
 MOST = 1.03  # what a figure may be of the other's; above, it is marked
 
 
 def compilers(names):
     """With their releases: another release makes other code."""
-    return ", ".join(f"{name} {building.call([name, '-dumpfullversion', '-dumpversion']).strip()}" for name in dict.fromkeys(names))
+    return ", ".join(f"{name} {call([name, '-dumpfullversion', '-dumpversion']).strip()}" for name in dict.fromkeys(names))
 
 
 def take_turns(tasks, rounds):

@@ -5,9 +5,8 @@ import pathlib
 import statistics
 import tempfile
 
-import building
-import tables
-import timing
+from tests.speed import programs, rows, tables, timing
+from tests.support.processes import Failed, call
 
 T1 = "attention T1"
 FLAGS = ("", "-mavx2 -mfma", "-march=native")
@@ -21,23 +20,29 @@ LIBRARIES = {
 }
 
 
-def programs(build):
+def link(folder, name, source, *flags):
+    """A program of the row, as a user's project compiles it."""
+    program = folder / name
+    sources = [programs.SOURCES / file for file in ("timed.cpp", source)]
+    call(["g++", *programs.language(), "-O2", *flags[:-1], *rows.flags(T1), *sources, flags[-1], "-o", program])
+    return program
+
+
+def make(folder):
     """{way: program}"""
     for number, (way, command) in enumerate(LIBRARIES.items()):
-        made = build.folder / f"library-{number}"
-        building.call(["bash", "-c", command.format(made)])
-        yield way, timing.program(build, f"way-{number}", [T1], "g++", "compiled.cpp", "-O2", libraries=[f"{made}.a"])
-    for flags in FLAGS:
-        yield f"headers {flags}", timing.program(build, f"headers{flags}", [T1], "g++", "tinyattn.cpp", "-O2", *flags.split())
+        library = folder / f"library-{number}"
+        call(["bash", "-c", command.format(library)])
+        yield way, link(folder, f"way-{number}", "compiled.cpp", f"{library}.a")
+    for number, flags in enumerate(FLAGS):
+        yield f"headers {flags}", link(folder, f"headers-{number}", "tinyattn.cpp", *flags.split(), "-ffp-contract=fast")
 
 
 def bench(options):
     if options.beside:
-        raise building.Failed("ways cannot stand beside another checkout")
+        raise Failed("ways cannot be measured next to another checkout")
     with tempfile.TemporaryDirectory() as folder:
-        build = building.Build(pathlib.Path(folder))
-        tasks = {(way, "µs", "ours"): functools.partial(timing.sample, program, T1) for way, program in programs(build)}
-        build.demand()
+        tasks = {(way, "µs", "ours"): functools.partial(timing.sample, program, T1) for way, program in make(pathlib.Path(folder))}
         samples = tables.take_turns(tasks, options.rounds or 15)
     tables.print_ours(samples, lambda _row, _column, its: f"{statistics.median(ns for ns, _ in its) / 1000:.1f}")
     print(f"\nA layer of 64 features, 32 tokens and 4 heads. {timing.PROCESSOR}, {tables.compilers(['g++'])}.")

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Programs of rows, built by Meson: builds of their own, one for each machine and compiler."""
+import dataclasses
+import json
+import os
+
+from tests.support import targets
+from tests.support.processes import ROOT, Failed, attempt, call
+
+HOST = targets.Build("g++")
+SOURCES = ROOT / "tests" / "speed" / "programs"
+
+
+def language(tree=ROOT):
+    """The flags by which a program takes the headers of a tree."""
+    return ("-std=c++20", *(f"-I{folder}" for folder in (tree / "include", tree / "ports" / "simd", targets.BOARDS, ROOT / "tests")))
+
+
+class Build:
+    """A build of the bench, which has the programs of all rows; those that are asked for are made."""
+
+    def __init__(self, build, options, **more):
+        self.build = dataclasses.replace(build, name=f"speed/{build.name}")
+        words = {**{whose: str(tree) for whose, tree in options.trees.items()}, "flags": options.flags, **more}
+        entries = ", ".join(repr(word) for pair in words.items() if pair[1] for word in pair)
+        new = [] if (self.build.folder / "build.ninja").is_file() else self.build.setup()
+        command = new or ["meson", "configure", self.build.folder]
+        call([*command[:2], "-Dexamples=disabled", "-Dwerror=false", f"-Dbench=[{entries}]", *command[2:]], CXX=build.compiler)
+
+    def compiler(self):
+        """That of the build, with the flags of its machine."""
+        listed = json.loads((self.build.folder / "meson-info" / "intro-targets.json").read_text(encoding="utf-8"))
+        its, *_ = next(target["target_sources"] for target in listed if target["name"].endswith("-main"))
+        return [*its["compiler"], *(flag for flag in its["parameters"] if flag.startswith(("-m", "-f")))]
+
+    def file(self, name):
+        return self.build.folder / "tests" / "speed" / name
+
+    def make(self, names):
+        """Of the programs, or what was printed first that went wrong."""
+        status, output = attempt(["ninja", "-C", self.build.folder, f"-j{os.cpu_count()}", *(f"tests/speed/{name}" for name in names)])
+        if status != 0:
+            raise Failed(output[-3000:])
+        return [self.file(name) for name in names]
+
+
+def name_of(whose, way, level, row):
+    return f"{whose}-{way}-O{level}-{row.replace(' ', '-')}"
