@@ -67,7 +67,7 @@ COVERAGE = Build("coverage", "clang++", (
     f"-Dcpp_args=-march=native -Wno-psabi -fcoverage-mapping {COUNTING}", f"-Dcpp_link_args={COUNTING}", "-Doptimization=0",
     "-Dexamples=disabled"))
 MACHINE = ("unit", "conformance", "golden")
-HOST = (*MACHINE, "headers", "refusals")
+HOST = (*MACHINE, "headers", "compile_fail")
 TOOLS_OF_MACHINES = {"aarch64": "linux-arm", "armv7": "linux-arm", "riscv64": "riscv", "riscv32imc": "riscv", "riscv32imafc": "riscv",
                      "s390x": "s390x", "wasm32": "wasm"}
 ALL_TOOLS = ("gcc", "clang", "clang-19", "firmware", *dict.fromkeys(TOOLS_OF_MACHINES.values()))
@@ -114,11 +114,11 @@ def crc_table(suite, seconds):
 
 
 QUICK_BUILDS = {GCC: 95, CLANG: 175, board_build("microbit"): 35, board_build("mps2-an386"): 38}
-QUICK = Target("the most telling tests: both compilers, two boards, refusals, style", ("gcc", "clang", "firmware", "style"),
+QUICK = Target("the most telling tests: both compilers, two boards, diagnostics, style", ("gcc", "clang", "firmware", "style"),
                tuple(Run(build, ("quick",), seconds) for build, seconds in QUICK_BUILDS.items()))
 
 TARGETS = {
-    "host": Target("on this machine, by GCC and by Clang: units, every port, golden values, refusals", ("gcc", "clang"),
+    "host": Target("on this machine, by GCC and by Clang: units, every port, golden values, diagnostics", ("gcc", "clang"),
                    (Run(GCC, (*HOST, "harness"), 330, nightly=("shapes", "ports")), Run(CLANG, HOST, 240, nightly=("shapes",)))),
     "sanitizers": Target("units, every port and golden values with sanitizers", ("clang",),
                          (Run(SANITIZERS, ("unit", "conformance"), 210, nightly=("shapes", "golden")),)),
@@ -150,7 +150,7 @@ TARGETS = {
 }
 
 SIZES = {
-    "quick": "about three minutes: both compilers, the boards microbit and mps2-an386, refusals, style",
+    "quick": "about three minutes: both compilers, the boards microbit and mps2-an386, diagnostics, style",
     "": "what every change has to pass: about a quarter of an hour",
     "all": "for each night: every level, port, board, mutant, the coverage and the fuzzers",
 }
