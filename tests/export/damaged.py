@@ -12,11 +12,11 @@ import pickle
 import random
 import sys
 
-import exporter
-import tap
-from exporter import CASES, DATA, MODELS, SIZES, TorchTensor, framed, in_folder, parted, safetensors
-
-from tinyattn_export import layouts
+from ports.pytorch.tinyattn_export import layouts
+from tests.export import exporter
+from tests.export.exporter import CASES, DATA, MODELS, SIZES, framed, in_folder, parted, safetensors
+from tests.export.fake_torch import Tensor as TorchTensor
+from tests.support import tap
 
 ALL = {**CASES, **MODELS}
 LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None, True, [], [[1]], {}, {"a": 1})

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Files of weights made by hand, the exporter within this process or as a command, and what its headers compute."""
 import contextlib
-import ctypes
 import functools
 import hashlib
 import io
 import json
 import math
 import pathlib
-import pickle
 import re
 import struct
 import subprocess
@@ -16,14 +14,11 @@ import sys
 import tempfile
 import threading
 import time
-import types
+
+from ports.pytorch.tinyattn_export import command_line
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "export" / "data"
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "pytorch")]
-
-import export
-
 CASES, MODELS = (json.loads((DATA / name).read_text(encoding="utf-8")) for name in ("cases.json", "models.json"))
 COMPILER = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
 ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
@@ -31,7 +26,6 @@ SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "U8": 1, "BOOL": 1}
 SECONDS = 2.0  # of the processor, for whatever file
 STREAMS = threading.RLock()  # of what a process has once: its streams, and what is patched in it
 TOLERANCE, OF_LARGEST = 4e-6, 8e-6  # of a layer; of a model, in units of its largest output
-ZEROS = ctypes.create_string_buffer(100_000)
 
 
 def in_folder(check):
@@ -66,36 +60,13 @@ def safetensors(tensors):
     return framed(json.dumps(names, indent=1).encode() + b"  ", data)
 
 
-class TorchTensor:
-    """Zeros, with what the exporter uses of a PyTorch tensor."""
-
-    def __init__(self, *shape, dtype="torch.float32", layout="torch.strided", device="cpu"):
-        self.shape, self.dtype, self.layout, self.device = shape, dtype, layout, device
-
-    detach = cpu = contiguous = lambda self: self
-    nelement = lambda self: math.prod(self.shape)
-    element_size = lambda self: 4
-    data_ptr = lambda self: ctypes.addressof(ZEROS)
-
-
-def torch_load(path, map_location, weights_only):
-    """torch.load where there is no PyTorch: what pickle.dumps wrote, or that exception."""
-    content = pickle.loads(path.read_bytes()) if weights_only and map_location == "cpu" else None
-    if isinstance(content, Exception):
-        raise content
-    return content
-
-
-sys.modules.setdefault("torch", types.SimpleNamespace(load=torch_load))
-
-
 def run(*arguments):
     """The exporter within this process: its exit status, and what it said on either stream."""
     said, complained = io.StringIO(), io.StringIO()
     said.reconfigure = complained.reconfigure = lambda **_: None
     with STREAMS, contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
         try:
-            status = export.main([str(argument) for argument in arguments])
+            status = command_line.main([str(argument) for argument in arguments])
         except SystemExit as usage:
             status = usage.code
     return status, said.getvalue(), complained.getvalue()

@@ -12,12 +12,10 @@ import re
 import struct
 import sys
 
-import exporter
-import tap
-from exporter import ARGUMENTS, CASES, COMPILER, DATA, MODELS, ROOT, call, in_folder, run, safetensors
-
-import export
-from tinyattn_export import names
+from ports.pytorch.tinyattn_export import ExportError, names
+from tests.export import exporter
+from tests.export.exporter import ARGUMENTS, CASES, COMPILER, DATA, MODELS, ROOT, call, in_folder, run, safetensors
+from tests.support import tap
 
 SECONDS = 2
 DUMP = ROOT / "tests" / "export" / "dump.cpp"
@@ -81,7 +79,7 @@ def names_compile(folder):
     preprocessed = [call(*COMPILER, "-std=gnu++20", "-I", folder, "-E", folder / "all.cpp", option).stdout for option in ("-P", "-dM")]
     words = []
     for word in sorted({*re.findall(r"\b[A-Za-z]\w*", "".join(preprocessed))}):
-        with contextlib.suppress(export.Refusal):
+        with contextlib.suppress(ExportError):
             names.check_namespace(word)
             words.append(word)
     text = "".join(f"#ifdef {word}\n#error {word}\n#endif\nnamespace {word} {{ inline constexpr int {word}{{}}; }}\n" for word in words)

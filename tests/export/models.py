@@ -11,16 +11,15 @@ import sys
 import types
 import typing
 
-import with_torch
-from with_torch import fresh, nine_digits
+from tests.export import exporter, with_torch
+from tests.export.exporter import in_folder
+from tests.export.with_torch import fresh, nine_digits
+from tests.support import tap
 
-import exporter
-import tap
 import torch
-from exporter import in_folder
 from torch import nn
 
-import export
+from ports.pytorch import tinyattn_export as export
 
 INPUTS = ("query", "key", "value")
 

@@ -12,11 +12,11 @@ import tomllib
 import types
 from unittest import mock
 
-import exporter
-import tap
-from exporter import ARGUMENTS, TorchTensor, framed, safetensors, says
-
-from tinyattn_export import whole_files
+from ports.pytorch.tinyattn_export import whole_files
+from tests.export import exporter
+from tests.export.exporter import ARGUMENTS, framed, safetensors, says
+from tests.export.fake_torch import Tensor as TorchTensor
+from tests.support import tap
 
 LAYER = {"W_query.weight": ["F32", [8, 6]], "W_key.weight": ["F32", [8, 6]], "W_value.weight": ["F32", [8, 6]],
          "out_proj.weight": ["F32", [8, 8]], "out_proj.bias": ["F32", [8]]}
@@ -185,7 +185,7 @@ NOBODY = {">&-": "", ">&- 2>&-": "", "<&- >&- 2>&-": "", "2>&-": "", ">/dev/full
 MEANWHILE = {
     "both files or neither, as they are put away": (failing("rename"), "arguments", "No space left", "--binary FOLDER/weights.bin"),
     "both files or neither, as new ones come": (failing("replace"), "arguments", "No space left", "--binary FOLDER/weights.bin"),
-    "no link is followed": (mock.patch.object(whole_files, "beside", linked), "arguments", "File exists", ""),
+    "no link is followed": (mock.patch.object(whole_files, "neighbour", linked), "arguments", "File exists", ""),
     "--parts needs Python 3.11": (mock.patch.dict(sys.modules, tomllib=None), "description", "needs Python 3.11", ""),
 }
 

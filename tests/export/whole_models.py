@@ -11,11 +11,10 @@ import math
 import types
 import typing
 
-import with_torch
-from with_torch import fresh, nine_digits
+from tests.export import exporter, with_torch
+from tests.export.with_torch import fresh, nine_digits
+from tests.support import tap
 
-import exporter
-import tap
 import torch
 from torch import nn
 from torch.nn import functional

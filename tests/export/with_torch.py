@@ -10,14 +10,14 @@ try:
     import torch
 except ImportError:
     if sys.executable != DEBIANS and pathlib.Path(DEBIANS).exists():
-        os.execv(DEBIANS, [DEBIANS, "-B", *sys.argv])
+        os.execv(DEBIANS, [DEBIANS, "-B", "-m", f"tests.export.{pathlib.Path(sys.argv[0]).stem}", *sys.argv[1:]])
     torch = None
 
-import exporter
-import tap
-from exporter import DATA, in_folder
-
-import export
+from ports.pytorch import tinyattn_export as export
+from ports.pytorch.tinyattn_export import command_line
+from tests.export import exporter
+from tests.export.exporter import DATA, in_folder
+from tests.support import tap
 
 if not torch:
     tap.report([("fresh models", tap.Skip, "PyTorch is not installed (Debian: python3-torch)")])
@@ -35,7 +35,7 @@ def fresh(folder, state, case):
     weights = folder / "weights.safetensors"
     export.write_safetensors(weights, state)
     torch.save(state, folder / "weights.pt")
-    request = export.requested(export.arguments(["-", "-o", "-", *exporter.arguments_of(case, folder)]))
+    request = command_line.requests(command_line.parse(["-", "-o", "-", *exporter.arguments_of(case, folder)]))
     for number, way in enumerate((export.read(weights), export.of_state_dict(state, weights.name), export.read(folder / "weights.pt"))):
         export.write(folder / f"{number}.hpp", way, "model", request)
     file, memory, pt = ((folder / f"{number}.hpp").read_text().partition("#pragma once") for number in range(3))

@@ -1,2 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Trained weights as C++ constants of tinyattn's types. What users call is in export.py."""
+"""From trained weights to a C++ header of constants."""
+from .checkpoints import of_state_dict, read, write_safetensors
+from .description import read_parts
+from .encoders import TransformerBlockRequest as transformer_block, TransformerRequest as transformer
+from .errors import ExportError
+from .header import write
+from .language_models import LanguageModelRequest as language_model
+from .parts import AttentionRequest as attention, LinearRequest as linear, TensorRequest as tensor
+
+Refusal = ExportError  # its name until 0.2
+
+__all__ = ["ExportError", "Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts",
+           "tensor", "transformer", "transformer_block", "write", "write_safetensors"]

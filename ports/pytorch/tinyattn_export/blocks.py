@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Blocks of a transformer: an attention layer and a feed-forward part, each with a norm, under the names of a layout."""
+"""Blocks of a transformer: an attention layer and a feed-forward part, each with a norm, under the names of a
+layout."""
 import dataclasses
 
+from .errors import ExportError, printable
 from .layouts import INPUTS
 from .parts import source, zeros
-from .refusal import Refusal, shown
-from .taken import place_of
+from .reader import place_of
 
-SHARED_BIASES = {"qkv_bias": INPUTS, "out_bias": ("out_proj",), "bias": ("up", "gate", "down")}  # a flag, and whose biases it stands for
+# A flag of the configuration, and the Linear layers whose biases it means.
+SHARED_BIASES = {"qkv_bias": INPUTS, "out_bias": ("out_proj",), "bias": ("up", "gate", "down")}
 
 
 @dataclasses.dataclass(frozen=True)
 class Names:
-    """In a block, behind its prefix. The attention layer's own are in layouts.py."""
+    """In a block, after its prefix. The attention layer's own are in layouts.py."""
 
     attention: str
     attention_norm: str
@@ -46,53 +48,58 @@ class Block:
     def tree(self):
         linears = {role: linear.tree() for role, linear in self.linears.items()}
         gate = linears.get("gate")
-        return {"attention_norm": self.norms["attention_norm"], "attention": {role: linears[role] for role in (*INPUTS, "out_proj")},
+        return {"attention_norm": self.norms["attention_norm"],
+                "attention": {role: linears[role] for role in (*INPUTS, "out_proj")},
                 "feed_forward_norm": self.norms["feed_forward_norm"],
                 "feed_forward": {"up": linears["up"], "gate": gate, "down": linears["down"]}}
 
 
 def head_width(d_model, num_heads, rotary):
     if d_model % num_heads:
-        raise Refusal(f"{d_model} features cannot be divided among {num_heads} heads")
+        raise ExportError(f"{d_model} features cannot be divided among {num_heads} heads")
     if rotary != "none" and d_model // num_heads % 2:
-        raise Refusal(f"heads of {d_model // num_heads} features have no rotary positions, which turn two at a time")
+        raise ExportError(f"heads of {d_model // num_heads} features have no rotary positions, which rotate two at a "
+                          "time")
     return d_model // num_heads
 
 
-def places_of(taken, names, prefix):
+def places_of(reader, names, prefix):
     """Where the Linear layers of a block are. GPT-2's are all stored in x out, if its attention is."""
-    found = taken.attention(prefix + names.attention)
-    in_by_out = found.out.in_by_out
-    feed_forward = {role: [place_of(prefix + stem, in_by_out)]
-                    for role, stem in (("up", names.up), ("gate", names.gate), ("down", names.down)) if stem}
-    return {**found.inputs, "out_proj": [found.out], **feed_forward}
+    layer = reader.attention(prefix + names.attention)
+    stems = {"up": names.up, "gate": names.gate, "down": names.down}
+    feed_forward = {role: [place_of(prefix + stem, layer.out.in_by_out)] for role, stem in stems.items() if stem}
+    return {**layer.inputs, "out_proj": [layer.out], **feed_forward}
 
 
-def block_at(taken, names, prefix, d_model, style):
-    places = places_of(taken, names, prefix)
-    widths = {"query": (d_model, d_model), "key": (d_model, None), "value": (d_model, None), "out_proj": (d_model, d_model),
-              "up": (d_model, None), "gate": (d_model, None), "down": (None, d_model)}
-    linears = {role: taken.linear(place, *widths[role]) for role, (place,) in places.items()}
+def block_at(reader, names, prefix, d_model, style):
+    places = places_of(reader, names, prefix)
+    widths = {"query": (d_model, d_model), "key": (d_model, None), "value": (d_model, None),
+              "out_proj": (d_model, d_model), "up": (d_model, None), "gate": (d_model, None), "down": (None, d_model)}
+    linears = {role: reader.linear(place, *widths[role]) for role, (place,) in places.items()}
     for one, axis, other in (("value", 1, "key"), ("gate", 1, "up"), ("down", 0, "up")):
         if one in linears and linears[one].shape[axis] != linears[other].shape[1]:
-            raise taken.tensors[places[one][0].weight].wrong_shape(
-                f"{shown(places[other][0].weight)} has {linears[other].shape[1]} outputs")
-    norms = {role: taken.norm(prefix + stem, d_model, style.normalization, style.epsilon)
-             for role, stem in (("attention_norm", names.attention_norm), ("feed_forward_norm", names.feed_forward_norm))}
+            raise reader.tensors[places[one][0].weight].wrong_shape(
+                f"{printable(places[other][0].weight)} has {linears[other].shape[1]} outputs")
+    stems = {"attention_norm": names.attention_norm, "feed_forward_norm": names.feed_forward_norm}
+    norms = {role: reader.norm(prefix + stem, d_model, style.normalization, style.epsilon)
+             for role, stem in stems.items()}
     return Block(linears, norms, places)
 
 
 def fill_biases(blocks):
-    """The flags that say which Linear layers have a bias: all of their kind in all blocks, or none; zeros change nothing."""
-    flags, filled = {}, []
+    """The flags that say which Linear layers have a bias: all of their kind in all blocks, or none; and a remark on
+    those that are filled with zeros, which change nothing."""
+    flags, names = {}, []
     for flag, roles in SHARED_BIASES.items():
-        own = [(f"{role} of block {i}", block.linears[role]) for i, block in enumerate(blocks) for role in roles if role in block.linears]
-        flags[flag] = any(linear.bias is not None for _, linear in own)
-        for name, linear in own:
+        linears = [(f"{role} of block {i}", block.linears[role])
+                   for i, block in enumerate(blocks) for role in roles if role in block.linears]
+        flags[flag] = any(linear.bias is not None for _, linear in linears)
+        for name, linear in linears:
             if flags[flag] and linear.bias is None:
                 linear.bias = zeros(linear.shape[1])
-                filled.append(name)
-    return flags, [f"{', '.join(filled[:3])}{' and more' if len(filled) > 3 else ''} without a bias: filled with zeros"] if filled else []
+                names.append(name)
+    first = ", ".join(names[:3]) + (" and more" if len(names) > 3 else "")
+    return flags, [f"{first} without a bias: filled with zeros"] if names else []
 
 
 @dataclasses.dataclass
@@ -115,32 +122,41 @@ class Blocks:
 
 
 def config_of(block, style, d_model, num_kv_heads, flags):
-    attention = {"d_in": d_model, "d_out": d_model, "context_length": style.context_length, "num_heads": style.num_heads,
-                 "causal": style.causal, "qkv_bias": flags["qkv_bias"], "out_bias": flags["out_bias"]}
+    attention = {"d_in": d_model, "d_out": d_model, "context_length": style.context_length,
+                 "num_heads": style.num_heads, "causal": style.causal, "qkv_bias": flags["qkv_bias"],
+                 "out_bias": flags["out_bias"]}
     if num_kv_heads != style.num_heads:
         attention["num_kv_heads"] = num_kv_heads
     if style.rotary != "none":
         attention.update(rotary=f"::tinyattn::Rotary::{style.rotary}", rotary_base=style.rotary_base)
     feed_forward = {"d_model": d_model, "d_hidden": block.linears["up"].shape[1],
-                    "activation": f"::tinyattn::Activation::{style.activation}", "gated": "gate" in block.linears, "bias": flags["bias"]}
-    return {"attention": attention, "feed_forward": feed_forward, "normalization": f"::tinyattn::Normalization::{style.normalization}",
-            "norm_first": style.norm_first}
+                    "activation": f"::tinyattn::Activation::{style.activation}", "gated": "gate" in block.linears,
+                    "bias": flags["bias"]}
+    return {"attention": attention, "feed_forward": feed_forward,
+            "normalization": f"::tinyattn::Normalization::{style.normalization}", "norm_first": style.norm_first}
 
 
-def blocks_at(taken, names, prefixes, d_model, style):
-    head_dim = head_width(d_model, style.num_heads, style.rotary)
-    blocks = [block_at(taken, names, prefix, d_model, style) for prefix in prefixes]
+def check_alike(reader, blocks):
     shapes = {role: linear.shape for role, linear in blocks[0].linears.items()}
     for block in blocks:
         for role, linear in block.linears.items():
             if linear.shape != shapes[role]:
-                raise taken.tensors[block.places[role][0].weight].wrong_shape("it differs from that of the first block")
-    kv_width = shapes["key"][1]
+                weight = reader.tensors[block.places[role][0].weight]
+                raise weight.wrong_shape("it differs from that of the first block")
+
+
+def blocks_at(reader, names, prefixes, d_model, style):
+    head_dim = head_width(d_model, style.num_heads, style.rotary)
+    blocks = [block_at(reader, names, prefix, d_model, style) for prefix in prefixes]
+    check_alike(reader, blocks)
+    first = blocks[0]
+    kv_width = first.linears["key"].shape[1]
     num_kv_heads = kv_width // head_dim
     if kv_width % head_dim or style.num_heads % num_kv_heads:
-        raise Refusal(f"{shown(blocks[0].places['key'][0].weight)} has {kv_width} outputs, which are no heads of {head_dim} features "
-                      f"that {style.num_heads} heads of queries can share evenly")
-    flags, filled = fill_biases(blocks)
-    return Blocks(tuple(block.tree() for block in blocks), config_of(blocks[0], style, d_model, num_kv_heads, flags), flags, num_kv_heads,
-                  head_dim, shapes["up"][1], "gate" in shapes,
-                  {f"{role} of the first block": source(taken.tensors, places) for role, places in blocks[0].places.items()}, filled)
+        raise ExportError(
+            f"{printable(first.places['key'][0].weight)} has {kv_width} outputs, which are no heads of {head_dim} "
+            f"features that {style.num_heads} heads of queries can share evenly")
+    flags, remarks = fill_biases(blocks)
+    sources = {f"{role} of the first block": source(reader.tensors, places) for role, places in first.places.items()}
+    return Blocks(tuple(block.tree() for block in blocks), config_of(first, style, d_model, num_kv_heads, flags), flags,
+                  num_kv_heads, head_dim, first.linears["up"].shape[1], "gate" in first.linears, sources, remarks)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Where weights come from: a .safetensors, a file of torch.save, or a state_dict in memory. Only the last two need PyTorch."""
+"""Where weights come from: a .safetensors, a file of torch.save, or a state_dict in memory. The last two need
+PyTorch."""
 import ctypes
 import dataclasses
 import hashlib
@@ -11,14 +12,15 @@ import pickle
 import warnings
 
 from . import safetensors, whole_files
-from .refusal import Refusal, refusing, shown
+from .errors import ExportError, within, printable
 
-OF_TORCH = {".pt", ".pth", ".bin", ".ckpt"}
+TORCH_SUFFIXES = {".pt", ".pth", ".bin", ".ckpt"}
 NO_FLOATS = "Unsupported operand 71"  # PyTorch 1.13 has no opcode G of pickle, a float
 STATE_DICTS = ("state_dict", "model_state_dict", "model")  # as a table calls one that it has next to other things
 DTYPES = {
-    "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16", "torch.float64": "F64", "torch.bool": "BOOL",
-    "torch.uint8": "U8", "torch.int8": "I8", "torch.int16": "I16", "torch.int32": "I32", "torch.int64": "I64",
+    "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16", "torch.float64": "F64",
+    "torch.bool": "BOOL", "torch.uint8": "U8", "torch.int8": "I8", "torch.int16": "I16", "torch.int32": "I32",
+    "torch.int64": "I64",
 }
 
 
@@ -31,8 +33,8 @@ class Weights:
     tensors: dict
 
 
-def first_line(problem):
-    return shown((str(problem).splitlines() or [type(problem).__name__])[0])
+def first_line(error):
+    return printable((str(error).splitlines() or [type(error).__name__])[0])
 
 
 def is_tensor(value):
@@ -40,16 +42,18 @@ def is_tensor(value):
     return hasattr(value, "data_ptr") and hasattr(value, "shape")
 
 
-def of_torch(name, tensor):
+def from_torch(name, tensor):
     if str(tensor.dtype) not in DTYPES or str(tensor.layout) != "torch.strided":
-        raise Refusal(f"{shown(name)} is a tensor of {tensor.dtype}, {tensor.layout}, which is not read")
+        raise ExportError(f"{printable(name)} is a tensor of {tensor.dtype}, {tensor.layout}, which is not read")
     if str(tensor.device) == "meta":
-        raise Refusal(f"{shown(name)} is on the meta device, where tensors have no values: load the weights into the model, then save it")
+        raise ExportError(f"{printable(name)} is on the meta device, where tensors have no values: load the weights "
+                          "into the model, then save it")
     try:
-        kept = tensor.detach().cpu().contiguous()
-        data = ctypes.string_at(kept.data_ptr(), kept.nelement() * kept.element_size()) if kept.nelement() else b""
-    except Exception as problem:  # as for torch.load; tensors of other kinds have all names, but not all work
-        raise Refusal(f"{shown(name)} cannot be read: {first_line(problem)}") from None
+        plain = tensor.detach().cpu().contiguous()
+        size = plain.nelement() * plain.element_size()
+        data = ctypes.string_at(plain.data_ptr(), size) if size else b""
+    except Exception as error:  # as for torch.load; tensors of other kinds have all names, but not all work
+        raise ExportError(f"{printable(name)} cannot be read: {first_line(error)}") from None
     return safetensors.Tensor(str(name), DTYPES[str(tensor.dtype)], tuple(tensor.shape), memoryview(data))
 
 
@@ -59,72 +63,82 @@ class Tensors(dict):
     model_args = {}  # settings of the model, which nanoGPT and llama2.c put next to its weights
 
 
-def tensors_of(state_dict):
+def tensors_in(state_dict):
     """The tensors by name; what is no tensor is left out."""
-    return Tensors((str(name), of_torch(name, tensor)) for name, tensor in state_dict.items() if is_tensor(tensor))
+    return Tensors((str(name), from_torch(name, tensor)) for name, tensor in state_dict.items() if is_tensor(tensor))
 
 
-def model_args_of(checkpoint):
+def model_args_in(checkpoint):
     """As JSON would have them, or has them where `without_floats` made the file."""
-    with refusing("its model_args", TypeError, ValueError, RecursionError):
-        plain = json.loads(checkpoint.get("model_args_json") or json.dumps(checkpoint.get("model_args"), default=str))
-    return plain if isinstance(plain, dict) else {}
+    with within("its model_args", TypeError, ValueError, RecursionError):
+        text = checkpoint.get("model_args_json") or json.dumps(checkpoint.get("model_args"), default=str)
+        model_args = json.loads(text)
+    return model_args if isinstance(model_args, dict) else {}
 
 
 def without_floats(path):
-    """Python that saves anew what is read of a checkpoint, so that PyTorch 1.13 can: model_args, of which some are floats, as JSON."""
+    """Python that saves a checkpoint anew so that PyTorch 1.13 can read it: model_args, of which some are floats, as
+    JSON."""
     return (f"import json, torch; checkpoint = torch.load({str(path)!r}, map_location='cpu'); "
             f"tensors = next((checkpoint[key] for key in {STATE_DICTS} if key in checkpoint), checkpoint); "
             "torch.save({'model': {key: value for key, value in tensors.items() if torch.is_tensor(value)}, "
-            f"'model_args_json': json.dumps(checkpoint.get('model_args'), default=str)}}, {str(path.with_suffix('.weights.pt'))!r})")
+            "'model_args_json': json.dumps(checkpoint.get('model_args'), default=str)}, "
+            f"{str(path.with_suffix('.weights.pt'))!r})")
 
 
-def torch_load(path):
-    """The tensors of a state_dict, which may stand in a table of other things."""
+def load_checkpoint(path):
     try:
         import torch
     except (ImportError, OSError):
-        raise Refusal("PyTorch is not installed, and only it reads .pt: install it, or save the weights as .safetensors") from None
+        raise ExportError("PyTorch is not installed, and only it reads .pt: install it, or save the weights as "
+                          ".safetensors") from None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as problem:  # torch.load promises no kind of exception; its own words advise to run what the file says
-        if NO_FLOATS in str(problem):
-            raise Refusal("it holds floats next to its tensors, as nanoGPT's ckpt.pt does, which PyTorch 1.13 cannot read with "
-                          f"weights_only=True: take PyTorch 2, or, if you trust the file, run in Python: {without_floats(path)}") from None
-        if isinstance(problem, pickle.UnpicklingError) or "weights_only" in str(problem):
-            raise Refusal("it is damaged, or holds more than tensors, as torch.save(model) and torch.jit.save do: where the model is, "
-                          "write torch.save(model.state_dict(), FILE)") from None
-        raise Refusal(f"torch.load(weights_only=True) refuses it: {first_line(problem)}") from None
-    model_args = model_args_of(content) if isinstance(content, dict) else {}
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch.load promises no kind of exception; its text advises to run what the file says
+        if NO_FLOATS in str(error):
+            raise ExportError("it holds floats next to its tensors, as nanoGPT's ckpt.pt does, which PyTorch 1.13 "
+                              "cannot read with weights_only=True: take PyTorch 2, or, if you trust the file, run in "
+                              "Python: "
+                              + without_floats(path)) from None
+        if isinstance(error, pickle.UnpicklingError) or "weights_only" in str(error):
+            raise ExportError("it is damaged, or holds more than tensors, as torch.save(model) and torch.jit.save do: "
+                              "where the model is, write torch.save(model.state_dict(), FILE)") from None
+        raise ExportError(f"torch.load(weights_only=True) refuses it: {first_line(error)}") from None
+
+
+def torch_load(path):
+    """The tensors of a state_dict, which may lie in a table of other things."""
+    content = load_checkpoint(path)
+    model_args = model_args_in(content) if isinstance(content, dict) else {}
     for name in STATE_DICTS:
         if isinstance(content, dict) and isinstance(content.get(name), dict):
             content = content[name]
     if not isinstance(content, dict) or not any(map(is_tensor, content.values())):
-        raise Refusal("it holds no state_dict: save model.state_dict()")
-    tensors = tensors_of(content)
+        raise ExportError("it holds no state_dict: save model.state_dict()")
+    tensors = tensors_in(content)
     tensors.model_args = model_args
     return tensors
 
 
 def read(path):
-    """A file's tensors, in memory only as far as they are looked at. A Refusal if it is not what it should be."""
+    """A file's tensors, in memory only as far as they are looked at. An ExportError if it is not what it should be."""
     path = pathlib.Path(path)
-    with refusing(f"cannot read {shown(path)}", OSError, ValueError):
+    with within(f"cannot read {printable(path)}", OSError, ValueError):
         if not path.is_file():
-            raise Refusal("it is not a file" if path.exists() else "there is no such file")
+            raise ExportError("it is not a file" if path.exists() else "there is no such file")
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
-        tensors = torch_load(path) if path.suffix in OF_TORCH else safetensors.parse(data)
+        tensors = torch_load(path) if path.suffix in TORCH_SUFFIXES else safetensors.parse(data)
     return Weights(path.name, hashlib.sha256(data).hexdigest(), tensors)
 
 
 def of_state_dict(state_dict, source):
     """The same without a file; the hash is of what write_safetensors would write."""
-    tensors = tensors_of(state_dict)
+    tensors = tensors_in(state_dict)
     return Weights(source, hashlib.sha256(safetensors.compose(tensors.values())).hexdigest(), tensors)
 
 
 def write_safetensors(path, state_dict):
-    whole_files.replace({path: safetensors.compose(tensors_of(state_dict).values())})
+    whole_files.replace({path: safetensors.compose(tensors_in(state_dict).values())})

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from .refusal import Advised, Refusal, listed, shown
+from .errors import ExportError, Spelling, listing, printable
 from .safetensors import extents
 
 INPUTS = ("query", "key", "value")
@@ -12,7 +12,7 @@ ROLES = [role + ending for role in (*INPUTS, "qkv", "out") for ending in ("", "_
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Names behind a layer's prefix: a stem, then .weight or .bias."""
+    """Names after a layer's prefix: a stem, then .weight or .bias."""
 
     title: str
     inputs: tuple  # the stems of query, key and value; or one stem for all three
@@ -28,11 +28,12 @@ class Layout:
 
 LAYOUTS = (
     Layout("W_query, W_key, W_value, out_proj", ("W_query", "W_key", "W_value"), ("out_proj",), needs_out=False),
-    Layout("parameters W_query, W_key, W_value, as in x @ W", ("W_query", "W_key", "W_value"), ("out_proj",), needs_out=False, weight="",
-           in_by_out=True),
+    Layout("parameters W_query, W_key, W_value, as in x @ W", ("W_query", "W_key", "W_value"), ("out_proj",),
+           needs_out=False, weight="", in_by_out=True),
     Layout("wq, wk, wv, wo", ("wq", "wk", "wv"), ("wo",), needs_out=False),
     Layout("q_proj, k_proj, v_proj, out_proj or o_proj", ("q_proj", "k_proj", "v_proj"), ("out_proj", "o_proj")),
-    Layout("query, key, value, and out_proj, out or proj", ("query", "key", "value"), ("out_proj", "out", "proj"), needs_out=False),
+    Layout("query, key, value, and out_proj, out or proj", ("query", "key", "value"), ("out_proj", "out", "proj"),
+           needs_out=False),
     Layout("q_lin, k_lin, v_lin, out_lin", ("q_lin", "k_lin", "v_lin"), ("out_lin",)),
     Layout("to_q, to_k, to_v, to_out", ("to_q", "to_k", "to_v"), ("to_out.0", "to_out")),
     Layout("torch.nn.MultiheadAttention", ("in_proj",), ("out_proj",), weight="_weight", bias="_bias"),
@@ -44,17 +45,18 @@ OUTS_OF_STACKED_HEADS = ("out_proj", "proj")
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where a role has its matrix: one of `blocks` equal groups of the outputs of a weight, and of its bias if that is there."""
+    """Where a role has its matrix: one of some equal groups of the outputs of a weight, and of its bias if that is
+    there."""
 
     weight: str
     bias: str
     in_by_out: bool = False
-    block: int = 0
-    blocks: int = 1
+    group: int = 0
+    groups: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class Layer:
     """A layer. Each input has a Place for each of its stacked heads: mostly one."""
 
     prefix: str
@@ -64,33 +66,34 @@ class Found:
     outs: tuple = ()  # where the output projection might be, if it is not there
     needs_out: bool = False
     heads: int = 0  # how many are stacked, 0 if they are groups of columns
-    unclear: object = None  # a Refusal, if the names and shapes do not say how the layer is stored
+    ambiguity: ExportError = None  # if the names and shapes do not say how the layer is stored
 
     def places(self):
         return [place for places in self.inputs.values() for place in places] + ([self.out] if self.out else [])
 
 
-def names_of(places):
+def names_in(places):
     return {name for place in places for name in (place.weight, place.bias) if name}
 
 
-def as_mapping(**names):
-    """How it is said, as an option and as a key."""
-    return ("--map " + " ".join(f"{role}={name}" for role, name in names.items()),
-            "mapping = {" + ", ".join(f'{role} = "{name}"' for role, name in names.items()) + "}")
+def mapping_spelling(**names):
+    return Spelling("--map " + " ".join(f"{role}={name}" for role, name in names.items()),
+                    "mapping = {" + ", ".join(f'{role} = "{name}"' for role, name in names.items()) + "}")
 
 
 def is_conv1d(weight, out):
-    """Whether c_attn is GPT-2's Conv1D, as in OpenAI's and Hugging Face's files, or a Linear layer; and what to do if no shape tells."""
+    """Whether c_attn is GPT-2's Conv1D, as in OpenAI's and Hugging Face's files, or a Linear layer; and an error if no
+    shape tells."""
     width = out.shape[0] if out and out.shape else min(weight.shape, default=0)
     linear, conv1d = (extent == 3 * width for extent in (*weight.shape, 0, 0)[:2])
     if linear != conv1d or out and not linear:
         return not linear, None
-    qkv, projection = shown(weight.name), shown(out.name) if out else "NAME"
-    out_by_in, in_by_out = as_mapping(qkv=qkv, out=projection), as_mapping(qkv=f"{qkv}.T", out=f"{projection}.T")
-    return True, Advised(lambda spelled: (
-        f"{qkv}, {extents(weight.shape)}, may be a Linear layer, which is stored out x in, or GPT-2's Conv1D, in x out: say "
-        f"{spelled(*out_by_in)} for the first, or {spelled(*in_by_out)} for the other"))
+    qkv, projection = printable(weight.name), printable(out.name) if out else "NAME"
+    return True, ExportError(
+        f"{qkv}, {extents(weight.shape)}, may be a Linear layer, which is stored out x in, or GPT-2's Conv1D, in x "
+        "out: ",
+        "say ", mapping_spelling(qkv=qkv, out=projection), " for the first, or ",
+        mapping_spelling(qkv=f"{qkv}.T", out=f"{projection}.T"), " for the other")
 
 
 def projection(tensors, prefix, stems):
@@ -106,14 +109,15 @@ def match(tensors, layout, prefix):
     if any(weight not in tensors for weight in weights):
         return None
     out, outs = projection(tensors, prefix, layout.outs)
-    conv1d, unclear = False, None
+    conv1d, ambiguity = False, None
     if layout.inputs == ("c_attn",):
-        conv1d, unclear = is_conv1d(tensors[weights[0]], out and tensors[out.weight])
-    blocks = 3 // len(weights)
-    inputs = {role: [Place(weights[i // blocks], biases[i // blocks], layout.in_by_out or conv1d, i % blocks, blocks)]
+        conv1d, ambiguity = is_conv1d(tensors[weights[0]], out and tensors[out.weight])
+    groups = 3 // len(weights)
+    in_by_out = layout.in_by_out or conv1d
+    inputs = {role: [Place(weights[i // groups], biases[i // groups], in_by_out, i % groups, groups)]
               for i, role in enumerate(INPUTS)}
     out = out and dataclasses.replace(out, in_by_out=conv1d)
-    return Found(prefix, layout.title, inputs, out, outs, layout.needs_out, unclear=unclear)
+    return Layer(prefix, layout.title, inputs, out, outs, layout.needs_out, ambiguity=ambiguity)
 
 
 def match_any(tensors, prefix):
@@ -121,7 +125,7 @@ def match_any(tensors, prefix):
 
 
 def match_stacked_heads(tensors, prefix):
-    """Heads side by side, each a layer of its own under heads.0, heads.1 and so on: they are the columns of one layer."""
+    """Heads that are layers of their own, heads.0, heads.1 and so on: they are the columns of one layer."""
     pattern = re.compile(re.escape(prefix) + r"heads\.(\d+)\.")
     numbers = {number[1] for number in map(pattern.match, tensors) if number}
     heads = {number: match_any(tensors, f"{prefix}heads.{number}.") for number in numbers}
@@ -129,11 +133,12 @@ def match_stacked_heads(tensors, prefix):
         return None
     whole = [heads.get(str(i)) for i in range(len(heads))]
     if not all(whole) or any(head.out for head in whole):
-        raise Refusal(f"the heads {listed(sorted(f'{prefix}heads.{number}' for number in heads))} are not all there, or not alike")
+        names = listing(sorted(f"{prefix}heads.{number}" for number in heads))
+        raise ExportError(f"the heads {names} are not all there, or not alike")
     inputs = {role: [head.inputs[role][0] for head in whole] for role in INPUTS}
     out, outs = projection(tensors, prefix, OUTS_OF_STACKED_HEADS)
     outs += tuple(place for head in whole for place in head.outs)
-    return Found(prefix, f"stacked heads, each {whole[0].title}", inputs, out, outs, heads=len(whole))
+    return Layer(prefix, f"stacked heads, each {whole[0].title}", inputs, out, outs, heads=len(whole))
 
 
 def find_at(tensors, prefix):
@@ -143,93 +148,112 @@ def find_at(tensors, prefix):
 
 def prefixes(tensors):
     """Of all layers in a file, in its order; stacked heads are one."""
-    found = {}
+    layers = {}
     for name in tensors:
         for layout in LAYOUTS:
             weight = layout.weights("")[0]
             prefix = name[:-len(weight)]
             if name.endswith(weight) and (not prefix or prefix.endswith(".")) and match_any(tensors, prefix):
-                found[re.sub(r"(^|\.)heads\.\d+\.$", r"\1", prefix)] = True
-    return list(found)
+                layers[re.sub(r"(^|\.)heads\.\d+\.$", r"\1", prefix)] = True
+    return list(layers)
 
 
 def incomplete(tensors, prefix):
     """Names that would complete a layer at `prefix` of which something is there; without a prefix, one anywhere."""
     for layout in LAYOUTS:
         starts = [name[:-len(weight)] for weight in layout.weights("") for name in tensors if name.endswith(weight)]
-        for start in (start for start in starts if start in (prefix, prefix + ".") or not prefix and start.endswith(".")):
-            return [weight for weight in layout.weights(start) if weight not in tensors]
+        for start in starts:
+            if start in (prefix, prefix + ".") or not prefix and start.endswith("."):
+                return [weight for weight in layout.weights(start) if weight not in tensors]
     return []
 
 
-def located(tensors, prefix):
-    """The layer at this prefix, with or without its dot, or the only one whose prefix ends so; without a prefix the only one."""
-    found = find_at(tensors, prefix) or find_at(tensors, prefix + ".")
-    if found:
-        return found
+def locate(tensors, prefix):
+    """The layer at this prefix, with or without its dot, or the only one whose prefix ends so; without one, the
+    only."""
+    layer = find_at(tensors, prefix) or find_at(tensors, prefix + ".")
+    if layer:
+        return layer
     every = prefixes(tensors)
-    fitting = [other for other in every if not prefix or other.endswith("." + prefix.rstrip(".") + ".")]
-    if len(fitting) == 1:
-        return find_at(tensors, fitting[0])
-    if fitting and not prefix:
-        raise Advised(lambda spelled: f"it has {len(every)} attention layers, " + spelled("--prefix", 'attention = "PREFIX"')
-                      + f" says which: {listed(other or 'none' for other in every)}")
+    candidates = [other for other in every if not prefix or other.endswith("." + prefix.rstrip(".") + ".")]
+    if len(candidates) == 1:
+        return find_at(tensors, candidates[0])
+    if candidates and not prefix:
+        raise ExportError(f"it has {len(every)} attention layers, ", Spelling("--prefix", 'attention = "PREFIX"'),
+                          f" says which: {listing(other or 'none' for other in every)}")
     absent = incomplete(tensors, prefix)
     if absent:
-        raise Refusal(f"there is no {listed(absent)}")
-    where = f"at the prefix {shown(prefix)}" if prefix else "in it"
+        raise ExportError(f"there is no {listing(absent)}")
+    where = f"at the prefix {printable(prefix)}" if prefix else "in it"
     if every:
-        raise Refusal(f"there is no attention layer {where}; there is one at {listed(other or 'no prefix' for other in every)}")
-    mapping = as_mapping(query="NAME", key="NAME", value="NAME", out="NAME")
-    raise Advised(lambda spelled: f"there is no attention layer {where} of a known layout: it has {listed(tensors) or 'no tensors'}; "
-                  f"{spelled(*mapping)} says which is which")
+        places = listing(other or "no prefix" for other in every)
+        raise ExportError(f"there is no attention layer {where}; there is one at {places}")
+    names = listing(tensors) or "no tensors"
+    raise ExportError(f"there is no attention layer {where} of a known layout: it has {names}; ",
+                      mapping_spelling(query="NAME", key="NAME", value="NAME", out="NAME"), " says which is which")
 
 
-def by_mapping(tensors, prefix, mapping):
-    """The mapping names query, key and value, or qkv; or only an output projection that a known layout does not know. `NAME.T` stands
-    for a weight that is stored in x out."""
-    starts = (prefix, prefix + ".", "")
+@dataclasses.dataclass(frozen=True)
+class Mapping:
+    """Names query, key and value, or qkv; or only an output projection that a known layout does not know. `NAME.T` is a
+    weight that is stored in x out."""
 
-    def existing(name, role):
-        start = next((start for start in starts if start + name in tensors), None)
+    tensors: dict
+    prefix: str
+    names: dict  # by role
+
+    def starts(self):
+        return self.prefix, self.prefix + ".", ""
+
+    def full_name(self, name, role):
+        """The tensor's name, which the mapping may give without the prefix."""
+        start = next((start for start in self.starts() if start + name in self.tensors), None)
         if start is None:
-            longer = [start + name + ending for start in starts for ending in (".weight", "weight", ".bias")]
-            near = [other for other in longer if other in tensors]
-            remedy = f"is {shown(near[0])} meant?" if near else f"there are {listed(tensors)}"
-            raise Refusal(f"there is no {shown(name)}, which the mapping gives for {role}: {remedy}")
+            longer = [start + name + ending for start in self.starts() for ending in (".weight", "weight", ".bias")]
+            near = [other for other in longer if other in self.tensors]
+            remedy = f"is {printable(near[0])} meant?" if near else f"there are {listing(self.tensors)}"
+            raise ExportError(f"there is no {printable(name)}, which the mapping gives for {role}: {remedy}")
         return start + name
 
-    def place(role, block=0, blocks=1):
-        name = mapping[role]
-        transposed = name.endswith(".T") and all(start + name not in tensors for start in starts)
-        weight = existing(name[:-2] if transposed else name, role)
-        beside, is_weight = re.subn(r"weight(\.T)?\Z", "bias", weight)
-        bias = existing(mapping[role + "_bias"], role) if role + "_bias" in mapping else beside if is_weight else ""
-        return Place(weight, bias, transposed, block, blocks)
+    def place(self, role, group=0, groups=1):
+        name, bias_role = self.names[role], role + "_bias"
+        transposed = name.endswith(".T") and all(start + name not in self.tensors for start in self.starts())
+        weight = self.full_name(name[:-2] if transposed else name, role)
+        neighbour, is_weight = re.subn(r"weight(\.T)?\Z", "bias", weight)
+        bias = neighbour if is_weight else ""
+        if bias_role in self.names:
+            bias = self.full_name(self.names[bias_role], bias_role)
+        return Place(weight, bias, transposed, group, groups)
 
-    out = place("out") if "out" in mapping else None
-    if "qkv" in mapping:
-        return Found(prefix, "as mapped", {role: [place("qkv", i, 3)] for i, role in enumerate(INPUTS)}, out)
-    if "query" in mapping:
-        return Found(prefix, "as mapped", {role: [place(role)] for role in INPUTS}, out)
-    return dataclasses.replace(located(tensors, prefix), out=out)
+    def layer(self):
+        out = self.place("out") if "out" in self.names else None
+        if "qkv" in self.names:
+            inputs = {role: [self.place("qkv", i, 3)] for i, role in enumerate(INPUTS)}
+            return Layer(self.prefix, "as mapped", inputs, out)
+        if "query" in self.names:
+            return Layer(self.prefix, "as mapped", {role: [self.place(role)] for role in INPUTS}, out)
+        return dataclasses.replace(locate(self.tensors, self.prefix), out=out)
+
+
+def check_mapping(names):
+    unknown = [f"{role}={name}" for role, name in names.items() if role not in ROLES or not name]
+    if unknown:
+        raise ExportError(f"{listing(unknown)} is not ROLE=NAME, with one of {', '.join(ROLES)} as ROLE")
+    alone = [role for role in names if role.removesuffix("_bias") not in names]
+    if alone:
+        raise ExportError(f"a mapping names {listing(alone)} without its weight")
+    inputs = [role for role in INPUTS if role in names]
+    if inputs and (len(inputs) < len(INPUTS) or "qkv" in names):
+        raise ExportError("a mapping must name all of query, key and value, or qkv, or none of them")
 
 
 def find(tensors, prefix, mapping):
-    """The layer that is meant. A Refusal if there is none, or more than one."""
-    mapping = mapping or {}
-    unknown = [f"{role}={name}" for role, name in mapping.items() if role not in ROLES or not name]
-    if unknown:
-        raise Refusal(f"{listed(unknown)} is not ROLE=NAME, with one of {', '.join(ROLES)} as ROLE")
-    alone = [role for role in mapping if role.removesuffix("_bias") not in mapping]
-    if alone:
-        raise Refusal(f"a mapping names {listed(alone)} without its weight")
-    named = [role for role in INPUTS if role in mapping]
-    if named and (len(named) < len(INPUTS) or "qkv" in mapping):
-        raise Refusal("a mapping must name all of query, key and value, or qkv, or none of them")
-    found = by_mapping(tensors, prefix, mapping) if mapping else located(tensors, prefix)
-    if found.unclear and found.out:
-        raise found.unclear
-    if found.needs_out and not found.out:
-        raise Refusal(f"there is no {' or '.join(shown(place.weight) for place in found.outs)}, the output projection")
-    return found
+    """The only layer that a prefix and a mapping may mean."""
+    check_mapping(mapping or {})
+    layer = Mapping(tensors, prefix, mapping).layer() if mapping else locate(tensors, prefix)
+    if layer.ambiguity and layer.out:
+        raise layer.ambiguity
+    if layer.needs_out and not layer.out:
+        names = " or ".join(printable(place.weight) for place in layer.outs)
+        raise ExportError(f"there is no {names}, the output projection")
+    return layer

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The safetensors format: eight bytes, little-endian, that give the length of a JSON header; the header, with a dtype, a shape and
-two offsets for each name; then the data, without a gap. Every statement of a file is checked before it is used.
+"""The safetensors format: eight bytes, little-endian, that give the length of a JSON header; the header, with a dtype,
+a shape and two offsets for each name; then the data, without a gap. Every statement of a file is checked before it is
+used.
 
 https://huggingface.co/docs/safetensors/index, and the limits of its reference implementation.
 """
@@ -10,7 +11,7 @@ import json
 import math
 import struct
 
-from .refusal import Refusal, shown
+from .errors import ExportError, printable
 
 LONGEST_HEADER = 100_000_000
 LARGEST_EXTENT = 2**63 - 1
@@ -18,8 +19,9 @@ MOST_EXTENTS = 32
 MOST_DIGITS = 1000  # the time for a number grows with their square
 ZIP = b"PK\x03\x04"
 BITS = {
-    "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U16": 16, "I16": 16,
-    "F16": 16, "BF16": 16, "U32": 32, "I32": 32, "F32": 32, "U64": 64, "I64": 64, "F64": 64, "C64": 64,
+    "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
+    "U16": 16, "I16": 16, "F16": 16, "BF16": 16, "U32": 32, "I32": 32, "F32": 32, "U64": 64, "I64": 64,
+    "F64": 64, "C64": 64,
 }
 FORMATS = {"F32": "<f", "F16": "<e", "BF16": "<f", "F64": "<d"}  # of those that can be weights, as struct has them
 
@@ -36,15 +38,15 @@ class Tensor:
     data: memoryview  # row-major, little-endian
 
     def __str__(self):
-        return f"{shown(self.name)} ({self.dtype}, {extents(self.shape)})"
+        return f"{printable(self.name)} ({self.dtype}, {extents(self.shape)})"
 
     def wrong_shape(self, why):
-        return Refusal(f"{shown(self.name)} has the wrong shape, {extents(self.shape)}: {why}")
+        return ExportError(f"{printable(self.name)} has the wrong shape, {extents(self.shape)}: {why}")
 
     def values(self):
-        """float32, row-major; a Refusal unless all are finite."""
+        """float32, row-major; an ExportError unless all are finite."""
         if self.dtype not in FORMATS:
-            raise Refusal(f"{shown(self.name)} is {self.dtype}: only F32, F16, BF16 and F64 can be weights")
+            raise ExportError(f"{printable(self.name)} is {self.dtype}: only F32, F16, BF16 and F64 can be weights")
         data = self.data
         if self.dtype == "BF16":  # the upper half of a float32
             data = bytearray(2 * len(self.data))
@@ -58,7 +60,7 @@ class Tensor:
                 for extent in reversed(self.shape):
                     position, here = divmod(position, extent)
                     index.insert(0, here)
-                raise Refusal(f"{shown(self.name)} holds {what} at {index}")
+                raise ExportError(f"{printable(self.name)} holds {what} at {index}")
         return values
 
 
@@ -66,39 +68,40 @@ def unique(pairs):
     table = {}
     for name, value in pairs:
         if name in table:
-            raise Refusal(f"it names {shown(name)} twice")
+            raise ExportError(f"it names {printable(name)} twice")
         table[name] = value
     return table
 
 
 def number(text):
     if len(text) > MOST_DIGITS:
-        raise Refusal(f"its header is not JSON: a number of {len(text)} digits")
+        raise ExportError(f"its header is not JSON: a number of {len(text)} digits")
     return int(text)
 
 
-def header_of(data):
+def parse_header(data):
     """The header as Python has it, and where the data begin."""
     if len(data) < 8:
-        raise Refusal(f"it has {len(data)} bytes, less than the length of a header")
+        raise ExportError(f"it has {len(data)} bytes, less than the length of a header")
     length = int.from_bytes(data[:8], "little")
     if bytes(data[:4]) == ZIP:
-        raise Refusal("it is no safetensors file but one of torch.save: name it .pt")
+        raise ExportError("it is no safetensors file but one of torch.save: name it .pt")
     if length > LONGEST_HEADER:
-        raise Refusal(f"it says that its header has {length} bytes, more than safetensors allows")
+        raise ExportError(f"it says that its header has {length} bytes, more than safetensors allows")
     if length > len(data) - 8:
-        raise Refusal(f"it says that its header has {length} bytes, and {len(data) - 8} are left: it is cut, or no safetensors file")
+        raise ExportError(f"it says that its header has {length} bytes, and {len(data) - 8} are left: it is cut, or no "
+                          "safetensors file")
     try:
         text = bytes(data[8:8 + length]).decode("utf-8")
         header = json.loads(text, object_pairs_hook=unique, parse_int=number)
     except UnicodeDecodeError:
-        raise Refusal("its header is not UTF-8") from None
+        raise ExportError("its header is not UTF-8") from None
     except RecursionError:
-        raise Refusal("its header is nested too deeply") from None
-    except ValueError as problem:
-        raise Refusal(f"its header is not JSON: {shown(problem)}") from None
+        raise ExportError("its header is nested too deeply") from None
+    except ValueError as error:
+        raise ExportError(f"its header is not JSON: {printable(error)}") from None
     if not isinstance(header, dict):
-        raise Refusal("its header is not a table of tensors")
+        raise ExportError("its header is not a table of tensors")
     return header, 8 + length
 
 
@@ -106,39 +109,42 @@ def are_counts(values):
     return isinstance(values, list) and all(type(value) is int and 0 <= value <= LARGEST_EXTENT for value in values)
 
 
-def described(name, entry, data):
+def tensor_at(name, entry, data):
     """The tensor that an entry of the header describes, and where it begins and ends."""
     if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= entry.keys():
-        raise Refusal(f"{shown(name)} has no dtype, shape and data_offsets")
+        raise ExportError(f"{printable(name)} has no dtype, shape and data_offsets")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(dtype, str) or dtype not in BITS:
-        raise Refusal(f"{shown(name)} has a dtype that safetensors does not know: {shown(dtype)}")
+        raise ExportError(f"{printable(name)} has a dtype that safetensors does not know: {printable(dtype)}")
     if not are_counts(shape) or len(shape) > MOST_EXTENTS:
-        raise Refusal(f"{shown(name)} has no proper shape: {shown(shape)}")
+        raise ExportError(f"{printable(name)} has no proper shape: {printable(shape)}")
     if not are_counts(offsets) or len(offsets) != 2 or offsets[0] > offsets[1]:
-        raise Refusal(f"{shown(name)} has no proper data_offsets: {shown(offsets)}")
+        raise ExportError(f"{printable(name)} has no proper data_offsets: {printable(offsets)}")
     begin, end = offsets
     if end > len(data):
-        raise Refusal(f"{shown(name)} would end at byte {end} of the data, which has {len(data)}: the file is cut, or its header wrong")
+        raise ExportError(f"{printable(name)} would end at byte {end} of the data, which has {len(data)}: the file is "
+                          "cut, or its header wrong")
     if math.prod(shape) * BITS[dtype] != 8 * (end - begin):  # at most 32 extents of 63 bits
-        raise Refusal(f"{shown(name)}, {dtype} of shape {shown(shape)}, does not take the {end - begin} bytes that its offsets give it")
+        raise ExportError(f"{printable(name)}, {dtype} of shape {printable(shape)}, does not take the {end - begin} "
+                          "bytes that its offsets give it")
     return Tensor(name, dtype, tuple(shape), data[begin:end]), begin, end
 
 
 def parse(data):
     """The tensors by name; `data` is the whole file."""
     data = memoryview(data)
-    header, start = header_of(data)
+    header, start = parse_header(data)
     if not isinstance(header.pop("__metadata__", {}), dict):
-        raise Refusal("its __metadata__ is not a table")
-    places = [described(name, entry, data[start:]) for name, entry in header.items()]
+        raise ExportError("its __metadata__ is not a table")
+    places = [tensor_at(name, entry, data[start:]) for name, entry in header.items()]
     position = 0
     for tensor, begin, end in sorted(places, key=lambda place: place[1:]):
         if begin != position:
-            raise Refusal(f"{shown(tensor.name)} begins at byte {begin} of the data, and {position} is where the tensor before it ends")
+            raise ExportError(f"{printable(tensor.name)} begins at byte {begin} of the data, and {position} is where "
+                              "the tensor before it ends")
         position = end
     if position != len(data) - start:
-        raise Refusal(f"its tensors take {position} bytes, and {len(data) - start} follow its header")
+        raise ExportError(f"its tensors take {position} bytes, and {len(data) - start} follow its header")
     return {tensor.name: tensor for tensor, _, _ in places}
 
 

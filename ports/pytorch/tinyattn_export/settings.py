@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What no tensor tells of a model: said on the command line, in Python, or in a config.json, whose keys are Hugging Face's, nanoGPT's or
-Meta's. What is said twice must agree. A key is understood, or known to change nothing, or refused.
+"""What no tensor tells of a model: arguments of the command line or of Python, and a config.json, whose keys are
+Hugging Face's, nanoGPT's or Meta's. Several values of one setting must agree. A key is understood, or known to change
+nothing, or refused.
 """
 import dataclasses
 import json
@@ -8,7 +9,7 @@ import pathlib
 import re
 import struct
 
-from .refusal import Advised, Refusal, refusing, shown
+from .errors import ExportError, Spelling, printable, within
 from .safetensors import unique
 
 LARGEST_COUNT = 2**31 - 1  # of heads or tokens
@@ -19,7 +20,7 @@ ACTIVATIONS = {
 }
 ROTARIES = ("halves", "interleaved")
 ROTARY_TABLES = ("rope_parameters", "rope_scaling")  # that a config.json may have
-FAMILIES = {"gpt2": "GPT-2", "llama": "Llama", "mistral": "Llama", "qwen2": "Llama"}  # by model_type: who computes as whom
+FAMILIES = {"gpt2": "GPT-2", "llama": "Llama", "mistral": "Llama", "qwen2": "Llama"}  # by model_type
 
 
 def whole(value):
@@ -57,12 +58,13 @@ def flag(value):
     return value if isinstance(value, bool) else None, "true or false"
 
 
-SETTINGS = {  # what it may be, and the keys that say it
+SETTINGS = {  # what it may be, and the keys that have it
     "num_heads": (count, "n_head", "num_attention_heads", "n_heads"),
     "num_kv_heads": (count, "num_key_value_heads", "n_kv_heads"),
     "head_dim": (count, "head_dim"),
     "context_length": (count,),
-    "trained_length": (count, "n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length", "block_size", "max_seq_len"),
+    "trained_length": (count, "n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length", "block_size",
+                       "max_seq_len"),
     "num_layers": (count, "n_layer", "num_hidden_layers", "n_layers"),
     "d_model": (count, "n_embd", "hidden_size", "dim"),
     "d_hidden": (count, "n_inner", "intermediate_size", "hidden_dim"),
@@ -76,92 +78,95 @@ SETTINGS = {  # what it may be, and the keys that say it
     "norm_first": (flag,),
     "attention_bias": (flag, "attention_bias", "bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
-    "sliding_window": (count,),  # of which check_window judges
+    "sliding_window": (count,),
 }
-HARMLESS = {  # keys of what tinyattn's models do not do, and the values with which they do not do it either
+# Keys of what tinyattn's models do not do, and the values that ask for nothing of it.
+HARMLESS = {
     "scale_attn_weights": (True,), "scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,),
-    "is_encoder_decoder": (False,), "tie_encoder_decoder": (False,), "pruned_heads": ({},), "layer_types": (["full_attention"],),
+    "is_encoder_decoder": (False,), "tie_encoder_decoder": (False,), "pruned_heads": ({},),
+    "layer_types": (["full_attention"],),
     "use_scaled_rope": (False,), "use_mrope": (False,), "rope_interleaved": (False,), "use_qk_norm": (False,),
     "partial_rotary_factor": (1,), **{f"{table}.partial_rotary_factor": (1,) for table in ROTARY_TABLES},
     **{f"{table}.{key}": ("default",) for table in ROTARY_TABLES for key in ("rope_type", "type")},
 }
-WITHOUT_EFFECT = frozenset((  # on logits; nor has a key with an underscore in front, which transformers keeps for itself
+# On logits; nor has a key with an underscore in front, which transformers keeps for itself.
+WITHOUT_EFFECT = frozenset((
     # training, and how the weights were stored
-    "attention_dropout attn_pdrop embd_pdrop resid_pdrop dropout initializer_range gradient_checkpointing pretraining_tp torch_dtype dtype "
-    "ffn_dim_multiplier multiple_of "
+    "attention_dropout attn_pdrop embd_pdrop resid_pdrop dropout initializer_range gradient_checkpointing "
+    "pretraining_tp torch_dtype dtype ffn_dim_multiplier multiple_of "
     # which code, and what it returns and keeps
-    "transformers_version attn_implementation transformers.js_config unsloth_version is_llama_config is_decoder torchscript "
-    "use_bfloat16 tf_legacy_loss use_cache output_past output_attentions output_hidden_states return_dict chunk_size_feed_forward "
-    "reorder_and_upcast_attn flash_attn max_batch_size "
-    # windows, of which check_window judges
+    "transformers_version attn_implementation transformers.js_config unsloth_version is_llama_config is_decoder "
+    "torchscript use_bfloat16 tf_legacy_loss use_cache output_past output_attentions output_hidden_states return_dict "
+    "chunk_size_feed_forward reorder_and_upcast_attn flash_attn max_batch_size "
+    # windows, which check_window looks at
     "sliding_window use_sliding_window max_window_layers "
     # tokens, sampling, tasks
-    "tokenizer_class prefix bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id predict_special_tokens max_length "
-    "max_new_tokens min_length do_sample early_stopping num_beams num_beam_groups diversity_penalty temperature top_k top_p typical_p "
-    "repetition_penalty length_penalty no_repeat_ngram_size encoder_no_repeat_ngram_size bad_words_ids num_return_sequences output_scores "
-    "return_dict_in_generate forced_bos_token_id forced_eos_token_id remove_invalid_values exponential_decay_length_penalty "
-    "suppress_tokens begin_suppress_tokens task_specific_params problem_type finetuning_task num_labels id2label label2id "
-    "summary_type summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout").split())
+    "tokenizer_class prefix bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id "
+    "predict_special_tokens max_length max_new_tokens min_length do_sample early_stopping num_beams num_beam_groups "
+    "diversity_penalty temperature top_k top_p typical_p repetition_penalty length_penalty no_repeat_ngram_size "
+    "encoder_no_repeat_ngram_size bad_words_ids num_return_sequences output_scores return_dict_in_generate "
+    "forced_bos_token_id forced_eos_token_id remove_invalid_values exponential_decay_length_penalty suppress_tokens "
+    "begin_suppress_tokens task_specific_params problem_type finetuning_task num_labels id2label label2id summary_type "
+    "summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout").split())
 MODELS = ("model_type", "architectures")  # the keys that name a model
 ARCHITECTURE = re.compile(r"(GPT2|Llama|LLaMA|Mistral|Qwen2)(?:Model|LMHeadModel|ForCausalLM)")
-
-
-UNTOLD = {  # by any tensor: what it is, and how it is said
-    "num_heads": ("the number of heads", "--num-heads N", "num_heads = N"),
-    "context_length": ("the most tokens", "--context-length N", "context_length = N"),
-    "causal": ("whether later tokens are hidden", "--causal or --no-causal", "causal = true or false"),
-    "norm_first": ("whether norms come first", "--norm-first or --no-norm-first", "norm_first = true or false"),
-    "activation": ("the activation", "--activation NAME", 'activation = "NAME"'),
-    "epsilon": ("the epsilon of the norms", "--epsilon E", "epsilon = E"),
-    "rotary_base": ("the base of the rotary positions", "--rotary-base B", "rotary_base = B"),
-    "config": ("any of it", "--config config.json", 'config = "config.json"'),
+SPELLINGS = {  # what no tensor tells, and how an argument has it
+    "num_heads": ("the number of heads", Spelling("--num-heads N", "num_heads = N")),
+    "context_length": ("the most tokens", Spelling("--context-length N", "context_length = N")),
+    "causal": ("whether later tokens are hidden", Spelling("--causal or --no-causal", "causal = true or false")),
+    "norm_first": ("whether norms come first",
+                   Spelling("--norm-first or --no-norm-first", "norm_first = true or false")),
+    "activation": ("the activation", Spelling("--activation NAME", 'activation = "NAME"')),
+    "epsilon": ("the epsilon of the norms", Spelling("--epsilon E", "epsilon = E")),
+    "rotary_base": ("the base of the rotary positions", Spelling("--rotary-base B", "rotary_base = B")),
 }
+CONFIG = Spelling("--config config.json", 'config = "config.json"')
 
 
-def unsaid(names, config=False):
-    """The refusal because of what no tensor tells, and nobody said. config: whether a config.json may tell it."""
-    def text(spelled):
-        *words, last = (spelled(*UNTOLD[name][1:]) for name in [*names, *(["config"] if config else [])])
-        said = ", ".join([*words, f"or {last}" if config else last])
-        return f"no tensor tells {', '.join(UNTOLD[name][0] for name in names)}: say {said}"
-    return Advised(text)
+def missing(names, config=False):
+    """The error of settings that nobody gave. config: whether a config.json may have them."""
+    parts = [f"no tensor tells {', '.join(SPELLINGS[name][0] for name in names)}: say "]
+    for name in names:
+        parts += [SPELLINGS[name][1], ", "]
+    return ExportError(*parts, "or ", CONFIG) if config else ExportError(*parts[:-1])
 
 
 def require(**settings):
     absent = [name for name, value in settings.items() if value is None]
     if absent:
-        raise unsaid(absent)
+        raise missing(absent)
 
 
 @dataclasses.dataclass(frozen=True)
-class Said:
+class Setting:
     value: object
-    where: str  # it is said
+    origin: str
 
 
-def of_json(path):
+def read_config(path):
     """What a config.json holds."""
-    with refusing(f"cannot read {shown(path)}", OSError, ValueError, RecursionError):
+    with within(f"cannot read {printable(path)}", OSError, ValueError, RecursionError):
         config = json.loads(pathlib.Path(path).read_text(encoding="utf-8"), object_pairs_hook=unique)
         if not isinstance(config, dict):
-            raise Refusal("it is no table of settings")
+            raise ExportError("it is no table of settings")
         return config
 
 
-def flattened(config, where):
-    """Newer files of Hugging Face have a table of rotary positions, whose type must be the plain one: its keys get its name in front."""
-    flat = {key: value for key, value in config.items() if value is not None}
+def flat(config, origin):
+    """Newer files of Hugging Face have a table of rotary positions, whose type must be the plain one: its keys get its
+    name in front."""
+    entries = {key: value for key, value in config.items() if value is not None}
     for key in ROTARY_TABLES:
-        table = flat.pop(key, {})
+        table = entries.pop(key, {})
         kinds = [table.get("rope_type"), table.get("type")] if isinstance(table, dict) else [table]
         if any(kind not in (None, "default") for kind in kinds):
-            raise Refusal(f"{where} has {key} = {shown(table)}: tinyattn's rotary positions are not scaled")
-        flat.update({f"{key}.{inner}": value for inner, value in table.items() if value is not None})
-    if flat.get("vocab_size") == -1:  # Meta's params.json leaves it to the tokenizer
-        del flat["vocab_size"]
-    if isinstance(flat.get("layer_types"), list):  # of each layer
-        flat["layer_types"] = sorted(set(map(str, flat["layer_types"])))
-    return flat
+            raise ExportError(f"{origin} has {key} = {printable(table)}: tinyattn's rotary positions are not scaled")
+        entries.update({f"{key}.{inner}": value for inner, value in table.items() if value is not None})
+    if entries.get("vocab_size") == -1:  # Meta's params.json leaves it to the tokenizer
+        del entries["vocab_size"]
+    if isinstance(entries.get("layer_types"), list):  # of each layer
+        entries["layer_types"] = sorted(set(map(str, entries["layer_types"])))
+    return entries
 
 
 def families(config):
@@ -172,80 +177,95 @@ def families(config):
             yield key, name, FAMILIES.get(architecture[1].lower() if architecture else str(name))
 
 
-def refuse_other_models(config, where):
+def refuse_other_models(config, origin):
     for key, name, family in families(config):
         if family is None:
-            raise Refusal(f"{where} has {key} = {shown(name)}: tinyattn's models compute as {', '.join(FAMILIES)} do")
+            raise ExportError(
+                f"{origin} has {key} = {printable(name)}: tinyattn's models compute as {', '.join(FAMILIES)} do")
     understood = {*MODELS, *(key for _, *keys in SETTINGS.values() for key in keys)}
     for key, value in config.items():
         if key in HARMLESS and value not in HARMLESS[key]:
-            raise Refusal(f"{where} has {key} = {shown(value)}: tinyattn's models do not do this")
+            raise ExportError(f"{origin} has {key} = {printable(value)}: tinyattn's models do not do this")
         if key not in understood and key not in HARMLESS and key not in WITHOUT_EFFECT and not key.startswith("_"):
-            raise Refusal(f"{where} has {shown(key)} = {shown(value)}, which the exporter does not know: if it changes nothing that "
-                          "the model computes, take it out of the file")
+            raise ExportError(
+                f"{origin} has {printable(key)} = {printable(value)}, which the exporter does not know: if it changes "
+                "nothing that the model computes, take it out of the file")
 
 
-def read(name, value, where):
-    with refusing(where):
-        convert = SETTINGS[name][0]
-        converted, wanted = convert(value)
+def parse(name, value, origin):
+    """A Setting, converted."""
+    convert = SETTINGS[name][0]
+    with within(origin):
+        converted, expected = convert(value)
         if converted is None:
-            raise Refusal(f"{shown(value)} is not {wanted}")
-    return Said(converted, where)
+            raise ExportError(f"{printable(value)} is not {expected}")
+    return Setting(converted, origin)
 
 
-def agreeing(said):
-    """The one thing that all of them say."""
-    for other in said:
-        if other.value != said[0].value:
-            raise Refusal(f"{said[0].where} says {said[0].value}, and {other.where} says {other.value}")
-    return said[0] if said else None
+def agreement(settings):
+    """The first of them, if all have one value; or None."""
+    for other in settings:
+        if other.value != settings[0].value:
+            raise ExportError(
+                f"{settings[0].origin} says {settings[0].value}, and {other.origin} says {other.value}")
+    return settings[0] if settings else None
 
 
 def check_context(context_length, kv_width, layers=1):
     """A layer, or the cache of a model, holds the keys and values of all tokens in one object."""
     size = 2 * 4 * context_length * kv_width * layers
     if size > LARGEST_OBJECT:
-        raise Refusal(f"context_length {context_length} is too long: the keys and values of so many tokens take {size} bytes, and no "
-                      f"target holds an object of more than {LARGEST_OBJECT}")
+        raise ExportError(
+            f"context_length {context_length} is too long: the keys and values of so many tokens take {size} bytes, "
+            f"and no target holds an object of more than {LARGEST_OBJECT}")
 
 
 class Settings:
-    """By name what was said, or None. `configs` are tables such as a config.json's, by where they stand."""
+    """Of arguments, and of tables such as a config.json's, by their origin."""
 
-    def __init__(self, given, configs=None):
-        self.configs = {where: flattened(config, where) for where, config in (configs or {}).items()}
+    def __init__(self, arguments, configs=None):
+        self.configs = {origin: flat(config, origin) for origin, config in (configs or {}).items()}
         self.has_config = any(self.configs.values())
-        for where, config in self.configs.items():
-            refuse_other_models(config, where)
-        self.said = {}
-        for name, (_, *keys) in SETTINGS.items():
-            own = [read(name, given[name], name)] if given.get(name) is not None else []
-            self.said[name] = agreeing(own + [read(name, config[key], f"{where}'s {key}") for where, config in self.configs.items()
-                                              for key in keys if key in config])
+        for origin, config in self.configs.items():
+            refuse_other_models(config, origin)
+        self.settings = {name: agreement(list(self.read(name, arguments))) for name in SETTINGS}
+
+    def read(self, name, arguments):
+        """All that there is of one setting."""
+        if arguments.get(name) is not None:
+            yield parse(name, arguments[name], name)
+        for origin, config in self.configs.items():
+            for key in SETTINGS[name][1:]:
+                if key in config:
+                    yield parse(name, config[key], f"{origin}'s {key}")
+
+    def has(self, name):
+        return self.settings[name] is not None
 
     def value(self, name, default=None):
-        said = self.said[name]
-        return said.value if said else default
+        return self.settings[name].value if self.has(name) else default
 
-    def check(self, name, found, what):
-        """That what was said is what the tensors are."""
-        said = self.said[name]
-        if said and said.value != found:
-            raise Refusal(f"{said.where} says {said.value}, and {what} says {found}")
+    def check(self, name, value, what):
+        """That a setting is what the tensors are."""
+        setting = self.settings[name]
+        if setting and setting.value != value:
+            raise ExportError(f"{setting.origin} says {setting.value}, and {what} says {value}")
 
     def check_window(self, context_length):
-        """A window as long as the context hides nothing."""
-        for where, config in self.configs.items():
+        """A window as long as the context masks nothing."""
+        for origin, config in self.configs.items():
             if "sliding_window" not in config or config.get("use_sliding_window") is False:
                 continue
-            window = read("sliding_window", config["sliding_window"], f"{where}'s sliding_window").value
+            window = parse("sliding_window", config["sliding_window"], f"{origin}'s sliding_window").value
             if window < context_length:
-                raise Advised(lambda spelled: (
-                    f"{where} has sliding_window = {window}: tinyattn's attention has no window, which hides nothing only of a context "
-                    f"that is no longer; {spelled(f'--context-length {window}', f'context_length = {window}')} is one"))
+                raise ExportError(
+                    f"{origin} has sliding_window = {window}: tinyattn's attention has no window, which masks nothing "
+                    "only of a context that is no longer; ",
+                    Spelling(f"--context-length {window}", f"context_length = {window}"), " is one")
 
     def check_family(self, family):
-        for where, (key, name, said) in ((where, kind) for where, config in self.configs.items() for kind in families(config)):
-            if said != family:
-                raise Refusal(f"{where} has {key} = {shown(name)}, and the tensors have the names of {family}")
+        for origin, config in self.configs.items():
+            for key, name, own_family in families(config):
+                if own_family != family:
+                    raise ExportError(
+                        f"{origin} has {key} = {printable(name)}, and the tensors have the names of {family}")

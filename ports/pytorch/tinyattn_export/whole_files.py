@@ -5,10 +5,10 @@ import os
 import pathlib
 import secrets
 
-from .refusal import Refusal, refusing, shown
+from .errors import ExportError, printable, within
 
 
-def beside(real):
+def neighbour(real):
     """A name in the same folder that nobody can know beforehand."""
     return real.with_name(f".{secrets.token_hex(8)}.part")
 
@@ -20,8 +20,8 @@ def remove(paths):
 
 
 def put_in_place(written):
-    """All of the old ones go before the first of the new ones comes: never is one old and another new, whenever this ends."""
-    kept = {real: beside(real) for real in written if real.exists() and len(written) > 1}
+    """All old ones go before the first new one comes: never is one old and another new, whenever this ends."""
+    kept = {real: neighbour(real) for real in written if real.exists() and len(written) > 1}
     with contextlib.ExitStack() as undo:
         for real, old in kept.items():
             undo.callback(lambda real=real, old=old: old.exists() and old.replace(real))
@@ -34,16 +34,17 @@ def put_in_place(written):
 
 
 def replace(contents):
-    """`contents`: bytes by path. Beside each file first, so that one which is there stays as it was until all are written."""
+    """`contents`: bytes by path. Each is written next to its place first, so that a file stays as it was until all
+    are."""
     for path in contents:
         if os.path.exists(path) and not os.path.isfile(path):
-            raise Refusal(f"cannot write {shown(path)}: it is not a file")
+            raise ExportError(f"cannot write {printable(path)}: it is not a file")
     written = {}
     try:
-        with refusing(f"cannot write {' and '.join(map(shown, contents))}", OSError, ValueError):
+        with within(f"cannot write {' and '.join(map(printable, contents))}", OSError, ValueError):
             for path, content in contents.items():
                 real = pathlib.Path(os.path.realpath(path))
-                written[real] = beside(real)
+                written[real] = neighbour(real)
                 with written[real].open("xb") as file:  # only where nothing is, not even a link
                     file.write(content)
             put_in_place(written)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""The command export.py: its arguments, what they ask for, and what it prints."""
+import argparse
+import contextlib
+import os
+import sys
+
+from . import header
+from .checkpoints import read
+from .description import read_parts
+from .errors import ExportError, listing
+from .language_models import LanguageModelRequest
+from .parts import AttentionRequest
+from .settings import ACTIVATIONS, ROTARIES
+
+ONLY_LAYERS, ONLY_MODELS = ("mapping", "causal", "norm_first"), ("num_kv_heads", "rotary", "rotary_base", "config")
+ONLY_BLOCKS = ("norm_first", "activation", "epsilon")
+
+
+def make_parser():
+    parser = argparse.ArgumentParser(
+        prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
+    add, choice = parser.add_argument, argparse.BooleanOptionalAction
+    add("weights", metavar="WEIGHTS", help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
+    add("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
+    add("--num-heads", type=int, metavar="N", help="how many; needed, as the next two, unless --parts has it")
+    add("--context-length", type=int, metavar="N", help="the most tokens")
+    add("--causal", action=choice, help="whether no token sees a later one")
+    add("--prefix", default="", help="what precedes the layer's own names, such as h.0.attn.")
+    add("--name", default="model", help="the namespace of the constants; model unless given")
+    add("--map", dest="mapping", action="extend", nargs="+", default=[], metavar="ROLE=NAME",
+        help="which tensor is query, key, value, qkv or out, or the bias of one: query_bias ...; NAME.T if stored in x "
+             "out")
+    add("--ignore", action="extend", nargs="+", default=[], metavar="NAME",
+        help="a tensor that may be left out although it belongs to the layer; * and ? are wildcards")
+    add("--parts", metavar="TOML", help="a description of a model of several parts")
+    add("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
+    add = parser.add_argument_group("whole models").add_argument
+    add("--language-model", action="store_true", help="the whole file is a GPT-2, a nanoGPT or a Llama")
+    add("--config", metavar="JSON", help="a config.json, for what no tensor tells of a language model")
+    add("--num-kv-heads", type=int, metavar="N", help="heads of keys and values; the tensors tell it too")
+    add("--rotary", choices=ROTARIES, help="which features rotate together; its names tell it of a Llama")
+    add("--rotary-base", type=int, metavar="B", help="of the angles, such as 10000")
+    add("--activation", choices=ACTIVATIONS, help="of a model, or a block in --parts")
+    add("--epsilon", type=float, metavar="E", help="of norms; 1e-5 for LayerNorm unless given")
+    add("--norm-first", action=choice, help="as PyTorch's option, for blocks in --parts")
+    return parser
+
+
+def parse(arguments):
+    parser = make_parser()
+    args = parser.parse_args(arguments)
+    if args.parts and (args.prefix or args.mapping or args.ignore or args.language_model):
+        parser.error("--prefix, --map, --ignore and --language-model belong into the description of --parts")
+    foreign = ONLY_LAYERS if args.language_model else ONLY_MODELS if args.parts else ONLY_MODELS + ONLY_BLOCKS
+    # A language model is causal and has its norms first.
+    present = [name for name in foreign if getattr(args, name) not in (None, [], args.language_model)]
+    if present:
+        parser.error(f"{' and '.join(present)} cannot be said of "
+                     f"{'a language model' if args.language_model else 'this'}")
+    return args
+
+
+def requests(args):
+    layer = {"num_heads": args.num_heads, "context_length": args.context_length}
+    model = {"activation": args.activation, "epsilon": args.epsilon}
+    if args.parts:
+        return read_parts(args.parts, {**layer, **model, "causal": args.causal, "norm_first": args.norm_first})
+    if args.language_model:
+        model.update({name: getattr(args, name) for name in ONLY_MODELS})
+        return {"model": LanguageModelRequest(args.prefix, **layer, **model, ignore=args.ignore)}
+    mapping = dict(entry.partition("=")[::2] for entry in args.mapping)
+    request = AttentionRequest(args.prefix, **layer, causal=args.causal, mapping=mapping, ignore=args.ignore)
+    return {"attention": request}
+
+
+def report(name, weights, parts):
+    for part_name, part in parts.items():
+        yield f"{name}::{part_name}: {part.summary}; {part.parameter_count} parameters"
+        yield from (f"  {member}: {text}" for member, text in part.sources.items())
+        yield from (f"  {remark}" for remark in part.remarks)
+    yield from (f"left out: {listing(names)} ({why})" for why, names in header.unused(weights, parts).items())
+
+
+def open_streams():
+    """One that is closed, as by >&-, leads nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+        getattr(sys, name).reconfigure(errors="backslashreplace")
+
+
+def print_report(lines):
+    """The header is there even if this cannot be printed; Python flushes once more."""
+    try:
+        print("\n".join(lines), flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # whoever reads it has read enough
+            with contextlib.suppress(OSError):
+                print(f"export.py: the header is written, but what it holds cannot be shown: {error.strerror}",
+                      file=sys.stderr)
+
+
+def message(error, args):
+    if isinstance(error, MemoryError):
+        return str(error) or "the memory does not suffice"
+    return str(error) if args.parts else error.on_command_line()
+
+
+def main(arguments):
+    args = parse(arguments)
+    open_streams()
+    try:
+        files = [args.weights, args.parts, args.config, args.header, args.binary]
+        paths = [os.path.realpath(path) for path in files if path]
+        if len(set(paths)) != len(paths):
+            raise ExportError("what is read and what is written must be different files")
+        wanted = requests(args)
+        weights = read(args.weights)
+        parts = header.write(args.header, weights, args.name, wanted, args.binary)
+    except (ExportError, MemoryError) as error:
+        print(f"export.py: {message(error, args)}", file=sys.stderr)
+        return 1
+    print_report(report(args.name, weights, parts))
+    return 0

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""The tensors of a file as a model reads them, one by one, so that the unused ones are known."""
+import dataclasses
+import re
+
+from . import layouts, unused
+from .errors import ExportError, listing, printable
+from .layouts import Place
+from .parts import linear_at, zeros
+from .safetensors import extents
+
+BUFFERS = re.compile(rf"(?:^|\.)(?:{unused.MASKS.pattern}|rotary_emb\.inv_freq|rope\.freqs|freqs_(?:cis|cos|sin))\Z")
+FREQUENCIES = ("inv_freq", "rope.freqs")
+
+
+def count_modules(tensors, stem):
+    """How many there are: stem0., stem1. and so on. None may be missing."""
+    pattern = re.compile(rf"{re.escape(stem)}(\d+)\.")
+    numbers = {number[1] for number in map(pattern.match, tensors) if number}
+    absent = next((str(i) for i in range(len(numbers)) if str(i) not in numbers), None)
+    if absent is not None:
+        present = listing(stem + number for number in sorted(numbers))
+        raise ExportError(f"there is no {printable(stem + absent)}, but {present}")
+    return len(numbers)
+
+
+def find_start(tensors, first, prefix, what):
+    """What precedes the names of the only model whose first weight is `first`, or of the one at the prefix; or None."""
+    starts = [name[:-len(first)] for name in tensors if name.endswith(first)]
+    whole_names = [start for start in starts if not start or start.endswith(".")]
+    candidates = [start for start in whole_names if not prefix or start in (prefix, prefix + ".")]
+    if len(candidates) > 1:
+        prefixes = listing(start or "none" for start in candidates)
+        raise ExportError(f"it has {len(candidates)} {what}, a prefix says which: {prefixes}")
+    return candidates[0] if candidates else None
+
+
+def place_of(stem, in_by_out=False):
+    return Place(f"{stem}.weight", f"{stem}.bias", in_by_out)
+
+
+class Reader:
+    """The file, and which of its names were consumed."""
+
+    def __init__(self, tensors):
+        self.tensors = tensors
+        self.consumed = set()
+
+    def tensor(self, name, needed=True):
+        if name in self.tensors:
+            self.consumed.add(name)
+            return self.tensors[name]
+        if needed:
+            raise ExportError(f"there is no {printable(name)}: there are {listing(self.tensors)}")
+        return None
+
+    def matrix(self, name):
+        """Its rows, as they lie in the file."""
+        tensor = self.tensor(name)
+        if len(tensor.shape) != 2 or 0 in tensor.shape:
+            raise tensor.wrong_shape("an embedding has two dimensions, neither zero")
+        values, width = tensor.values(), tensor.shape[1]
+        return [values[first:first + width] for first in range(0, len(values), width)]
+
+    def vector(self, name, size, needed=True):
+        tensor = self.tensor(name, needed)
+        if tensor and tensor.shape != (size,):
+            raise tensor.wrong_shape(f"the model has {size} features")
+        return tensor.values() if tensor else None
+
+    def linear(self, place, d_in=None, d_out=None):
+        """A Linear layer, of these widths where they are known."""
+        weight = self.tensor(place.weight)
+        self.tensor(place.bias, needed=False)
+        linear = linear_at(self.tensors, place)
+        expected = (d_in or linear.shape[0], d_out or linear.shape[1])
+        if linear.shape != expected:
+            groups = f" in each of its {place.groups} parts" if place.groups > 1 else ""
+            raise weight.wrong_shape(
+                f"here it must be {extents(expected)} in x out{groups}, and it is {extents(linear.shape)}")
+        return linear
+
+    def norm(self, stem, width, normalization, epsilon):
+        """A LayerNorm, whose bias may be missing, or an RmsNorm, which has none."""
+        tree = {"weight": [self.vector(f"{stem}.weight", width)]}
+        if normalization == "layer":
+            tree["bias"] = [self.vector(f"{stem}.bias", width, needed=False) or zeros(width)]
+        return {**tree, "epsilon": epsilon or -0.0}  # as the class Epsilon stores 0, so that a binary has it too
+
+    def attention(self, prefix):
+        """The places of a layer with an output projection, whose names layouts.py knows."""
+        layer = layouts.match_any(self.tensors, prefix)
+        if not layer or not layer.out:
+            absent = [place.weight for place in layer.outs] if layer else layouts.incomplete(self.tensors, prefix)
+            what = listing(absent) or "attention layer at " + printable(prefix)
+            raise ExportError(f"there is no {what}: there are {listing(self.tensors)}")
+        return layer
+
+
+@dataclasses.dataclass(frozen=True)
+class AroundModel:
+    """The rest of a file that a model is made of."""
+
+    tensors: dict
+    beginnings: tuple  # of the names that belong to the model
+    ignore: tuple
+    head_dim: int = 0
+    rotary_base: int = 0  # 0: it has no rotary positions
+
+    def reasons(self, consumed):
+        """As AroundLayer has it: buffers, and what may be ignored."""
+        names = unused.without_ignored([name for name in self.tensors if name not in consumed], self.ignore)
+        inside = [name for name in names if name.startswith(self.beginnings)]
+        unused.refuse_unplaced([name for name in inside if not self.is_buffer(name)], "model")
+        for name in inside:
+            self.check_frequencies(name)
+        return {**dict.fromkeys(self.tensors.keys() - consumed - set(names), "ignored"),
+                **dict.fromkeys(inside, "masks and tables, which the model has in its type")}
+
+    def is_buffer(self, name):
+        return BUFFERS.search(name) or name.endswith("attn.bias") and len(self.tensors[name].shape) > 1
+
+    def check_frequencies(self, name):
+        """That a table of rotary positions is of this base; a model without them has no place for one."""
+        if not name.endswith(FREQUENCIES):
+            return
+        values = self.tensors[name].values()
+        if not self.rotary_base:
+            unused.refuse_unplaced([name], "model")
+        expected = [self.rotary_base**(-2 * i / self.head_dim) for i in range(self.head_dim // 2)]
+        if len(values) != len(expected) or any(abs(a - b) > 0.02 * b for a, b in zip(values, expected)):
+            raise ExportError(f"{printable(name)} is not of rotary positions with the base {self.rotary_base} for "
+                              f"heads of {self.head_dim} features")
