@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""What packages for firmware share: the sources of the compiled library, a sample, and what a manifest says of all of it."""
+"""What packages for firmware share: the sources of the compiled library, a sample, and what a manifest says of all of
+it."""
 import pathlib
 import re
 
-import tree
+from . import tree
 
 NAME = "tinyattn"
 COMPILED = ("library.cpp", "models.cpp")  # of src/: what a firmware compiles, with the port of its flags
-KEYWORDS = ("attention", "transformer", "language model", "machine learning", "inference", "embedded", "cortex-m", "risc-v", "constexpr")
+KEYWORDS = ("attention", "transformer", "language model", "machine learning", "inference", "embedded", "cortex-m",
+            "risc-v", "constexpr")
 SAMPLES = pathlib.Path(__file__).resolve().parent / "samples"
 LAYER = tree.ROOT / "examples" / "c"
 
 
 def authors():
-    return re.search(r"^Copyright \(c\) \d+ (.+)$", (tree.ROOT / "LICENSE").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    notice = (tree.ROOT / "LICENSE").read_text(encoding="utf-8")
+    return re.search(r"^Copyright \(c\) \d+ (.+)$", notice, re.MULTILINE)[1]
 
 
 def public_headers():
@@ -22,7 +25,7 @@ def public_headers():
 
 
 def sources():
-    """Of the compiled library, and what they include that lies beside them."""
+    """Of the compiled library, and what they include of src/ itself."""
     found, folder = list(COMPILED), tree.ROOT / "src"
     for name in found:
         text = (folder / name).read_text(encoding="utf-8")
@@ -31,7 +34,7 @@ def sources():
 
 
 def copy_library(folder):
-    """include/, src/ and what lies beside them in each package."""
+    """include/, src/ and the license, as each package has them."""
     tree.copy_headers(folder / "include")
     for name, file in sources().items():
         tree.copy(file, folder / "src" / name)
@@ -39,7 +42,8 @@ def copy_library(folder):
 
 
 def copy_layer(folder):
-    """The layer of examples/c, by the compiled library and by the headers, for a sample's main to print: the files' names."""
+    """The layer of examples/c, by the compiled library and by the headers, for a sample's main to print: the files'
+    names."""
     files = [LAYER / "layer.h", LAYER / "headers.cpp", *sorted(SAMPLES.iterdir())]
     for file in files:
         tree.copy(file, folder / file.name)
@@ -53,7 +57,7 @@ def printed_checksums():
 
 def fill_folder(template, folder, **values):
     """A folder's files at the same place in a package; what ends with .in is filled in."""
-    for file in sorted(path for path in template.rglob("*") if path.is_file() and path.name != "package.py" and path.suffix != ".pyc"):
+    for file in sorted(path for path in template.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")):
         to = folder / file.relative_to(template)
         if file.suffix != ".in":
             tree.copy(file, to)

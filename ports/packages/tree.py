@@ -46,14 +46,18 @@ def copy_folder(folder, to):
 
 
 def tracked(folder):
-    """Files below a folder, by their names in it; of a tree without git, such as an archive, all but those of builds."""
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."], cwd=ROOT / folder,
-                            capture_output=True, encoding="utf-8")
-    if listed.returncode == 0 and listed.stdout:
-        return sorted(file for file in listed.stdout.split("\0") if file and (ROOT / folder / file).is_file())
-    found = (file.relative_to(ROOT / folder) for file in (ROOT / folder).rglob("*") if file.is_file())
-    return sorted(str(file) for file in found if not any(part.startswith(("build", "__pycache__", ".git")) and part != ".github"
-                                                         for part in file.parts[:-1]))
+    """Files below a folder, by their names in it; of a tree without git, such as an archive, all but those of
+    builds."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."]
+    git = subprocess.run(command, cwd=ROOT / folder, capture_output=True, encoding="utf-8")
+    if git.returncode == 0 and git.stdout:
+        return sorted(file for file in git.stdout.split("\0") if file and (ROOT / folder / file).is_file())
+    files = (file.relative_to(ROOT / folder) for file in (ROOT / folder).rglob("*") if file.is_file())
+    return sorted(str(file) for file in files if not any(map(is_of_a_build, file.parts[:-1])))
+
+
+def is_of_a_build(folder):
+    return folder.startswith(("build", "__pycache__", ".git")) and folder != ".github"
 
 
 def fill(template, **values):
@@ -62,7 +66,8 @@ def fill(template, **values):
 
 
 def release(folder):
-    """The archive of a release, which packages fetch, made in a folder: what the repository holds, the same bytes each time."""
+    """The archive of a release, which packages fetch, made in a folder: what the repository holds, the same bytes each
+    time."""
     name = f"tinyattn-{version()}"
     file, packed = folder / f"{name}.tar.gz", io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:

@@ -4,16 +4,15 @@
 The IDE looks for archives in src/{build.mcu}/{-mfpu}-{-mfloat-abi}, then in src/{build.mcu}:
 https://arduino.github.io/arduino-cli/latest/library-specification/#precompiled-binaries
 """
+import pathlib
 import subprocess
 import tempfile
-import pathlib
 
-import firmware
-import tree
+from .. import firmware, tree
 
 COMPILER, ARCHIVER = "arm-none-eabi-g++", "arm-none-eabi-gcc-ar"
-FLAGS = ("-std=c++20", "-Os", "-mthumb", "-ffreestanding", "-ffunction-sections", "-fdata-sections", "-fno-exceptions", "-fno-rtti",
-         "-fno-threadsafe-statics")
+FLAGS = ("-std=c++20", "-Os", "-mthumb", "-ffreestanding", "-ffunction-sections", "-fdata-sections", "-fno-exceptions",
+         "-fno-rtti", "-fno-threadsafe-statics")
 # (build.mcu, -mfpu, -mfloat-abi) and boards that have them
 CORES = {
     ("cortex-m0plus",): "SAMD21, RP2040",
@@ -40,6 +39,7 @@ def archive(core, to):
     include = [f"-I{tree.ROOT / folder}" for folder in tree.FOLDERS]
     with tempfile.TemporaryDirectory() as work:
         objects = [pathlib.Path(work) / f"{pathlib.Path(name).stem}.o" for name in firmware.COMPILED]
-        for name, made in zip(firmware.COMPILED, objects):
-            subprocess.run([COMPILER, *FLAGS, *flags(*core), *include, "-c", tree.ROOT / "src" / name, "-o", made], check=True)
+        for name, file in zip(firmware.COMPILED, objects):
+            command = [COMPILER, *FLAGS, *flags(*core), *include, "-c", tree.ROOT / "src" / name, "-o", file]
+            subprocess.run(command, check=True)
         subprocess.run([ARCHIVER, "rcsD", to / f"lib{firmware.NAME}.a", *objects], check=True)

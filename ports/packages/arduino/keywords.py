@@ -2,7 +2,7 @@
 """keywords.txt, by which the IDE colours a sketch: the names of the interface in C, and of the headers in C++."""
 import re
 
-import tree
+from .. import tree
 
 IN_C = ("tinyattn/tinyattn.h", "tinyattn/tinyattn_models.h", "tinyattn/scratch.h")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -10,10 +10,11 @@ TYPES_OF_C = re.compile(r"^\} (\w+);", re.MULTILINE)
 FUNCTIONS_OF_C = re.compile(r"^TINYATTN_API [\w* ]*?(tinyattn_\w+)\(", re.MULTILINE)
 CONSTANTS_OF_C = re.compile(r"^  (TINYATTN_[A-Z_]+)(?: = 0)?,? *$", re.MULTILINE)
 MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE))\(", re.MULTILINE)
-# What a header in C++ declares in the namespace tinyattn itself, from its margin.
+# What a header in C++ declares in the namespace tinyattn itself: nothing is indented there.
 TYPES = re.compile(r"^(?:struct|class|enum class|using) (?:TINYATTN_\w+ )?([A-Z]\w+)\b", re.MULTILINE)
 FUNCTIONS = re.compile(r"^(?:\w+ )*constexpr (?!.*\boperator)[\w:<>., ]*?\b([a-z]\w+)\(", re.MULTILINE)
-INNER = re.compile(r"^namespace (?:tinyattn \{.* namespace )?(?!tinyattn\b)([a-z]\w+) \{\n.*?^\}+  // namespace [\w:]*\b\1$", re.MULTILINE | re.DOTALL)
+INNER = re.compile(r"^namespace (?:tinyattn \{.* namespace )?(?!tinyattn\b)([a-z]\w+) \{\n"
+                   r".*?^\}+  // namespace [\w:]*\b\1$", re.MULTILINE | re.DOTALL)
 
 
 def keywords_of(kind, pattern, headers):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""For Arduino: a library of format 1.5 with archives for the cores whose C++ is too old, two sketches, and the zip that the IDE takes.
+"""For Arduino: a library of format 1.5 with archives for the cores whose C++ is too old, two sketches, and the zip that
+the IDE takes.
 
 Format: https://arduino.github.io/arduino-cli/latest/library-specification/
 """
@@ -8,23 +9,23 @@ import subprocess
 import sys
 import tempfile
 
-import archives
-import firmware
-import keywords
-import tree
+from . import archives, keywords
+from .. import firmware, tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 WRITER = tree.ROOT / "examples" / "writer"
 EXPORT = tree.ROOT / "ports" / "pytorch" / "export.py"
 # Those whose boards have an archive, and those whose cores compile C++20.
-ARCHITECTURES = ("samd", "sam", "stm32", "rp2040", "mbed_nano", "mbed_rp2040", "mbed_portenta", "mbed_giga", "mbed_opta", "renesas_uno",
-                 "renesas_portenta", "esp32")
+ARCHITECTURES = ("samd", "sam", "stm32", "rp2040", "mbed_nano", "mbed_rp2040", "mbed_portenta", "mbed_giga",
+                 "mbed_opta", "renesas_uno", "renesas_portenta", "esp32")
 
 
 def properties():
     summary, rest = tree.SUMMARY.split(": ", 1)
-    fields = {"name": firmware.NAME, "version": tree.version(), "author": firmware.authors(), "maintainer": firmware.authors(),
-              "sentence": f"{summary}.", "paragraph": f"{rest[0].upper()}{rest[1:]}. In it lies the compiled library too, for cores of older C++.",
+    fields = {"name": firmware.NAME, "version": tree.version(), "author": firmware.authors(),
+              "maintainer": firmware.authors(),
+              "sentence": f"{summary}.", "paragraph": f"{rest[0].upper()}{rest[1:]}. In it lies the compiled library "
+                                                      "too, for cores of older C++.",
               "category": "Data Processing", "url": tree.HOMEPAGE, "architectures": ",".join(ARCHITECTURES),
               "includes": "tinyattn.h", "precompiled": "full"}
     return "".join(f"{name}={value}\n" for name, value in fields.items())
@@ -41,7 +42,8 @@ def copy_layer(sketch):
     firmware.copy_layer(sketch)
     (sketch / "print_layer.hpp").unlink()
     by_headers = sketch / "headers.cpp"
-    by_headers.write_text(f"#if __cplusplus >= 202002L\n{by_headers.read_text(encoding='utf-8')}#endif\n", encoding="utf-8")
+    text = by_headers.read_text(encoding="utf-8")
+    by_headers.write_text(f"#if __cplusplus >= 202002L\n{text}#endif\n", encoding="utf-8")
 
 
 def copy_writer(sketch):
@@ -49,11 +51,12 @@ def copy_writer(sketch):
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         for command in (
-                [sys.executable, "-B", EXPORT, WRITER / "weights.safetensors", "--language-model", "--config", WRITER / "config.json",
-                 "-o", work / "weights.hpp", "--name", "weights"],
-                [sys.executable, "-B", WRITER / "constants.py", WRITER / "vocabulary.json", WRITER / "expected.json", work / "constants.hpp"],
-                ["c++", "-std=c++20", *(f"-I{tree.ROOT / name}" for name in tree.FOLDERS), f"-I{work}", HERE / "plain_model.cpp",
-                 "-o", work / "plain_model"]):
+                [sys.executable, "-B", EXPORT, WRITER / "weights.safetensors", "--language-model",
+                 "--config", WRITER / "config.json", "-o", work / "weights.hpp", "--name", "weights"],
+                [sys.executable, "-B", WRITER / "constants.py", WRITER / "vocabulary.json", WRITER / "expected.json",
+                 work / "constants.hpp"],
+                ["c++", "-std=c++20", *(f"-I{tree.ROOT / name}" for name in tree.FOLDERS), f"-I{work}",
+                 HERE / "plain_model.cpp", "-o", work / "plain_model"]):
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         (sketch / "model.h").write_bytes(subprocess.run([work / "plain_model"], check=True, capture_output=True).stdout)
     tree.copy(firmware.SAMPLES / "crc32.h", sketch / "crc32.h")

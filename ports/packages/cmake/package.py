@@ -4,11 +4,12 @@ import shutil
 import subprocess
 import tempfile
 
-import tree
+from .. import tree
 
 
 def make(folder):
     by_ninja = ["-G", "Ninja"] if shutil.which("ninja") else []  # there need be no make
     with tempfile.TemporaryDirectory() as build:
-        for command in (["-S", tree.ROOT / "ports" / "cmake", "-B", build, *by_ninja], ["--install", build, "--prefix", folder]):
-            subprocess.run(["cmake", *command], check=True, stdout=subprocess.DEVNULL)
+        for arguments in (["-S", tree.ROOT / "ports" / "cmake", "-B", build, *by_ninja],
+                          ["--install", build, "--prefix", folder]):
+            subprocess.run(["cmake", *arguments], check=True, stdout=subprocess.DEVNULL)

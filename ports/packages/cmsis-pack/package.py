@@ -7,11 +7,11 @@ import pathlib
 import re
 import xml.etree.ElementTree as xml
 
-import firmware
-import tree
+from .. import firmware, tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 VENDOR = firmware.NAME
+SPECIFICATION = "https://raw.githubusercontent.com/Open-CMSIS-Pack/Open-CMSIS-Pack-Spec"
 SCHEMA_VERSION = "1.7.40"
 # C++20, as the compilers of Arm do it: GCC, and LLVM under its old name and its new one.
 COMPILERS = ({"Tcompiler": "GCC"}, {"Tcompiler": "ARMCC", "Toptions": "AC6"}, {"Tcompiler": "CLANG"})
@@ -33,40 +33,43 @@ def add(parent, tag, text=None, **attributes):
 
 
 def component(parent, sub, condition, description, files):
-    made = add(parent, "component", **COMPONENT, Csub=sub, Cversion=tree.version(), condition=condition)
-    add(made, "description", description)
-    files_of_it = add(made, "files")
+    element = add(parent, "component", **COMPONENT, Csub=sub, Cversion=tree.version(), condition=condition)
+    add(element, "description", description)
+    element = add(element, "files")
     for category, name, more in files:
-        add(files_of_it, "file", category=category, name=name, **more)
+        add(element, "file", category=category, name=name, **more)
 
 
 def conditions(package):
-    made = add(package, "conditions")
-    cpp20 = add(made, "condition", id=CPP20)
+    parent = add(package, "conditions")
+    cpp20 = add(parent, "condition", id=CPP20)
     add(cpp20, "description", "A compiler of C++20")
     for compiler in COMPILERS:
         add(cpp20, "accept", **compiler)
-    compiled = add(made, "condition", id=COMPILED)
+    compiled = add(parent, "condition", id=COMPILED)
     add(compiled, "description", "The component Compiled, which Models builds on")
     add(compiled, "require", condition=CPP20)
     add(compiled, "require", **COMPONENT, Csub="Compiled")
 
 
 def components(package):
-    made = add(package, "components")
+    parent = add(package, "components")
     headers = [("header", f"include/{name}", {"path": "include/"}) for name in tree.headers()]
-    component(made, "Headers", CPP20, tree.SUMMARY, [("include", "include/", {}), *headers, ("doc", "README.md", {})])
-    component(made, "Compiled", CPP20, "The kernels compiled once, for shapes that are known at run time: for C and C++",
+    component(parent, "Headers", CPP20, tree.SUMMARY, [("include", "include/", {}), *headers, ("doc", "README.md", {})])
+    component(parent, "Compiled", CPP20, "The kernels compiled once, for shapes that are known at run time: for C and "
+                                       "C++",
               [("include", "include/", {}), ("header", "include/tinyattn/tinyattn.h", {"path": "include/"}),
-               ("header", "include/tinyattn/scratch.h", {"path": "include/"}), ("source", "src/library.cpp", {"language": "cpp"})])
-    component(made, "Models", COMPILED, "Whole decoders in the compiled library: for C and C++",
-              [("header", "include/tinyattn/tinyattn_models.h", {"path": "include/"}), ("source", "src/models.cpp", {"language": "cpp"})])
+               ("header", "include/tinyattn/scratch.h", {"path": "include/"}),
+               ("source", "src/library.cpp", {"language": "cpp"})])
+    component(parent, "Models", COMPILED, "Whole decoders in the compiled library: for C and C++",
+              [("header", "include/tinyattn/tinyattn_models.h", {"path": "include/"}),
+               ("source", "src/models.cpp", {"language": "cpp"})])
 
 
 def description():
     package = xml.Element("package", {
         "schemaVersion": SCHEMA_VERSION, "xmlns:xs": "http://www.w3.org/2001/XMLSchema-instance",
-        "xs:noNamespaceSchemaLocation": f"https://raw.githubusercontent.com/Open-CMSIS-Pack/Open-CMSIS-Pack-Spec/v{SCHEMA_VERSION}/schema/PACK.xsd"})
+        "xs:noNamespaceSchemaLocation": f"{SPECIFICATION}/v{SCHEMA_VERSION}/schema/PACK.xsd"})
     add(package, "vendor", VENDOR)
     add(package, "name", firmware.NAME)
     add(package, "description", tree.SUMMARY)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A recipe for Conan 2 beside the files that it packs."""
+"""A recipe for Conan 2 and the files that it packs."""
 import pathlib
 
-import tree
+from .. import tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -10,5 +10,5 @@ HERE = pathlib.Path(__file__).resolve().parent
 def make(folder):
     tree.copy_headers(folder / "include")
     tree.copy(tree.ROOT / "LICENSE", folder / "LICENSE")
-    (folder / "conanfile.py").write_text(
-        tree.fill(HERE / "conanfile.py.in", version=tree.version(), summary=tree.SUMMARY, homepage=tree.HOMEPAGE), encoding="utf-8")
+    recipe = tree.fill(HERE / "conanfile.py.in", version=tree.version(), summary=tree.SUMMARY, homepage=tree.HOMEPAGE)
+    (folder / "conanfile.py").write_text(recipe, encoding="utf-8")

@@ -5,14 +5,14 @@ Manifest: https://docs.espressif.com/projects/idf-component-manager/en/latest/re
 """
 import pathlib
 
-import firmware
-import tree
+from .. import firmware, tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def make(folder):
-    firmware.fill_folder(HERE / "component", folder, version=tree.version(), summary=tree.SUMMARY, homepage=tree.HOMEPAGE,
-                         authors=firmware.authors(), sources=" ".join(f"src/{name}" for name in firmware.COMPILED))
+    firmware.fill_folder(HERE / "component", folder, version=tree.version(), summary=tree.SUMMARY,
+                         homepage=tree.HOMEPAGE, authors=firmware.authors(),
+                         sources=" ".join(f"src/{name}" for name in firmware.COMPILED))
     firmware.copy_library(folder)
     firmware.copy_layer(folder / "examples" / "layer" / "main")

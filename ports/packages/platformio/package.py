@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""For PlatformIO: library.json beside headers and sources.
+"""For PlatformIO: library.json, headers and sources.
 
 Fields: https://docs.platformio.org/en/latest/manifests/library-json/
 """
 import json
 import pathlib
 
-import firmware
-import tree
+from .. import firmware, tree
 
 HERE = pathlib.Path(__file__).resolve().parent
+SCHEMAS = "https://raw.githubusercontent.com/platformio/platformio-core/develop/platformio/assets/schema"
 EXAMPLE = "examples/layer"
 
 
 def manifest(files):
     return {
-        "$schema": "https://raw.githubusercontent.com/platformio/platformio-core/develop/platformio/assets/schema/library.json",
+        "$schema": f"{SCHEMAS}/library.json",
         "name": firmware.NAME,
         "version": tree.version(),
         "description": tree.SUMMARY,
@@ -28,7 +28,7 @@ def manifest(files):
         "platforms": "*",
         "headers": firmware.public_headers(),
         "examples": [{"name": "layer", "base": EXAMPLE, "files": sorted(files)}],
-        # Of the library alone, behind the framework's own -std: a project says it for its own files.
+        # Of the library alone, after the framework's own -std: a project has it for its own files.
         "build": {"flags": ["-std=gnu++20"]}}
 
 

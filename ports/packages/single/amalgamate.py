@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""All headers in one text, each once, behind those that it includes.
+"""All headers in one text, each once, after those that it includes.
 
-Which port a program needs, the compiler tells: in the tree `native.hpp` includes one header of many, by a macro. Here the ports stand
-where that include stood, and each is read if it is the one, or one that this one builds on.
+Which port a program needs, the compiler tells: in the tree `native.hpp` includes one header of many, by a macro. Here
+the ports take the place of that include, and each is read if it is the one, or one that this one builds on.
 """
 import re
 import sys
 
-import tree
+from ports.simd import priorities
 
-sys.path.insert(0, str(tree.ROOT / "ports" / "simd"))
-import priorities  # noqa: E402
+from .. import tree
 
 ALWAYS = "tinyattn/tinyattn.hpp"
-IF_ASKED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")  # the compiled library's: a program may have a `compiled` of its own
+# The compiled library's: a program may have a `compiled` of its own.
+IF_COMPILED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")
 CHOOSER = "tinyattn/port/native.hpp"
-OF_ONE_LANE = "tinyattn/port/one_lane.hpp"
-OF_COMPILERS = "tinyattn/port/compiler.hpp"  # refuses a compiler before it meets a header that it does not have
-EACH_HAS = "tinyattn/port/scalar.hpp"
+ONE_LANE = "tinyattn/port/one_lane.hpp"
+COMPILERS = "tinyattn/port/compiler.hpp"  # refuses a compiler before it meets a header that it does not have
+REFERENCE = "tinyattn/port/scalar.hpp"
 OURS = re.compile(r'#include "(tinyattn/[\w/.]+)"')
 STANDARD = re.compile(r"#include <(\w+)>$")
 CHOSEN = "#include TINYATTN_PORT_HEADER(TINYATTN_PORT)"
@@ -52,7 +52,7 @@ class Single:
             return
         self.written.append(name)
         for included in self.included(name):
-            if included not in self.ports or included == EACH_HAS and name in self.ports:
+            if included not in self.ports or included == REFERENCE and name in self.ports:
                 self.write(included)
         if name == CHOOSER:
             before, after = self.text(name).split(CHOSEN)
@@ -76,10 +76,10 @@ class Single:
         self.parts.append(f"// --- {name} ---\n\n{text}\n")
 
     def write_ports(self):
-        self.write(EACH_HAS)
-        others = [port for port in self.ports if port != EACH_HAS]
+        self.write(REFERENCE)
+        others = [port for port in self.ports if port != REFERENCE]
         self.add("which ports this program needs", self.numbers())
-        for port in sorted(others, key=lambda port: (OF_ONE_LANE in self.included(port), len(self.foundation(port)))):
+        for port in sorted(others, key=lambda port: (ONE_LANE in self.included(port), len(self.foundation(port)))):
             for included in self.included(port):
                 if included not in self.ports:
                     self.write(included)
@@ -103,24 +103,26 @@ class Single:
 
 
 def single():
-    made = Single()
-    for name in (OF_COMPILERS, OF_ONE_LANE, ALWAYS):
-        made.write(name)
-    made.parts.append("// Define TINYATTN_COMPILED before the include if the program links libtinyattn.\n#ifdef TINYATTN_COMPILED\n")
-    for name in IF_ASKED:
-        made.write(name)
-    made.parts.append("#endif\n")
-    left_out = made.files.keys() - made.written
-    if left_out:
-        sys.exit(f"no header includes {', '.join(sorted(left_out))}")
+    header = Single()
+    for name in (COMPILERS, ONE_LANE, ALWAYS):
+        header.write(name)
+    header.parts.append("// Define TINYATTN_COMPILED before the include if the program links libtinyattn.\n#ifdef "
+                        "TINYATTN_COMPILED\n")
+    for name in IF_COMPILED:
+        header.write(name)
+    header.parts.append("#endif\n")
+    unused = header.files.keys() - header.written
+    if unused:
+        sys.exit(f"no header includes {', '.join(sorted(unused))}")
     notice = (tree.ROOT / "LICENSE").read_text(encoding="utf-8")
     head = [
         "// SPDX-License-Identifier: MIT",
         "//",
-        f"// tinyattn {tree.version()} in one file: all of include/tinyattn and every port. Made by ports/packages/make single.",
+        f"// tinyattn {tree.version()} in one file: all of include/tinyattn and every port. Made by "
+        "ports/packages/make single.",
         "//",
         *(f"// {line}".rstrip() for line in notice.splitlines()),
         "#pragma once",
         ""]
-    standard = [f"#include <{name}>" for name in sorted(made.standard)]
-    return "\n".join(["\n".join(head), made.parts[0], "\n".join(standard), "", *made.parts[1:]])
+    standard = [f"#include <{name}>" for name in sorted(header.standard)]
+    return "\n".join(["\n".join(head), header.parts[0], "\n".join(standard), "", *header.parts[1:]])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """tinyattn-single.hpp: all headers and all ports in one file."""
-import amalgamate
+from . import amalgamate
 
 
 def make(folder):

@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-import tree
+from .. import tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -21,6 +21,7 @@ def make(folder):
         "license": "MIT",
         "dependencies": [{"name": name, "host": True} for name in ("vcpkg-cmake", "vcpkg-cmake-config")]}
     (port / "vcpkg.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    (port / "portfile.cmake").write_text(tree.fill(
-        HERE / "portfile.cmake.in", url=tree.address_of_release(), file=archive.name, hash=tree.checksum(archive, "sha512")), encoding="utf-8")
+    portfile = tree.fill(HERE / "portfile.cmake.in", url=tree.address_of_release(), file=archive.name,
+                         hash=tree.checksum(archive, "sha512"))
+    (port / "portfile.cmake").write_text(portfile, encoding="utf-8")
     tree.copy(HERE / "usage", port / "usage")

@@ -3,7 +3,7 @@
 import json
 import pathlib
 
-import tree
+from .. import tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROVIDED = ("tinyattn", "tinyattn-compiled")

@@ -5,14 +5,14 @@ Modules: https://docs.zephyrproject.org/latest/develop/modules.html
 """
 import pathlib
 
-import firmware
-import tree
+from .. import firmware, tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 def make(folder):
     of_library, of_headers = (line.replace("+", r"\+") for line in firmware.printed_checksums())  # regular expressions
-    firmware.fill_folder(HERE / "module", folder, version=tree.version(), summary=tree.SUMMARY, of_library=of_library, of_headers=of_headers)
+    firmware.fill_folder(HERE / "module", folder, version=tree.version(), summary=tree.SUMMARY, of_library=of_library,
+                         of_headers=of_headers)
     firmware.copy_library(folder)
     firmware.copy_layer(folder / "samples" / "layer" / "src")
