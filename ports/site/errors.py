@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A page of the compiler's sentences: which there are, the headers say; what they mean and how to mend them, errors.toml.
+"""A page of the compiler's diagnostics, which the headers have; what they mean and how to mend them has errors.toml.
 
     errors.py            prints the page
-    errors.py --check    what is wrong with errors.toml: a sentence without an entry, an entry without a sentence
+    errors.py --check    what is wrong with errors.toml: a diagnostic without an entry, an entry without a diagnostic
 """
 import html
 import pathlib
@@ -17,13 +17,13 @@ STATIC_ASSERT = re.compile(r'static_assert\([^;]*?,\s*((?:"[^"]*"\s*)+)\)\s*;')
 ERROR = re.compile(r'#error\s+(?:\\\n\s*)?"([^"]*)"')
 TITLE = "Errors, and how to mend them"
 HEAD = """\
-A wrong shape, a wrong flag or a wrong argument does not compile, and the compiler says why in a sentence of the library's. Search this
-page for some of its words. GCC and Clang print the sentence behind `static assertion failed` or `#error`; the lines around it say
-which call of yours caused it.
+A wrong shape, a wrong flag or a wrong argument does not compile, and a diagnostic of the library's says why. Search this
+page for some of its words. GCC and Clang print the diagnostic after `static assertion failed` or `#error`; the lines around
+it say which call of yours caused it.
 """
 
 
-def sentences():
+def diagnostics():
     """Each once, in the order of the files."""
     found = {}
     for folder in FOLDERS:
@@ -31,68 +31,68 @@ def sentences():
             text = file.read_text(encoding="utf-8")
             for literals in STATIC_ASSERT.findall(text):
                 found.setdefault("".join(re.findall(r'"([^"]*)"', literals)), file.name)
-            for sentence in ERROR.findall(text):
-                found.setdefault(sentence, file.name)
+            for diagnostic in ERROR.findall(text):
+                found.setdefault(diagnostic, file.name)
     return found
 
 
 def entries():
-    return tomllib.loads((HERE / "errors.toml").read_text(encoding="utf-8"))["sentence"]
+    return tomllib.loads((HERE / "errors.toml").read_text(encoding="utf-8"))["diagnostic"]
 
 
-def assigned():
-    """Pairs of an entry and its sentences; and the sentences that have none."""
+def by_entry():
+    """Pairs of an entry and its diagnostics; and the diagnostics that have none."""
     pairs, left = [(entry, []) for entry in entries()], []
-    for sentence in sentences():
-        of = next((found for entry, found in pairs if re.search(entry["says"], sentence)), left)
-        of.append(sentence)
+    for diagnostic in diagnostics():
+        of = next((found for entry, found in pairs if re.search(entry["says"], diagnostic)), left)
+        of.append(diagnostic)
     return pairs, left
 
 
 def problems():
-    pairs, left = assigned()
-    return [f"no entry of errors.toml explains: {sentence}" for sentence in left] + [
+    pairs, left = by_entry()
+    return [f"no entry of errors.toml explains: {diagnostic}" for diagnostic in left] + [
         f"no header says what errors.toml explains: {entry['says']}" for entry, found in pairs if not found]
 
 
 def anchor(entry):
-    """Of an entry, as long as the sentences that it finds stay."""
+    """Of an entry, as long as the diagnostics that it finds stay."""
     return "errors_" + re.sub(r"\W+", "_", entry["says"]).strip("_").lower()[:60]
 
 
-def links_of(headers):
-    """To the entries of all sentences of some headers."""
-    said = sentences()
-    for entry, found in assigned()[0]:
-        for sentence in found:
-            if said[sentence] in headers:
-                yield f'<a href="errors.html#{anchor(entry)}">{shown(sentence)}</a>'
+def links(headers):
+    """To the entries of all diagnostics of some headers."""
+    origins = diagnostics()
+    for entry, found in by_entry()[0]:
+        for diagnostic in found:
+            if origins[diagnostic] in headers:
+                yield f'<a href="errors.html#{anchor(entry)}">{escaped(diagnostic)}</a>'
 
 
 def box(entry, found, pages):
-    """An entry: its sentences, their headers, what they mean and how to mend them."""
-    said = sentences()
+    """An entry: its diagnostics, their headers, what they mean and how to mend them."""
+    headers = {diagnostics()[diagnostic] for diagnostic in found}
     origins = [f'<a href="{page}">{name}</a>' for path, page in sorted(pages.items())
-               if (name := path.rpartition("/")[2]) in {said[sentence] for sentence in found}]
-    terms = "".join(f"<dt>{shown(sentence)}</dt>" for sentence in sorted(found))
+               if (name := path.rpartition("/")[2]) in headers]
+    terms = "".join(f"<dt>{escaped(diagnostic)}</dt>" for diagnostic in sorted(found))
     origin = f"<br/><small>{', '.join(origins)}</small>" if origins else ""
-    return (f'<a class="anchor" id="{anchor(entry)}"></a>\n<dl class="sentences">{terms}<dd><b>What it means.</b> '
+    return (f'<a class="anchor" id="{anchor(entry)}"></a>\n<dl class="diagnostics">{terms}<dd><b>What it means.</b> '
             f'{with_code(entry["means"])}<br/><b>How to mend it.</b> {with_code(entry["mend"])}{origin}</dd></dl>\n')
 
 
-def shown(text):
+def escaped(text):
     """As it is, in doxygen's HTML."""
     return re.sub(r"([@\\])", r"\\\1", html.escape(text, quote=False))
 
 
 def with_code(text):
     parts = re.split(r"`([^`]*)`", text)
-    return "".join(f"<code>{shown(part)}</code>" if i % 2 else shown(part) for i, part in enumerate(parts))
+    return "".join(f"<code>{escaped(part)}</code>" if i % 2 else escaped(part) for i, part in enumerate(parts))
 
 
 def page(pages):
     parts = [f"# {TITLE} {{#errors}}\n", HEAD]
-    for entry, found in assigned()[0]:
+    for entry, found in by_entry()[0]:
         parts += [f"## {entry['title']} {{#{anchor(entry)}_and_others}}\n"] if "title" in entry else []
         parts.append(box(entry, found, pages))
     return "\n".join(parts)

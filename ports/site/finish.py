@@ -8,12 +8,12 @@ RUN = ("".join(f'<script type="text/javascript" src="{script}"></script>' for sc
        '<script type="text/javascript">DoxygenAwesomeDarkModeToggle.init(); DoxygenAwesomeFragmentCopyButton.init();</script>\n</head>')
 BELOW_HEADER = "</div>\n<!-- end header part -->"
 SEARCH = ('<form id="MSearchBox" role="search" action="search.html"><input type="search" id="MSearchField" name="for" placeholder="Search" '
-          'aria-label="Search" accesskey="S"/></form>\n')  # the switch for dark pages comes beside what has this id
+          'aria-label="Search" accesskey="S"/></form>\n')  # the switch for dark pages comes next to what has this id
 RUN_SEARCH = "".join(f'<script type="text/javascript" src="{script}"></script>' for script in ("lunr.min.js", "search_text.js", "search.js"))
 # Pages that speak of the library's names; elsewhere `fma` may be the operation of a port.
 SPEAK_OF_NAMES = re.compile(r"(index|page_(include_tinyattn(?!_kernel)|examples|src|ports_pytorch)\w*)\.html")
 CODE = re.compile(r'(<a [^>]*>)?<code>(?:tinyattn::)?(\w+)((?:\([^<]*\)|&lt;[^<]*)?)</code>')
-# A flag in a sentence of the compiler; a browser would break the line behind its hyphen.
+# A flag in a diagnostic; a browser would break the line after its hyphen.
 FLAG = re.compile(r"(?<=[ (])-[\w-][\w=+-]*")
 
 
@@ -31,7 +31,7 @@ def finish(site, tags):
         if page.name.startswith("source_"):  # modules of Python have no pages
             text = re.sub(r'<a (?:class="code[^"]*" )?href="namespace\w+\.html">([^<]*)</a>', r"\1", text)
         if page.name == "errors.html":
-            text = re.sub(r"<dt>[^<]*</dt>", lambda sentence: FLAG.sub(r'<span class="flag">\g<0></span>', sentence[0]), text)
+            text = re.sub(r"<dt>[^<]*</dt>", lambda term: FLAG.sub(r'<span class="flag">\g<0></span>', term[0]), text)
         if SPEAK_OF_NAMES.fullmatch(page.name):
             text = CODE.sub(lambda code: linked(code, names), text)
         page.write_text(text, encoding="utf-8")

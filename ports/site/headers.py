@@ -3,12 +3,15 @@
 
     headers.py HEADER
 
-Comments before and behind a declaration become its documentation. What is not public is left out: namespaces `detail` and `kernel`, private
-members, forms that are there to be refused with a sentence, bodies. Every line stays in its place, so that links to the source are right.
+Comments before and after a declaration become its documentation. What is not public is left out: namespaces `detail`
+and `kernel`, private members, overloads that are there for a diagnostic, bodies. Every line stays in its place, so that
+links to the source are right.
 """
 import dataclasses
 import re
 import sys
+
+from . import notions
 
 HIDDEN_NAMESPACE = re.compile(r"(^|::|\s)(detail|kernel|port)\b")
 MACHINERY = re.compile(r"#define (TINYATTN_API|TINYATTN_\w+_H)\b")
@@ -41,7 +44,7 @@ def only_newlines(text):
 class Comment:
     start: int
     end: int
-    trailing: bool  # code stands before it, on its line
+    trailing: bool  # code precedes it, on its line
     block: bool
 
     def lines(self, text):
@@ -330,9 +333,10 @@ class Shown:
                 self.behind(comment, text)
 
     def behind(self, comment, text):
-        """Documentation of what stands before it, on its line."""
+        """Documentation of what precedes it, on its line."""
         self.used.add(comment.start)
-        self.edits.append((comment.start, comment.end, f"/**< {text} */{only_newlines(self.source.text[comment.start:comment.end])}"))
+        self.edits.append((comment.start, comment.end, f"/**< {text} "
+                                                       f"*/{only_newlines(self.source.text[comment.start:comment.end])}"))
 
     def rewrite(self, start, end):
         """Public names for private ones. Returns what the documentation has to say of it."""
@@ -457,9 +461,7 @@ def main():
     path = sys.argv[1]
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    sys.path.insert(0, __file__.rpartition("/")[0])
-    import notions
-    sys.stdout.write(shown(text, notions.of_header(path.rpartition("/")[2])))
+    sys.stdout.write(shown(text, notions.notion_of(path.rpartition("/")[2])))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes the site: pages from the tree, a reference from the headers by doxygen.
 
-    make_site.py [--browser] FOLDER     into FOLDER/site; doxygen's XML is left in FOLDER/site-xml
+    python3 -m ports.site.make_site [--browser] FOLDER     into FOLDER/site; doxygen's XML is left in FOLDER/site-xml
 
 --browser: with the pages of examples/browser, which are built first, by emscripten.
 """
@@ -12,13 +12,9 @@ import shutil
 import subprocess
 import sys
 
-import errors
-import finish
-import headers
-import notions
-import pages
-import search
-from pages import tree
+from ports.packages import tree
+
+from . import errors, finish, headers, notions, pages, search
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -42,40 +38,41 @@ def comment_of(header):
     return headers.file_comment((INCLUDE / header).read_text(encoding="utf-8"))
 
 
-def notion(name, said, costs):
-    """A page: what each header says of itself, where it is used, what a call costs, what the compiler may say."""
+def notion(name, entry, costs):
+    """A page: what each header says of itself, where it is used, what a call costs, which diagnostics there are."""
     parts = [f'<a class="from" href="{page_of_header(INCLUDE / header)}">tinyattn/{header}</a>\n\n' + "\n".join(comment_of(header))
-             for header in said["headers"]]
-    used = [f'<li><a href="{pages.label(path)}.html">{pages.title(path)}</a></li>' for path in said["see"]]
+             for header in entry["headers"]]
+    used = [f'<li><a href="{pages.label(path)}.html">{pages.title(path)}</a></li>' for path in entry["see"]]
     parts += ["<h2>See it used</h2>", f"<ul>{''.join(used)}</ul>"] if used else []
-    if tables := list(notions.cost_tables(said, costs)):
-        explained = (f"<p>Bytes, and instructions of one call, on emulated boards by {costs['compiler']}; flash is what an image grows by, "
-                     "with all that comes along. <code>ports/site/measure</code> measures it anew.</p>")
+    if tables := list(notions.cost_tables(entry, costs)):
+        explained = (f"<p>Bytes, and instructions of one call, on emulated boards by {costs['compiler']}; flash is "
+                     "what an image grows by, with all that comes along. <code>ports/site/measure</code> measures it "
+                     "anew.</p>")
         parts += [f"<h2>What it costs</h2>\n{explained}", *tables]
-    if sentences := list(errors.links_of([*said["headers"], *said.get("checks", [])])):
-        parts += ["<h2>What the compiler may say</h2>", f"<ul>{''.join(f'<li>{link}</li>' for link in sentences)}</ul>"]
-    return f"/** @defgroup {name} {said['title']}\n\n" + "\n\n".join(parts) + "\n*/\n"
+    if diagnostics := list(errors.links([*entry["headers"], *entry.get("checks", [])])):
+        parts += ["<h2>What the compiler may say</h2>", f"<ul>{''.join(f'<li>{link}</li>' for link in diagnostics)}</ul>"]
+    return f"/** @defgroup {name} {entry['title']}\n\n" + "\n\n".join(parts) + "\n*/\n"
 
 
 def write_notions(file):
     """Their names come from the filter."""
     costs = notions.read_costs()
     text = [f"/** @namespace {name}\n" + "\n".join(comment_of(header)) + "\n*/\n" for name, header in NAMESPACES.items()]
-    text += [notion(name, said, costs) for name, said in notions.read().items()]
+    text += [notion(name, entry, costs) for name, entry in notions.read().items()]
     file.write_text("\n".join(text), encoding="utf-8")
     return file
 
 
 def settings(folder, inputs):
     """What Doxyfile leaves open."""
-    python = shlex.quote(sys.executable)
-    said = {
+    pattern_filter = f"{shlex.quote(sys.executable)} -B -m ports.site.headers"  # from the root
+    values = {
         "PROJECT_NUMBER": tree.version(),
         "OUTPUT_DIRECTORY": folder,
         "HTML_OUTPUT": "site",
         "XML_OUTPUT": "site-xml",
         "INPUT": inputs,
-        "FILTER_PATTERNS": [f'"*.hpp={python} -B {HERE}/headers.py"', f'"*.h={python} -B {HERE}/headers.py"'],
+        "FILTER_PATTERNS": [f'"*.hpp={pattern_filter}"', f'"*.h={pattern_filter}"'],
         "STRIP_FROM_PATH": ROOT / "include",
         "STRIP_FROM_INC_PATH": ROOT / "include",
         "LAYOUT_FILE": HERE / "layout.xml",
@@ -84,7 +81,8 @@ def settings(folder, inputs):
         "GENERATE_TAGFILE": folder / "site-tags.xml",
         "WARN_LOGFILE": folder / "site-warnings.txt",
     }
-    lines = [f"{name} = {' '.join(map(str, value)) if isinstance(value, list) else value}" for name, value in said.items()]
+    lines = [f"{name} = {' '.join(map(str, value)) if isinstance(value, list) else value}"
+             for name, value in values.items()]
     return (HERE / "Doxyfile").read_text(encoding="utf-8") + "\n".join(lines) + "\n"
 
 
@@ -96,39 +94,40 @@ def add_browser(site):
         page.write_text(page.read_text(encoding="utf-8").replace('id="home" hidden', 'id="home"'), encoding="utf-8")
 
 
-def tell(what):
+def report(what):
     """On stdout at once, since it takes half a minute."""
     print(what, flush=True)
 
 
 def make(folder, browser):
     if not AWESOME.is_dir():
-        sys.exit(f"there is no {AWESOME}: Debian's package doxygen-awesome-css has it; `ports/toolchain site` installs it")
+        sys.exit(f"there is no {AWESOME}: Debian's package doxygen-awesome-css has it; `ports/toolchain site` installs "
+                 "it")
     if not search.LUNR.is_file():
         sys.exit(f"there is no {search.LUNR}: Debian's package libjs-lunr has it; `ports/toolchain site` installs it")
     work, site = folder / "site-pages", folder / "site"
     for old in (work, site, folder / "site-xml"):
         shutil.rmtree(old, ignore_errors=True)
     work.mkdir(parents=True)
-    tell("pages, from the tree")
+    report("pages, from the tree")
     known = {header.relative_to(ROOT).as_posix(): page_of_header(header) for header in public_headers()}
     written = pages.Pages(known, IN_BROWSER if browser else {}).write(work)
     main = work / "index.md"
     first, others = written[:len(pages.FIRST)], [file for file in written[len(pages.FIRST):] if file != main]
     reference = [write_notions(work / "notions.dox"), errors.write(work / "errors.md", known)]
     inputs = [main, *first, *reference, *others, search.write_page(work / "search.md"), *public_headers()]
-    tell(f"doxygen: {len(inputs)} pages and headers")
+    report(f"doxygen: {len(inputs)} pages and headers")
     subprocess.run(["doxygen", "-"], input=settings(folder, inputs), text=True, check=True, cwd=ROOT)
-    tell("the search, and links between pages")
+    report("the search, and links between pages")
     search.write_text(site)
     finish.finish(site, folder / "site-tags.xml")
     if browser:
-        tell("the models in the browser, by emscripten")
+        report("the models in the browser, by emscripten")
         add_browser(site)
     return site
 
 
-def arguments():
+def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--browser", action="store_true")
     parser.add_argument("folder", type=pathlib.Path)
@@ -136,5 +135,5 @@ def arguments():
 
 
 if __name__ == "__main__":
-    asked = arguments()
-    print(make(asked.folder.resolve(), asked.browser) / "index.html")
+    args = parse()
+    print(make(args.folder.resolve(), args.browser) / "index.html")

@@ -14,7 +14,7 @@ def read_costs():
 
 
 def read():
-    """{id: what notions.toml says of it}, in its order."""
+    """{id: its entry}, in its order."""
     return tomllib.loads(LIST.read_text(encoding="utf-8"))
 
 
@@ -32,5 +32,6 @@ def cost_tables(notion, costs):
         yield "\n".join([*lines, "</table></div>"])
 
 
-def of_header(name):
-    return next((notion for notion, said in read().items() if name in said["headers"]), "")
+def notion_of(name):
+    """The id of the notion that a header belongs to."""
+    return next((notion for notion, entry in read().items() if name in entry["headers"]), "")

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Pages of the site: each Markdown file of the tree, and each source that one of them speaks of, in the Markdown of doxygen."""
+"""Pages of the site: each Markdown file of the tree, and each source that one of them speaks of, in the Markdown of
+doxygen."""
 import itertools
 import os
 import pathlib
 import re
-import sys
 
-import errors
-import headers
+from ports.packages import tree
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "packages"))
-import tree  # noqa: E402
+from . import errors, headers
 
 LANGUAGES = {".cpp": ".cpp", ".hpp": ".cpp", ".h": ".cpp", ".c": ".c", ".py": ".py"}
 TEXTS = {*LANGUAGES, ".ini", ".ld", ".toml", ".txt", ".json", ".build", ".cmake", ".yml", ".ino", ""}
@@ -80,7 +78,8 @@ class Pages:
         return [folder / f"{label(path)}.md" for path in texts]
 
     def ways(self, texts):
-        """What leads on from the main page: what a reader may want first, the reference, and each page that is not below another."""
+        """What leads on from the main page: what a reader may want first, the reference, and each page that is not
+        below another."""
         yield from self.others.items()
         of_tree = [(re.match(r"# (.*?) \{#", text)[1], f"{label(path)}.html")
                    for path, text in texts.items() if path != "README.md" and self.parent(path) is None]
@@ -89,7 +88,8 @@ class Pages:
         yield from of_tree[len(FIRST):]
 
     def parent(self, path):
-        """The page of the nearest folder above, if it is not that of the whole tree, and a reader does not want it first."""
+        """The page of the nearest folder above, if it is not that of the whole tree, and a reader does not want it
+        first."""
         if path in FIRST:
             return None
         folder = pathlib.PurePosixPath(path).parent
@@ -108,10 +108,12 @@ class Pages:
         folder = pathlib.PurePosixPath(self.parent(path) or "README.md").parent.as_posix()
         title = path.removeprefix(f"{folder}/")
         text = "\n".join(said)
-        return f"# {title} {{#{label(path)}}}\n\n<code>{path}</code>\n\n{text}\n\n```{{{LANGUAGES.get(suffix, '.unparsed')}}}\n{code}\n```\n"
+        return f"# {title} "
+               f"{{#{label(path)}}}\n\n<code>{path}</code>\n\n{text}\n\n```{{{LANGUAGES.get(suffix, '.unparsed')}}}\n{code}\n```\n"
 
     def page_of(self, target, here):
-        """The page of what is written in a README: a file or folder, from its folder or from the root. None if there is none."""
+        """The page of what is written in a README: a file or folder, from its folder or from the root. None if there is
+        none."""
         for folder in (pathlib.PurePosixPath(here).parent, pathlib.PurePosixPath(".")):
             path = os.path.normpath(folder / target)
             if path == ".":
@@ -173,7 +175,8 @@ class Document:
             return self.inline(line)
         if not self.has_title:
             self.has_title = True
-            return f"# {heading[2]} {{#{label(self.path)}}}" if label(self.path) != "index" else f"# {heading[2]} {{#mainpage}}"
+            return f"# {heading[2]} {{#{label(self.path)}}}" if label(self.path) != "index" else f"# {heading[2]} "
+                                                                                                 f"{{#mainpage}}"
         return f"{heading[1]} {self.inline(heading[2], linked=True)} {{#{label(self.path)}__{slug(heading[2])}}}"
 
     def inline(self, line, linked=False):
@@ -212,7 +215,7 @@ class Document:
 
 
 def bold(line):
-    """Doxygen knows no ** beside code."""
+    """Doxygen knows no ** next to code."""
     parts = re.split(r"(`[^`]*`|<code>.*?</code>|\*\*)", line)
     tags = itertools.cycle(("<b>", "</b>"))
     return "".join(next(tags) if part == "**" else part for part in parts) if parts.count("**") % 2 == 0 else line

@@ -56,7 +56,7 @@ function find(lunr, index, sections, asked) {
   }));
   const all = query(lunr.Query.presence.REQUIRED);
   const found = all.length > 0 ? all : query(lunr.Query.presence.OPTIONAL);
-  const seen = new Set();  // several sentences of the compiler may have one explanation
+  const seen = new Set();  // several diagnostics may have one explanation
   const rows = found.map(({ ref }) => sections[ref]).filter(([address]) => !seen.has(address) && seen.add(address));
   const hasName = ([address, title]) => Number(words.length === 1 && wordsOf(title)[0] === words[0] &&
       /^\w+\(?\)?( \[.*)?$/.test(title) && weightOf(address) > 0.2);
@@ -77,7 +77,7 @@ function element(name, ...children) {
   return made;
 }
 
-// What stands around the first of the words, which are marked.
+// What is around the first of the words, which are marked.
 function excerpt(text, pattern) {
   const at = Math.max(0, text.search(pattern));
   const begin = at <= around ? 0 : text.indexOf(" ", at - around) + 1;
@@ -100,7 +100,7 @@ function show(lunr, index, sections, asked) {
     link.href = address;
     return element("li", link, element("small", title === page ? "" : page), element("p", ...excerpt(text, pattern)));
   });
-  const none = asked.trim() === "" ? "Words of a page, a name, or a sentence of the compiler." : "Nothing has one of these words.";
+  const none = asked.trim() === "" ? "Words of a page, a name, or a diagnostic of the compiler." : "Nothing has one of these words.";
   document.getElementById("found").replaceChildren(...(rows.length > 0 ? [element("ol", ...rows)] : [element("p", none)]));
 }
 

@@ -10,7 +10,7 @@ import re
 
 LUNR = pathlib.Path("/usr/share/javascript/lunr/lunr.min.js")
 LISTS = re.compile(r"(files|annotated|modules|pages|search|namespacemembers\w*|dir_\w+|\w+(_source|-members))\.html")
-SILENT = {"memberdecls", "definition", "permalink", "groupheader", "ttc"}  # said elsewhere on the page
+SILENT = {"memberdecls", "definition", "permalink", "groupheader", "ttc"}  # values elsewhere on the page
 KIND = re.compile(r" (Struct|Class|Concept|Namespace|File)( Template)? Reference\b.*")
 END = re.compile(r" The documentation for this (struct|class) was generated from.*")
 WHOLE_PAGE = re.compile(r"md_|mainpage")
@@ -18,7 +18,8 @@ INLINE = {"a", "b", "code", "em", "i", "small", "span"}
 
 
 class Sections(html.parser.HTMLParser):
-    """Of a page of doxygen's: an anchor, a title and a text each. The first has no anchor, and the title of the page."""
+    """Of a page of doxygen's: an anchor, a title and a text each. The first has no anchor, and the title of the
+    page."""
 
     def __init__(self, text, without=()):
         super().__init__()
@@ -33,14 +34,14 @@ class Sections(html.parser.HTMLParser):
         return any(of & set(classes) for _, of in self.open)
 
     def handle_starttag(self, tag, attributes):
-        said = dict(attributes)
-        of = set((said.get("class") or "").split())
-        if "anchor" in of and not WHOLE_PAGE.match(said["id"]):
-            self.begin(said["id"])
-        if tag == "dt" and self.sections[-1]["title"].strip():  # sentences of the compiler with one explanation
+        values = dict(attributes)
+        of = set((values.get("class") or "").split())
+        if "anchor" in of and not WHOLE_PAGE.match(values["id"]):
+            self.begin(values["id"])
+        if tag == "dt" and self.sections[-1]["title"].strip():  # diagnostics with one explanation
             self.begin(self.sections[-1]["anchor"], self.sections[-1]["text"])
         if tag == "a" and self.within("permalink"):
-            self.begin(said["href"].removeprefix("#"))
+            self.begin(values["href"].removeprefix("#"))
         self.handle_data("" if tag in INLINE else " ")
         self.open.append((tag, of))
 

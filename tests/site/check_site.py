@@ -96,7 +96,8 @@ if not shutil.which("doxygen"):
     tap.report([("site", tap.Skip, "there is no doxygen")])
 with tempfile.TemporaryDirectory() as folder:
     in_browser = ["--browser"] if shutil.which("em++") and shutil.which("node") else []
-    made = subprocess.run([sys.executable, "-B", MAKER, *in_browser, folder], capture_output=True, text=True, check=False)
+    made = subprocess.run([sys.executable, "-B", "-m", "ports.site.make_site", *in_browser, folder], cwd=ROOT,
+                          capture_output=True, text=True, check=False)
     if made.returncode != 0:
         tap.report([("the site is made", str, made.stderr)])
     site, xml = pathlib.Path(folder, "site"), pathlib.Path(folder, "site-xml")
