@@ -2,25 +2,23 @@
 //
 // Computes the workloads with the port of this build. MEMORY_BYTES are there for the tensors of a case; a workload that needs more is
 // left out.
+#include "catalogue/workloads.hpp"
 #include "outputs.hpp"
 #include "support/print.hpp"
-#include "workloads.hpp"
 
 #include <cstddef>
 #include <new>
 
-namespace tinyattn::one_answer { namespace {
-
-using test::print;
+namespace tinyattn::test { namespace {
 
 alignas(64) std::byte memory[MEMORY_BYTES];
 
 template <class Case>
 [[gnu::noinline]] void compute() {
   constexpr auto print_text = [](const char* text) { print(text); };
-  Inputs inputs;
-  Outputs outputs(print_text);
-  (*new (memory) Case)(inputs, outputs);
+  Draw draw;
+  Printed outputs(print_text);
+  (*new (memory) Case)(draw, Library{}, outputs);
 }
 
 template <class... Cases>
@@ -33,12 +31,12 @@ void compute_workload(const Workload<Cases...>& workload) {
     (compute<Cases>(), ...);
 }
 
-}}  // namespace tinyattn::one_answer
+}}  // namespace tinyattn::test
 
 #define TEXT_OF(name) TINYATTN_TEXT(name)
 
 int main() {
-  using namespace tinyattn::one_answer;
+  using namespace tinyattn::test;
   print(TEXT_OF(TINYATTN_PORT) "\n");
   const auto compute = [](const auto& workload) { compute_workload(workload); };
   for_each_finite_workload(compute);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Prints what the compiler computed: the first row of the table.
+#include "catalogue/workloads.hpp"
 #include "outputs.hpp"
 #include "support/print.hpp"
-#include "workloads.hpp"
 
 #include <cstddef>
 
-namespace tinyattn::one_answer { namespace {
+namespace tinyattn::test { namespace {
 
 struct Text {
   char characters[20 * 1024] = {};
@@ -20,10 +20,10 @@ struct Text {
 
 template <class Case>
 constexpr void compute(Text& text) {
-  Inputs inputs;
-  Outputs outputs(text);
+  Draw draw;
+  Printed outputs(text);
   Case one_case;
-  one_case(inputs, outputs);
+  one_case(draw, Library{}, outputs);
 }
 
 template <class... Cases>
@@ -36,14 +36,14 @@ consteval Text text_of() {
 template <class... Cases>
 void compute_workload(const Workload<Cases...>& workload) {
   static constexpr Text text = text_of<Cases...>();
-  for (const char* part : {workload.name, "\n", text.characters}) test::print(part);
+  for (const char* part : {workload.name, "\n", text.characters}) print(part);
 }
 
-}}  // namespace tinyattn::one_answer
+}}  // namespace tinyattn::test
 
 int main() {
-  using namespace tinyattn::one_answer;
-  tinyattn::test::print("none\n");
+  using namespace tinyattn::test;
+  print("none\n");
   for_each_finite_workload([](const auto& workload) { compute_workload(workload); });
   return 0;
 }

@@ -9,18 +9,19 @@
 // Every NaN is printed as 7fc00000: its sign and payload are not part of the answer.
 #pragma once
 
+#include "catalogue/guarded.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace tinyattn::one_answer {
+namespace tinyattn::test {
 
 // Prints them with `print`, one of const char*.
 template <class Print>
-class Outputs {
+class Printed {
  public:
-  explicit constexpr Outputs(Print& print) noexcept : print_(print) {}
+  explicit constexpr Printed(Print& print) noexcept : print_(print) {}
 
   template <std::size_t... Extents>
   constexpr void take(const char* name, const Tensor<float, Extents...>& tensor) noexcept {
@@ -30,6 +31,12 @@ class Outputs {
     print_("]:");
     print_bits(tensor.data(), tensor.size());
   }
+
+  template <class TensorM>
+  constexpr void take(const char* name, const Guarded<TensorM>& output) noexcept {
+    take(name, output.tensor);
+  }
+  constexpr void check_guards(const auto&...) const noexcept {}
 
  private:
   constexpr void print_extent(std::size_t extent) noexcept {
@@ -52,4 +59,4 @@ class Outputs {
   Print& print_;
 };
 
-}  // namespace tinyattn::one_answer
+}  // namespace tinyattn::test

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The workloads, the columns of the table. Each is a name and its cases, one after the other. Their shapes lie around the multiples
-// of 16, which is where vectors and the sixteen lanes of a row sum end.
+// The workloads, the columns of the table: each is a name and its cases, one after the other. Their shapes lie around the multiples of 16,
+// which is where vectors and the sixteen lanes of a row sum end. crcs.hpp has the CRC-32 of each.
 #pragma once
 
-#include "layers.hpp"
 #include "models.hpp"
 #include "operations.hpp"
 
-#include <cstddef>
-
-namespace tinyattn::one_answer {
+namespace tinyattn::test {
 
 template <class... Cases>
 struct Workload {
@@ -36,20 +33,19 @@ constexpr AttentionConfig halves = {.d_in = 16,
                                     .num_kv_heads = 1,
                                     .rotary = Rotary::halves,
                                     .rotary_base = 500};
-constexpr AttentionConfig plain = {.d_in = 12, .d_out = 12, .context_length = 5, .num_heads = 2, .qkv_bias = true};
+constexpr AttentionConfig with_biases = {.d_in = 12, .d_out = 12, .context_length = 5, .num_heads = 2, .qkv_bias = true};
 constexpr FeedForwardConfig gelu_part = {.d_model = 12, .d_hidden = 17};
 constexpr FeedForwardConfig gated_part = {.d_model = 12, .d_hidden = 20, .activation = Activation::silu, .gated = true, .bias = false};
-constexpr BlockConfig norm_last = {.attention = plain, .feed_forward = gelu_part, .norm_first = false};
+constexpr BlockConfig norm_last = {.attention = with_biases, .feed_forward = gelu_part, .norm_first = false};
 constexpr BlockConfig rms_first = {.attention = grouped, .feed_forward = gated_part, .normalization = Normalization::rms};
-constexpr BlockConfig layer_first = {.attention = plain,
+constexpr BlockConfig layer_first = {.attention = with_biases,
                                      .feed_forward = {.d_model = 12, .d_hidden = 33, .activation = Activation::gelu_tanh}};
 constexpr LanguageModelConfig gpt_2 = {.vocabulary = 7, .transformer = {.block = layer_first, .num_layers = 2}};
 constexpr LanguageModelConfig llama = {
     .vocabulary = 19, .transformer = {.block = rms_first, .num_layers = 2}, .positions = Positions::none, .tied = false};
 
 // What the compiler computes too.
-template <class Each>
-constexpr void for_each_finite_workload(Each each) {
+constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<Fma>{"fma"});
   each(Workload<Exp>{"exp"});
   each(Workload<Sqrt>{"sqrt"});
@@ -112,8 +108,7 @@ constexpr void for_each_finite_workload(Each each) {
 }
 
 // What it does not: NaN and infinity are no constant expressions, and the last takes it too long.
-template <class Each>
-constexpr void for_each_other_workload(Each each) {
+constexpr void for_each_other_workload(auto&& each) {
   each(Workload<ArithmeticNotFinite>{"NaN and infinity, arithmetic"});
   each(Workload<RowsNotFinite<5>, RowsNotFinite<17>>{"NaN and infinity, rows"});
   each(Workload<AttentionNotFinite<6, 3>>{"NaN and infinity, attention"});
@@ -121,4 +116,4 @@ constexpr void for_each_other_workload(Each each) {
   each(Workload<ActivationsNotFinite>{"NaN and infinity, activations"});
 }
 
-}  // namespace tinyattn::one_answer
+}  // namespace tinyattn::test

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//
+// How the inputs of a case are drawn: with Philox, so that they are the same on every target, and exact, so that a difference in a result
+// is never one in the inputs. One class draws numbers, tensors, masks and modules, in the order in which a case asks for them.
+#pragma once
+
+#include "support/check.hpp"
+#include "tinyattn/language_model.hpp"
+#include "tinyattn/multi_head_attention.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace tinyattn::test {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float largest_float = std::numeric_limits<float>::max();
+
+class Draw {
+ public:
+  constexpr explicit Draw(std::uint64_t seed = 123) noexcept : generator_(hidden(seed)) {}
+
+  // Not inlined, like the other of these: what the cases share must not be compiled again for each of them.
+  [[gnu::noinline]] constexpr std::uint32_t word() noexcept {
+    if (drawn_ % 4 == 0) block_ = generator_.block(drawn_ / 4);
+    return block_[drawn_++ % 4];
+  }
+
+  // From [-1, 1), in steps of 2^-23: the product and the sum are exact.
+  constexpr float number() noexcept { return static_cast<float>(word() >> 8) * 0x1p-23f - 1.0f; }
+
+  // A number of either sign whose exponent is anything from -`range` to `range` - 1.
+  constexpr float wide_number(std::uint32_t range) noexcept {
+    const std::uint32_t exponent = 127 - range + word() % (2 * range);
+    return __builtin_bit_cast(float, (word() & 0x807fffffu) | exponent << 23);
+  }
+
+  constexpr bool one_in(std::uint32_t count) noexcept { return word() % count == 0; }
+
+  // Each in turn.
+  constexpr void operator()(auto&... drawn) noexcept { (draw(drawn), ...); }
+
+  // Numbers from [-scale, scale), scale a power of two.
+  template <std::size_t... Extents>
+  constexpr void draw(Tensor<float, Extents...>& tensor, float scale = 1.0f) noexcept {
+    draw(tensor.data(), tensor.size(), scale);
+  }
+
+  // A third of the elements is true.
+  template <std::size_t... Extents>
+  constexpr void draw(Tensor<bool, Extents...>& tensor) noexcept {
+    for (bool& element : tensor.elements) element = one_in(3);
+  }
+
+  // --- Masks: the first row of one with rows masks every key ---
+
+  template <class Mask>
+  requires std::is_empty_v<Mask>
+  constexpr void draw(Mask&) noexcept {}
+  template <std::size_t... Extents>
+  constexpr void draw(BlockMask<Extents...>& mask) noexcept {
+    draw_mask(mask.tensor, true);
+  }
+  template <std::size_t... Extents>
+  constexpr void draw(KeepMask<Extents...>& mask) noexcept {
+    draw_mask(mask.tensor, false);
+  }
+  template <std::size_t... Extents>
+  constexpr void draw(AdditiveMask<Extents...>& mask) noexcept {
+    draw_mask(mask.tensor, -infinity);
+  }
+
+  // --- Modules, parameter by parameter ---
+
+  template <std::size_t In, std::size_t Out, bool Bias>
+  constexpr void draw(Linear<In, Out, Bias>& linear) noexcept {
+    draw(linear.weight, 0.5f);
+    if constexpr (Bias) draw(linear.bias, 0.5f);
+  }
+  template <std::size_t Dim>
+  constexpr void draw(LayerNorm<Dim>& norm) noexcept {
+    (*this)(norm.weight, norm.bias);
+  }
+  template <std::size_t Dim>
+  constexpr void draw(RmsNorm<Dim>& norm) noexcept {
+    draw(norm.weight);
+  }
+  template <std::size_t Count, std::size_t Dim>
+  constexpr void draw(Embedding<Count, Dim>& embedding) noexcept {
+    draw(embedding.weight, 2.0f);
+  }
+  template <AttentionConfig config>
+  constexpr void draw(MultiHeadAttention<config>& layer) noexcept {
+    (*this)(layer.query, layer.key, layer.value);
+    if constexpr (config.out_proj) draw(layer.out_proj);
+  }
+  template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads>
+  constexpr void draw(StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>& layer) noexcept {
+    for (auto& head : layer.heads) draw(head);
+  }
+  template <FeedForwardConfig config>
+  constexpr void draw(FeedForward<config>& layer) noexcept {
+    (*this)(layer.up, layer.down);
+    if constexpr (config.gated) draw(layer.gate);
+  }
+  template <BlockConfig config>
+  constexpr void draw(TransformerBlock<config>& block) noexcept {
+    (*this)(block.attention_norm, block.attention, block.feed_forward_norm, block.feed_forward);
+  }
+  template <TransformerConfig config>
+  constexpr void draw(Transformer<config>& transformer) noexcept {
+    for (auto& block : transformer.blocks) draw(block);
+    if constexpr (config.final_norm) draw(transformer.final_norm);
+  }
+  template <LanguageModelConfig config>
+  constexpr void draw(LanguageModel<config>& model) noexcept {
+    draw(model.token_embedding);
+    if constexpr (config.positions == Positions::learned) draw(model.position_embedding);
+    draw(model.transformer);
+    if constexpr (!config.tied) draw(model.head);
+  }
+
+ private:
+  [[gnu::noinline]] constexpr void draw(float* elements, std::size_t count, float scale) noexcept {
+    for (std::size_t i = 0; i < count; ++i) elements[i] = scale * number();
+  }
+
+  template <class T, std::size_t... Extents>
+  constexpr void draw_mask(Tensor<T, Extents...>& mask, T masks) noexcept {
+    draw(mask);
+    if constexpr (std::is_same_v<T, float>)
+      for (float& element : mask.elements)
+        if (one_in(3)) element = masks;
+    if constexpr (sizeof...(Extents) == 2)
+      for (std::size_t j = 0; j < mask.extent(1); ++j) mask(0, j) = masks;
+  }
+
+  Philox4x32 generator_;
+  std::uint64_t drawn_ = 0;
+  std::array<std::uint32_t, 4> block_ = {};
+};
+
+// One of these by itself.
+template <class Drawn>
+constexpr Drawn drawn(std::uint64_t seed) noexcept {
+  Drawn result{};
+  Draw(seed).draw(result);
+  return result;
+}
+
+}  // namespace tinyattn::test

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Outputs and workspaces between guards: a call writes what it has to, and nothing next to it.
+#pragma once
+
+#include "support/check.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace tinyattn::test {
+
+// A tensor, or a workspace, between two rows of a value that nobody may touch, each as long as the widest vector; a tensor is full of it
+// too. A workspace holds what its memory held before.
+template <class Shape>
+struct Guarded {
+  using Guard = std::array<float, 16>;
+  static constexpr float untouched = 12345.678f;
+  static constexpr Guard guard = [] {
+    Guard result{};
+    result.fill(untouched);
+    return result;
+  }();
+
+  Guard before = guard;
+  Shape tensor;
+  Guard after = guard;
+
+  constexpr Guarded() noexcept {
+    if constexpr (requires { tensor.elements; })
+      for (auto& element : tensor.elements) element = untouched;
+  }
+
+  constexpr bool guards_hold() const noexcept { return before == guard && after == guard; }
+};
+
+// `write(out)` makes an output `expected`, and touches nothing next to it.
+template <class Expected>
+constexpr void check_output(Check& check, const Expected& expected, auto write, int line = __builtin_LINE()) {
+  Guarded<Expected> out;
+  write(out.tensor);
+  check.same_bits(out.tensor, expected, line);
+  check.that(out.guards_hold(), line);
+}
+
+// `write(both)` makes `expected` of an output that is the input `in`, too.
+template <class Expected>
+constexpr void check_in_place(Check& check, const Expected& expected, const Expected& in, auto write, int line = __builtin_LINE()) {
+  Expected both = hidden(in);
+  write(both);
+  check.same_bits(both, expected, line);
+}
+
+}  // namespace tinyattn::test

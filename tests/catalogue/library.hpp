@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+//
+// What computes a case: the library as a program calls it, and the plain twin with the same calls. A case names its operations through one
+// of these, so that what is computed is written once.
+#pragma once
+
+#include "plain.hpp"
+#include "tinyattn/attention.hpp"
+#include "tinyattn/dropout.hpp"
+#include "tinyattn/matmul.hpp"
+#include "tinyattn/softmax.hpp"
+
+#include <cstddef>
+#include <iterator>
+
+namespace tinyattn::test {
+
+struct Library {
+  static constexpr bool has_weights = true;
+
+  // Each by value or, with an output last, into that.
+  static constexpr auto add(auto&&... args) noexcept { return tinyattn::add(args...); }
+  static constexpr auto matmul(auto&&... args) noexcept { return tinyattn::matmul(args...); }
+  static constexpr auto matmul_transposed(auto&&... args) noexcept { return tinyattn::matmul_transposed(args...); }
+  static constexpr auto softmax(auto&&... args) noexcept { return tinyattn::softmax(args...); }
+  static constexpr auto softmax_naive(auto&&... args) noexcept { return tinyattn::softmax_naive(args...); }
+  static constexpr auto normalize(auto&&... args) noexcept { return tinyattn::normalize(args...); }
+  static constexpr auto relu(auto&&... args) noexcept { return tinyattn::relu(args...); }
+  static constexpr auto gelu(auto&&... args) noexcept { return tinyattn::gelu(args...); }
+  static constexpr auto gelu_tanh(auto&&... args) noexcept { return tinyattn::gelu_tanh(args...); }
+  static constexpr auto silu(auto&&... args) noexcept { return tinyattn::silu(args...); }
+  static constexpr auto norm(const auto& module, auto&&... args) noexcept {
+    if constexpr (sizeof...(args) == 1)
+      return module(args...);
+    else
+      module.forward(args...);
+  }
+
+  static constexpr float dot(const auto& u, const auto& v) noexcept { return tinyattn::dot(u, v); }
+  static constexpr void dropout(const auto& m, const DropoutRate& rate, auto& generator, auto& out) noexcept {
+    tinyattn::dropout(m, rate, generator, out);
+  }
+  static constexpr void attention(const auto& query, const auto& key, const auto& value, const auto& mask, auto& weights,
+                                  auto& out) noexcept {
+    scaled_dot_product_attention(query, key, value, mask, out, weights);
+  }
+
+  // Of a layer, a block or a transformer.
+  static constexpr void forward(const auto& module, const auto& x, auto& out, auto& workspace) noexcept {
+    module.forward(x, out, workspace);
+  }
+  static constexpr void forward_masked(const auto& module, const auto& x, const auto& mask, auto& out, auto& workspace) noexcept {
+    module.forward(x, mask, out, workspace);
+  }
+  static constexpr Status forward_some(const auto& module, const auto& x, std::size_t tokens, auto& out, auto& workspace) noexcept {
+    return module.forward(x, tokens, out, workspace);
+  }
+  static constexpr void forward_with_weights(const auto& module, const auto& x, auto& weights, auto& out, auto& workspace) noexcept {
+    module.forward_with_weights(x, out, weights, workspace);
+  }
+  static constexpr void train(const auto& layer, const auto& x, auto& generator, auto& out, auto& workspace) noexcept {
+    layer.forward(x, out, workspace, generator);
+  }
+  // Inputs of queries, keys and values.
+  static constexpr void cross(const auto& layer, const auto& query, const auto& key, const auto& value, const auto& mask, auto& out,
+                              auto& workspace) noexcept {
+    layer.forward(query, key, value, mask, out, workspace);
+  }
+  static constexpr Status cross_some(const auto& layer, const auto& query, const auto& key, const auto& value, std::size_t tokens,
+                                     std::size_t source_tokens, const auto& mask, auto& out, auto& workspace) noexcept {
+    return layer.forward(query, key, value, tokens, source_tokens, mask, out, workspace);
+  }
+  static constexpr void cross_with_weights(const auto& layer, const auto& query, const auto& key, const auto& value, auto& weights,
+                                           auto& out, auto& workspace) noexcept {
+    layer.forward_with_weights(query, key, value, out, weights, workspace);
+  }
+
+  // By a cache: the first tokens in one call, the others one by one.
+  template <class TensorX>
+  static constexpr Status forward_cached(const auto& module, const TensorX& x, std::size_t first, auto& cache, auto& out,
+                                         auto& workspace) noexcept {
+    constexpr std::size_t rows = detail::LayoutOf<TensorX>::rows, cols = detail::LayoutOf<TensorX>::cols;
+    Status status = module.forward(x, first, cache, out, workspace);
+    for (std::size_t i = first; status == Status::ok && i < rows; ++i) {
+      MatrixView<const float, 1, cols, cols> token{x.data() + i * cols};
+      MatrixView<float, 1, cols, cols> row{out.data() + i * cols};
+      status = module.forward(token, cache, row, workspace);
+    }
+    return status;
+  }
+  static constexpr Status logits(const auto& model, const auto& tokens, auto& out, auto& workspace) noexcept {
+    return model.forward(tokens, out, workspace);
+  }
+  // Those after the last of `count` tokens, of which the cache has all but the last `added`.
+  template <class Tokens>
+  static constexpr Status next_logits(const auto& model, const Tokens& tokens, std::size_t count, std::size_t added, auto& cache, auto& out,
+                                      auto& workspace) noexcept {
+    return model.forward(TokenView(tokens.data() + (count - added), added), cache, out, workspace);
+  }
+};
+
+// The same in plain loops. Of workspaces and caches it has no need.
+struct Twin {
+  static constexpr bool has_weights = true;
+
+  static constexpr void add(const auto& a, const auto& b, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) { plain::add(plain::view(a, i), plain::view(b, i), to); });
+  }
+  static constexpr void matmul(const auto& a, const auto& b, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) { plain::matmul(plain::view(a, i), plain::view(b, i), to); });
+  }
+  static constexpr void matmul_transposed(const auto& a, const auto& b, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) { plain::matmul(plain::view(a, i), plain::view(b, i).transposed(), to); });
+  }
+  static constexpr float dot(const auto& u, const auto& v) noexcept {
+    Vector<float, 1> out{};
+    plain::matmul(plain::view(u), plain::view(v).transposed(), plain::view(out));
+    return out(0);
+  }
+  static constexpr void softmax(const auto& m, float scale, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) { plain::softmax(plain::view(m, i), scale, to); });
+  }
+  static constexpr void softmax(const auto& m, auto& out) noexcept { softmax(m, 1.0f, out); }
+  static constexpr void softmax_naive(const auto& m, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) { plain::softmax_naive(plain::view(m, i), to); });
+  }
+  static constexpr void normalize(const auto& m, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) { plain::normalize(plain::view(m, i), to); });
+  }
+  static constexpr void activate(Activation activation, const auto& m, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      plain::for_each(plain::view(m, i), to, [=](float x) { return plain::activation(activation, x); });
+    });
+  }
+  static constexpr void relu(const auto& m, auto& out) noexcept { activate(Activation::relu, m, out); }
+  static constexpr void gelu(const auto& m, auto& out) noexcept { activate(Activation::gelu, m, out); }
+  static constexpr void gelu_tanh(const auto& m, auto& out) noexcept { activate(Activation::gelu_tanh, m, out); }
+  static constexpr void silu(const auto& m, auto& out) noexcept { activate(Activation::silu, m, out); }
+  // Of a norm or a Linear.
+  static constexpr void norm(const auto& module, const auto& x, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      if constexpr (requires { module.epsilon; })
+        plain::norm(plain::view(x, i), plain::described(module), to);
+      else
+        plain::described(module)(plain::view(x, i), to);
+    });
+  }
+  template <class TensorM>
+  static constexpr void dropout(const TensorM& m, const DropoutRate& rate, auto& generator, auto& out) noexcept {
+    TensorM factors{};
+    plain::dropout_factors(rate, generator, factors.size(), factors.data());
+    for (std::size_t i = 0; i < m.size(); ++i) out.data()[i] = plain::drop(m.data()[i], factors.data()[i]);
+  }
+  template <class Query, class Key>
+  static constexpr void attention(const Query& query, const Key& key, const auto& value, const auto& mask, auto& weights,
+                                  auto& out) noexcept {
+    const auto plain_mask = plain::mask_of(mask, detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows);
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      plain::attention(plain::view(query, i), plain::view(key, i), plain::view(value, i), plain_mask, plain::view(weights, i), to);
+    });
+  }
+
+  static constexpr void forward(const auto& module, const auto& x, auto& out, auto& workspace) noexcept {
+    forward_masked(module, x, NoMask{}, out, workspace);
+  }
+  static constexpr void forward_masked(const auto& module, const auto& x, const auto& mask, auto& out, auto&) noexcept {
+    forward_rows(module, x, detail::LayoutOf<decltype(x)>::rows, mask, out);
+  }
+  static constexpr Status forward_some(const auto& module, const auto& x, std::size_t tokens, auto& out, auto&) noexcept {
+    if (tokens > context_length_of(module) || tokens > detail::LayoutOf<decltype(x)>::rows) return Status::too_many_tokens;
+    forward_rows(module, x, tokens, NoMask{}, out);
+    return Status::ok;
+  }
+  static constexpr void forward_with_weights(const auto& layer, const auto& x, auto& weights, auto& out, auto& workspace) noexcept {
+    cross_with_weights(layer, x, x, x, weights, out, workspace);
+  }
+  template <AttentionConfig config, class TensorX>
+  static constexpr void train(const MultiHeadAttention<config>& layer, const TensorX& x, auto& generator, auto& out, auto&) noexcept {
+    constexpr std::size_t rows = detail::LayoutOf<TensorX>::rows, heads = config.num_heads, batch = plain::batch_of<TensorX>;
+    const plain::Matrix drops_of_weights(batch * heads * rows, rows), drops_of_outputs(batch * rows, config.d_out);
+    plain::dropout_factors(config.dropout, generator, batch * heads * rows * rows, (*drops_of_weights).first);
+    plain::dropout_factors(config.residual_dropout, generator, batch * rows * config.d_out, (*drops_of_outputs).first);
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      const auto from = plain::view(x, i);
+      plain::forward(plain::described(layer), from, from, from, {.is_causal = config.causal}, to, {},
+                     {(*drops_of_weights).rows_from(i * heads * rows), (*drops_of_outputs).rows_from(i * rows)});
+    });
+  }
+  static constexpr void cross(const auto& layer, const auto& query, const auto& key, const auto& value, const auto& mask, auto& out,
+                              auto&) noexcept {
+    cross_rows(layer, query, key, value, detail::LayoutOf<decltype(query)>::rows, detail::LayoutOf<decltype(key)>::rows, mask, out);
+  }
+  static constexpr Status cross_some(const auto& layer, const auto& query, const auto& key, const auto& value, std::size_t tokens,
+                                     std::size_t source_tokens, const auto& mask, auto& out, auto&) noexcept {
+    const std::size_t most = context_length_of(layer);
+    if (tokens > most || tokens > detail::LayoutOf<decltype(query)>::rows || source_tokens > most ||
+        source_tokens > detail::LayoutOf<decltype(key)>::rows)
+      return Status::too_many_tokens;
+    cross_rows(layer, query, key, value, tokens, source_tokens, mask, out);
+    return Status::ok;
+  }
+  template <AttentionConfig config, class Weights>
+  static constexpr void cross_with_weights(const MultiHeadAttention<config>& layer, const auto& query, const auto& key, const auto& value,
+                                           Weights& weights, auto& out, auto&) noexcept {
+    constexpr std::size_t rows = detail::LayoutOf<Weights>::rows, cols = detail::LayoutOf<Weights>::cols;
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      const plain::Output all_heads{weights.data() + i * config.num_heads * rows * cols, config.num_heads * rows, cols, cols};
+      plain::forward(plain::described(layer), plain::view(query, i), plain::view(key, i), plain::view(value, i),
+                     {.is_causal = config.causal}, to, all_heads);
+    });
+  }
+  static constexpr Status forward_cached(const auto& module, const auto& x, std::size_t, auto&, auto& out, auto& workspace) noexcept {
+    forward(module, x, out, workspace);
+    return Status::ok;
+  }
+  static constexpr Status logits(const auto& model, const auto& tokens, auto& out, auto&) noexcept {
+    plain::forward(model, tokens.data(), tokens.size(), plain::view(out));
+    return Status::ok;
+  }
+  template <LanguageModelConfig config>
+  static constexpr Status next_logits(const LanguageModel<config>& model, const auto& tokens, std::size_t count, std::size_t, auto&,
+                                      auto& out, auto&) noexcept {
+    if (count > config.transformer.block.attention.context_length) return Status::too_many_tokens;
+    const plain::Matrix all(count, config.vocabulary);
+    plain::forward(model, tokens.data(), count, all);
+    plain::copy((*all).rows_from(count - 1), plain::view(out));
+    return Status::ok;
+  }
+
+ private:
+  template <class Out>
+  static constexpr void for_each_matrix(Out& out, auto compute) noexcept {
+    for (std::size_t i = 0; i < plain::batch_of<Out>; ++i) compute(plain::view(out, i), i);
+  }
+
+  template <AttentionConfig config>
+  static constexpr std::size_t context_length_of(const MultiHeadAttention<config>&) noexcept {
+    return config.context_length;
+  }
+  template <BlockConfig config>
+  static constexpr std::size_t context_length_of(const TransformerBlock<config>&) noexcept {
+    return config.attention.context_length;
+  }
+  template <TransformerConfig config>
+  static constexpr std::size_t context_length_of(const Transformer<config>&) noexcept {
+    return config.block.attention.context_length;
+  }
+
+  // The first rows; with a mask for the future of a module that masks it.
+  template <class TensorX>
+  static constexpr void forward_rows(const auto& module, const TensorX& x, std::size_t rows, const auto& mask, auto& out) noexcept {
+    auto plain_mask = plain::mask_of(mask, rows, rows);
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      if constexpr (requires { module.heads; }) {
+        for (std::size_t head = 0; head < std::size(module.heads); ++head) {
+          const std::size_t width = to.cols / std::size(module.heads);
+          plain::forward(module.heads[head], plain::view(x, i).first_rows(rows), {.is_causal = true},
+                         to.columns(head * width, width).first_rows(rows));
+        }
+      } else {
+        plain_mask.is_causal = plain::is_causal(module);
+        plain::forward(module, plain::view(x, i).first_rows(rows), plain_mask, to.first_rows(rows));
+      }
+    });
+  }
+  template <AttentionConfig config>
+  static constexpr void cross_rows(const MultiHeadAttention<config>& layer, const auto& query, const auto& key, const auto& value,
+                                   std::size_t tokens, std::size_t source_tokens, const auto& mask, auto& out) noexcept {
+    auto plain_mask = plain::mask_of(mask, tokens, source_tokens);
+    plain_mask.is_causal = config.causal;
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      plain::forward(plain::described(layer), plain::view(query, i).first_rows(tokens), plain::view(key, i).first_rows(source_tokens),
+                     plain::view(value, i).first_rows(source_tokens), plain_mask, to.first_rows(tokens));
+    });
+  }
+};
+
+// What `operation` returns of its operands; the twin returns nothing, and computes it in `out`.
+constexpr auto by_value(Library by, const auto& operation, auto&, const auto&... operands) noexcept { return operation(by, operands...); }
+constexpr const auto& by_value(auto by, const auto& operation, auto& out, const auto&... operands) noexcept {
+  operation(by, operands..., out);
+  return out;
+}
+
+}  // namespace tinyattn::test

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// Cases of what is built around attention: norms, caches, blocks, language models.
+#pragma once
+
+#include "attention.hpp"
+
+#include <cstddef>
+
+namespace tinyattn::test {
+
+template <class Norm, std::size_t Dim>
+struct Normalized {
+  Norm norm;
+  Matrix<float, 3, Dim> x;
+  Guarded<Matrix<float, 3, Dim>> out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(norm);
+    draw.draw(x, 4.0f);
+    by.norm(norm, x, out.tensor);
+    outputs.take("out", out);
+  }
+};
+
+template <std::size_t Tokens, std::size_t Dim>
+struct Sinusoidal {
+  constexpr void operator()(Draw&, auto, auto& outputs) noexcept { outputs.take("out", sinusoidal_positions<Tokens, Dim>()); }
+};
+
+template <FeedForwardConfig config, std::size_t... Rows>
+using FeedForwardOf = Forward<FeedForward<config>, config.d_model, config.d_model, Rows...>;
+
+// All tokens at once, and again by a cache: the first of them, then the others.
+template <class Module, std::size_t Tokens, std::size_t Dim>
+struct Cached : Forward<Module, Dim, Dim, Tokens> {
+  Guarded<typename Module::Cache> cache;
+  Guarded<typename Module::Cache::Workspace> cache_workspace;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    by.forward(this->layer, this->x, this->out.tensor, this->workspace.tensor);
+    outputs.take("out", this->out);
+    const Status status = by.forward_cached(this->layer, this->x, Tokens / 2, cache.tensor, this->out.tensor, cache_workspace.tensor);
+    outputs.take("by a cache", this->out);
+    outputs.take("too many tokens", too_many_tokens(status));
+    outputs.check_guards(this->workspace, cache, cache_workspace);
+  }
+};
+
+template <AttentionConfig config, std::size_t Tokens>
+using CachedAttention = Cached<MultiHeadAttention<config>, Tokens, config.d_in>;
+template <BlockConfig config, std::size_t Tokens>
+using CachedBlock = Cached<TransformerBlock<config>, Tokens, config.feed_forward.d_model>;
+
+// A text of drawn tokens, and one that goes on with what is sampled.
+template <LanguageModelConfig config, std::size_t Tokens>
+struct Writes {
+  using Model = LanguageModel<config>;
+
+  Model model;
+  Guarded<typename Model::Workspace> workspace;
+  Guarded<typename Model::Cache> cache;
+  Guarded<typename Model::Cache::Workspace> cache_workspace;
+  Vector<Token, config.transformer.block.attention.context_length + 1> tokens;
+  Guarded<Matrix<float, Tokens, config.vocabulary>> logits;
+  Guarded<Vector<float, config.vocabulary>> last;
+  Philox4x32 generator{hidden(123u)};
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(model);
+    Vector<Token, Tokens> given{};
+    for (std::size_t i = 0; i < Tokens; ++i) given(i) = tokens(i) = static_cast<Token>(draw.word() % config.vocabulary);
+    Status status = by.logits(model, given, logits.tensor, workspace.tensor);
+    outputs.take("logits", logits);
+    std::size_t count = Tokens;
+    status = by.next_logits(model, tokens, count, count, cache.tensor, last.tensor, cache_workspace.tensor);
+    while (status == Status::ok) {
+      outputs.take("by a cache", last);
+      tokens(count) = sample(last.tensor, {.temperature = 1.5f, .top_k = 5, .top_p = 0.9f}, generator);
+      outputs.take("what is left", last);
+      outputs.take("token", vector({static_cast<float>(tokens(count))}));
+      status = by.next_logits(model, tokens, ++count, 1, cache.tensor, last.tensor, cache_workspace.tensor);
+    }
+    outputs.check_guards(workspace, cache, cache_workspace);
+  }
+};
+
+}  // namespace tinyattn::test

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+//
+// Cases of arithmetic, of the generators, and of the operations on matrices. A case is a struct whose tensors are its members, so that
+// a board can keep them out of its stack; it draws its inputs, has its operations computed by the library or by another (library.hpp), and
+// hands over its outputs. No value lies below 2^-126, where targets may differ. What is not constexpr computes with NaN and infinity, also
+// as results of overflow.
+#pragma once
+
+#include "draw.hpp"
+#include "guarded.hpp"
+#include "library.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn::test {
+
+// --- Arithmetic and generators: of these the twin is the same; unit/ holds them to wide integers, doubles and published vectors ---
+
+// Any operands; an addend that leaves nothing of the product but its rounding error; a sum halfway between two floats.
+struct Fma {
+  Vector<float, 192> out;
+
+  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
+    for (std::size_t i = 0; i < out.size(); i += 3) {
+      const float a = draw.wide_number(20), b = draw.wide_number(20);
+      out(i) = fma(a, b, draw.wide_number(40));
+      out(i + 1) = fma(a, b, -fma(a, b, -0.0f));
+      out(i + 2) = fma(draw.wide_number(1), hidden(1.0f), hidden(0x1p-25f));
+    }
+    outputs.take("out", out);
+  }
+};
+
+// From where e^x is hardly a normal number to where it is hardly finite.
+struct Exp {
+  Vector<float, 192> out;
+
+  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
+    for (float& element : out.elements) {
+      const float x = 128.0f * draw.number();
+      element = exp(x < -87.0f || x > 88.0f ? 0.25f * x : x);
+    }
+    outputs.take("out", out);
+  }
+};
+
+struct Sqrt {
+  Vector<float, 64> out;
+
+  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
+    for (float& element : out.elements) {
+      const float x = draw.wide_number(60);
+      element = sqrt(x < 0.0f ? -x : x);
+    }
+    outputs.take("out", out);
+  }
+};
+
+// Around 1, where their forms meet, up to where they are 1, and of any size.
+struct TanhAndErf {
+  Vector<float, 192> out;
+
+  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
+    for (std::size_t i = 0; i < out.size(); i += 4) {
+      const float x = 4.0f * draw.number(), y = draw.wide_number(60);
+      out(i) = tanh(x);
+      out(i + 1) = erf(x);
+      out(i + 2) = tanh(y);
+      out(i + 3) = erf(y);
+    }
+    outputs.take("out", out);
+  }
+};
+
+// More words than the state of a Mersenne twister has, so that it is renewed in between.
+template <class Generator>
+struct Draws {
+  Generator generator{hidden(123u)};
+  Vector<float, 40> out;
+
+  constexpr void operator()(Draw&, auto, auto& outputs) noexcept {
+    outputs.take("rand", rand<5, 7>(generator));
+    for (float& element : out.elements) {
+      for (int skipped = 0; skipped < 20; ++skipped) element = uniform(generator, -3.0f, 0.1f);
+    }
+    outputs.take("uniform", out);
+  }
+};
+
+// --- Products ---
+
+inline constexpr auto call_dot = [](auto by, const auto& u, const auto& v, auto& out) { out = vector({by.dot(u, v)}); };
+inline constexpr auto call_matmul = [](auto by, auto&&... args) { return by.matmul(args...); };
+inline constexpr auto call_matmul_transposed = [](auto by, auto&&... args) { return by.matmul_transposed(args...); };
+
+// Into an output.
+template <const auto& multiply, class A, class B, class Out>
+struct Product {
+  A a;
+  B b;
+  Guarded<Out> out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(a, b);
+    multiply(by, a, b, out.tensor);
+    outputs.take("out", out);
+  }
+};
+
+template <std::size_t Size>
+using Dot = Product<call_dot, Vector<float, Size>, Vector<float, Size>, Vector<float, 1>>;
+template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
+using Matmul = Product<call_matmul, Matrix<float, Rows, Inner>, Matrix<float, Inner, Cols>, Matrix<float, Rows, Cols>>;
+template <std::size_t Inner, std::size_t Cols>
+using MatmulOfVector = Product<call_matmul, Vector<float, Inner>, Matrix<float, Inner, Cols>, Vector<float, Cols>>;
+template <std::size_t Batch, std::size_t Rows, std::size_t Inner, std::size_t Cols>
+using MatmulOfBatch = Product<call_matmul, Tensor<float, Batch, Rows, Inner>, Matrix<float, Inner, Cols>, Tensor<float, Batch, Rows, Cols>>;
+template <std::size_t Batch, std::size_t Rows, std::size_t Inner, std::size_t Cols>
+using MatmulOfBatches =
+    Product<call_matmul, Tensor<float, Batch, Rows, Inner>, Tensor<float, Batch, Inner, Cols>, Tensor<float, Batch, Rows, Cols>>;
+
+template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
+using MatmulTransposed = Product<call_matmul_transposed, Matrix<float, Rows, Inner>, Matrix<float, Cols, Inner>, Matrix<float, Rows, Cols>>;
+
+// By value, of a vector, of a batch by one matrix and by a batch, of views on either side, and into a view: its columns, and no other.
+template <const auto& multiply, bool is_transposed>
+struct ProductForms {
+  static constexpr std::size_t rows = is_transposed ? 3 : 5, cols = is_transposed ? 5 : 3;  // of b
+  Matrix<float, 4, 5> a;
+  Matrix<float, rows, cols> b;
+  Matrix<float, 4, 12> wide_a;
+  Matrix<float, rows, cols + 4> wide_b;
+  Tensor<float, 2, 4, 5> batch;
+  Tensor<float, 2, rows, cols> batch_of_b;
+  Guarded<Matrix<float, 4, 3>> out;
+  Guarded<Tensor<float, 2, 4, 3>> batch_out;
+  Guarded<Vector<float, 3>> row_out;
+  Matrix<float, 4, 9> wide_out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(a, b, wide_a, wide_b, batch, batch_of_b, wide_out);
+    outputs.take("by value", by_value(by, multiply, out.tensor, a, b));
+    multiply(by, row(a, 2), b, row_out.tensor);
+    outputs.take("of a vector", row_out);
+    multiply(by, batch, b, batch_out.tensor);
+    outputs.take("of a batch", batch_out);
+    multiply(by, batch, batch_of_b, batch_out.tensor);
+    outputs.take("of two batches", batch_out);
+    multiply(by, columns<5>(wide_a, 6), columns<cols>(wide_b, 2), out.tensor);
+    outputs.take("of views", out);
+    auto view = columns<3>(wide_out, 4);
+    multiply(by, columns<5>(wide_a, 1), b, view);
+    outputs.take("into a view", wide_out);
+  }
+};
+
+// --- Operations on rows ---
+
+inline constexpr auto call_softmax = [](auto by, auto&&... args) { return by.softmax(args...); };
+inline constexpr auto call_softmax_naive = [](auto by, auto&&... args) { return by.softmax_naive(args...); };
+inline constexpr auto call_normalize = [](auto by, auto&&... args) { return by.normalize(args...); };
+inline constexpr auto call_relu = [](auto by, auto&&... args) { return by.relu(args...); };
+inline constexpr auto call_gelu = [](auto by, auto&&... args) { return by.gelu(args...); };
+inline constexpr auto call_gelu_tanh = [](auto by, auto&&... args) { return by.gelu_tanh(args...); };
+inline constexpr auto call_silu = [](auto by, auto&&... args) { return by.silu(args...); };
+
+template <std::size_t... Extents>
+struct Add {
+  Tensor<float, Extents...> a, b, out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(a);
+    draw.draw(b, 0x1p-10f);
+    by.add(a, b, out);
+    outputs.take("out", out);
+  }
+};
+
+// In place, of numbers from [-scale, scale).
+template <const auto& operation, int scale, std::size_t Rows, std::size_t Cols>
+struct OfRows {
+  Matrix<float, Rows, Cols> m;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw.draw(m, float{scale});
+    operation(by, m, m);
+    outputs.take("out", m);
+  }
+};
+
+template <std::size_t Rows, std::size_t Cols>
+using Softmax = OfRows<call_softmax, 8, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using SoftmaxNaive = OfRows<call_softmax_naive, 16, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using Normalize = OfRows<call_normalize, 1, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using Relu = OfRows<call_relu, 1, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using Gelu = OfRows<call_gelu, 16, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using GeluTanh = OfRows<call_gelu_tanh, 16, Rows, Cols>;
+template <std::size_t Rows, std::size_t Cols>
+using Silu = OfRows<call_silu, 128, Rows, Cols>;
+
+// By value, of a batch, of a view of columns, into an output and in place.
+template <const auto& operation>
+struct RowForms {
+  Matrix<float, 3, 21> m;
+  Tensor<float, 2, 3, 21> batch;
+  Guarded<Matrix<float, 3, 21>> out;
+  Guarded<Tensor<float, 2, 3, 21>> batch_out;
+  Guarded<Matrix<float, 3, 5>> narrow_out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw.draw(m, 8.0f);
+    draw(batch);
+    outputs.take("by value", by_value(by, operation, out.tensor, m));
+    operation(by, m, out.tensor);
+    outputs.take("into an output", out);
+    operation(by, batch, batch_out.tensor);
+    outputs.take("of a batch", batch_out);
+    operation(by, columns<5>(m, 3), narrow_out.tensor);
+    outputs.take("of a view", narrow_out);
+    operation(by, m, m);
+    outputs.take("in place", m);
+  }
+};
+
+// At scales that leave most of a row below the cutoff, and with none.
+template <std::size_t Cols>
+struct SoftmaxWithScales {
+  Matrix<float, 2, Cols> m;
+  Guarded<Matrix<float, 2, Cols>> out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(m);
+    for (const float scale : {1.0f, 0.125f, 0.353553385f, 40.0f, 100.0f, 1e10f, 0.0f, 0x1p-127f}) {
+      by.softmax(m, scale, out.tensor);
+      outputs.take("out", out);
+    }
+  }
+};
+
+// Scores near 1e10, near 1e-30, masked ones among others, and nothing but masked ones.
+template <std::size_t Cols>
+struct SoftmaxOfExtremes {
+  Matrix<float, 4, Cols> m;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(m);
+    for (std::size_t j = 0; j < Cols; ++j) {
+      m(0, j) = static_cast<float>(10'000'000'000 + 1024 * (draw.word() % 8));
+      m(1, j) *= 0x1p-100f;
+      if (draw.one_in(3)) m(2, j) = -infinity;
+      m(3, j) = -infinity;
+    }
+    by.softmax(m, 0.7f, m);
+    outputs.take("out", m);
+  }
+};
+
+template <class Generator, std::size_t... Extents>
+struct Dropout {
+  Generator generator{hidden(123u)};
+  Tensor<float, Extents...> m, out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(m);
+    const auto drop = [&](const char* name, const DropoutRate& rate) {
+      by.dropout(m, rate, generator, out);
+      outputs.take(name, out);
+    };
+    drop("a tenth", 0.1);
+    drop("a half", 0.5);
+    drop("none", 0.0);
+    drop("all", 1.0);
+  }
+};
+
+template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
+struct LinearLayer {
+  Linear<In, Out, Bias> linear;
+  Tensor<float, Extents..., In> x;
+  Guarded<Tensor<float, Extents..., Out>> out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(linear, x);
+    by.norm(linear, x, out.tensor);
+    outputs.take("out", out);
+  }
+};
+
+// --- What is not finite ---
+
+struct ArithmeticNotFinite {
+  Vector<float, 36> out;
+
+  void operator()(Draw& draw, auto, auto& outputs) noexcept {
+    const float operands[] = {0.0f, -1.0f, draw.number(), infinity, quiet_nan, largest_float};
+    std::size_t i = 0;
+    for (float a : operands)
+      for (float b : operands) out(i++) = fma(hidden(a), hidden(b), hidden(-largest_float));
+    outputs.take("fma", out);
+    outputs.take("exp", vector({exp(hidden(infinity)), exp(hidden(-infinity)), exp(hidden(quiet_nan)), exp(hidden(88.8f)),
+                                exp(hidden(largest_float)), exp(hidden(-largest_float))}));
+    outputs.take("sqrt", vector({sqrt(hidden(infinity)), sqrt(hidden(-infinity)), sqrt(hidden(quiet_nan)), sqrt(hidden(-1.0f)),
+                                 sqrt(hidden(-0.0f))}));
+  }
+};
+
+// One element of each row is not finite; it takes part, so that all of the row may become NaN.
+template <std::size_t Cols>
+struct RowsNotFinite {
+  Matrix<float, 4, Cols> m, out;
+  Matrix<float, 4, 4> product;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(m);
+    m(0, Cols - 1) = quiet_nan;
+    m(1, Cols / 2) = infinity;
+    m(2, 0) = -infinity;
+    m(3, Cols / 3) = largest_float;
+    by.softmax(m, out);
+    outputs.take("softmax", out);
+    by.softmax_naive(m, out);
+    outputs.take("softmax_naive", out);
+    m(3, Cols / 3) = 0x1p100f;  // the inverse of the largest float is subnormal
+    by.normalize(m, out);
+    outputs.take("normalize", out);
+    by.matmul_transposed(m, m, product);
+    outputs.take("matmul_transposed", product);
+  }
+};
+
+// The largest floats among them.
+struct ActivationsNotFinite {
+  Vector<float, 8> out;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    const auto m = hidden(vector({infinity, -infinity, quiet_nan, largest_float, -largest_float, 100.0f, -100.0f, draw.number()}));
+    Vector<float, 16> of_single;
+    for (std::size_t i = 0; i < 8; ++i) {
+      of_single(i) = tanh(m(i));
+      of_single(i + 8) = erf(m(i));
+    }
+    outputs.take("tanh and erf", of_single);
+    const auto activate = [&](const char* name, auto call) {
+      call(by, m, out);
+      outputs.take(name, out);
+    };
+    activate("relu", call_relu);
+    activate("gelu", call_gelu);
+    activate("gelu_tanh", call_gelu_tanh);
+    activate("silu", call_silu);
+  }
+};
+
+}  // namespace tinyattn::test

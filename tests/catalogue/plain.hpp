@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: MIT
+//
+// The plain twin of what the library computes: simple loops over sizes that are known at run time, by the formulas of kernel/README.md. A
+// product is a sequential sum of fma, a row is summed in sixteen lanes, softmax takes out the maximum; there are no blocks, no vectors and
+// nothing is skipped. Results are exact: every target has these bits. It trusts fma, exp, sqrt and the activations of single numbers, which
+// tests/unit holds to wide integers and to doubles.
+#pragma once
+
+#include "tinyattn/language_model.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn::test::plain {
+
+using Size = std::size_t;
+
+// --- Matrices ---
+
+// A matrix in memory, of which row i begins i * row_step elements after the first.
+template <class Element>
+struct View {
+  Element* first = nullptr;
+  Size rows = 0, cols = 0, row_step = 0, col_step = 1;
+
+  constexpr Element& operator()(Size i, Size j) const noexcept { return first[i * row_step + j * col_step]; }
+  constexpr View transposed() const noexcept { return {first, cols, rows, col_step, row_step}; }
+  constexpr View columns(Size begin, Size count) const noexcept { return {first + begin * col_step, rows, count, row_step, col_step}; }
+  constexpr View first_rows(Size count) const noexcept { return {first, count, cols, row_step, col_step}; }
+  constexpr View rows_from(Size begin) const noexcept { return {first + begin * row_step, rows - begin, cols, row_step, col_step}; }
+  constexpr operator View<const Element>() const noexcept { return {first, rows, cols, row_step, col_step}; }
+};
+using Input = View<const float>;
+using Output = View<float>;
+
+// Matrix `index` of a batch, as it lies in a tensor or a view of the library; a single matrix is that of every index.
+template <class TensorM>
+constexpr auto view(TensorM& m, Size index = 0) noexcept {
+  using Layout = tinyattn::detail::LayoutOf<TensorM>;
+  auto* const first = m.data() + (Layout::batch == 1 ? 0 : index) * Layout::rows * Layout::stride;
+  return View<std::remove_pointer_t<decltype(first)>>{first, Layout::rows, Layout::cols, Layout::stride};
+}
+template <class TensorM>
+inline constexpr Size batch_of = tinyattn::detail::LayoutOf<TensorM>::batch;
+
+// A matrix of its own: from the heap of the compiler; elsewhere from one array, as a stack, since a board has no heap.
+class Matrix {
+ public:
+  constexpr Matrix(Size rows, Size cols) noexcept : m_{nullptr, rows, cols, cols} {
+    if (std::is_constant_evaluated())
+      m_.first = new float[rows * cols]{};
+    else
+      m_.first = take(rows * cols);
+  }
+  constexpr ~Matrix() {
+    if (std::is_constant_evaluated())
+      delete[] m_.first;
+    else
+      used -= m_.rows * m_.cols;
+  }
+  Matrix(const Matrix&) = delete;
+  Matrix& operator=(const Matrix&) = delete;
+
+  constexpr operator Output() const noexcept { return m_; }
+  constexpr operator Input() const noexcept { return m_; }
+  constexpr const Output& operator*() const noexcept { return m_; }
+
+ private:
+#if __STDC_HOSTED__
+  static constexpr Size room = Size{1} << 20;
+#elif defined(__ARM_ARCH_6M__)
+  static constexpr Size room = 1200;
+#else
+  static constexpr Size room = Size{1} << 15;
+#endif
+  static inline float floats[room];
+  static inline Size used = 0;
+
+  static float* take(Size count) noexcept {
+    if (count > room - used) __builtin_trap();
+    float* const first = floats + used;
+    used += count;
+    for (Size i = 0; i < count; ++i) first[i] = 0.0f;
+    return first;
+  }
+
+  Output m_;
+};
+
+// Rounded: no compiler fuses it with what is added to it.
+constexpr float product(float a, float b) noexcept { return port::scalar::mul(a, b); }
+
+constexpr void copy(Input from, Output to) noexcept {
+  for (Size i = 0; i < from.rows; ++i)
+    for (Size j = 0; j < from.cols; ++j) to(i, j) = from(i, j);
+}
+constexpr void for_each(Input m, Output out, auto function) noexcept {
+  for (Size i = 0; i < m.rows; ++i)
+    for (Size j = 0; j < m.cols; ++j) out(i, j) = function(m(i, j));
+}
+constexpr void add(Input a, Input b, Output out) noexcept {
+  for (Size i = 0; i < a.rows; ++i)
+    for (Size j = 0; j < a.cols; ++j) out(i, j) = a(i, j) + b(i, j);
+}
+
+// Each element starts at that of `initial`, or at +0, and takes k in rising order; each step is rounded once.
+constexpr void matmul(Input a, Input b, Output out, const float* initial = nullptr) noexcept {
+  for (Size i = 0; i < a.rows; ++i)
+    for (Size j = 0; j < b.cols; ++j) {
+      float sum = initial == nullptr ? 0.0f : initial[j];
+      for (Size k = 0; k < a.cols; ++k) sum = fma(a(i, k), b(k, j), sum);
+      out(i, j) = sum;
+    }
+}
+
+// --- Rows ---
+
+// Lanes are added by 8, 4, 2, 1.
+constexpr float reduce(std::array<float, 16> lanes) noexcept {
+  for (Size half = 8; half > 0; half /= 2)
+    for (Size lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+  return lanes[0];
+}
+
+// Element j goes into lane j % 16.
+constexpr float sum(Size count, auto element) noexcept {
+  std::array<float, 16> lanes{};
+  for (Size j = 0; j < count; ++j) lanes[j % 16] += element(j);
+  return reduce(lanes);
+}
+constexpr float sum_of_squares(Size count, auto element) noexcept {
+  std::array<float, 16> lanes{};
+  for (Size j = 0; j < count; ++j) lanes[j % 16] = fma(element(j), element(j), lanes[j % 16]);
+  return reduce(lanes);
+}
+
+// Each row divided by its sum.
+constexpr void normalize(Input m, Output out) noexcept {
+  for (Size i = 0; i < m.rows; ++i) {
+    const float total = sum(m.cols, [&](Size j) { return m(i, j); });
+    for (Size j = 0; j < m.cols; ++j) out(i, j) = total == 0.0f ? 0.0f : m(i, j) * (1.0f / total);
+  }
+}
+
+constexpr void softmax_naive(Input m, Output out) noexcept {
+  for_each(m, out, [](float x) { return exp(x); });
+  normalize(out, out);
+}
+
+// One row over the scores that `takes_part(j)`; all others weigh zero. Without a scale, what is finite counts the same.
+constexpr void softmax_row(Input scores, float scale, auto takes_part, Output weights) noexcept {
+  const bool has_scale = scale >= 0x1p-126f;
+  const auto score = [&](Size j) { return has_scale || scores(0, j) - scores(0, j) != 0.0f ? scores(0, j) : 0.0f; };
+  if (!has_scale) scale = 1.0f;
+  float maximum = -kernel::infinity;
+  for (Size j = 0; j < scores.cols; ++j)
+    if (takes_part(j) && score(j) > maximum) maximum = score(j);
+  if (maximum == -kernel::infinity) maximum = 0.0f;
+  for (Size j = 0; j < scores.cols; ++j) {
+    const float t = takes_part(j) ? product(score(j) - maximum, scale) : -kernel::infinity;
+    weights(0, j) = t < -69.0f ? 0.0f : exp(t);
+  }
+  const float total = sum(scores.cols, [&](Size j) { return weights(0, j); });
+  for (Size j = 0; j < scores.cols; ++j)
+    if (takes_part(j)) weights(0, j) = total == 0.0f ? 0.0f : weights(0, j) * (1.0f / total);
+}
+constexpr void softmax(Input scores, float scale, Output weights) noexcept {
+  for (Size i = 0; i < scores.rows; ++i)
+    softmax_row(
+        scores.rows_from(i), scale, [](Size) { return true; }, weights.rows_from(i));
+}
+
+// The weight and bias of a norm; without a bias that of root mean squares.
+struct Norm {
+  const float *weight, *bias;
+  float epsilon;
+};
+
+constexpr void norm(Input x, const Norm& by, Output out) noexcept {
+  const float per_feature = 1.0f / static_cast<float>(x.cols);
+  for (Size i = 0; i < x.rows; ++i) {
+    const float mean = by.bias == nullptr ? 0.0f : product(sum(x.cols, [&](Size j) { return x(i, j); }), per_feature);
+    const auto centered = [&](Size j) { return by.bias == nullptr ? x(i, j) : x(i, j) - mean; };
+    const float scale = 1.0f / sqrt(fma(sum_of_squares(x.cols, centered), per_feature, by.epsilon));
+    for (Size j = 0; j < x.cols; ++j) {
+      const float scaled = product(centered(j), scale);
+      out(i, j) = by.bias == nullptr ? product(scaled, by.weight[j]) : fma(scaled, by.weight[j], by.bias[j]);
+    }
+  }
+}
+
+// Of one number, by the functions that unit/activation.cpp holds to the truth.
+constexpr float activation(Activation which, float x) noexcept {
+  const Vector<float, 1> m{{x}};
+  switch (which) {
+    case Activation::relu:
+      return relu(m)(0);
+    case Activation::gelu:
+      return gelu(m)(0);
+    case Activation::gelu_tanh:
+      return gelu_tanh(m)(0);
+    case Activation::silu:
+      return silu(m)(0);
+  }
+  return 0.0f;
+}
+
+// --- Attention ---
+
+// Query i sees keys 0 .. i + diagonal; of these flags mask some, and addends go to the scaled scores: -infinity masks. Both have a row for
+// each query, or one for all, and then a row_step of 0.
+struct Mask {
+  std::ptrdiff_t diagonal = PTRDIFF_MAX / 2;
+  View<const bool> flags = {};
+  bool keeps = false;  // what is true in flags takes part
+  Input addends = {};
+  bool is_causal = false;  // the layer's own mask
+
+  constexpr bool sees(Size i, Size j) const noexcept {
+    const std::ptrdiff_t distance = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
+    if (distance > diagonal || (is_causal && distance > 0)) return false;
+    if (flags.first != nullptr) return flags(i, j) == keeps;
+    return addends.first == nullptr || addends(i, j) != -kernel::infinity;
+  }
+};
+
+constexpr Mask mask_of(NoMask, Size, Size) noexcept { return {}; }
+constexpr Mask mask_of(Causal, Size, Size) noexcept { return {0}; }
+constexpr Mask mask_of(CausalBottomRight, Size tokens, Size source_tokens) noexcept {
+  return {static_cast<std::ptrdiff_t>(source_tokens) - static_cast<std::ptrdiff_t>(tokens)};
+}
+template <class TensorM>
+constexpr auto one_row_or_many(const TensorM& m) noexcept {
+  auto result = view(m);
+  if (TensorM::rank == 1) result.row_step = 0;
+  return result;
+}
+template <Size... Extents>
+constexpr Mask mask_of(const BlockMask<Extents...>& mask, Size, Size) noexcept {
+  return {.flags = one_row_or_many(mask.tensor), .keeps = false};
+}
+template <Size... Extents>
+constexpr Mask mask_of(const KeepMask<Extents...>& mask, Size, Size) noexcept {
+  return {.flags = one_row_or_many(mask.tensor), .keeps = true};
+}
+template <Size... Extents>
+constexpr Mask mask_of(const AdditiveMask<Extents...>& mask, Size, Size) noexcept {
+  return {.addends = one_row_or_many(mask.tensor)};
+}
+
+// 1 / sqrt(n), rounded once: a double holds more digits than that takes.
+constexpr float inverse_sqrt(Size n) noexcept {
+  double root = 1;
+  for (int i = 0; i < 60; ++i) root = (root + static_cast<double>(n) / root) / 2;
+  return static_cast<float>(1 / root);
+}
+
+// What is dropped is +0, whatever it was; a factor of 1 is that of no dropout.
+constexpr float drop(float x, float factor) noexcept { return factor == 0.0f ? 0.0f : x * factor; }
+
+// Weights [tokens, source tokens] are those before dropout, which multiplies with `factors`; either may be missing.
+constexpr void attention(Input query, Input key, Input value, const Mask& mask, Output weights, Output out, Input factors = {}) noexcept {
+  const float scale = inverse_sqrt(query.cols);
+  const bool adds = mask.addends.first != nullptr;
+  const Matrix one_row(2, key.rows);
+  for (Size i = 0; i < query.rows; ++i) {
+    const Output scores = (*one_row).first_rows(1), row = weights.first == nullptr ? (*one_row).rows_from(1) : weights.rows_from(i);
+    const auto sees = [&](Size j) { return mask.sees(i, j); };
+    matmul(query.rows_from(i).first_rows(1), key.transposed(), scores);
+    for (Size j = 0; adds && j < key.rows; ++j) scores(0, j) = fma(scores(0, j), scale, mask.addends(i, j));
+    softmax_row(scores, adds ? 1.0f : scale, sees, row);
+    for (Size c = 0; c < value.cols; ++c) {
+      float sum = 0.0f;
+      for (Size j = 0; j < key.rows; ++j)
+        if (sees(j)) sum = fma(factors.first == nullptr ? row(0, j) : drop(row(0, j), factors(i, j)), value(j, c), sum);
+      out(i, c) = sum;
+    }
+  }
+}
+
+// --- Layers ---
+
+struct Linear {
+  Input weight = {};  // [in, out]
+  const float* bias = nullptr;
+
+  constexpr void operator()(Input x, Output out) const noexcept { matmul(x, weight, out, bias); }
+};
+
+// Pairs of features that rotate: [position, pair] of cosines and sines, which unit/embedding.cpp holds to libm.
+struct Rotation {
+  const float *cosines = nullptr, *sines = nullptr;
+  bool is_interleaved = false;
+};
+
+constexpr void rotate(const Rotation& rotation, Size head_dim, Output m) noexcept {
+  const Size pairs = rotation.cosines == nullptr ? 0 : head_dim / 2;
+  for (Size i = 0; i < m.rows; ++i)
+    for (Size head = 0; head < m.cols; head += head_dim)
+      for (Size pair = 0; pair < pairs; ++pair) {
+        float& a = m(i, head + (rotation.is_interleaved ? 2 * pair : pair));
+        float& b = m(i, head + (rotation.is_interleaved ? 2 * pair + 1 : pair + pairs));
+        const float cosine = rotation.cosines[i * pairs + pair], sine = rotation.sines[i * pairs + pair], x = a, y = b;
+        a = fma(x, cosine, -product(y, sine));
+        b = fma(x, sine, product(y, cosine));
+      }
+}
+
+struct Layer {
+  Size num_heads = 1, num_kv_heads = 1;
+  Linear query = {}, key = {}, value = {}, out_proj = {};
+  Rotation rotation = {};
+};
+
+// What dropout multiplies weights [head * tokens + i, j] and outputs with, if anything.
+struct Factors {
+  Input weights = {}, outputs = {};
+};
+
+// Projections of everything, head by head, and the output projection. weights: [head * tokens + i, j].
+constexpr void forward(const Layer& layer, Input query_input, Input key_input, Input value_input, const Mask& mask, Output out,
+                       Output weights = {}, const Factors& factors = {}) noexcept {
+  const Size width = layer.query.weight.cols, kv_width = layer.key.weight.cols, head_dim = width / layer.num_heads;
+  const Matrix queries(query_input.rows, width), keys(key_input.rows, kv_width), values(key_input.rows, kv_width);
+  const Matrix contexts(query_input.rows, width);
+  layer.query(query_input, queries);
+  layer.key(key_input, keys);
+  layer.value(value_input, values);
+  rotate(layer.rotation, head_dim, queries);
+  rotate(layer.rotation, head_dim, keys);
+  const auto rows_of_head = [&](auto m, Size head) {
+    if (m.first != nullptr) m.first += head * query_input.rows * m.row_step;
+    return m;
+  };
+  for (Size head = 0; head < layer.num_heads; ++head) {
+    const Size first = head * head_dim, shared = head / (layer.num_heads / layer.num_kv_heads) * head_dim;
+    attention((*queries).columns(first, head_dim), (*keys).columns(shared, head_dim), (*values).columns(shared, head_dim), mask,
+              rows_of_head(weights, head), (*contexts).columns(first, head_dim), rows_of_head(factors.weights, head));
+  }
+  if (layer.out_proj.weight.first != nullptr)
+    layer.out_proj(contexts, out);
+  else
+    copy(contexts, out);
+  for (Size i = 0; i < out.rows && factors.outputs.first != nullptr; ++i)
+    for (Size j = 0; j < out.cols; ++j) out(i, j) = drop(out(i, j), factors.outputs(i, j));
+}
+
+struct Hidden {
+  Linear up = {}, gate = {}, down = {};
+  Activation activation = Activation::relu;
+};
+
+constexpr void forward(const Hidden& layer, Input x, Output out) noexcept {
+  const Matrix features(x.rows, layer.up.weight.cols), gates(x.rows, layer.up.weight.cols);
+  const bool is_gated = layer.gate.weight.first != nullptr;
+  layer.up(x, features);
+  (is_gated ? layer.gate : layer.up)(x, gates);
+  for (Size i = 0; i < x.rows; ++i)
+    for (Size j = 0; j < layer.up.weight.cols; ++j) {
+      const float active = activation(layer.activation, (*gates)(i, j));
+      (*features)(i, j) = is_gated ? product((*features)(i, j), active) : active;
+    }
+  layer.down(features, out);
+}
+
+struct Block {
+  Norm attention_norm;
+  Layer attention;
+  Norm feed_forward_norm;
+  Hidden feed_forward;
+  bool norm_first;
+};
+
+// x becomes the block's output.
+constexpr void forward(const Block& block, const Mask& mask, Output x) noexcept {
+  const Matrix normed(x.rows, x.cols), change(x.rows, x.cols);
+  const auto with_residual = [&](const Norm& by, auto compute) {
+    if (block.norm_first)
+      norm(x, by, normed);
+    else
+      copy(x, normed);
+    compute();
+    add(x, change, x);
+    if (!block.norm_first) norm(x, by, x);
+  };
+  with_residual(block.attention_norm, [&] { forward(block.attention, normed, normed, normed, mask, change); });
+  with_residual(block.feed_forward_norm, [&] { forward(block.feed_forward, normed, change); });
+}
+
+// --- The library's modules, described ---
+
+template <Size In, Size Out, bool Bias>
+constexpr Linear described(const tinyattn::Linear<In, Out, Bias>& linear) noexcept {
+  if constexpr (Bias)
+    return {view(linear.weight), linear.bias.data()};
+  else
+    return {view(linear.weight)};
+}
+template <class Absent>
+requires std::is_empty_v<Absent>
+constexpr Linear described(const Absent&) noexcept { return {}; }
+
+template <Size Dim>
+constexpr Norm described(const LayerNorm<Dim>& norm) noexcept {
+  return {norm.weight.data(), norm.bias.data(), norm.epsilon};
+}
+template <Size Dim>
+constexpr Norm described(const RmsNorm<Dim>& norm) noexcept {
+  return {norm.weight.data(), nullptr, norm.epsilon};
+}
+
+template <AttentionConfig config>
+constexpr Rotation rotation_of() noexcept {
+  if constexpr (config.rotary == Rotary::none) {
+    return {};
+  } else {
+    const auto& table = tinyattn::detail::waves<config.context_length, config.d_out / config.num_heads, config.rotary_base>;
+    return {table.cosines, table.sines, config.rotary == Rotary::interleaved};
+  }
+}
+template <AttentionConfig config>
+constexpr Layer described(const MultiHeadAttention<config>& layer) noexcept {
+  return {config.num_heads,       config.num_kv_heads == 0 ? config.num_heads : config.num_kv_heads,
+          described(layer.query), described(layer.key),
+          described(layer.value), described(layer.out_proj),
+          rotation_of<config>()};
+}
+template <FeedForwardConfig config>
+constexpr Hidden described(const FeedForward<config>& layer) noexcept {
+  return {described(layer.up), described(layer.gate), described(layer.down), config.activation};
+}
+template <BlockConfig config>
+constexpr Block described(const TransformerBlock<config>& block) noexcept {
+  return {described(block.attention_norm), described(block.attention), described(block.feed_forward_norm), described(block.feed_forward),
+          config.norm_first};
+}
+
+// Whether a module masks the future by itself.
+template <AttentionConfig config>
+constexpr bool is_causal(const MultiHeadAttention<config>&) noexcept {
+  return config.causal;
+}
+template <BlockConfig config>
+constexpr bool is_causal(const TransformerBlock<config>&) noexcept {
+  return config.attention.causal;
+}
+template <TransformerConfig config>
+constexpr bool is_causal(const Transformer<config>&) noexcept {
+  return config.block.attention.causal;
+}
+
+template <FeedForwardConfig config>
+constexpr bool is_causal(const FeedForward<config>&) noexcept {
+  return false;
+}
+
+// A module over one sequence.
+template <AttentionConfig config>
+constexpr void forward(const MultiHeadAttention<config>& layer, Input x, const Mask& mask, Output out) noexcept {
+  forward(described(layer), x, x, x, mask, out);
+}
+template <FeedForwardConfig config>
+constexpr void forward(const FeedForward<config>& layer, Input x, const Mask&, Output out) noexcept {
+  forward(described(layer), x, out);
+}
+template <BlockConfig config>
+constexpr void forward(const TransformerBlock<config>& block, Input x, const Mask& mask, Output out) noexcept {
+  copy(x, out);
+  forward(described(block), mask, out);
+}
+template <TransformerConfig config>
+constexpr void forward(const Transformer<config>& transformer, Input x, const Mask& mask, Output out) noexcept {
+  copy(x, out);
+  for (const auto& block : transformer.blocks) forward(described(block), mask, out);
+  if constexpr (config.final_norm) norm(out, described(transformer.final_norm), out);
+}
+
+// Logits after each of `count` tokens.
+template <LanguageModelConfig config>
+constexpr void forward(const LanguageModel<config>& model, const Token* tokens, Size count, Output logits) noexcept {
+  constexpr Size d_model = config.transformer.block.feed_forward.d_model;
+  constexpr Size context_length = config.transformer.block.attention.context_length;
+  const Matrix x(count, d_model);
+  for (Size i = 0; i < count; ++i)
+    for (Size j = 0; j < d_model; ++j) {
+      (*x)(i, j) = model.token_embedding.weight(tokens[i], j);
+      if constexpr (config.positions == Positions::learned) (*x)(i, j) += model.position_embedding.weight(i, j);
+      if constexpr (config.positions == Positions::sinusoidal) (*x)(i, j) += sinusoidal_positions<context_length, d_model>()(i, j);
+    }
+  forward(model.transformer, x, {.is_causal = true}, x);
+  if constexpr (config.tied)
+    matmul(x, view(model.token_embedding.weight).transposed(), logits);
+  else
+    described(model.head)(x, logits);
+}
+
+// --- Dropout ---
+
+// What PyTorch multiplies the next `count` elements of a dropout with: two words an element, of which 53 bits lie below a threshold.
+constexpr void dropout_factors(double rate, Mt19937& generator, Size count, float* factors) noexcept {
+  const auto kept_below = static_cast<std::uint64_t>((1 - rate) * 0x1p53);
+  const bool is_exact = static_cast<double>(kept_below) == (1 - rate) * 0x1p53;
+  for (Size i = 0; i < count; ++i) {
+    factors[i] = rate == 1 ? 0.0f : 1.0f;
+    if (rate == 0 || rate == 1) continue;
+    const std::uint64_t high = generator();
+    const std::uint64_t bits = (high << 32 | generator()) & 0x1fffffffffffff;
+    factors[i] = bits < kept_below + !is_exact ? 1.0f / static_cast<float>(1 - rate) : 0.0f;
+  }
+}
+
+// One call takes a stream: element i has word i % 4 of block i / 4.
+constexpr void dropout_factors(double rate, Philox4x32& generator, Size count, float* factors) noexcept {
+  const auto kept_below = static_cast<std::uint64_t>((1 - rate) * 0x1p32);
+  const bool is_exact = static_cast<double>(kept_below) == (1 - rate) * 0x1p32;
+  const Philox4x32 stream = rate == 0 || rate == 1 ? generator : generator.take_stream();
+  for (Size i = 0; i < count; ++i) {
+    factors[i] = rate == 1 ? 0.0f : 1.0f;
+    if (rate != 0 && rate != 1)
+      factors[i] = stream.block(i / 4)[i % 4] < kept_below + !is_exact ? 1.0f / static_cast<float>(1 - rate) : 0.0f;
+  }
+}
+
+}  // namespace tinyattn::test::plain

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// A case held to its plain twin: computed twice from the same draws, in memory that was full of NaN; the bits of both have one CRC.
+#pragma once
+
+#include "draw.hpp"
+#include "guarded.hpp"
+#include "library.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace tinyattn::test {
+
+// CRC-32, as of zip and Ethernet, of the bits of floats, the lowest byte first. Every NaN is 7fc00000.
+class Crc {
+ public:
+  constexpr void add(float x) noexcept {
+    std::uint32_t bits = x != x ? 0x7fc00000 : __builtin_bit_cast(std::uint32_t, x);
+    for (int i = 0; i < 8; ++i, bits >>= 4) {
+      rest_ ^= bits & 15u;
+      for (int bit = 0; bit < 4; ++bit) rest_ = rest_ >> 1 ^ (0xedb88320u & (0u - (rest_ & 1u)));
+    }
+  }
+  constexpr std::uint32_t value() const noexcept { return ~rest_; }
+
+ private:
+  std::uint32_t rest_ = 0xffffffff;
+};
+
+// What a case hands over: goes into a CRC. Guards that are lost are noted in a check, if there is one.
+class Outputs {
+ public:
+  constexpr explicit Outputs(Crc& crc, Check* check = nullptr) noexcept : crc_(&crc), check_(check) {}
+
+  constexpr void take(const char*, const auto& tensor) noexcept { take(tensor.data(), tensor.size()); }
+  template <class TensorM>
+  constexpr void take(const char* name, const Guarded<TensorM>& output) noexcept {
+    take(name, output.tensor);
+    check_guards(output);
+  }
+  constexpr void check_guards(const auto&... guarded) noexcept {
+    if (check_ != nullptr) check_->that((guarded.guards_hold() && ...));
+  }
+
+ private:
+  [[gnu::noinline]] constexpr void take(const float* elements, std::size_t count) noexcept {
+    for (std::size_t i = 0; i < count; ++i) crc_->add(elements[i]);
+  }
+
+  Crc* crc_;
+  Check* check_;
+};
+
+// Where cases lie at run time.
+#if defined(MEMORY_BYTES)
+inline constexpr std::size_t memory_bytes = MEMORY_BYTES;
+#elif __STDC_HOSTED__
+inline constexpr std::size_t memory_bytes = 512 * 1024;
+#elif defined(__ARM_ARCH_6M__)
+inline constexpr std::size_t memory_bytes = 7 * 1024;
+#else
+inline constexpr std::size_t memory_bytes = 128 * 1024;
+#endif
+alignas(64) inline std::byte memory[memory_bytes];
+
+// In memory that holds NaN wherever the case does not say what it holds.
+template <class Case>
+[[gnu::noinline]] void compute(auto by, auto& outputs) {
+  for (std::size_t i = 0; i < sizeof(Case); ++i) memory[i] = std::byte{0xff};
+  Draw draw;
+  (*new (memory) Case)(draw, by, outputs);
+}
+template <class Case>
+constexpr void compute_in_the_compiler(auto by, auto& outputs) {
+  Draw draw;
+  Case one_case;
+  one_case(draw, by, outputs);
+}
+
+template <class Case>
+inline constexpr bool fits = sizeof(Case) <= memory_bytes;
+
+// The bits of `by` are those of the twin, and go into a CRC. What does not fit into this machine's memory is left out.
+template <class Case>
+constexpr void check_twin(Check& check, auto by, Crc& crc) {
+  Crc of_twin = crc;
+  Outputs expected(of_twin), actual(crc, &check);
+  if (std::is_constant_evaluated()) {
+    compute_in_the_compiler<Case>(Twin{}, expected);
+    compute_in_the_compiler<Case>(by, actual);
+  } else if constexpr (fits<Case>) {
+    compute<Case>(Twin{}, expected);
+    compute<Case>(by, actual);
+  } else {
+    return;
+  }
+  check.equal(crc.value(), of_twin.value());
+}
+
+// Tests of a table: each of the cases.
+template <class... Cases>
+constexpr void as_in_plain_loops(Check& check) {
+  Crc crc;
+  (check_twin<Cases>(check, Library{}, crc), ...);
+}
+
+}  // namespace tinyattn::test
