@@ -23,9 +23,14 @@ struct Attention {
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     draw.draw(query, 4.0f);
     draw(key, value, mask);
-    by.attention(query, key, value, mask, weights.tensor, out.tensor);
-    outputs.take("out", out);
-    if (by.has_weights) outputs.take("weights", weights);
+    if constexpr (by.has_weights) {
+      by.attention(query, key, value, mask, weights.tensor, out.tensor);
+      outputs.take("out", out);
+      outputs.take("weights", weights);
+    } else {
+      by.context(query, key, value, mask, out.tensor);
+      outputs.take("out", out);
+    }
   }
 };
 
@@ -187,6 +192,265 @@ struct AttentionNotFinite {
     by.attention(query, key, value, Causal{}, weights, out);
     outputs.take("out", out);
     outputs.take("weights", weights);
+  }
+};
+
+// --- Every form of a call ---
+
+inline constexpr auto call_context = [](auto by, auto&&... args) { return by.context(args...); };
+
+// By value, into an output, of a batch under one mask, and of a head: a view of columns, in and out.
+template <class Mask>
+struct AttentionForms {
+  Matrix<float, 5, 4> query;
+  Matrix<float, 7, 4> key;
+  Matrix<float, 7, 3> value;
+  Tensor<float, 2, 5, 4> queries;
+  Tensor<float, 2, 7, 4> keys;
+  Tensor<float, 2, 7, 3> values;
+  Matrix<float, 5, 9> wide_query, wide_out;
+  Matrix<float, 7, 9> wide_key;
+  Mask mask;
+  Guarded<Matrix<float, 5, 3>> out;
+  Guarded<Tensor<float, 2, 5, 3>> outs;
+  Guarded<Tensor<float, 2, 5, 7>> weights;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(query, key, value, queries, keys, values, wide_query, wide_out, wide_key, mask);
+    outputs.take("by value", by_value(by, call_context, out.tensor, query, key, value, mask));
+    by.context(query, key, value, mask, out.tensor);
+    outputs.take("into an output", out);
+    by.attention(queries, keys, values, mask, weights.tensor, outs.tensor);
+    outputs.take("of a batch", outs);
+    outputs.take("weights of a batch", weights);
+    auto to = columns<3>(wide_out, 3);
+    by.context(columns<3>(wide_query, 3), columns<3>(wide_key, 3), columns<3>(wide_key, 6), mask, to);
+    outputs.take("of a head", wide_out);
+  }
+};
+
+// Of a layer, a block or a transformer: into an output, of a batch, of views, under a mask, of the first rows, in place. Rows after the
+// first are NaN, and nobody may look at them.
+template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
+struct Forms : Forward<Module, DIn, DOut, Tokens> {
+  KeepMask<Tokens, Tokens> keep;
+  Tensor<float, 2, Tokens, DIn> batch;
+  Matrix<float, Tokens, DIn + 3> wide_x;
+  Matrix<float, Tokens, DOut + 3> wide_out;
+  Guarded<Tensor<float, 2, Tokens, DOut>> batch_out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    draw(keep, batch, wide_x, wide_out);
+    auto& workspace = this->workspace.tensor;
+    by.forward(this->layer, this->x, this->out.tensor, workspace);
+    outputs.take("into an output", this->out);
+    by.forward(this->layer, batch, batch_out.tensor, workspace);
+    outputs.take("of a batch", batch_out);
+    const MatrixView<const float, Tokens, DIn, DIn + 3> from{wide_x.data()};
+    MatrixView<float, Tokens, DOut, DOut + 3> to{wide_out.data()};
+    by.forward(this->layer, from, to, workspace);
+    outputs.take("of views", wide_out);
+    if constexpr (requires { this->layer.forward(this->x, keep, this->out.tensor, workspace); }) take_masked(by, outputs);
+    if constexpr (DIn == DOut) {
+      by.forward(this->layer, batch, batch, workspace);
+      outputs.take("in place", batch);
+    }
+    outputs.check_guards(this->workspace);
+  }
+
+ private:
+  constexpr void take_masked(auto by, auto& outputs) noexcept {
+    by.forward_masked(this->layer, this->x, keep, this->out.tensor, this->workspace.tensor);
+    outputs.take("under a mask", this->out);
+    if constexpr (DIn == DOut) {
+      auto both = this->x;
+      by.forward_masked(this->layer, both, keep, both, this->workspace.tensor);
+      outputs.take("under a mask, in place", both);
+      both = this->x;
+      static_cast<void>(by.forward_some(this->layer, both, Tokens / 2, both, this->workspace.tensor));
+      outputs.take("of the first rows, in place", both);
+    }
+    for (std::size_t count = 0; count <= Tokens + 1; ++count) {
+      auto poisoned = this->x;
+      if (!std::is_constant_evaluated())
+        for (std::size_t i = count * DIn; i < poisoned.size(); ++i) poisoned.data()[i] = quiet_nan;
+      this->out = {};
+      const Status status = by.forward_some(this->layer, poisoned, hidden(count), this->out.tensor, this->workspace.tensor);
+      outputs.take("of the first rows", this->out);
+      outputs.take("too many tokens", too_many_tokens(status));
+    }
+  }
+};
+
+template <AttentionConfig config, std::size_t Tokens>
+using FormsOf = Forms<MultiHeadAttention<config>, Tokens, config.d_in, config.d_out>;
+
+// Cross-attention of a batch: under a mask, with both counts, also nought and too many; of one sequence in place.
+template <AttentionConfig config, class Mask, std::size_t Tokens, std::size_t SourceTokens>
+struct CrossForms : ForwardOf<config, 2, Tokens> {
+  Tensor<float, 2, SourceTokens, config.d_in> key_input, value_input;
+  Mask mask;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    draw(key_input, value_input, mask);
+    auto& workspace = this->workspace.tensor;
+    by.cross(this->layer, this->x, key_input, value_input, mask, this->out.tensor, workspace);
+    outputs.take("out", this->out);
+    for (std::size_t tokens = 0; tokens <= Tokens + 1; ++tokens)
+      for (std::size_t source_tokens = 0; source_tokens <= SourceTokens + 1; ++source_tokens) {
+        this->out = {};
+        const Status status = by.cross_some(this->layer, this->x, key_input, value_input, hidden(tokens), hidden(source_tokens), mask,
+                                            this->out.tensor, workspace);
+        outputs.take("of the first rows", this->out);
+        outputs.take("too many tokens", too_many_tokens(status));
+      }
+    if constexpr (config.d_in == config.d_out) {
+      by.cross(this->layer, this->x, key_input, value_input, mask, this->x, workspace);
+      outputs.take("in place", this->x);
+    }
+    outputs.check_guards(this->workspace);
+  }
+};
+
+// --- Masks ---
+
+// Five ways to say the same: key j <= i.
+struct CausalWays {
+  Matrix<float, 6, 4> query, key;
+  Matrix<float, 6, 3> value;
+  Guarded<Matrix<float, 6, 3>> out;
+  Guarded<Matrix<float, 6, 6>> weights;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(query, key, value);
+    const auto take = [&](const auto& mask) {
+      by.attention(query, key, value, mask, weights.tensor, out.tensor);
+      outputs.take("out", out);
+      outputs.take("weights", weights);
+    };
+    take(Causal{});
+    take(CausalBottomRight{});
+    take(AdditiveMask{causal_mask<6>()});
+    take(KeepMask{tril(ones<bool, 6, 6>())});
+    take(BlockMask{triu(ones<bool, 6, 6>(), 1)});
+  }
+};
+
+// Whether every element is a number: what is masked did not leak.
+constexpr Vector<float, 1> is_finite(const auto& m) noexcept {
+  bool finite = true;
+  for (const float element : m.elements) finite = finite && element - element == 0.0f;
+  return vector({finite ? 1.0f : 0.0f});
+}
+
+// NaN and infinity in a key and a value that no query sees, also in wide values.
+struct MaskedNotFinite {
+  Matrix<float, 6, 4> query, key;
+  Matrix<float, 6, 32> value, out;
+  KeepMask<6, 6> keep;
+  Matrix<float, 6, 6> weights;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(query, key, value, keep);
+    AdditiveMask<6, 6> addends{};
+    BlockMask<6, 6> block{};
+    for (std::size_t i = 0; i < 36; ++i) {
+      bool& is_kept = keep.tensor.elements[i];
+      is_kept = is_kept && i % 6 != 4;
+      block.tensor.elements[i] = !is_kept;
+      addends.tensor.elements[i] = is_kept ? 0.0f : -infinity;
+    }
+    for (const float poison : {quiet_nan, infinity, -infinity}) {
+      for (std::size_t j = 0; j < 4; ++j) key(4, j) = poison;
+      for (std::size_t j = 0; j < 32; ++j) value(4, j) = poison;
+      const auto take = [&](const auto& mask) {
+        by.attention(query, key, value, mask, weights, out);
+        outputs.take("out", out);
+        outputs.take("weights", weights);
+        outputs.take("no leak", is_finite(out));
+      };
+      take(keep);
+      take(block);
+      take(addends);
+      by.attention(query, key, value, Causal{}, weights, out);  // row 4 on may be NaN, and no row before it
+      outputs.take("causal", out);
+    }
+  }
+};
+
+// NaN and infinity in each addend, each element of a query, and a weight that is masked all the same.
+struct AddendsNotFinite {
+  Matrix<float, 6, 4> query, key;
+  Matrix<float, 6, 3> value, out;
+  Matrix<float, 6, 6> weights;
+  AdditiveMask<6, 6> mask;
+  KeepMask<6, 6> keep;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(query, key, value, mask, keep);
+    const auto take = [&](const auto& m) {
+      by.attention(query, key, value, m, weights, out);
+      outputs.take("out", out);
+      outputs.take("weights", weights);
+    };
+    for (const float poison : {quiet_nan, infinity}) {
+      mask.tensor(4, 0) = poison;
+      take(mask);
+    }
+    for (std::size_t i = 0; i < 6; ++i) query(i, 1) = quiet_nan;
+    take(keep);
+    take(Causal{});
+  }
+};
+
+// Each element of a tensor by itself NaN, infinity and -infinity, and back again.
+constexpr void for_each_poisoned(float* first, std::size_t count, auto compute) {
+  for (float* element = first; element != first + count; ++element) {
+    const float before = *element;
+    for (const float poison : {quiet_nan, infinity, -infinity}) {
+      *element = poison;
+      compute();
+    }
+    *element = before;
+  }
+}
+
+struct AnyOperandNotFinite {
+  Matrix<float, 5, 4> query;
+  Matrix<float, 7, 4> key;
+  Matrix<float, 7, 3> value;
+  Matrix<float, 5, 3> out;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(query, key, value);
+    const auto take = [&] {
+      by.context(query, key, value, NoMask{}, out);
+      outputs.take("out", out);
+    };
+    for_each_poisoned(query.data(), query.size(), take);
+    for_each_poisoned(key.data(), key.size(), take);
+    for_each_poisoned(value.data(), value.size(), take);
+  }
+};
+
+// In every weight, bias and input.
+template <AttentionConfig config, std::size_t Tokens>
+struct AnyParameterNotFinite : ForwardOf<config, Tokens> {
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    const auto take = [&] {
+      by.forward(this->layer, this->x, this->out.tensor, this->workspace.tensor);
+      outputs.take("out", this->out);
+    };
+    for (auto* linear : {&this->layer.query, &this->layer.key, &this->layer.value}) {
+      for_each_poisoned(linear->weight.data(), linear->weight.size(), take);
+      for_each_poisoned(linear->bias.data(), linear->bias.size(), take);
+    }
+    for_each_poisoned(this->layer.out_proj.weight.data(), this->layer.out_proj.weight.size(), take);
+    for_each_poisoned(this->layer.out_proj.bias.data(), this->layer.out_proj.bias.size(), take);
+    for_each_poisoned(this->x.data(), this->x.size(), take);
   }
 };
 

@@ -44,8 +44,10 @@ struct Library {
                                   auto& out) noexcept {
     scaled_dot_product_attention(query, key, value, mask, out, weights);
   }
+  // By value, or into an output.
+  static constexpr auto context(auto&&... args) noexcept { return scaled_dot_product_attention(args...); }
 
-  // Of a layer, a block or a transformer.
+  // Of a layer, a feed-forward part, a block or a transformer.
   static constexpr void forward(const auto& module, const auto& x, auto& out, auto& workspace) noexcept {
     module.forward(x, out, workspace);
   }
@@ -75,16 +77,17 @@ struct Library {
     layer.forward_with_weights(query, key, value, out, weights, workspace);
   }
 
-  // By a cache: the first tokens in one call, the others one by one.
-  template <class TensorX>
-  static constexpr Status forward_cached(const auto& module, const TensorX& x, std::size_t first, auto& cache, auto& out,
-                                         auto& workspace) noexcept {
+  // By a cache: the first tokens in one call, the others `step` at a time. `all` is what one call for all of them made.
+  template <class TensorX, class Out>
+  static constexpr Status forward_cached(const auto& module, const TensorX& x, const auto&, std::size_t first, std::size_t step, auto& cache,
+                                         Out& out, auto& workspace) noexcept {
     constexpr std::size_t rows = detail::LayoutOf<TensorX>::rows, cols = detail::LayoutOf<TensorX>::cols;
+    constexpr std::size_t out_cols = detail::LayoutOf<Out>::cols;
     Status status = module.forward(x, first, cache, out, workspace);
-    for (std::size_t i = first; status == Status::ok && i < rows; ++i) {
-      MatrixView<const float, 1, cols, cols> token{x.data() + i * cols};
-      MatrixView<float, 1, cols, cols> row{out.data() + i * cols};
-      status = module.forward(token, cache, row, workspace);
+    for (std::size_t i = first; status == Status::ok && i < rows; i += step) {
+      const MatrixView<const float, rows, cols, cols> from{x.data() + i * cols};
+      MatrixView<float, rows, out_cols, out_cols> to{out.data() + i * out_cols};
+      status = module.forward(from, step < rows - i ? step : rows - i, cache, to, workspace);
     }
     return status;
   }
@@ -96,6 +99,11 @@ struct Library {
   static constexpr Status next_logits(const auto& model, const Tokens& tokens, std::size_t count, std::size_t added, auto& cache, auto& out,
                                       auto& workspace) noexcept {
     return model.forward(TokenView(tokens.data() + (count - added), added), cache, out, workspace);
+  }
+  // The same; `all` has the logits after each token, as one call made them.
+  static constexpr Status read(const auto& model, const auto& tokens, const auto&, std::size_t count, std::size_t added, auto& cache,
+                               auto& out, auto& workspace) noexcept {
+    return next_logits(model, tokens, count, added, cache, out, workspace);
   }
 };
 
@@ -160,6 +168,13 @@ struct Twin {
     });
   }
 
+  static constexpr void context(const auto& query, const auto& key, const auto& value, const auto& mask, auto& out) noexcept {
+    const auto plain_mask = plain::mask_of(mask, detail::LayoutOf<decltype(query)>::rows, detail::LayoutOf<decltype(key)>::rows);
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      plain::attention(plain::view(query, i), plain::view(key, i), plain::view(value, i), plain_mask, {}, to);
+    });
+  }
+
   static constexpr void forward(const auto& module, const auto& x, auto& out, auto& workspace) noexcept {
     forward_masked(module, x, NoMask{}, out, workspace);
   }
@@ -209,8 +224,13 @@ struct Twin {
                      {.is_causal = config.causal}, to, all_heads);
     });
   }
-  static constexpr Status forward_cached(const auto& module, const auto& x, std::size_t, auto&, auto& out, auto& workspace) noexcept {
-    forward(module, x, out, workspace);
+  static constexpr Status forward_cached(const auto&, const auto&, const auto& all, std::size_t, std::size_t, auto&, auto& out,
+                                         auto&) noexcept {
+    plain::copy(plain::view(all), plain::view(out));
+    return Status::ok;
+  }
+  static constexpr Status read(const auto&, const auto&, const auto& all, std::size_t count, std::size_t, auto&, auto& out, auto&) noexcept {
+    plain::copy(plain::view(all).rows_from(count - 1), plain::view(out));
     return Status::ok;
   }
   static constexpr Status logits(const auto& model, const auto& tokens, auto& out, auto&) noexcept {

@@ -32,19 +32,45 @@ template <FeedForwardConfig config, std::size_t... Rows>
 using FeedForwardOf = Forward<FeedForward<config>, config.d_model, config.d_model, Rows...>;
 
 // All tokens at once, and again by a cache: the first of them, then the others.
-template <class Module, std::size_t Tokens, std::size_t Dim>
-struct Cached : Forward<Module, Dim, Dim, Tokens> {
+template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
+struct Cached : Forward<Module, DIn, DOut, Tokens> {
   Guarded<typename Module::Cache> cache;
   Guarded<typename Module::Cache::Workspace> cache_workspace;
+  Matrix<float, Tokens, DOut> all;
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
-    this->draw_inputs(draw);
-    by.forward(this->layer, this->x, this->out.tensor, this->workspace.tensor);
-    outputs.take("out", this->out);
-    const Status status = by.forward_cached(this->layer, this->x, Tokens / 2, cache.tensor, this->out.tensor, cache_workspace.tensor);
+    forward_at_once(draw, by, outputs);
+    const Status status = forward_cached(by, Tokens / 2, 1);
     outputs.take("by a cache", this->out);
     outputs.take("too many tokens", too_many_tokens(status));
     outputs.check_guards(this->workspace, cache, cache_workspace);
+  }
+
+ protected:
+  constexpr void forward_at_once(Draw& draw, auto by, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    by.forward(this->layer, this->x, this->out.tensor, this->workspace.tensor);
+    outputs.take("out", this->out);
+    all = this->out.tensor;
+  }
+  constexpr Status forward_cached(auto by, std::size_t first, std::size_t step) noexcept {
+    return by.forward_cached(this->layer, this->x, all, first, step, cache.tensor, this->out.tensor, cache_workspace.tensor);
+  }
+};
+
+// Every cut: what comes before it in one call and what follows in another, or token by token.
+template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
+struct Divided : Cached<Module, Tokens, DIn, DOut> {
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    this->forward_at_once(draw, by, outputs);
+    for (std::size_t cut = 0; cut <= Tokens; ++cut)
+      for (const std::size_t step : {Tokens, std::size_t{1}}) {
+        this->cache.tensor.clear();
+        this->out = {};
+        outputs.take("too many tokens", too_many_tokens(this->forward_cached(by, cut, step)));
+        outputs.take("by a cache", this->out);
+      }
+    outputs.check_guards(this->workspace, this->cache, this->cache_workspace);
   }
 };
 
@@ -83,6 +109,44 @@ struct Writes {
       status = by.next_logits(model, tokens, ++count, 1, cache.tensor, last.tensor, cache_workspace.tensor);
     }
     outputs.check_guards(workspace, cache, cache_workspace);
+  }
+};
+
+// Of a language model: every cut, as above, and logits after the last token of each call.
+template <LanguageModelConfig config, std::size_t Tokens>
+struct DividedText {
+  using Model = LanguageModel<config>;
+
+  Model model;
+  Guarded<typename Model::Workspace> workspace;
+  Guarded<typename Model::Cache> cache;
+  Guarded<typename Model::Cache::Workspace> cache_workspace;
+  Vector<Token, Tokens> tokens;
+  Guarded<Matrix<float, Tokens, config.vocabulary>> logits;
+  Guarded<Vector<float, config.vocabulary>> last;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(model);
+    for (Token& token : tokens.elements) token = static_cast<Token>(draw.word() % config.vocabulary);
+    outputs.take("too many tokens", too_many_tokens(by.logits(model, tokens, logits.tensor, workspace.tensor)));
+    outputs.take("logits", logits);
+    for (std::size_t cut = 1; cut <= Tokens; ++cut)
+      for (const std::size_t step : {Tokens, std::size_t{1}}) {
+        cache.tensor.clear();
+        read(by, cut, cut, outputs);
+        for (std::size_t end = cut; end < Tokens;) {
+          const std::size_t added = step < Tokens - end ? step : Tokens - end;
+          read(by, end += added, added, outputs);
+        }
+      }
+    outputs.check_guards(workspace, cache, cache_workspace);
+  }
+
+ private:
+  constexpr void read(auto by, std::size_t count, std::size_t added, auto& outputs) noexcept {
+    const Status status = by.read(model, tokens, logits.tensor, count, added, cache.tensor, last.tensor, cache_workspace.tensor);
+    outputs.take("too many tokens", too_many_tokens(status));
+    outputs.take("last", last);
   }
 };
 

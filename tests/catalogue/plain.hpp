@@ -92,8 +92,8 @@ class Matrix {
 constexpr float product(float a, float b) noexcept { return port::scalar::mul(a, b); }
 
 constexpr void copy(Input from, Output to) noexcept {
-  for (Size i = 0; i < from.rows; ++i)
-    for (Size j = 0; j < from.cols; ++j) to(i, j) = from(i, j);
+  for (Size i = 0; i < to.rows; ++i)
+    for (Size j = 0; j < to.cols; ++j) to(i, j) = from(i, j);
 }
 constexpr void for_each(Input m, Output out, auto function) noexcept {
   for (Size i = 0; i < m.rows; ++i)

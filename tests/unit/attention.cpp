@@ -1,98 +1,90 @@
 // SPDX-License-Identifier: MIT
 //
-// Scaled dot-product attention in each of its forms, against plain loops bit for bit. What masks do is in attention_masks.cpp,
-// and shapes of all sizes are in attention_shapes.cpp.
+// Scaled dot-product attention, under each mask.
 #include "tinyattn/attention.hpp"
 
-#include "plain.hpp"
+#include "catalogue/attention.hpp"
+#include "catalogue/twin.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
 
 namespace {
 
-constexpr auto query = numbers<Matrix<float, 5, 4>>(1);
-constexpr auto key = numbers<Matrix<float, 7, 4>>(2);
-constexpr auto value = numbers<Matrix<float, 7, 3>>(3);
+// Masks that are temporaries: their addresses are compared with null while the compiler computes.
+constexpr auto query = drawn<Matrix<float, 6, 4>>(1), key = drawn<Matrix<float, 6, 4>>(2);
+constexpr auto value = drawn<Matrix<float, 6, 3>>(3);
+constexpr auto keep = drawn<KeepMask<6, 6>>(4).tensor;
+constexpr auto of_kept = scaled_dot_product_attention(query, key, value, KeepMask{Tensor(keep)});
+static_assert(scaled_dot_product_attention(query, key, value, BlockMask{masked_fill(ones<bool, 6, 6>(), keep, false)}) == of_kept);
+static_assert(scaled_dot_product_attention(query, key, value, AdditiveMask{zeros<float, 6, 6>()}) ==
+              scaled_dot_product_attention(query, key, value));
 
-// By value, into an output, and with the weights.
-constexpr void check_forms(Check& check, const auto& q, const auto& k, const auto& v, const auto& mask, auto sees) {
-  const auto plain = plain_attention(q, k, v, sees);
-  check.same_bits(scaled_dot_product_attention(hidden(q), k, v, mask), plain.out);
-  check_output(check, plain.out, [&](auto& out) { scaled_dot_product_attention(hidden(q), k, v, mask, out); });
-  check_outputs(check, plain, [&](auto& out, auto& weights) { scaled_dot_product_attention(hidden(q), k, v, mask, out, weights); });
-}
+template <std::size_t Tokens, std::size_t SourceTokens>
+using BottomRight = Attention<CausalBottomRight, Tokens, SourceTokens, 3, 2>;
 
 constexpr Test tests[] = {
-    everywhere("in each form the bits of plain loops, and nothing beside them",
+    everywhere("in each form as in plain loops, and nothing next to it",
+               as_in_plain_loops<AttentionForms<NoMask>, AttentionForms<Causal>, AttentionForms<KeepMask<5, 7>>>),
+    // The first query of a drawn mask with rows sees nothing: its weights and its row are zeros.
+    everywhere("masks that keep, block and add, a row for each query or one for all",
+               as_in_plain_loops<Attention<KeepMask<6, 7>, 6, 7, 4, 3>, Attention<KeepMask<7>, 6, 7, 4, 3>,
+                                 Attention<BlockMask<6, 7>, 6, 7, 4, 3>, Attention<BlockMask<7>, 6, 7, 4, 3>,
+                                 Attention<AdditiveMask<6, 7>, 6, 7, 4, 3>, Attention<AdditiveMask<7>, 6, 7, 4, 3>,
+                                 Attention<AdditiveMask<4, 5>, 4, 5, 3, 2>>),
+    everywhere("five ways to say causal, one answer",
                [](Check& check) {
-                 check_forms(check, query, key, value, NoMask{}, sees_everything);
-                 check_forms(check, query, key, value, Causal{}, sees_the_past);
-                 check.same_bits(scaled_dot_product_attention(hidden(query), key, value),
-                                 plain_attention(query, key, value, sees_everything).out);
+                 as_in_plain_loops<CausalWays>(check);
+                 const auto causal = scaled_dot_product_attention(hidden(query), key, value, Causal{});
+                 check.same_bits(scaled_dot_product_attention(query, key, value, CausalBottomRight{}), causal);
+                 check.same_bits(scaled_dot_product_attention(query, key, value, AdditiveMask{causal_mask<6>()}), causal);
+                 check.same_bits(scaled_dot_product_attention(query, key, value, KeepMask{tril(ones<bool, 6, 6>())}), causal);
                }),
-    everywhere("a batch, item by item, under one mask",
+    everywhere("an addend goes to the scaled score: ln 3 for one of two equal keys gives it three quarters",
                [](Check& check) {
-                 const auto other_query = numbers<Matrix<float, 5, 4>>(4);
-                 const auto other_key = numbers<Matrix<float, 7, 4>>(5);
-                 const auto other_value = numbers<Matrix<float, 7, 3>>(6);
-                 const auto first = plain_attention(query, key, value, sees_the_past);
-                 const auto second = plain_attention(other_query, other_key, other_value, sees_the_past);
-                 const Attended<Tensor<float, 2, 5, 7>, Tensor<float, 2, 5, 3>> expected{stack(first.weights, second.weights),
-                                                                                         stack(first.out, second.out)};
-                 check_outputs(check, expected, [&](auto& out, auto& weights) {
-                   scaled_dot_product_attention(hidden(stack(query, other_query)), stack(key, other_key), stack(value, other_value),
-                                                Causal{}, out, weights);
-                 });
+                 Matrix<float, 1, 2> weights{};
+                 Matrix<float, 1, 1> out{};
+                 scaled_dot_product_attention(hidden(full<float, 1, 4>(2.0f)), full<float, 2, 4>(1.0f), matrix<float>({{1.0f}, {0.0f}}),
+                                              AdditiveMask{matrix<float>({{1.09861229f, 0.0f}})}, out, weights);
+                 check.near(weights, matrix<float>({{0.75f, 0.25f}}), 1e-6f);
                }),
-    everywhere("a head is a view of columns, in and out",
+    everywhere("a query that sees nothing gives zeros; masks that mask nothing are none",
                [](Check& check) {
-                 const auto queries = hidden(numbers<Matrix<float, 4, 9>>(7));
-                 const auto keys = hidden(numbers<Matrix<float, 6, 9>>(8));
-                 const auto values = hidden(numbers<Matrix<float, 6, 9>>(9));
-                 auto contexts = full<float, 4, 9>(-7.0f);
-                 auto view = columns<3>(contexts, 3);
-                 scaled_dot_product_attention(columns<3>(queries, 3), columns<3>(keys, 3), columns<3>(values, 3), NoMask{}, view);
-                 const auto untouched = full<float, 4, 3>(-7.0f);
-                 const auto head =
-                     plain_attention(plain_columns<3>(queries, 3), plain_columns<3>(keys, 3), plain_columns<3>(values, 3), sees_everything);
-                 check.same_bits(contexts, concat_columns(concat_columns(untouched, head.out), untouched));
+                 check.same_bits(scaled_dot_product_attention(hidden(query), key, value, KeepMask{zeros<bool, 6, 6>()}),
+                                 zeros<float, 6, 3>());
+                 check.same_bits(scaled_dot_product_attention(hidden(query), key, value, BlockMask{ones<bool, 6>()}), zeros<float, 6, 3>());
+                 check.same_bits(scaled_dot_product_attention(hidden(query), key, value, KeepMask{ones<bool, 6>()}),
+                                 scaled_dot_product_attention(query, key, value));
                }),
-    everywhere("one token, one feature",
+    // Of five queries and three keys the first two queries see nothing.
+    everywhere("causal from the bottom right",
+               as_in_plain_loops<BottomRight<3, 5>, BottomRight<5, 3>, BottomRight<4, 4>, BottomRight<1, 6>, BottomRight<6, 1>>),
+    at_run_time("causal from the bottom right, over several blocks", as_in_plain_loops<BottomRight<19, 33>, BottomRight<33, 18>>),
+    everywhere("one token, one feature; scores of 1e10 and 1e-30",
                [](Check& check) {
-                 const auto one = matrix<float>({{-3.25f}});
-                 check.same_bits(scaled_dot_product_attention(hidden(one), one, matrix<float>({{0.1f}})), matrix<float>({{0.1f}}));
-                 check_forms(check, one, one, matrix<float>({{0.1f}}), Causal{}, sees_the_past);
-               }),
-    everywhere("scores of 1e10 and 1e-30",
-               [](Check& check) {
-                 const auto large = matrix<float>({{1e10f}, {-1e10f}, {1e10f}});
+                 as_in_plain_loops<Attention<Causal, 1, 1, 1, 1>>(check);
                  const auto values = matrix<float>({{1.0f}, {2.0f}, {5.0f}});
-                 check.same_bits(scaled_dot_product_attention(hidden(matrix<float>({{1.0f}, {-1.0f}})), large, values),
+                 check.same_bits(
+                     scaled_dot_product_attention(hidden(matrix<float>({{-3.25f}})), matrix<float>({{-3.25f}}), matrix<float>({{0.1f}})),
+                     matrix<float>({{0.1f}}));
+                 check.same_bits(scaled_dot_product_attention(hidden(matrix<float>({{1.0f}, {-1.0f}})),
+                                                              matrix<float>({{1e10f}, {-1e10f}, {1e10f}}), values),
                                  matrix<float>({{3.0f}, {2.0f}}));
                  const auto tiny = full<float, 3, 1>(1e-15f);
                  check.same_bits(scaled_dot_product_attention(hidden(tiny), tiny, values),
-                                 plain_matmul(full<float, 3, 3>(1.0f / 3.0f), values));
+                                 matmul(full<float, 3, 3>(1.0f / 3.0f), values));
                }),
-    at_run_time("NaN or infinity in any element: as in plain loops",
-                [](Check& check) {
-                  auto q = hidden(query);
-                  auto k = hidden(key);
-                  auto v = hidden(value);
-                  const auto check_each = [&](auto& operand) {
-                    for (float& element : operand.elements) {
-                      const float before = element;
-                      for (const float poison : {quiet_nan, infinity, -infinity}) {
-                        element = poison;
-                        check.same_bits(scaled_dot_product_attention(q, k, v), plain_attention(q, k, v, sees_everything).out);
-                      }
-                      element = before;
-                    }
-                  };
-                  check_each(q);
-                  check_each(k);
-                  check_each(v);
-                }),
+    at_run_time("NaN or infinity in any element: as in plain loops", as_in_plain_loops<AnyOperandNotFinite>),
+    at_run_time("a NaN or infinity that is masked does not leak", as_in_plain_loops<MaskedNotFinite>),
+    at_run_time("a NaN or +infinity in an addend takes part; in a row of NaN a masked weight is still zero",
+                as_in_plain_loops<AddendsNotFinite>),
+    at_run_time(
+        "a weight that the cutoff made zero still multiplies",
+        [](Check& check) {
+          const auto q = hidden(matrix<float>({{1.0f}}));
+          const auto out = scaled_dot_product_attention(q, matrix<float>({{0.0f}, {-1000.0f}}), matrix<float>({{1.0f}, {quiet_nan}}));
+          check.same_bits(out, matrix<float>({{quiet_nan}}));
+        }),
 };
 
 }  // namespace

@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "plain.hpp"
+#include "catalogue/draw.hpp"
+#include "catalogue/guarded.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -47,8 +48,8 @@ constexpr Test tests[] = {
                [](Check& check) {
                  const auto check_diagonal = [&](std::ptrdiff_t diagonal) {
                    check_triangles(check, hidden(digits), diagonal);
-                   check_triangles(check, hidden(numbers<Matrix<float, 2, 5>>(1)), diagonal);
-                   check_triangles(check, hidden(numbers<Matrix<float, 5, 1>>(2)), diagonal);
+                   check_triangles(check, hidden(drawn<Matrix<float, 2, 5>>(1)), diagonal);
+                   check_triangles(check, hidden(drawn<Matrix<float, 5, 1>>(2)), diagonal);
                    check_triangles(check, hidden(ones<bool, 2, 3>()), diagonal);
                  };
                  for (std::ptrdiff_t diagonal = -7; diagonal <= 7; ++diagonal) check_diagonal(diagonal);

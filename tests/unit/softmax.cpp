@@ -1,41 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax and its relatives: sixteen lanes, a largest score taken out, a cutoff, and what happens to a row of nothing.
+// Softmax and its relatives: sixteen lanes, a maximum taken out, a cutoff, and what happens to a row of nothing.
 #include "tinyattn/softmax.hpp"
 
-#include "plain.hpp"
+#include "catalogue/operations.hpp"
+#include "catalogue/twin.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
 
 namespace {
-
-constexpr auto scores = numbers<Matrix<float, 3, 21>>(1);
-constexpr auto other_scores = numbers<Matrix<float, 3, 21>>(2);
-
-constexpr auto plain_softmax_of = [](const auto& m) { return plain_softmax(m, 1.0f, sees_everything); };
-
-constexpr auto plain_normalize = [](auto m) {
-  for (std::size_t i = 0; i < m.extent(0); ++i) {
-    const float sum = plain_sum(m.extent(1), [&](std::size_t j) { return m(i, j); });
-    for (std::size_t j = 0; j < m.extent(1); ++j) m(i, j) *= 1.0f / sum;
-  }
-  return m;
-};
-
-constexpr auto plain_softmax_naive = [](auto m) {
-  for (float& element : m.elements) element = exp(element);
-  return plain_normalize(m);
-};
-
-// By value, of a batch, of a view, into an output and in place.
-constexpr void check_forms(Check& check, auto operation, auto plain) {
-  check.same_bits(operation(hidden(scores)), plain(scores));
-  check.same_bits(operation(hidden(stack(scores, other_scores))), stack(plain(scores), plain(other_scores)));
-  check.same_bits(operation(columns<5>(scores, 3)), plain(plain_columns<5>(scores, 3)));
-  check_output(check, plain(scores), [&](auto& out) { operation(hidden(scores), out); });
-  check_in_place(check, plain(scores), scores, [&](auto& m) { operation(m, m); });
-}
 
 constexpr Test tests[] = {
     everywhere("known weights: equal shares, e, e^2 and e^3 over their sum, and nothing for -infinity",
@@ -50,23 +24,15 @@ constexpr Test tests[] = {
                  check.same_bits(softmax(hidden(matrix<float>({{-infinity, 2.0f, 2.0f}, {0.0f, -infinity, -infinity}}))),
                                  matrix<float>({{0.0f, 0.5f, 0.5f}, {1.0f, 0.0f, 0.0f}}));
                }),
-    everywhere("in each form the bits of plain loops, and nothing beside them",
-               [](Check& check) {
-                 check_forms(
-                     check, [](auto&&... m) { return softmax(m...); }, plain_softmax_of);
-                 check_forms(
-                     check, [](auto&&... m) { return normalize(m...); }, plain_normalize);
-                 check_forms(
-                     check, [](auto&&... m) { return softmax_naive(m...); }, plain_softmax_naive);
-                 check.same_bits(softmax(hidden(scores), 0.353553385f), plain_softmax(scores, 0.353553385f, sees_everything));
-               }),
+    everywhere("in each form as in plain loops, and nothing next to it",
+               as_in_plain_loops<RowForms<call_softmax>, RowForms<call_normalize>, RowForms<call_softmax_naive>, SoftmaxWithScales<21>>),
     everywhere("a row of -infinity, and one whose sum is zero, is a row of zeros",
                [](Check& check) {
                  check.same_bits(softmax(hidden(full<float, 2, 19>(-infinity))), zeros<float, 2, 19>());
                  check.equal(normalize(hidden(vector<float>({2.0f, -2.0f, 0.0f}))), zeros<float, 3>());
                  check.equal(normalize(hidden(matrix<float>({{0.0f, 0.0f}, {1.0f, 1.0f}}))), matrix<float>({{0.0f, 0.0f}, {0.5f, 0.5f}}));
                }),
-    everywhere("far below the largest score counts as zero",
+    everywhere("far below the maximum counts as zero",
                [](Check& check) {
                  const auto weights = softmax(hidden(vector<float>({0.0f, -69.0f, -69.5f})));
                  check.that(weights(0) == 1.0f && weights(1) > 0.0f && weights(2) == 0.0f);
@@ -76,8 +42,7 @@ constexpr Test tests[] = {
                }),
     everywhere("without a scale, what takes part has equal shares",
                [](Check& check) {
-                 const auto five = hidden(vector<float>({1.0f, 2.0f, -3.0f, 0.0f, 4.0f}));
-                 check.same_bits(softmax(five, 0.0f), softmax(zeros<float, 5>()));
+                 check.same_bits(softmax(hidden(vector<float>({1.0f, 2.0f, -3.0f, 0.0f, 4.0f})), 0.0f), softmax(zeros<float, 5>()));
                  check.same_bits(softmax(hidden(vector<float>({-3e38f, 3e38f})), 0.0f), vector<float>({0.5f, 0.5f}));
                  check.same_bits(softmax(hidden(vector<float>({-infinity, 1.0f})), 0.0f), vector<float>({0.0f, 1.0f}));
                  check.same_bits(softmax(hidden(full<float, 40>(-infinity)), 0.0f), zeros<float, 40>());
@@ -91,6 +56,7 @@ constexpr Test tests[] = {
                }),
     at_run_time("a NaN or +infinity makes its row NaN, and no other; a difference of -infinity does not",
                 [](Check& check) {
+                  const auto scores = drawn<Matrix<float, 3, 21>>(1);
                   for (std::size_t place = 0; place < 21; ++place) {
                     auto m = hidden(scores);
                     m(1, place) = quiet_nan;
