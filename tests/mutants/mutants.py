@@ -20,7 +20,6 @@ from tests.footprint import contents
 from tests.support import tap
 from tests.support.processes import ROOT, attempt, call
 
-COMPILE_FAIL = ("tests/support/refusals.py", "tests/refusals")  # the script and the folder of programs that must not compile
 # Each sees what the others cannot: a port of its own, or what becomes of a product that meets an addition.
 BUILDS = {
     "scalar": ["-O0", "-DTINYATTN_PORT=scalar"],
@@ -73,10 +72,10 @@ class Bench:
         kind, _, name = caught_by.partition("/")
         if kind == "firmware":
             return self.unwanted_in_firmware(tree)
-        if kind == "refusals":
-            script, programs = COMPILE_FAIL
-            command = (sys.executable, "-B", script, programs, name, "--", *self.language(tree, build), "-Wall", "-Wpedantic", "-Werror")
-            return first_failed(*attempt(command, folder=tree))
+        if kind == "compile_fail":
+            command = (sys.executable, "-B", "-m", "tests.compile_fail.diagnostics", name, "--", *self.language(tree, build), "-Wall", "-Wpedantic",
+                       "-Werror")
+            return first_failed(*attempt(command))
         return self.failed_program(tree, caught_by, build)
 
     def unwanted_in_firmware(self, tree):
