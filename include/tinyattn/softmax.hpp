@@ -57,7 +57,7 @@ constexpr void softmax(const TensorM& m, float scale, Out& out) noexcept {
         from = to;
         scale = 1.0f;
       }
-      if constexpr (kernel::is_short<Port, cols>)
+      if constexpr (kernel::has_few_vectors<Port, cols>)
         kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, scale);
       else
         kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::no_mask(cols), 0,

@@ -46,20 +46,20 @@ TINYATTN_ALWAYS_INLINE constexpr auto silu(typename Port::vec x) noexcept {
 // from a rounded sum is exact.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
-  constexpr float linear = 0x1.98845p+0f, linear_rest = 0x1.9ea1b2p-23f;
-  const auto cubic = Port::broadcast(0x1.2444f2p-4f), cubic_rest = Port::broadcast(0x1.49b16ap-29f);
+  constexpr float linear = 0x1.98845p+0f, linear_low = 0x1.9ea1b2p-23f;
+  const auto cubic = Port::broadcast(0x1.2444f2p-4f), cubic_low = Port::broadcast(0x1.49b16ap-29f);
   const auto size = at_most<Port>(13.0f, magnitude<Port>(x)), below = negative<Port>(size);
   const auto square = Port::mul(size, below);  // and all that follows from it is below 0
   const auto factor = Port::fma(cubic, square, Port::splat(-linear));
-  const auto rest_of_square = Port::fma(size, below, negative<Port>(square));
-  auto rest = Port::fma(cubic, square, negative<Port>(Port::add(factor, Port::broadcast(linear))));
-  rest = Port::fma(cubic, rest_of_square, Port::add(rest, Port::broadcast(-linear_rest)));
-  rest = Port::fma(cubic_rest, square, rest);
+  const auto square_error = Port::fma(size, below, negative<Port>(square));
+  auto error = Port::fma(cubic, square, negative<Port>(Port::add(factor, Port::broadcast(linear))));
+  error = Port::fma(cubic, square_error, Port::add(error, Port::broadcast(-linear_low)));
+  error = Port::fma(cubic_low, square, error);
   const auto exponent = Port::mul(size, factor);
-  const auto rest_of_exponent =
-      Port::fma(size, rest, Port::fma(size, factor, negative<Port>(exponent)));
+  const auto exponent_error =
+      Port::fma(size, error, Port::fma(size, factor, negative<Port>(exponent)));
   const auto e = exp_of_nonpositive<Port>(cut_off<Port>(exponent));
-  return logistic<Port>(x, below, Port::fma(e, rest_of_exponent, e));
+  return logistic<Port>(x, below, Port::fma(e, exponent_error, e));
 }
 
 // -|x| Phi(-|x|) e^(x^2 / 2) = v p(v), v = |x| / (|x| + 3.5), Phi the normal distribution. The
@@ -75,10 +75,10 @@ template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
   const auto size = at_most<Port>(14.0f, magnitude<Port>(x));
   const auto half = Port::mul(size, Port::broadcast(-0.5f)), exponent = Port::mul(half, size);
-  const auto rest = Port::fma(half, size, negative<Port>(exponent));
+  const auto error = Port::fma(half, size, negative<Port>(exponent));
   const auto v = quotient<Port>(size, Port::add(size, Port::broadcast(gelu_offset)));
   const auto tail = Port::mul(v, polynomial<Port>(v, gelu_coefficients));
-  return Port::fma(Port::fma(tail, rest, tail), exp_of_nonpositive<Port>(cut_off<Port>(exponent)),
+  return Port::fma(Port::fma(tail, error, tail), exp_of_nonpositive<Port>(cut_off<Port>(exponent)),
                    relu<Port>(x));
 }
 

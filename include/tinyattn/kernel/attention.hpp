@@ -44,8 +44,8 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
 // Continues the sums of the context, which end at key `common`, over the unmasked keys of each
 // query from there on: a product of one row for every run of them.
 template <class Port, std::size_t KnownDim>
-TINYATTN_ALWAYS_INLINE constexpr void add_rest(const Attention& a, const Mask& mask,
-                                               std::size_t common) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr void add_other_keys(const Attention& a, const Mask& mask,
+                                                     std::size_t common) noexcept {
   for (std::size_t i = 0; i < a.rows; ++i) {
     const std::size_t end = mask.end(a.first + i);
     float* const context = a.context.at(i, 0);
@@ -117,7 +117,7 @@ TINYATTN_ALWAYS_INLINE constexpr void compute_context(const Attention& a,
     if (a.rows == Port::query_rows && !mask.has_holes() &&
         mask.end(a.first + a.rows - 1) == common + a.rows - 1)
       return add_triangle<Port, Port::query_rows>(a, common);
-  add_rest<Port, known.dim>(a, mask, common);
+  add_other_keys<Port, known.dim>(a, mask, common);
 }
 
 // Block after block. take_weights(index, i, row, end) gets the weights of each query i, row[0]

@@ -146,7 +146,7 @@ template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void cover_transposed_row(const auto& p, std::size_t width,
                                                            const auto& columns_from) noexcept {
   if (p.cols < width) return cover_row<Port, 1>(p, 0);
-  for (std::size_t j = 0;; j = next_part(j, width, p.cols)) {
+  for (std::size_t j = 0;; j = next_tile(j, width, p.cols)) {
     columns_from(j);
     if (j + width == p.cols) return;
   }

@@ -4,8 +4,8 @@
 // vector.
 #pragma once
 
-#include "tinyattn/kernel/size.hpp"
 #include "tinyattn/kernel/math.hpp"
+#include "tinyattn/kernel/size.hpp"
 
 #include <cstddef>
 
@@ -62,11 +62,11 @@ struct RowVector {
   std::size_t j;
   std::size_t count = Port::lanes;
 
-  TINYATTN_ALWAYS_INLINE constexpr auto load(const float* row, float rest) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr auto load(const float* row, float fill) const noexcept {
     if constexpr (IsWhole)
       return Port::load(row + j);
     else
-      return Port::load_n(row + j, count, rest);
+      return Port::load_n(row + j, count, fill);
   }
   TINYATTN_ALWAYS_INLINE constexpr void store(float* row, typename Port::vec v) const noexcept {
     if constexpr (IsWhole)

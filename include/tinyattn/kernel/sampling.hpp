@@ -4,8 +4,8 @@
 // by counting, a bit of the threshold after the other.
 #pragma once
 
-#include "tinyattn/kernel/softmax.hpp"
 #include "tinyattn/kernel/math.hpp"
+#include "tinyattn/kernel/softmax.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -19,10 +19,10 @@ constexpr std::size_t padded(std::size_t count) noexcept {
   return (count + Port::lanes - 1) / Port::lanes * Port::lanes;
 }
 
-// The size of parts of `count` that take at most `most`: as few as can be, of nearly equal size.
+// The size of chunks of `count` that take at most `most`: as few as can be, of nearly equal size.
 constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
-  const std::size_t parts = (count + most - 1) / most;
-  return (count + parts - 1) / parts;
+  const std::size_t chunks = (count + most - 1) / most;
+  return (count + chunks - 1) / chunks;
 }
 
 // How many rows the block has that starts at row `first`: all have `size`, but perhaps the last.
@@ -31,16 +31,16 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t rows_of_block(std::size_t first, st
   return count % size == 0 ? size : minimum(size, count - first);
 }
 
-// Calls step.operator()<size>(first) for parts of Count elements that take at most Most, and differ
-// in size by one at most.
+// Calls step.operator()<size>(first) for chunks of Count elements that take at most Most, and
+// differ in size by one at most.
 template <std::size_t Count, std::size_t Most>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_known_part(const auto& step) noexcept {
-  constexpr std::size_t size = evenly(Count, Most), parts = (Count + size - 1) / size;
-  constexpr std::size_t smaller_parts = parts * size - Count;
+TINYATTN_ALWAYS_INLINE constexpr void for_each_known_chunk(const auto& step) noexcept {
+  constexpr std::size_t size = evenly(Count, Most), chunks = (Count + size - 1) / size;
+  constexpr std::size_t smaller_chunks = chunks * size - Count;
   std::size_t first = 0;
-  for (; first != Count - smaller_parts * (size - 1); first += size)
+  for (; first != Count - smaller_chunks * (size - 1); first += size)
     step.template operator()<size>(first);
-  if constexpr (smaller_parts != 0)
+  if constexpr (smaller_chunks != 0)
     for (; first != Count; first += size - 1) step.template operator()<size - 1>(first);
 }
 

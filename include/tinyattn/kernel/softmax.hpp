@@ -16,9 +16,9 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // Whether rows of `Count` elements are compiled for their length: a few vectors, or up to 32 floats
 // on a port of one lane.
 template <class Port, std::size_t Count>
-inline constexpr bool is_short = Port::lanes == 1
-                                     ? Count <= 32 && specializes_shapes<Port>
-                                     : Count <= (Port::shares_code ? 2 : 4) * Port::lanes;
+inline constexpr bool has_few_vectors = Port::lanes == 1
+                                            ? Count <= 32 && specializes_shapes<Port>
+                                            : Count <= (Port::shares_code ? 2 : 4) * Port::lanes;
 
 // Rows of a length that is known and short: `Together` at once, then fewer.
 template <class Port, std::size_t Count, std::size_t Together = Count <= Port::lanes ? 6 : 4>
@@ -42,10 +42,10 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_rows(std::size_t rows, De
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void mask_tail(float* row, std::size_t end,
                                                 std::size_t count) noexcept {
-  const std::size_t part = end % Port::lanes;
-  std::size_t j = end - part;
-  if (part != 0) {
-    Port::store(row + j, Port::load_n(row + j, part, -infinity));
+  const std::size_t left = end % Port::lanes;
+  std::size_t j = end - left;
+  if (left != 0) {
+    Port::store(row + j, Port::load_n(row + j, left, -infinity));
     j += Port::lanes;
   }
   for (; j < count; j += Port::lanes) Port::store(row + j, Port::splat(-infinity));
@@ -148,14 +148,14 @@ TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output sc
         else if (!is_null(mask.addends))
           score = Port::one_lane::fma(score, scale, mask.addends[(first + i) * mask.stride + j]);
       }
-  const float scale_of_rest = !is_null(mask.addends) ? 1.0f : scale;
-  if constexpr (Keys != 0 && is_short<Port, Keys>)
-    softmax_of_short_scores<narrowed<Port, Keys>, Keys>(rows, scores, mask, first, scale_of_rest);
+  const float softmax_scale = !is_null(mask.addends) ? 1.0f : scale;
+  if constexpr (Keys != 0 && has_few_vectors<Port, Keys>)
+    softmax_of_short_scores<narrowed<Port, Keys>, Keys>(rows, scores, mask, first, softmax_scale);
   else if constexpr (has_exponentials<Port>)
     for (std::size_t i = 0; i < rows; ++i)
-      softmax_of_fours<Port>(scores.at(i, 0), mask.end(first + i), scale_of_rest);
+      softmax_of_fours<Port>(scores.at(i, 0), mask.end(first + i), softmax_scale);
   else
-    softmax<Port, true>(rows, scores, scores, mask, first, scale_of_rest);
+    softmax<Port, true>(rows, scores, scores, mask, first, softmax_scale);
   if (mask.has_holes())
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < mask.end(first + i); ++j)

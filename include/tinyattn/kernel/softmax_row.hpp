@@ -4,9 +4,9 @@
 // is zero.
 #pragma once
 
+#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/tile.hpp"
-#include "tinyattn/kernel/math.hpp"
 
 #include <cstddef>
 #include <limits>

@@ -89,8 +89,8 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const auto& p, std::size_t j
 // --- Overlapping tiles: where code is scarce. All are of one size; the last in each direction
 // overlaps its neighbour. What is computed twice comes to the same bits. ---
 
-// Where the part after the one at `first` begins; the last is moved back to end at `count`.
-TINYATTN_ALWAYS_INLINE constexpr std::size_t next_part(std::size_t first, std::size_t size,
+// Where the tile after the one at `first` begins; the last is moved back to end at `count`.
+TINYATTN_ALWAYS_INLINE constexpr std::size_t next_tile(std::size_t first, std::size_t size,
                                                        std::size_t count) noexcept {
   return minimum(first + size, count - size);
 }
@@ -98,10 +98,10 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t next_part(std::size_t first, std::s
 template <class Port, std::size_t Height>
 [[gnu::noinline]] constexpr void overlapping_tiles(const auto& p) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
-  for (std::size_t i = 0;; i = next_part(i, Height, p.rows)) {
+  for (std::size_t i = 0;; i = next_tile(i, Height, p.rows)) {
     const auto a = p.a.from(i, 0);
     const Output out = p.out.from(i, 0);
-    for (std::size_t j = 0;; j = next_part(j, width, p.cols)) {
+    for (std::size_t j = 0;; j = next_tile(j, width, p.cols)) {
       tile<Port, Height, Port::tile_vectors>(initial_at<Port, width>(p, i, j), a, p.b.from(0, j),
                                              out.from(0, j), p.inner);
       if (j + width == p.cols) break;
@@ -136,7 +136,7 @@ template <class Port, Shape shape, std::size_t Vectors, std::size_t last>
 TINYATTN_ALWAYS_INLINE constexpr void specialized_columns(const auto& p, std::size_t j) noexcept {
   constexpr std::size_t unrolled = Port::registers > 16 ? 2 - shape.inner % 2 : 1;
   constexpr std::size_t steps = shape.inner == 0 ? 1 : shape.inner <= 4 ? shape.inner : unrolled;
-  for_each_known_part<shape.rows, tile_rows<Port, Vectors>>(
+  for_each_known_chunk<shape.rows, tile_rows<Port, Vectors>>(
       [&]<std::size_t height>(std::size_t i) TINYATTN_INLINE_LAMBDA {
         tile<Port, height, Vectors, TileKind{last == Port::lanes, steps}>(
             initial_at<Port, Vectors * Port::lanes>(p, i, j), p.a.from(i, 0), p.b.from(0, j),

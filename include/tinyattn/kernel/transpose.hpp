@@ -58,7 +58,7 @@ constexpr void transpose(std::size_t rows, std::size_t cols, Dense from, Output 
         for (std::size_t lane = 0; lane < at.count; ++lane)
           Port::store(to.at(at.j + lane, i), square[lane]);
       });
-  for (std::size_t rest = rows - i; rest != 0; --rest, ++i) {
+  for (std::size_t left_rows = rows - i; left_rows != 0; --left_rows, ++i) {
     std::size_t j = 0, left = cols;
     if constexpr (requires(float* p, typename Port::vec v) { Port::scatter(p, 1, v); }) {
       left = cols % Port::lanes;

@@ -46,8 +46,8 @@ struct avx2 {
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return _mm256_loadu_ps(from);
   }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
-    return _mm256_blendv_ps(splat(rest), _mm256_maskload_ps(from, below(n)),
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
+    return _mm256_blendv_ps(splat(fill), _mm256_maskload_ps(from, below(n)),
                             _mm256_castsi256_ps(below(n)));
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm256_storeu_ps(to, v); }

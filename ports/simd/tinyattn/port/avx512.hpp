@@ -34,8 +34,8 @@ struct avx512_names<16> {
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return _mm512_loadu_ps(from);
   }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
-    return _mm512_mask_loadu_ps(splat(rest), below(n), from);
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
+    return _mm512_mask_loadu_ps(splat(fill), below(n), from);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm512_storeu_ps(to, v); }
   TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
@@ -59,8 +59,8 @@ struct avx512_names<8> {
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return _mm256_loadu_ps(from);
   }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
-    return _mm256_mask_loadu_ps(splat(rest), below(n), from);
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
+    return _mm256_mask_loadu_ps(splat(fill), below(n), from);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm256_storeu_ps(to, v); }
   TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {
@@ -86,11 +86,11 @@ struct avx512_names<4> {
   using vec = __m128;
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept { return _mm_set1_ps(x); }
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
-    if (__builtin_constant_p(n) && n == 1) return _mm_move_ss(splat(rest), _mm_load_ss(from));
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
+    if (__builtin_constant_p(n) && n == 1) return _mm_move_ss(splat(fill), _mm_load_ss(from));
     if (__builtin_constant_p(n) && n == 2)
-      return _mm_loadl_pi(splat(rest), reinterpret_cast<const __m64*>(from));
-    return _mm_mask_loadu_ps(splat(rest), below(n), from);
+      return _mm_loadl_pi(splat(fill), reinterpret_cast<const __m64*>(from));
+    return _mm_mask_loadu_ps(splat(fill), below(n), from);
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept { _mm_storeu_ps(to, v); }
   TINYATTN_ALWAYS_INLINE static void store_n(float* to, vec v, std::size_t n) noexcept {

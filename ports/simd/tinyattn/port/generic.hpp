@@ -31,9 +31,9 @@ struct generic {
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return *reinterpret_cast<const unaligned*>(from);
   }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
     return each([=](std::size_t lane)
-                    TINYATTN_INLINE_LAMBDA { return lane < n ? from[lane] : rest; });
+                    TINYATTN_INLINE_LAMBDA { return lane < n ? from[lane] : fill; });
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept {
     *reinterpret_cast<unaligned*>(to) = v;

@@ -35,11 +35,11 @@ struct helium : helium_rows {
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return *reinterpret_cast<const unaligned*>(from);
   }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
     order_memory();
     const vec v = vld1q_z_f32(from, first_lanes(n));
     order_memory();
-    return rest == 0.0f ? v : vpselq_f32(v, splat(rest), first_lanes(n));
+    return fill == 0.0f ? v : vpselq_f32(v, splat(fill), first_lanes(n));
   }
   TINYATTN_ALWAYS_INLINE static void store(float* to, vec v) noexcept {
     *reinterpret_cast<unaligned*>(to) = v;

@@ -40,9 +40,9 @@ struct neon : neon_rows {
 #endif
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return vld1q_f32(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
     if (n == lanes) return load(from);
-    vec v = splat(rest);
+    vec v = splat(fill);
     if (n == 1) v = vld1q_lane_f32(from, v, 0);
     if (n >= 2) v = vcombine_f32(vld1_f32(from), vget_high_f32(v));
     if (n == 3) v = vld1q_lane_f32(from + 2, v, 2);
@@ -115,13 +115,13 @@ struct neon : neon_rows {
         sums[r][v] = r == 0 ? load(initial + v * lanes) : sums[0][v];
     }
     // Of one row that is wider than a tile, so much at a time as an instruction loads.
-    constexpr std::size_t part = Vectors % tile_vectors == 0 ? tile_vectors : Vectors;
+    constexpr std::size_t group = Vectors % tile_vectors == 0 ? tile_vectors : Vectors;
     const auto add_row = [&](auto fma_of) TINYATTN_INLINE_LAMBDA {
       TINYATTN_UNROLL
-      for (std::size_t v = 0; v < Vectors; v += part) {
-        vec row[part];
-        const std::size_t rest = Vectors - part;
-        take_row(b, v == rest ? b_stride - rest * lanes : part * lanes, row);
+      for (std::size_t v = 0; v < Vectors; v += group) {
+        vec row[group];
+        const std::size_t last = Vectors - group;
+        take_row(b, v == last ? b_stride - last * lanes : group * lanes, row);
         TINYATTN_UNROLL
         for (std::size_t r = 0; r < Rows; ++r) fma_of(r, v, row);
       }
@@ -133,9 +133,9 @@ struct neon : neon_rows {
       TINYATTN_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) four[r] = load(rows[r] + k);
       const auto step = [&](auto lane) TINYATTN_INLINE_LAMBDA {
-        add_row([&](std::size_t r, std::size_t v, const vec(&row)[part]) TINYATTN_INLINE_LAMBDA {
+        add_row([&](std::size_t r, std::size_t v, const vec(&row)[group]) TINYATTN_INLINE_LAMBDA {
           TINYATTN_UNROLL
-          for (std::size_t q = 0; q < part; ++q)
+          for (std::size_t q = 0; q < group; ++q)
             sums[r][v + q] =
                 vfmaq_laneq_f32(sums[r][v + q], row[q], four[r], decltype(lane)::value);
         });
@@ -149,7 +149,7 @@ struct neon : neon_rows {
 #endif
     repeat(inner - k, [&]() TINYATTN_INLINE_LAMBDA {
       vec s;
-      add_row([&](std::size_t r, std::size_t v, const vec(&row)[part]) TINYATTN_INLINE_LAMBDA {
+      add_row([&](std::size_t r, std::size_t v, const vec(&row)[group]) TINYATTN_INLINE_LAMBDA {
 #if defined(__aarch64__)
         if (v == 0) s = broadcast(rows[r][k]);
 #else
@@ -159,10 +159,10 @@ struct neon : neon_rows {
         if (v == 0) s = broadcast(*rows[r]++);
 #endif
         TINYATTN_UNROLL
-        for (std::size_t q = 0; q < part; ++q) {
+        for (std::size_t q = 0; q < group; ++q) {
           sums[r][v + q] = fma(s, row[q], sums[r][v + q]);
           // Else GCC would load the next part first, and copy this one.
-          if constexpr (part != Vectors) asm("" : "+w"(sums[r][v + q]) : : "memory");
+          if constexpr (group != Vectors) asm("" : "+w"(sums[r][v + q]) : : "memory");
         }
       });
       ++k;

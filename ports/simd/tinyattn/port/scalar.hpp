@@ -26,8 +26,8 @@ struct scalar {
 
   TINYATTN_ALWAYS_INLINE static constexpr float load(const float* from) noexcept { return *from; }
   TINYATTN_ALWAYS_INLINE static constexpr float load_n(const float* from, std::size_t n,
-                                                       float rest) noexcept {
-    return n == 0 ? rest : *from;
+                                                       float fill) noexcept {
+    return n == 0 ? fill : *from;
   }
   template <std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static constexpr void load_row(const float* from,

@@ -38,9 +38,9 @@ struct simd128 {
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
     return floats(wasm_v128_load(from));
   }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
     if (n == lanes) return load(from);
-    v128_t v = bits(splat(rest));
+    v128_t v = bits(splat(fill));
     if (n == 1) v = wasm_v128_load32_lane(from, v, 0);
     if (n >= 2) v = wasm_v128_load64_lane(from, v, 0);
     if (n == 3) v = wasm_v128_load32_lane(from + 2, v, 2);

@@ -34,9 +34,9 @@ struct sse2 {
   static constexpr bool tiles_overlap = true, shares_code = true, interleaves_rows = false;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
-  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float rest) noexcept {
+  TINYATTN_ALWAYS_INLINE static vec load_n(const float* from, std::size_t n, float fill) noexcept {
     if (n == lanes) return load(from);
-    vec v = splat(rest);
+    vec v = splat(fill);
     if (n == 1) v = _mm_move_ss(v, _mm_load_ss(from));
     if (n >= 2) v = _mm_loadl_pi(v, reinterpret_cast<const __m64*>(from));
     if (n == 3)
