@@ -46,7 +46,7 @@ def notion(name, entry, costs):
     parts += ["<h2>See it used</h2>", f"<ul>{''.join(used)}</ul>"] if used else []
     if tables := list(notions.cost_tables(entry, costs)):
         explained = (f"<p>Bytes, and instructions of one call, on emulated boards by {costs['compiler']}; flash is "
-                     "what an image grows by, with all that comes along. <code>ports/site/measure</code> measures it "
+                     "what an image grows by, with all that comes along. <code>tests/bench costs</code> measures it "
                      "anew.</p>")
         parts += [f"<h2>What it costs</h2>\n{explained}", *tables]
     if diagnostics := list(errors.links([*entry["headers"], *entry.get("checks", [])])):

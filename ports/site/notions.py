@@ -9,7 +9,7 @@ LIST = pathlib.Path(__file__).with_name("notions.toml")
 
 
 def read_costs():
-    """What ports/site/measure has written."""
+    """What tests/bench costs has written."""
     return json.loads(LIST.with_name("costs.json").read_text(encoding="utf-8"))
 
 

@@ -67,7 +67,7 @@ def stale():
         said = costs[layer]["boards"][board]
         near = abs(said["flash"] / int(flash) - 1) <= .03 and abs(said["stack"] - int(stack)) <= 16
         if not near or said["scratch"] != int(scratch):
-            found.append(f"{layer} on {board}: measure it anew, by ports/site/measure")
+            found.append(f"{layer} on {board}: measure it anew, by tests/bench costs")
     return found
 
 

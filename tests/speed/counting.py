@@ -46,9 +46,8 @@ def cell(row, title, samples):
 
 def bench(options):
     names = rows.chosen(rows.CORES, options)
-    counter, = programs.Build(programs.HOST, options).make(["counter.so"])
     titles = options.core or [title for title in CORES if "clang" not in title or shutil.which(CLANG)]
-    builds = {build.name: programs.Build(build, options, counter=str(counter)) for build, _ in map(CORES.get, titles)}
+    builds = {build.name: programs.Build(build, options) for build, _ in map(CORES.get, titles)}
     for level in options.level:
         print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer; ≤ or > what it shall take at most")
         samples = {(row, title, whose): [number] for title, whose in itertools.product(titles, options.trees)

@@ -20,17 +20,25 @@ class Build:
     """A build of the bench, which has the programs of all rows; those that are asked for are made."""
 
     def __init__(self, build, options, **more):
+        if build.options:  # another machine's
+            more["counter"], = map(str, Build(HOST, options).make(["counter.so"]))
         self.build = dataclasses.replace(build, name=f"speed/{build.name}")
         words = {**{whose: str(tree) for whose, tree in options.trees.items()}, "flags": options.flags, **more}
         entries = ", ".join(repr(word) for pair in words.items() if pair[1] for word in pair)
         new = [] if (self.build.folder / "build.ninja").is_file() else self.build.setup()
         command = new or ["meson", "configure", self.build.folder]
         call([*command[:2], "-Dexamples=disabled", "-Dwerror=false", f"-Dbench=[{entries}]", *command[2:]], CXX=build.compiler)
+        call(["ninja", "-C", self.build.folder, "build.ninja"])
+
+    def targets(self):
+        return json.loads((self.build.folder / "meson-info" / "intro-targets.json").read_text(encoding="utf-8"))
+
+    def has(self, name):
+        return any(target["name"] == name for target in self.targets())
 
     def compiler(self):
         """That of the build, with the flags of its machine."""
-        listed = json.loads((self.build.folder / "meson-info" / "intro-targets.json").read_text(encoding="utf-8"))
-        its, *_ = next(target["target_sources"] for target in listed if target["name"].endswith("-main"))
+        its, *_ = next(target["target_sources"] for target in self.targets() if target["name"].endswith("-main"))
         return [*its["compiler"], *(flag for flag in its["parameters"] if flag.startswith(("-m", "-f")))]
 
     def file(self, name):

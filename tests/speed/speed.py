@@ -4,6 +4,7 @@ import argparse
 import pathlib
 import sys
 
+from tests.footprint.costs import costs
 from tests.speed import compiling, counting, timing, ways
 from tests.support import tools
 from tests.support.processes import ROOT, Failed
@@ -13,6 +14,7 @@ JOBS = {
     "host": (timing.bench, ["gcc"]),
     "boards": (counting.bench, ["gcc", "clang-19", "firmware", "linux-arm"]),
     "compile": (compiling.bench, ["gcc", "clang", "firmware"]),
+    "costs": (costs.bench, ["gcc", "firmware"]),
     "ways": (ways.bench, ["build", "gcc", "consumers"]),
 }
 
