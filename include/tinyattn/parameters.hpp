@@ -87,14 +87,14 @@ struct CountOfMembers {
 };
 template <class Member>
 consteval std::size_t count_parameters() noexcept {
-  using Module = std::remove_all_extents_t<Member>;
-  if constexpr (std::is_empty_v<Module>)
+  if constexpr (std::is_array_v<Member>)
+    return std::extent_v<Member> * count_parameters<std::remove_extent_t<Member>>();
+  else if constexpr (std::is_empty_v<Member>)
     return 0;
-  else if constexpr (tensor_like<Module>)
-    return Module::size();
+  else if constexpr (tensor_like<Member>)
+    return Member::size();
   else
-    return sizeof(Member) / sizeof(Module) *
-           decltype(Module::members(std::declval<Module&>(), CountOfMembers{}))::value;
+    return decltype(Member::members(std::declval<Member&>(), CountOfMembers{}))::value;
 }
 
 }  // namespace detail

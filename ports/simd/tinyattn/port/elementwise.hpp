@@ -18,7 +18,7 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // e^x = power * 2^n, with round_to_integer + n in `shifted`.
 template <class Port>
-struct Exponential {
+struct exponential {
   typename Port::vec power;
   typename Port::vec n;
   typename Port::vec shifted;
@@ -49,7 +49,7 @@ TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(auto(&row)[exp_degree]) 
 }
 
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr Exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr exponential<Port> reduce_exponent(typename Port::vec x) noexcept {
   const auto shifted = Port::fma(Port::broadcast(0x1.715476p+0f), x, Port::splat(round_to_integer));
   const auto n = Port::add(shifted, Port::broadcast(-round_to_integer));
   auto r = Port::fma(Port::broadcast(-0x1.62e430p-1f), n, x);
