@@ -82,7 +82,7 @@ inline std::size_t block_rows(std::size_t tokens) noexcept {
 TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const AttentionCall& call,
                                     const kernel::Mask& mask) noexcept {
   const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;
-  const kernel::Input query{call.query, d_in}, key{call.key, d_in}, value{call.value, d_in};
+  const kernel::Dense query{call.query, d_in}, key{call.key, d_in}, value{call.value, d_in};
   const auto projection = [=](const tinyattn_linear& linear) {
     return kernel::Projection<>{{linear.weight, d_out}, linear.bias};
   };

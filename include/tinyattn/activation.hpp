@@ -5,9 +5,9 @@
 // they are.
 #pragma once
 
+#include "tinyattn/detail/rows.hpp"
 #include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/math.hpp"
-#include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
@@ -16,24 +16,24 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-namespace kernel {
+namespace detail {
 
 template <Activation activation, class TensorM, class Out>
 constexpr void activate(const TensorM& m, Out& out) noexcept {
   if constexpr (check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
       for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
-        activate_row<decltype(port)>(activation, from, to, count);
+        kernel::activate_row<decltype(port)>(activation, from, to, count);
       });
     });
 }
 
-}  // namespace kernel
+}  // namespace detail
 
 // x, or 0 if x is less. m and out have one shape; `out` may be m. So it is for all below.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void relu(const TensorM& m, Out& out) noexcept {
-  kernel::activate<Activation::relu>(m, out);
+  detail::activate<Activation::relu>(m, out);
 }
 
 // By value: the result stands on the stack.
@@ -55,7 +55,7 @@ constexpr detail::Refused relu(const TensorM&, detail::Anything, ...) noexcept {
 // x (1 + erf(x / sqrt(2))) / 2: PyTorch's default. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void gelu(const TensorM& m, Out& out) noexcept {
-  kernel::activate<Activation::gelu>(m, out);
+  detail::activate<Activation::gelu>(m, out);
 }
 
 // By value: the result stands on the stack.
@@ -78,7 +78,7 @@ constexpr detail::Refused gelu(const TensorM&, detail::Anything, ...) noexcept {
 // be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void gelu_tanh(const TensorM& m, Out& out) noexcept {
-  kernel::activate<Activation::gelu_tanh>(m, out);
+  detail::activate<Activation::gelu_tanh>(m, out);
 }
 
 // By value: the result stands on the stack.
@@ -100,7 +100,7 @@ constexpr detail::Refused gelu_tanh(const TensorM&, detail::Anything, ...) noexc
 // x / (1 + e^-x). `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void silu(const TensorM& m, Out& out) noexcept {
-  kernel::activate<Activation::silu>(m, out);
+  detail::activate<Activation::silu>(m, out);
 }
 
 // By value: the result stands on the stack.

@@ -5,10 +5,10 @@
 // which sees nothing gives zeros.
 #pragma once
 
-#include "tinyattn/attention_checks.hpp"
+#include "tinyattn/detail/attention_checks.hpp"
+#include "tinyattn/detail/scaled_dot_product.hpp"
 #include "tinyattn/kernel/attention.hpp"
 #include "tinyattn/mask.hpp"
-#include "tinyattn/matmul.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
@@ -16,39 +16,6 @@
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
-
-namespace kernel {
-
-// Item after item, block after block; the scores of one block stand on the stack.
-// take_weights(item, i, row, end) is shown the weights.
-template <class Port, class Query, class Key, class Value, class Mask, class Out>
-constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
-                                            const Mask& mask, Out& out,
-                                            const auto& take_weights) noexcept {
-  using LayoutQuery = detail::LayoutOf<Query>;
-  using LayoutKey = detail::LayoutOf<Key>;
-  using LayoutValue = detail::LayoutOf<Value>;
-  constexpr std::size_t query_rows = evenly(LayoutQuery::rows, Port::query_rows),
-                        row_size = room_of_scores<Port>(LayoutKey::rows);
-  float scores[query_rows * row_size];
-  const kernel::Mask keys_seen = mask_of(mask, LayoutQuery::rows, LayoutKey::rows);
-  for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
-    attend<Port, true>({LayoutQuery::rows,
-                        query_rows,
-                        LayoutQuery::cols,
-                        LayoutValue::cols,
-                        0,
-                        item,
-                        input(query, item),
-                        input(key, item),
-                        input(value, item),
-                        {scores, row_size},
-                        output(out, item),
-                        detail::inverse_sqrt<LayoutQuery::cols>},
-                       keys_seen, take_weights);
-}
-
-}  // namespace kernel
 
 // out and weights of softmax(query . key^T / sqrt(d_k) + mask) . value
 //
@@ -67,10 +34,10 @@ template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, ten
           tensor_like Weights>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
                                             const Mask& mask, Out& out, Weights& weights) noexcept {
-  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>() &&
-                kernel::check_weights<Query, Key, Weights>())
+  if constexpr (detail::check_attention<Query, Key, Value, Mask, Out>() &&
+                detail::check_weights<Query, Key, Weights>())
     on_native_port([&](auto port) {
-      kernel::scaled_dot_product_attention<decltype(port)>(
+      detail::scaled_dot_product_attention<decltype(port)>(
           query, key, value, mask, out,
           kernel::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(
               weights.data()));
@@ -80,9 +47,9 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
                                             const Mask& mask, Out& out) noexcept {
-  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>())
+  if constexpr (detail::check_attention<Query, Key, Value, Mask, Out>())
     on_native_port([&](auto port) {
-      kernel::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out,
+      detail::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out,
                                                            kernel::ignore_weights());
     });
 }

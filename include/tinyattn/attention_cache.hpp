@@ -4,25 +4,14 @@
 #pragma once
 
 #include "tinyattn/attention_config.hpp"
+#include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/kernel/cache.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
-
-// A layer without heads is refused elsewhere.
-template <AttentionConfig config>
-inline constexpr std::size_t num_heads = config.num_heads == 0 ? 1 : config.num_heads;
-
-template <AttentionConfig config>
-inline constexpr std::size_t kv_heads =
-    config.num_kv_heads == 0 ? num_heads<config> : config.num_kv_heads;
-
-template <AttentionConfig config>
-inline constexpr std::size_t head_dim = config.d_out / num_heads<config>;
 
 // Keys and values of the tokens so far.
 template <AttentionConfig config>
@@ -65,14 +54,6 @@ struct KeyValueCache {
   std::size_t num_tokens = 0;
   float keys_and_values[kernel::cache_floats(kv_width, config.context_length)] = {};
 };
-
-// What a call may keep keys and values in.
-template <class KeyValues, class Cache>
-concept changeable = std::is_base_of_v<Cache, KeyValues> && !std::is_const_v<KeyValues>;
-
-// What stands where a mask may: neither a number of tokens nor a cache.
-template <class Mask, class Cache>
-concept no_count_nor = !std::is_convertible_v<Mask, std::size_t> && !changeable<Mask, Cache>;
 
 template <class KeyValues, AttentionConfig config>
 concept cache_of = changeable<KeyValues, KeyValueCache<config>>;

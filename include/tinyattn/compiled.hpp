@@ -93,8 +93,8 @@ Status forward(const MultiHeadAttention<config>& layer, const Query& query_input
   using kernel::minimum;
   constexpr std::size_t tokens = detail::LayoutOf<Query>::rows;
   constexpr std::size_t source_tokens = detail::LayoutOf<Key>::rows;
-  if constexpr (kernel::check_layer<config, Query, Key, Value, Out, true>() &&
-                kernel::check_mask<Mask, tokens, source_tokens>() &&
+  if constexpr (tinyattn::detail::check_layer<config, Query, Key, Value, Out, true>() &&
+                tinyattn::detail::check_mask<Mask, tokens, source_tokens>() &&
                 detail::check_whole<Query, Key, Value, Out>() && detail::check_one_row<Mask>()) {
     if (num_tokens > minimum(config.context_length, tokens) ||
         num_source_tokens > minimum(config.context_length, source_tokens))
@@ -129,7 +129,7 @@ template <AttentionConfig config, tensor_like TensorX, tensor_like Out>
 Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::size_t num_tokens,
                Out& out, typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   using LayoutX = tinyattn::detail::LayoutOf<TensorX>;
-  if constexpr (kernel::check_layer<config, TensorX, TensorX, TensorX, Out, true>() &&
+  if constexpr (tinyattn::detail::check_layer<config, TensorX, TensorX, TensorX, Out, true>() &&
                 detail::check_whole<TensorX, Out>()) {
     if (num_tokens > config.context_length || num_tokens > LayoutX::rows)
       return Status::too_many_tokens;
@@ -150,8 +150,8 @@ void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
              typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   constexpr std::size_t tokens = detail::LayoutOf<Query>::rows;
   constexpr std::size_t source_tokens = detail::LayoutOf<Key>::rows;
-  if constexpr (kernel::check_layer<config, Query, Key, Value, Out>() &&
-                kernel::check_mask<Mask, tokens, source_tokens>() &&
+  if constexpr (tinyattn::detail::check_layer<config, Query, Key, Value, Out>() &&
+                tinyattn::detail::check_mask<Mask, tokens, source_tokens>() &&
                 detail::check_whole<Query, Key, Value, Out>())
     detail::forward_batch(layer, query_input, key_input, value_input, tokens, source_tokens,
                           detail::mask_of(mask), out, workspace);
@@ -177,7 +177,7 @@ requires(!std::is_convertible_v<Mask, std::size_t>) void forward(
 template <AttentionConfig config, tensor_like TensorX, tensor_like Out>
 void forward(const MultiHeadAttention<config>& layer, const TensorX& x, Out& out,
              typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  if constexpr (kernel::check_layer<config, TensorX, TensorX, TensorX, Out>())
+  if constexpr (tinyattn::detail::check_layer<config, TensorX, TensorX, TensorX, Out>())
     static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<TensorX>::rows, out, workspace));
 }
 

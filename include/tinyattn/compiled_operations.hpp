@@ -3,9 +3,10 @@
 // Operations of the compiled library on Tensors; compiled.hpp says what it is.
 #pragma once
 
-#include "tinyattn/attention.hpp"
+#include "tinyattn/detail/attention_checks.hpp"
+#include "tinyattn/detail/product_checks.hpp"
+#include "tinyattn/detail/rows.hpp"
 #include "tinyattn/mask.hpp"
-#include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/tinyattn.h"
 
@@ -66,7 +67,7 @@ template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 void matmul(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutA = tinyattn::detail::LayoutOf<TensorA>;
   using LayoutB = tinyattn::detail::LayoutOf<TensorB>;
-  if constexpr (kernel::check_matmul<TensorA, TensorB, Out>() &&
+  if constexpr (tinyattn::detail::check_matmul<TensorA, TensorB, Out>() &&
                 detail::check_whole<TensorA, TensorB, Out>())
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
       detail::always(tinyattn_matmul(
@@ -79,7 +80,7 @@ template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutA = tinyattn::detail::LayoutOf<TensorA>;
   using LayoutB = tinyattn::detail::LayoutOf<TensorB>;
-  if constexpr (kernel::check_matmul_transposed<TensorA, TensorB, Out>() &&
+  if constexpr (tinyattn::detail::check_matmul_transposed<TensorA, TensorB, Out>() &&
                 detail::check_whole<TensorA, TensorB, Out>())
     for (std::size_t item = 0; item < LayoutA::batch; ++item)
       detail::always(tinyattn_matmul_transposed(
@@ -107,7 +108,7 @@ Refused matmul_transposed(const TensorM&, ...) noexcept {
 template <tensor_like TensorM, tensor_like Out>
 void softmax(const TensorM& m, float scale, Out& out) noexcept {
   using LayoutM = tinyattn::detail::LayoutOf<TensorM>;
-  if constexpr (kernel::check_rows<TensorM, Out>() && detail::check_whole<TensorM, Out>())
+  if constexpr (tinyattn::detail::check_rows<TensorM, Out>() && detail::check_whole<TensorM, Out>())
     detail::always(tinyattn_softmax(LayoutM::batch * LayoutM::rows, LayoutM::cols, scale,
                                     detail::matrix_of(m, 0), detail::matrix_of(out, 0)));
 }
@@ -138,7 +139,7 @@ void scaled_dot_product_attention(
         workspace) noexcept {
   using LayoutQuery = tinyattn::detail::LayoutOf<Query>;
   using LayoutValue = tinyattn::detail::LayoutOf<Value>;
-  if constexpr (kernel::check_attention<Query, Key, Value, Mask, Out>() &&
+  if constexpr (tinyattn::detail::check_attention<Query, Key, Value, Mask, Out>() &&
                 detail::check_whole<Query, Key, Value, Out>()) {
     const tinyattn_mask masked = detail::mask_of(mask);
     for (std::size_t item = 0; item < LayoutQuery::batch; ++item)

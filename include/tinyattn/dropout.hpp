@@ -4,7 +4,8 @@
 // 2014, in the inverted form of PyTorch, in which what is kept is scaled by 1 / (1 - rate).
 #pragma once
 
-#include "tinyattn/math.hpp"
+#include "tinyattn/detail/dropout_rate.hpp"
+#include "tinyattn/kernel/random.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
 
@@ -74,16 +75,6 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-consteval bool is_rate(double rate) noexcept { return rate >= double{0} && rate <= double{1}; }
-
-// With -fsingle-precision-constant 0.1 is a float, and another rate than elsewhere; what has no
-// more than twelve binary places, as 0.5 or 0.125, is not.
-consteval bool is_as_written(double rate) noexcept {
-  if (sizeof(0.1) == sizeof(double) || !is_rate(rate)) return true;
-  const double steps = rate * double{4096};
-  return steps == static_cast<double>(static_cast<std::int32_t>(steps));
-}
-
 // The rate of one call. What is wrong with it the compiler says by the name of the function that it
 // may not call.
 struct CheckedDropoutRate {
@@ -103,35 +94,6 @@ struct CheckedDropoutRate {
 
 }  // namespace detail
 
-namespace kernel {
-
-// Whether the next element is kept: torch's CPU generator compares 53 bits of two words, the first
-// one high; Philox one word an element.
-constexpr bool keeps(const DropoutRate& rate, detail::MtWords& words) noexcept {
-  const std::uint64_t high = words.next();
-  const std::uint64_t low = words.next();
-  return (((high << 32) | low) & ((std::uint64_t{1} << 53) - 1)) < rate.keep_below_2_53;
-}
-constexpr bool keeps(const DropoutRate& rate, detail::PhiloxWords& words) noexcept {
-  return words.next() < rate.keep_below_2_32;
-}
-
-// The next `drawn` elements of a call of dropout, of which the first `count` lie in `elements`:
-// each is dropped, that is +0, or kept and scaled. Rates 0 and 1 draw nothing.
-template <class Port>
-constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const DropoutRate& rate,
-                    auto& words) noexcept {
-  if (rate.bits == 0) return;
-  const bool drops_all = rate.keep_below_2_53 == 0;
-  const auto scale = __builtin_bit_cast(float, rate.scale_bits);
-  for (std::size_t j = 0; j < drawn; ++j) {
-    const bool kept = !drops_all && keeps(rate, words);
-    if (j < count) elements[j] = kept ? Port::one_lane::mul(elements[j], scale) : 0.0f;
-  }
-}
-
-}  // namespace kernel
-
 // m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). The rate is a
 // number that the compiler knows; rates 0 and 1 draw nothing. `out` may be m; by value, the result
 // stands on the stack.
@@ -139,10 +101,10 @@ template <std::size_t... Extents, random_generator Generator, std::size_t... Ext
 constexpr void dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate,
                        Generator& generator, Tensor<float, ExtentsOut...>& out) noexcept {
   static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
-  auto words = detail::words(generator);
+  auto stream = detail::random_stream(generator);
   for (std::size_t i = 0; i < m.size(); ++i) out.elements[i] = m.elements[i];
   on_native_port([&](auto port) {
-    kernel::drop<decltype(port)>(out.data(), out.size(), out.size(), rate.value, words);
+    kernel::drop<decltype(port)>(out.data(), out.size(), out.size(), rate.value, stream);
   });
 }
 

@@ -3,8 +3,8 @@
 // Embeddings: a row of features for each token.
 #pragma once
 
+#include "tinyattn/detail/operands.hpp"
 #include "tinyattn/kernel/embedding.hpp"
-#include "tinyattn/matmul.hpp"
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/positions.hpp"
 #include "tinyattn/status.hpp"
@@ -40,7 +40,7 @@ struct Embedding {
       if (!kernel::are_known(tokens.data(), Tokens, Count)) return Status::unknown_token;
       on_native_port([&](auto port) {
         kernel::embed<decltype(port)>({weight.data(), Dim}, {nullptr, 0}, tokens.data(), Tokens, 0,
-                                      kernel::output(out, 0));
+                                      detail::output(out, 0));
       });
     }
     return Status::ok;

@@ -4,6 +4,10 @@
 #pragma once
 
 #include "tinyattn/activation.hpp"
+#include "tinyattn/detail/config_checks.hpp"
+#include "tinyattn/detail/layer_checks.hpp"
+#include "tinyattn/detail/operands.hpp"
+#include "tinyattn/detail/optional.hpp"
 #include "tinyattn/kernel/block.hpp"
 #include "tinyattn/linear.hpp"
 
@@ -26,37 +30,12 @@ struct FeedForwardConfig {
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-namespace kernel {
-
-template <FeedForwardConfig config>
-consteval bool check_config() noexcept {
-  static_assert(config.d_model != 0 && config.d_hidden != 0,
-                "d_model and d_hidden must not be zero");
-  static_assert(static_cast<unsigned>(config.activation) < num_activations,
-                "activation must be an enumerator of Activation");
-  return true;
-}
-
-template <FeedForwardConfig config, class TensorX, class Out>
-consteval bool check_feed_forward() noexcept {
-  constexpr bool floats = detail::holds_floats<TensorX>, writable = detail::is_writable<Out>,
-                 columns = detail::LayoutOf<TensorX>::cols == config.d_model,
-                 fits = detail::same_shape<TensorX, Out>;
-  static_assert(floats, "x must hold floats");
-  static_assert(columns, "x must have d_model columns");
-  static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || !writable || fits, "out must have the shape of x");
-  return floats && columns && writable && fits;
-}
-
-}  // namespace kernel
-
 // down(activation(up(x))): section 3.3 of Vaswani et al., "Attention Is All You Need", 2017. Gated,
 // down(activation(gate(x)) * up(x)): Shazeer, "GLU Variants Improve Transformer", 2020; SwiGLU with
 // silu.
 template <FeedForwardConfig config>
 struct FeedForward {
-  static_assert(kernel::check_config<config>());
+  static_assert(detail::check_feed_forward_config<config>());
 
   // Those of config. A layer without features is refused above, and need not be refused by its
   // parts.
@@ -82,14 +61,14 @@ struct FeedForward {
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     using Layout = detail::LayoutOf<TensorX>;
-    if constexpr (kernel::check_feed_forward<config, TensorX, Out>())
+    if constexpr (detail::check_feed_forward<config.d_model, TensorX, Out>())
       on_native_port([&](auto port) {
         constexpr std::size_t most = Workspace::rows;
         for (std::size_t item = 0; item < Layout::batch; ++item)
           for (std::size_t first = 0; first < Layout::rows; first += most)
             kernel::feed_forward<decltype(port)>(
-                layer(), kernel::minimum(most, Layout::rows - first),
-                kernel::input(x, item).from(first, 0), kernel::output(out, item).from(first, 0),
+                describe(*this), kernel::minimum(most, Layout::rows - first),
+                detail::input(x, item).from(first, 0), detail::output(out, item).from(first, 0),
                 workspace.scratch);
       });
   }
@@ -102,17 +81,18 @@ struct FeedForward {
     return {};
   }
 
-  // As the kernels see it.
-  TINYATTN_ALWAYS_INLINE constexpr kernel::FeedForward layer() const noexcept {
-    return {config.d_model,         config.d_hidden,          config.activation,
-            kernel::projection(up), kernel::projection(gate), kernel::projection(down)};
-  }
-
   friend constexpr bool operator==(const FeedForward&, const FeedForward&) = default;
 
   // By name, for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"up", "gate", "down">, self.up, self.gate, self.down);
+  }
+
+  // As kernels see it.
+  TINYATTN_ALWAYS_INLINE friend constexpr kernel::FeedForward describe(
+      const FeedForward& layer) noexcept {
+    return {config.d_model,     config.d_hidden,      config.activation,
+            describe(layer.up), describe(layer.gate), describe(layer.down)};
   }
 };
 

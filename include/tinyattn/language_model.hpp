@@ -3,7 +3,13 @@
 // Language models: tokens in, logits of the next one out. GPT-2 and Llama are configurations.
 #pragma once
 
+#include "tinyattn/detail/config_checks.hpp"
+#include "tinyattn/detail/layer_checks.hpp"
+#include "tinyattn/detail/operands.hpp"
+#include "tinyattn/detail/optional.hpp"
+#include "tinyattn/detail/waves.hpp"
 #include "tinyattn/embedding.hpp"
+#include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/sampling.hpp"
 #include "tinyattn/status.hpp"
 #include "tinyattn/transformer.hpp"
@@ -35,37 +41,11 @@ struct LanguageModelConfig {
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-namespace kernel {
-
-template <LanguageModelConfig config>
-consteval bool check_config() noexcept {
-  static_assert(config.vocabulary != 0, "vocabulary must not be zero");
-  static_assert(config.vocabulary <= 65536,
-                "vocabulary must not exceed 65,536, which a Token counts");
-  static_assert(config.positions <= Positions::sinusoidal,
-                "positions must be Positions::none, learned or sinusoidal");
-  static_assert(!config.tied || !config.head_bias, "a tied head has no bias");
-  return true;
-}
-
-template <LanguageModelConfig config, std::size_t Tokens, class Logits>
-consteval bool check_logits() noexcept {
-  using Layout = detail::LayoutOf<Logits>;
-  constexpr bool writable = detail::is_writable<Logits>, fits = Layout::batch == 1 &&
-                                                                Layout::rows == Tokens &&
-                                                                Layout::cols == config.vocabulary;
-  static_assert(writable, "logits must hold floats, and not be const");
-  static_assert(!writable || fits, "logits must have a row for each token, of vocabulary columns");
-  return writable && fits;
-}
-
-}  // namespace kernel
-
 // Embeddings, a Transformer, and the head that turns features into logits. Radford et al.,
 // "Language Models are Unsupervised Multitask Learners", 2019; Touvron et al., "LLaMA", 2023.
 template <LanguageModelConfig config>
 struct LanguageModel {
-  static_assert(kernel::check_config<config>());
+  static_assert(detail::check_language_model_config<config>());
 
   using Body = Transformer<config.transformer>;                   // between embeddings and head
   static constexpr BlockConfig block = config.transformer.block;  // of each block
@@ -108,17 +88,18 @@ struct LanguageModel {
   template <std::size_t Tokens, tensor_like Logits>
   constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
                            Workspace& workspace) const noexcept {
-    constexpr bool is_short = Tokens <= context_length;
-    static_assert(is_short, "more tokens than context_length");
-    if constexpr (is_short && kernel::check_logits<config, Tokens, Logits>()) {
+    constexpr bool fits = Tokens <= context_length;
+    static_assert(fits, "more tokens than context_length");
+    if constexpr (fits && detail::check_logits<config.vocabulary, Tokens, Logits>()) {
       if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary))
         return Status::unknown_token;
       on_native_port([&](auto port) {
         using Port = decltype(port);
         const kernel::Output x{workspace.features.data(), d_model};
         embed<Port>(tokens.data(), Tokens, 0, x);
-        transformer.template replace<Port>(Tokens, x, mask(Tokens), workspace.transformer.parts());
-        kernel::compute_logits<Port>(head_of(), Tokens, x, kernel::output(logits, 0));
+        transformer.template apply_in_place<Port>(Tokens, x, mask(Tokens),
+                                                  workspace.transformer.parts());
+        kernel::compute_logits<Port>(logits_head(), Tokens, x, detail::output(logits, 0));
       });
     }
     return Status::ok;
@@ -131,7 +112,7 @@ struct LanguageModel {
   template <detail::changeable<Cache> KeyValues, tensor_like Logits>
   constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_logits<config, 1, Logits>()) {
+    if constexpr (detail::check_logits<config.vocabulary, 1, Logits>()) {
       const std::size_t count = tokens.size();
       if (!cache.has_room(count)) return Status::too_many_tokens;
       if (!kernel::are_known(tokens.data(), count, config.vocabulary)) return Status::unknown_token;
@@ -140,7 +121,7 @@ struct LanguageModel {
         using Port = decltype(port);
         const kernel::Output last = take<Port>(tokens, cache, workspace);
         transformer.template normalize<Port>(1, last);
-        kernel::compute_logits<Port>(head_of(), 1, last, kernel::output(logits, 0));
+        kernel::compute_logits<Port>(logits_head(), 1, last, detail::output(logits, 0));
       });
     }
     return Status::ok;
@@ -168,11 +149,11 @@ struct LanguageModel {
     return block.attention.causal ? kernel::Mask{tokens, 0} : kernel::no_mask(tokens);
   }
 
-  TINYATTN_ALWAYS_INLINE constexpr kernel::Head head_of() const noexcept {
-    return {d_model, config.vocabulary, kernel::projection(head), token_embedding.weight.data()};
+  TINYATTN_ALWAYS_INLINE constexpr kernel::Head logits_head() const noexcept {
+    return {d_model, config.vocabulary, describe(head), token_embedding.weight.data()};
   }
 
-  TINYATTN_ALWAYS_INLINE constexpr kernel::Input positions() const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr kernel::Dense positions() const noexcept {
     if constexpr (has_learned_positions)
       return {position_embedding.weight.data(), d_model};
     else if constexpr (config.positions == Positions::sinusoidal)
@@ -197,7 +178,7 @@ struct LanguageModel {
     for (std::size_t first = 0; first < tokens.size(); first += rows) {
       rows = kernel::minimum(most, tokens.size() - first);
       embed<Port>(tokens.data() + first, rows, cache.size(), x);
-      transformer.template advance<Port>(rows, x, cache, workspace.parts());
+      transformer.template apply_blocks_cached<Port>(rows, x, cache, workspace.parts());
     }
     return x.from(rows - 1, 0);
   }

@@ -3,33 +3,22 @@
 // The affine layer: x . weight + bias.
 #pragma once
 
+#include "tinyattn/detail/layer_checks.hpp"
+#include "tinyattn/detail/operands.hpp"
+#include "tinyattn/detail/optional.hpp"
 #include "tinyattn/initialize.hpp"
-#include "tinyattn/kernel/layer.hpp"
-#include "tinyattn/matmul.hpp"
+#include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/random.hpp"
+#include "tinyattn/math.hpp"
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
-
-namespace detail {
-
-// Stands where a member is absent, and takes no room. Each has its own type: two empty members of
-// one type could not share an address.
-template <class Absent>
-struct Nothing {
-  friend constexpr bool operator==(const Nothing&, const Nothing&) = default;
-};
-
-template <bool Present, class Member>
-using Optional = std::conditional_t<Present, Member, Nothing<Member>>;
-
-}  // namespace detail
 
 // torch.nn.Linear. The weight is [In, Out], the transpose of PyTorch's: from_torch makes it. Row i
 // holds what feature i of the input contributes to each output.
@@ -72,48 +61,26 @@ struct Linear {
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"weight", "bias">, self.weight, self.bias);
   }
+
+  // As kernels see it.
+  TINYATTN_ALWAYS_INLINE friend constexpr kernel::Projection<> describe(
+      const Linear& linear) noexcept {
+    if constexpr (Bias)
+      return {{linear.weight.data(), Out}, linear.bias.data()};
+    else
+      return {{linear.weight.data(), Out}, nullptr};
+  }
 };
-
-namespace kernel {
-
-template <std::size_t In, std::size_t Out, bool HasBias>
-TINYATTN_ALWAYS_INLINE constexpr Projection<> projection(
-    const Linear<In, Out, HasBias>& linear) noexcept {
-  if constexpr (HasBias)
-    return {{linear.weight.data(), Out}, linear.bias.data()};
-  else
-    return {{linear.weight.data(), Out}, nullptr};
-}
-
-TINYATTN_ALWAYS_INLINE constexpr Projection<> projection(const auto&) noexcept {
-  return {{nullptr, 0}, nullptr};
-}
-
-// What is wrong is said in a sentence; the rest of a call is then left out.
-template <std::size_t In, std::size_t Out, class TensorX, class TensorY>
-consteval bool check_linear() noexcept {
-  constexpr bool floats = detail::holds_floats<TensorX>, writable = detail::is_writable<TensorY>,
-                 fits_in = detail::LayoutOf<TensorX>::cols == In;
-  constexpr bool fits_out = detail::same_shape<TensorY, detail::WithCols<TensorX, Out>>;
-  static_assert(floats, "x must hold floats");
-  static_assert(fits_in, "x must have d_in columns");
-  static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || !writable || fits_out,
-                "out must have the rows of x and a column for each output");
-  return floats && writable && fits_in && fits_out;
-}
-
-}  // namespace kernel
 
 template <std::size_t In, std::size_t Out, bool Bias>
 template <tensor_like TensorX, tensor_like TensorY>
 constexpr void Linear<In, Out, Bias>::forward(const TensorX& x, TensorY& out) const noexcept {
   using LayoutX = detail::LayoutOf<TensorX>;
-  if constexpr (kernel::check_linear<In, Out, TensorX, TensorY>())
+  if constexpr (detail::check_linear<In, Out, TensorX, TensorY>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutX::batch; ++item)
-        kernel::project<decltype(port)>(LayoutX::rows, In, Out, kernel::input(x, item),
-                                        kernel::projection(*this), kernel::output(out, item));
+        kernel::project<decltype(port)>(LayoutX::rows, In, Out, detail::input(x, item),
+                                        describe(*this), detail::output(out, item));
     });
 }
 
@@ -144,12 +111,12 @@ requires(!detail::holds_floats<TensorM>) constexpr detail::Refused
 template <std::size_t In, std::size_t Out, bool Bias, random_generator Generator>
 constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) noexcept {
   constexpr float bound = detail::inverse_sqrt<In>;
-  auto weights = detail::words(generator);
+  auto weights = detail::random_stream(generator);
   for (std::size_t o = 0; o < Out; ++o)
     for (std::size_t i = 0; i < In; ++i)
       linear.weight(i, o) = kernel::uniform_from(weights.next(), -bound, bound);
   if constexpr (Bias) {
-    auto biases = detail::words(generator);
+    auto biases = detail::random_stream(generator);
     for (float& element : linear.bias.elements)
       element = kernel::uniform_from(biases.next(), -bound, bound);
   }

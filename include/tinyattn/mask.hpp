@@ -4,6 +4,7 @@
 // "keep" in the next; here each meaning is a type of its own, and a bare Tensor<bool> is none.
 #pragma once
 
+#include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/kernel/mask.hpp"
 #include "tinyattn/tensor.hpp"
 
@@ -209,11 +210,7 @@ constexpr Matrix<float, Tokens, Tokens> causal_mask() noexcept {
 
 namespace detail {
 
-// What a type says as a mask of `Tokens` queries and `SourceTokens` keys.
-template <class Mask>
-struct MaskShape {
-  static constexpr bool is_mask = false;
-};
+// Masks of any number of tokens, and those that a tensor is made for.
 struct AnyShape {
   static constexpr bool is_mask = true;
   template <std::size_t, std::size_t>
@@ -230,55 +227,58 @@ struct TensorShape {
       same_shape<Tensor<bool, Extents...>, Vector<bool, SourceTokens>>;
 };
 template <>
-struct TensorShape<> : MaskShape<void> {};
+struct TensorShape<> : MaskTraits<void> {};
+
 template <>
-struct MaskShape<NoMask> : AnyShape {};
+struct MaskTraits<NoMask> : AnyShape {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(NoMask, std::size_t,
+                                                                std::size_t keys) noexcept {
+    return kernel::no_mask(keys);
+  }
+};
 template <>
-struct MaskShape<Causal> : AnyShape {};
+struct MaskTraits<Causal> : AnyShape {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(Causal, std::size_t,
+                                                                std::size_t keys) noexcept {
+    return {keys, 0};
+  }
+};
 template <>
-struct MaskShape<CausalBottomRight> : AnyShape {};
+struct MaskTraits<CausalBottomRight> : AnyShape {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(CausalBottomRight,
+                                                                std::size_t tokens,
+                                                                std::size_t keys) noexcept {
+    return {keys, static_cast<std::ptrdiff_t>(keys) - static_cast<std::ptrdiff_t>(tokens)};
+  }
+};
 template <std::size_t... Extents>
-struct MaskShape<BlockMask<Extents...>> : TensorShape<Extents...> {};
+struct MaskTraits<BlockMask<Extents...>> : TensorShape<Extents...> {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(const BlockMask<Extents...>& mask,
+                                                                std::size_t,
+                                                                std::size_t keys) noexcept {
+    return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), false,
+                              TensorShape<Extents...>::row_stride);
+  }
+};
 template <std::size_t... Extents>
-struct MaskShape<KeepMask<Extents...>> : TensorShape<Extents...> {};
+struct MaskTraits<KeepMask<Extents...>> : TensorShape<Extents...> {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(const KeepMask<Extents...>& mask,
+                                                                std::size_t,
+                                                                std::size_t keys) noexcept {
+    return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), true,
+                              TensorShape<Extents...>::row_stride);
+  }
+};
 template <std::size_t... Extents>
-struct MaskShape<AdditiveMask<Extents...>> : TensorShape<Extents...> {};
+struct MaskTraits<AdditiveMask<Extents...>> : TensorShape<Extents...> {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(
+      const AdditiveMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
+    return kernel::with_addends(kernel::no_mask(keys), mask.tensor.data(),
+                                TensorShape<Extents...>::row_stride);
+  }
+};
 
 }  // namespace detail
-
-namespace kernel {
-
-// What queries see of `keys` source tokens through a mask, as kernels take it.
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(NoMask, std::size_t, std::size_t keys) noexcept {
-  return no_mask(keys);
-}
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(Causal, std::size_t, std::size_t keys) noexcept {
-  return {keys, 0};
-}
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(CausalBottomRight, std::size_t tokens,
-                                              std::size_t keys) noexcept {
-  return {keys, static_cast<std::ptrdiff_t>(keys) - static_cast<std::ptrdiff_t>(tokens)};
-}
-template <std::size_t... Extents>
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const BlockMask<Extents...>& mask, std::size_t,
-                                              std::size_t keys) noexcept {
-  return with_flags(no_mask(keys), mask.tensor.data(), false,
-                    detail::TensorShape<Extents...>::row_stride);
-}
-template <std::size_t... Extents>
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const KeepMask<Extents...>& mask, std::size_t,
-                                              std::size_t keys) noexcept {
-  return with_flags(no_mask(keys), mask.tensor.data(), true,
-                    detail::TensorShape<Extents...>::row_stride);
-}
-template <std::size_t... Extents>
-TINYATTN_ALWAYS_INLINE constexpr Mask mask_of(const AdditiveMask<Extents...>& mask, std::size_t,
-                                              std::size_t keys) noexcept {
-  return with_addends(no_mask(keys), mask.tensor.data(),
-                      detail::TensorShape<Extents...>::row_stride);
-}
-
-}  // namespace kernel
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

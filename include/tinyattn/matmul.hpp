@@ -4,6 +4,8 @@
 // +0, the inner index rising: the same bits on every target.
 #pragma once
 
+#include "tinyattn/detail/operands.hpp"
+#include "tinyattn/detail/product_checks.hpp"
 #include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/tensor.hpp"
@@ -14,59 +16,6 @@
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
-
-namespace kernel {
-
-// Matrix `index` of a batch; a single matrix is every item's.
-template <class TensorM>
-TINYATTN_ALWAYS_INLINE constexpr Input input(const TensorM& m, std::size_t index) noexcept {
-  return {detail::item(m, detail::LayoutOf<TensorM>::batch == 1 ? 0 : index),
-          detail::LayoutOf<TensorM>::stride};
-}
-template <class TensorM>
-TINYATTN_ALWAYS_INLINE constexpr Output output(TensorM& m, std::size_t index) noexcept {
-  return {detail::item(m, index), detail::LayoutOf<TensorM>::stride};
-}
-
-// What the checks below find wrong they say in a sentence; the rest of a call is then left out.
-template <class TensorA, class TensorB, class Out>
-consteval bool check_operands() noexcept {
-  constexpr bool floats = detail::holds_floats<TensorA> && detail::holds_floats<TensorB>;
-  constexpr bool batches =
-      detail::LayoutOf<TensorB>::batch == 1 || detail::same_batch<TensorA, TensorB>;
-  static_assert(floats, "a and b must hold floats");
-  static_assert(batches, "b must be one matrix, or as many as a has");
-  static_assert(!floats || detail::is_writable<Out>, "out must hold floats, and not be const");
-  return floats && batches && detail::is_writable<Out>;
-}
-
-template <class TensorA, class TensorB, class Out>
-consteval bool check_matmul() noexcept {
-  constexpr bool agree = detail::LayoutOf<TensorA>::cols == detail::LayoutOf<TensorB>::rows;
-  constexpr bool fits =
-      detail::same_shape<Out, detail::WithCols<TensorA, detail::LayoutOf<TensorB>::cols>>;
-  if constexpr (check_operands<TensorA, TensorB, Out>()) {
-    static_assert(agree, "columns of a must equal rows of b");
-    static_assert(!agree || fits, "out must have the rows of a and the columns of b");
-    return agree && fits;
-  }
-  return false;
-}
-
-template <class TensorA, class TensorB, class Out>
-consteval bool check_matmul_transposed() noexcept {
-  constexpr bool agree = detail::LayoutOf<TensorA>::cols == detail::LayoutOf<TensorB>::cols;
-  constexpr bool fits =
-      detail::same_shape<Out, detail::WithCols<TensorA, detail::LayoutOf<TensorB>::rows>>;
-  if constexpr (check_operands<TensorA, TensorB, Out>()) {
-    static_assert(agree, "columns of a must equal columns of b");
-    static_assert(!agree || fits, "out must have the rows of a and a column for each row of b");
-    return agree && fits;
-  }
-  return false;
-}
-
-}  // namespace kernel
 
 // The sum of u[k] * v[k], of two vectors [count].
 template <tensor_like TensorU, tensor_like TensorV>
@@ -96,13 +45,13 @@ template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 constexpr void matmul(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
   using LayoutB = detail::LayoutOf<TensorB>;
-  if constexpr (kernel::check_matmul<TensorA, TensorB, Out>())
+  if constexpr (detail::check_matmul<TensorA, TensorB, Out>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
         kernel::matmul_of_shape<decltype(port),
                                 kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
-            {LayoutA::rows, LayoutA::cols, LayoutB::cols, kernel::input(a, item),
-             kernel::input(b, item), nullptr, kernel::output(out, item)});
+            {LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::input(a, item),
+             detail::input(b, item), nullptr, detail::output(out, item)});
     });
 }
 
@@ -131,17 +80,17 @@ template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 constexpr void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
   using LayoutB = detail::LayoutOf<TensorB>;
-  if constexpr (kernel::check_matmul_transposed<TensorA, TensorB, Out>())
+  if constexpr (detail::check_matmul_transposed<TensorA, TensorB, Out>())
     on_native_port([&](auto port) {
       for (std::size_t item = 0; item < LayoutA::batch; ++item)
         kernel::matmul_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
             kernel::Product<kernel::Dense, kernel::Transposed<>>{LayoutA::rows,
                                                                  LayoutA::cols,
                                                                  LayoutB::rows,
-                                                                 kernel::input(a, item),
-                                                                 {kernel::input(b, item)},
+                                                                 detail::input(a, item),
+                                                                 {detail::input(b, item)},
                                                                  nullptr,
-                                                                 kernel::output(out, item)});
+                                                                 detail::output(out, item)});
     });
 }
 

@@ -1,16 +1,230 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention layers: MultiHeadAttention, which attention_layer.hpp holds, and the simpler ones on
-// the way to it.
+// Attention layers: projections of the input, heads of scaled dot-product attention, and a
+// projection of the output. All scratch is the caller's; its size is a constant of the type.
 #pragma once
 
-#include "tinyattn/attention_layer.hpp"
+#include "tinyattn/attention.hpp"
+#include "tinyattn/attention_cache.hpp"
+#include "tinyattn/attention_config.hpp"
+#include "tinyattn/detail/attention_calls.hpp"
+#include "tinyattn/detail/attention_checks.hpp"
+#include "tinyattn/detail/config_checks.hpp"
+#include "tinyattn/dropout.hpp"
+#include "tinyattn/kernel/layer.hpp"
+#include "tinyattn/linear.hpp"
+#include "tinyattn/mask.hpp"
+#include "tinyattn/status.hpp"
+#include "tinyattn/tensor.hpp"
 
 #include <cstddef>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+// Multi-head attention with split heads: head h has the head_dim columns from h * head_dim on. It
+// reads these of the queries, keys and values, and writes the same columns of the context.
+// Section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017.
+//
+// In every form below an input is [tokens, d_in] or, as a batch, [..., tokens, d_in], and `out` has
+// the same extents but for d_out columns. `tokens` may be any number up to context_length.
+template <AttentionConfig config>
+struct MultiHeadAttention {
+  static_assert(detail::check_attention_config<config>());
+
+  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;  // of the context
+  static constexpr std::size_t head_dim = detail::head_dim<config>;              // width of a head
+  static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;   // width of keys
+  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;    // of query
+  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key and value
+  // All weights and biases, in floats.
+  static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>();
+
+  static constexpr DropoutRate dropout_rate = config.dropout;                    // of weights
+  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // of outputs
+
+  QueryProjection query;     // [d_in, d_out]
+  KeyProjection key, value;  // [d_in, kv_width]
+  // [d_out, d_out]
+  [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
+
+  // All the scratch of a call. What it holds between calls means nothing.
+  struct Workspace
+      : kernel::LayerWorkspace<native_port, config.d_out, kv_width, config.context_length> {};
+
+  // The keys and values of the tokens so far, for a layer that is causal: size() of them; clear()
+  // forgets them. Cache::Workspace is all the scratch of a call with it.
+  struct Cache : detail::KeyValueCache<config> {};
+
+  // By value, for the compiler and for small shapes: result and workspace stand on the stack.
+  template <tensor_like TensorX>
+  constexpr auto operator()(const TensorX& x) const noexcept {
+    return (*this)(x, x, x);
+  }
+  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::refuse(x);
+  }
+
+  // Cross-attention: queries from one input, keys and values from others of one length.
+  template <tensor_like Query, tensor_like Key, tensor_like Value>
+  constexpr auto operator()(const Query& query_input, const Key& key_input,
+                            const Value& value_input) const noexcept {
+    detail::WithCols<Query, config.d_out> out;
+    Workspace workspace;
+    forward(query_input, key_input, value_input, NoMask{}, out, workspace);
+    return out;
+  }
+
+  // Self-attention. `out` may be x itself; otherwise no element of it may be one of x.
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
+    forward(x, x, x, NoMask{}, out, workspace);
+  }
+
+  // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
+  template <tensor_like TensorX, detail::no_count_nor<detail::KeyValueCache<config>> Mask,
+            tensor_like Out>
+  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
+                         Workspace& workspace) const noexcept {
+    forward(x, x, x, mask, out, workspace);
+  }
+
+  // Cross-attention; context_length bounds both lengths, and config.causal lets query i see keys
+  // 0 .. i. `out` may be query_input itself; otherwise no element of it may be one of an input.
+  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
+  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                         Out& out, Workspace& workspace) const noexcept {
+    forward(query_input, key_input, value_input, NoMask{}, out, workspace);
+  }
+
+  template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
+  TINYATTN_ALWAYS_INLINE constexpr void forward(const Query& query_input, const Key& key_input,
+                                                const Value& value_input, const Mask& mask,
+                                                Out& out, Workspace& workspace) const noexcept {
+    if constexpr (detail::check_layer<config, Query, Key, Value, Out>() &&
+                  detail::check_mask_of<Mask, Query, Key>())
+      detail::forward_all<config>(*this, query_input, key_input, value_input, mask, out, workspace);
+  }
+
+  // Also the weights, before dropout: [..., num_heads, tokens, source tokens]; a masked one is 0.
+  template <tensor_like TensorX, tensor_like Out, tensor_like Weights>
+  constexpr void forward_with_weights(const TensorX& x, Out& out, Weights& weights,
+                                      Workspace& workspace) const noexcept {
+    forward_with_weights(x, x, x, out, weights, workspace);
+  }
+
+  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out,
+            tensor_like Weights>
+  constexpr void forward_with_weights(const Query& query_input, const Key& key_input,
+                                      const Value& value_input, Out& out, Weights& weights,
+                                      Workspace& workspace) const noexcept {
+    if constexpr (detail::check_layer<config, Query, Key, Value, Out>())
+      if constexpr (detail::check_head_weights<config, Query, Key, Weights>())
+        detail::forward_with_weights<config>(*this, query_input, key_input, value_input, out,
+                                             weights, NoMask{}, workspace);
+  }
+
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward_with_weights(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
+                  "forward_with_weights takes (x, out, weights, workspace) or three inputs for x: "
+                  "out and weights are neither const nor temporaries");
+    return {};
+  }
+
+  // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
+  // than context_length or the rows of x, nothing is written and too_many_tokens comes back.
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
+                           Workspace& workspace) const noexcept {
+    return forward(x, x, x, num_tokens, num_tokens, NoMask{}, out, workspace);
+  }
+
+  // With a mask for all rows of x, of which the first num_tokens rows and columns count.
+  template <tensor_like TensorX, class Mask, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, const Mask& mask, Out& out,
+                           Workspace& workspace) const noexcept {
+    return forward(x, x, x, num_tokens, num_tokens, mask, out, workspace);
+  }
+
+  // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens of
+  // the others. A query without a source token that it may see has a context of zeros.
+  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
+  constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                           std::size_t num_tokens, std::size_t num_source_tokens, Out& out,
+                           Workspace& workspace) const noexcept {
+    return forward(query_input, key_input, value_input, num_tokens, num_source_tokens, NoMask{},
+                   out, workspace);
+  }
+
+  template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
+  constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
+                           std::size_t num_tokens, std::size_t num_source_tokens, const Mask& mask,
+                           Out& out, Workspace& workspace) const noexcept {
+    if constexpr (detail::check_layer<config, Query, Key, Value, Out, true>() &&
+                  detail::check_mask_of<Mask, Query, Key>())
+      return detail::forward_counted<config>(*this, query_input, key_input, value_input, num_tokens,
+                                             num_source_tokens, mask, out, workspace);
+    return Status::ok;
+  }
+
+  // The tokens behind those of the cache, which keeps them: x is [tokens, d_in], out [tokens,
+  // d_out]. The same bits as one call with all tokens, however they are divided. For more tokens
+  // than there is room, nothing is written and too_many_tokens comes back. `out` may be x.
+  template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
+                           typename KeyValues::AttentionWorkspace& workspace) const noexcept {
+    return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
+  }
+
+  // The first num_tokens rows of x.
+  template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+                           typename KeyValues::AttentionWorkspace& workspace) const noexcept {
+    if constexpr (detail::check_layer<config, TensorX, TensorX, TensorX, Out, true>() &&
+                  detail::check_cached<TensorX>())
+      return detail::forward_cached<config>(*this, x, num_tokens, cache, out, workspace);
+    return Status::ok;
+  }
+
+  // A training pass: dropout drawn from the generator, the weights of all items first (item, head,
+  // row, column; masked ones too), then the outputs. `out` may not be x, since contexts wait in it
+  // until every head is done.
+  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
+                         Generator& generator) const noexcept {
+    if constexpr (detail::check_layer<config, TensorX, TensorX, TensorX, Out>())
+      on_native_port([&](auto port) {
+        detail::forward_training<config, decltype(port), detail::RandomStreams>(
+            *this, x, out, workspace.parts(), generator);
+      });
+  }
+
+  template <class TensorX = detail::Anything>
+  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+    static_assert(detail::no_such_call<TensorX>,
+                  "forward takes (x, out, workspace), with num_tokens and a mask or a cache "
+                  "behind x, or three inputs for x; out is a tensor or a MatrixView, neither "
+                  "const nor a temporary, and workspace is this layer's Workspace, or its "
+                  "Cache::Workspace");
+    return {};
+  }
+
+  friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
+
+  // By name, for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"query", "key", "value", "out_proj">, self.query, self.key, self.value,
+               self.out_proj);
+  }
+
+  // As kernels see it: a Layer, or a GroupedLayer where heads share keys or features rotate.
+  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(
+      const MultiHeadAttention& attention) noexcept {
+    return detail::describe_attention<config>(attention);
+  }
+};
 
 // One head, no mask, no projection.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength>
@@ -57,22 +271,12 @@ struct StackedCausalAttention {
   // head reads it again.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
-    using LayoutX = detail::LayoutOf<TensorX>;
-    using LayoutOut = detail::LayoutOf<Out>;
-    constexpr bool columns = LayoutX::cols == DIn,
-                   fits = detail::same_shape<Out, detail::WithCols<TensorX, DOut * NumHeads>>;
-    static_assert(columns, "x must have d_in columns");
-    static_assert(detail::holds_floats<TensorX> && detail::is_writable<Out>,
-                  "x and out must hold floats, and out not be const");
-    static_assert(!columns || fits, "out must have the tokens of x and d_out * num_heads columns");
-    if constexpr (columns && fits && detail::is_writable<Out>)
-      for (std::size_t item = 0; item < LayoutX::batch; ++item)
+    if constexpr (detail::check_stacked_heads<DIn, DOut * NumHeads, TensorX, Out>())
+      for (std::size_t i = 0; i < detail::LayoutOf<TensorX>::batch; ++i)
         for (std::size_t head = 0; head < NumHeads; ++head) {
-          const MatrixView<const float, LayoutX::rows, DIn, LayoutX::stride> item_x{
-              detail::item(x, item)};
-          MatrixView<float, LayoutX::rows, DOut, LayoutOut::stride> head_out{
-              detail::item(out, item) + head * DOut};
-          heads[head].forward(item_x, head_out, workspace);
+          const auto x_view = detail::columns_of<DIn>(x, i, 0);
+          auto out_view = detail::columns_of<DOut>(out, i, head * DOut);
+          heads[head].forward(x_view, out_view, workspace);
         }
   }
 

@@ -3,11 +3,11 @@
 // Norms of features, over the last dimension.
 #pragma once
 
+#include "tinyattn/detail/features.hpp"
+#include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/initialize.hpp"
 #include "tinyattn/kernel/normalization.hpp"
-#include "tinyattn/matmul.hpp"
 #include "tinyattn/parameters.hpp"
-#include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
@@ -27,23 +27,6 @@ enum class Normalization : unsigned char {
 }  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
-
-namespace kernel {
-
-// Every row of x, [..., norm.dim].
-template <std::size_t Dim, tensor_like TensorX, tensor_like Out>
-constexpr void normalize_tensor(const Norm& norm, const TensorX& x, Out& out) noexcept {
-  constexpr bool columns = detail::LayoutOf<TensorX>::cols == Dim;
-  static_assert(columns, "x must have as many columns as the norm has features");
-  if constexpr (columns && check_rows<TensorX, Out>())
-    on_native_port([&](auto port) {
-      for (std::size_t item = 0; item < detail::LayoutOf<TensorX>::batch; ++item)
-        normalize_features<decltype(port)>(norm, detail::LayoutOf<TensorX>::rows, input(x, item),
-                                           output(out, item));
-    });
-}
-
-}  // namespace kernel
 
 // The epsilon of a norm: a float >= 0 that is added to a variance before its root.
 struct Epsilon {
@@ -80,7 +63,8 @@ struct LayerNorm {
   // x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out) const noexcept {
-    kernel::normalize_tensor<Dim>({Dim, weight.data(), bias.data(), epsilon}, x, out);
+    if constexpr (detail::check_features<Dim, TensorX>())
+      detail::normalize_features(describe(*this), x, out);
   }
   template <class TensorX = detail::Anything>
   constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
@@ -107,6 +91,11 @@ struct LayerNorm {
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"weight", "bias">, self.weight, self.bias);
   }
+
+  // As kernels see it.
+  TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const LayerNorm& norm) noexcept {
+    return {Dim, norm.weight.data(), norm.bias.data(), norm.epsilon};
+  }
 };
 
 // x / sqrt(mean of squares + epsilon) * weight, over rows of `Dim` features. Zhang and Sennrich,
@@ -121,7 +110,8 @@ struct RmsNorm {
   // x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out) const noexcept {
-    kernel::normalize_tensor<Dim>({Dim, weight.data(), nullptr, epsilon}, x, out);
+    if constexpr (detail::check_features<Dim, TensorX>())
+      detail::normalize_features(describe(*this), x, out);
   }
   template <class TensorX = detail::Anything>
   constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
@@ -148,6 +138,11 @@ struct RmsNorm {
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"weight">, self.weight);
   }
+
+  // As kernels see it.
+  TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const RmsNorm& norm) noexcept {
+    return {Dim, norm.weight.data(), nullptr, norm.epsilon};
+  }
 };
 
 namespace detail {
@@ -157,19 +152,6 @@ using Norm =
     std::conditional_t<normalization == Normalization::layer, LayerNorm<Dim>, RmsNorm<Dim>>;
 
 }  // namespace detail
-
-namespace kernel {
-
-template <std::size_t Dim>
-TINYATTN_ALWAYS_INLINE constexpr Norm norm_of(const LayerNorm<Dim>& norm) noexcept {
-  return {Dim, norm.weight.data(), norm.bias.data(), norm.epsilon};
-}
-template <std::size_t Dim>
-TINYATTN_ALWAYS_INLINE constexpr Norm norm_of(const RmsNorm<Dim>& norm) noexcept {
-  return {Dim, norm.weight.data(), nullptr, norm.epsilon};
-}
-
-}  // namespace kernel
 
 // The weights become 1, the biases 0, as in PyTorch; nothing is drawn.
 template <std::size_t Dim, random_generator Generator>

@@ -4,6 +4,7 @@
 // draws, and Philox, counter-based, whose draws depend on nothing but their position.
 #pragma once
 
+#include "tinyattn/kernel/random.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/tensor.hpp"
 
@@ -101,7 +102,7 @@ class Philox4x32 {
     return block;
   }
 
-  // The generator at its present stream; this one moves on to the next.
+  // A generator of the present stream. After it, this one has the next stream.
   constexpr Philox4x32 take_stream() noexcept {
     const Philox4x32 taken = *this;
     ++stream_;
@@ -122,26 +123,37 @@ class Philox4x32 {
 
 namespace detail {
 
-// The words of one call, one after the other: the Mersenne twister's next ones, or those of the
-// Philox stream that the call takes when it draws its first.
-class MtWords {
+// The random numbers of one call, words of 32 bits: the next ones of a Mersenne twister, or the
+// stream that the call takes from Philox when it draws its first. keeps(rate) says whether dropout
+// keeps the next element.
+class MtStream {
  public:
-  explicit constexpr MtWords(Mt19937& generator) noexcept : generator_(&generator) {}
+  explicit constexpr MtStream(Mt19937& generator) noexcept : generator_(&generator) {}
   constexpr std::uint32_t next() noexcept { return (*generator_)(); }
+
+  // torch's CPU generator compares 53 bits of two words, the first one high.
+  constexpr bool keeps(const auto& rate) noexcept {
+    const std::uint64_t high = next();
+    const std::uint64_t low = next();
+    return (((high << 32) | low) & ((std::uint64_t{1} << 53) - 1)) < rate.keep_below_2_53;
+  }
 
  private:
   Mt19937* generator_;  // no reference, which -fpack-struct warns of
 };
 
-class PhiloxWords {
+class PhiloxStream {
  public:
-  explicit constexpr PhiloxWords(Philox4x32& generator) noexcept
+  explicit constexpr PhiloxStream(Philox4x32& generator) noexcept
       : generator_(&generator), stream_(generator) {}
   constexpr std::uint32_t next() noexcept {
     if (drawn_ == 0) stream_ = generator_->take_stream();
     if (drawn_ % 4 == 0) block_ = stream_.plain_block(drawn_ / 4);
     return block_.words[drawn_++ % 4];
   }
+
+  // One word an element.
+  constexpr bool keeps(const auto& rate) noexcept { return next() < rate.keep_below_2_32; }
 
  private:
   Philox4x32* generator_;
@@ -150,42 +162,34 @@ class PhiloxWords {
   PhiloxBlock block_ = {};
 };
 
-constexpr MtWords words(Mt19937& generator) noexcept { return MtWords(generator); }
-constexpr PhiloxWords words(Philox4x32& generator) noexcept { return PhiloxWords(generator); }
+constexpr MtStream random_stream(Mt19937& generator) noexcept { return MtStream(generator); }
+constexpr PhiloxStream random_stream(Philox4x32& generator) noexcept {
+  return PhiloxStream(generator);
+}
+struct RandomStreams {
+  static constexpr auto of(auto& generator) noexcept { return random_stream(generator); }
+};
 
 }  // namespace detail
 
 // One of the two: Mt19937 or Philox4x32.
 template <class Generator>
 concept random_generator = requires(Generator& generator) {
-  detail::words(generator);
+  detail::random_stream(generator);
 };
-
-namespace kernel {
-
-// What torch.Tensor.uniform_ makes of a word: 24 of its bits as a fraction, from low to high.
-constexpr float uniform_from(std::uint32_t word, float low, float high) noexcept {
-  return on_native_port([=](auto port) {
-    using Single = typename decltype(port)::one_lane;
-    const float fraction = Single::mul(static_cast<float>(word & 0xffffffu), 0x1p-24f);
-    return Single::fma(fraction, Single::add(high, -low), low);
-  });
-}
-
-}  // namespace kernel
 
 // A draw from low to high; high itself only by rounding.
 template <random_generator Generator>
 constexpr float uniform(Generator& generator, float low, float high) noexcept {
-  return kernel::uniform_from(detail::words(generator).next(), low, high);
+  return kernel::uniform_from(detail::random_stream(generator).next(), low, high);
 }
 
 // A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed. By value, it stands
 // on the stack.
 template <random_generator Generator, std::size_t... Extents>
 constexpr void rand(Generator& generator, Tensor<float, Extents...>& out) noexcept {
-  auto words = detail::words(generator);
-  for (float& element : out.elements) element = kernel::uniform_from(words.next(), 0.0f, 1.0f);
+  auto stream = detail::random_stream(generator);
+  for (float& element : out.elements) element = kernel::uniform_from(stream.next(), 0.0f, 1.0f);
 }
 
 template <std::size_t... Extents, random_generator Generator>

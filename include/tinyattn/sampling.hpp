@@ -3,9 +3,9 @@
 // The next token from its logits.
 #pragma once
 
+#include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/kernel/sampling.hpp"
 #include "tinyattn/random.hpp"
-#include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
 
@@ -28,25 +28,11 @@ struct Sampling {
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-namespace kernel {
-
-template <class Logits>
-consteval bool check_one_row() noexcept {
-  using Layout = detail::LayoutOf<Logits>;
-  constexpr bool is_row = Layout::batch == 1 && Layout::rows == 1;
-  static_assert(is_row, "logits must be a vector: those of one token");
-  static_assert(detail::holds_floats<Logits>, "logits must hold floats");
-  static_assert(Layout::cols <= 65536, "a Token counts no more than 65,536 logits");
-  return is_row && detail::holds_floats<Logits> && Layout::cols <= 65536;
-}
-
-}  // namespace kernel
-
 // The token of the largest logit, the lowest one on a tie. A NaN counts as -infinity: token 0 if
 // there is nothing else.
 template <tensor_like Logits>
 constexpr Token argmax(const Logits& logits) noexcept {
-  if constexpr (kernel::check_one_row<Logits>())
+  if constexpr (detail::check_one_row<Logits>())
     return static_cast<Token>(
         kernel::index_of_largest(logits.data(), detail::LayoutOf<Logits>::cols));
   else
@@ -65,7 +51,7 @@ template <tensor_like Logits, random_generator Generator>
 constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& generator) noexcept {
   constexpr bool writable = detail::is_writable<Logits>;
   static_assert(writable, "logits must hold floats, and not be const: sample overwrites them");
-  if constexpr (writable && kernel::check_one_row<Logits>()) {
+  if constexpr (writable && detail::check_one_row<Logits>()) {
     if (!(sampling.temperature > 0.0f)) return argmax(logits);
     constexpr std::size_t count = detail::LayoutOf<Logits>::cols;
     const float fraction = uniform(generator, 0.0f, 1.0f);

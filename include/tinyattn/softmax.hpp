@@ -4,6 +4,7 @@
 // multiplied by the reciprocal of its sum.
 #pragma once
 
+#include "tinyattn/detail/rows.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/tensor.hpp"
@@ -14,44 +15,19 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-namespace kernel {
-
-// What is wrong with the output of rows is said in a sentence; the rest of a call is then left out.
-template <class TensorM, class Out>
-consteval bool check_rows() noexcept {
-  constexpr bool floats = detail::holds_floats<TensorM>, writable = detail::is_writable<Out>;
-  static_assert(floats, "m must hold floats");
-  static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || !writable || detail::same_shape<TensorM, Out>,
-                "out must have the shape of m");
-  return floats && writable && detail::same_shape<TensorM, Out>;
-}
-
-// Calls step(from, to, count) for every row of m and of out.
-template <class TensorM, class Out>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const TensorM& m, Out& out,
-                                                   const auto& step) noexcept {
-  using LayoutM = detail::LayoutOf<TensorM>;
-  for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
-    step(m.data() + i * LayoutM::stride, out.data() + i * detail::LayoutOf<Out>::stride,
-         LayoutM::cols);
-}
-
-}  // namespace kernel
-
 // Of m [..., rows, cols], or a Vector, into out of the same shape. Row by row:
 // e^(scale * (m[j] - largest)), divided by the sum of these. -infinity becomes 0, and a
 // row of nothing else zeros; a NaN makes its row NaN. scale >= 0, and one below 2^-126 counts as 0:
 // then all elements but -infinity have equal shares. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void softmax(const TensorM& m, float scale, Out& out) noexcept {
-  if constexpr (kernel::check_rows<TensorM, Out>())
+  if constexpr (detail::check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
       using Port = decltype(port);
       using LayoutM = detail::LayoutOf<TensorM>;
       constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
       const kernel::Output to{out.data(), detail::LayoutOf<Out>::stride};
-      kernel::Input from{m.data(), LayoutM::stride};
+      kernel::Dense from{m.data(), LayoutM::stride};
       if (kernel::is_no_scale(scale)) {
         kernel::level_rows<Port>(rows, cols, from, to);
         from = to;
@@ -90,9 +66,9 @@ constexpr detail::Refused softmax(const TensorM&, detail::Anything, ...) noexcep
 // whose sum is 0 becomes zeros, signed as its elements. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void normalize(const TensorM& m, Out& out) noexcept {
-  if constexpr (kernel::check_rows<TensorM, Out>())
+  if constexpr (detail::check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
-      kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+      detail::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
         kernel::normalize_rows<decltype(port)>({from, 0}, {to, 0}, count);
       });
     });
@@ -118,10 +94,10 @@ constexpr detail::Refused normalize(const TensorM&, detail::Anything, ...) noexc
 // e^m[j] is 0, which softmax avoids. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void softmax_naive(const TensorM& m, Out& out) noexcept {
-  if constexpr (kernel::check_rows<TensorM, Out>())
+  if constexpr (detail::check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
       using Port = decltype(port);
-      kernel::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+      detail::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
         kernel::transform_row<Port>(from, to, count, [](auto x) { return kernel::exp<Port>(x); });
         kernel::normalize_rows<Port>({to, 0}, {to, 0}, count);
       });

@@ -4,13 +4,40 @@
 // body of a decoder, else an encoder.
 #pragma once
 
+#include "tinyattn/detail/attention_checks.hpp"
+#include "tinyattn/detail/block_calls.hpp"
+#include "tinyattn/detail/config_checks.hpp"
+#include "tinyattn/detail/optional.hpp"
+#include "tinyattn/feed_forward.hpp"
+#include "tinyattn/multi_head_attention.hpp"
+#include "tinyattn/normalization.hpp"
 #include "tinyattn/status.hpp"
-#include "tinyattn/transformer_config.hpp"
 
 #include <cstddef>
 #include <type_traits>
 
 TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// A block: attention and a feed-forward part, each with a norm and a residual. norm_first is
+// x + part(norm(x)), as GPT-2 and Llama; else norm(x + part(x)), as Vaswani et al., 2017, and as
+// torch.nn.TransformerEncoderLayer without norm_first. d_model is the d_in and d_out of attention.
+struct BlockConfig {
+  AttentionConfig attention;                           // its d_in and d_out are d_model
+  FeedForwardConfig feed_forward;                      // its d_model is the width of the block
+  Normalization normalization = Normalization::layer;  // of both norms
+  bool norm_first = true;  // norm the input of a part, not the sum behind it
+};
+
+// Blocks one after the other, and a norm behind the last.
+struct TransformerConfig {
+  BlockConfig block;       // of each
+  std::size_t num_layers;  // how many blocks
+  bool final_norm = true;  // a norm behind the last block
+};
+
+}  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
@@ -21,11 +48,12 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // [..., tokens, d_model]; out may be x.
 template <BlockConfig config>
 struct TransformerBlock {
-  static_assert(kernel::check_config<config>());
+  static_assert(detail::check_block_config<config>());
 
   using Attention = MultiHeadAttention<config.attention>;  // of attention
   using Hidden = FeedForward<config.feed_forward>;         // of feed_forward
-  using Norm = detail::NormOf<config>;                     // as config.normalization says
+  // As config.normalization says.
+  using Norm = detail::Norm<config.normalization, config.feed_forward.d_model>;
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<TransformerBlock>();
 
@@ -35,7 +63,7 @@ struct TransformerBlock {
   Hidden feed_forward;     // of d_model features
 
   // All the scratch of a call. What it holds between calls means nothing.
-  struct Workspace : detail::BlockWorkspace<config> {};
+  struct Workspace : detail::BlockWorkspace<config, Attention, Hidden> {};
 
   // The keys and values of the tokens so far. The scratch of a call with it is eight rows of the
   // widest layer at most; more only where a single token needs more: its row of scores is as long
@@ -56,9 +84,9 @@ struct TransformerBlock {
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
                          Workspace& workspace) const noexcept {
     constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
-    if constexpr (kernel::check_layer<config.attention, TensorX, TensorX, TensorX, Out>() &&
-                  kernel::check_mask<Mask, tokens, tokens>())
-      kernel::forward_batch<config>(*this, tokens, x, mask, out, workspace);
+    if constexpr (detail::check_layer<config.attention, TensorX, TensorX, TensorX, Out>() &&
+                  detail::check_mask<Mask, tokens, tokens>())
+      detail::forward_blocks<config>(*this, tokens, x, mask, out, workspace);
   }
 
   // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
@@ -66,12 +94,12 @@ struct TransformerBlock {
   template <tensor_like TensorX, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>()) {
+    if constexpr (detail::check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>()) {
       if (num_tokens > config.attention.context_length ||
           num_tokens > detail::LayoutOf<TensorX>::rows)
         return Status::too_many_tokens;
       if (num_tokens != 0)
-        kernel::forward_batch<config>(*this, num_tokens, x, NoMask{}, out, workspace);
+        detail::forward_blocks<config>(*this, num_tokens, x, NoMask{}, out, workspace);
     }
     return Status::ok;
   }
@@ -88,11 +116,11 @@ struct TransformerBlock {
   template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>() &&
-                  kernel::check_cached<TensorX>()) {
+    if constexpr (detail::check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>() &&
+                  detail::check_cached<TensorX>()) {
       if (num_tokens > detail::LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
         return Status::too_many_tokens;
-      kernel::forward_items_cached<config>(*this, num_tokens, x, cache, out, workspace);
+      detail::forward_blocks_cached<config>(*this, num_tokens, x, cache, out, workspace);
     }
     return Status::ok;
   }
@@ -114,24 +142,26 @@ struct TransformerBlock {
                self.attention_norm, self.attention, self.feed_forward_norm, self.feed_forward);
   }
 
-  // For kernels: x = block(x), for all its tokens or for those behind the cache's.
-  TINYATTN_ALWAYS_INLINE constexpr auto block() const noexcept {
-    using Layer = decltype(kernel::layer_of<config.attention>(attention));
-    return kernel::Block<Layer>{
-        kernel::norm_of(attention_norm), kernel::layer_of<config.attention>(attention),
-        kernel::norm_of(feed_forward_norm), feed_forward.layer(), config.norm_first};
+  // As kernels see it.
+  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const TransformerBlock& block) noexcept {
+    return kernel::Block<decltype(describe(block.attention))>{
+        describe(block.attention_norm), describe(block.attention),
+        describe(block.feed_forward_norm), describe(block.feed_forward), config.norm_first};
   }
+
+  // For kernels: x = block(x), for all its tokens or for those after the cache's.
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void replace(
+  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(
       std::size_t tokens, kernel::Output x, const kernel::Mask& mask,
       const kernel::BlockScratch& scratch) const noexcept {
-    kernel::forward_block<Port>(block(), scratch, tokens, x, mask);
+    kernel::forward_block<Port>(describe(*this), scratch, tokens, x, mask);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void forward_cached_in_place(
+  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(
       std::size_t rows, kernel::Output x, auto& cache,
       const kernel::CachedBlockScratch& scratch) const noexcept {
-    kernel::forward_block_cached<Port>(block(), cache.parts(), scratch, cache.size(), rows, x);
+    kernel::forward_block_cached<Port>(describe(*this), cache.parts(), scratch, cache.size(), rows,
+                                       x);
     cache.num_tokens += rows;
   }
 };
@@ -143,7 +173,7 @@ struct Transformer {
   static_assert(config.num_layers != 0, "num_layers must not be zero");
 
   using Block = TransformerBlock<config.block>;  // one of them
-  using Norm = detail::NormOf<config.block>;     // as config.block.normalization says
+  using Norm = typename Block::Norm;             // as config.block.normalization says
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>();
 
@@ -180,20 +210,20 @@ struct Transformer {
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
                          Workspace& workspace) const noexcept {
     constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
-    if constexpr (kernel::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out>() &&
-                  kernel::check_mask<Mask, tokens, tokens>())
-      kernel::forward_batch<config.block>(*this, tokens, x, mask, out, workspace);
+    if constexpr (detail::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out>() &&
+                  detail::check_mask<Mask, tokens, tokens>())
+      detail::forward_blocks<config.block>(*this, tokens, x, mask, out, workspace);
   }
   template <tensor_like TensorX, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out,
+    if constexpr (detail::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out,
                                       true>()) {
       if (num_tokens > config.block.attention.context_length ||
           num_tokens > detail::LayoutOf<TensorX>::rows)
         return Status::too_many_tokens;
       if (num_tokens != 0)
-        kernel::forward_batch<config.block>(*this, num_tokens, x, NoMask{}, out, workspace);
+        detail::forward_blocks<config.block>(*this, num_tokens, x, NoMask{}, out, workspace);
     }
     return Status::ok;
   }
@@ -205,12 +235,12 @@ struct Transformer {
   template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    if constexpr (kernel::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out,
+    if constexpr (detail::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out,
                                       true>() &&
-                  kernel::check_cached<TensorX>()) {
+                  detail::check_cached<TensorX>()) {
       if (num_tokens > detail::LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
         return Status::too_many_tokens;
-      kernel::forward_items_cached<config.block>(*this, num_tokens, x, cache, out, workspace);
+      detail::forward_blocks_cached<config.block>(*this, num_tokens, x, cache, out, workspace);
     }
     return Status::ok;
   }
@@ -235,29 +265,29 @@ struct Transformer {
   template <class Port>
   constexpr void normalize(std::size_t rows, kernel::Output x) const noexcept {
     if constexpr (config.final_norm)
-      kernel::normalize_features<Port>(kernel::norm_of(final_norm), rows, x, x);
+      kernel::normalize_features<Port>(describe(final_norm), rows, x, x);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void replace(
+  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(
       std::size_t tokens, kernel::Output x, const kernel::Mask& mask,
       const kernel::BlockScratch& scratch) const noexcept {
-    for (const Block& block : blocks) block.template replace<Port>(tokens, x, mask, scratch);
+    for (const Block& block : blocks) block.template apply_in_place<Port>(tokens, x, mask, scratch);
     normalize<Port>(tokens, x);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void forward_cached_in_place(
+  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(
       std::size_t rows, kernel::Output x, auto& cache,
       const kernel::CachedBlockScratch& scratch) const noexcept {
-    advance<Port>(rows, x, cache, scratch);
+    apply_blocks_cached<Port>(rows, x, cache, scratch);
     normalize<Port>(rows, x);
   }
   // Without the final norm, which a language model needs of the last row only.
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void advance(
+  TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(
       std::size_t rows, kernel::Output x, auto& cache,
       const kernel::CachedBlockScratch& scratch) const noexcept {
     for (std::size_t i = 0; i < config.num_layers; ++i)
-      blocks[i].template forward_cached_in_place<Port>(rows, x, cache.blocks[i], scratch);
+      blocks[i].template apply_cached_in_place<Port>(rows, x, cache.blocks[i], scratch);
   }
 };
 

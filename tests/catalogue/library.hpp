@@ -79,8 +79,8 @@ struct Library {
 
   // By a cache: the first tokens in one call, the others `step` at a time. `all` is what one call for all of them made.
   template <class TensorX, class Out>
-  static constexpr Status forward_cached(const auto& module, const TensorX& x, const auto&, std::size_t first, std::size_t step, auto& cache,
-                                         Out& out, auto& workspace) noexcept {
+  static constexpr Status forward_cached(const auto& module, const TensorX& x, const auto&, std::size_t first, std::size_t step,
+                                         auto& cache, Out& out, auto& workspace) noexcept {
     constexpr std::size_t rows = detail::LayoutOf<TensorX>::rows, cols = detail::LayoutOf<TensorX>::cols;
     constexpr std::size_t out_cols = detail::LayoutOf<Out>::cols;
     Status status = module.forward(x, first, cache, out, workspace);
@@ -229,7 +229,8 @@ struct Twin {
     plain::copy(plain::view(all), plain::view(out));
     return Status::ok;
   }
-  static constexpr Status read(const auto&, const auto&, const auto& all, std::size_t count, std::size_t, auto&, auto& out, auto&) noexcept {
+  static constexpr Status read(const auto&, const auto&, const auto& all, std::size_t count, std::size_t, auto&, auto& out,
+                               auto&) noexcept {
     plain::copy(plain::view(all).rows_from(count - 1), plain::view(out));
     return Status::ok;
   }

@@ -44,7 +44,7 @@ constexpr LanguageModelConfig llama = {
     .head_bias = true};
 
 tinyattn_linear described(const auto& linear) {
-  const kernel::Projection<> projection = kernel::projection(linear);
+  const kernel::Projection<> projection = describe(linear);
   return {projection.weight.data, projection.bias};
 }
 tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
@@ -66,15 +66,9 @@ struct Described {
     if constexpr (config.positions == Positions::learned) rand(generator, model.position_embedding.weight);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const auto& its = model.transformer.blocks[i];
-      blocks[i] = {described(kernel::norm_of(its.attention_norm)),
-                   described(its.attention.query),
-                   described(its.attention.key),
-                   described(its.attention.value),
-                   described(its.attention.out_proj),
-                   described(kernel::norm_of(its.feed_forward_norm)),
-                   described(its.feed_forward.up),
-                   described(its.feed_forward.gate),
-                   described(its.feed_forward.down)};
+      blocks[i] = {described(describe(its.attention_norm)), described(its.attention.query),    described(its.attention.key),
+                   described(its.attention.value),          described(its.attention.out_proj), described(describe(its.feed_forward_norm)),
+                   described(its.feed_forward.up),          described(its.feed_forward.gate),  described(its.feed_forward.down)};
     }
     decoder.vocabulary = config.vocabulary;
     decoder.context_length = Model::context_length;
@@ -94,7 +88,7 @@ struct Described {
       decoder.sines = table.sines;
     }
     decoder.blocks = blocks.data();
-    if constexpr (config.transformer.final_norm) decoder.final_norm = described(kernel::norm_of(model.transformer.final_norm));
+    if constexpr (config.transformer.final_norm) decoder.final_norm = described(describe(model.transformer.final_norm));
     decoder.head = described(model.head);
   }
 };
@@ -242,11 +236,11 @@ void parts_compute_the_same(Check& check) {
   LayerNorm<21> norm{};
   rand(generator, norm.weight);
   rand(generator, norm.bias);
-  const tinyattn_norm in_c = described(kernel::norm_of(norm));
+  const tinyattn_norm in_c = described(describe(norm));
   check.that(tinyattn_normalize(&in_c, 3, 21, x.data(), out.data()) == TINYATTN_OK);
   check.same_bits(out, norm(x));
   RmsNorm<21> without_bias{norm.weight};
-  const tinyattn_norm rms_in_c = described(kernel::norm_of(without_bias));
+  const tinyattn_norm rms_in_c = described(describe(without_bias));
   check.that(tinyattn_normalize(&rms_in_c, 3, 21, x.data(), out.data()) == TINYATTN_OK);
   check.same_bits(out, without_bias(x));
   check.that(tinyattn_activate(TINYATTN_GELU, x.size(), x.data(), out.data()) == TINYATTN_OK);

@@ -56,9 +56,9 @@ template <class Port>
 void attend(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) {
   const std::size_t row_size = kernel::room_of_scores<Port>(s.source_tokens);
   const std::size_t rows_of_scores = kernel::minimum(s.tokens, Port::query_rows);
-  const kernel::Input queries{last_of_source(s.tokens * s.in), s.in};
-  const kernel::Input keys{last_of_source(s.source_tokens * s.in), s.in};
-  const kernel::Input values{last_of_source(s.source_tokens * s.out), s.out};
+  const kernel::Dense queries{last_of_source(s.tokens * s.in), s.in};
+  const kernel::Dense keys{last_of_source(s.source_tokens * s.in), s.in};
+  const kernel::Dense values{last_of_source(s.source_tokens * s.out), s.out};
   const kernel::Output scores{score_scratch.cleared(), row_size}, context{to, s.out + gap};
   const kernel::Attention all{s.tokens, Port::query_rows, s.in, s.out, 0, 0, queries, keys, values, scores, context, 0.6f};
   kernel::attend<Port, true>(all, mask, weights_to(s, to));
@@ -96,14 +96,14 @@ void forward(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) 
                                 {score_scratch.cleared(), row_size},
                                 block,
                                 queries};
-  const kernel::Input x{source(5), s.in}, key_input{source(6), s.in}, value_input{source(7), s.in};
+  const kernel::Dense x{source(5), s.in}, key_input{source(6), s.in}, value_input{source(7), s.in};
   const kernel::Output out{to, s.out + gap};
   const kernel::Item item{1, s.tokens, s.source_tokens, x, key_input, value_input, out};
   Philox4x32 generator(7);
-  auto words = detail::words(generator);
+  auto stream = detail::random_stream(generator);
   const auto take = [&](std::size_t index, std::size_t i, float* row, std::size_t end) {
     weights_to(s, to)(index - s.num_heads, i, row, end);
-    if (s.drops) kernel::drop<Port>(row, end, s.source_tokens, DropoutRate(0.25), words);
+    if (s.drops) kernel::drop<Port>(row, end, s.source_tokens, DropoutRate(0.25), stream);
   };
   if (s.drops) {
     kernel::forward_by_head<Port>(layer, scratch, item, mask, take);

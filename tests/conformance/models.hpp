@@ -47,7 +47,7 @@ void check_cache(Check& check, const CacheCase& c) {
                                     {{source(5), width}, source(6)}},
                                    c.group,
                                    c.turns ? kernel::rotation_of(source(7), source(8), c.is_interleaved, c.head_dim) : kernel::Rotation{}};
-  const kernel::Input x{source(9), d_in};
+  const kernel::Dense x{source(9), d_in};
   static Field<field_size> keys_and_values, scratch;
   const auto at_once = [&](auto port, float* out) {
     const kernel::Scratch parts = kernel::parts_of(scratch.cleared(), width, kv_width, tokens, 1, 1);

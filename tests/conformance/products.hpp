@@ -134,7 +134,7 @@ void check_transposes(Check& check) {
   constexpr std::size_t lanes = Port::lanes;
   for (const std::size_t rows : {std::size_t{1}, lanes, 2 * lanes + 1})
     for (const std::size_t cols : {std::size_t{1}, lanes, lanes + 1, 3 * lanes - 1}) {
-      const kernel::Input from{source(cols), cols + gap};
+      const kernel::Dense from{source(cols), cols + gap};
       const std::size_t stride = rows + gap;
       const auto plain_loop = [&](auto, float* out) {
         for (std::size_t i = 0; i < rows; ++i)

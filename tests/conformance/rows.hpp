@@ -78,7 +78,7 @@ void check_equal_rows(Check& check, std::size_t length) {
   check_each_row<Port>(check, ends, normalize_row, each_row(ends, normalize_row));
   check_each_row<Port>(check, ends, exp_row, each_row(ends, exp_row));
   const auto mask = kernel::no_mask(length);
-  const kernel::Input from{scores.data(), row_stride};
+  const kernel::Dense from{scores.data(), row_stride};
   check_each_row<Port>(check, ends, softmax_row, [&](auto port, float* out) {
     const kernel::Output to{out, row_stride};
     if (length % port.lanes == 0)
@@ -115,7 +115,7 @@ void check_short_rows(Check& check) {
   const auto ends = [](std::size_t) { return Length; };
   check_each_row<Port>(check, ends, softmax_row, [&](auto, float* out) {
     using Narrow = kernel::narrowed<Port, Length>;
-    const kernel::Input from{scores.data(), row_stride};
+    const kernel::Dense from{scores.data(), row_stride};
     kernel::softmax_of_short_rows<Narrow, Length>(row_count, from, {out, row_stride}, row_scale);
   });
 }

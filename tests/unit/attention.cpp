@@ -27,11 +27,11 @@ constexpr Test tests[] = {
     everywhere("in each form as in plain loops, and nothing next to it",
                as_in_plain_loops<AttentionForms<NoMask>, AttentionForms<Causal>, AttentionForms<KeepMask<5, 7>>>),
     // The first query of a drawn mask with rows sees nothing: its weights and its row are zeros.
-    everywhere("masks that keep, block and add, a row for each query or one for all",
-               as_in_plain_loops<Attention<KeepMask<6, 7>, 6, 7, 4, 3>, Attention<KeepMask<7>, 6, 7, 4, 3>,
-                                 Attention<BlockMask<6, 7>, 6, 7, 4, 3>, Attention<BlockMask<7>, 6, 7, 4, 3>,
-                                 Attention<AdditiveMask<6, 7>, 6, 7, 4, 3>, Attention<AdditiveMask<7>, 6, 7, 4, 3>,
-                                 Attention<AdditiveMask<4, 5>, 4, 5, 3, 2>>),
+    everywhere(
+        "masks that keep, block and add, a row for each query or one for all",
+        as_in_plain_loops<Attention<KeepMask<6, 7>, 6, 7, 4, 3>, Attention<KeepMask<7>, 6, 7, 4, 3>, Attention<BlockMask<6, 7>, 6, 7, 4, 3>,
+                          Attention<BlockMask<7>, 6, 7, 4, 3>, Attention<AdditiveMask<6, 7>, 6, 7, 4, 3>,
+                          Attention<AdditiveMask<7>, 6, 7, 4, 3>, Attention<AdditiveMask<4, 5>, 4, 5, 3, 2>>),
     everywhere("five ways to say causal, one answer",
                [](Check& check) {
                  as_in_plain_loops<CausalWays>(check);
@@ -71,20 +71,19 @@ constexpr Test tests[] = {
                                                               matrix<float>({{1e10f}, {-1e10f}, {1e10f}}), values),
                                  matrix<float>({{3.0f}, {2.0f}}));
                  const auto tiny = full<float, 3, 1>(1e-15f);
-                 check.same_bits(scaled_dot_product_attention(hidden(tiny), tiny, values),
-                                 matmul(full<float, 3, 3>(1.0f / 3.0f), values));
+                 check.same_bits(scaled_dot_product_attention(hidden(tiny), tiny, values), matmul(full<float, 3, 3>(1.0f / 3.0f), values));
                }),
     at_run_time("NaN or infinity in any element: as in plain loops", as_in_plain_loops<AnyOperandNotFinite>),
     at_run_time("a NaN or infinity that is masked does not leak", as_in_plain_loops<MaskedNotFinite>),
     at_run_time("a NaN or +infinity in an addend takes part; in a row of NaN a masked weight is still zero",
                 as_in_plain_loops<AddendsNotFinite>),
-    at_run_time(
-        "a weight that the cutoff made zero still multiplies",
-        [](Check& check) {
-          const auto q = hidden(matrix<float>({{1.0f}}));
-          const auto out = scaled_dot_product_attention(q, matrix<float>({{0.0f}, {-1000.0f}}), matrix<float>({{1.0f}, {quiet_nan}}));
-          check.same_bits(out, matrix<float>({{quiet_nan}}));
-        }),
+    at_run_time("a weight that the cutoff made zero still multiplies",
+                [](Check& check) {
+                  const auto q = hidden(matrix<float>({{1.0f}}));
+                  const auto out =
+                      scaled_dot_product_attention(q, matrix<float>({{0.0f}, {-1000.0f}}), matrix<float>({{1.0f}, {quiet_nan}}));
+                  check.same_bits(out, matrix<float>({{quiet_nan}}));
+                }),
 };
 
 }  // namespace

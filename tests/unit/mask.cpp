@@ -23,7 +23,7 @@ static_assert(!std::is_same_v<decltype(BlockMask{Vector<bool, 3>{}}), decltype(K
 static_assert(std::is_same_v<decltype(causal_mask<3>()), Matrix<float, 3, 3>> && causal_mask<1>() == zeros<float, 1, 1>());
 
 // Queries 0 and 1 of 2 both see the first three of four keys: a kernel takes what all of a block see without a look at each query.
-static_assert(kernel::mask_of(NoMask{}, 2, 4).common(0) == 4 && kernel::mask_of(CausalBottomRight{}, 2, 4).common(0) == 3);
+static_assert(detail::describe(NoMask{}, 2, 4).common(0) == 4 && detail::describe(CausalBottomRight{}, 2, 4).common(0) == 3);
 
 template <class T, std::size_t Rows, std::size_t Cols>
 constexpr void check_triangles(Check& check, const Matrix<T, Rows, Cols>& m, std::ptrdiff_t diagonal) {

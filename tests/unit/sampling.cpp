@@ -2,6 +2,7 @@
 //
 // The choice of a token, held to one that sorts.
 #include "tinyattn/sampling.hpp"
+#include "tinyattn/softmax.hpp"
 
 #include <algorithm>
 

@@ -52,8 +52,6 @@ struct Dense {
   }
 };
 
-using Input = Dense;
-
 // Element (i, j) is element (j, i) of `stored`: a vector is gathered from a column of it.
 template <class Stored = Dense>
 struct Transposed {

@@ -25,7 +25,7 @@ std::string array(const std::string& name, const float* elements, std::size_t co
 
 template <std::size_t In, std::size_t Out, bool HasBias>
 std::string linear(const std::string& name, const Linear<In, Out, HasBias>& linear) {
-  const kernel::Projection<> projection = kernel::projection(linear);
+  const kernel::Projection<> projection = describe(linear);
   const std::string weight = array(name, projection.weight.data, In * Out);
   return "{" + weight + ", " + array(name + "_bias", projection.bias, Out) + "}";
 }
@@ -44,10 +44,10 @@ std::string norm(const std::string& name, const kernel::Norm& norm) {
 std::string described(const std::string& name, const auto& block) {
   const auto& attention = block.attention;
   const auto& feed_forward = block.feed_forward;
-  std::string text = norm(name + "attention_norm", kernel::norm_of(block.attention_norm));
+  std::string text = norm(name + "attention_norm", describe(block.attention_norm));
   for (const std::string& part :
        {linear(name + "query", attention.query), linear(name + "key", attention.key), linear(name + "value", attention.value),
-        linear(name + "out_proj", attention.out_proj), norm(name + "feed_forward_norm", kernel::norm_of(block.feed_forward_norm)),
+        linear(name + "out_proj", attention.out_proj), norm(name + "feed_forward_norm", describe(block.feed_forward_norm)),
         linear(name + "up", feed_forward.up), linear(name + "gate", feed_forward.gate), linear(name + "down", feed_forward.down)})
     text += ", " + part;
   return "    {" + text + "},\n";
@@ -71,7 +71,7 @@ void print(const LanguageModel<config>& model) {
   array("sines", waves.sines, Model::context_length * head_dim / 2);
   std::string blocks;
   for (std::size_t i = 0; i < layers; ++i) blocks += described("block_" + std::to_string(i) + "_", model.transformer.blocks[i]);
-  const std::string final_norm = norm("final_norm", kernel::norm_of(model.transformer.final_norm));
+  const std::string final_norm = norm("final_norm", describe(model.transformer.final_norm));
   std::printf("static const tinyattn_block blocks[] = {\n%s};\n", blocks.c_str());
   std::printf("static const tinyattn_decoder model = {\n    vocabulary_size, context_length, d_model, d_hidden, num_layers, num_heads,\n");
   std::printf("    num_kv_heads, static_cast<tinyattn_activation>(%d), %s, token_embedding, NULL, TINYATTN_HALVES, cosines, sines,\n",

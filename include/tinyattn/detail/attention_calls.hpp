@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+//
+// Calls of an attention layer with tensors: each batch element in turn, what a cache has room for,
+// and a training pass.
+#pragma once
+
+#include "tinyattn/detail/attention_shape.hpp"
+#include "tinyattn/detail/mask_traits.hpp"
+#include "tinyattn/detail/operands.hpp"
+#include "tinyattn/detail/waves.hpp"
+#include "tinyattn/kernel/cache.hpp"
+#include "tinyattn/kernel/layer.hpp"
+#include "tinyattn/kernel/random.hpp"
+#include "tinyattn/math.hpp"
+#include "tinyattn/shape.hpp"
+#include "tinyattn/status.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// A Layer, or a GroupedLayer where heads share keys or features rotate.
+template <auto config>
+TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) noexcept {
+  constexpr std::size_t dim = head_dim<config>;
+  const kernel::Layer layer{config.d_in,
+                            config.d_out,
+                            config.num_heads,
+                            dim,
+                            inverse_sqrt<dim>,
+                            describe(attention.query),
+                            describe(attention.key),
+                            describe(attention.value),
+                            describe(attention.out_proj)};
+  using Rotary = std::remove_cv_t<decltype(config.rotary)>;
+  if constexpr (!is_grouped<config>)
+    return layer;
+  else if constexpr (config.rotary == Rotary::none)
+    return kernel::GroupedLayer{layer, config.num_heads / kv_heads<config>, {}};
+  else
+    return kernel::GroupedLayer{layer, config.num_heads / kv_heads<config>,
+                                rotation<config.context_length, dim, config.rotary_base>(
+                                    config.rotary == Rotary::interleaved)};
+}
+
+// Element `index` of a batch.
+TINYATTN_ALWAYS_INLINE constexpr kernel::Item batch_element(
+    std::size_t index, std::size_t tokens, std::size_t source_tokens, const auto& query_input,
+    const auto& key_input, const auto& value_input, auto& out) noexcept {
+  return {index,
+          tokens,
+          source_tokens,
+          input(query_input, index),
+          input(key_input, index),
+          input(value_input, index),
+          output(out, index)};
+}
+
+// One more mask besides that of a layer, as kernels see both.
+TINYATTN_ALWAYS_INLINE constexpr kernel::Mask layer_mask(bool is_causal, const auto& mask,
+                                                         std::size_t tokens,
+                                                         std::size_t keys) noexcept {
+  const kernel::Mask described = describe(mask, tokens, keys);
+  return is_causal ? kernel::and_causal(described) : described;
+}
+
+// The first rows of the inputs, for every batch element. `specialized` is zeros, or the sizes that
+// the call is compiled for.
+template <auto config, kernel::LayerShape specialized = kernel::LayerShape{}>
+TINYATTN_ALWAYS_INLINE constexpr void forward_batch(const auto& attention, std::size_t tokens,
+                                                    std::size_t source_tokens,
+                                                    const auto& query_input, const auto& key_input,
+                                                    const auto& value_input, const auto& mask,
+                                                    auto& out, auto& workspace,
+                                                    const auto& take_weights) noexcept {
+  on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
+    for (std::size_t i = 0; i < LayoutOf<decltype(query_input)>::batch; ++i)
+      kernel::forward<decltype(port), specialized>(
+          describe(attention), workspace.parts(),
+          batch_element(i, tokens, source_tokens, query_input, key_input, value_input, out),
+          layer_mask(config.causal, mask, tokens, source_tokens), take_weights);
+  });
+}
+
+// All rows of the inputs. A small call is compiled for its sizes.
+template <auto config, class Query, class Key>
+TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention, const Query& query_input,
+                                                  const Key& key_input, const auto& value_input,
+                                                  const auto& mask, auto& out,
+                                                  auto& workspace) noexcept {
+  using Workspace = std::remove_cvref_t<decltype(workspace)>;
+  constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
+  constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out,
+                                     head_dim<config>};
+  constexpr kernel::LayerShape specialized =
+      is_grouped<config> ? kernel::LayerShape{}
+                         : kernel::specialized_shape<native_port>(shape, Workspace::block_rows,
+                                                                  Workspace::query_rows);
+  forward_batch<config, specialized>(attention, tokens, source_tokens, query_input, key_input,
+                                     value_input, mask, out, workspace, kernel::ignore_weights());
+}
+
+template <auto config, class Query, class Key>
+constexpr void forward_with_weights(const auto& attention, const Query& query_input,
+                                    const Key& key_input, const auto& value_input, auto& out,
+                                    auto& weights, const auto& no_mask, auto& workspace) noexcept {
+  constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
+  forward_batch<config>(attention, tokens, source_tokens, query_input, key_input, value_input,
+                        no_mask, out, workspace,
+                        kernel::copy_weights<tokens, source_tokens>(weights.data()));
+}
+
+// The first rows of the inputs, as many as are known at run time.
+template <auto config, class Query, class Key>
+constexpr Status forward_counted(const auto& attention, const Query& query_input,
+                                 const Key& key_input, const auto& value_input,
+                                 std::size_t num_tokens, std::size_t num_source_tokens,
+                                 const auto& mask, auto& out, auto& workspace) noexcept {
+  using kernel::minimum;
+  if (num_tokens > minimum(config.context_length, LayoutOf<Query>::rows) ||
+      num_source_tokens > minimum(config.context_length, LayoutOf<Key>::rows))
+    return Status::too_many_tokens;
+  if (num_tokens != 0)
+    forward_batch<config>(attention, num_tokens, num_source_tokens, query_input, key_input,
+                          value_input, mask, out, workspace, kernel::ignore_weights());
+  return Status::ok;
+}
+
+// The first num_tokens rows of x, after the tokens of the cache, as many at a time as there is
+// scratch.
+template <auto config, class TensorX>
+constexpr Status forward_cached(const auto& attention, const TensorX& x, std::size_t num_tokens,
+                                auto& cache, auto& out, auto& workspace) noexcept {
+  constexpr std::size_t most = std::remove_cvref_t<decltype(cache)>::rows_at_once;
+  if (num_tokens > LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
+    return Status::too_many_tokens;
+  on_native_port([&](auto port) {
+    const kernel::CachedScratch parts =
+        kernel::cached_parts(workspace.scratch, most, config.d_out, config.context_length);
+    for (std::size_t first = 0; first < num_tokens; first += most)
+      kernel::forward_cached<decltype(port)>(
+          describe(attention), cache.parts(), parts, cache.size() + first,
+          kernel::minimum(most, num_tokens - first), input(x, 0).from(first, 0),
+          output(out, 0).from(first, 0));
+  });
+  cache.num_tokens += num_tokens;
+  return Status::ok;
+}
+
+// A training pass over a batch: the weights of all its elements are dropped first, by one random
+// stream, then the outputs by another. RandomStreams::of(generator) is the next.
+template <auto config, class Port, class RandomStreams>
+constexpr void forward_training(const auto& attention, const auto& x, auto& out,
+                                const kernel::Scratch& scratch, auto& generator) noexcept {
+  using LayoutX = LayoutOf<decltype(x)>;
+  using Attention = std::remove_cvref_t<decltype(attention)>;
+  constexpr std::size_t tokens = LayoutX::rows;
+  const auto layer = describe(attention);
+  auto of_weights = RandomStreams::of(generator);
+  for (std::size_t i = 0; i < LayoutX::batch; ++i)
+    kernel::forward_by_head<Port>(
+        layer, scratch, batch_element(i, tokens, tokens, x, x, x, out),
+        config.causal ? kernel::and_causal(kernel::no_mask(tokens)) : kernel::no_mask(tokens),
+        [&](std::size_t, std::size_t, float* row, std::size_t end) {
+          kernel::drop<Port>(row, end, tokens, Attention::dropout_rate, of_weights);
+        });
+  auto of_outputs = RandomStreams::of(generator);
+  for (std::size_t i = 0; i < LayoutX::batch; ++i) {
+    const kernel::Output rows = output(out, i);
+    kernel::project_output<Port>(layer, scratch, tokens, rows);
+    for (std::size_t r = 0; r < tokens; ++r)
+      kernel::drop<Port>(rows.at(r, 0), config.d_out, config.d_out,
+                         Attention::residual_dropout_rate, of_outputs);
+  }
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

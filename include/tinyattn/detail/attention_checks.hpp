@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+//
+// What the inputs and outputs of attention must agree in. What is wrong is said by a diagnostic,
+// and the call is then left out, so that no page of errors follows.
+#pragma once
+
+#include "tinyattn/detail/mask_traits.hpp"
+#include "tinyattn/shape.hpp"
+
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// --- Of attention ---
+
+template <class Mask, std::size_t Tokens, std::size_t SourceTokens>
+consteval bool check_mask() noexcept {
+  constexpr bool is_mask = MaskTraits<Mask>::is_mask;
+  constexpr bool is_floats = std::is_same_v<std::remove_all_extents_t<Mask>, float> || requires {
+    requires std::is_same_v<typename Mask::value_type, float>;
+  };
+  static_assert(!is_floats, "this is no mask: floats that are added to scores are an AdditiveMask");
+  static_assert(is_mask || is_floats,
+                "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; "
+                "BlockMask and KeepMask do");
+  if constexpr (is_mask) {
+    constexpr bool fits = MaskTraits<Mask>::template fits<Tokens, SourceTokens>;
+    static_assert(fits, "mask must be [tokens, source tokens] or [source tokens]");
+    return fits;
+  }
+  return false;
+}
+
+template <class Mask, class Query, class Key>
+consteval bool check_mask_of() noexcept {
+  return check_mask<Mask, LayoutOf<Query>::rows, LayoutOf<Key>::rows>();
+}
+
+template <class Query, class Key, class Value>
+consteval bool check_attention_inputs() noexcept {
+  using LayoutQuery = LayoutOf<Query>;
+  using LayoutKey = LayoutOf<Key>;
+  using LayoutValue = LayoutOf<Value>;
+  constexpr bool floats = holds_floats<Query> && holds_floats<Key> && holds_floats<Value>;
+  constexpr bool batches = same_batch<Query, Key> && same_batch<Query, Value>;
+  static_assert(floats, "query, key and value must hold floats");
+  static_assert(LayoutQuery::cols == LayoutKey::cols,
+                "query and key must have the same number of columns");
+  static_assert(LayoutKey::rows == LayoutValue::rows,
+                "key and value must have the same number of rows");
+  static_assert(batches, "query, key and value must have the same batch extents");
+  return floats && batches && LayoutQuery::cols == LayoutKey::cols &&
+         LayoutKey::rows == LayoutValue::rows;
+}
+
+template <class Query, class Key, class Value, class Mask, class Out>
+consteval bool check_attention() noexcept {
+  constexpr bool fits = same_shape<Out, WithCols<Query, LayoutOf<Value>::cols>>;
+  if constexpr (!check_attention_inputs<Query, Key, Value>() || !check_mask_of<Mask, Query, Key>())
+    return false;
+  else {
+    static_assert(is_writable<Out>, "out must hold floats, and not be const");
+    static_assert(!is_writable<Out> || fits,
+                  "out must have the rows of query and the columns of value");
+    return is_writable<Out> && fits;
+  }
+}
+
+template <class Query, class Key, class Weights>
+consteval bool check_weights() noexcept {
+  constexpr bool fits = same_shape<Weights, WithCols<Query, LayoutOf<Key>::rows>>;
+  constexpr bool is_whole =
+      LayoutOf<Weights>::stride == LayoutOf<Weights>::cols && is_writable<Weights>;
+  static_assert(fits, "weights must have the rows of query and a column for each row of key");
+  static_assert(!fits || is_whole, "weights must be a tensor, not a view, and not be const");
+  return fits && is_whole;
+}
+
+// --- Of a layer ---
+
+// If the inputs' tokens are not counted_at_run_time, all take part, and context_length bounds them.
+template <auto config, class Query, class Key, class Value, class Out,
+          bool counted_at_run_time = false>
+consteval bool check_layer() noexcept {
+  using LayoutQuery = LayoutOf<Query>;
+  using LayoutKey = LayoutOf<Key>;
+  using LayoutValue = LayoutOf<Value>;
+  constexpr bool floats = holds_floats<Query> && holds_floats<Key> && holds_floats<Value>;
+  constexpr bool columns = LayoutQuery::cols == config.d_in && LayoutKey::cols == config.d_in &&
+                           LayoutValue::cols == config.d_in;
+  constexpr bool batches = same_batch<Query, Key> && same_batch<Query, Value>;
+  constexpr bool lengths = counted_at_run_time || (LayoutQuery::rows <= config.context_length &&
+                                                   LayoutKey::rows <= config.context_length);
+  constexpr bool writable = is_writable<Out>, fits = same_shape<Out, WithCols<Query, config.d_out>>;
+  constexpr bool sources = LayoutKey::rows == LayoutValue::rows;
+  constexpr bool inputs = floats && columns && sources && batches && lengths;
+  static_assert(floats, "x must hold floats");
+  static_assert(columns, "x must have d_in columns");
+  static_assert(sources, "key and value inputs must have the same number of tokens");
+  static_assert(batches, "query, key and value inputs must have the same batch extents");
+  static_assert(lengths, "more tokens than context_length");
+  static_assert(!inputs || writable, "out must hold floats, and not be const");
+  static_assert(!inputs || !writable || fits, "out must have the tokens of x and d_out columns");
+  return inputs && writable && fits;
+}
+
+template <std::size_t DIn, std::size_t Width, class TensorX, class Out>
+consteval bool check_stacked_heads() noexcept {
+  constexpr bool columns = LayoutOf<TensorX>::cols == DIn,
+                 fits = same_shape<Out, WithCols<TensorX, Width>>;
+  static_assert(columns, "x must have d_in columns");
+  static_assert(holds_floats<TensorX> && is_writable<Out>,
+                "x and out must hold floats, and out not be const");
+  static_assert(!columns || fits, "out must have the tokens of x and d_out * num_heads columns");
+  return columns && fits && is_writable<Out>;
+}
+
+// One cache belongs to one sequence of tokens.
+template <class TensorX>
+consteval bool check_cached() noexcept {
+  constexpr bool is_matrix = LayoutOf<TensorX>::batch == 1;
+  static_assert(is_matrix,
+                "a call with a cache takes a matrix: each item of a batch needs a cache");
+  return is_matrix;
+}
+
+template <auto config, class Query, class Key, class Weights>
+consteval bool check_head_weights() noexcept {
+  using Expected = WithHeads<Query, config.num_heads, LayoutOf<Key>::rows>;
+  constexpr bool fits = same_shape<Weights, Expected> && is_writable<Weights>;
+  static_assert(fits, "weights must be [..., num_heads, tokens, source tokens], and not const");
+  return fits;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

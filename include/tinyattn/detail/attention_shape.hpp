@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What follows from the configuration of attention, and what its calls tell apart.
+#pragma once
+
+#include "tinyattn/port/native.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// A layer without heads has a diagnostic elsewhere.
+template <auto config>
+inline constexpr std::size_t num_heads = config.num_heads == 0 ? 1 : config.num_heads;
+
+template <auto config>
+inline constexpr std::size_t kv_heads =
+    config.num_kv_heads == 0 ? num_heads<config> : config.num_kv_heads;
+
+template <auto config>
+inline constexpr std::size_t head_dim = config.d_out / num_heads<config>;
+
+// Whether query heads share key heads, or features rotate.
+template <auto config>
+inline constexpr bool is_grouped =
+    kv_heads<config> != config.num_heads || config.rotary != decltype(config.rotary)::none;
+
+// What a call may keep keys and values in.
+template <class KeyValues, class Cache>
+concept changeable = std::is_base_of_v<Cache, KeyValues> && !std::is_const_v<KeyValues>;
+
+// What a mask may be: neither a number of tokens nor a cache.
+template <class Mask, class Cache>
+concept no_count_nor = !std::is_convertible_v<Mask, std::size_t> && !changeable<Mask, Cache>;
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// The scratch of transformers' blocks, and their calls with tensors.
+#pragma once
+
+#include "tinyattn/detail/mask_traits.hpp"
+#include "tinyattn/detail/operands.hpp"
+#include "tinyattn/kernel/block.hpp"
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// All the scratch of a block, and of blocks that work one after the other.
+template <auto config, class Attention, class FeedForward>
+struct BlockWorkspace {
+  static constexpr std::size_t d_model = config.feed_forward.d_model,
+                               context_length = config.attention.context_length;
+  using OfAttention = typename Attention::Workspace;
+  using OfFeedForward = typename FeedForward::Workspace;
+
+  float part_of[context_length * d_model];
+  float scratch[kernel::maximum(sizeof(OfAttention), sizeof(OfFeedForward)) / sizeof(float)];
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::BlockScratch parts() noexcept {
+    return {{part_of, d_model},
+            kernel::parts_of(scratch, config.attention.d_out, Attention::kv_width, context_length,
+                             OfAttention::block_rows, OfAttention::query_rows),
+            scratch,
+            OfFeedForward::rows};
+  }
+};
+
+// The same for a call with a cache, and for `FeatureRows` features of each token besides.
+template <auto config, std::size_t FeatureRows = 0>
+struct CachedWorkspace {
+  static constexpr std::size_t d_model = config.feed_forward.d_model,
+                               d_hidden = config.feed_forward.d_hidden,
+                               context_length = config.attention.context_length;
+
+  static constexpr std::size_t floats(std::size_t rows) noexcept {
+    return rows * FeatureRows * d_model + kernel::cached_block_scratch(rows, d_model, d_hidden,
+                                                                       config.feed_forward.gated,
+                                                                       context_length);
+  }
+  static constexpr std::size_t rows_at_once =
+      kernel::cached_rows(kernel::maximum(d_model, d_hidden), floats);
+
+  float scratch[floats(rows_at_once)];
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::CachedBlockScratch parts() noexcept {
+    return kernel::cached_block_parts(scratch + rows_at_once * FeatureRows * d_model, rows_at_once,
+                                      d_model, context_length);
+  }
+};
+
+template <class Port>
+constexpr void copy_features(std::size_t rows, std::size_t dim, kernel::Dense from,
+                             kernel::Output to) noexcept {
+  if (from.data == to.data && from.stride == to.stride) return;
+  for (std::size_t i = 0; i < rows; ++i)
+    kernel::transform_row<Port>(from.at(i, 0), to.at(i, 0), dim, [](auto v) { return v; });
+}
+
+// out = module(x) for the first `tokens` rows of every batch element, by one block or by several.
+template <auto config>
+constexpr void forward_blocks(const auto& module, std::size_t tokens, const auto& x,
+                              const auto& mask, auto& out, auto& workspace) noexcept {
+  constexpr std::size_t d_model = config.feed_forward.d_model;
+  const kernel::Mask by_mask = describe(mask, tokens, tokens);
+  on_native_port([&](auto port) {
+    for (std::size_t i = 0; i < LayoutOf<decltype(x)>::batch; ++i) {
+      const kernel::Output rows = output(out, i);
+      copy_features<decltype(port)>(tokens, d_model, input(x, i), rows);
+      module.template apply_in_place<decltype(port)>(
+          tokens, rows, config.attention.causal ? kernel::and_causal(by_mask) : by_mask,
+          workspace.parts());
+    }
+  });
+}
+
+// The same after the tokens of a cache, as many rows at a time as there is scratch.
+template <auto config>
+constexpr void forward_blocks_cached(const auto& module, std::size_t tokens, const auto& x,
+                                     auto& cache, auto& out, auto& workspace) noexcept {
+  constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once,
+                        d_model = config.feed_forward.d_model;
+  on_native_port([&](auto port) {
+    for (std::size_t first = 0; first < tokens; first += most) {
+      const std::size_t rows = kernel::minimum(most, tokens - first);
+      const kernel::Output features = output(out, 0).from(first, 0);
+      copy_features<decltype(port)>(rows, d_model, input(x, 0).from(first, 0), features);
+      module.template apply_cached_in_place<decltype(port)>(rows, features, cache,
+                                                            workspace.parts());
+    }
+  });
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

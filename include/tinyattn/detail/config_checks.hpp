@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// What a configuration must agree in: what is wrong, a diagnostic says.
+#pragma once
+
+#include "tinyattn/detail/dropout_rate.hpp"
+#include "tinyattn/kernel/activation.hpp"
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+template <auto config>
+consteval bool check_attention_config() noexcept {
+  static_assert(config.num_heads != 0, "num_heads must not be zero");
+  static_assert(config.d_out % (config.num_heads == 0 ? 1 : config.num_heads) == 0,
+                "d_out must be divisible by num_heads");
+  static_assert(config.num_heads % (config.num_kv_heads == 0 ? 1 : config.num_kv_heads) == 0,
+                "num_heads must be divisible by num_kv_heads");
+  static_assert(config.rotary <= decltype(config.rotary)::halves,
+                "rotary must be Rotary::none, interleaved or halves");
+  static_assert(config.rotary == decltype(config.rotary)::none ||
+                    config.d_out / (config.num_heads == 0 ? 1 : config.num_heads) % 2 == 0,
+                "head_dim must be even for rotary positions");
+  static_assert(config.rotary == decltype(config.rotary)::none || config.rotary_base != 0,
+                "rotary_base must not be zero");
+  static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
+  static_assert(config.context_length != 0, "context_length must not be zero");
+  static_assert(is_rate(config.dropout), "dropout must lie in [0, 1]");
+  static_assert(is_rate(config.residual_dropout), "residual_dropout must lie in [0, 1]");
+  static_assert(is_as_written(config.dropout) && is_as_written(config.residual_dropout),
+                "-fsingle-precision-constant changes the rate of dropout: compile without it, or "
+                "take a rate like 0.125");
+  return true;
+}
+
+template <auto config>
+consteval bool check_feed_forward_config() noexcept {
+  static_assert(config.d_model != 0 && config.d_hidden != 0,
+                "d_model and d_hidden must not be zero");
+  static_assert(static_cast<unsigned>(config.activation) < kernel::num_activations,
+                "activation must be an enumerator of Activation");
+  return true;
+}
+
+template <auto config>
+consteval bool check_block_config() noexcept {
+  constexpr bool widths = config.feed_forward.d_model == config.attention.d_in &&
+                          config.feed_forward.d_model == config.attention.d_out;
+  static_assert(widths, "d_model must equal d_in and d_out");
+  static_assert(config.normalization <= decltype(config.normalization)::rms,
+                "normalization must be Normalization::layer or rms");
+  return widths;
+}
+
+template <auto config>
+consteval bool check_language_model_config() noexcept {
+  static_assert(config.vocabulary != 0, "vocabulary must not be zero");
+  static_assert(config.vocabulary <= 65536,
+                "vocabulary must not exceed 65,536, which a Token counts");
+  static_assert(config.positions <= decltype(config.positions)::sinusoidal,
+                "positions must be Positions::none, learned or sinusoidal");
+  static_assert(!config.tied || !config.head_bias, "a tied head has no bias");
+  return true;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// What a rate of dropout may be.
+#pragma once
+
+#include "tinyattn/port/native.hpp"
+
+#include <cstdint>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+consteval bool is_rate(double rate) noexcept { return rate >= double{0} && rate <= double{1}; }
+
+// With -fsingle-precision-constant 0.1 is a float, and another rate than elsewhere; what has no
+// more than twelve binary places, as 0.5 or 0.125, is not.
+consteval bool is_as_written(double rate) noexcept {
+  if (sizeof(0.1) == sizeof(double) || !is_rate(rate)) return true;
+  const double steps = rate * double{4096};
+  return steps == static_cast<double>(static_cast<std::int32_t>(steps));
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// What the inputs and outputs of layers must agree in, but for attention. What is wrong is said by
+// a diagnostic, and the call is then left out.
+#pragma once
+
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+template <std::size_t In, std::size_t Out, class TensorX, class TensorY>
+consteval bool check_linear() noexcept {
+  constexpr bool floats = holds_floats<TensorX>, writable = is_writable<TensorY>,
+                 fits_in = LayoutOf<TensorX>::cols == In;
+  constexpr bool fits_out = same_shape<TensorY, WithCols<TensorX, Out>>;
+  static_assert(floats, "x must hold floats");
+  static_assert(fits_in, "x must have d_in columns");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || !writable || fits_out,
+                "out must have the rows of x and a column for each output");
+  return floats && writable && fits_in && fits_out;
+}
+
+template <std::size_t Dim, class TensorX>
+consteval bool check_features() noexcept {
+  constexpr bool columns = LayoutOf<TensorX>::cols == Dim;
+  static_assert(columns, "x must have as many columns as the norm has features");
+  return columns;
+}
+
+template <std::size_t DModel, class TensorX, class Out>
+consteval bool check_feed_forward() noexcept {
+  constexpr bool floats = holds_floats<TensorX>, writable = is_writable<Out>,
+                 columns = LayoutOf<TensorX>::cols == DModel, fits = same_shape<TensorX, Out>;
+  static_assert(floats, "x must hold floats");
+  static_assert(columns, "x must have d_model columns");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || !writable || fits, "out must have the shape of x");
+  return floats && columns && writable && fits;
+}
+
+template <std::size_t Vocabulary, std::size_t Tokens, class Logits>
+consteval bool check_logits() noexcept {
+  using Layout = LayoutOf<Logits>;
+  constexpr bool writable = is_writable<Logits>,
+                 fits = Layout::batch == 1 && Layout::rows == Tokens && Layout::cols == Vocabulary;
+  static_assert(writable, "logits must hold floats, and not be const");
+  static_assert(!writable || fits, "logits must have a row for each token, of vocabulary columns");
+  return writable && fits;
+}
+
+template <class Logits>
+consteval bool check_one_row() noexcept {
+  using Layout = LayoutOf<Logits>;
+  constexpr bool is_row = Layout::batch == 1 && Layout::rows == 1;
+  static_assert(is_row, "logits must be a vector: those of one token");
+  static_assert(holds_floats<Logits>, "logits must hold floats");
+  static_assert(Layout::cols <= 65536, "a Token counts no more than 65,536 logits");
+  return is_row && holds_floats<Logits> && Layout::cols <= 65536;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

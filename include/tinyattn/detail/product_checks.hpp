@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// What the operands of a product must agree in. What is wrong is said by a diagnostic, and the call
+// is then left out, so that no page of errors follows.
+#pragma once
+
+#include "tinyattn/shape.hpp"
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+template <class TensorA, class TensorB, class Out>
+consteval bool check_operands() noexcept {
+  constexpr bool floats = holds_floats<TensorA> && holds_floats<TensorB>;
+  constexpr bool batches = LayoutOf<TensorB>::batch == 1 || same_batch<TensorA, TensorB>;
+  static_assert(floats, "a and b must hold floats");
+  static_assert(batches, "b must be one matrix, or as many as a has");
+  static_assert(!floats || is_writable<Out>, "out must hold floats, and not be const");
+  return floats && batches && is_writable<Out>;
+}
+
+template <class TensorA, class TensorB, class Out>
+consteval bool check_matmul() noexcept {
+  constexpr bool agree = LayoutOf<TensorA>::cols == LayoutOf<TensorB>::rows;
+  constexpr bool fits = same_shape<Out, WithCols<TensorA, LayoutOf<TensorB>::cols>>;
+  if constexpr (check_operands<TensorA, TensorB, Out>()) {
+    static_assert(agree, "columns of a must equal rows of b");
+    static_assert(!agree || fits, "out must have the rows of a and the columns of b");
+    return agree && fits;
+  }
+  return false;
+}
+
+template <class TensorA, class TensorB, class Out>
+consteval bool check_matmul_transposed() noexcept {
+  constexpr bool agree = LayoutOf<TensorA>::cols == LayoutOf<TensorB>::cols;
+  constexpr bool fits = same_shape<Out, WithCols<TensorA, LayoutOf<TensorB>::rows>>;
+  if constexpr (check_operands<TensorA, TensorB, Out>()) {
+    static_assert(agree, "columns of a must equal columns of b");
+    static_assert(!agree || fits, "out must have the rows of a and a column for each row of b");
+    return agree && fits;
+  }
+  return false;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

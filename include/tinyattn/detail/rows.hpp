@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// Operations that make a row of each row.
+#pragma once
+
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// What is wrong with an output is said by a diagnostic; the call is then left out.
+template <class TensorM, class Out>
+consteval bool check_rows() noexcept {
+  constexpr bool floats = holds_floats<TensorM>, writable = is_writable<Out>;
+  static_assert(floats, "m must hold floats");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || !writable || same_shape<TensorM, Out>, "out must have the shape of m");
+  return floats && writable && same_shape<TensorM, Out>;
+}
+
+// Calls step(from, to, count) for every row of m and of out.
+template <class TensorM, class Out>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const TensorM& m, Out& out,
+                                                   const auto& step) noexcept {
+  using LayoutM = LayoutOf<TensorM>;
+  for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
+    step(m.data() + i * LayoutM::stride, out.data() + i * LayoutOf<Out>::stride, LayoutM::cols);
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

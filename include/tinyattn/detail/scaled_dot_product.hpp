@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Scaled dot-product attention of tensors, on one port.
+#pragma once
+
+#include "tinyattn/detail/mask_traits.hpp"
+#include "tinyattn/detail/operands.hpp"
+#include "tinyattn/kernel/attention.hpp"
+#include "tinyattn/math.hpp"
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// Batch element after batch element, a few queries at a time, whose scores lie on the stack.
+// take_weights(element, i, row, end) is called with the weights of query i.
+template <class Port, class Query, class Key, class Value, class Mask, class Out>
+constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
+                                            const Mask& mask, Out& out,
+                                            const auto& take_weights) noexcept {
+  using LayoutQuery = LayoutOf<Query>;
+  using LayoutKey = LayoutOf<Key>;
+  using LayoutValue = LayoutOf<Value>;
+  constexpr std::size_t query_rows = kernel::evenly(LayoutQuery::rows, Port::query_rows),
+                        row_size = kernel::room_of_scores<Port>(LayoutKey::rows);
+  float scores[query_rows * row_size];
+  const kernel::Mask described = describe(mask, LayoutQuery::rows, LayoutKey::rows);
+  for (std::size_t i = 0; i < LayoutQuery::batch; ++i)
+    kernel::attend<Port, true>({LayoutQuery::rows,
+                                query_rows,
+                                LayoutQuery::cols,
+                                LayoutValue::cols,
+                                0,
+                                i,
+                                input(query, i),
+                                input(key, i),
+                                input(value, i),
+                                {scores, row_size},
+                                output(out, i),
+                                inverse_sqrt<LayoutQuery::cols>},
+                               described, take_weights);
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

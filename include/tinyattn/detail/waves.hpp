@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// Tables of sines and cosines, which the compiler computes in double and rounds once.
+#pragma once
+
+#include "tinyattn/kernel/rotary.hpp"
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// The series of sine and cosine about 0; |x| <= pi / 4 needs nine terms.
+constexpr double alternating_series(double first_term, double first_divisor, double square) {
+  double term = first_term, sum = first_term, divisor = first_divisor;
+  for (int i = 0; i < 9; ++i, divisor += 2) {
+    term *= -square / (divisor * (divisor + 1));
+    sum += term;
+  }
+  return sum;
+}
+
+struct Turn {
+  double cosine, sine;
+};
+
+// Literals with an L stay as they are where a flag makes floats of all others.
+inline constexpr double two_over_pi = 0x1.45f306dc9c883p-1L, ln_2 = 0x1.62e42fefa39efp-1L,
+                        sqrt_2 = 0x1.6a09e667f3bcdp+0L, half = 0.5L;
+
+// For 0 <= angle < 2^20. pi / 2 comes in two parts, of which the first times n is exact.
+constexpr Turn turn_by(double angle) {
+  constexpr double first_part = 0x1.921fb544p+0L, second_part = 0x1.0b4611a626331p-34L;
+  const auto quarters = static_cast<std::uint32_t>(angle * two_over_pi + half);
+  const double n = quarters, x = angle - n * first_part - n * second_part;
+  const double cosine = alternating_series(1, 1, x * x), sine = alternating_series(x, 2, x * x);
+  if (quarters % 4 == 0) return {cosine, sine};
+  if (quarters % 4 == 1) return {-sine, cosine};
+  if (quarters % 4 == 2) return {-cosine, -sine};
+  return {sine, -cosine};
+}
+
+// The natural logarithm of x >= 1, and e^-x for x >= 0.
+constexpr double logarithm(double x) {
+  double halvings = 0;
+  for (; x > sqrt_2; x /= 2) ++halvings;
+  const double ratio = (x - 1) / (x + 1);
+  double power = ratio, sum = 0;
+  for (double i = 1; i < 50; i += 2, power *= ratio * ratio) sum += power / i;
+  return 2 * sum + halvings * ln_2;
+}
+constexpr double exponential_of_minus(double x) {
+  double halved = 1, term = 1, sum = 1;
+  for (; x > ln_2; x -= ln_2) halved /= 2;
+  for (double i = 1; i < 20; ++i) {
+    term *= -x / i;
+    sum += term;
+  }
+  return sum * halved;
+}
+
+// Column `Pair` of the table below. Apart, since compilers limit the steps of one constant.
+template <std::size_t Positions>
+struct Wave {
+  float cosines[Positions], sines[Positions];
+};
+template <std::size_t Positions>
+constexpr Wave<Positions> wave(double frequency) {
+  Wave<Positions> wave{};
+  for (std::size_t p = 0; p < Positions; ++p) {
+    const Turn turn = turn_by(static_cast<double>(p) * frequency);
+    wave.cosines[p] = static_cast<float>(turn.cosine);
+    wave.sines[p] = static_cast<float>(turn.sine);
+  }
+  return wave;
+}
+template <std::size_t Positions, std::size_t Dim, std::uint32_t Base, std::size_t Pair>
+inline constexpr Wave<Positions> wave_of =
+    wave<Positions>(exponential_of_minus(logarithm(Base) * static_cast<double>(2 * Pair) / Dim));
+
+// cos and sin of p / Base^(2 i / Dim) for every position p and pair i of `Dim` features.
+template <std::size_t Positions, std::size_t Pairs>
+struct Waves {
+  float cosines[Positions * Pairs], sines[Positions * Pairs];
+};
+template <std::size_t Positions, std::size_t Dim, std::uint32_t Base, std::size_t... Pair>
+constexpr auto waves_of(std::index_sequence<Pair...>) {
+  constexpr std::size_t pairs = sizeof...(Pair);
+  constexpr const Wave<Positions>* columns[] = {&wave_of<Positions, Dim, Base, Pair>...};
+  Waves<Positions, pairs> waves{};
+  for (std::size_t i = 0; i < pairs; ++i)
+    for (std::size_t p = 0; p < Positions; ++p) {
+      waves.cosines[p * pairs + i] = columns[i]->cosines[p];
+      waves.sines[p * pairs + i] = columns[i]->sines[p];
+    }
+  return waves;
+}
+template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
+inline constexpr auto waves =
+    waves_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{});
+
+template <std::size_t Tokens, std::size_t Dim>
+constexpr Matrix<float, Tokens, Dim> make_sinusoidal_positions() {
+  constexpr const auto& table = waves<Tokens, Dim, 10000>;
+  Matrix<float, Tokens, Dim> positions{};
+  for (std::size_t p = 0; p < Tokens; ++p)
+    for (std::size_t j = 0; j < Dim; ++j)
+      positions.elements[p * Dim + j] =
+          (j % 2 == 0 ? table.sines : table.cosines)[p * ((Dim + 1) / 2) + j / 2];
+  return positions;
+}
+template <std::size_t Tokens, std::size_t Dim>
+inline constexpr Matrix<float, Tokens, Dim> sinusoidal_table =
+    make_sinusoidal_positions<Tokens, Dim>();
+
+// The turns of rotary positions.
+template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
+TINYATTN_ALWAYS_INLINE constexpr kernel::Rotation rotation(bool is_interleaved) noexcept {
+  constexpr const auto& table = waves<Positions, Dim, Base>;
+  return kernel::rotation_of(table.cosines, table.sines, is_interleaved, Dim);
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// What is made of random words: uniform numbers, and dropped elements.
+#pragma once
+
+#include "tinyattn/port/native.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+// What torch.Tensor.uniform_ makes of a word: 24 of its bits as a fraction, from low to high.
+constexpr float uniform_from(std::uint32_t word, float low, float high) noexcept {
+  return on_native_port([=](auto port) {
+    using Single = typename decltype(port)::one_lane;
+    const float fraction = Single::mul(static_cast<float>(word & 0xffffffu), 0x1p-24f);
+    return Single::fma(fraction, Single::add(high, -low), low);
+  });
+}
+
+// The next `drawn` elements of a call of dropout, of which the first `count` lie in `elements`:
+// each is dropped, that is +0, or kept and scaled. Rates 0 and 1 draw nothing.
+template <class Port>
+constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const auto& rate,
+                    auto& stream) noexcept {
+  if (rate.bits == 0) return;
+  const bool drops_all = rate.keep_below_2_53 == 0;
+  const auto scale = __builtin_bit_cast(float, rate.scale_bits);
+  for (std::size_t j = 0; j < drawn; ++j) {
+    const bool kept = !drops_all && stream.keeps(rate);
+    if (j < count) elements[j] = kept ? Port::one_lane::mul(elements[j], scale) : 0.0f;
+  }
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
