@@ -5,7 +5,7 @@
 #include "support/check.hpp"
 #include "support/print.hpp"
 #include "tinyattn/math.hpp"
-#include "unit/plain.hpp"
+#include "catalogue/draw.hpp"
 
 #include <cstddef>
 
@@ -32,8 +32,8 @@ Vector<float, terms> u, v;
 constexpr Test tests[] = {
     at_run_time("a multiply-add stays below its limit",
                 [](Check& check) {
-                  u = numbers<Vector<float, terms>>(1);
-                  v = numbers<Vector<float, terms>>(2);
+                  u = drawn<Vector<float, terms>>(1);
+                  v = drawn<Vector<float, terms>>(2);
                   const unsigned long long begin = board_ticks();
                   static_cast<void>(hidden(fused()));
                   const auto cost = static_cast<unsigned>(board_instructions(board_ticks() - begin) / terms);

@@ -119,9 +119,10 @@ struct CrossForward : ForwardOf<config, Tokens> {
   }
 };
 
-template <AttentionConfig config, std::size_t Tokens>
-struct ForwardWithWeights : ForwardOf<config, Tokens> {
-  Guarded<Tensor<float, config.num_heads, Tokens, Tokens>> weights;
+template <AttentionConfig config, std::size_t... Tokens>
+struct ForwardWithWeights : ForwardOf<config, Tokens...> {
+  using X = decltype(ForwardWithWeights::x);
+  Guarded<detail::WithHeads<X, config.num_heads, detail::LayoutOf<X>::rows>> weights;
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
@@ -242,18 +243,18 @@ struct Forms : Forward<Module, DIn, DOut, Tokens> {
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
     draw(keep, batch, wide_x, wide_out);
-    auto& workspace = this->workspace.tensor;
-    by.forward(this->layer, this->x, this->out.tensor, workspace);
+    auto& scratch = this->workspace.tensor;
+    by.forward(this->layer, this->x, this->out.tensor, scratch);
     outputs.take("into an output", this->out);
-    by.forward(this->layer, batch, batch_out.tensor, workspace);
+    by.forward(this->layer, batch, batch_out.tensor, scratch);
     outputs.take("of a batch", batch_out);
     const MatrixView<const float, Tokens, DIn, DIn + 3> from{wide_x.data()};
     MatrixView<float, Tokens, DOut, DOut + 3> to{wide_out.data()};
-    by.forward(this->layer, from, to, workspace);
+    by.forward(this->layer, from, to, scratch);
     outputs.take("of views", wide_out);
-    if constexpr (requires { this->layer.forward(this->x, keep, this->out.tensor, workspace); }) take_masked(by, outputs);
+    if constexpr (requires { typename Module::Cache; }) take_masked(by, outputs);
     if constexpr (DIn == DOut) {
-      by.forward(this->layer, batch, batch, workspace);
+      by.forward(this->layer, batch, batch, scratch);
       outputs.take("in place", batch);
     }
     outputs.check_guards(this->workspace);
@@ -291,23 +292,29 @@ template <AttentionConfig config, class Mask, std::size_t Tokens, std::size_t So
 struct CrossForms : ForwardOf<config, 2, Tokens> {
   Tensor<float, 2, SourceTokens, config.d_in> key_input, value_input;
   Mask mask;
+  Guarded<Tensor<float, 2, config.num_heads, Tokens, SourceTokens>> weights;
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
     draw(key_input, value_input, mask);
-    auto& workspace = this->workspace.tensor;
-    by.cross(this->layer, this->x, key_input, value_input, mask, this->out.tensor, workspace);
+    auto& scratch = this->workspace.tensor;
+    by.cross(this->layer, this->x, key_input, value_input, mask, this->out.tensor, scratch);
     outputs.take("out", this->out);
+    if constexpr (by.has_weights) {
+      by.cross_with_weights(this->layer, this->x, key_input, value_input, weights.tensor, this->out.tensor, scratch);
+      outputs.take("out, with weights", this->out);
+      outputs.take("weights", weights);
+    }
     for (std::size_t tokens = 0; tokens <= Tokens + 1; ++tokens)
       for (std::size_t source_tokens = 0; source_tokens <= SourceTokens + 1; ++source_tokens) {
         this->out = {};
         const Status status = by.cross_some(this->layer, this->x, key_input, value_input, hidden(tokens), hidden(source_tokens), mask,
-                                            this->out.tensor, workspace);
+                                            this->out.tensor, scratch);
         outputs.take("of the first rows", this->out);
         outputs.take("too many tokens", too_many_tokens(status));
       }
     if constexpr (config.d_in == config.d_out) {
-      by.cross(this->layer, this->x, key_input, value_input, mask, this->x, workspace);
+      by.cross(this->layer, this->x, key_input, value_input, mask, this->x, scratch);
       outputs.take("in place", this->x);
     }
     outputs.check_guards(this->workspace);
@@ -376,6 +383,26 @@ struct MaskedNotFinite {
       take(addends);
       by.attention(query, key, value, Causal{}, weights, out);  // row 4 on may be NaN, and no row before it
       outputs.take("causal", out);
+    }
+  }
+};
+
+// In a token that padding masks; after it, and before it in a causal layer.
+template <AttentionConfig config>
+struct MaskedTokenNotFinite : ForwardOf<config, 5> {
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    const auto keep = vector<bool>({true, true, false, true, true});
+    for (const float poison : {quiet_nan, infinity, -infinity}) {
+      for (std::size_t j = 0; j < config.d_in; ++j) this->x(2, j) = poison;
+      const auto take = [&](const auto& mask) {
+        by.forward_masked(this->layer, this->x, mask, this->out.tensor, this->workspace.tensor);
+        for (const std::size_t i : {0u, 1u, 3u, 4u}) outputs.take("no leak", is_finite(row(this->out.tensor, i)));
+        outputs.take("out", this->out);
+      };
+      take(KeepMask{keep});
+      take(BlockMask{masked_fill(ones<bool, 5>(), keep, false)});
+      take(AdditiveMask{masked_fill(full<float, 5>(-infinity), keep, 0.0f)});
     }
   }
 };

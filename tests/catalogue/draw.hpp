@@ -4,21 +4,16 @@
 // is never one in the inputs. One class draws numbers, tensors, masks and modules, in the order in which a case asks for them.
 #pragma once
 
-#include "support/check.hpp"
+#include "guarded.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 namespace tinyattn::test {
-
-inline constexpr float infinity = std::numeric_limits<float>::infinity();
-inline constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
-inline constexpr float largest_float = std::numeric_limits<float>::max();
 
 class Draw {
  public:

@@ -6,9 +6,13 @@
 #include "support/check.hpp"
 
 #include <array>
-#include <cstddef>
+#include <limits>
 
 namespace tinyattn::test {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float largest_float = std::numeric_limits<float>::max();
 
 // A tensor, or a workspace, between two rows of a value that nobody may touch, each as long as the widest vector; a tensor is full of it
 // too. A workspace holds what its memory held before.

@@ -296,6 +296,11 @@ struct Twin {
   }
 };
 
+// Of what hands over no weights.
+struct TwinWithoutWeights : Twin {
+  static constexpr bool has_weights = false;
+};
+
 // What `operation` returns of its operands; the twin returns nothing, and computes it in `out`.
 constexpr auto by_value(Library by, const auto& operation, auto&, const auto&... operands) noexcept { return operation(by, operands...); }
 constexpr const auto& by_value(auto by, const auto& operation, auto& out, const auto&... operands) noexcept {

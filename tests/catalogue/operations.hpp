@@ -292,6 +292,39 @@ struct LinearLayer {
   }
 };
 
+inline constexpr auto call_module = [](auto by, const auto& module, auto&&... args) { return by.norm(module, args...); };
+
+// Of a norm or a Linear: by value, of a vector, of a batch, of views, and a norm in place.
+template <class Module, std::size_t In, std::size_t Out = In>
+struct ModuleForms {
+  Module module;
+  Matrix<float, 2, In> x;
+  Tensor<float, 2, 2, In> batch;
+  Matrix<float, 2, In + 2> wide_x;
+  Matrix<float, 2, Out + 2> wide_out;
+  Guarded<Matrix<float, 2, Out>> out;
+  Guarded<Vector<float, Out>> row_out;
+  Guarded<Tensor<float, 2, 2, Out>> batch_out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(module, x, batch, wide_x, wide_out);
+    outputs.take("by value", by_value(by, call_module, out.tensor, module, x));
+    by.norm(module, x, out.tensor);
+    outputs.take("into an output", out);
+    by.norm(module, row(x, 1), row_out.tensor);
+    outputs.take("of a vector", row_out);
+    by.norm(module, batch, batch_out.tensor);
+    outputs.take("of a batch", batch_out);
+    auto to = columns<Out>(wide_out, 0);
+    by.norm(module, columns<In>(wide_x, 1), to);
+    outputs.take("of views", wide_out);
+    if constexpr (requires { module.epsilon; }) {
+      by.norm(module, x, x);
+      outputs.take("in place", x);
+    }
+  }
+};
+
 // --- What is not finite ---
 
 struct ArithmeticNotFinite {

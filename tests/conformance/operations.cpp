@@ -8,12 +8,12 @@
 
 #include "support/check.hpp"
 #include "tinyattn/kernel/math.hpp"
+#include "catalogue/draw.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"
 #include "unit/exact.hpp"
 #include "unit/operands.hpp"
-#include "unit/plain.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -26,7 +26,7 @@ using Lanes = std::array<float, Port::lanes>;
 
 // Every sign, zeros among them, and exponents near enough for terms to meet.
 template <class Port>
-Lanes<Port> draw(std::uint32_t& state) {
+Lanes<Port> any_lanes(std::uint32_t& state) {
   Lanes<Port> lanes{};
   for (float& lane : lanes) {
     const std::uint32_t bits = next(state) ^ next(state) >> 16;
@@ -47,7 +47,7 @@ template <class Port>
 void check_arithmetic(Check& check) {
   std::uint32_t state = 1;
   for (int i = 0; i < 1000; ++i) {
-    const auto a = draw<Port>(state), b = draw<Port>(state), c = draw<Port>(state), d = draw<Port>(state);
+    const auto a = any_lanes<Port>(state), b = any_lanes<Port>(state), c = any_lanes<Port>(state), d = any_lanes<Port>(state);
     const auto x = Port::load(a.data()), y = Port::load(b.data()), z = Port::load(c.data()), w = Port::load(d.data());
     const auto s = Port::broadcast(a[0]);
     const auto check_lanes = [&](typename Port::vec v, auto expected) {
@@ -181,7 +181,7 @@ template <class Port>
 void check_parts(Check& check) {
   std::uint32_t state = 2;
   for (std::size_t n = 0; n <= Port::lanes; ++n) {
-    const auto from = draw<Port>(state);
+    const auto from = any_lanes<Port>(state);
     Lanes<Port> part = from;
     for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = 0.0f;
     check.same_bits(stored<Port>(Port::load_n(from.data(), n, 0.0f)), part);
@@ -209,7 +209,7 @@ void check_swapped_lanes(Check& check, const Lanes<Port>& from) {
 template <class Port>
 void check_lanes(Check& check) {
   std::uint32_t state = 3;
-  const auto a = draw<Port>(state), b = draw<Port>(state);
+  const auto a = any_lanes<Port>(state), b = any_lanes<Port>(state);
   check.same_bits(Port::first(Port::load(a.data())), a[0]);
   check.same_bits(stored<Port>(Port::load_n(a.data(), 0, 3.0f))[Port::lanes - 1], 3.0f);
   check_swapped_lanes<Port>(check, a);
@@ -226,7 +226,7 @@ void check_lanes(Check& check) {
 // Several floats at once, on one lane: as many as a tile is wide, and one.
 template <class Port, std::size_t Count = Port::tile_vectors>
 void check_rows(Check& check) {
-  const auto from = hidden(numbers<Vector<float, Count>>(4));
+  const auto from = hidden(drawn<Vector<float, Count>>(4));
   float row[Count];
   Port::load_row(from.data(), row);
   Guarded<Vector<float, Count>> to;

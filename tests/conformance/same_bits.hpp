@@ -8,11 +8,10 @@
 #include <array>
 #include <cstddef>
 
-#include "support/check.hpp"
+#include "catalogue/draw.hpp"
 #include "tinyattn/kernel/tile.hpp"
 #include "tinyattn/port/scalar.hpp"
 #include "tinyattn/port/soft.hpp"
-#include "unit/plain.hpp"
 
 namespace tinyattn::test {
 
@@ -58,7 +57,7 @@ void check_same_bits(Check& check, std::size_t size, auto expect, auto compute) 
 
 // Floats of [-1, 1) to read from; or the last of them, behind which a sanitizer sees what is read.
 inline constexpr std::size_t source_size = 2048;
-const auto source_floats = numbers<Vector<float, source_size>>(1);
+const auto source_floats = drawn<Vector<float, source_size>>(1);
 inline const float* source(std::size_t seed) noexcept { return source_floats.data() + seed % 64; }
 inline const float* last_of_source(std::size_t count) noexcept { return source_floats.data() + source_size - count; }
 

@@ -3,46 +3,19 @@
 // The activations: every form of a call, the ends of the floats, and some bits. How near they are to the truth is tests/arithmetic's.
 #include "tinyattn/activation.hpp"
 
-#include "plain.hpp"
+#include "catalogue/operations.hpp"
+#include "catalogue/twin.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
 
 namespace {
 
-constexpr float largest = std::numeric_limits<float>::max();
-
-constexpr auto inputs = [] {
-  auto m = numbers<Matrix<float, 3, 21>>(1);
-  for (float& x : m.elements) x *= 8.0f;
-  return m;
-}();
-constexpr auto other_inputs = numbers<Matrix<float, 3, 21>>(2);
-
-constexpr auto call_relu = [](auto&&... m) { return relu(m...); };
-constexpr auto call_gelu = [](auto&&... m) { return gelu(m...); };
-constexpr auto call_gelu_tanh = [](auto&&... m) { return gelu_tanh(m...); };
-constexpr auto call_silu = [](auto&&... m) { return silu(m...); };
-
-// One element after the other, on one lane, with the activation as data.
-constexpr auto plain(Activation activation, auto m) {
-  for (float& x : m.elements) kernel::activate_row<port::scalar>(hidden(activation), &x, &x, 1);
-  return m;
-}
-
-// By value, of a batch, of a view, into an output and in place.
-constexpr void check_forms(Check& check, Activation activation, auto call) {
-  const auto expected = plain(activation, inputs), other_expected = plain(activation, other_inputs);
-  check.same_bits(call(hidden(inputs)), expected);
-  check.same_bits(call(hidden(stack(inputs, other_inputs))), stack(expected, other_expected));
-  check.same_bits(call(columns<5>(inputs, 3)), plain_columns<5>(expected, 3));
-  check_output(check, expected, [&](auto& out) { call(hidden(inputs), out); });
-  check_in_place(check, expected, inputs, [&](auto& m) { call(m, m); });
-}
+constexpr auto inputs = drawn<Matrix<float, 3, 21>>(2);
 
 // What is finite stays finite, and goes to 0 below 0, to x above it.
 constexpr void check_ends(Check& check, auto call) {
-  for (const float x : {20.0f, 88.0f, 89.0f, 1e10f, 0x1p100f, largest}) {
+  for (const float x : {20.0f, 88.0f, 89.0f, 1e10f, 0x1p100f, largest_float}) {
     check.equal(call(hidden(vector<float>({x}))), vector<float>({x}));
     const float below = call(hidden(vector<float>({-x})))(0);
     check.that(below <= 0.0f && below > -1e-7f);
@@ -54,9 +27,9 @@ constexpr void check_ends(Check& check, auto call) {
 // Whatever lane it lies in.
 void check_not_finite(Check& check, auto call) {
   for (std::size_t place = 0; place < 21; ++place) {
-    auto m = hidden(other_inputs);
+    auto m = hidden(inputs);
     m(1, place) = quiet_nan;
-    auto expected = call(other_inputs);
+    auto expected = call(inputs);
     expected(1, place) = quiet_nan;
     check.same_bits(call(m), expected);
   }
@@ -66,21 +39,16 @@ void check_not_finite(Check& check, auto call) {
 constexpr Test tests[] = {
     everywhere("relu",
                [](Check& check) {
-                 check.same_bits(relu(hidden(vector<float>({-largest, -1.0f, -0x1p-126f, 0.0f, 0x1p-126f, 1.5f, largest}))),
-                                 vector<float>({0.0f, 0.0f, 0.0f, 0.0f, 0x1p-126f, 1.5f, largest}));
+                 check.same_bits(relu(hidden(vector<float>({-largest_float, -1.0f, -0x1p-126f, 0.0f, 0x1p-126f, 1.5f, largest_float}))),
+                                 vector<float>({0.0f, 0.0f, 0.0f, 0.0f, 0x1p-126f, 1.5f, largest_float}));
                }),
-    everywhere("in each form the bits of one element after the other, and nothing beside them",
-               [](Check& check) {
-                 check_forms(check, Activation::relu, call_relu);
-                 check_forms(check, Activation::gelu, call_gelu);
-                 check_forms(check, Activation::gelu_tanh, call_gelu_tanh);
-                 check_forms(check, Activation::silu, call_silu);
-               }),
+    everywhere("in each form as one element after the other, and nothing next to it",
+               as_in_plain_loops<RowForms<call_relu>, RowForms<call_gelu>, RowForms<call_gelu_tanh>, RowForms<call_silu>>),
     everywhere("the largest floats and small ones",
                [](Check& check) {
-                 check_ends(check, call_gelu);
-                 check_ends(check, call_gelu_tanh);
-                 check_ends(check, call_silu);
+                 check_ends(check, [](const auto& m) { return gelu(m); });
+                 check_ends(check, [](const auto& m) { return gelu_tanh(m); });
+                 check_ends(check, [](const auto& m) { return silu(m); });
                }),
     everywhere("below 0, where 1 + erf and 1 + tanh would cancel",
                [](Check& check) {
@@ -95,10 +63,10 @@ constexpr Test tests[] = {
                }),
     at_run_time("a NaN stays one, and no other becomes one; infinities",
                 [](Check& check) {
-                  check_not_finite(check, call_relu);
-                  check_not_finite(check, call_gelu);
-                  check_not_finite(check, call_gelu_tanh);
-                  check_not_finite(check, call_silu);
+                  check_not_finite(check, [](const auto& m) { return relu(m); });
+                  check_not_finite(check, [](const auto& m) { return gelu(m); });
+                  check_not_finite(check, [](const auto& m) { return gelu_tanh(m); });
+                  check_not_finite(check, [](const auto& m) { return silu(m); });
                 }),
 };
 

@@ -1,77 +1,111 @@
 // SPDX-License-Identifier: MIT
 //
-// The compiled library computes the bits of the headers, and leaves what is not its output alone.
+// The compiled library: cases of the catalogue, computed by it.
 #include "tinyattn/compiled.hpp"
 
 #include <cstdint>
 
+#include "catalogue/attention.hpp"
+#include "catalogue/operations.hpp"
+#include "catalogue/twin.hpp"
 #include "exact.hpp"
-#include "masks.hpp"
-#include "tinyattn/attention.hpp"
-#include "tinyattn/matmul.hpp"
-#include "tinyattn/softmax.hpp"
 
 namespace {
 
 using namespace tinyattn;
 using namespace tinyattn::test;
 
-template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
-void check_product(Check& check) {
-  const auto a = hidden(numbers<Matrix<float, Rows, Inner>>(1));
-  const auto b = hidden(numbers<Matrix<float, Inner, Cols>>(2));
-  check_output(check, matmul(a, b), [&](auto& out) { compiled::matmul(a, b, out); });
-  check_output(check, matmul(a, b), [&](auto& out) { compiled::matmul_transposed(a, transpose(b), out); });
-}
+// As Library, but for what there is not: weights, training passes, and masks with several rows where a count is known at run time.
+struct Compiled {
+  static constexpr bool has_weights = false;
 
-template <std::size_t Rows, std::size_t Cols>
-void check_softmax(Check& check) {
-  const auto m = hidden(numbers<Matrix<float, Rows, Cols>>(6));
-  for (const float scale : {0.5f, 0.0f}) {
-    check_output(check, softmax(m, scale), [&](auto& out) { compiled::softmax(m, scale, out); });
-    check_in_place(check, softmax(m, scale), m, [&](auto& both) { compiled::softmax(both, scale, both); });
+  static void matmul(const auto& a, const auto& b, auto& out) noexcept { compiled::matmul(a, b, out); }
+  static void matmul_transposed(const auto& a, const auto& b, auto& out) noexcept { compiled::matmul_transposed(a, b, out); }
+  static void softmax(const auto& m, float scale, auto& out) noexcept { compiled::softmax(m, scale, out); }
+  static void softmax(const auto& m, auto& out) noexcept { compiled::softmax(m, 1.0f, out); }
+  template <class Query, class Key>
+  static void context(const Query& query, const Key& key, const auto& value, const auto& mask, auto& out) noexcept {
+    static Guarded<compiled::AttentionWorkspace<Query::extent(0), Key::extent(0)>> workspace;
+    compiled::scaled_dot_product_attention(query, key, value, mask, out, workspace.tensor);
+    if (!workspace.guards_hold()) out = {};
   }
+  static void forward(const auto& layer, const auto& x, auto& out, auto& workspace) noexcept {
+    compiled::forward(layer, x, out, workspace);
+  }
+  static void forward_masked(const auto& layer, const auto& x, const auto& mask, auto& out, auto& workspace) noexcept {
+    compiled::forward(layer, x, mask, out, workspace);
+  }
+  static Status forward_some(const auto& layer, const auto& x, std::size_t tokens, auto& out, auto& workspace) noexcept {
+    return compiled::forward(layer, x, tokens, out, workspace);
+  }
+  static void cross(const auto& layer, const auto& query, const auto& key, const auto& value, const auto& mask, auto& out,
+                    auto& workspace) noexcept {
+    compiled::forward(layer, query, key, value, mask, out, workspace);
+  }
+  static Status cross_some(const auto& layer, const auto& query, const auto& key, const auto& value, std::size_t tokens,
+                           std::size_t source_tokens, const auto& mask, auto& out, auto& workspace) noexcept {
+    return compiled::forward(layer, query, key, value, tokens, source_tokens, mask, out, workspace);
+  }
+};
+
+template <class... Cases>
+void by_the_library(Check& check) {
+  Crc crc;
+  (check_twin<Cases>(check, Compiled{}, crc), ...);
 }
 
 template <std::size_t Tokens, std::size_t SourceTokens, std::size_t KeyDim, std::size_t ValueDim>
-void check_attention(Check& check) {
-  const auto query = hidden(numbers<Matrix<float, Tokens, KeyDim>>(3));
-  const auto key = hidden(numbers<Matrix<float, SourceTokens, KeyDim>>(4));
-  const auto value = hidden(numbers<Matrix<float, SourceTokens, ValueDim>>(5));
-  const auto check_mask = [&](const auto& mask) {
-    Guarded<compiled::AttentionWorkspace<Tokens, SourceTokens>> workspace;
-    check_output(check, scaled_dot_product_attention(query, key, value, mask),
-                 [&](auto& out) { compiled::scaled_dot_product_attention(query, key, value, mask, out, workspace.tensor); });
-    check.that(workspace.guards_hold());
+void attend(Check& check) {
+  const auto with_masks = [&]<class... Masks>(std::type_identity<Masks>...) {
+    by_the_library<Attention<Masks, Tokens, SourceTokens, KeyDim, ValueDim>...>(check);
   };
-  check_mask(NoMask{});
-  check_mask(Causal{});
-  check_mask(CausalBottomRight{});
-  check_mask(BlockMask{drawn_flags<Tokens, SourceTokens>(7)});
-  check_mask(KeepMask{drawn_flags<SourceTokens>(8)});
-  check_mask(AdditiveMask{drawn_addends<Tokens, SourceTokens>(9)});
+  with_masks(std::type_identity<NoMask>{}, std::type_identity<Causal>{}, std::type_identity<CausalBottomRight>{},
+             std::type_identity<BlockMask<Tokens, SourceTokens>>{}, std::type_identity<KeepMask<SourceTokens>>{},
+             std::type_identity<AdditiveMask<Tokens, SourceTokens>>{});
+}
+
+constexpr AttentionConfig small{.d_in = 3, .d_out = 4, .context_length = 7, .num_heads = 2};
+constexpr AttentionConfig biased{.d_in = 5, .d_out = 9, .context_length = 6, .num_heads = 3, .causal = false, .qkv_bias = true};
+constexpr AttentionConfig without_projection{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 1, .out_proj = false};
+constexpr AttentionConfig without_out_bias{.d_in = 4, .d_out = 6, .context_length = 9, .num_heads = 1, .out_bias = false};
+
+// Whole, under masks, and of the first rows, also none and too many.
+template <AttentionConfig config, std::size_t Tokens>
+void forward(Check& check) {
+  by_the_library<ForwardOf<config, Tokens>, ForwardMasked<config, BlockMask<Tokens, Tokens>, Tokens>,
+                 ForwardMasked<config, AdditiveMask<Tokens>, 2, Tokens>, ForwardOfSomeTokens<config, Tokens>>(check);
 }
 
 constexpr Test tests[] = {
-    at_run_time("products of any shape",
-                [](Check& check) {
-                  check_product<1, 1, 1>(check);
-                  check_product<3, 5, 7>(check);
-                  check_product<9, 4, 6>(check);
-                  check_product<17, 16, 33>(check);
-                }),
-    at_run_time("softmax of any shape",
-                [](Check& check) {
-                  check_softmax<1, 1>(check);
-                  check_softmax<5, 19>(check);
-                  check_softmax<7, 16>(check);
-                  check_softmax<3, 70>(check);
-                }),
+    at_run_time(
+        "products of any shape",
+        by_the_library<Matmul<1, 1, 1>, Matmul<3, 5, 7>, Matmul<9, 4, 6>, Matmul<17, 16, 33>, MatmulTransposed<1, 1, 1>,
+                       MatmulTransposed<3, 5, 7>, MatmulTransposed<9, 4, 6>, MatmulTransposed<17, 16, 33>, MatmulOfBatch<2, 3, 4, 9>>),
+    at_run_time("softmax of any shape, in place too",
+                by_the_library<SoftmaxWithScales<1>, SoftmaxWithScales<16>, SoftmaxWithScales<19>, SoftmaxWithScales<70>, Softmax<5, 19>>),
     at_run_time("attention of any shape, with every mask",
                 [](Check& check) {
-                  check_attention<1, 1, 1, 1>(check);
-                  check_attention<6, 9, 4, 5>(check);
-                  check_attention<13, 9, 8, 7>(check);
+                  attend<1, 1, 1, 1>(check);
+                  attend<6, 9, 4, 5>(check);
+                  attend<13, 9, 8, 7>(check);
+                }),
+    at_run_time("layers with and without biases, projection and a causal mask",
+                [](Check& check) {
+                  forward<small, 7>(check);
+                  forward<biased, 6>(check);
+                  forward<without_projection, 5>(check);
+                  forward<without_out_bias, 9>(check);
+                }),
+    at_run_time(
+        "cross-attention, in batches, with both counts, in place",
+        by_the_library<CrossForms<biased, NoMask, 6, 4>, CrossForms<biased, KeepMask<4>, 6, 4>, CrossForms<small, CausalBottomRight, 2, 5>,
+                       CrossForms<small, KeepMask<2>, 5, 2>, CrossForms<without_projection, NoMask, 6, 3>>),
+    at_run_time("the output may be the input",
+                [](Check& check) {
+                  const auto layer = drawn<MultiHeadAttention<without_projection>>(10);
+                  const auto x = drawn<Matrix<float, 6, 8>>(14);
+                  compiled::Workspace<MultiHeadAttention<without_projection>> workspace;
+                  check_in_place(check, layer(x), x, [&](auto& m) { compiled::forward(layer, m, m, workspace); });
                 }),
     at_run_time("the scale is the constant of the headers, for every width",
                 [](Check& check) {

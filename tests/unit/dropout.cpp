@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-#include "plain.hpp"
+#include "catalogue/draw.hpp"
+#include "catalogue/guarded.hpp"
 #include "tinyattn/attention_config.hpp"
 
 using namespace tinyattn;
@@ -13,7 +14,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-constexpr auto unit_interval = numbers<Matrix<float, 6, 6>>(1);
+constexpr auto unit_interval = drawn<Matrix<float, 6, 6>>(1);
 
 constexpr AttentionConfig with_rates{
     .d_in = 2, .d_out = 2, .context_length = 2, .dropout = 0.25, .residual_dropout = 0.5, .num_kv_heads = 3, .rotary_base = 7};
@@ -65,7 +66,7 @@ constexpr Test tests[] = {
                }),
     everywhere("element i takes word i % 4 of Philox's block i / 4, and 1 / (1 - rate) is a float",
                [](Check& check) {
-                 const auto x = hidden(numbers<Vector<float, 23>>(2));
+                 const auto x = hidden(drawn<Vector<float, 23>>(2));
                  Philox4x32 generator(hidden(std::uint64_t{123}), 5);
                  const auto out = dropout(x, 0.15, generator);
                  const Philox4x32 stream(123, 5);

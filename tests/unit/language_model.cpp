@@ -2,7 +2,8 @@
 //
 // Language models of three kinds: logits in the bits of plain loops, however a text is divided; what they say of wrong tokens; and a whole
 // decoder in the compiler. Large objects are static: a board has little stack.
-#include "plain_model.hpp"
+#include "catalogue/models.hpp"
+#include "catalogue/twin.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -77,178 +78,122 @@ static_assert(scratch_is_small<shaped(512, 64, 172, 512, true)> && scratch_is_sm
               scratch_is_small<shaped(50257, 768, 3072, 1024, false)> && scratch_is_small<shaped(65, 32, 32, 32, true)> &&
               scratch_is_small<shaped(27, 16, 64, 1024, true)> && scratch_is_small<shaped(256, 128, 64, 8, true)>);
 
-constexpr Vector<Token, 11> text{{3, 1, 4, 1, 5, 0, 2, 6, 5, 3, 5}};
-
+// A model of drawn weights, and a text of known tokens; the cache is full of them.
 template <LanguageModelConfig config>
-struct Case {
+struct Reader {
   using Model = LanguageModel<config>;
   using Logits = Vector<float, config.vocabulary>;
-  static constexpr std::size_t vocabulary = config.vocabulary;
   static constexpr Logits untouched = full<float, config.vocabulary>(Guarded<float>::untouched);
-  static inline Model model;
-  static inline Matrix<float, 11, config.vocabulary> expected;
-  static inline Guarded<typename Model::Workspace> workspace;
-  static inline Guarded<typename Model::Cache> cache;
-  static inline Guarded<typename Model::Cache::Workspace> cache_workspace;
 
-  static void prepare() {
-    fill(model, 1);
-    expected = plain_logits(model, text);
-    cache.tensor.clear();
+  Model model = drawn<Model>(1);
+  Vector<Token, 11> text{{3, 1, 4, 1, 5, 0, 2, 6, 5, 3, 5}};
+  typename Model::Workspace workspace{};
+  typename Model::Cache cache{};
+  typename Model::Cache::Workspace cache_workspace{};
+  Matrix<float, 11, config.vocabulary> expected{};
+
+  Reader() {
+    if (model.forward(text, expected, workspace) != Status::ok) __builtin_trap();
   }
 
-  static void check_whole(Check& check) {
-    prepare();
-    poison(workspace.tensor.features.elements);
-    poison(workspace.tensor.transformer.scratch);
-    check_output(check, expected, [&](auto& out) { check.that(model.forward(hidden(text), out, workspace.tensor) == Status::ok); });
-    const Vector<Token, 4> start{{text(0), text(1), text(2), text(3)}};
-    check_output(check, plain_rows<4>(expected, 0),
-                 [&](auto& out) { check.that(model.forward(start, out, workspace.tensor) == Status::ok); });
-    const auto none = full<float, 11, config.vocabulary>(Guarded<float>::untouched);
-    for (const std::size_t place : {std::size_t{0}, std::size_t{10}}) {
-      auto wrong = text;
-      wrong(place) = config.vocabulary;
-      check_output(check, none, [&](auto& out) { check.that(model.forward(wrong, out, workspace.tensor) == Status::unknown_token); });
-    }
-    check.that(workspace.guards_hold());
-  }
-
-  // A call with a cache says `status`, and makes of its logits those behind the last token, if it is ok and there is one.
-  static void call(Check& check, TokenView tokens, Status status) {
-    const std::size_t past = cache.tensor.size(), end = past + tokens.size();
-    poison(cache_workspace.tensor.scratch);
-    check_output(check, status == Status::ok && tokens.size() != 0 ? row(expected, end - 1) : untouched,
-                 [&](auto& logits) { check.that(model.forward(tokens, cache.tensor, logits, cache_workspace.tensor) == status); });
-    check.equal(cache.tensor.size(), status == Status::ok ? end : past);
-  }
-
-  static void check_divided_at_every_token(Check& check) {
-    prepare();
-    for (std::size_t cut = 0; cut <= 11; ++cut) {
-      for (const std::size_t step : {std::size_t{11}, std::size_t{1}}) {
-        cache.tensor.clear();
-        call(check, {text.data(), cut}, Status::ok);
-        // What is wrong changes nothing of what follows.
-        const Token wrong[] = {0, 1, config.vocabulary};
-        call(check, wrong, cut > 8 ? Status::too_many_tokens : Status::unknown_token);
-        call(check, {text.data(), 12 - cut}, Status::too_many_tokens);
-        for (std::size_t i = cut; i < 11; i += step) call(check, {text.data() + i, step < 11 - i ? step : 11 - i}, Status::ok);
-      }
-    }
-    check.that(cache.guards_hold() && cache_workspace.guards_hold());
+  // A call with a cache says `status`; its logits are `logits`, and its cache has `size` tokens.
+  void check_call(Check& check, TokenView tokens, Status status, const Logits& logits, std::size_t size) {
+    check_output(check, logits, [&](auto& out) { check.that(model.forward(tokens, cache, out, cache_workspace) == status); });
+    check.equal(cache.size(), size);
   }
 };
 
-constexpr Vector<Token, 3> three{{4, 0, 2}};
-
-constexpr auto tiny_logits_at_once() {
-  const auto model = made<LanguageModel<tiny>>(1);
-  LanguageModel<tiny>::Workspace workspace{};
-  Matrix<float, 3, 5> logits{};
-  if (model.forward(three, logits, workspace) != Status::ok) logits = {};
-  return logits;
-}
-
-constexpr auto tiny_logits_token_by_token() {
-  const auto model = made<LanguageModel<tiny>>(1);
-  LanguageModel<tiny>::Cache cache{};
-  LanguageModel<tiny>::Cache::Workspace workspace{};
-  Matrix<float, 3, 5> logits{};
-  for (std::size_t i = 0; i < 3; ++i) {
-    MatrixView<float, 1, 5, 5> last{logits.data() + i * 5};
-    if (model.forward({three.data() + i, 1}, cache, last, workspace) != Status::ok) return Matrix<float, 3, 5>{};
+template <LanguageModelConfig config>
+void check_wrong_tokens(Check& check) {
+  static Reader<config> reader;
+  const auto none = full<float, 11, config.vocabulary>(Guarded<float>::untouched);
+  for (const std::size_t place : {std::size_t{0}, std::size_t{10}}) {
+    auto wrong = reader.text;
+    wrong(place) = config.vocabulary;
+    check_output(check, none, [&](auto& out) { check.that(reader.model.forward(wrong, out, reader.workspace) == Status::unknown_token); });
   }
-  return logits;
+  // What is wrong changes nothing of what follows.
+  reader.cache.clear();
+  const Token* const tokens = reader.text.data();
+  const Token wrong[] = {0, 1, config.vocabulary};
+  for (std::size_t i = 0; i < 11; ++i) {
+    reader.check_call(check, wrong, i > 8 ? Status::too_many_tokens : Status::unknown_token, reader.untouched, i);
+    reader.check_call(check, {tokens, 12 - i}, Status::too_many_tokens, reader.untouched, i);
+    reader.check_call(check, {}, Status::ok, reader.untouched, i);
+    reader.check_call(check, {tokens + i, 1}, Status::ok, row(reader.expected, i), i + 1);
+  }
 }
 
-constexpr auto tiny_logits = tiny_logits_at_once();
-static_assert(tiny_logits == plain_logits(made<LanguageModel<tiny>>(1), three));
-static_assert(tiny_logits_token_by_token() == tiny_logits);
+template <LanguageModelConfig config>
+void check_first_weights(Check& check) {
+  static Reader<config> reader;
+  auto& model = reader.model;
+  Mt19937 generator(6), same(6);
+  const auto embedding = model.token_embedding;
+  static auto transformer = model.transformer;
+  initialize(model, generator);
+  initialize(transformer, same);
+  check.that(model.token_embedding == embedding && model.transformer == transformer);
+  if constexpr (!config.tied) {
+    auto head = model.head;
+    initialize(head, same);
+    check.that(model.head == head);
+  }
+  check.equal(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
+}
 
 constexpr Test tests[] = {
-    at_run_time("logits of a text: the bits of plain loops; an unknown token: said so, and nothing is written",
+    at_run_time("a text in one call, in two or token by token",
+                as_in_plain_loops<DividedText<llama, 11>, DividedText<gpt, 11>, DividedText<post, 11>, DividedText<gpt, 4>>),
+    everywhere("a decoder in the compiler", as_in_plain_loops<DividedText<tiny, 3>>),
+    at_run_time("unknown or too many tokens: nothing is written, and nothing changes",
                 [](Check& check) {
-                  Case<llama>::check_whole(check);
-                  Case<gpt>::check_whole(check);
-                  Case<post>::check_whole(check);
-                }),
-    at_run_time("a prompt in one call, in two or token by token: the bits of one call; unknown or too many: nothing changes",
-                [](Check& check) {
-                  Case<llama>::check_divided_at_every_token(check);
-                  Case<gpt>::check_divided_at_every_token(check);
-                  Case<post>::check_divided_at_every_token(check);
-                }),
-    at_run_time("the compiler and this machine agree on a decoder",
-                [](Check& check) {
-                  check.same_bits(tiny_logits_at_once(), tiny_logits);
-                  check.same_bits(tiny_logits_token_by_token(), tiny_logits);
+                  check_wrong_tokens<llama>(check);
+                  check_wrong_tokens<gpt>(check);
+                  check_wrong_tokens<post>(check);
                 }),
     at_run_time("tokens of a Vector, arrays, a std::span and {}; logits of a vector, a matrix, a view",
                 [](Check& check) {
-                  using C = Case<gpt>;
-                  C::prepare();
-                  auto& scratch = C::cache_workspace.tensor;
-                  Guarded<C::Logits> logits;
+                  static Reader<gpt> reader;
+                  Reader<gpt>::Logits logits{};
                   const auto call = [&](const auto& tokens, auto& out) {
-                    C::cache.tensor.clear();
-                    check.that(C::model.forward(tokens, C::cache.tensor, out, scratch) == Status::ok);
-                    check.same_bits(out, row(C::expected, 2));
+                    reader.cache.clear();
+                    check.that(reader.model.forward(tokens, reader.cache, out, reader.cache_workspace) == Status::ok);
+                    check.same_bits(out, row(reader.expected, 2));
                   };
                   const Token array[] = {3, 1, 4};
                   Token changing[] = {3, 1, 4};
-                  call(Vector<Token, 3>{{3, 1, 4}}, logits.tensor);
-                  call(array, logits.tensor);
-                  call(std::span<const Token>(array), logits.tensor);
-                  call(std::span<Token>(changing), logits.tensor);
-                  call(std::array<Token, 3>{3, 1, 4}, logits.tensor);
+                  call(Vector<Token, 3>{{3, 1, 4}}, logits);
+                  call(array, logits);
+                  call(std::span<const Token>(array), logits);
+                  call(std::span<Token>(changing), logits);
+                  call(std::array<Token, 3>{3, 1, 4}, logits);
                   Matrix<float, 1, 7> matrix_row;
                   call(array, matrix_row);
                   float floats[7];
                   MatrixView<float, 1, 7, 7> view{floats};
                   call(array, view);
-                  const auto before = logits.tensor;
-                  check.that(C::model.forward({}, C::cache.tensor, logits.tensor, scratch) == Status::ok);
-                  check.same_bits(logits.tensor, before);
-                  check.equal(C::cache.tensor.size(), std::size_t{3});
-                  check.that(logits.guards_hold());
                 }),
     at_run_time("a NaN in the embedding of a later token does not leak, nor what a cache has forgotten",
                 [](Check& check) {
-                  using C = Case<llama>;
-                  C::prepare();
-                  for (std::size_t j = 0; j < 12; ++j) C::model.token_embedding.weight(9, j) = quiet_nan;
-                  Vector<Token, 11> tokens = text;
+                  static Reader<llama> reader;
+                  for (std::size_t j = 0; j < 12; ++j) reader.model.token_embedding.weight(9, j) = quiet_nan;
+                  auto tokens = reader.text;
                   tokens(10) = 9;
                   static Matrix<float, 11, 10> logits;
-                  check.that(C::model.forward(tokens, logits, C::workspace.tensor) == Status::ok);
-                  check.same_bits(plain_rows<10>(logits, 0), plain_rows<10>(C::expected, 0));
+                  check.that(reader.model.forward(tokens, logits, reader.workspace) == Status::ok);
+                  for (std::size_t i = 0; i < 10; ++i) check.same_bits(row(logits, i), row(reader.expected, i));
                   for (std::size_t j = 0; j < 10; ++j) check.that(logits(10, j) != logits(10, j));
-                  C::Logits ignored;
-                  check.that(C::model.forward(tokens, C::cache.tensor, ignored, C::cache_workspace.tensor) == Status::ok);
-                  C::cache.tensor.clear();
-                  for (std::size_t i = 0; i < 10; ++i) C::call(check, {text.data() + i, 1}, Status::ok);
+                  Reader<llama>::Logits ignored;
+                  check.that(reader.model.forward(tokens, reader.cache, ignored, reader.cache_workspace) == Status::ok);
+                  reader.cache.clear();
+                  for (std::size_t i = 0; i < 10; ++i)
+                    reader.check_call(check, {reader.text.data() + i, 1}, Status::ok, row(reader.expected, i), i + 1);
                 }),
     at_run_time("first weights: the transformer's, then the head's; the embeddings are left alone",
                 [](Check& check) {
-                  const auto check_first = [&](auto& model) {
-                    Mt19937 generator(6), same(6);
-                    const auto embedding = model.token_embedding;
-                    static auto transformer = model.transformer;
-                    initialize(model, generator);
-                    initialize(transformer, same);
-                    check.that(model.token_embedding == embedding && model.transformer == transformer);
-                    if constexpr (requires { model.head.weight; }) {
-                      auto head = model.head;
-                      initialize(head, same);
-                      check.that(model.head == head);
-                    }
-                    check.equal(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
-                  };
-                  Case<llama>::prepare();
-                  check_first(Case<llama>::model);
-                  Case<gpt>::prepare();
-                  check_first(Case<gpt>::model);
+                  check_first_weights<llama>(check);
+                  check_first_weights<gpt>(check);
                 }),
 };
 

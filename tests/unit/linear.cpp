@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The affine layer: chains that start at the bias, PyTorch's layout and the order of first weights.
+// The affine layer: sequential sums that start at the bias, PyTorch's layout and the order of first weights.
 #include "tinyattn/linear.hpp"
 
 #include <type_traits>
 
-#include "plain.hpp"
+#include "catalogue/operations.hpp"
+#include "catalogue/twin.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -39,28 +40,15 @@ constexpr void check_drawn(Check& check, float bound) {
 }
 
 constexpr Test tests[] = {
-    everywhere("x times weight, plus bias if there is one, of a matrix, a vector and a batch",
+    everywhere("x times weight, plus bias if there is one, by hand",
                [](Check& check) {
                  const Linear<3, 2> layer{transpose(hidden(weight_out_in)), bias};
-                 const auto check_layer = [&](const auto& x, const auto& expected) {
-                   check.same_bits(layer(x), expected);
-                   check_output(check, expected, [&](auto& out) { layer.forward(x, out); });
-                 };
-                 const auto expected = matrix<float>({{8.0f, 31.5f}, {9.0f, 20.0f}});
-                 check_layer(inputs, expected);
-                 check_layer(row(inputs, 1), row(expected, 1));
-                 check_layer(stack(inputs, zeros<float, 2, 3>()), stack(expected, stack(bias, bias)));
+                 check.same_bits(layer(inputs), matrix<float>({{8.0f, 31.5f}, {9.0f, 20.0f}}));
                  const Linear<3, 2, false> without{transpose(hidden(weight_out_in)), {}};
                  check.equal(without(inputs), matrix<float>({{-2.0f, 11.5f}, {-1.0f, 0.0f}}));
                }),
-    everywhere("the same bits as a plain loop of fma that starts at the bias",
-               [](Check& check) {
-                 const auto x = hidden(numbers<Matrix<float, 5, 7>>(1));
-                 const Linear<7, 9> layer{numbers<Matrix<float, 7, 9>>(2), numbers<Vector<float, 9>>(3)};
-                 check.same_bits(layer(x), plain_matmul(x, layer.weight, layer.bias));
-                 const Linear<7, 9, false> without{layer.weight, {}};
-                 check.same_bits(without(x), plain_matmul(x, layer.weight));
-               }),
+    everywhere("in each form as in plain loops: a sequential sum that starts at the bias",
+               as_in_plain_loops<ModuleForms<Linear<7, 9>, 7, 9>, ModuleForms<Linear<7, 9, false>, 7, 9>>),
     everywhere("from_torch takes a weight as [out, in]",
                [](Check& check) {
                  const auto layer = from_torch(hidden(weight_out_in), bias);

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// An attention layer in each form of its forward pass, against plain loops bit for bit. Masks, token counts, shapes and the training
-// pass have files of their own.
+// Attention layers in every form of a call; what they are made of, and what they say of wrong counts.
 #include "tinyattn/multi_head_attention.hpp"
 
 #include <type_traits>
 
-#include "plain_layer.hpp"
+#include "catalogue/attention.hpp"
+#include "catalogue/twin.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
 
 namespace {
 
-using Layer = MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2}>;
-using Unmasked = MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2, .causal = false}>;
-using Square = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 2, .qkv_bias = true}>;
-using Bare = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 4, .out_proj = false}>;
+constexpr AttentionConfig causal{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2};
+constexpr AttentionConfig unmasked{.d_in = 3, .d_out = 8, .context_length = 7, .num_heads = 2, .causal = false, .qkv_bias = true};
+constexpr AttentionConfig square{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 2, .qkv_bias = true};
+constexpr AttentionConfig bare{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 4, .out_proj = false};
+constexpr AttentionConfig with_rates{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2, .dropout = 0.5, .residual_dropout = 0.5};
+
+using Layer = MultiHeadAttention<causal>;
+using Square = MultiHeadAttention<square>;
+using Bare = MultiHeadAttention<bare>;
+using Head = CausalAttention<3, 2, 6>;
+using Stacked = StackedCausalAttention<3, 2, 6, 3>;
 
 static_assert(Layer::head_dim == 2 && Bare::head_dim == 1);
 static_assert(Layer::parameter_count == 3 * (3 * 4) + 4 * 4 + 4);
@@ -27,100 +34,152 @@ static_assert(Bare::parameter_count == 3 * 4 * 4);
 static_assert(sizeof(Layer) == Layer::parameter_count * sizeof(float));
 static_assert(sizeof(Square) == Square::parameter_count * sizeof(float));
 static_assert(sizeof(Bare) == Bare::parameter_count * sizeof(float));
+static_assert(sizeof(Stacked) == 3 * sizeof(Head) && std::is_same_v<std::remove_extent_t<decltype(Stacked{}.heads)>, Head>);
 static_assert(std::is_aggregate_v<Layer> && std::is_trivially_copyable_v<Layer>);
 static_assert(std::is_same_v<decltype(Layer{}.query), Linear<3, 4, false>> && std::is_same_v<decltype(Square{}.query), Linear<4, 4, true>>);
-static_assert(std::is_same_v<decltype(Layer{}.out_proj), Linear<4, 4, true>>);
-static_assert(std::is_empty_v<decltype(Bare{}.out_proj)>);
-
+static_assert(std::is_same_v<decltype(Layer{}.out_proj), Linear<4, 4, true>> && std::is_empty_v<decltype(Bare{}.out_proj)>);
 static_assert(
     std::is_same_v<SelfAttention<3, 2, 6>,
                    MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 2, .context_length = 6, .causal = false, .out_proj = false}>>);
-static_assert(std::is_same_v<CausalAttention<3, 2, 6>,
-                             MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 2, .context_length = 6, .out_proj = false}>>);
+static_assert(std::is_same_v<Head, MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 2, .context_length = 6, .out_proj = false}>>);
 
-constexpr auto layer = filled<Layer>(1);
-constexpr auto unmasked = filled<Unmasked>(1);
-constexpr auto square = filled<Square>(2);
-constexpr auto bare = filled<Bare>(3);
-constexpr auto x = numbers<Matrix<float, 3, 3>>(4);
-constexpr auto other_x = numbers<Matrix<float, 3, 3>>(5);
-constexpr auto memory = numbers<Matrix<float, 5, 3>>(7);
-constexpr auto other_memory = numbers<Matrix<float, 5, 3>>(8);
+// Keys in rows of whole vectors, values, at most 96 rows that are projected, and the scores of at most sixteen queries, whatever
+// the port.
+template <AttentionConfig config>
+constexpr bool scratch_is_bounded = sizeof(typename MultiHeadAttention<config>::Workspace) <=
+                                    sizeof(float) * ((config.context_length + 15) * config.d_out + config.context_length * config.d_out +
+                                                     96 * config.d_out + 16 * (config.context_length + 15));
 
-static_assert(std::is_same_v<decltype(layer(x)), Matrix<float, 3, 4>>);
-static_assert(std::is_same_v<decltype(layer(stack(x, x))), Tensor<float, 2, 3, 4>>);
+consteval AttentionConfig of_length(std::size_t context_length) {
+  return {.d_in = 64, .d_out = 64, .context_length = context_length, .num_heads = 4};
+}
+template <std::size_t ContextLength>
+using Workspace = MultiHeadAttention<of_length(ContextLength)>::Workspace;
 
-// Nine tokens are more than a block of rows, whatever the port that computes floats one by one.
-template <std::size_t Tokens>
-constexpr auto wide_x = numbers<Matrix<float, Tokens, 4>>(6);
+static_assert(scratch_is_bounded<of_length(1)> && scratch_is_bounded<of_length(32)> && scratch_is_bounded<of_length(4096)>);
+static_assert(scratch_is_bounded<AttentionConfig{.d_in = 512, .d_out = 512, .context_length = 2048, .num_heads = 8}>);
+// Twice the tokens, at most twice the scratch: nothing grows with the square of the tokens.
+static_assert(sizeof(Workspace<4096>) <= 2 * sizeof(Workspace<2048>) && alignof(Workspace<32>) == alignof(float));
 
-constexpr void check_self_attention(Check& check, const auto& attention, const auto& input) {
-  check_forms(check, plain_forward(attention, input), attention, input);
+constexpr auto layer = drawn<Layer>(1);
+constexpr auto x = drawn<Matrix<float, 5, 3>>(2), other_x = drawn<Matrix<float, 5, 3>>(3);
+static_assert(std::is_same_v<decltype(layer(x)), Matrix<float, 5, 4>> &&
+              std::is_same_v<decltype(layer(stack(x, x))), Tensor<float, 2, 5, 4>>);
+
+// Under each mask, beside the layer's own.
+template <AttentionConfig config>
+void with_each_mask(Check& check) {
+  as_in_plain_loops<ForwardMasked<config, NoMask, 5>, ForwardMasked<config, Causal, 5>, ForwardMasked<config, CausalBottomRight, 5>,
+                    ForwardMasked<config, BlockMask<5, 5>, 5>, ForwardMasked<config, BlockMask<5>, 5>,
+                    ForwardMasked<config, KeepMask<5, 5>, 2, 5>, ForwardMasked<config, KeepMask<5>, 5>,
+                    ForwardMasked<config, AdditiveMask<5, 5>, 5>, ForwardMasked<config, AdditiveMask<5>, 5>>(check);
 }
 
-template <class Attention>
-constexpr void check_in_place(Check& check, const Attention& attention, const auto& input) {
-  typename Attention::Workspace workspace{};
-  check_in_place(check, plain_forward(attention, input).out, input, [&](auto& m) { attention.forward(m, m, workspace); });
+template <class Module>
+constexpr Module initialized(Mt19937& generator) {
+  Module module{};
+  initialize(module, generator);
+  return module;
 }
 
 constexpr Test tests[] = {
-    everywhere("into an output, with the weights, and nothing beside them, down to one token",
-               [](Check& check) {
-                 check_self_attention(check, layer, plain_rows<1>(x, 0));
-                 check_self_attention(check, layer, x);
-                 check_self_attention(check, unmasked, plain_rows<2>(x, 1));
-                 check_self_attention(check, square, wide_x<2>);
-                 check_self_attention(check, bare, wide_x<2>);
-               }),
-    everywhere("the output may be the input",
-               [](Check& check) {
-                 check_in_place(check, square, wide_x<2>);
-                 check_in_place(check, bare, wide_x<2>);
-               }),
-    at_run_time("the output may be the input, over several blocks and items",
-                [](Check& check) {
-                  check_in_place(check, square, wide_x<5>);
-                  check_in_place(check, square, wide_x<9>);
-                  check_in_place(check, bare, wide_x<9>);
-                  Square::Workspace workspace{};
-                  const auto batch = stack(wide_x<9>, numbers<Matrix<float, 9, 4>>(9));
-                  check_in_place(check, square(batch), batch, [&](auto& m) { square.forward(m, m, workspace); });
-                }),
-    at_run_time("the output may be the input under a mask, and of the queries in cross-attention",
-                [](Check& check) {
-                  Square::Workspace workspace{};
-                  const auto sees = [](std::size_t i, std::size_t j) { return j <= i && j != 1; };
-                  auto padding = zeros<bool, 9>();
-                  padding(1) = true;
-                  check_in_place(check, plain_forward(square, wide_x<9>, wide_x<9>, wide_x<9>, sees).out, wide_x<9>,
-                                 [&](auto& m) { square.forward(m, BlockMask{padding}, m, workspace); });
-                  Bare::Workspace bare_workspace{};
-                  check_in_place(check, plain_forward(bare, wide_x<9>, wide_x<3>, wide_x<3>, sees_the_past).out, wide_x<9>,
-                                 [&](auto& m) { bare.forward(m, wide_x<3>, wide_x<3>, m, bare_workspace); });
-                }),
-    everywhere("a batch, item by item",
-               [](Check& check) {
-                 check_forms(check, batch_of(plain_forward(layer, x), plain_forward(layer, other_x)), layer, stack(x, other_x));
-               }),
+    everywhere("every form of a call, down to one token: as in plain loops, and nothing next to it",
+               as_in_plain_loops<FormsOf<causal, 3>, FormsOf<square, 2>, ForwardOf<causal, 1>, ForwardWithWeights<unmasked, 2, 2>,
+                                 ForwardWithWeights<bare, 2>>),
+    at_run_time("over several blocks; rates of dropout are for training passes only",
+                as_in_plain_loops<FormsOf<unmasked, 5>, FormsOf<square, 9>, FormsOf<bare, 9>, FormsOf<with_rates, 4>,
+                                  ForwardWithWeights<with_rates, 4>>),
     everywhere("cross-attention; if causal, it is aligned to the top left",
-               [](Check& check) {
-                 check_forms(check, plain_forward(unmasked, x, memory, other_memory, sees_everything), unmasked, x, memory, other_memory);
-                 check_forward(check, plain_forward(layer, x, memory, memory, sees_the_past).out, layer, x, memory, memory);
-                 check_forward(check, plain_forward(layer, memory, x, x, sees_the_past).out, layer, memory, x, x);
-               }),
-    everywhere("by value: of a sequence, of a batch, in cross-attention",
-               [](Check& check) {
-                 check.same_bits(layer(hidden(x)), plain_forward(layer, x).out);
-                 check.same_bits(layer(hidden(stack(x, other_x))), stack(plain_forward(layer, x).out, plain_forward(layer, other_x).out));
-                 check.same_bits(unmasked(hidden(x), memory, memory), plain_forward(unmasked, x, memory, memory, sees_everything).out);
-               }),
-    at_run_time("a batch in cross-attention",
+               as_in_plain_loops<CrossForward<causal, 3, 5>, CrossForward<causal, 5, 3>, CrossForms<unmasked, NoMask, 1, 2>>),
+    at_run_time("cross-attention of a batch, with both counts, under masks",
+                as_in_plain_loops<CrossForms<unmasked, CausalBottomRight, 5, 7>, CrossForms<causal, KeepMask<3>, 5, 3>,
+                                  CrossForms<unmasked, AdditiveMask<5, 7>, 5, 7>, CrossForms<bare, BlockMask<9, 3>, 9, 3>>),
+    at_run_time("each mask, of a layer that is causal and of one that is not",
                 [](Check& check) {
-                  const auto first = plain_forward(unmasked, x, memory, other_memory, sees_everything);
-                  const auto second = plain_forward(unmasked, other_x, other_memory, memory, sees_everything);
-                  check_forms(check, batch_of(first, second), unmasked, stack(x, other_x), stack(memory, other_memory),
-                              stack(other_memory, memory));
+                  with_each_mask<causal>(check);
+                  with_each_mask<unmasked>(check);
+                }),
+    at_run_time("a NaN or infinity in a masked token does not leak",
+                as_in_plain_loops<MaskedTokenNotFinite<unmasked>, MaskedTokenNotFinite<causal>>),
+    at_run_time("NaN and infinity in every weight, bias and input: as in plain loops",
+                as_in_plain_loops<AnyParameterNotFinite<
+                    AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 3, .num_heads = 2, .causal = false, .qkv_bias = true}, 3>>),
+    everywhere("by value, of a sequence, of a batch, of three inputs",
+               [](Check& check) {
+                 Layer::Workspace workspace{};
+                 Matrix<float, 5, 4> out{};
+                 Tensor<float, 2, 5, 4> outs{};
+                 layer.forward(hidden(x), out, workspace);
+                 check.same_bits(layer(hidden(x)), out);
+                 layer.forward(stack(x, other_x), outs, workspace);
+                 check.same_bits(layer(hidden(stack(x, other_x))), outs);
+                 layer.forward(x, other_x, x, out, workspace);
+                 check.same_bits(layer(hidden(x), other_x, x), out);
+               }),
+    everywhere("a query that sees nothing gives zeros, and the projection its bias",
+               [](Check& check) {
+                 Layer::Workspace workspace{};
+                 Matrix<float, 5, 4> out{};
+                 layer.forward(hidden(x), BlockMask{ones<bool, 5>()}, out, workspace);
+                 for (std::size_t i = 0; i < 5; ++i) check.same_bits(row(out, i), layer.out_proj.bias);
+               }),
+    // One head with weights of 1 and features of 2 against 3: scores 4 and 6, and an addend that turns them round.
+    everywhere("addends go to the scaled scores",
+               [](Check& check) {
+                 using Single =
+                     MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 1, .context_length = 2, .causal = false, .out_proj = false}>;
+                 Single single{};
+                 single.query.weight(0, 0) = single.key.weight(0, 0) = single.value.weight(0, 0) = 1.0f;
+                 Single::Workspace workspace{};
+                 check_output(check, full<float, 2, 1>(2.5f), [&](auto& out) {
+                   single.forward(hidden(matrix<float>({{2.0f}, {3.0f}})), AdditiveMask{matrix<float>({{2.0f, 0.0f}, {3.0f, 0.0f}})}, out,
+                                  workspace);
+                 });
+               }),
+    everywhere("a count and a mask; counts that no size reaches; an input longer than context_length",
+               [](Check& check) {
+                 Layer::Workspace workspace{};
+                 Matrix<float, 5, 4> expected = full<float, 5, 4>(Guarded<float>::untouched);
+                 const BlockMask mask{drawn<Matrix<bool, 5, 5>>(4)};
+                 check.that(layer.forward(x, x, x, std::size_t{3}, std::size_t{3}, mask, expected, workspace) == Status::ok);
+                 check_output(check, expected,
+                              [&](auto& out) { check.that(layer.forward(x, std::size_t{3}, mask, out, workspace) == Status::ok); });
+                 const auto nine = drawn<Matrix<float, 9, 3>>(5);
+                 const auto none = full<float, 9, 4>(Guarded<float>::untouched);
+                 for (const std::size_t count : {std::size_t{7}, static_cast<std::size_t>(-1)})
+                   check_output(check, none, [&](auto& out) {
+                     check.that(layer.forward(nine, hidden(count), out, workspace) == Status::too_many_tokens);
+                   });
+                 Matrix<float, 9, 4> out{};
+                 Matrix<float, 5, 3> first_five{};
+                 for (std::size_t i = 0; i < first_five.size(); ++i) first_five.data()[i] = nine.data()[i];
+                 check.that(layer.forward(nine, hidden(std::size_t{5}), out, workspace) == Status::ok);
+                 check.same_bits(row(out, 4), row(layer(first_five), 4));
+               }),
+    everywhere("stacked heads lie side by side; one is a layer of its own",
+               [](Check& check) {
+                 as_in_plain_loops<Forward<Stacked, 3, 6, 5>, Forward<Stacked, 3, 6, 2, 2>>(check);
+                 const StackedCausalAttention<3, 2, 6, 1> single{{drawn<Head>(10)}};
+                 check.same_bits(single(hidden(x)), single.heads[0](x));
+               }),
+    everywhere("first weights: query, key, value, out_proj, each before its bias; head by head where they are stacked",
+               [](Check& check) {
+                 Mt19937 generator(hidden(123u)), same(123);
+                 const auto whole = initialized<Square>(generator);
+                 check.that(whole.query == initialized<decltype(whole.query)>(same) && whole.key == initialized<decltype(whole.key)>(same));
+                 check.that(whole.value == initialized<decltype(whole.value)>(same));
+                 check.that(whole.out_proj == initialized<decltype(whole.out_proj)>(same) && whole.query.weight != whole.key.weight);
+                 for (const Head& head : initialized<Stacked>(generator).heads) check.that(head == initialized<Head>(same));
+                 check.equal(generator(), same());
+               }),
+    at_run_time("what another call holds in its own workspace does not matter",
+                [](Check& check) {
+                  Layer::Workspace first, second;
+                  Matrix<float, 5, 4> out{};
+                  layer.forward(hidden(x), out, first);
+                  const Layer::Workspace left = first;
+                  layer.forward(hidden(other_x), out, second);
+                  for (std::size_t i = 0; i < 24; ++i) check.same_bits(first.scratch[i], left.scratch[i]);
                 }),
 };
 

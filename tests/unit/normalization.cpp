@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Norms of features: the bits of plain loops for widths around every vector, and the edges of their formulas.
-#include "plain_model.hpp"
-
+// Norms of features: every form of a call, and the edges of their formulas.
 #include <type_traits>
-#include <utility>
+
+#include "catalogue/operations.hpp"
+#include "catalogue/twin.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -16,41 +16,13 @@ static_assert(LayerNorm<3>::parameter_count == 6 && RmsNorm<3>::parameter_count 
 static_assert(std::is_aggregate_v<LayerNorm<3>> && std::is_trivially_copyable_v<RmsNorm<3>>);
 static_assert(LayerNorm<3>{}.epsilon == 1e-5f && RmsNorm<3>{}.epsilon == 1e-5f);
 
-template <class Norm>
-constexpr Norm norm(std::uint32_t seed) noexcept {
-  Norm result{};
-  fill(result, seed);
-  return result;
-}
-
-// Every form of a call.
-template <class Norm, std::size_t Dim>
-constexpr void check_norm(Check& check) {
-  const auto module = norm<Norm>(Dim);
-  const auto x = numbers<Matrix<float, 2, Dim>>(Dim + 1);
-  const auto expected = plain_norm(x, module);
-  check_output(check, expected, [&](auto& out) { module.forward(hidden(x), out); });
-  check_in_place(check, expected, x, [&](auto& both) { module.forward(both, both); });
-  check.same_bits(module(hidden(row(x, 1))), row(expected, 1));
-}
-
-template <std::size_t... Dims>
-constexpr void check_widths(Check& check, std::index_sequence<Dims...>) {
-  (check_norm<LayerNorm<Dims + 1>, Dims + 1>(check), ...);
-  (check_norm<RmsNorm<Dims + 1>, Dims + 1>(check), ...);
-}
-
 constexpr LayerNorm<4> unit_layer{ones<float, 4>(), {}};
 constexpr RmsNorm<4> unit_rms{ones<float, 4>()};
 
 constexpr Test tests[] = {
-    everywhere("widths of 1 to 9: the bits of plain loops", [](Check& check) { check_widths(check, std::make_index_sequence<9>{}); }),
-    at_run_time("widths of 1 to 35, and larger ones",
-                [](Check& check) {
-                  check_widths(check, std::make_index_sequence<35>{});
-                  check_norm<LayerNorm<64>, 64>(check);
-                  check_norm<RmsNorm<100>, 100>(check);
-                }),
+    everywhere("in each form as in plain loops, and nothing next to it",
+               as_in_plain_loops<ModuleForms<LayerNorm<5>, 5>, ModuleForms<RmsNorm<5>, 5>, ModuleForms<LayerNorm<1>, 1>,
+                                 ModuleForms<RmsNorm<1>, 1>, ModuleForms<LayerNorm<17>, 17>, ModuleForms<RmsNorm<9>, 9>>),
     // (1, 2, 3, 6): mean 3, variance 3.5; mean of squares 12.5.
     everywhere("four numbers by hand",
                [](Check& check) {
@@ -71,27 +43,10 @@ constexpr Test tests[] = {
                  const LayerNorm<4> wider{ones<float, 4>(), {}, 3.0f};
                  check.equal(wider(hidden(vector<float>({1.0f, -1.0f, 1.0f, -1.0f}))), vector<float>({0.5f, -0.5f, 0.5f, -0.5f}));
                }),
-    everywhere("a batch is normalized row by row",
-               [](Check& check) {
-                 const auto module = norm<LayerNorm<5>>(1);
-                 const auto a = numbers<Matrix<float, 3, 5>>(2), b = numbers<Matrix<float, 3, 5>>(3);
-                 check.same_bits(module(hidden(stack(a, b))), stack(plain_norm(a, module), plain_norm(b, module)));
-               }),
-    everywhere("rows that stand apart: nothing between them is touched",
-               [](Check& check) {
-                 const auto module = norm<RmsNorm<3>>(1);
-                 const auto x = numbers<Matrix<float, 2, 5>>(2);
-                 auto out = full<float, 2, 5>(Guarded<float>::untouched);
-                 const MatrixView<const float, 2, 3, 5> from{x.data()};
-                 MatrixView<float, 2, 3, 5> to{out.data()};
-                 module.forward(from, to);
-                 check.same_bits(plain_columns<3>(out, 0), plain_norm(plain_columns<3>(x, 0), module));
-                 check.same_bits(plain_columns<2>(out, 3), full<float, 2, 2>(Guarded<float>::untouched));
-               }),
     at_run_time("NaN and infinity make their own row NaN, and no other",
                 [](Check& check) {
                   for (const float bad : {quiet_nan, infinity, -infinity}) {
-                    auto x = numbers<Matrix<float, 3, 4>>(4);
+                    auto x = drawn<Matrix<float, 3, 4>>(4);
                     const auto good = unit_layer(x);
                     const auto good_rms = unit_rms(x);
                     x(1, 2) = bad;
@@ -117,8 +72,8 @@ constexpr Test tests[] = {
     everywhere("first weights are 1 and biases 0, and nothing is drawn",
                [](Check& check) {
                  Mt19937 generator(hidden(7u)), same(7);
-                 auto layer = norm<LayerNorm<4>>(1);
-                 auto rms = norm<RmsNorm<4>>(1);
+                 auto layer = drawn<LayerNorm<4>>(1);
+                 auto rms = drawn<RmsNorm<4>>(1);
                  initialize(layer, generator);
                  initialize(rms, generator);
                  check.that(layer == unit_layer && rms == unit_rms);

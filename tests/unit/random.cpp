@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "plain.hpp"
+#include "catalogue/draw.hpp"
+#include "catalogue/guarded.hpp"
 #if __STDC_HOSTED__
 #include <random>
 #endif

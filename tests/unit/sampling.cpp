@@ -6,7 +6,8 @@
 
 #include <algorithm>
 
-#include "plain.hpp"
+#include "catalogue/draw.hpp"
+#include "catalogue/guarded.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -76,7 +77,7 @@ template <class Generator, std::size_t Count>
 void check_as_sorted(Check& check, float spread, bool has_ties) {
   Generator generator(17), same(17);
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
-    auto logits = numbers<Vector<float, Count>>(seed);
+    auto logits = test::drawn<Vector<float, Count>>(seed);
     for (float& logit : logits.elements) logit = has_ties ? static_cast<float>(static_cast<int>(logit * spread)) : logit * spread;
     if (seed % 5 == 4) logits(seed % Count) = -infinity;
     constexpr float temperatures[] = {1.0f, 0.8f, 1.7f, 0.01f}, top_ps[] = {1.0f, 0.9f, 0.5f, 1e-9f, 0.999f};
@@ -242,7 +243,7 @@ constexpr Test tests[] = {
     at_run_time("nothing but the logits is written; a view will do",
                 [](Check& check) {
                   Guarded<Vector<float, 7>> logits;
-                  logits.tensor = numbers<Vector<float, 7>>(2);
+                  logits.tensor = test::drawn<Vector<float, 7>>(2);
                   Mt19937 generator(1), same(1);
                   const Sampling sampling{.top_k = 4, .top_p = 0.8f};
                   auto copy = logits.tensor;

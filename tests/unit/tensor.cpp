@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "plain.hpp"
+#include "catalogue/draw.hpp"
+#include "catalogue/guarded.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
