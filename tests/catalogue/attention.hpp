@@ -95,7 +95,7 @@ struct ForwardMasked : ForwardOf<config, Tokens...> {
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
     draw(mask);
-    by.forward_masked(this->layer, this->x, mask, this->out.tensor, this->workspace.tensor);
+    by.forward(this->layer, this->x, mask, this->out.tensor, this->workspace.tensor);
     outputs.take("out", this->out);
     outputs.check_guards(this->workspace);
   }
@@ -110,9 +110,9 @@ struct CrossForward : ForwardOf<config, Tokens> {
     this->draw_inputs(draw);
     draw.draw(key_input, 2.0f);
     draw(value_input);
-    by.cross(this->layer, this->x, key_input, value_input, NoMask{}, this->out.tensor, this->workspace.tensor);
+    by.forward(this->layer, this->x, key_input, value_input, NoMask{}, this->out.tensor, this->workspace.tensor);
     outputs.take("out", this->out);
-    by.cross_with_weights(this->layer, this->x, key_input, value_input, weights.tensor, this->out.tensor, this->workspace.tensor);
+    by.forward_with_weights(this->layer, this->x, key_input, value_input, this->out.tensor, weights.tensor, this->workspace.tensor);
     outputs.take("out beside weights", this->out);
     outputs.take("weights", weights);
     outputs.check_guards(this->workspace);
@@ -126,7 +126,7 @@ struct ForwardWithWeights : ForwardOf<config, Tokens...> {
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
-    by.forward_with_weights(this->layer, this->x, weights.tensor, this->out.tensor, this->workspace.tensor);
+    by.forward_with_weights(this->layer, this->x, this->out.tensor, weights.tensor, this->workspace.tensor);
     outputs.take("out", this->out);
     outputs.take("weights", weights);
     outputs.check_guards(this->workspace);
@@ -142,7 +142,7 @@ struct ForwardOfSomeTokens : ForwardOf<config, Tokens> {
     this->draw_inputs(draw);
     for (const std::size_t num_tokens : {std::size_t{0}, std::size_t{1}, Tokens - 1, Tokens, Tokens + 1}) {
       this->out.tensor = full<float, Tokens, config.d_out>(12345.678f);
-      const Status status = by.forward_some(this->layer, this->x, hidden(num_tokens), this->out.tensor, this->workspace.tensor);
+      const Status status = by.forward(this->layer, this->x, hidden(num_tokens), this->out.tensor, this->workspace.tensor);
       outputs.take("out", this->out);
       outputs.take("too many tokens", too_many_tokens(status));
     }
@@ -155,9 +155,9 @@ struct TrainingPass : ForwardOf<config, Tokens...> {
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
-    by.train(this->layer, this->x, generator, this->out.tensor, this->workspace.tensor);
+    by.forward(this->layer, this->x, this->out.tensor, this->workspace.tensor, generator);
     outputs.take("out", this->out);
-    by.train(this->layer, this->x, generator, this->out.tensor, this->workspace.tensor);
+    by.forward(this->layer, this->x, this->out.tensor, this->workspace.tensor, generator);
     outputs.take("out of the next pass", this->out);
     outputs.check_guards(this->workspace);
   }
@@ -262,14 +262,14 @@ struct Forms : Forward<Module, DIn, DOut, Tokens> {
 
  private:
   constexpr void take_masked(auto by, auto& outputs) noexcept {
-    by.forward_masked(this->layer, this->x, keep, this->out.tensor, this->workspace.tensor);
+    by.forward(this->layer, this->x, keep, this->out.tensor, this->workspace.tensor);
     outputs.take("under a mask", this->out);
     if constexpr (DIn == DOut) {
       auto both = this->x;
-      by.forward_masked(this->layer, both, keep, both, this->workspace.tensor);
+      by.forward(this->layer, both, keep, both, this->workspace.tensor);
       outputs.take("under a mask, in place", both);
       both = this->x;
-      static_cast<void>(by.forward_some(this->layer, both, Tokens / 2, both, this->workspace.tensor));
+      static_cast<void>(by.forward(this->layer, both, Tokens / 2, both, this->workspace.tensor));
       outputs.take("of the first rows, in place", both);
     }
     for (std::size_t count = 0; count <= Tokens + 1; ++count) {
@@ -277,7 +277,7 @@ struct Forms : Forward<Module, DIn, DOut, Tokens> {
       if (!std::is_constant_evaluated())
         for (std::size_t i = count * DIn; i < poisoned.size(); ++i) poisoned.data()[i] = quiet_nan;
       this->out = {};
-      const Status status = by.forward_some(this->layer, poisoned, hidden(count), this->out.tensor, this->workspace.tensor);
+      const Status status = by.forward(this->layer, poisoned, hidden(count), this->out.tensor, this->workspace.tensor);
       outputs.take("of the first rows", this->out);
       outputs.take("too many tokens", too_many_tokens(status));
     }
@@ -298,23 +298,23 @@ struct CrossForms : ForwardOf<config, 2, Tokens> {
     this->draw_inputs(draw);
     draw(key_input, value_input, mask);
     auto& scratch = this->workspace.tensor;
-    by.cross(this->layer, this->x, key_input, value_input, mask, this->out.tensor, scratch);
+    by.forward(this->layer, this->x, key_input, value_input, mask, this->out.tensor, scratch);
     outputs.take("out", this->out);
     if constexpr (by.has_weights) {
-      by.cross_with_weights(this->layer, this->x, key_input, value_input, weights.tensor, this->out.tensor, scratch);
+      by.forward_with_weights(this->layer, this->x, key_input, value_input, this->out.tensor, weights.tensor, scratch);
       outputs.take("out, with weights", this->out);
       outputs.take("weights", weights);
     }
     for (std::size_t tokens = 0; tokens <= Tokens + 1; ++tokens)
       for (std::size_t source_tokens = 0; source_tokens <= SourceTokens + 1; ++source_tokens) {
         this->out = {};
-        const Status status = by.cross_some(this->layer, this->x, key_input, value_input, hidden(tokens), hidden(source_tokens), mask,
+        const Status status = by.forward(this->layer, this->x, key_input, value_input, hidden(tokens), hidden(source_tokens), mask,
                                             this->out.tensor, scratch);
         outputs.take("of the first rows", this->out);
         outputs.take("too many tokens", too_many_tokens(status));
       }
     if constexpr (config.d_in == config.d_out) {
-      by.cross(this->layer, this->x, key_input, value_input, mask, this->x, scratch);
+      by.forward(this->layer, this->x, key_input, value_input, mask, this->x, scratch);
       outputs.take("in place", this->x);
     }
     outputs.check_guards(this->workspace);
@@ -396,7 +396,7 @@ struct MaskedTokenNotFinite : ForwardOf<config, 5> {
     for (const float poison : {quiet_nan, infinity, -infinity}) {
       for (std::size_t j = 0; j < config.d_in; ++j) this->x(2, j) = poison;
       const auto take = [&](const auto& mask) {
-        by.forward_masked(this->layer, this->x, mask, this->out.tensor, this->workspace.tensor);
+        by.forward(this->layer, this->x, mask, this->out.tensor, this->workspace.tensor);
         for (const std::size_t i : {0u, 1u, 3u, 4u}) outputs.take("no leak", is_finite(row(this->out.tensor, i)));
         outputs.take("out", this->out);
       };

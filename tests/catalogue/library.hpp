@@ -47,35 +47,9 @@ struct Library {
   // By value, or into an output.
   static constexpr auto context(auto&&... args) noexcept { return scaled_dot_product_attention(args...); }
 
-  // Of a layer, a feed-forward part, a block or a transformer.
-  static constexpr void forward(const auto& module, const auto& x, auto& out, auto& workspace) noexcept {
-    module.forward(x, out, workspace);
-  }
-  static constexpr void forward_masked(const auto& module, const auto& x, const auto& mask, auto& out, auto& workspace) noexcept {
-    module.forward(x, mask, out, workspace);
-  }
-  static constexpr Status forward_some(const auto& module, const auto& x, std::size_t tokens, auto& out, auto& workspace) noexcept {
-    return module.forward(x, tokens, out, workspace);
-  }
-  static constexpr void forward_with_weights(const auto& module, const auto& x, auto& weights, auto& out, auto& workspace) noexcept {
-    module.forward_with_weights(x, out, weights, workspace);
-  }
-  static constexpr void train(const auto& layer, const auto& x, auto& generator, auto& out, auto& workspace) noexcept {
-    layer.forward(x, out, workspace, generator);
-  }
-  // Inputs of queries, keys and values.
-  static constexpr void cross(const auto& layer, const auto& query, const auto& key, const auto& value, const auto& mask, auto& out,
-                              auto& workspace) noexcept {
-    layer.forward(query, key, value, mask, out, workspace);
-  }
-  static constexpr Status cross_some(const auto& layer, const auto& query, const auto& key, const auto& value, std::size_t tokens,
-                                     std::size_t source_tokens, const auto& mask, auto& out, auto& workspace) noexcept {
-    return layer.forward(query, key, value, tokens, source_tokens, mask, out, workspace);
-  }
-  static constexpr void cross_with_weights(const auto& layer, const auto& query, const auto& key, const auto& value, auto& weights,
-                                           auto& out, auto& workspace) noexcept {
-    layer.forward_with_weights(query, key, value, out, weights, workspace);
-  }
+  // Of a layer, a feed-forward part, a block, a transformer or a language model, in every form.
+  static constexpr auto forward(const auto& module, auto&&... args) noexcept { return module.forward(args...); }
+  static constexpr void forward_with_weights(const auto& layer, auto&&... args) noexcept { layer.forward_with_weights(args...); }
 
   // By a cache: the first tokens in one call, the others `step` at a time. `all` is what one call for all of them made.
   template <class TensorX, class Out>
@@ -90,9 +64,6 @@ struct Library {
       status = module.forward(from, step < rows - i ? step : rows - i, cache, to, workspace);
     }
     return status;
-  }
-  static constexpr Status logits(const auto& model, const auto& tokens, auto& out, auto& workspace) noexcept {
-    return model.forward(tokens, out, workspace);
   }
   // Those after the last of `count` tokens, of which the cache has all but the last `added`.
   template <class Tokens>
@@ -176,21 +147,48 @@ struct Twin {
   }
 
   static constexpr void forward(const auto& module, const auto& x, auto& out, auto& workspace) noexcept {
-    forward_masked(module, x, NoMask{}, out, workspace);
+    forward(module, x, NoMask{}, out, workspace);
   }
-  static constexpr void forward_masked(const auto& module, const auto& x, const auto& mask, auto& out, auto&) noexcept {
+  template <plain::any_mask Mask>
+  static constexpr void forward(const auto& module, const auto& x, const Mask& mask, auto& out, auto&) noexcept {
     forward_rows(module, x, detail::LayoutOf<decltype(x)>::rows, mask, out);
   }
-  static constexpr Status forward_some(const auto& module, const auto& x, std::size_t tokens, auto& out, auto&) noexcept {
-    if (tokens > context_length_of(module) || tokens > detail::LayoutOf<decltype(x)>::rows) return Status::too_many_tokens;
+  static constexpr Status forward(const auto& module, const auto& x, std::size_t tokens, auto& out, auto&) noexcept {
+    if (tokens > plain::config_of(module).context_length || tokens > detail::LayoutOf<decltype(x)>::rows) return Status::too_many_tokens;
     forward_rows(module, x, tokens, NoMask{}, out);
     return Status::ok;
   }
-  static constexpr void forward_with_weights(const auto& layer, const auto& x, auto& weights, auto& out, auto& workspace) noexcept {
-    cross_with_weights(layer, x, x, x, weights, out, workspace);
+  // Cross-attention, with counts and without.
+  template <plain::any_mask Mask>
+  static constexpr void forward(const auto& layer, const auto& query, const auto& key, const auto& value, const Mask& mask, auto& out,
+                                auto&) noexcept {
+    cross_rows(layer, query, key, value, detail::LayoutOf<decltype(query)>::rows, detail::LayoutOf<decltype(key)>::rows, mask, out);
   }
-  template <AttentionConfig config, class TensorX>
-  static constexpr void train(const MultiHeadAttention<config>& layer, const TensorX& x, auto& generator, auto& out, auto&) noexcept {
+  static constexpr Status forward(const auto& layer, const auto& query, const auto& key, const auto& value, std::size_t tokens,
+                                  std::size_t source_tokens, const auto& mask, auto& out, auto&) noexcept {
+    const std::size_t most = plain::config_of(layer).context_length;
+    if (tokens > most || tokens > detail::LayoutOf<decltype(query)>::rows || source_tokens > most ||
+        source_tokens > detail::LayoutOf<decltype(key)>::rows)
+      return Status::too_many_tokens;
+    cross_rows(layer, query, key, value, tokens, source_tokens, mask, out);
+    return Status::ok;
+  }
+  static constexpr void forward_with_weights(const auto& layer, const auto& x, auto& out, auto& weights, auto& workspace) noexcept {
+    forward_with_weights(layer, x, x, x, out, weights, workspace);
+  }
+  template <AttentionConfig config, class Weights>
+  static constexpr void forward_with_weights(const MultiHeadAttention<config>& layer, const auto& query, const auto& key,
+                                             const auto& value, auto& out, Weights& weights, auto&) noexcept {
+    constexpr std::size_t rows = detail::LayoutOf<Weights>::rows, cols = detail::LayoutOf<Weights>::cols;
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      const plain::Output all_heads{weights.data() + i * config.num_heads * rows * cols, config.num_heads * rows, cols, cols};
+      plain::forward(plain::described(layer), plain::view(query, i), plain::view(key, i), plain::view(value, i),
+                     {.is_causal = config.causal}, to, all_heads);
+    });
+  }
+  // A training pass.
+  template <AttentionConfig config, class TensorX, random_generator Generator>
+  static constexpr void forward(const MultiHeadAttention<config>& layer, const TensorX& x, auto& out, auto&, Generator& generator) noexcept {
     constexpr std::size_t rows = detail::LayoutOf<TensorX>::rows, heads = config.num_heads, batch = plain::batch_of<TensorX>;
     const plain::Matrix drops_of_weights(batch * heads * rows, rows), drops_of_outputs(batch * rows, config.d_out);
     plain::dropout_factors(config.dropout, generator, batch * heads * rows * rows, (*drops_of_weights).first);
@@ -199,29 +197,6 @@ struct Twin {
       const auto from = plain::view(x, i);
       plain::forward(plain::described(layer), from, from, from, {.is_causal = config.causal}, to, {},
                      {(*drops_of_weights).rows_from(i * heads * rows), (*drops_of_outputs).rows_from(i * rows)});
-    });
-  }
-  static constexpr void cross(const auto& layer, const auto& query, const auto& key, const auto& value, const auto& mask, auto& out,
-                              auto&) noexcept {
-    cross_rows(layer, query, key, value, detail::LayoutOf<decltype(query)>::rows, detail::LayoutOf<decltype(key)>::rows, mask, out);
-  }
-  static constexpr Status cross_some(const auto& layer, const auto& query, const auto& key, const auto& value, std::size_t tokens,
-                                     std::size_t source_tokens, const auto& mask, auto& out, auto&) noexcept {
-    const std::size_t most = context_length_of(layer);
-    if (tokens > most || tokens > detail::LayoutOf<decltype(query)>::rows || source_tokens > most ||
-        source_tokens > detail::LayoutOf<decltype(key)>::rows)
-      return Status::too_many_tokens;
-    cross_rows(layer, query, key, value, tokens, source_tokens, mask, out);
-    return Status::ok;
-  }
-  template <AttentionConfig config, class Weights>
-  static constexpr void cross_with_weights(const MultiHeadAttention<config>& layer, const auto& query, const auto& key, const auto& value,
-                                           Weights& weights, auto& out, auto&) noexcept {
-    constexpr std::size_t rows = detail::LayoutOf<Weights>::rows, cols = detail::LayoutOf<Weights>::cols;
-    for_each_matrix(out, [&](auto to, std::size_t i) {
-      const plain::Output all_heads{weights.data() + i * config.num_heads * rows * cols, config.num_heads * rows, cols, cols};
-      plain::forward(plain::described(layer), plain::view(query, i), plain::view(key, i), plain::view(value, i),
-                     {.is_causal = config.causal}, to, all_heads);
     });
   }
   static constexpr Status forward_cached(const auto&, const auto&, const auto& all, std::size_t, std::size_t, auto&, auto& out,
@@ -234,14 +209,15 @@ struct Twin {
     plain::copy(plain::view(all).rows_from(count - 1), plain::view(out));
     return Status::ok;
   }
-  static constexpr Status logits(const auto& model, const auto& tokens, auto& out, auto&) noexcept {
-    plain::forward(model, tokens.data(), tokens.size(), plain::view(out));
+  template <LanguageModelConfig config>
+  static constexpr Status forward(const LanguageModel<config>& model, const auto& tokens, auto& logits, auto&) noexcept {
+    plain::forward(model, tokens.data(), tokens.size(), plain::view(logits));
     return Status::ok;
   }
   template <LanguageModelConfig config>
   static constexpr Status next_logits(const LanguageModel<config>& model, const auto& tokens, std::size_t count, std::size_t, auto&,
                                       auto& out, auto&) noexcept {
-    if (count > config.transformer.block.attention.context_length) return Status::too_many_tokens;
+    if (count > plain::config_of(model).context_length) return Status::too_many_tokens;
     const plain::Matrix all(count, config.vocabulary);
     plain::forward(model, tokens.data(), count, all);
     plain::copy((*all).rows_from(count - 1), plain::view(out));
@@ -252,19 +228,6 @@ struct Twin {
   template <class Out>
   static constexpr void for_each_matrix(Out& out, auto compute) noexcept {
     for (std::size_t i = 0; i < plain::batch_of<Out>; ++i) compute(plain::view(out, i), i);
-  }
-
-  template <AttentionConfig config>
-  static constexpr std::size_t context_length_of(const MultiHeadAttention<config>&) noexcept {
-    return config.context_length;
-  }
-  template <BlockConfig config>
-  static constexpr std::size_t context_length_of(const TransformerBlock<config>&) noexcept {
-    return config.attention.context_length;
-  }
-  template <TransformerConfig config>
-  static constexpr std::size_t context_length_of(const Transformer<config>&) noexcept {
-    return config.block.attention.context_length;
   }
 
   // The first rows; with a mask for the future of a module that masks it.
@@ -279,7 +242,7 @@ struct Twin {
                          to.columns(head * width, width).first_rows(rows));
         }
       } else {
-        plain_mask.is_causal = plain::is_causal(module);
+        plain_mask.is_causal = plain::config_of(module).causal;
         plain::forward(module, plain::view(x, i).first_rows(rows), plain_mask, to.first_rows(rows));
       }
     });

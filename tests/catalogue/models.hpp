@@ -97,7 +97,7 @@ struct Writes {
     draw(model);
     Vector<Token, Tokens> given{};
     for (std::size_t i = 0; i < Tokens; ++i) given(i) = tokens(i) = static_cast<Token>(draw.word() % config.vocabulary);
-    Status status = by.logits(model, given, logits.tensor, workspace.tensor);
+    Status status = by.forward(model, given, logits.tensor, workspace.tensor);
     outputs.take("logits", logits);
     std::size_t count = Tokens;
     status = by.next_logits(model, tokens, count, count, cache.tensor, last.tensor, cache_workspace.tensor);
@@ -128,7 +128,7 @@ struct DividedText {
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     draw(model);
     for (Token& token : tokens.elements) token = static_cast<Token>(draw.word() % config.vocabulary);
-    outputs.take("too many tokens", too_many_tokens(by.logits(model, tokens, logits.tensor, workspace.tensor)));
+    outputs.take("too many tokens", too_many_tokens(by.forward(model, tokens, logits.tensor, workspace.tensor)));
     outputs.take("logits", logits);
     for (std::size_t cut = 1; cut <= Tokens; ++cut)
       for (const std::size_t step : {Tokens, std::size_t{1}}) {

@@ -249,6 +249,11 @@ constexpr Mask mask_of(const AdditiveMask<Extents...>& mask, Size, Size) noexcep
   return {.addends = one_row_or_many(mask.tensor)};
 }
 
+template <class Mask>
+concept any_mask = requires(const Mask& mask) {
+  mask_of(mask, 1, 1);
+};
+
 // 1 / sqrt(n), rounded once: a double holds more digits than that takes.
 constexpr float inverse_sqrt(Size n) noexcept {
   double root = 1;
@@ -436,23 +441,22 @@ constexpr Block described(const TransformerBlock<config>& block) noexcept {
           config.norm_first};
 }
 
-// Whether a module masks the future by itself.
+// The configuration of a module's attention; of a part that has none, whatever does not matter.
 template <AttentionConfig config>
-constexpr bool is_causal(const MultiHeadAttention<config>&) noexcept {
-  return config.causal;
+constexpr AttentionConfig config_of(const MultiHeadAttention<config>&) noexcept {
+  return config;
 }
-template <BlockConfig config>
-constexpr bool is_causal(const TransformerBlock<config>&) noexcept {
-  return config.attention.causal;
-}
-template <TransformerConfig config>
-constexpr bool is_causal(const Transformer<config>&) noexcept {
-  return config.block.attention.causal;
-}
-
 template <FeedForwardConfig config>
-constexpr bool is_causal(const FeedForward<config>&) noexcept {
-  return false;
+constexpr AttentionConfig config_of(const FeedForward<config>&) noexcept {
+  return {.d_in = 1, .d_out = 1, .context_length = 1, .causal = false};
+}
+constexpr AttentionConfig config_of(const auto& module) noexcept {
+  if constexpr (requires { module.attention; })
+    return config_of(module.attention);
+  else if constexpr (requires { module.blocks; })
+    return config_of(module.blocks[0]);
+  else
+    return config_of(module.transformer);
 }
 
 // A module over one sequence.

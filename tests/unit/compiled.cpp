@@ -29,23 +29,7 @@ struct Compiled {
     compiled::scaled_dot_product_attention(query, key, value, mask, out, workspace.tensor);
     if (!workspace.guards_hold()) out = {};
   }
-  static void forward(const auto& layer, const auto& x, auto& out, auto& workspace) noexcept {
-    compiled::forward(layer, x, out, workspace);
-  }
-  static void forward_masked(const auto& layer, const auto& x, const auto& mask, auto& out, auto& workspace) noexcept {
-    compiled::forward(layer, x, mask, out, workspace);
-  }
-  static Status forward_some(const auto& layer, const auto& x, std::size_t tokens, auto& out, auto& workspace) noexcept {
-    return compiled::forward(layer, x, tokens, out, workspace);
-  }
-  static void cross(const auto& layer, const auto& query, const auto& key, const auto& value, const auto& mask, auto& out,
-                    auto& workspace) noexcept {
-    compiled::forward(layer, query, key, value, mask, out, workspace);
-  }
-  static Status cross_some(const auto& layer, const auto& query, const auto& key, const auto& value, std::size_t tokens,
-                           std::size_t source_tokens, const auto& mask, auto& out, auto& workspace) noexcept {
-    return compiled::forward(layer, query, key, value, tokens, source_tokens, mask, out, workspace);
-  }
+  static auto forward(const auto& layer, auto&&... args) noexcept { return compiled::forward(layer, args...); }
 };
 
 template <class... Cases>
