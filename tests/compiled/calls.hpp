@@ -18,10 +18,28 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <memory>
+#include <vector>
 
-#include "plain.hpp"
+#include "catalogue/guarded.hpp"
+#include "catalogue/plain.hpp"
+#include "tinyattn/tinyattn.h"
 
 namespace tinyattn::test {
+
+using Numbers = std::vector<float>;
+
+// An argument that is an array, or that is missing.
+struct Matrix {
+  std::size_t rows, cols;
+  Numbers elements = Numbers(rows * cols);
+  bool is_there = true;
+
+  plain::Input view() const { return {is_there ? elements.data() : nullptr, rows, cols, cols}; }
+  plain::Output view() { return {elements.data(), rows, cols, cols}; }
+};
+
+inline const Matrix absent{0, 0, {}, false};
 
 // The same numbers on every machine.
 class Random {

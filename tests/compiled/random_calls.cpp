@@ -26,7 +26,11 @@ bool multiply(Call& call) {
   const std::size_t rows = call.size("rows"), inner = call.size("inner"), cols = call.size("cols");
   const Matrix a = call.input("a", rows, inner), out = call.output("out", rows, cols);
   const Matrix b = transposes ? call.input("b", cols, inner) : call.input("b", inner, cols);
-  const auto expected = [&] { return plain_product(a, transposes ? transposed(b) : b); };
+  const auto expected = [&] {
+    Matrix product{rows, cols};
+    plain::matmul(a.view(), transposes ? b.view().transposed() : b.view(), product.view());
+    return product;
+  };
   return call.gives(out, expected, [&](Room& room, float* to) { return function(rows, inner, cols, room.input(a), room.input(b), to); });
 }
 
@@ -47,20 +51,38 @@ bool softmax(Call& call) {
   const Matrix out = in_place ? m : call.output("out", rows, cols);
   for (float& score : m.elements) score = call.random.one_in(20) ? -infinity : score * spread;
   const auto expected = [&] {
-    Matrix weights{rows, cols, {}};
-    for (std::size_t i = 0; i < rows; ++i) {
-      const Numbers row = plain_softmax(columns(transposed(m), i, 1).elements, std::vector<bool>(cols, true), scale);
-      weights.elements.insert(weights.elements.end(), row.begin(), row.end());
-    }
+    Matrix weights{rows, cols};
+    plain::softmax(m.view(), scale, weights.view());
     return weights;
   };
   return call.gives(in_place ? m : out, expected,
                     [&](Room& room, float* to) { return tinyattn_softmax(rows, cols, scale, in_place ? to : room.input(m), to); });
 }
 
-PlainMask draw_mask(Call& call, std::size_t tokens, std::size_t source_tokens) {
+// A tinyattn_mask of floats: flags are 0 or 1.
+struct DrawnMask {
+  int kind = TINYATTN_NO_MASK;
+  bool one_row = false;
+  Matrix elements = absent;
+  std::unique_ptr<bool[]> flags = nullptr;
+
+  bool has_flags() const { return kind == TINYATTN_BLOCK_MASK || kind == TINYATTN_KEEP_MASK; }
+
+  plain::Mask plain_mask(std::size_t tokens, std::size_t source_tokens) {
+    if (kind == TINYATTN_CAUSAL) return plain::mask_of(tinyattn::Causal{}, tokens, source_tokens);
+    if (kind == TINYATTN_CAUSAL_BOTTOM_RIGHT) return plain::mask_of(tinyattn::CausalBottomRight{}, tokens, source_tokens);
+    const std::size_t row_step = one_row ? 0 : source_tokens;
+    if (kind == TINYATTN_ADDITIVE_MASK) return {.addends = {elements.elements.data(), tokens, source_tokens, row_step}};
+    if (!has_flags()) return {};
+    flags = std::make_unique<bool[]>(elements.elements.size());
+    std::copy(elements.elements.begin(), elements.elements.end(), flags.get());
+    return {.flags = {flags.get(), tokens, source_tokens, row_step}, .keeps = kind == TINYATTN_KEEP_MASK};
+  }
+};
+
+DrawnMask draw_mask(Call& call, std::size_t tokens, std::size_t source_tokens) {
   Random& random = call.random;
-  PlainMask mask{tokens, source_tokens};
+  DrawnMask mask{};
   mask.kind = static_cast<int>(random.below(TINYATTN_ADDITIVE_MASK + 1));
   if (call.is_wild && random.one_in(10)) {
     mask.kind = random.one_of({-1, 6, 7, 8, 256, INT32_MAX, INT32_MIN});
@@ -79,7 +101,7 @@ PlainMask draw_mask(Call& call, std::size_t tokens, std::size_t source_tokens) {
 }
 
 // Elements of the other kind are not to be touched. A caller in C may hand in any kind.
-tinyattn_mask given(const PlainMask& mask, Room& room) {
+tinyattn_mask given(const DrawnMask& mask, Room& room) {
   Room forbidden(Pages::forbidden);
   tinyattn_mask result{TINYATTN_NO_MASK, mask.one_row, mask.has_flags() ? room.output<bool>(mask.elements) : forbidden.output<bool>({0, 0}),
                        mask.kind == TINYATTN_ADDITIVE_MASK ? room.input(mask.elements) : forbidden.input({0, 0})};
@@ -94,18 +116,33 @@ bool attention(Call& call) {
   const Matrix query = call.input("query", tokens, key_dim), key = call.input("key", source_tokens, key_dim);
   const Matrix value = call.input("value", source_tokens, value_dim), out = call.output("out", tokens, value_dim);
   const Matrix scratch = call.scratch(attention_scratch(tokens, source_tokens));
-  const PlainMask plain = draw_mask(call, tokens, source_tokens);
-  const bool no_mask = plain.kind == TINYATTN_NO_MASK && call.random.one_in(2);
-  const auto expected = [&] { return plain_attention(query, key, value, plain); };
+  DrawnMask drawn = draw_mask(call, tokens, source_tokens);
+  const bool no_mask = drawn.kind == TINYATTN_NO_MASK && call.random.one_in(2);
+  const auto expected = [&] {
+    Matrix context{tokens, value_dim};
+    plain::attention(query.view(), key.view(), value.view(), drawn.plain_mask(tokens, source_tokens), {}, context.view());
+    return context;
+  };
   return call.gives(out, expected, [&](Room& room, float* to) {
-    const tinyattn_mask mask = given(plain, room);
+    const tinyattn_mask mask = given(drawn, room);
     return tinyattn_attention(tokens, source_tokens, key_dim, value_dim, room.input(query), room.input(key), room.input(value),
                               no_mask ? nullptr : &mask, to, room.output(scratch));
   });
 }
 
+struct DrawnLinear {
+  Matrix weight, bias;
+
+  plain::Linear described() const { return {weight.view(), bias.view().first}; }
+};
+
+struct DrawnLayer {
+  std::size_t num_heads;
+  DrawnLinear query, key, value, out_proj;
+};
+
 // A bias without a weight is none.
-PlainLayer draw_layer(Call& call) {
+DrawnLayer draw_layer(Call& call) {
   const std::size_t num_heads = call.is_wild ? call.size("num_heads") : call.note("num_heads", 1 + call.random.below(4));
   const std::size_t d_in = call.size("d_in");
   std::size_t d_out = call.size("d_out");
@@ -120,8 +157,8 @@ PlainLayer draw_layer(Call& call) {
           {call.optional_input("out_proj.weight", d_out, d_out, !call.random.one_in(3)), bias()}};
 }
 
-tinyattn_layer given(const PlainLayer& layer, bool causal, Room& room) {
-  const auto linear = [&](const PlainLinear& of) { return tinyattn_linear{room.input(of.weight), room.input(of.bias)}; };
+tinyattn_layer given(const DrawnLayer& layer, bool causal, Room& room) {
+  const auto linear = [&](const DrawnLinear& of) { return tinyattn_linear{room.input(of.weight), room.input(of.bias)}; };
   return {layer.query.weight.rows, layer.query.weight.cols, layer.num_heads,     causal,
           linear(layer.query),     linear(layer.key),       linear(layer.value), linear(layer.out_proj)};
 }
@@ -131,8 +168,8 @@ tinyattn_layer given(const PlainLayer& layer, bool causal, Room& room) {
 template <bool is_cross>
 bool forward(Call& call) {
   Random& random = call.random;
-  const PlainLayer plain_layer = draw_layer(call);
-  const auto& [d_in, d_out, weight, there] = plain_layer.query.weight;
+  const DrawnLayer drawn_layer = draw_layer(call);
+  const auto& [d_in, d_out, weight, there] = drawn_layer.query.weight;
   const bool has_layer = call.note("layer", !call.is_wild || !random.one_in(30));
   call.refuse_if(!has_layer);
   const std::size_t tokens = random.one_in(8) ? call.note("tokens", 0) : call.size("tokens");
@@ -144,14 +181,22 @@ bool forward(Call& call) {
   const Matrix x = call.input("x", tokens, d_in);
   const Matrix key = is_self ? x : call.input("key", source_tokens, d_in), value = is_self ? x : call.input("value", source_tokens, d_in);
   const Matrix out = in_place ? x : call.output("out", tokens, d_out), scratch = call.scratch(layer_scratch(d_out, tokens, source_tokens));
-  PlainMask plain = is_cross ? draw_mask(call, tokens, source_tokens) : PlainMask{tokens, source_tokens};
-  plain.layer_is_causal = call.note("causal", random.one_in(2));
-  const bool no_mask = plain.kind == TINYATTN_NO_MASK && random.one_in(2);
-  const auto expected = [&] { return plain_layer({x, key, value}, plain); };
+  DrawnMask drawn = is_cross ? draw_mask(call, tokens, source_tokens) : DrawnMask{};
+  const bool is_causal = call.note("causal", random.one_in(2));
+  const bool no_mask = drawn.kind == TINYATTN_NO_MASK && random.one_in(2);
+  const auto expected = [&] {
+    const auto& [heads, q, k, v, o] = drawn_layer;
+    plain::Mask mask = drawn.plain_mask(tokens, source_tokens);
+    mask.is_causal = is_causal;
+    Matrix result{tokens, d_out};
+    plain::forward({heads, heads, q.described(), k.described(), v.described(), o.described()}, x.view(), key.view(), value.view(), mask,
+                   result.view());
+    return result;
+  };
   return call.gives(out, expected, [&](Room& room, float* to) {
-    const tinyattn_layer all = given(plain_layer, plain.layer_is_causal, room);
+    const tinyattn_layer all = given(drawn_layer, is_causal, room);
     const tinyattn_layer* const layer = has_layer ? &all : nullptr;
-    const tinyattn_mask mask = given(plain, room);
+    const tinyattn_mask mask = given(drawn, room);
     const float* const from = in_place ? to : room.input(x);
     float* const space = room.output(scratch);
     if (!is_cross) return tinyattn_forward(layer, tokens, from, to, space);
