@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """How far a run is: on a terminal a line that moves, elsewhere a line each half minute.
 
-    ... | ports/progress.py NAME[=SECONDS]...     what follows each other, and, where that is known, about how long it takes
+    ... | ports/progress.py NAME[=SECONDS]...     what follows each other, and, where known, about how long it takes
 
-A line "NAME: building" says what goes on; steps such as "[3/7]", of ninja, are counted behind it. Any other line is passed over.
+A line "NAME: building" says what goes on; steps such as "[3/7]", of ninja, are counted after it. Any other line is
+passed over.
 """
 import re
 import shutil
@@ -21,7 +22,8 @@ def clock(seconds):
 
 
 class Progress:
-    """Of runs that are expected to take some seconds each, {name: seconds}. Several go on at once: all of it takes a share of the sum."""
+    """Of runs that are expected to take some seconds each, {name: seconds}. Several go on at once: all of it takes a
+    share of the sum."""
 
     def __init__(self, expected, share):
         self.expected = expected  # nobody knows how long, if one of the seconds is None
@@ -93,20 +95,21 @@ class Progress:
 def main(words):
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with what it shows
     sys.stdin.reconfigure(errors="replace")
-    expected = {name: float(seconds) if seconds else None for name, _, seconds in (word.partition("=") for word in words)}
+    expected = {name: float(seconds) if seconds else None
+                for name, _, seconds in (word.partition("=") for word in words)}
     progress = Progress(expected, 1)
     name = doing = None
     for line in sys.stdin:
-        said, _, what = line.rstrip().partition(": ")
-        if said not in expected:
+        first, _, what = line.rstrip().partition(": ")
+        if first not in expected:
             if name:
                 progress.count(name, doing, line)
             continue
-        if said != name:
+        if first != name:
             if name:
                 progress.finish(name)
-            progress.start(said)
-        name, doing = said, what
+            progress.start(first)
+        name, doing = first, what
         progress.say(name, doing)
     progress.end()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A library for several instruction sets: nothing leaks from one into the program, and the best that a processor has is chosen.
+"""A library for several instruction sets: nothing leaks from one into the program, and the best that a processor has is
+chosen.
 
     ports.py LIBRARY PROGRAM RANDOM_CALLS PORT... -- COMPILER ARGUMENT...
 
@@ -16,7 +17,8 @@ from ports.simd import priorities
 from tests.support import tap
 from tests.support.processes import ROOT, call
 
-# Flags of three units with the port of SSE2, two of which may use more of the processor. They may share data, but no function.
+# Flags of three units with the port of SSE2, two of which may use more of the processor. They may share data, but no
+# function.
 SAME_PORT = ["-msse2", "-msse4.2", "-mavx2"]
 # What uses all of the headers, and all of the compiled library.
 EVERYTHING = [ROOT / "tests" / "headers" / "common_names.cpp", ROOT / "tests" / "compiled" / "everything.cpp"]
@@ -32,12 +34,15 @@ def symbols(binary, kinds):
 
 
 def nothing_leaks():
-    """Every symbol of a port's object bears the name of the library's namespaces: the linker would take any other from either port."""
+    """Every symbol of a port's object bears the name of the library's namespaces: the linker would take any other from
+    either port."""
     operations = re.compile(r"_ZN8tinyattn\d+on_\w+_with_library_(\w+?)7library10operationsE")
-    by_port = {match[1]: names for names in symbols(library, "A-Zu") for match in map(operations.fullmatch, names) if match}
+    by_port = {match[1]: names for names in symbols(library, "A-Zu")
+               for match in map(operations.fullmatch, names) if match}
     if sorted(by_port) != sorted(ports):
         return f"found the ports {sorted(by_port)}"
-    return "\n".join(f"{port}: {name}" for port, names in by_port.items() for name in names if f"with_library_{port}" not in name)
+    return "\n".join(f"{port}: {name}" for port, names in by_port.items()
+                     for name in names if f"with_library_{port}" not in name)
 
 
 def flags_share_nothing():
@@ -77,7 +82,8 @@ def well_chosen_without_avx():
         return tap.Skip(f"there is no {OLD_PROCESSOR[0]}")
     call([*OLD_PROCESSOR, random_calls, "30"])
     needed = priorities.ports("x86_64", priorities.VECTORS)
-    return well_chosen(chosen(*OLD_PROCESSOR, program), [port for port in ports if OLD_FEATURES.issuperset(needed.get(port, []))])
+    return well_chosen(chosen(*OLD_PROCESSOR, program),
+                       [port for port in ports if OLD_FEATURES.issuperset(needed.get(port, []))])
 
 
 separator = sys.argv.index("--")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What attention layers of 1 to 16 usual shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled library.
+"""What attention layers of 1 to 16 usual shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled
+library.
 
     sizes IMAGE...    as Meson links them: at -Os and -O2, by each way, of each count
 """
@@ -19,10 +20,12 @@ LEVELS = ("-Os", "-O2")
 def pays(sizes, level):
     """All shapes share the kernels: another costs little more than its call, least of all with the library."""
     (*_, headers), (*_, compiled) = (sizes[level, way] for way in WAYS)
-    another_by_headers, another_compiled = ((sixteen - four) / 12 for _, four, _, sixteen in (sizes[level, way] for way in WAYS))
+    another_by_headers, another_compiled = ((sixteen - four) / 12
+                                            for _, four, _, sixteen in (sizes[level, way] for way in WAYS))
     if compiled < headers and another_compiled < 200 and another_by_headers < 300:
         return ""
-    return f"{compiled} bytes against {headers}; another shape costs {another_compiled:.0f} against {another_by_headers:.0f}"
+    return (f"{compiled} bytes against {headers}; "
+            f"another shape costs {another_compiled:.0f} against {another_by_headers:.0f}")
 
 
 def is_what_the_page_says(sizes):
@@ -35,7 +38,8 @@ def is_what_the_page_says(sizes):
         stated = figures.cells(re.search(rf"^\| {name}, -Os (\|.*)", text, re.MULTILINE)[1])
         measured = sizes["-Os", way]
         if any(abs(int(cell) / size - 1) > figures.NEAR for cell, size in zip(stated, measured, strict=True)):
-            wrong.append(f"| {name}, -Os | {' | '.join(map(str, measured))} | is measured, and src/README.md says {stated}")
+            row = " | ".join(map(str, measured))
+            wrong.append(f"| {name}, -Os | {row} | is measured, and src/README.md says {stated}")
     return "\n".join(wrong)
 
 

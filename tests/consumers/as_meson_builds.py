@@ -20,8 +20,10 @@ OPTIMIZED = {"-O2", "-O3", "-Os"}
 def objects(build):
     """Of the library: their sources, the flags that are compared, and whether they are optimized."""
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    commands = [(pathlib.Path(entry["directory"], entry["file"]).resolve(), shlex.split(entry["command"])) for entry in entries]
-    return sorted((source.name, sorted({flag for flag in flags if flag.startswith(COMPARED)}), not OPTIMIZED.isdisjoint(flags))
+    commands = [(pathlib.Path(entry["directory"], entry["file"]).resolve(), shlex.split(entry["command"]))
+                for entry in entries]
+    return sorted((source.name, sorted({flag for flag in flags if flag.startswith(COMPARED)}),
+                   not OPTIMIZED.isdisjoint(flags))
                   for source, flags in commands if source.parent == ROOT / "src")
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Which lines and branches of the library the tests of a build have run, by Clang's count, over all programs and instantiations.
+"""Which lines and branches of the library the tests of a build have run, by Clang's count, over all programs and
+instantiations.
 
     coverage.py BUILD COMPILER...
 
-Nothing is left out but the port of AVX-512, which few machines execute. What only the compiler computes counts as never run.
+Nothing is left out but the port of AVX-512, which few machines execute. What only the compiler computes counts as never
+run.
 """
 import collections
 import os
@@ -43,7 +45,8 @@ def counts(text):
         elif found := LINE.match(row):
             file["lines"][f"{found[1]}: never run: {found[3].strip()}"] = float(found[2])
         elif found := BRANCH.match(row):
-            file["branches"].update({f"{found[1]}: never true": float(found[2]), f"{found[1]}: never false": float(found[3])})
+            file["branches"].update({f"{found[1]}: never true": float(found[2]),
+                                     f"{found[1]}: never false": float(found[3])})
     return files
 
 
@@ -56,11 +59,14 @@ def main(build, *compiler):
     if not shutil.which("llvm-cov"):
         tap.report([("coverage", tap.Skip("there is no llvm-cov"))])
     files = counts(shown(pathlib.Path(build), compiler))
-    in_all = {what: {f"{name}:{place}": number for name, file in files.items() for place, number in file[what].items()} for what in LEAST}
+    in_all = {what: {f"{name}:{place}": number for name, file in files.items() for place, number in file[what].items()}
+              for what in LEAST}
     for name, file in [*files.items(), ("in all", in_all)]:
-        print(f"# {name:<50}", *(f"{share(count):8.1f} % of {len(count):>4} {what}" for what, count in file.items() if count))
+        print(f"# {name:<50}", *(f"{share(count):8.1f} % of {len(count):>4} {what}"
+                                 for what, count in file.items() if count))
     print("\n".join(f"# {place}" for count in in_all.values() for place, number in count.items() if not number))
-    tap.report([(f"{least} % of all {what}", lambda count, least: "" if share(count) >= least else "it is less", in_all[what], least)
+    tap.report([(f"{least} % of all {what}", lambda count, least: "" if share(count) >= least else "it is less",
+                 in_all[what], least)
                 for what, least in LEAST.items()])
 
 

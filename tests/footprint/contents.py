@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What is in an object or an image: its flash, and what firmware must not hold, which is all that it is not known to need."""
+"""What is in an object or an image: its flash, and what firmware must not hold, which is all that it is not known to
+need."""
 import re
 
 from tests.support.processes import call
 
 BINUTILS = "arm-none-eabi-"
-# What the compiler's own library may be called for: memory and whole numbers; float where a core has no FPU; never double.
-HELPER = re.compile(r"mem(cpy|move|set|cmp)|__aeabi_(mem\w+|u?[il]div(mod|0)?|l(mul|lsl|lsr|asr))|__(?!\w*[sd]f)\w+[sd]i\d")
+# What the compiler's own library may be called for: memory and whole numbers; float where a core has no FPU; never
+# double.
+HELPER = re.compile(r"mem(cpy|move|set|cmp)|__aeabi_(mem\w+|u?[il]div(mod|0)?|l(mul|lsl|lsr|asr))"
+                    r"|__(?!\w*[sd]f)\w+[sd]i\d")
 FLOAT_HELPER = re.compile(r"__aeabi_(c?f(?!2d)\w+|u?[il]2f)|__(?!\w*df)\w+sf\w*")
-# A firmware may be built with any of these. The library must come out clean with all of them, so that no flag hides anything.
+# A firmware may be built with any of these. The library must come out clean with all of them, so that no flag hides
+# anything.
 EVERYTHING_ON = ("-fexceptions", "-frtti", "-fthreadsafe-statics")
 # Code and constants; and the note of a function that nothing is thrown through it. Neither variables nor constructors.
 SECTION = re.compile(r"\.(text|rodata|ARM\.exidx)(\..*)?")
@@ -22,7 +26,8 @@ def symbols(file, which):
 
 def unexpected(names, has_fpu):
     """Those that are no helpers of this core."""
-    return sorted(name for name in names if not HELPER.fullmatch(name) and (has_fpu or not FLOAT_HELPER.fullmatch(name)))
+    return sorted(name for name in names if not HELPER.fullmatch(name)
+                  and (has_fpu or not FLOAT_HELPER.fullmatch(name)))
 
 
 def double_instructions(file):
@@ -49,7 +54,8 @@ def unwanted_in_object(file, has_fpu):
 def unwanted_in_growth(image, without, compiled, has_fpu):
     """What the linker brought along with an object: helpers of helpers."""
     before, after, its_own = (symbols(file, "defined") for file in (without, image, compiled))
-    return [f"brings {name} along: code for this core must not need it" for name in unexpected(after - before - its_own, has_fpu)]
+    return [f"brings {name} along: code for this core must not need it"
+            for name in unexpected(after - before - its_own, has_fpu)]
 
 
 def flash(image):

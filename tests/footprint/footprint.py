@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What one attention layer adds, or a whole model, to a firmware on a board: symbols, flash, RAM, stack. Prints a table and the Test
-Anything Protocol.
+"""What one attention layer adds, or a whole model, to a firmware on a board: symbols, flash, RAM, stack. Prints a table
+and the Test Anything Protocol.
 
     footprint [--write] BOARD FPU KERNELS MISTAKES (LAYER LEVEL WITHOUT COMPILED IMAGE PRINTED)...
 
@@ -42,7 +42,8 @@ class Layer(typing.NamedTuple):
     printed: str  # what the firmware printed
 
     def cost(self):
-        printed = dict(re.findall(r"^(\w+) (\w{8})$", pathlib.Path(self.printed).read_text(encoding="utf-8"), re.MULTILINE))
+        printed = dict(re.findall(r"^(\w+) (\w{8})$", pathlib.Path(self.printed).read_text(encoding="utf-8"),
+                                  re.MULTILINE))
         growth = contents.flash(self.image) - contents.flash(self.without)
         return Cost(growth, int(printed["scratch"], 16), int(printed["stack"], 16))
 
@@ -64,7 +65,8 @@ def compiler_release():
 
 
 def read_limits():
-    """{case: cost}: what is promised; else what it was, where a few instructions may move and a register more may be saved."""
+    """{case: cost}: what is promised; else what it was, where a few instructions may move and a register more may be
+    saved."""
     text = FIGURES.read_text(encoding="utf-8")
     if compiler_release() not in text.splitlines():
         print("# figures.txt is of another GCC: only what is promised is held")
@@ -86,7 +88,8 @@ def write(board, figures):
 
 
 def excesses(cost, most):
-    return [f"{what}: {size} bytes, more than {at_most}" for what, size, at_most in zip(Cost._fields, cost, most) if size > at_most]
+    return [f"{what}: {size} bytes, more than {at_most}"
+            for what, size, at_most in zip(Cost._fields, cost, most) if size > at_most]
 
 
 def problems(board, costs, has_fpu, kernels, mistakes):
@@ -100,7 +103,8 @@ def problems(board, costs, has_fpu, kernels, mistakes):
         elif limits != PROMISES:
             yield f"{' '.join(case)}: no larger than it may be", ["figures.txt does not have it: --write adds it"]
     yield f"{board} kernels: nothing in them that firmware must not hold", contents.unwanted_in_object(kernels, has_fpu)
-    sentences = re.findall(rf"^// found on {board}: (.+)$", (HERE / "mistakes.cpp").read_text(encoding="utf-8"), re.MULTILINE)
+    sentences = re.findall(rf"^// found on {board}: (.+)$", (HERE / "mistakes.cpp").read_text(encoding="utf-8"),
+                           re.MULTILINE)
     found = contents.unwanted_in_object(mistakes, has_fpu)
     for sentence in sentences:
         yield f"{board} mistakes: {sentence}", [] if sentence in found else ["not found, but:", *found]
@@ -111,7 +115,7 @@ def main(arguments):
     layers = [Layer(*files[first:first + 6]) for first in range(0, len(files), 6)]
     costs = {layer: layer.cost() for layer in layers}
     figures = table(board, costs)
-    print("# What one attention layer adds to a firmware, in bytes: flash, with every helper; scratch, the workspace; stack, painted.")
+    print("# What one attention layer adds to a firmware, in bytes: flash, with every helper; scratch; stack, painted.")
     print("# " + figures.rstrip().replace("\n", "\n# "))
     if "--write" in arguments:
         write(board, figures)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Plants two ports in a copy of the tree: a header and an entry of the priority list each, and nothing else. Whatever has a list of ports must
-have them then. And what is wrong with a port must be found."""
+"""Plants two ports in a copy of the tree: a header and an entry of the priority list each, and nothing else. Whatever
+has a list of ports must have them then. And what is wrong with a port must be found."""
 import pathlib
 import re
 import shutil
@@ -31,24 +31,29 @@ static_assert(contract<{0}>);
 LIST = "python3 -B ports/simd/priorities.py x86_64"
 CHOSEN = LIST + """ ports/simd/tinyattn/port/native.hpp | while IFS=: read -r port flags; do
   echo "$port by$flags:"
-  g++ -std=c++20 $flags -Iports/simd -E -dM ports/simd/tinyattn/port/native.hpp | grep -x "#define TINYATTN_PORT $port" || exit 1
+  g++ -std=c++20 $flags -Iports/simd -E -dM ports/simd/tinyattn/port/native.hpp |
+    grep -x "#define TINYATTN_PORT $port" || exit 1
 done"""
-CMAKE = ("cmake -B cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DTINYATTN=$PWD -DPROGRAM=../program.c tests/consumers/cmake_in_c"
-         " && cat cmake/compile_commands.json")
-OBJECT = "ninja -C build -t commands src/libtinyattn_{}.a.p/port.cpp.o | (cd build; sed 's/$/ -fsyntax-only/' | bash -ex)"
+CMAKE = ("cmake -B cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DTINYATTN=$PWD -DPROGRAM=../program.c"
+         " tests/consumers/cmake_in_c && cat cmake/compile_commands.json")
+OBJECT = ("ninja -C build -t commands src/libtinyattn_{}.a.p/port.cpp.o |"
+          " (cd build; sed 's/$/ -fsyntax-only/' | bash -ex)")
 ENTRY = "d=$(mktemp -d -p .); printf '{}\n#define TINYATTN_PORT avx9' >$d/native.hpp; " + LIST + " $d/native.hpp"
 NOWHERE = "does not say where `avx9` is built"
 
 # A command in the copy, its status, and the pattern that it must print.
 CHECKS = {
     "flags choose it, and every other port": (CHOSEN, 0, "planted by -msse4.2:\n"),
-    "the conformance tests have it": ("meson introspect --tests build", 0, '"operations_planted"(.|\n)*"kernels_planted"'),
-    "the compiled library has it": ("meson introspect --tests build", 0, '"generic", "unknown", "planted", "sse2", "scalar"'),
+    "the conformance tests have it": ("meson introspect --tests build", 0,
+                                      '"operations_planted"(.|\n)*"kernels_planted"'),
+    "the compiled library has it": ("meson introspect --tests build", 0,
+                                    '"generic", "unknown", "planted", "sse2", "scalar"'),
     "the compiled library of CMake has it": (CMAKE, 0, r" -msse4\.2 -UTINYATTN_PORT -DTINYATTN_PORT=planted "),
     "the CRC table has it": ("meson introspect --tests build", 0, '"x86-64/planted -O2 -ffp-contract=fast"'),
     "the benchmark has it": ("meson introspect --targets build", 0, '"ours-planted-O2-main"'),
     "a feature that a processor is asked for": (OBJECT.format("planted"), 0, "-DTINYATTN_PORT=planted"),
-    "a feature that no processor is asked for": (OBJECT.format("unknown"), 1, "features.hpp lacks what a flag of this port asks for"),
+    "a feature that no processor is asked for": (OBJECT.format("unknown"), 1,
+                                                 "features.hpp lacks what a flag of this port asks for"),
     "an entry without a place": (ENTRY.format("#if 1"), 1, NOWHERE),
     "an entry on a machine that nobody knows": (ENTRY.format("// on x86-64"), 1, NOWHERE),
     "an entry without a header": (ENTRY.format("// anywhere"), 1, "there is no avx9.hpp"),
@@ -68,7 +73,8 @@ with tempfile.TemporaryDirectory() as folder:
     native = (ports / "native.hpp").read_text(encoding="utf-8").replace("#elif defined(__SSE2__)\n", ENTRIES)
     for name, text in {"native": native, **{port: HEADER.format(port) for port in ("planted", "unknown")}}.items():
         (ports / f"{name}.hpp").write_text(text, encoding="utf-8")
-    status, output = attempt(["meson", "setup", "-Dexamples=disabled", "-Dbench=['ours', '.']", "build"], folder=folder, CXX="g++")
+    status, output = attempt(["meson", "setup", "-Dexamples=disabled", "-Dbench=['ours', '.']", "build"], folder=folder,
+                             CXX="g++")
     if status != 0:
         tap.report([("a tree with two more ports can be configured", output)])
     tap.report([(name, check, folder, *row) for name, row in CHECKS.items()])

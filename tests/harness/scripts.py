@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests/run, examples/run and tests/bench say of themselves, what they would install, and as whom: `sudo`, `apt-get` and what looks
-at users are played here."""
+"""What tests/run, examples/run and tests/bench print of themselves, what they would install, and as whom: `sudo`,
+`apt-get` and what looks at users are played here."""
 import itertools
 import os
 import pathlib
@@ -12,7 +12,8 @@ from unittest import mock
 from tests.support import tap, targets, tools
 from tests.support.processes import attempt, call
 
-# These come before the commands of this machine. Clang is there, but not its run-time library. CALLS notes how two of them were called.
+# These come before the commands of this machine. Clang is there, but not its run-time library. CALLS notes how two of
+# them were called.
 PLAYED = {
     "id": "echo 1000",
     "stat": "echo 1000",
@@ -37,7 +38,8 @@ def more_for_more(*commands):
 
 
 def plays(played, command, status, pattern, calls_pattern):
-    """The status, and patterns of the output and of all the calls that were noted. What is played may say that there is a terminal."""
+    """The status, and patterns of the output and of all the calls that were noted. What is played may say that there is
+    a terminal."""
     with tempfile.TemporaryDirectory() as folder:
         for tool, script in (PLAYED | played).items():
             file = pathlib.Path(folder, tool)
@@ -70,10 +72,13 @@ tap.report([
     ("an example that there is not", prints, "examples/run digit", 2, "^no such .* there are: .*digits"),
     ("a board that there is not", prints, "examples/run c m7", 2, "^no such .* there are: .*microbit"),
     ("a seed that is none", prints, "examples/run writer --seed 1e6", 2, "^a seed is a whole number"),
-    ("a prompt that the writer cannot read", prints, "examples/run writer truth|beauty", 2, "^the prompt has '.', which"),
+    ("a prompt that the writer cannot read", prints, "examples/run writer truth|beauty", 2,
+     "^the prompt has '.', which"),
     ("its whole character, in any locale", prints, "examples/run writer wörld", 2, "^the prompt has 'ö', which"),
-    ("less is installed for less", more_for_more, "examples/run --dry-run digits host", "tests/run --dry-run host", "tests/run --dry-run"),
-    ("and for examples", more_for_more, "examples/run --dry-run digits host", "examples/run --dry-run digits", "tests/run --dry-run"),
+    ("less is installed for less", more_for_more, "examples/run --dry-run digits host", "tests/run --dry-run host",
+     "tests/run --dry-run"),
+    ("and for examples", more_for_more, "examples/run --dry-run digits host", "examples/run --dry-run digits",
+     "tests/run --dry-run"),
     ("sudo cannot ask without a terminal", plays, {}, "ports/toolchain clang", 1, "from a terminal", "(?!.*apt-get).*"),
     ("sudo asks in a terminal, and the size is said", plays, {"terminal": ""}, "ports/toolchain clang", 0,
      r"12 packages, 34.5 MB to download, 123 MB on disk(.|\n)*0 of 2 done, 0:0.\] installing: 40 %, Unpacking clang",
@@ -81,9 +86,11 @@ tap.report([
     ("root needs no sudo", plays, {"id": "echo 0"}, "ports/toolchain clang", 0, "",
      "(?!.*sudo).* install .*libclang-rt-dev\n.*"),
     ("how far a build is, and why it failed", plays,
-     {"terminal": "", **dict.fromkeys(("meson", "ninja"), "echo '[3/7] CXX'; sleep 1; exit 1")}, "examples/run c host", 1,
+     {"terminal": "", **dict.fromkeys(("meson", "ninja"), "echo '[3/7] CXX'; sleep 1; exit 1")}, "examples/run c host",
+     1,
      r"0 of 1 done, .* host: configuring 3 of 7(.|\n)*\[3/7\] CXX", ""),
-    ("a build of another user", plays, {"find": "echo build/gcc"}, "ports/toolchain clang", 1, "build/gcc belongs to", ""),
+    ("a build of another user", plays, {"find": "echo build/gcc"}, "ports/toolchain clang", 1, "build/gcc belongs to",
+     ""),
     ("an example under sudo is built as the user", plays, {"id": "echo 0"}, "examples/run c host", 0, "",
      "(?!.*sudo.*sudo).*sudo -u #1000 -- examples/run c host\n"),
     ("so are tests", tests_under_sudo),

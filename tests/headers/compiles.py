@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What must compile without a warning: each header alone, each block of C++ on the pages for users, the programs beside this script, a layer with
-each flag of firmware.
+"""What must compile without a warning: each header alone, each block of C++ on the pages for users, the programs next
+to this script, a layer with each flag of firmware.
 
     compiles.py HEADER_FOLDER... -- COMPILER ARGUMENT...
 """
@@ -19,7 +19,8 @@ MOST_TIMES_SMALL = 3.0
 LAYER = [f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", os.devnull]
 FLAGS = ("-ffreestanding -fno-exceptions -fno-rtti -fshort-enums -fno-builtin -funsigned-char -fmerge-all-constants "
          "-fsingle-precision-constant -flto -fwrapv -ftrapv -fno-common -fno-strict-aliasing -fstack-protector-strong "
-         "-finstrument-functions -fno-jump-tables -fshort-wchar -fpic -mslow-flash-data -mpure-code -mlong-calls").split()
+         "-finstrument-functions -fno-jump-tables -fshort-wchar -fpic "
+         "-mslow-flash-data -mpure-code -mlong-calls").split()
 VALUES = {f".data.{name}" for name in ("mersenne_twister", "philox")}
 FIXED_REGISTER = "-mlong-calls -ffixed-r9"  # the first is Arm's alone; elsewhere a compiler needs the register
 FEW_REGISTERS = FIXED_REGISTER + " -fno-omit-frame-pointer -fPIC"
@@ -37,45 +38,52 @@ def ports_of_x86():
     """Whatever port this machine has."""
     architecture = call([*compiler, "-dumpmachine"]).split("-")[0]
     ports = priorities.ports(architecture, priorities.VECTORS) if architecture == "x86_64" else {}
-    return {port: ("-march=x86-64", *flags, "-UTINYATTN_PORT", f"-DTINYATTN_PORT={port}") for port, flags in ports.items()}
+    return {port: ("-march=x86-64", *flags, "-UTINYATTN_PORT", f"-DTINYATTN_PORT={port}")
+            for port, flags in ports.items()}
 
 
 def layer(name, *flags):
     """If the compiler has the flags, for its target."""
     status, _ = attempt([*compiler, *flags, "-fsyntax-only", "-x", "c++", "-"])
-    return (compiles('#include "footprint/layer.cpp"\n', f"-DTINYATTN_FOOTPRINT_LAYER={name}", *LAYER, *flags) if status == 0 else
+    return (compiles('#include "footprint/layer.cpp"\n', f"-DTINYATTN_FOOTPRINT_LAYER={name}", *LAYER, *flags)
+            if status == 0 else
             tap.Skip("the compiler does not have it"))
 
 
 def layer_at_each_level(name, *flags):
     verdicts = [(level, layer(name, *flags, level)) for level in LEVELS]
-    return next((verdict if isinstance(verdict, tap.Skip) else f"at {level}: {verdict}" for level, verdict in verdicts if verdict), "")
+    return next((verdict if isinstance(verdict, tap.Skip) else f"at {level}: {verdict}"
+                 for level, verdict in verdicts if verdict), "")
 
 
 def static_objects():
     """In the object no variable has a value but the generators, none has a guard, and nothing runs before main."""
     with tempfile.TemporaryDirectory() as folder:
         made = f"{folder}/static_objects.o"
-        if problem := compiles(f'#include "{HERE / "static_objects.cpp"}"\n', "-O0", "-fdata-sections", "-c", "-o", made):
+        if problem := compiles(f'#include "{HERE / "static_objects.cpp"}"\n', "-O0", "-fdata-sections", "-c", "-o",
+                               made):
             return problem
         table = call(["readelf", "--section-headers", "--wide", made])
     sections = re.findall(r"\] (\.\S+)\s+(\w+) +\w+ \w+ (?!0+ )\w+ \d\d +WA", table)  # not the empty ones
-    costly = {name for name, kind in sections if "_ZGV" in name or kind != "NOBITS" and not name.startswith(".data.rel.ro")}
+    costly = {name for name, kind in sections if "_ZGV" in name or kind != "NOBITS"
+              and not name.startswith(".data.rel.ro")}
     return "" if costly == VALUES else f"has a value, a guard or a constructor: {' '.join(sorted(costly ^ VALUES))}"
 
 
 def note_of_an_fpu():
     """One, on a core that may have an FPU of which no flag tells; a macro turns it off."""
-    core = '#include <tinyattn/tinyattn.hpp>\n', "-fsyntax-only", "-D__ARM_ARCH_7EM__", "-U__ARM_FP", "-DTINYATTN_PORT=soft", "-Wno-error"
+    core = ("#include <tinyattn/tinyattn.hpp>\n", "-fsyntax-only", "-D__ARM_ARCH_7EM__", "-U__ARM_FP",
+            "-DTINYATTN_PORT=soft", "-Wno-error")
     notes = "most cores of this kind have an FPU" in compiles(*core), compiles(*core, "-DTINYATTN_NO_FPU")
-    return "" if notes == (True, "") else f"notes, and what is said without them: {notes}"
+    return "" if notes == (True, "") else f"notes, and the output without them: {notes}"
 
 
 def compile_time():
     """Of one include, in the processor's time: the best of five, because the machine is busy."""
     if problem := compiles("#include <tinyattn/tinyattn.hpp>\n", "-fsyntax-only"):
         return problem
-    times = [[processor_seconds([*compiler, "-O0", "-c", "-x", "c++", "-", "-o", os.devnull], text=f"#include <{header}>\n")
+    times = [[processor_seconds([*compiler, "-O0", "-c", "-x", "c++", "-", "-o", os.devnull],
+                                text=f"#include <{header}>\n")
               for header in (small, "tinyattn/tinyattn.hpp")] for _ in range(5)]
     of_small, of_ours = map(min, zip(*times))
     return "" if of_ours <= MOST_TIMES_SMALL * of_small else f"{of_ours:.2f} s, and <{small}> takes {of_small:.2f} s"
@@ -100,4 +108,5 @@ tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{
             *((f"foreign_macros, port {port}", compiles, programs["foreign_macros"], "-fsyntax-only", *flags)
               for port, flags in ports_of_x86().items()),
             *((flags, layer, "T1", *flags.split()) for flags in (*FLAGS, FIXED_REGISTER)),
-            *((f"{name}, {FEW_REGISTERS}", layer_at_each_level, name, *FEW_REGISTERS.split()) for name in ("T1", "TOKEN"))])
+            *((f"{name}, {FEW_REGISTERS}", layer_at_each_level, name, *FEW_REGISTERS.split())
+              for name in ("T1", "TOKEN"))])

@@ -33,7 +33,8 @@ def compiles(compiler):
     """All lines in one program, a function each."""
     names = re.search(r"```cpp\n(.*?)```", PAGE, re.DOTALL)[1]
     lines = [line for line in rows().values() if line]
-    functions = "\n".join(f"[[maybe_unused]] void line_{i}() {{\n#line {i} \"coming_from_pytorch\"\n  {line}\n}}" for i, line in enumerate(lines, 1))
+    functions = "\n".join(f"[[maybe_unused]] void line_{i}() {{\n#line {i} \"coming_from_pytorch\"\n  {line}\n}}"
+                          for i, line in enumerate(lines, 1))
     quiet = ("-Wno-unused-variable", "-Wno-unused-but-set-variable")  # a line names what it makes
     status, output = attempt([*compiler, *quiet, "-fsyntax-only", "-x", "c++", "-"],
                                     text=PROGRAM.format(names=names, functions=functions))
@@ -50,4 +51,5 @@ def says_what_there_is():
     return f"neither a line of C++ nor a word: {silent}" if silent or len(rows()) < 50 else ""
 
 
-tap.report([("each line of C++ compiles", compiles, sys.argv[1:]), ("each row has a counterpart, or says that there is none", says_what_there_is)])
+tap.report([("each line of C++ compiles", compiles, sys.argv[1:]),
+            ("each row has a counterpart, or says that there is none", says_what_there_is)])

@@ -3,8 +3,8 @@
 
     mutants [WORD...] -- COMPILER ARGUMENT...     all of them, or those with one of the words in their names
 
-Each mutant is a test: it passes if the program that it names, in the build that it names, catches it, and passes without it. A compiler
-for firmware tries those that `firmware` must catch, and any other compiler the rest.
+Each mutant is a test: it passes if the program that it names, in the build that it names, catches it, and passes
+without it. A compiler for firmware tries those that `firmware` must catch, and any other compiler the rest.
 """
 import concurrent.futures
 import os
@@ -31,7 +31,8 @@ BUILDS = {
     "avx2": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
     "sse2": ["-O2", "-DTINYATTN_PORT=sse2", "-ffp-contract=fast"],
 }
-IN_THE_COMPILER = r"in 'constexpr' expansion of '[^']*everywhere<.*?\(\(const char\*\)\"(.*?)\"\)|error: (static assertion failed.*)"
+IN_THE_COMPILER = (r"in 'constexpr' expansion of '[^']*everywhere<.*?\(\(const char\*\)\"(.*?)\"\)"
+                   r"|error: (static assertion failed.*)")
 
 
 class NotCaught(Exception):
@@ -73,15 +74,16 @@ class Bench:
         if kind == "firmware":
             return self.unwanted_in_firmware(tree)
         if kind == "compile_fail":
-            command = (sys.executable, "-B", "-m", "tests.compile_fail.diagnostics", name, "--", *self.language(tree, build), "-Wall", "-Wpedantic",
-                       "-Werror")
+            command = (sys.executable, "-B", "-m", "tests.compile_fail.diagnostics", name, "--",
+                       *self.language(tree, build), "-Wall", "-Wpedantic", "-Werror")
             return first_failed(*attempt(command))
         return self.failed_program(tree, caught_by, build)
 
     def unwanted_in_firmware(self, tree):
         made = tree / "kernels.o"
         folders = (f"-I{tree / 'include'}", f"-I{tree / 'ports' / 'simd'}")
-        call([*self.compiler, *folders, "-O2", *contents.EVERYTHING_ON, "-c", tree / "tests/footprint/kernels.cpp", "-o", made])
+        call([*self.compiler, *folders, "-O2", *contents.EVERYTHING_ON, "-c", tree / "tests/footprint/kernels.cpp",
+              "-o", made])
         return next(iter(contents.unwanted_in_object(made, has_fpu=True)), "")
 
     def failed_program(self, tree, test, build):
@@ -90,7 +92,8 @@ class Bench:
             raise NotCaught(f"there is no test {test}")
         board = [] if test.startswith("harness/") else ["ports/boards/host/host.cpp"]  # the harness plays one itself
         program = tree / f"{test.replace('/', '-')}-{build.replace(', ', '-')}.elf"
-        status, output = attempt([*self.language(tree, build), '-DBOARD_NAME="host"', "-w", *sources, *board, "-o", program], folder=tree)
+        status, output = attempt([*self.language(tree, build), '-DBOARD_NAME="host"', "-w", *sources, *board, "-o",
+                                  program], folder=tree)
         if status == 0:
             return first_failed(*attempt([program], seconds=120))
         if check := re.search(IN_THE_COMPILER, output):
@@ -102,7 +105,8 @@ class Bench:
         """Why a mutant is not tried on this machine, or nothing."""
         if mutant.build != "native":
             return ""
-        included = call([*self.language(self.clean, mutant.build), "-MM", self.clean / "tests" / f"{mutant.caught_by}.cpp"])
+        included = call([*self.language(self.clean, mutant.build), "-MM",
+                         self.clean / "tests" / f"{mutant.caught_by}.cpp"])
         return "" if mutant.file in included else tap.Skip("no build on this machine uses the file")
 
     def catch(self, number, mutant):
@@ -138,8 +142,8 @@ def try_all(bench, mutants):
         without = dict(zip(tests, attempt_all(pool, bench.failed_check, [(bench.clean, *test) for test in tests])))
         caught = attempt_all(pool, bench.catch, enumerate(mutants))
     for mutant, (by, why) in zip(mutants, caught):
-        check, broken = without[mutant.caught_by, mutant.build]
-        yield (by, why) if not (check or broken) else ("", f"{mutant.caught_by} fails without the mutant: {check or broken}")
+        problem = "".join(without[mutant.caught_by, mutant.build])
+        yield ("", f"{mutant.caught_by} fails without the mutant: {problem}") if problem else (by, why)
 
 
 def main(arguments):
@@ -148,7 +152,8 @@ def main(arguments):
     is_firmware = "-ffreestanding" in compiler
     listed = tomllib.loads((pathlib.Path(__file__).parent / "mutants.toml").read_text(encoding="utf-8"))
     mutants = [Mutant(file, name, **fields) for file, named in listed.items() for name, fields in named.items()
-               if is_firmware == (fields["caught_by"] == "firmware") and (not words or any(word in name for word in words))]
+               if is_firmware == (fields["caught_by"] == "firmware")
+               and (not words or any(word in name for word in words))]
     if not mutants:
         sys.exit("no mutant has such a name")
     with tempfile.TemporaryDirectory() as folder:

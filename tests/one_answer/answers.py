@@ -29,7 +29,8 @@ import zlib
 from tests.support import tap
 
 TOO_LARGE = "too large: \n"
-VERDICTS = re.compile(r"^(?:(?:not )?ok |1\.\.|#).*\n", re.MULTILINE)  # of the program itself, in the Test Anything Protocol
+# Of the program itself, in the Test Anything Protocol.
+VERDICTS = re.compile(r"^(?:(?:not )?ok |1\.\.|#).*\n", re.MULTILINE)
 
 
 def read(text):
@@ -47,7 +48,8 @@ def crc(outputs):
 def elements(outputs):
     """(the name of an element, its word), row by row."""
     for output, extents, words in re.findall(r"^(.*\[(.*)\]): (.*)$", outputs, re.MULTILINE):
-        for indices, word in zip(itertools.product(*(range(int(extent)) for extent in extents.split(", "))), words.split()):
+        for indices, word in zip(itertools.product(*(range(int(extent)) for extent in extents.split(", "))),
+                                 words.split()):
             yield f"{output}, element {list(indices)}", word
 
 
@@ -56,7 +58,8 @@ def value(word):
 
 
 def problem_of(outputs, expected, little_memory):
-    """Where they differ first, or nothing, or why they are not there: where there is little memory, a workload may be missing."""
+    """Where they differ first, or nothing, or why they are not there: where there is little memory, a workload may be
+    missing."""
     if outputs == TOO_LARGE:
         return tap.Skip("too large for its RAM") if little_memory else "too large"
     if outputs in ("", expected):

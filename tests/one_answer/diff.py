@@ -17,7 +17,8 @@ def cells():
     for build in targets.TABLE_BUILDS:
         listed = build.folder / "meson-info" / "intro-tests.json"
         if not listed.is_file():
-            subprocess.run(build.setup(), env={**os.environ, "CXX": build.compiler}, stdout=subprocess.DEVNULL, check=False)
+            subprocess.run(build.setup(), env={**os.environ, "CXX": build.compiler}, stdout=subprocess.DEVNULL,
+                           check=False)
         tests = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else []
         found |= {test["name"]: build for test in tests if "tinyattn:every_flag" in test["suite"]}
     return found
@@ -25,17 +26,20 @@ def cells():
 
 def choose(target, flags, known):
     """The cell of a target that has the flags, or else the usual ones, or else the only one that there is."""
-    wanted = {prefix: next((flag for flag in flags if flag.startswith(prefix)), default) for prefix, default in DEFAULTS.items()}
+    wanted = {prefix: next((flag for flag in flags if flag.startswith(prefix)), default)
+              for prefix, default in DEFAULTS.items()}
     its_cells = [name for name in known if name.split()[0] == target]
     exact = [name for name in its_cells if name.split()[1:] == list(wanted.values())]
     if exact or len(its_cells) == 1:
         return (exact or its_cells)[0]
-    sys.exit(f"there is no cell {' '.join([target, *wanted.values()])}; tests/diff --list names the targets, which have: {its_cells}")
+    cell = " ".join([target, *wanted.values()])
+    sys.exit(f"there is no cell {cell}; tests/diff --list names the targets, and this one has: {its_cells}")
 
 
 def workloads(cell, build):
     """What the program of a cell prints, anew."""
-    done = subprocess.run(["meson", "test", "-C", build.folder, "--logbase", "diff", cell], capture_output=True, text=True, check=False)
+    done = subprocess.run(["meson", "test", "-C", build.folder, "--logbase", "diff", cell], capture_output=True,
+                          text=True, check=False)
     log = build.folder / "meson-logs" / "diff.json"
     if not log.is_file() or "FAILED: " in done.stdout:
         sys.exit(done.stdout + done.stderr)
@@ -48,7 +52,8 @@ def main(*arguments):
         sys.exit(print(*dict.fromkeys(name.split()[0] for name in known), sep="\n"))
     flags = [argument for argument in arguments if argument.startswith("-")]
     one, other = ["compiler", *(argument for argument in arguments if argument not in flags)][-2:]
-    expected, computed = (workloads(cell, known[cell]) for cell in (choose(target, flags, known) for target in (one, other)))
+    expected, computed = (workloads(cell, known[cell])
+                          for cell in (choose(target, flags, known) for target in (one, other)))
     both = [name for name in expected if name in computed and answers.TOO_LARGE not in (expected[name], computed[name])]
     if not both:
         sys.exit(f"{one} and {other} have no workload in common")

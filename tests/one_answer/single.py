@@ -16,7 +16,8 @@ def write(file, text):
 
 
 made = folder.with_name("package")
-subprocess.run([ROOT / "ports" / "packages" / "make", "single", "--output", made], check=True, stdout=subprocess.DEVNULL)
+subprocess.run([ROOT / "ports" / "packages" / "make", "single", "--output", made], check=True,
+               stdout=subprocess.DEVNULL)
 text = (made / "single" / "tinyattn-single.hpp").read_text(encoding="utf-8")
 for place in (folder, folder.parent):  # here for Meson
     write(place / "tinyattn-single.hpp", text)

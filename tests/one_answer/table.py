@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One answer everywhere: compares the bits that all builds computed with those of the compiler itself.
 
-    table SUITE FOLDER    what the tests of a suite printed when tests/run last ran them in the builds of the folder: prints the table, and
-                          a test of the Test Anything Protocol for each program and workload
+    table SUITE FOLDER    what the tests of a suite printed when tests/run last ran them in the builds of the folder:
+                          prints the table, and a test of the Test Anything Protocol for each program and workload
 """
 import collections
 import dataclasses
@@ -53,13 +53,16 @@ def print_line(cell, problems, finite):
 
 
 def main(suite, folder):
-    logs = sorted(pathlib.Path(folder).glob(f"*/meson-logs/{suite}.json"), key=lambda log: (log.parents[1].name != "gcc", log))
+    logs = sorted(pathlib.Path(folder).glob(f"*/meson-logs/{suite}.json"),
+                  key=lambda log: (log.parents[1].name != "gcc", log))
     cells = sorted((cell for log in logs for cell in read_cells(log)), key=lambda cell: not cell.is_of_the_compiler())
     # Of each workload the bits of the first that computed it: the compiler, or else a port of this machine.
-    firsts = collections.ChainMap(*({workload: outputs for workload, outputs in cell.workloads.items() if outputs != answers.TOO_LARGE}
+    firsts = collections.ChainMap(*({workload: outputs
+                                     for workload, outputs in cell.workloads.items() if outputs != answers.TOO_LARGE}
                                     for cell in cells))
     finite = list(next(cell.workloads for cell in cells if cell.is_of_the_compiler()))
-    print(f"# CRC-32 of the {len(finite)} workloads that compilers compute; how many of all {len(firsts)} have the first bits:\n#")
+    print(f"# CRC-32 of the {len(finite)} workloads that compilers compute; "
+          f"how many of all {len(firsts)} have the first bits:\n#")
     print(f"# {'target':<32}{'flags':<24}{'port':<10}{'CRC-32':<10}equal")
     tests = []
     for cell in cells:

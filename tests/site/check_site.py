@@ -24,7 +24,8 @@ FAULTY = {
     "faulty.xml": """<doxygen><compounddef kind="struct"><compoundname>Layer</compoundname>
         <detaileddescription>What it is.</detaileddescription><location file="l.hpp" line="1"/>
         <memberdef kind="variable" prot="public"><name>said</name><briefdescription>why</briefdescription></memberdef>
-        <memberdef kind="variable" prot="public"><name>unsaid</name><briefdescription/><location file="l.hpp" line="2"/></memberdef>
+        <memberdef kind="variable" prot="public"><name>unsaid</name><briefdescription/>
+        <location file="l.hpp" line="2"/></memberdef>
         </compounddef></doxygen>""",
 }
 FOUND = [
@@ -41,7 +42,8 @@ def planted():
         for name, text in FAULTY.items():
             pathlib.Path(faulty, name).write_text(text, encoding="utf-8")
         all_pages = checks.read(faulty)
-        found = [*checks.undocumented(faulty, least=1), *checks.dead_links(faulty, all_pages, least=1), *checks.lost_pages(all_pages)]
+        found = [*checks.undocumented(faulty, least=1), *checks.dead_links(faulty, all_pages, least=1),
+                 *checks.lost_pages(all_pages)]
     return "" if found == FOUND else "\n".join(["found:", *found])
 
 
@@ -53,7 +55,8 @@ def unexplained():
 
 def escapes(site):
     """Pages that show what Markdown should have turned into something: a backslash, stars, a quote for a backtick."""
-    texts = ((page.name, re.sub(r"(?s)<(pre|code|script)\b.*?</\1>|<div class=\"fragment.*?</div><!-- fragment -->", "", page.read_text()))
+    texts = ((page.name, re.sub(r"(?s)<(pre|code|script)\b.*?</\1>|<div class=\"fragment.*?</div><!-- fragment -->", "",
+                                page.read_text()))
              for page in sorted(site.glob("*.html")) if not page.name.endswith("_source.html"))
     return [name for name, text in texts if re.search(r"\w \.\\|\*\*|`|‘", text)]
 
@@ -64,9 +67,9 @@ def stale():
     rows = re.findall(r"^(\S+) +(\w+) +-O2 +(\d+) +(\d+) +(\d+)\b", FIGURES.read_text(encoding="utf-8"), re.MULTILINE)
     found = [] if len(rows) > 10 else ["there are no figures"]
     for board, layer, flash, scratch, stack in rows:
-        said = costs[layer]["boards"][board]
-        near = abs(said["flash"] / int(flash) - 1) <= .03 and abs(said["stack"] - int(stack)) <= 16
-        if not near or said["scratch"] != int(scratch):
+        cost = costs[layer]["boards"][board]
+        near = abs(cost["flash"] / int(flash) - 1) <= .03 and abs(cost["stack"] - int(stack)) <= 16
+        if not near or cost["scratch"] != int(scratch):
             found.append(f"{layer} on {board}: measure it anew, by tests/bench costs")
     return found
 
@@ -77,15 +80,18 @@ def not_found(site):
         return tap.Skip("there is no Node.js")
     lines = HERE.joinpath("words.txt").read_text(encoding="utf-8").split("\n")
     table = [re.split(" {2,}", line) for line in lines if line and not line.startswith("#")]
-    asked = subprocess.run(["node", HERE / "find.js", site, *(words for words, _ in table)], capture_output=True, text=True, check=False)
-    if asked.returncode != 0 or len(table) < 20:
-        return asked.stderr or "there are too few words"
-    return problem(f"{words}: {wanted} is not in {found[:3]}" for (words, wanted), found in zip(table, json.loads(asked.stdout), strict=True)
+    search = subprocess.run(["node", HERE / "find.js", site, *(words for words, _ in table)], capture_output=True,
+                           text=True, check=False)
+    if search.returncode != 0 or len(table) < 20:
+        return search.stderr or "there are too few words"
+    return problem(f"{words}: {wanted} is not in {found[:3]}"
+                   for (words, wanted), found in zip(table, json.loads(search.stdout), strict=True)
             if not any(address == wanted or re.match(re.escape(wanted) + r"(#|__)", address) for address in found[:3]))
 
 
 def without_search(pages):
-    return [name for name, page in pages.items() if "MSearchField" not in page.anchors and not name.startswith("browser/")]
+    return [name for name, page in pages.items() if "MSearchField" not in page.anchors
+            and not name.startswith("browser/")]
 
 
 def problem(lines):

@@ -107,7 +107,8 @@ def dead_links(site, pages, least=100):
                 wrong[f"{link}: there is no such anchor"].add(name)
     if count < least:
         return [f"only {count} links: this is no site"]
-    return [f"{min(names)}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {said}" for said, names in sorted(wrong.items())]
+    return [f"{min(names)}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {problem}"
+            for problem, names in sorted(wrong.items())]
 
 
 def lost_pages(pages):

@@ -23,8 +23,10 @@ UNITS = {
 def bench(options):
     m4f = programs.Build(targets.board_build("mps2-an386"), options).compiler()
     tasks = {(name, "processor time", whose): functools.partial(processor_seconds, [
-                 *(m4f if command[0] == "M4F" else command[:1]), *command[1:], *programs.language(tree), *options.flags.split(), "-c", "-o", os.devnull])
-             for name, command in UNITS.items() if re.search(options.filter, name) for whose, tree in options.trees.items()}
+                 *(m4f if command[0] == "M4F" else command[:1]), *command[1:], *programs.language(tree),
+                 *options.flags.split(), "-c", "-o", os.devnull])
+             for name, command in UNITS.items() if re.search(options.filter, name)
+             for whose, tree in options.trees.items()}
     if not tasks:
         raise Failed("no unit of that name")
     samples = tables.take_turns(tasks, options.rounds or 5)

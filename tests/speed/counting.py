@@ -49,9 +49,11 @@ def bench(options):
     titles = options.core or [title for title in CORES if "clang" not in title or shutil.which(CLANG)]
     builds = {build.name: programs.Build(build, options) for build, _ in map(CORES.get, titles)}
     for level in options.level:
-        print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer; ≤ or > what it shall take at most")
+        print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer; "
+              "≤ or > what it shall take at most")
         samples = {(row, title, whose): [number] for title, whose in itertools.product(titles, options.trees)
-                   for row, number in instructions(builds[CORES[title][0].name], CORES[title][1], level, whose, names).items()}
+                   for row, number in instructions(builds[CORES[title][0].name], CORES[title][1], level, whose,
+                                                   names).items()}
         tables.print_ours(samples, cell)
         tables.print_beside(samples)
         print()

@@ -13,7 +13,8 @@ SOURCES = ROOT / "tests" / "speed" / "programs"
 
 def language(tree=ROOT):
     """The flags by which a program takes the headers of a tree."""
-    return ("-std=c++20", *(f"-I{folder}" for folder in (tree / "include", tree / "ports" / "simd", targets.BOARDS, ROOT / "tests")))
+    return ("-std=c++20", *(f"-I{folder}"
+                            for folder in (tree / "include", tree / "ports" / "simd", targets.BOARDS, ROOT / "tests")))
 
 
 class Build:
@@ -27,7 +28,8 @@ class Build:
         entries = ", ".join(repr(word) for pair in words.items() if pair[1] for word in pair)
         new = [] if (self.build.folder / "build.ninja").is_file() else self.build.setup()
         command = new or ["meson", "configure", self.build.folder]
-        call([*command[:2], "-Dexamples=disabled", "-Dwerror=false", f"-Dbench=[{entries}]", *command[2:]], CXX=build.compiler)
+        call([*command[:2], "-Dexamples=disabled", "-Dwerror=false", f"-Dbench=[{entries}]", *command[2:]],
+             CXX=build.compiler)
         call(["ninja", "-C", self.build.folder, "build.ninja"])
 
     def targets(self):
@@ -46,7 +48,8 @@ class Build:
 
     def make(self, names):
         """Of the programs, or what was printed first that went wrong."""
-        status, output = attempt(["ninja", "-C", self.build.folder, f"-j{os.cpu_count()}", *(f"tests/speed/{name}" for name in names)])
+        status, output = attempt(["ninja", "-C", self.build.folder, f"-j{os.cpu_count()}",
+                                  *(f"tests/speed/{name}" for name in names)])
         if status != 0:
             raise Failed(output[-3000:])
         return [self.file(name) for name in names]

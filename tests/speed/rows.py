@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The rows of the tables, by their names: an operation and its shape; and how many instructions they may take on a core.
+"""The rows of the tables, by their names: an operation and its shape; and how many instructions they may take on a
+core.
 
     rows host|cores     for Meson: each row, and the flags of its program
 """
@@ -14,12 +15,15 @@ NOTHING = "nothing 0"
 # Tokens, d_in, d_out and heads of causal layers.
 LAYERS = {"T0": (6, 3, 2, 2), "T1": (32, 64, 64, 4), "T2": (128, 128, 128, 4),
           "T3": (256, 256, 256, 8), "T4": (512, 512, 512, 8), "T5": (2048, 512, 512, 8)}
-# Tokens that are read; vocabulary, d_model, layers, heads, key heads, d_hidden and context of a decoder: of llama2.c's stories260K.
+# Tokens that are read; vocabulary, d_model, layers, heads, key heads, d_hidden and context of a decoder: of llama2.c's
+# stories260K.
 MODELS = {"260K": (64, 512, 64, 5, 8, 4, 172, 64)}
-# What a token of a model consists of: one row times a matrix. The last two are of attention: scores and context of a head.
+# What a token of a model consists of: one row times a matrix. The last two are of attention: scores and context of a
+# head.
 ROWS = ("1x64x64", "1x64x172", "1x172x64", "1x64x512", "1x8x32", "1x32x8")
 HOST = [
-    "matmul 6x3x2", "matmul 6x64x64", "matmul 1x512x512", *(f"matmul {n}x{n}x{n}" for n in (8, 16, 32, 64, 128, 256, 512)),
+    "matmul 6x3x2", "matmul 6x64x64", "matmul 1x512x512",
+    *(f"matmul {n}x{n}x{n}" for n in (8, 16, 32, 64, 128, 256, 512)),
     *(f"softmax {n}x{n}" for n in (6, 32, 128, 256)), "softmax 64x1024", *(f"attention {name}" for name in LAYERS),
     "token 260K", "prompt 260K",
 ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tests/bench: how fast the library is, on this machine and on the cores that QEMU plays, and how long compilers take for it."""
+"""tests/bench: how fast the library is, on this machine and on the cores that QEMU plays, and how long compilers take
+for it."""
 import argparse
 import pathlib
 import sys
@@ -36,18 +37,25 @@ def arguments():
     cores = counting.CORES
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
     parser.add_argument("what", nargs="?", choices=JOBS, default="host")
-    parser.add_argument("--only", choices=["matmul", "softmax", "attention", "token", "prompt"], help="rows of one operation")
-    parser.add_argument("--filter", default="", metavar="REGEX", help="rows whose names match, such as 'T[1-3]$' or '64'")
+    parser.add_argument("--only", choices=["matmul", "softmax", "attention", "token", "prompt"],
+                        help="rows of one operation")
+    parser.add_argument("--filter", default="", metavar="REGEX",
+                        help="rows whose names match, such as 'T[1-3]$' or '64'")
     parser.add_argument("--flags", default="", help="more compiler flags, as in --flags='-O3 -funroll-loops'")
     parser.add_argument("--beside", type=checkout, metavar="FOLDER", help="another checkout: ratios to its figures")
     parser.add_argument("--rounds", type=int, help="of the host's rows (30), of compilers (5) or of ways (15)")
     parser.add_argument("--dry-run", action="store_true", help="say what would be installed")
     parser.add_argument("--compiler", nargs="+", default=["g++"], help="host: a column for each, such as g++ clang++")
-    parser.add_argument("--port", nargs="+", default=[""], help="host: a column for each, such as avx512 avx2; else that of -march=native")
-    parser.add_argument("--peers", action="store_true", help="host: Eigen, OpenBLAS and oneDNN beside us; installs them")
-    parser.add_argument("--llama2c", type=llama2c, metavar="FOLDER", help="host: a clone of karpathy/llama2.c; its tokens beside ours")
-    parser.add_argument("--core", nargs="+", choices=cores, default=[], metavar="CORE", help=f"boards: some of {', '.join(cores)}")
-    parser.add_argument("--level", nargs="+", choices=["2", "s", "3"], default=["2", "s"], help="boards: some of -O2 and -Os, or -O3")
+    parser.add_argument("--port", nargs="+", default=[""],
+                        help="host: a column for each, such as avx512 avx2; else that of -march=native")
+    parser.add_argument("--peers", action="store_true",
+                        help="host: Eigen, OpenBLAS and oneDNN beside us; installs them")
+    parser.add_argument("--llama2c", type=llama2c, metavar="FOLDER",
+                        help="host: a clone of karpathy/llama2.c; its tokens beside ours")
+    parser.add_argument("--core", nargs="+", choices=cores, default=[], metavar="CORE",
+                        help=f"boards: some of {', '.join(cores)}")
+    parser.add_argument("--level", nargs="+", choices=["2", "s", "3"], default=["2", "s"],
+                        help="boards: some of -O2 and -Os, or -O3")
     return parser.parse_args()
 
 

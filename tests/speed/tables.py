@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Figures: {(row, column, whose): samples}, where whose is `ours` or `beside`. Taken in turns, and printed as tables in Markdown."""
+"""Figures: {(row, column, whose): samples}, where whose is `ours` or `beside`. Taken in turns, and printed as tables in
+Markdown."""
 import operator
 import random
 import statistics
@@ -11,11 +12,13 @@ MOST = 1.03  # what a figure may be of the other's; above, it is marked
 
 def compilers(names):
     """With their releases: another release makes other code."""
-    return ", ".join(f"{name} {call([name, '-dumpfullversion', '-dumpversion']).strip()}" for name in dict.fromkeys(names))
+    return ", ".join(f"{name} {call([name, '-dumpfullversion', '-dumpversion']).strip()}"
+                     for name in dict.fromkeys(names))
 
 
 def take_turns(tasks, rounds):
-    """tasks: {(row, column, whose): function that takes a sample}. Those of a row follow each other, so that a disturbance meets all."""
+    """tasks: {(row, column, whose): function that takes a sample}. Those of a row follow each other, so that a
+    disturbance meets all."""
     samples = {key: [] for key in tasks}
     rows = list(dict.fromkeys(row for row, _, _ in tasks))
     for _ in range(rounds):
@@ -41,13 +44,15 @@ def print_ours(samples, cell):
 
 def print_beside(samples, unit=""):
     """A ratio is the median over pairs of samples, which were taken one after the other."""
-    pairs = {(row, column): (samples[row, column, "ours"], beside) for (row, column, whose), beside in samples.items() if whose == "beside"}
+    pairs = {(row, column): (samples[row, column, "ours"], beside)
+             for (row, column, whose), beside in samples.items() if whose == "beside"}
     if not pairs:
         return
     ratios = {names: statistics.median(map(operator.truediv, *pair)) for names, pair in pairs.items()}
     print()
     print_table(["", "", "ours", "beside", "ratio"], [
-        [*names, *(f"{statistics.median(its):.7g}{unit}" for its in pairs[names]), f"{ratio:.3f}{' ✗' * (ratio > MOST)}"]
+        [*names, *(f"{statistics.median(its):.7g}{unit}" for its in pairs[names]),
+         f"{ratio:.3f}{' ✗' * (ratio > MOST)}"]
         for names, ratio in ratios.items()])
     above = [f"{row} {column} {ratio:.2f}" for (row, column), ratio in ratios.items() if ratio > MOST]
     print(f"\nMore than {MOST} times what is beside: {', '.join(above) or 'nothing'}.")

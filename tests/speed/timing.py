@@ -12,7 +12,8 @@ from tests.support import targets
 from tests.support.processes import call
 
 # What they compute of the rows. Peers have one thread; OpenBLAS does not know every processor with AVX-512 by itself.
-PEERS = {"Eigen": ("matmul", "softmax", "attention"), "OpenBLAS": ("matmul", "attention"), "oneDNN": ("matmul", "attention")}
+PEERS = {"Eigen": ("matmul", "softmax", "attention"), "OpenBLAS": ("matmul", "attention"),
+         "oneDNN": ("matmul", "attention")}
 CPUINFO = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
 PROCESSOR = (re.findall(r"model name\s*: (.*)", CPUINFO) or [platform.machine()])[0]
 ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
@@ -47,7 +48,8 @@ def peers(names, options):
     computes = computes | ({"llama2.c": ("token",)} if options.llama2c else {})
     build, turns = programs.Build(programs.HOST, options, llama2c=str(options.llama2c or "")), {}
     for title, operations in computes.items():
-        turns |= tasks(build, title, "ours", {row: f"{title}-{row.replace(' ', '-')}" for row in names if row.startswith(operations)})
+        turns |= tasks(build, title, "ours",
+                       {row: f"{title}-{row.replace(' ', '-')}" for row in names if row.startswith(operations)})
     return turns
 
 
@@ -60,7 +62,8 @@ def bench(options):
     turns |= peers(names, options)
     samples = tables.take_turns(turns, options.rounds or 30)
     tables.print_ours(samples, cell)
-    roofs = {column: f"{statistics.median(roof for _, roof in its):.0f} GFLOP/s ({column})" for (_, column, _), its in samples.items()}
+    roofs = {column: f"{statistics.median(roof for _, roof in its):.0f} GFLOP/s ({column})"
+             for (_, column, _), its in samples.items()}
     compilers = tables.compilers([*options.compiler, *(["gcc"] if options.llama2c else [])])
     print(f"\n% of the roof, which is {', '.join(roofs.values())}.\n{PROCESSOR}, {compilers}.")
     tables.print_beside({key: [ns for ns, _ in its] for key, its in samples.items()}, " ns")

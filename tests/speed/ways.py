@@ -10,13 +10,16 @@ from tests.support.processes import Failed, call
 
 T1 = "attention T1"
 FLAGS = ("", "-mavx2 -mfma", "-march=native")
-CMAKE = "cmake -S ports/cmake -B {0} && cmake --build {0} --target tinyattn_compiled && mv {0}/libtinyattn_compiled.a {0}.a"
+CMAKE = ("cmake -S ports/cmake -B {0} && cmake --build {0} --target tinyattn_compiled"
+         " && mv {0}/libtinyattn_compiled.a {0}.a")
 # What makes the library in a file. The headers need none.
 LIBRARIES = {
-    "Meson": "meson setup -Dtests=disabled -Dexamples=disabled {0} && meson compile -C {0} && mv {0}/src/libtinyattn.a {0}.a",
+    "Meson": "meson setup -Dtests=disabled -Dexamples=disabled {0} && meson compile -C {0}"
+             " && mv {0}/src/libtinyattn.a {0}.a",
     "CMake": CMAKE,
     "CMake, a release": CMAKE.replace("-S", "-DCMAKE_BUILD_TYPE=Release -S"),
-    **{f"src/library.cpp {flags}": f"g++ -std=c++20 -O2 {flags} -Iinclude -Iports/simd -c src/library.cpp -o {{0}}.a" for flags in FLAGS},
+    **{f"src/library.cpp {flags}": f"g++ -std=c++20 -O2 {flags} -Iinclude -Iports/simd -c src/library.cpp -o {{0}}.a"
+       for flags in FLAGS},
 }
 
 
@@ -35,14 +38,16 @@ def make(folder):
         call(["bash", "-c", command.format(library)])
         yield way, link(folder, f"way-{number}", "compiled.cpp", f"{library}.a")
     for number, flags in enumerate(FLAGS):
-        yield f"headers {flags}", link(folder, f"headers-{number}", "tinyattn.cpp", *flags.split(), "-ffp-contract=fast")
+        yield f"headers {flags}", link(folder, f"headers-{number}", "tinyattn.cpp", *flags.split(),
+                                       "-ffp-contract=fast")
 
 
 def bench(options):
     if options.beside:
         raise Failed("ways cannot be measured next to another checkout")
     with tempfile.TemporaryDirectory() as folder:
-        tasks = {(way, "µs", "ours"): functools.partial(timing.sample, program, T1) for way, program in make(pathlib.Path(folder))}
+        tasks = {(way, "µs", "ours"): functools.partial(timing.sample, program, T1)
+                 for way, program in make(pathlib.Path(folder))}
         samples = tables.take_turns(tasks, options.rounds or 15)
     tables.print_ours(samples, lambda _row, _column, its: f"{statistics.median(ns for ns, _ in its) / 1000:.1f}")
     print(f"\nA layer of 64 features, 32 tokens and 4 heads. {timing.PROCESSOR}, {tables.compilers(['g++'])}.")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a page says that an example takes on a board, against what it takes: to 2 %.
 
-    figures [--write] BOARD CLOCK_HZ PAGE PROGRAM PRINTED     for Meson: whether the board's row of the page's table holds;
-                                                              --write writes the row anew, in three digits
+    figures [--write] BOARD CLOCK_HZ PAGE PROGRAM PRINTED     for Meson: whether the board's row of the page's table
+                                                              holds; --write writes it anew, in three digits
 
 PRINTED has the lines for the board, with the instructions and the stack.
 """
@@ -63,7 +63,8 @@ def differences(page, board, values):
 
 def write(page, board, values):
     stated, row = row_of(page, board)
-    written = {column: cell if (value := value_of(column, values)) is None else three_digits(value) for column, cell in stated.items()}
+    written = {column: cell if (value := value_of(column, values)) is None else three_digits(value)
+               for column, cell in stated.items()}
     text = page.read_text(encoding="utf-8")
     page.write_text(text.replace(row, f"| {' | '.join(written.values())} |"), encoding="utf-8")
 
@@ -87,7 +88,8 @@ def main(arguments):
     if "--write" in arguments:
         write(page, board, values)
     command = shlex.join(["python3", "-B", "-m", "tests.support.figures", "--write", *arguments])
-    tap.report([(f"{page.parent.name} on {board} takes what {page.name} says", holds, board, page, values, f"write it anew: {command}")])
+    tap.report([(f"{page.parent.name} on {board} takes what {page.name} says", holds, board, page, values,
+                 f"write it anew: {command}")])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ def attempt(command, folder=ROOT, text="", seconds=1800, **environment):
     """Status and output; no status if it did not end, or is not there."""
     try:
         done = subprocess.run([str(word) for word in command], cwd=folder, input=text, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=seconds, check=False,
+                              stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=seconds,
+                              check=False,
                               env={**os.environ, "LC_ALL": "C", **environment})
     except subprocess.TimeoutExpired:
         return None, f"did not end within {seconds} s"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tests/run: configures a build for each target, lets Meson build and test it, and shows its verdicts and how far it is."""
+"""tests/run: configures a build for each target, lets Meson build and test it, and shows verdicts and how far it is."""
 import concurrent.futures
 import dataclasses
 import json
@@ -15,16 +15,17 @@ import xml.etree.ElementTree
 
 from ports import progress
 from tests.support import targets, tools
-from tests.support.targets import ROOT
+from tests.support.processes import ROOT
 
-BUILD = ROOT / "build"
-TIMES = BUILD / "times.json"
+TIMES = ROOT / "build" / "times.json"
 DETAIL_LINES = 30
 MOST_DETAILS = 6  # of one run: a mistake in a header shows in every program
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
-OF_TESTS = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
+TESTS_VARIABLES = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
 FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
-FAILED_STEP = re.compile(r"^FAILED: (?:\[code=\d+\] )?(\S+).*\n(.*\n(?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)", re.MULTILINE)  # of ninja
+# A step of ninja: what it should have made, its command, and what that printed.
+FAILED_STEP = re.compile(r"^FAILED: (?:\[code=\d+\] )?\S+.*\n(.*)\n((?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)",
+                         re.MULTILINE)
 FIRST_COMMENTS = re.compile(r"(?:#.*\n)*")
 LANES = 2  # builds that go on at once: the end of each, and Meson, leave a core idle
 
@@ -42,10 +43,14 @@ class Outcome:
         lines = text.strip().splitlines()
         shown = lines[:DETAIL_LINES] + ["..."] * (len(lines) > DETAIL_LINES)
         self.failed += count
-        self.details.append("\n".join([f"{self.name}: {title}", *(f"    {line}" for line in shown), f"  again: {command}"]))
+        self.details.append("\n".join([f"{self.name}: {title}", *(f"    {line}" for line in shown),
+                                       f"  again: {command}"]))
+
+    def line(self):
+        return f"{self.name:<24}{self.passed:>6} passed{self.failed:>5} failed{progress.clock(self.seconds):>8}"
 
 
-def typed(command):
+def as_typed(command):
     """A command as it is typed at the top of the tree."""
     words = (os.path.normpath(word) if "/../" in word else word for word in map(str, command))
     return shlex.join(word.replace(f"{ROOT}/", "").replace(sys.executable, "python3") for word in words)
@@ -61,96 +66,94 @@ class Session:
     def __init__(self, runs):
         self.runs = runs  # {name: Run}
         self.times = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
-        self.lanes = self.in_lanes()
+        # The names of the runs of each build, which have to follow each other; but of those that come last.
+        self.lanes = {}
+        for name, run in runs.items():
+            if not run.last:
+                self.lanes.setdefault(run.build.name, []).append(name)
         expected = {name: self.times.get(self.key(name), run.seconds) for name, run in runs.items()}
-        longest_lane = max(sum(map(expected.get, names)) for names in self.lanes)
+        longest_lane = max(sum(map(expected.get, names)) for names in self.lanes.values())
         self.progress = progress.Progress(expected, max(1 / LANES, longest_lane / sum(expected.values())))
 
     def key(self, name):
         return f"{name}: {' '.join(self.runs[name].all_suites())}"
 
-    def in_lanes(self):
-        """The names of the runs of each build, which have to follow each other; but of those that come last."""
-        lanes = {}
-        for name, run in self.runs.items():
-            if not run.last:
-                lanes.setdefault(run.build.name, []).append(name)
-        return list(lanes.values())
-
     def call(self, command, name, doing):
-        """Status and what was said; shows how many steps of it are done. What the caller has set for other builds does not reach ours."""
+        """Status and output; shows how many of its steps are done. What the caller has set for other builds does not
+        reach ours."""
         environment = {variable: value for variable, value in os.environ.items() if variable not in CALLERS_FLAGS}
-        process = subprocess.Popen([str(word) for word in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
-                                   env={**environment, "CXX": self.runs[name].build.compiler})
-        said = []
+        process = subprocess.Popen(
+            [str(word) for word in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8", errors="replace", env={**environment, "CXX": self.runs[name].build.compiler})
+        output = []
         self.progress.say(name, doing)
         for line in process.stdout:
-            said.append(line)
+            output.append(line)
             self.progress.count(name, doing, line)
-        return process.wait(), "".join(said)
+        return process.wait(), "".join(output)
 
-    def configure(self, folder, name, outcome):
+    def configure(self, name, outcome):
         """Anew, unless it already is in this very way."""
         build = self.runs[name].build
-        command = build.setup()
-        note, line = folder / "configured-by", f"{build.compiler} {typed(command)}"
+        note, line = build.folder / "configured-by", f"{build.compiler} {as_typed(build.setup())}"
         as_before = note.is_file() and note.read_text(encoding="utf-8") == line
         if not as_before:
-            shutil.rmtree(folder, ignore_errors=True)
-        command_now = ["ninja", "-C", folder, "build.ninja"] if as_before else command  # a meson.build may have changed
-        status, said = self.call(command_now, name, "configuring")
+            shutil.rmtree(build.folder, ignore_errors=True)
+        # A meson.build may have changed.
+        command = ["ninja", "-C", build.folder, "build.ninja"] if as_before else build.setup()
+        status, output = self.call(command, name, "configuring")
         if status == 0:
             note.write_text(line, encoding="utf-8")
         else:
-            outcome.fail("cannot be configured", last_lines(said), f"CXX={build.compiler} {typed(command)}")
+            outcome.fail("cannot be configured", last_lines(output), f"CXX={line}")
 
-    def build(self, folder, name, outcome):
-        """What the tests need and no more, unlike Meson, which builds all tests for a script. Goes on after an error: it may be a check."""
-        files = needed(folder, self.runs[name].all_suites())
+    def build(self, name, outcome):
+        """What the tests need and no more, unlike Meson, which builds all tests for a script. Goes on after an error:
+        it may be a check."""
+        folder = self.runs[name].build.folder
+        files = needed_files(folder, self.runs[name].all_suites())
         command = ["ninja", "-C", folder, "-k", "0", *files]
-        status, said = self.call(command, name, "building") if files else (0, "")
-        steps = FAILED_STEP.findall(said)
-        for _, text in steps:
-            compiler, _, errors = text.partition("\n")
-            outcome.fail("does not compile", errors, f"cd {typed([folder])} && {compiler}")
+        status, output = self.call(command, name, "building") if files else (0, "")
+        steps = FAILED_STEP.findall(output)
+        for compiler, errors in steps:
+            outcome.fail("does not compile", errors, f"cd {as_typed([folder])} && {compiler}")
         if status != 0 and not steps:
-            outcome.fail("cannot be built", last_lines(said), typed(command))
+            outcome.fail("cannot be built", last_lines(output), as_typed(command))
 
-    def test(self, folder, name, outcome):
-        log, points = self.logs(name)
-        command = ["meson", "test", "-C", folder, "--no-rebuild", "--logbase", log.stem,
-                   *(f"--suite={suite}" for suite in self.runs[name].all_suites())]
-        status, said = self.call(command, name, "testing")
+    def test(self, name, outcome):
+        run, (log, points) = self.runs[name], self.logs(name)
+        suites = [f"--suite={suite}" for suite in run.all_suites()]
+        command = ["meson", "test", "-C", run.build.folder, "--no-rebuild", "--logbase", log.stem, *suites]
+        status, output = self.call(command, name, "testing")
         verdicts = read_points(points)
         for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []:
             test = json.loads(line)
             count(test, verdicts.get(test["name"], []), outcome)
-            table = FIRST_COMMENTS.match(test.get("stdout", ""))[0] if self.runs[name].shows else ""
+            table = FIRST_COMMENTS.match(test.get("stdout", ""))[0] if run.shows else ""
             if table:
                 self.progress.print(re.sub("^# ?", "", table, flags=re.MULTILINE).rstrip())
         if not outcome.failed and (status != 0 or not outcome.passed):
-            outcome.fail("meson test failed" if status else "nothing was checked", last_lines(said), typed(command))
+            outcome.fail("meson test failed" if status else "nothing was checked", last_lines(output),
+                         as_typed(command))
 
     def logs(self, name):
         """Meson's, of the run's tests."""
         run = self.runs[name]
-        return [BUILD / run.build.name / "meson-logs" / f"{run.suites[0]}.{kind}" for kind in ("json", "junit.xml")]
+        return [run.build.folder / "meson-logs" / f"{run.suites[0]}.{kind}" for kind in ("json", "junit.xml")]
 
     def execute(self, name):
         self.progress.start(name)
-        outcome, folder = Outcome(name), BUILD / self.runs[name].build.name
+        outcome = Outcome(name)
         for log in self.logs(name):
             log.unlink(missing_ok=True)
-        self.configure(folder, name, outcome)
-        if not outcome.failed:
-            self.build(folder, name, outcome)
-        if not outcome.failed:
-            self.test(folder, name, outcome)
+        for step in (self.configure, self.build, self.test):
+            if not outcome.failed:
+                step(name, outcome)
         outcome.seconds = self.progress.finish(name)
         if not outcome.failed:
             self.times[self.key(name)] = round(outcome.seconds)
-        self.progress.print("\n".join([line_of(outcome), *outcome.details[:MOST_DETAILS]]))
+        self.progress.print("\n".join([outcome.line(), *outcome.details[:MOST_DETAILS]]))
         if len(outcome.details) > MOST_DETAILS:
             self.progress.print(f"{name}: {len(outcome.details) - MOST_DETAILS} more")
         return outcome
@@ -158,7 +161,7 @@ class Session:
     def execute_all(self):
         """The outcomes, in the order of the runs."""
         with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
-            lanes = pool.map(lambda names: [self.execute(name) for name in names], self.lanes)
+            lanes = pool.map(lambda names: [self.execute(name) for name in names], self.lanes.values())
             outcomes = {outcome.name: outcome for lane in lanes for outcome in lane}
         outcomes |= {name: self.execute(name) for name, run in self.runs.items() if run.last}
         self.progress.end()
@@ -166,22 +169,25 @@ class Session:
         return [outcomes[name] for name in self.runs]
 
 
-def needed(folder, suites):
-    """The files that tests of these suites need, as Meson knows them."""
+def needed_files(folder, suites):
+    """What tests of these suites need, as Meson knows it."""
     info = folder / "meson-info"
-    tests, files = (json.loads((info / f"intro-{what}.json").read_text(encoding="utf-8")) for what in ("tests", "targets"))
+    tests, files = (json.loads((info / f"intro-{what}.json").read_text(encoding="utf-8"))
+                    for what in ("tests", "targets"))
     names = {target["id"]: target["filename"] for target in files}
     wanted = [test for test in tests if any(suite.partition(":")[2] in suites for suite in test["suite"])]
     return sorted({os.path.relpath(file, folder) for test in wanted for id in test["depends"] for file in names[id]})
 
 
 def read_points(junit):
-    """Meson's verdict on each point of each test that speaks the Test Anything Protocol: {test: [passed, failed or skipped]}"""
+    """Meson's verdict on each point of each test that speaks the Test Anything Protocol: {test: [passed, failed or
+    skipped]}"""
     if not junit.is_file():
         return {}
     verdicts = {}
     for suite in xml.etree.ElementTree.parse(junit).getroot():
-        cases = [next((child.tag for child in case if child.tag != "system-out"), "passed") for case in suite.iter("testcase")]
+        cases = [next((child.tag for child in case if child.tag != "system-out"), "passed")
+                 for case in suite.iter("testcase")]
         verdicts[suite.get("name").partition(".")[2]] = cases
     return verdicts
 
@@ -189,35 +195,32 @@ def read_points(junit):
 def count(test, points, outcome):
     """Every point counts as one test; a program without any, and one that broke off, as one itself."""
     name, result = test["name"].rpartition(" / ")[2], test["result"]
-    command = typed([*(f"{variable}={value}" for variable, value in test["env"].items() if variable in OF_TESTS), *test["command"]])
+    variables = (f"{variable}={value}" for variable, value in test["env"].items() if variable in TESTS_VARIABLES)
+    command = as_typed([*variables, *test["command"]])
     failed, skipped = (sum(point in tags for point in points) for tags in (("failure", "error"), ("skipped",)))
     outcome.passed += points.count("passed") if points else result == "OK"
-    said = test.get("stdout", "").rstrip() + "\n"
+    output = test.get("stdout", "").rstrip() + "\n"
     if failed:
-        outcome.fail(f"{name} failed", "".join(FAILED_POINT.findall(said)), command, failed)
+        outcome.fail(f"{name} failed", "".join(FAILED_POINT.findall(output)), command, failed)
     elif result != "OK" and not (result == "SKIP" and (skipped or test["returncode"] == 77)):
-        outcome.fail(f"{name}: {result}", last_lines(said + test.get("stderr", "").strip()), command)
+        outcome.fail(f"{name}: {result}", last_lines(output + test.get("stderr", "").strip()), command)
 
 
-def line_of(outcome):
-    return f"{outcome.name:<22}{outcome.passed:>6} passed{outcome.failed:>5} failed{progress.clock(outcome.seconds):>8}"
-
-
-def chosen(words):
-    """{name: target} that the words ask for; nothing if there is no such target."""
+def choose(words):
+    """{name: target} that the words name; nothing if there is no such target."""
     if not words or words in (["quick"], ["all"]):
         return targets.of_size(words[0] if words else "run")
     unknown = [word for word in words if word not in targets.TARGETS]
     if unknown:
-        print(f"no such target: {', '.join(unknown)}; there are:\n{targets.listed()}", file=sys.stderr)
+        print(f"no such target: {', '.join(unknown)}; there are:\n{targets.listing()}", file=sys.stderr)
         return {}
     return {name: targets.TARGETS[name] for name in words}
 
 
-def runs_of(found):
+def runs_of(chosen):
     """{name: Run}; of several in a target each has the name of its build, too."""
     return {name if len(target.runs) == 1 else f"{name}, {run.title or run.build.name}": run
-            for name, target in found.items() for run in target.runs}
+            for name, target in chosen.items() for run in target.runs}
 
 
 def stop(*_):
@@ -230,22 +233,22 @@ def stop(*_):
 
 def main(words):
     if words == ["--list"]:
-        print(targets.listed())
+        print(targets.listing())
         return 0
     dry_run = words[:1] == ["--dry-run"]
     words = words[dry_run:]
-    found = chosen(words)
-    if not found:
+    chosen = choose(words)
+    if not chosen:
         return 2
-    needed_tools = dict.fromkeys(tool for target in found.values() for tool in target.tools)
+    needed_tools = dict.fromkeys(tool for target in chosen.values() for tool in target.tools)
     tools.bring("build", *needed_tools, *([] if words else ["everything"]), dry_run=dry_run)
-    BUILD.mkdir(exist_ok=True)
+    TIMES.parent.mkdir(exist_ok=True)
     began = time.monotonic()
     signal.signal(signal.SIGINT, stop)
-    outcomes = Session(runs_of(found)).execute_all()
+    outcomes = Session(runs_of(chosen)).execute_all()
     passed, failed = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("passed", "failed"))
     in_all = Outcome("in all, two at a time", passed, failed, time.monotonic() - began)
-    print("\n".join(map(line_of, [*outcomes, in_all])))
+    print("\n".join(outcome.line() for outcome in [*outcomes, in_all]))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

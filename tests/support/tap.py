@@ -26,8 +26,8 @@ def problem_of(_, check, *arguments):
 
 
 def report(checks):
-    """checks: a list of (name, function, argument...), where the function returns what is wrong, or "", or a Skip; or of (name, what is wrong).
-    Exits with the verdict."""
+    """checks: a list of (name, function, argument...), where the function returns what is wrong, or "", or a Skip; or
+    of (name, what is wrong). Exits with the verdict."""
     print(f"1..{len(checks)}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         problems = list(pool.map(lambda check: problem_of(*check), checks))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What tests/run runs: targets, each of them suites of tests in builds by Meson.
 
-A target belongs to every change unless it says otherwise, and to the run of each night in any case. `seconds` is what it took on two idle
-cores, beside another, when someone last looked; after the first run build/times.json is read instead.
+A target belongs to every change unless it says otherwise, and to the run of each night in any case. `seconds` is what
+it took on two idle cores, next to another, when someone last looked; after the first run build/times.json is read.
 """
 import dataclasses
 import pathlib
@@ -56,7 +56,8 @@ class Target:
 
 GCC = Build("gcc")
 CLANG = Build("clang", "clang++")
-# Without the check of what a pointer to a function points to, which takes a compiler half of its time. Of debug information, only lines.
+# Without the check of what a pointer to a function points to, which takes a compiler half of its time. Of debug
+# information, only lines.
 SANITIZERS = Build("sanitizers", "clang++", (
     "-Db_sanitize=address,undefined",
     "-Dcpp_args=-gline-tables-only -fno-sanitize-recover=all -fno-sanitize=function,null,object-size,vptr",
@@ -64,11 +65,13 @@ SANITIZERS = Build("sanitizers", "clang++", (
 # Each program counts in a file of its own. Without optimization Clang warns of calls that pass a vector.
 COUNTING = f"-fprofile-instr-generate={ROOT}/build/coverage/profiles/%m.profraw"
 COVERAGE = Build("coverage", "clang++", (
-    f"-Dcpp_args=-march=native -Wno-psabi -fcoverage-mapping {COUNTING}", f"-Dcpp_link_args={COUNTING}", "-Doptimization=0",
+    f"-Dcpp_args=-march=native -Wno-psabi -fcoverage-mapping {COUNTING}", f"-Dcpp_link_args={COUNTING}",
+    "-Doptimization=0",
     "-Dexamples=disabled"))
 MACHINE = ("unit", "conformance", "golden")
 HOST = (*MACHINE, "headers", "compile_fail")
-TOOLS_OF_MACHINES = {"aarch64": "linux-arm", "armv7": "linux-arm", "riscv64": "riscv", "riscv32imc": "riscv", "riscv32imafc": "riscv",
+TOOLS_OF_MACHINES = {"aarch64": "linux-arm", "armv7": "linux-arm", "riscv64": "riscv", "riscv32imc": "riscv",
+                     "riscv32imafc": "riscv",
                      "s390x": "s390x", "wasm32": "wasm"}
 ALL_TOOLS = ("gcc", "clang", "clang-19", "firmware", *dict.fromkeys(TOOLS_OF_MACHINES.values()))
 EACH_PORT = ("microbit", "mps2-an386", "mps3-an547")  # the boards of every change, whose ports differ
@@ -103,7 +106,8 @@ def boards():
 
 
 # Those that have cells of the CRC table, and their shares of its time.
-TABLE_BUILDS = {GCC: 4, CLANG: 4, **{machine_build(name): 2 for name in TOOLS_OF_MACHINES}, **{board_build(name): 1 for name in boards()}}
+TABLE_BUILDS = {GCC: 4, CLANG: 4, **{machine_build(name): 2 for name in TOOLS_OF_MACHINES},
+                **{board_build(name): 1 for name in boards()}}
 
 
 def crc_table(suite, seconds):
@@ -114,34 +118,43 @@ def crc_table(suite, seconds):
 
 
 QUICK_BUILDS = {GCC: 95, CLANG: 175, board_build("microbit"): 35, board_build("mps2-an386"): 38}
-QUICK = Target("the most telling tests: both compilers, two boards, diagnostics, style", ("gcc", "clang", "firmware", "style"),
+QUICK = Target("the most telling tests: both compilers, two boards, diagnostics, style",
+               ("gcc", "clang", "firmware", "style"),
                tuple(Run(build, ("quick",), seconds) for build, seconds in QUICK_BUILDS.items()))
 
 TARGETS = {
-    "host": Target("on this machine, by GCC and by Clang: units, every port, golden values, diagnostics", ("gcc", "clang"),
-                   (Run(GCC, (*HOST, "harness"), 330, nightly=("shapes", "ports")), Run(CLANG, HOST, 240, nightly=("shapes",)))),
+    "host": Target("on this machine, by GCC and by Clang: units, every port, golden values, diagnostics",
+                   ("gcc", "clang"),
+                   (Run(GCC, (*HOST, "harness"), 330, nightly=("shapes", "ports")),
+                    Run(CLANG, HOST, 240, nightly=("shapes",)))),
     "sanitizers": Target("units, every port and golden values with sanitizers", ("clang",),
                          (Run(SANITIZERS, ("unit", "conformance"), 210, nightly=("shapes", "golden")),)),
     "consumers": Target("small projects take the library: Meson, pkg-config, CMake, by hand", ("gcc", "consumers"),
                         (Run(GCC, ("consumers",), 45),)),
     "packages": Target("each package is made and taken as its user takes it",
                        ("gcc", "clang", "firmware", "riscv", "consumers", "packages"), (Run(GCC, ("packages",), 60),)),
-    "compiled": Target("the compiled library: its ports, its interface in C, its flash", ("gcc", "clang", "firmware", "qemu-user"),
-                       (Run(GCC, ("compiled",), 33), Run(CLANG, ("compiled",), 32), Run(board_build("mps2-an386"), ("compiled",), 20, shows=True))),
-    "export": Target("weights of PyTorch become headers", ("gcc", "clang"), (Run(GCC, ("export",), 110), Run(CLANG, ("export",), 50))),
+    "compiled": Target("the compiled library: its ports, its interface in C, its flash",
+                       ("gcc", "clang", "firmware", "qemu-user"),
+                       (Run(GCC, ("compiled",), 33), Run(CLANG, ("compiled",), 32),
+                        Run(board_build("mps2-an386"), ("compiled",), 20, shows=True))),
+    "export": Target("weights of PyTorch become headers", ("gcc", "clang"),
+                     (Run(GCC, ("export",), 110), Run(CLANG, ("export",), 50))),
     "footprint": Target("what a layer takes of a firmware: flash, RAM, stack, symbols", ("gcc", "firmware"),
                         tuple(Run(board_build(name), ("footprint",), 10, shows=True) for name in boards())),
-    "one_answer": Target("the same bits from the compiler, every port and every board, in a table (each night: every_flag)", ALL_TOOLS,
-                         crc_table("one_answer", 390)),
+    "one_answer": Target("the same bits from the compiler, every port and every board (each night: every_flag)",
+                         ALL_TOOLS, crc_table("one_answer", 390)),
     "every_flag": Target("that table with more flags", ALL_TOOLS, crc_table("every_flag", 900), "all"),
     "arithmetic": Target("exp and sqrt of every float, fma of 10^8 operands", ("gcc",),
                          (Run(GCC, ("arithmetic",), 300, shows=True),), "all"),
     "mutants": Target("mutants, planted one by one, that tests must catch", ("gcc", "firmware"),
-                      (Run(GCC, ("mutants",), 240, shows=True), Run(board_build("mps2-an386"), ("mutants",), 10, shows=True)), "all"),
-    "fuzz": Target("damaged checkpoints and random calls, many more than every change meets", ("gcc",), (Run(GCC, ("fuzz",), 120),), "all"),
+                      (Run(GCC, ("mutants",), 240, shows=True),
+                       Run(board_build("mps2-an386"), ("mutants",), 10, shows=True)), "all"),
+    "fuzz": Target("damaged checkpoints and random calls, many more than every change meets", ("gcc",),
+                   (Run(GCC, ("fuzz",), 120),), "all"),
     "coverage": Target("which lines and branches of the library its tests run", ("clang", "coverage"),
                        (Run(COVERAGE, ("unit", "shapes", "conformance", "coverage"), 240, shows=True),), "all"),
-    "site": Target("the site: every public name documented, no dead link, a way to each page", ("gcc", "site"), (Run(GCC, ("site",), 12),)),
+    "site": Target("the site: every public name documented, no dead link, a way to each page", ("gcc", "site"),
+                   (Run(GCC, ("site",), 12),)),
     "style": Target("clang-format and clang-tidy", ("clang", "style"), (Run(CLANG, ("style",), 140),)),
     "browser": Target("the pages of examples/browser in a browser", ("gcc", "wasm", "browser"),
                       (Run(machine_build("wasm32"), ("browser",), 60),), "all"),
@@ -170,8 +183,9 @@ def of_size(size):
     return {name: target for name, target in TARGETS.items() if name != "one_answer"}  # every_flag has all of it
 
 
-def listed():
+def listing():
     lines = [f"./tests/run {name:<6} {what}" for name, what in SIZES.items()]
     for size, heading in (("run", "every change, and each night:"), ("all", "each night:")):
-        lines += ["", heading, *(f"  {name:<12} {target.what}" for name, target in TARGETS.items() if target.size == size)]
+        lines += ["", heading, *(f"  {name:<12} {target.what}"
+                                 for name, target in TARGETS.items() if target.size == size)]
     return "\n".join([*lines, "", "A target that is named runs as each night: with all shapes, headers and ports."])

@@ -21,4 +21,5 @@ def become_the_user():
     """Under sudo only the installation is root's: in a clone of a user's, build/ is theirs too."""
     user = os.environ.get("SUDO_UID", "0")
     if os.geteuid() == 0 and user != "0" and ROOT.stat().st_uid != 0:
-        os.execvp("sudo", ["sudo", "-u", f"#{user}", "--", "env", f"PYTHONPATH={ROOT}", sys.executable, *sys.orig_argv[1:]])
+        os.execvp("sudo", ["sudo", "-u", f"#{user}", "--", "env", f"PYTHONPATH={ROOT}", sys.executable,
+                           *sys.orig_argv[1:]])

@@ -32,7 +32,8 @@ def rows():
 
 
 def flags(name):
-    return f"-DTINYATTN_FOOTPRINT_LAYER={name}" if name in LAYERS else f"-include {ROWS} -DTINYATTN_FOOTPRINT_LAYER=Row::{name}"
+    layer = name if name in LAYERS else f"Row::{name} -include {ROWS}"
+    return f"-DTINYATTN_FOOTPRINT_LAYER={layer}"
 
 
 def cost(folder, name):
