@@ -2,34 +2,43 @@
 """What tests of packages share: a package made in a folder of its own, as its user gets it."""
 import pathlib
 import shutil
-import sys
 import tempfile
 
+from ports.packages import tree
+from tests.support import tap
+from tests.support.processes import ROOT, call
+
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 CONSUMER = HERE / "consumer"
-MAKE = ROOT / "ports" / "packages" / "make"
-sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "ports" / "packages")]
-import building  # noqa: E402
-import tap  # noqa: E402
-import tree  # noqa: E402,F401
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror")
+VERSION = tree.version()
 
 
-def made(name, output):
+def make(name, output):
     """The folder of a package."""
-    building.call([sys.executable, "-B", MAKE, name, "--output", output])
+    call([ROOT / "ports" / "packages" / "make", name, "--output", output])
     return pathlib.Path(output) / name
 
 
 def in_a_folder(check):
     """A check that is given an empty folder before its other arguments."""
-    def checked(*arguments):
+    def with_folder(*arguments):
         with tempfile.TemporaryDirectory() as folder:
             return check(pathlib.Path(folder), *arguments)
-    return checked
+    return with_folder
 
 
 def needs(*programs):
     """Why a check is skipped, or nothing."""
     missing = [program for program in programs if not shutil.which(program)]
     return tap.Skip(f"there is no {missing[0]}") if missing else ""
+
+
+def problems(folder, version, files=(), include="include"):
+    """Of any package: another version than the tree's, files that it lacks, headers that are not the tree's."""
+    yield from ([] if version == VERSION else [f"version {version} is not that of meson.build"])
+    yield from (f"there is no {name}" for name in files if not (folder / name).exists())
+    for name, file in tree.headers().items():
+        copy = folder / include / name
+        if not copy.is_file() or copy.read_bytes() != file.read_bytes():
+            yield f"another {name}"

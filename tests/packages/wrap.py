@@ -8,33 +8,35 @@ import re
 import shutil
 import sys
 
-import packages
-from packages import CONSUMER, building
+from tests.packages import packages
+from tests.packages.packages import CONSUMER, ROOT
+from tests.support import tap
+from tests.support.processes import attempt, call
 
-
-SECTION = re.search(r"^## Meson\n(.*?)^## ", (packages.ROOT / "ports" / "packages" / "README.md").read_text(encoding="utf-8"),
-                    re.MULTILINE | re.DOTALL)[1]
+PAGE = (ROOT / "ports" / "packages" / "README.md").read_text(encoding="utf-8")
+SECTION = re.search(r"^## Meson\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)[1]
 
 
 def project(folder):
-    """Someone's sources, and what the page says is typed; Meson finds the archive in its cache, and checks it against the hash."""
-    package = packages.made("wrap", folder / "made")
-    typed = re.findall(r"^    (.*)", SECTION.partition("In `meson.build`")[0], re.MULTILINE)
+    """Someone's sources, and what the page says is typed; Meson finds the archive in its cache, and checks it against
+    the hash."""
+    package = packages.make("wrap", folder / "made")
+    commands = re.findall(r"^    (.*)", SECTION.partition("In `meson.build`")[0], re.MULTILINE)
     shutil.copytree(CONSUMER / "wrap", folder / "project")
     shutil.copy(CONSUMER / "main.cpp", folder / "project")
-    building.call(["sh", "-ec", "\n".join(re.sub(r"\bP/", f"{package}/", line) for line in typed)], folder=folder / "project")
+    call(["sh", "-ec", "\n".join(re.sub(r"\bP/", f"{package}/", line) for line in commands)], folder=folder / "project")
     return folder / "project"
 
 
 def set_up(where):
-    return ["meson", "setup", "-Dwerror=true", f"-Dat_least=>={packages.tree.version()}", where / "build", where]
+    return ["meson", "setup", "-Dwerror=true", f"-Dat_least=>={packages.VERSION}", where / "build", where]
 
 
 @packages.in_a_folder
 def consumes(folder):
     where = project(folder)
-    building.call(set_up(where), CXX=sys.argv[1])
-    building.call(["meson", "test", "-C", where / "build"])
+    call(set_up(where), CXX=sys.argv[1])
+    call(["meson", "test", "-C", where / "build"])
     return ""
 
 
@@ -42,11 +44,13 @@ def consumes(folder):
 def as_the_page_has_it(folder):
     """A project whose meson.build is that of the page."""
     where = project(folder)
-    (where / "meson.build").write_text("\n".join(re.findall(r"^    (.*)", SECTION.partition("In `meson.build`")[2], re.MULTILINE)))
-    (where / "main.cpp").write_text('#include "tinyattn/tinyattn.hpp"\nint main() { return tinyattn::exp(0.0f) == 1.0f ? 0 : 1; }\n')
-    building.call(["meson", "setup", where / "build", where], CXX=sys.argv[1])
-    building.call(["meson", "compile", "-C", where / "build"])
-    building.call([where / "build" / "yours"])
+    (where / "meson.build").write_text("\n".join(re.findall(r"^    (.*)", SECTION.partition("In `meson.build`")[2],
+                                                            re.MULTILINE)))
+    program = '#include "tinyattn/tinyattn.hpp"\nint main() { return tinyattn::exp(0.0f) == 1.0f ? 0 : 1; }\n'
+    (where / "main.cpp").write_text(program)
+    call(["meson", "setup", where / "build", where], CXX=sys.argv[1])
+    call(["meson", "compile", "-C", where / "build"])
+    call([where / "build" / "yours"])
     return ""
 
 
@@ -55,21 +59,21 @@ def checks_the_archive(folder):
     where = project(folder)
     archive = next((where / "subprojects" / "packagecache").iterdir())
     archive.write_bytes(archive.read_bytes()[:-1] + b"?")
-    status, said = building.attempt(set_up(where))
-    return "" if status != 0 and "hash" in said.lower() else f"a damaged archive is taken:\n{said[-500:]}"
+    status, output = attempt(set_up(where))
+    return "" if status != 0 and "hash" in output.lower() else f"a damaged archive is taken:\n{output[-500:]}"
 
 
 @packages.in_a_folder
 def names_what_it_provides(folder):
-    package = packages.made("wrap", folder)
+    package = packages.make("wrap", folder)
     entry = json.loads((package / "releases.json").read_text(encoding="utf-8"))["tinyattn"]
     wrap = (package / "tinyattn.wrap").read_text(encoding="utf-8")
     missing = [name for name in entry["dependency_names"] if name not in wrap.partition("[provide]")[2]]
-    return f"not in [provide]: {missing}" if missing or entry["versions"] != [f"{packages.tree.version()}-1"] else ""
+    return f"not in [provide]: {missing}" if missing or entry["versions"] != [f"{packages.VERSION}-1"] else ""
 
 
-packages.tap.report([
+tap.report([
     ("a project takes the archive", consumes),
     ("a project as the page has it", as_the_page_has_it),
-    ("a damaged archive is refused", checks_the_archive),
+    ("a damaged archive is not taken", checks_the_archive),
     ("releases.json and the wrap file agree", names_what_it_provides)])

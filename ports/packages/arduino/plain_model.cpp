@@ -79,7 +79,7 @@ void print(const LanguageModel<config>& model) {
   std::printf("    blocks, %s, {NULL, NULL}};\n", final_norm.c_str());
 }
 
-// As a literal of C; the vocabulary has no question mark behind another.
+// As a literal of C; the vocabulary has no question mark after another.
 void print_text(const char* name, const char* text) {
   std::printf("static const char %s[] = \"", name);
   for (; *text != 0; ++text) std::printf(*text == '\n' ? "\\n" : *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiled library for a sketch, in C and in any C++: archives of it lie beside this file for the cores of the README; for others
+ * The compiled library for a sketch, in C and in any C++: archives of it lie next to this file for the cores of the README; for others
  * tinyattn.cpp is compiled. The headers of C++20 are in tinyattn.hpp. */
 #ifndef TINYATTN_ARDUINO_H
 #define TINYATTN_ARDUINO_H

@@ -8,9 +8,9 @@
 #include "model.h"
 
 const char prompt[] = "It is a truth";
-const size_t enough = 300;  // characters, behind which the text ends with a sentence
+const size_t enough = 300;  // characters, after which the text ends with a sentence
 const size_t longest = 400;
-const size_t width = 80;  // of a line, which ends at the first space behind it
+const size_t width = 80;  // of a line, which ends at the first space after it
 const tinyattn_sampling sampling = {0.7f, 0, 0.9f};
 
 uint16_t text[sizeof prompt + longest];
@@ -49,7 +49,7 @@ void put(uint16_t token) {
   text[length++] = token;
 }
 
-// The logits behind the last `unread` tokens of the text. If the cache has no room for them, it starts again with half a context.
+// The logits after the last `unread` tokens of the text. If the cache has no room for them, it starts again with half a context.
 bool readText(size_t unread) {
   tinyattn_status status = tinyattn_decoder_forward(&model, past, text + length - unread, unread, cache, logits, scratch);
   if (status == TINYATTN_TOO_MANY_TOKENS) {
