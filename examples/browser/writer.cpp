@@ -38,7 +38,7 @@ int writer_vocabulary_size() { return static_cast<int>(vocabulary_size); }
 char* writer_prompt() { return prompt; }
 int writer_longest_prompt() { return static_cast<int>(longest); }
 
-// Starts a text behind the first `length` characters of the prompt. Returns false if there are too many, none, or one that the model
+// Starts a text after the first `length` characters of the prompt. Returns false if there are too many, none, or one that the model
 // does not know.
 bool writer_start(int length, unsigned seed, float temperature) {
   const std::size_t count = static_cast<std::size_t>(length);
@@ -53,7 +53,7 @@ bool writer_start(int length, unsigned seed, float temperature) {
   return true;
 }
 
-// The next character; 0 behind the last one.
+// The next character; 0 after the last one.
 int writer_next() {
   if (session.ends || session.characters == longest_paragraph) return 0;
   if (read(session.passage.tokens(), session.unread, session.memory) != tinyattn::Status::ok) return 0;

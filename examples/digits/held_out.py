@@ -48,7 +48,8 @@ def read(path):
     begin = 8 + struct.unpack_from("<Q", content)[0]
 
     def tensor(dtype, shape, data_offsets):
-        return dtype, shape, struct.unpack_from(f"<{math.prod(shape)}{FORMATS[dtype]}", content, begin + data_offsets[0])
+        return dtype, shape, struct.unpack_from(f"<{math.prod(shape)}{FORMATS[dtype]}", content,
+                                                begin + data_offsets[0])
 
     return {name: tensor(**description) for name, description in json.loads(content[8:begin]).items()}
 
@@ -57,7 +58,8 @@ def table(name, dtype, shape, values):
     extents = ", ".join(map(str, shape))
     literals = [f"{value.hex()}f" if dtype == "F32" else str(value) for value in values]
     lines = [", ".join(literals[i:i + shape[-1]]) for i in range(0, len(literals), shape[-1])]
-    return f"inline constexpr tinyattn::Tensor<{ELEMENTS[dtype]}, {extents}> {name} = {{{{\n    " + ",\n    ".join(lines) + "}};\n"
+    rows = ",\n    ".join(lines)
+    return f"inline constexpr tinyattn::Tensor<{ELEMENTS[dtype]}, {extents}> {name} = {{{{\n    {rows}}}}};\n"
 
 
 def main(source, target):

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Trains the model of this example and writes what the firmware is built from.
 
-    train.py               trains on 1,437 images; writes weights.safetensors and held_out.safetensors
-    train.py --validate    trains on three quarters of them and counts the errors on the fourth, four times over
+    python3 -m examples.digits.train               trains on 1,437 images; writes both data files
+    python3 -m examples.digits.train --validate    trains on three quarters of them and counts the errors on the fourth
 
 The 360 held-out images take no part in either: what was chosen, was chosen by --validate. Needs PyTorch and scikit-learn (Debian:
 python3-torch, python3-sklearn). One seed and one thread: the same machine trains the same weights.
@@ -17,12 +16,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-import held_out
+from ports.pytorch import tinyattn_export as export
+
+from . import held_out
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parents[1] / "ports" / "pytorch"))
-import export  # noqa: E402
-
 HELD_OUT = 360
 EPOCHS, BATCH, LEARNING_RATE, WEIGHT_DECAY, LABEL_SMOOTHING, AVERAGE_DECAY = 200, 128, 4e-2, 1e-2, 0.05, 0.95
 
@@ -62,12 +60,14 @@ def load():
     """The images from 0 to 1, their labels, and the indices of those for training and of those held out."""
     digits = sklearn.datasets.load_digits()
     indices = range(len(digits.target))
-    training, held = sklearn.model_selection.train_test_split(indices, test_size=HELD_OUT, random_state=0, stratify=digits.target)
-    return torch.tensor(digits.images, dtype=torch.float32) / 16, torch.tensor(digits.target), torch.tensor(training), torch.tensor(held)
+    training, held = sklearn.model_selection.train_test_split(indices, test_size=HELD_OUT, random_state=0,
+                                                              stratify=digits.target)
+    images, labels = torch.tensor(digits.images, dtype=torch.float32) / 16, torch.tensor(digits.target)
+    return images, labels, torch.tensor(training), torch.tensor(held)
 
 
-def varied(images):
-    """Each image a little turned, stretched, slanted, moved and bent, with some noise."""
+def augment(images):
+    """Each image a little rotated, stretched, slanted, moved and bent, with some noise."""
     n = len(images)
     angle, slant = 0.12 * torch.randn(2, n)
     stretch_x, stretch_y = torch.exp(0.08 * torch.randn(2, n))
@@ -90,9 +90,9 @@ def train(images, labels, seed=0):
     optimizer = torch.optim.AdamW(model.parameters(), weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, EPOCHS * batches, pct_start=0.1)
     for _ in range(EPOCHS):
-        changed = varied(images)
+        augmented = augment(images)
         for batch in torch.randperm(len(images))[:batches * BATCH].view(batches, BATCH):
-            loss = functional.cross_entropy(model(changed[batch]), labels[batch], label_smoothing=LABEL_SMOOTHING)
+            loss = functional.cross_entropy(model(augmented[batch]), labels[batch], label_smoothing=LABEL_SMOOTHING)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -112,7 +112,8 @@ def validate(images, labels):
     folds = sklearn.model_selection.StratifiedKFold(4, shuffle=True, random_state=0)
     for fold, (training, validation) in enumerate(folds.split(images, labels)):
         model = train(images[training], labels[training])
-        print(f"fold {fold}: {errors(model, images[validation], labels[validation])} errors on {len(validation)} images", flush=True)
+        count = errors(model, images[validation], labels[validation])
+        print(f"fold {fold}: {count} errors on {len(validation)} images", flush=True)
 
 
 def save(model, images, labels):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws the attention weights of the journey, normal and causal, as one SVG picture:  journey | heatmap.py > heatmap.svg"""
+"""Draws the attention weights of the journey, normal and causal, as one SVG picture:  journey | heatmap.py >
+heatmap.svg"""
 import ast
 import math
 import re
@@ -9,7 +10,8 @@ from html import escape
 
 CELL, GAP, LEFT, TOP = 68, 84, 96, 150
 SMALLEST = 0.1  # weights up to here have the lightest colour; from here to 1 the scale is logarithmic
-SCALE = [(0.0, (239, 245, 251)), (0.25, (190, 216, 237)), (0.5, (107, 168, 211)), (0.75, (33, 105, 175)), (1.0, (8, 42, 98))]
+SCALE = [(0.0, (239, 245, 251)), (0.25, (190, 216, 237)), (0.5, (107, 168, 211)), (0.75, (33, 105, 175)),
+         (1.0, (8, 42, 98))]
 INK, SOFT = "#1b2530", "#5b6875"
 FONT = "font-family=\"'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif\""
 
@@ -42,7 +44,8 @@ def ink_on(rgb):
 
 
 def text(x, y, content, size=14, anchor="middle", fill=INK, more=""):
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" fill="{fill}" {more}>{escape(content)}</text>'
+    return (f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}" fill="{fill}" {more}>'
+            f'{escape(content)}</text>')
 
 
 def cell(x, y, weight):
@@ -66,16 +69,19 @@ def panel(x, title, subtitle, tokens, weights):
             yield cell(x + CELL * j, TOP + CELL * i, weights[i][j])
     yield text(x + size / 2, TOP + size + 28, "the token that is looked at (key)", 13, fill=SOFT)
     middle = TOP + size / 2
-    yield text(x - 80, middle, "the token that looks (query)", 13, fill=SOFT, more=f'transform="rotate(-90 {x - 80} {middle:g})"')
+    yield text(x - 80, middle, "the token that looks (query)", 13, fill=SOFT,
+               more=f'transform="rotate(-90 {x - 80} {middle:g})"')
 
 
 def legend(x, y, width):
-    yield '<linearGradient id="scale">' + "".join(f'<stop offset="{at}" stop-color="rgb{rgb}"/>' for at, rgb in SCALE) + "</linearGradient>"
+    yield '<linearGradient id="scale">' + "".join(f'<stop offset="{at}" stop-color="rgb{rgb}"/>' for at,
+                                                  rgb in SCALE) + "</linearGradient>"
     yield f'<rect x="{x}" y="{y}" width="{width}" height="14" rx="2" fill="url(#scale)"/>'
     for weight in (0.1, 0.2, 0.5, 1.0):
         yield text(x + width * (1 - math.log(weight) / math.log(SMALLEST)), y + 32, f"{weight:g}", 12, fill=SOFT)
     yield text(x - 14, y + 12, "attention weight", 13, "end", SOFT)
-    yield f'<rect x="{x + width + 48}" y="{y - 4}" width="22" height="22" rx="3" fill="none" stroke="#c3cbd3" stroke-dasharray="3 4"/>'
+    yield (f'<rect x="{x + width + 48}" y="{y - 4}" width="22" height="22" rx="3" fill="none" stroke="#c3cbd3" '
+           'stroke-dasharray="3 4"/>')
     yield text(x + width + 80, y + 12, "hidden by the mask", 13, "start", SOFT)
 
 
@@ -83,7 +89,8 @@ def picture(tokens, normal, causal):
     size = CELL * len(tokens)
     second = LEFT + size + GAP + LEFT - 40
     width, height = second + size + 32, TOP + size + 108
-    yield f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" {FONT}>'
+    yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+           f'viewBox="0 0 {width} {height}" {FONT}>')
     yield f'<rect width="{width}" height="{height}" fill="#ffffff"/>'
     yield text(LEFT, 42, "Attention weights of “" + " ".join(tokens) + "”", 22, "start", more='font-weight="bold"')
     yield from panel(LEFT, "Normal", "every token sees all; each row adds up to 1", tokens, normal)

@@ -22,7 +22,7 @@ namespace expected {{
 
 inline constexpr char prompt[] = {prompt};
 inline constexpr char greedy[] = {greedy};
-// Behind each character of the prompt; and those of the last character of `greedy`.
+// After each character of the prompt; and those of the last character of `greedy`.
 inline constexpr tinyattn::Matrix<float, {rows}, {cols}> logits = {{{{
     {logits}}}}};
 

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Trains the character model of this example on Jane Austen's six novels and writes what the firmware is built from.
 
-    train.py              trains; writes weights.safetensors, config.json, vocabulary.json and expected.json
-    train.py --evaluate   reads the weights; prints the loss on what was held out and writes expected.json again
+    python3 -m examples.writer.train               trains; writes the four data files
+    python3 -m examples.writer.train --evaluate    reads the weights; prints the held-out loss and writes expected.json
 
 The last 5 % of the text take no part in training. Needs PyTorch and the novels (Debian: python3-torch, libopenblas0-pthread,
 r-cran-janeaustenr). One seed and one thread: the same machine trains the same weights.
@@ -22,9 +21,9 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
+from ports.pytorch import tinyattn_export as export  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parents[1] / "ports" / "pytorch"))
-import export  # noqa: E402
 
 VOCABULARY, WIDTH, LAYERS, HEADS, HEAD_DIM, HIDDEN, CONTEXT = 60, 48, 3, 6, 8, 64, 48
 ROTARY_BASE, EPSILON = 10000.0, 1e-5
@@ -32,8 +31,10 @@ STEPS, WARM_UP, BATCH, MATRIX_RATE, RATE, MOMENTUM, WEIGHT_DECAY = 30000, 300, 4
 PROMPT, GREEDY = "It is a truth", 200
 
 # As Hugging Face's configuration of a Llama: what the tensors do not say.
-CONFIG = {"model_type": "llama", "vocab_size": VOCABULARY, "hidden_size": WIDTH, "intermediate_size": HIDDEN, "num_hidden_layers": LAYERS,
-          "num_attention_heads": HEADS, "num_key_value_heads": 1, "head_dim": HEAD_DIM, "max_position_embeddings": CONTEXT,
+CONFIG = {"model_type": "llama", "vocab_size": VOCABULARY, "hidden_size": WIDTH, "intermediate_size": HIDDEN,
+          "num_hidden_layers": LAYERS,
+          "num_attention_heads": HEADS, "num_key_value_heads": 1, "head_dim": HEAD_DIM,
+          "max_position_embeddings": CONTEXT,
           "hidden_act": "silu", "rms_norm_eps": EPSILON, "rope_theta": ROTARY_BASE, "tie_word_embeddings": True}
 
 
@@ -53,7 +54,7 @@ def matrix(d_in, d_out):
 
 
 def rotated(x):
-    """Each of the last dimension's pairs (i, i + half of it) turned by an angle that grows with the token's position."""
+    """Each of the last dimension's pairs (i, i + half of it) rotated by an angle that grows with the token's position."""
     frequencies = ROTARY_BASE ** (-torch.arange(0, HEAD_DIM, 2, dtype=torch.float64) / HEAD_DIM)
     angles = torch.arange(x.shape[-2], dtype=torch.float64).unsqueeze(-1) * frequencies
     cosines, sines = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
@@ -81,7 +82,8 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     def __init__(self):
         super().__init__()
-        self.gate_proj, self.up_proj, self.down_proj = matrix(WIDTH, HIDDEN), matrix(WIDTH, HIDDEN), matrix(HIDDEN, WIDTH)
+        self.gate_proj, self.up_proj, self.down_proj = matrix(WIDTH, HIDDEN), matrix(WIDTH,
+                                                                                     HIDDEN), matrix(HIDDEN, WIDTH)
         nn.init.zeros_(self.down_proj.weight)
 
     def forward(self, x):
@@ -145,9 +147,12 @@ class Muon(torch.optim.Optimizer):
 
 
 def load():
-    """The 60 most frequent characters, sorted, and the novels as their indices: one line a paragraph, all other characters dropped."""
-    lines = subprocess.run(["Rscript", "-e", "writeLines(janeaustenr::austen_books()$text)"], capture_output=True, text=True, check=True)
-    text = "\n".join(" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", lines.stdout) if paragraph.strip())
+    """The 60 most frequent characters, sorted, and the novels as their indices: one line a paragraph, all other
+    characters dropped."""
+    lines = subprocess.run(["Rscript", "-e", "writeLines(janeaustenr::austen_books()$text)"], capture_output=True,
+                           text=True, check=True)
+    text = "\n".join(" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", lines.stdout)
+                     if paragraph.strip())
     vocabulary = "".join(sorted(character for character, _ in collections.Counter(text).most_common(VOCABULARY)))
     tokens = {character: token for token, character in enumerate(vocabulary)}
     return vocabulary, torch.tensor([tokens[character] for character in text if character in tokens])
@@ -163,7 +168,9 @@ def train(text, seed=0):
     matrices = [parameter for parameter in model.layers.parameters() if parameter.dim() == 2]
     others = [parameter for parameter in model.parameters() if all(parameter is not other for other in matrices)]
     optimizers = [Muon(matrices, MATRIX_RATE), torch.optim.AdamW(others, RATE, betas=(0.9, 0.99), weight_decay=0)]
-    schedules = [torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / WARM_UP, (STEPS - step) / (STEPS - WARM_UP)))
+    schedules = [torch.optim.lr_scheduler.LambdaLR(optimizer,
+                                                   lambda step: min((step + 1) / WARM_UP,
+                                                                    (STEPS - step) / (STEPS - WARM_UP)))
                  for optimizer in optimizers]
     for step in range(STEPS):
         batch = windows(text, torch.randint(len(text) - CONTEXT, (BATCH,)))
@@ -180,7 +187,8 @@ def train(text, seed=0):
 
 @torch.no_grad()
 def loss_as_used(model, text):
-    """Nats a character where a full context goes on with the last half of it, so that a prediction sees 24 to 48 characters."""
+    """Nats a character where a full context goes on with the last half of it, so that a prediction sees 24 to 48
+    characters."""
     half = CONTEXT // 2
     total, count = 0.0, 0
     for starts in torch.arange(0, len(text) - CONTEXT, half + 1).split(256):
@@ -209,7 +217,8 @@ def expected(model, vocabulary):
     with torch.no_grad():
         logits = model(torch.tensor([tokens]))[0]
     most_likely, last = greedy(model, tokens, GREEDY)
-    return {"prompt": PROMPT, "logits": [" ".join(f"{logit:.8f}" for logit in row) for row in [*logits.tolist(), last.tolist()]],
+    return {"prompt": PROMPT, "logits": [" ".join(f"{logit:.8f}" for logit in row)
+                                         for row in [*logits.tolist(), last.tolist()]],
             "greedy": "".join(vocabulary[token] for token in most_likely)}
 
 

@@ -14,10 +14,9 @@ import re
 import shutil
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "support"))
-import tap  # noqa: E402
+from tests.support import tap
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = pathlib.Path(sys.argv[1]).resolve()
 SCREENSHOTS = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
 WIDE, PHONE = (1100, 1000), (390, 844)
@@ -35,7 +34,8 @@ STROKES = {
 
 def printed(example, what):
     """What every machine prints."""
-    return re.search(rf"^{what} +(\S+)$", (ROOT / "examples" / example / "printed.txt").read_text(encoding="utf-8"), re.MULTILINE)[1]
+    return re.search(rf"^{what} +(\S+)$", (ROOT / "examples" / example / "printed.txt").read_text(encoding="utf-8"),
+                     re.MULTILINE)[1]
 
 
 def paragraph():
@@ -48,13 +48,16 @@ def paragraph():
 def browser(page, size=WIDE, dark=False):
     from selenium import webdriver
     options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={size[0]},{size[1]}"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                     f"--window-size={size[0]},{size[1]}"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options)
     try:
-        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False})
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                               {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False})
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                               {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
         driver.get((PAGES / page).as_uri())
         yield driver
         errors = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
@@ -91,7 +94,8 @@ def reads(digit):
         wait_for(driver, "checksum", lambda text: len(text) == 8)
         draw(driver, STROKES[digit])
         answer = value(driver, "answer")
-        sums = driver.execute_script("return [...Array(32).keys()].map(row => attention.slice(8 * row, 8 * row + 8).reduce((a, b) => a + b))")
+        sums = driver.execute_script("return [...Array(32).keys()].map("
+                                     "row => attention.slice(8 * row, 8 * row + 8).reduce((a, b) => a + b))")
     if any(abs(row - 1) > 1e-5 for row in sums):
         return f"rows of attention add up to {sums}"
     return "" if answer == str(digit) else f"it reads {answer!r}"
@@ -125,17 +129,17 @@ def writes_what_boards_write():
     return "" if text == paragraph() else f"it writes {text}"
 
 
-def refuses_an_unknown_character():
+def reports_an_unknown_character():
     with browser("writer.html", PHONE) as driver:
         prompt = driver.find_element("id", "prompt")
         prompt.clear()
         prompt.send_keys("1 + 1 = @")
         driver.find_element("id", "write").click()
-        said = driver.find_element("id", "problem").text
+        problem = driver.find_element("id", "problem").text
         wide = driver.execute_script("return document.documentElement.scrollWidth")
     if wide > PHONE[0]:
         return f"it is {wide} wide"
-    return "" if "never read" in said else f"it says {said!r}"
+    return "" if "never read" in problem else f"it prints {problem!r}"
 
 
 def fits(page, size, dark):
@@ -147,7 +151,8 @@ def fits(page, size, dark):
         wide = driver.execute_script("return document.documentElement.scrollWidth")
         if SCREENSHOTS:
             SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-            driver.get_screenshot_as_file(str(SCREENSHOTS / f"{page.removesuffix('.html')}-{size[0]}-{'dark' if dark else 'light'}.png"))
+            name = f"{page.removesuffix('.html')}-{size[0]}-{'dark' if dark else 'light'}.png"
+            driver.get_screenshot_as_file(str(SCREENSHOTS / name))
     return "" if wide <= size[0] else f"it is {wide} wide"
 
 
@@ -156,10 +161,11 @@ def checks():
     yield "the logits of the held-out digits are those of every board", has_checksum_of_boards
     yield "a digit is shown at first, by a button and by a key, and cleared", clears_and_shows_examples
     yield "the writer writes what every board writes", writes_what_boards_write
-    yield "a character that the writer does not know is refused, in a sentence that fits a phone", refuses_an_unknown_character
+    yield "a character that the writer does not know is reported, in a sentence that fits a phone", reports_an_unknown_character
     for page in ("digits.html", "writer.html"):
         for size in (WIDE, PHONE):
-            yield from ((f"{page} fits {size[0]} pixels, {'dark' if dark else 'light'}", fits, page, size, dark) for dark in (False, True))
+            yield from ((f"{page} fits {size[0]} pixels, {'dark' if dark else 'light'}", fits, page, size, dark)
+                        for dark in (False, True))
 
 
 def missing():
@@ -170,8 +176,8 @@ def missing():
 
 
 if __name__ == "__main__":
-    if missing() == "python3-selenium" and sys.executable != DEBIANS:  # a Python from elsewhere does not see Debian's packages
-        os.execv(DEBIANS, [DEBIANS, "-B", *sys.argv])
+    if missing() == "python3-selenium" and sys.executable != DEBIANS:  # which alone sees Debian's packages
+        os.execv(DEBIANS, [DEBIANS, "-B", "-m", "tests.browser.pages", *sys.argv[1:]])
     if reason := missing():
         reason = f"there is no {reason}"
         tap.report([("pages", tap.Skip, reason)])
