@@ -33,7 +33,7 @@ void fill_with_minus_infinity(Report& report) {
                softmax(masked, one_over_sqrt_d_k));
 }
 
-// A mask that is added; one for all heads and all items of a batch.
+// A mask that is added; one for all heads and all elements of a batch.
 void add_a_mask(Report& report) {
   report.table("mask", "triu(full((4, 4), -inf), diagonal=1)", "A mask to add: 0 changes nothing, -inf hides.", tinyattn::causal_mask<4>());
 

@@ -13,7 +13,7 @@ using Layer = MultiHeadAttention<AttentionConfig{
 
 static Layer::Workspace workspace;
 
-// Rows behind the counts are neither read nor written.
+// Rows after the counts are neither read nor written.
 static Status read(const Layer& layer, const Matrix<float, 4, 8>& asks, std::size_t num_tokens,
                    const Matrix<float, 6, 8>& source, std::size_t num_source_tokens,
                    Matrix<float, 4, 8>& out) {
@@ -42,7 +42,7 @@ int main() {
   auto out = zeros<float, 4, 8>();
   claim("three tokens read two", read(layer, asks, 3, unfinished, 2, out) == Status::ok);
   // A NaN is not equal to itself.
-  claim("what the source holds behind them does not matter", row(out, 2)(0) == row(out, 2)(0));
+  claim("what the source holds after them does not matter", row(out, 2)(0) == row(out, 2)(0));
   claim("the fourth row is untouched", row(out, 3) == zeros<float, 8>());
 
   const auto before = out;

@@ -34,7 +34,7 @@ int main(void) {
   claim("two tokens of four are fine", smooth(2, samples, out) == TINYATTN_OK);
   claim("the first stays as it is", out[0] == 8 && out[1] == 4);
   claim("the second is the mean of two", out[2] == 4 && out[3] == 3);
-  claim("what lies behind them is untouched", out[4] == 0 && out[5] == 0);
+  claim("what lies after them is untouched", out[4] == 0 && out[5] == 0);
   claim("four are their mean",
         smooth(NUM_TOKENS, samples, out) == TINYATTN_OK && out[6] == 3 && out[7] == 4);
   claim("a null pointer is refused", smooth(NUM_TOKENS, NULL, out) == TINYATTN_BAD_ARGUMENT);

@@ -30,7 +30,7 @@ constexpr LanguageModelConfig config = {
     .positions = Positions::none};
 using Model = LanguageModel<config>;
 
-// All the RAM that generation takes, beside the text.
+// All the RAM that generation takes, besides the text.
 struct Memory {
   Model::Cache cache;
   Model::Cache::Workspace workspace;
@@ -38,7 +38,7 @@ struct Memory {
 };
 static_assert(sizeof(Memory) <= 2 * 1024);
 
-// Logits of the token behind `text`, of which the cache has read all but the last `unread` tokens.
+// Logits of the token after `text`, of which the cache has read all but the last `unread` tokens.
 // Returns false, and changes nothing, if these are none, more than a context holds, or if the model
 // does not know one.
 static bool read(const Model& model, std::span<const Token> text, std::size_t unread,
@@ -54,7 +54,7 @@ static bool read(const Model& model, std::span<const Token> text, std::size_t un
   return model.forward(text.last(unread), cache, logits, workspace) == Status::ok;
 }
 
-// Fills `text` behind its first `given` tokens, the prompt. The same seed writes the same text, on
+// Fills `text` after its first `given` tokens, the prompt. The same seed writes the same text, on
 // every board. Returns false if there is no room for more, or the prompt cannot be read: it is not
 // cut.
 static bool write(const Model& model, std::span<Token> text, std::size_t given,

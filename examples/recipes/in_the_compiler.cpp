@@ -31,7 +31,7 @@ constexpr Matrix<float, 6, 3> tokens = {
 
 constexpr auto result = layer(tokens);
 
-// The first token sees itself alone: what comes behind it changes none of its bits.
+// The first token attends to itself alone: what comes after it changes none of its bits.
 static_assert([] {
   auto others = tokens;
   for (std::size_t j = 0; j < 3; ++j) others(5, j) = -1;

@@ -3,7 +3,7 @@
 // Sequences of different lengths. PyTorch pads them to one length and says with a bool mask which
 // tokens are padding; but in torch.nn.MultiheadAttention true means "hide", and in
 // scaled_dot_product_attention it means "take part". Here each meaning is a type. On a board there
-// is often no need of padding: say how many tokens there are, and what lies behind them costs
+// is often no need of padding: say how many tokens there are, and what lies after them costs
 // nothing.
 #include "tinyattn/tinyattn.hpp"
 
@@ -63,6 +63,6 @@ int main() {
   claim("both masks say the same", same_first_rows(padded, tokens, 4));
   claim("four tokens of six are fine", attend_first(layer, x, 4, first) == Status::ok);
   claim("without padding the tokens have the same bits", same_first_rows(padded, first, 4));
-  claim("and the rows behind them are untouched", row(first, 4) == zeros<float, 8>());
+  claim("and the rows after them are untouched", row(first, 4) == zeros<float, 8>());
   return verdict();
 }

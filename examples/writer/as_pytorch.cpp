@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether the model computes what PyTorch computes: the logits behind each character of a prompt, 200 characters of the most likely
+// Whether the model computes what PyTorch computes: the logits after each character of a prompt, 200 characters of the most likely
 // text, in which the context is full several times over, and the logits of the last of them.
 #include "../support/print.hpp"
 #include "board.h"

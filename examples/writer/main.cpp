@@ -14,7 +14,7 @@ using namespace support;
 
 constexpr std::size_t line_width = 80;
 
-// What is written shows at once; lines end at the first space behind line_width.
+// What is written shows at once; lines end at the first space after line_width.
 class Page {
  public:
   void put(Token token) {
@@ -44,7 +44,7 @@ struct Cost {
   }
 };
 
-// Returns the next token, drawn from what the model expects behind `text`.
+// Returns the next token, drawn from what the model expects after `text`.
 Token next(std::span<const Token> text, std::size_t unread, Memory& memory, tinyattn::Philox4x32& generator, Cost& cost) {
   if (cost.timed([&] { return read(text, unread, memory); }) != tinyattn::Status::ok) return 0;
   cost.checksum.add(memory.logits.data(), vocabulary_size);

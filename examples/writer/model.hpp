@@ -34,7 +34,7 @@ static_assert(sizeof(Memory) <= 12 * 1024, "a micro:bit has 16 KB for it, for th
 
 inline constexpr std::size_t read_again = Model::context_length / 2;
 
-// Logits of the character behind `text`, whose last `unread` tokens the cache has not seen. If they have no room in it, it starts
+// Logits of the character after `text`, whose last `unread` tokens the cache has not read. If they have no room in it, it starts
 // again with the last `read_again` of the text.
 constexpr tinyattn::Status read(std::span<const Token> text, std::size_t unread, Memory& memory) {
   auto& [cache, workspace, logits] = memory;

@@ -10,7 +10,7 @@
 namespace writer {
 
 inline constexpr tinyattn::Sampling sampling = {.temperature = 0.7f, .top_p = 0.9f};
-inline constexpr std::size_t enough = 300;  // characters, behind which the text ends with a sentence
+inline constexpr std::size_t enough = 300;  // characters, after which the text ends with a sentence
 inline constexpr std::size_t longest_paragraph = 400;
 
 // A paragraph is a line of the text.

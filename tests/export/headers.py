@@ -32,7 +32,8 @@ second = {attention = "", num_heads = 4, causal = false}
 
 def failure(folder, *steps):
     """What the first command that fails says; the compiler finds headers in that folder."""
-    done = (call(*step, cwd=folder, env={**os.environ, "CPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}) for step in steps)
+    done = (call(*step, cwd=folder, env={**os.environ, "CPATH": str(folder), "PYTHONPATH": "ports/pytorch",
+                                       "PYTHONDONTWRITEBYTECODE": "1"}) for step in steps)
     return next((f"{step.args}: {step.stdout}{step.stderr}" for step in done if step.returncode), "")
 
 
@@ -111,7 +112,7 @@ def documented(folder):
         (folder / f"{name}.safetensors").write_bytes(safetensors(tensors))
     python, several = [sys.executable, "-c"], "python3 ports/pytorch/export.py model.safetensors -o model.hpp --parts model.toml"
     problem = failure(
-        folder, [*python, f"import sys\nsys.path.insert(0, 'ports/pytorch')\nimport export\n{parts}"], ["sh", "-c", several],
+        folder, [*python, f"import export\n{parts}"], ["sh", "-c", several],
         [*python, f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
         *(["sh", "-c", command] for command in commands), [*COMPILER, "-c", "main.cpp"], [*COMPILER, "-c", "writer.cpp"])
     return problem or ("" if len(commands) == 4 else f"{len(commands)} commands")
