@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Damaged and random files give a header or a sentence each: no traceback, no end of time, nothing half-written.
 
-    damaged.py [FILES] --     2,400 unless given
+    damages.py [FILES] --     2,400 unless given
 
-A damaged file gives a sentence. Damaged is what a reader can see: a file that is cut or has more bytes, a bit of the header's length or of
-the header, an entry that lies or lacks something, a weight that became NaN or infinity. (Another bit of a weight makes another weight: no
-reader can know. So does the name of a tensor that the layer does not need.)
+A damaged file gives a sentence. Damaged is what a reader can see: a file that is cut or has more bytes, a bit of the
+header's length or of the header, an entry that lies or lacks something, a weight that became NaN or infinity. (Another
+bit of a weight makes another weight: no reader can know. So does the name of a tensor that the layer does not need.)
 """
 import json
 import pickle
@@ -14,60 +14,71 @@ import sys
 
 from ports.pytorch.tinyattn_export import layouts
 from tests.export import exporter
-from tests.export.exporter import CASES, DATA, MODELS, SIZES, framed, in_folder, parted, safetensors
+from tests.export.exporter import CASES, DATA, MODELS, SIZES, frame, in_folder, split, safetensors
 from tests.export.fake_torch import Tensor as TorchTensor
 from tests.support import tap
 
 ALL = {**CASES, **MODELS}
-LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None, True, [], [[1]], {}, {"a": 1})
+LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None, True, [],
+        [[1]], {}, {"a": 1})
 NOT_FINITE = (b"\x00\x00\xc0\x7f", b"\x01\x00\x80\xff", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff")
-PREFIXES = ("", "", "", "model.", "a.", "h.0.", "h.1.attn.", "heads.0.", "heads.1.", "h.0.heads.0.", "rel_" * 99, "\u00fc\n.", "." * 50)
-STEMS = (*(stem for layout in layouts.LAYOUTS for stem in (*layout.inputs, *layout.outs)), "", "mask", "tril", "q_norm", "ln",
-         "bias_k", "rope", "lora_A", "in_proj_weight", "a" * 300, "0" * 50, "lm_head", "h.2.attn.c_attn", "layers.0.self_attn.q_proj",
+PREFIXES = ("", "", "", "model.", "a.", "h.0.", "h.1.attn.", "heads.0.", "heads.1.", "h.0.heads.0.", "rel_" * 99,
+            "\u00fc\n.", "." * 50)
+STEMS = (*(stem for layout in layouts.LAYOUTS for stem in (*layout.inputs, *layout.outs)), "", "mask", "tril", "q_norm",
+         "ln",
+         "bias_k", "rope", "lora_A", "in_proj_weight", "a" * 300, "0" * 50, "lm_head", "h.2.attn.c_attn",
+         "layers.0.self_attn.q_proj",
          "layers.2.norm1", "rotary_emb.inv_freq", "norm")
 ENDINGS = (".weight", ".weight", "_weight", ".bias", "_bias", "bias", "", ".T", ".weight.", "s", "\n")
 SHAPES = ((2, 2), (6, 2), (2, 6), (2,), (6,), (), (0, 2), (1, 1, 2, 2))
-TABLES = ({"attention": "", "num_heads": 2, "context_length": 4, "causal": False, "mapping": {"out": "out_proj.weight"}, "ignore": ["*"]},
+TABLES = ({"attention": "", "num_heads": 2, "context_length": 4, "causal": False, "mapping": {"out": "out_proj.weight"},
+           "ignore": ["*"]},
           {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"},
-          {"transformer": "", "num_heads": 2, "context_length": 4, "causal": False, "norm_first": True, "activation": "gelu",
+          {"transformer": "", "num_heads": 2, "context_length": 4, "causal": False, "norm_first": True,
+           "activation": "gelu",
            "epsilon": 0.1},
-          {"language_model": "", "num_heads": 2, "num_kv_heads": 1, "rotary": "halves", "rotary_base": 5, "context_length": 4,
+          {"language_model": "", "num_heads": 2, "num_kv_heads": 1, "rotary": "halves", "rotary_base": 5,
+           "context_length": 4,
            "activation": "silu", "epsilon": 0.1})
-CONFIG = {"n_head": 2, "n_positions": 12, "rope_theta": 500.0, "rope_scaling": {"rope_type": "default"}, "activation_function": "relu",
-          "rms_norm_eps": 1e-3, "vocab_size": 11, "tie_word_embeddings": True, "sliding_window": 12, "model_type": "gpt2"}
-NO_STATE_DICTS = (None, [TorchTensor(2)], 3, RuntimeError("a\nb"), RuntimeError(), pickle.UnpicklingError("weights_only"), EOFError("\x1b"))
+CONFIG = {"n_head": 2, "n_positions": 12, "rope_theta": 500.0, "rope_scaling": {"rope_type": "default"},
+          "activation_function": "relu",
+          "rms_norm_eps": 1e-3, "vocab_size": 11, "tie_word_embeddings": True, "sliding_window": 12,
+          "model_type": "gpt2"}
+NO_STATE_DICTS = (None, [TorchTensor(2)], 3, RuntimeError("a\nb"), RuntimeError(),
+                  pickle.UnpicklingError("weights_only"), EOFError("\x1b"))
 ARGS = (None, 1, [], {}, {"n_head": 2}, {"n_head": [2]}, {3: "a"}, {(1, 2): 3}, {"n_head": TorchTensor(2)}, CONFIG)
 
 
-def changed(tree):
-    """A lie in place of what JSON tells; or an item of it is missing, or changed in the same way."""
+def changes(tree):
+    """A lie in place of what JSON has; or a member of it is missing, or changed in the same way."""
     yield from (lie for lie in LIES if json.dumps(lie) != json.dumps(tree))
     for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
         without = tree.copy()
         del without[key]
         yield without
-        for item in changed(tree[key]):
+        for item in changes(tree[key]):
             other = tree.copy()
             other[key] = item
             yield other
 
 
-def damaged(layout):
+def damages(layout):
     """One damaged file after another."""
     whole = (DATA / f"{layout}.safetensors").read_bytes()
-    header, data = parted(whole)
+    header, data = split(whole)
     start = len(whole) - len(data)
     yield from (whole[:length] for length in range(len(whole)))
     yield from (whole + bytes(more) for more in (1, 4, 1000))
-    yield from (whole[:bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1:] for bit in range(8 * start))
-    yield from (framed(other, data) for other in changed(header))
+    yield from (whole[:bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1:]
+                for bit in range(8 * start))
+    yield from (frame(other, data) for other in changes(header))
     yield from (whole[:i] + value + whole[i + 4:] for i in range(start, len(whole), 4) for value in NOT_FINITE)
 
 
 def first_not_refused(layout, count):
-    files = list(damaged(layout))
+    files = list(damages(layout))
     chosen = random.Random(1).sample(files, min(count, len(files)))
-    problems = (exporter.says("", content, ALL[layout]["arguments"]) for content in chosen)
+    problems = (exporter.answer_problem("", content, ALL[layout]["arguments"]) for content in chosen)
     return next(filter(None, problems), "" if len(files) > 3000 else f"only {len(files)} files")
 
 
@@ -75,53 +86,61 @@ def random_name(generator):
     return "".join(map(generator.choice, (PREFIXES, STEMS, ENDINGS)))
 
 
-def pickled(generator, tensors):
+def random_pickle(generator, tensors):
     """What torch.load gives: tensors and what is none, in tables within tables, or an exception."""
     content = {name: TorchTensor(*shape) for name, (_, shape) in tensors.items()}
     for wrapper in generator.sample(("model", "state_dict", "other", 3, None), generator.randrange(3)):
-        content = {wrapper: content, "step": generator.choice((1, "a", [1], {"b": 2}, None)), "model_args": generator.choice(ARGS)}
+        content = {wrapper: content, "step": generator.choice((1, "a", [1], {"b": 2}, None)),
+                   "model_args": generator.choice(ARGS)}
     return pickle.dumps(generator.choice((content,) * 20 + NO_STATE_DICTS))
 
 
 def description(generator):
     """A line of TOML is JSON with equals signs."""
-    tables = [generator.choice([table] * 200 + list(changed(table))) for table in generator.choices(TABLES, k=generator.choice((0, 1, 3)))]
-    return "".join(f"part_{number} = {json.dumps(table)}\n" for number, table in enumerate(tables)).replace('": ', '" = ')
+    tables = [generator.choice([table] * 200 + list(changes(table)))
+              for table in generator.choices(TABLES, k=generator.choice((0, 1, 3)))]
+    return "".join(f"part_{number} = {json.dumps(table)}\n" for number,
+                   table in enumerate(tables)).replace('": ', '" = ')
 
 
 def random_request(generator, folder):
-    """The tensors of a layout, perhaps of another type or elsewhere, some that have names like its own, and arguments."""
-    layout, prefix, dtype = generator.choice(list(ALL)), generator.choice(PREFIXES), generator.choice(("F32", "F32", "F32", *SIZES))
-    header, _ = parted((DATA / f"{layout}.safetensors").read_bytes())
+    """The tensors of a layout, perhaps of another type or elsewhere, some that have names like its own, and
+    arguments."""
+    layout, prefix = generator.choice(list(ALL)), generator.choice(PREFIXES)
+    dtype = generator.choice(("F32", "F32", "F32", *SIZES))
+    header, _ = split((DATA / f"{layout}.safetensors").read_bytes())
     tensors = {prefix + name: (dtype, entry["shape"]) for name, entry in header.items()}
     for _ in range(generator.choice((0, 0, 1, 5))):
         tensors[random_name(generator)] = (generator.choice(list(SIZES)), generator.choice(SHAPES))
     if generator.random() < 0.2:
         tensors[generator.choice(list(tensors))] = (dtype, generator.choice(SHAPES))
     weights = folder / generator.choice(("weights.safetensors", "weights.pt"))
-    weights.write_bytes(pickled(generator, tensors) if weights.suffix == ".pt" else safetensors(tensors))
+    weights.write_bytes(random_pickle(generator, tensors) if weights.suffix == ".pt" else safetensors(tensors))
     (folder / "model.toml").write_text(description(generator))
     own = [weights, *exporter.arguments_of(ALL[layout], folder), "--num-heads", generator.choice("1123")]
     if generator.random() < 0.5:
-        (folder / "config.json").write_text(json.dumps(generator.choice([CONFIG, *changed(CONFIG)])))
+        (folder / "config.json").write_text(json.dumps(generator.choice([CONFIG, *changes(CONFIG)])))
     return generator.choice((
         own, own, [*own, "--prefix", generator.choice(PREFIXES)], [*own, "--ignore", "*.bias", random_name(generator)],
         [*own, "--map", f"out={random_name(generator)}"], [*own, "--binary", folder / "weights.bin"],
         [*own, "--config", folder / "config.json"],
-        [DATA / "multihead_attention.safetensors", "--parts", folder / "model.toml"], [weights, "--parts", folder / "model.toml"]))
+        [DATA / "multihead_attention.safetensors", "--parts", folder / "model.toml"],
+        [weights, "--parts", folder / "model.toml"]))
 
 
 @in_folder
-def answered(folder, seed):
+def try_request(folder, seed):
     arguments = random_request(random.Random(seed), folder)
     status, _, problem = exporter.answer(folder, *arguments)
     return status, problem and f"seed {seed}, {arguments}: {problem}"
 
 
 def first_without_answer(count):
-    """The first file that gets neither a header nor a sentence; and there must be some headers, which a fuzzer must reach."""
-    statuses, problems = zip(*map(answered, range(count)))
-    return next(filter(None, problems), "" if statuses.count(0) > count // 20 else f"only {statuses.count(0)} headers of {count}")
+    """The first file that gets neither a header nor a sentence; and there must be some headers, which a fuzzer must
+    reach."""
+    statuses, problems = zip(*map(try_request, range(count)))
+    return next(filter(None, problems), "" if statuses.count(0) > count // 20
+                else f"only {statuses.count(0)} headers of {count}")
 
 
 files = int(sys.argv[1]) if sys.argv[1:2] not in ([], ["--"]) else 2_400

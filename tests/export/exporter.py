@@ -36,44 +36,45 @@ def in_folder(check):
     return functools.wraps(check)(with_folder)
 
 
-def framed(header, data=b""):
+def frame(header, data=b""):
     """A .safetensors with any header: bytes, or what JSON makes of it."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + data
 
 
-def parted(content):
-    """What the header of a .safetensors says, and the data."""
+def split(content):
+    """The header of a .safetensors, and the data."""
     start = 8 + int.from_bytes(content[:8], "little")
     return json.loads(content[8:start]), content[start:]
 
 
 def safetensors(tensors):
-    """A file of tensors, given as name: (dtype, shape), which is zeros, or (dtype, shape, the last of its bytes). Names and data are in
-    different order, with metadata and spaces, as they may be."""
+    """A file of tensors, given as name: (dtype, shape), which is zeros, or (dtype, shape, the last of its bytes). Names
+    and data are in different order, with metadata and spaces, as they may be."""
     header, data = {}, b""
     for name, (dtype, shape, *end) in tensors.items():
         begin = len(data)
         data += b"".join(end).rjust(SIZES[dtype] * math.prod(shape), b"\0")
         header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [begin, len(data)]}
     names = {"__metadata__": {"format": "pt"}, **dict(reversed(header.items()))}
-    return framed(json.dumps(names, indent=1).encode() + b"  ", data)
+    return frame(json.dumps(names, indent=1).encode() + b"  ", data)
 
 
 def run(*arguments):
-    """The exporter within this process: its exit status, and what it said on either stream."""
-    said, complained = io.StringIO(), io.StringIO()
-    said.reconfigure = complained.reconfigure = lambda **_: None
-    with STREAMS, contextlib.redirect_stdout(said), contextlib.redirect_stderr(complained):
+    """The exporter within this process: its exit status, and its output on either stream."""
+    output, errors = io.StringIO(), io.StringIO()
+    output.reconfigure = errors.reconfigure = lambda **_: None
+    with STREAMS, contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         try:
             status = command_line.main([str(argument) for argument in arguments])
         except SystemExit as usage:
             status = usage.code
-    return status, said.getvalue(), complained.getvalue()
+    return status, output.getvalue(), errors.getvalue()
 
 
 def call(*command, **settings):
-    return subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8", errors="replace", check=False, **settings)
+    return subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8", errors="replace",
+                          check=False, **settings)
 
 
 def command(*arguments):
@@ -87,35 +88,39 @@ def contents(folder):
 
 
 def answer(folder, *arguments, by=run):
-    """The exit status, what was said, and what is wrong with it: soon there is a whole header; or earlier files stay as they were, with
-    nothing beside them, and one sentence, or how to use the exporter, is on stderr."""
+    """The exit status, the output, and what is wrong with it: soon there is a whole header; or earlier files stay as
+    they were, with nothing next to them, and one sentence, or how to use the exporter, is on stderr."""
     header = folder / "model.hpp"
     for path in (header, folder / "weights.bin"):
         path.write_text("earlier")
     before, start = contents(folder), time.thread_time()
     try:
-        status, said, complained = by("-o", header, *arguments)
+        status, output, errors = by("-o", header, *arguments)
     except Exception as problem:  # whatever it is, it should have been a sentence
         return 1, "", f"{type(problem).__name__}: {problem}"
     seconds, changed = time.thread_time() - start, {name for name, _ in before ^ contents(folder)}
     if status == 0:
-        right = not complained and changed - {"weights.bin"} == {"model.hpp"} and header.read_text().endswith("}  // namespace model\n")
+        whole = header.read_text().endswith("}  // namespace model\n")
+        right = not errors and changed - {"weights.bin"} == {"model.hpp"} and whole
     else:
         wanted = {1: r"export\.py: .+\n", 2: r"usage: (.|\n)+"}.get(status, "")
-        right = not said and not changed and re.fullmatch(wanted, complained)
-    problem = "" if right and seconds < SECONDS else f"exit status {status}, {seconds} s, changed {changed}: {said[:200]}{complained[:500]}"
-    return status, said + complained, problem
+        right = not output and not changed and re.fullmatch(wanted, errors)
+    text = f"exit status {status}, {seconds} s, changed {changed}: {output[:200]}{errors[:500]}"
+    return status, output + errors, "" if right and seconds < SECONDS else text
 
 
 @in_folder
-def says(folder, phrase, content, arguments=ARGUMENTS, description="", config="", suffix=".safetensors", accepts=False, by=run):
-    """What is wrong with the answer to a file that must be refused, or accepted. FOLDER in an argument or a description is where the files are."""
+def answer_problem(folder, phrase, content, arguments=ARGUMENTS, description="", config="", suffix=".safetensors",
+                   accepts=False, by=run):
+    """What is wrong with the answer to a file that must be refused, or accepted. FOLDER in an argument or a description
+    is where the files are."""
     weights = folder / f"weights{suffix}"
     weights.write_bytes(content)
     (folder / "model.toml").write_text(description.replace("FOLDER", str(folder)))
     (folder / "config.json").write_text(config)
-    status, said, problem = answer(folder, weights, *(argument.replace("FOLDER", str(folder)) for argument in arguments), by=by)
-    return problem or ("" if accepts == (status == 0) and phrase in said else f"expected: {phrase}\n{said}")
+    status, output, problem = answer(folder, weights,
+                                     *(argument.replace("FOLDER", str(folder)) for argument in arguments), by=by)
+    return problem or ("" if accepts == (status == 0) and phrase in output else f"expected: {phrase}\n{output}")
 
 
 def arguments_of(case, folder):
@@ -127,19 +132,22 @@ def arguments_of(case, folder):
 
 @in_folder
 def computes(folder, weights, case):
-    """Whether the layer or model computes what PyTorch computed, as a constant and in a binary that the assembler puts into read-only
-    memory; the header has the same bytes each time, and says where they come from."""
+    """Whether the layer or model computes what PyTorch computed, as a constant and in a binary that the assembler puts
+    into read-only memory; the header has the same bytes each time, and says where they come from."""
     arguments, part = arguments_of(case, folder), case.get("part", "attention")
-    said = [command(weights, "-o", folder / "model.hpp", *arguments),
+    output = [command(weights, "-o", folder / "model.hpp", *arguments),
             run(weights, "-o", folder / "again.hpp", *arguments),
-            run(weights, "-o", folder / "binary.hpp", "--name", "binary", "--binary", folder / "weights.bin", *arguments)]
-    if any(status for status, _, _ in said):
-        return "".join(complained for _, _, complained in said)
+            run(weights, "-o", folder / "binary.hpp", "--name", "binary", "--binary", folder / "weights.bin",
+                *arguments)]
+    if any(status for status, _, _ in output):
+        return "".join(errors for _, _, errors in output)
     header = (folder / "model.hpp").read_text()
     if header != (folder / "again.hpp").read_text() or hashlib.sha256(weights.read_bytes()).hexdigest() not in header:
         return "the bytes depend on the place or the time, or do not say which weights they are"
-    (folder / "weights.s").write_text(f'.section .rodata\n.balign 4\n.globl placed\nplaced: .incbin "{folder}/weights.bin"\n')
-    done = call(*COMPILER, "-O1", f"-DPART={part}", "-I", folder, ROOT / "tests/export/program.cpp", folder / "weights.s",
+    placed = f'.section .rodata\n.balign 4\n.globl placed\nplaced: .incbin "{folder}/weights.bin"\n'
+    (folder / "weights.s").write_text(placed)
+    done = call(*COMPILER, "-O1", f"-DPART={part}", "-I", folder, ROOT / "tests/export/program.cpp",
+                folder / "weights.s",
                 "-o", folder / "program")
     if done.returncode == 0:
         done = call(folder / "program", input="".join(f"{value} " for row in 2 * case["input"] for value in row))

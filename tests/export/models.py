@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Attention layers of PyTorch in every layout that the exporter knows.
 
-    models.py                            writes data/: their weights, and cases.json: how to export each, an input, PyTorch's output
-    models.py -- COMPILER ARGUMENT...    others, which nobody has seen, in two shapes: from .safetensors, from .pt and from memory
+    python3 -m tests.export.models                            writes data/: their weights, and cases.json: how to export
+                                                              each, an input, PyTorch's output
+    python3 -m tests.export.models -- COMPILER ARGUMENT...    others, which nobody has seen, in two shapes: from
+                                                              .safetensors, from .pt and from memory
 
 Needs PyTorch (Debian: python3-torch). The second is skipped without it.
 """
@@ -38,44 +40,46 @@ def attend(linears, x, num_heads, causal):
     return linears[3](context) if len(linears) > 3 else context
 
 
-# How the layouts store such a layer, of which they get the state of each Linear: query, key, value and, if there is one, the projection.
-def named(names, states):
+# How the layouts store such a layer, of which they get the state of each Linear: query, key, value and, if there is
+# one, the projection.
+def with_names(names, states):
     return {f"{name}.{key}": tensor for name, state in zip(names.split(), states) for key, tensor in state.items()}
 
 
-def fused(states):
+def concatenate(states):
     return [{key: torch.cat([state[key] for state in states[:3]]) for key in states[0]}, *states[3:]]
 
 
-def in_by_out(states):
+def transpose(states):
     return [{key: tensor.t() for key, tensor in state.items()} for state in states]
 
 
 def with_mask(states, shape):
     """With the buffer that LLMs-from-scratch registers."""
-    return {**named("W_query W_key W_value out_proj", states), "mask": upper(shape.tokens)}
+    return {**with_names("W_query W_key W_value out_proj", states), "mask": upper(shape.tokens)}
 
 
 def multihead_attention(states, _):
-    projections, out = fused(states)
-    return {**{f"in_proj_{key}": tensor for key, tensor in projections.items()}, **named("out_proj", [out])}
+    projections, out = concatenate(states)
+    return {**{f"in_proj_{key}": tensor for key, tensor in projections.items()}, **with_names("out_proj", [out])}
 
 
 def nanogpt(states, shape):
     lower = torch.ones(1, 1, shape.tokens, shape.tokens, dtype=torch.uint8).tril()
-    return {**named("c_attn c_proj", fused(states)), "bias": lower, "masked_bias": torch.tensor(-1e4)}
+    return {**with_names("c_attn c_proj", concatenate(states)), "bias": lower, "masked_bias": torch.tensor(-1e4)}
 
 
 def gpt2(states, shape):
-    """The second layer, beside what else a GPT-2 has."""
-    norm, own = nn.LayerNorm(shape.d_out).state_dict(), {**nanogpt(states, shape), **named("c_attn c_proj", in_by_out(fused(states)))}
+    """The second layer, next to what else a GPT-2 has."""
+    norm, own = nn.LayerNorm(shape.d_out).state_dict(), {**nanogpt(states, shape),
+                                                         **with_names("c_attn c_proj", transpose(concatenate(states)))}
     other = {name: torch.ones_like(tensor) for name, tensor in own.items()}
     layers = {f"h.{i}.attn.{name}": tensor for i, layer in enumerate((other, own)) for name, tensor in layer.items()}
-    return {"wte.weight": torch.rand(7, shape.d_out), **layers, **named("h.0.ln_1 h.1.ln_1 ln_f", [norm] * 3)}
+    return {"wte.weight": torch.rand(7, shape.d_out), **layers, **with_names("h.0.ln_1 h.1.ln_1 ln_f", [norm] * 3)}
 
 
 def stacked_heads(states, shape):
-    tensors = named("proj", states[3:])
+    tensors = with_names("proj", states[3:])
     for head in range(shape.num_heads):
         for role, state in zip(INPUTS, states):
             tensors[f"heads.{head}.{role}.weight"] = state["weight"].chunk(shape.num_heads)[head]
@@ -97,18 +101,20 @@ CASES = {
     "w_query": Case(with_mask, square=False),
     "w_query_float16": Case(with_mask, biases=ALL, dtype=torch.float16, square=False),
     "w_query_without_projection": Case(with_mask, biases=NONE[:3], square=False),
-    "w_query_parameters": Case(lambda states, _: {f"W_{role}": state["weight"].T for role, state in zip(INPUTS, states)}, "--no-causal",
+    "w_query_parameters": Case(lambda states, _: {f"W_{role}": state["weight"].T for role,
+                                                  state in zip(INPUTS, states)}, "--no-causal",
                                NONE[:3], square=False),  # bare matrices, multiplied from the right
-    "wq_bfloat16": Case(lambda states, _: named("wq wk wv wo", states), biases=NONE, dtype=torch.bfloat16),
-    "q_proj_key_without_bias": Case(lambda states, _: named(PROJ, states), biases=(True, False, True, True)),
-    "q_proj_float64": Case(lambda states, _: named(PROJ, states), "--no-causal", ALL, torch.float64),
+    "wq_bfloat16": Case(lambda states, _: with_names("wq wk wv wo", states), biases=NONE, dtype=torch.bfloat16),
+    "q_proj_key_without_bias": Case(lambda states, _: with_names(PROJ, states), biases=(True, False, True, True)),
+    "q_proj_float64": Case(lambda states, _: with_names(PROJ, states), "--no-causal", ALL, torch.float64),
     "multihead_attention": Case(multihead_attention, "--no-causal", ALL),
     "multihead_attention_without_bias": Case(multihead_attention, biases=NONE),
     "gpt2": Case(gpt2, "--prefix h.1.attn. --causal", ALL),
     "nanogpt": Case(nanogpt, biases=ALL),
-    "qkv": Case(lambda states, _: named("qkv proj", fused(states)), "--no-causal", ALL),
+    "qkv": Case(lambda states, _: with_names("qkv proj", concatenate(states)), "--no-causal", ALL),
     "stacked_heads": Case(stacked_heads),
-    "mapped": Case(lambda states, _: named("ask match give mix", [*states[:2], *in_by_out(states[2:3]), states[3]]), MAP,
+    "mapped": Case(lambda states, _: with_names("ask match give mix",
+                                                [*states[:2], *transpose(states[2:3]), states[3]]), MAP,
                    (True, True, True, False), square=False),
 }
 
@@ -123,7 +129,7 @@ def output(case, linears, state, x, num_heads):
 
 
 def models(d_in, d_out, num_heads, tokens, seed):
-    """One of each layout: its name, its tensors, and what cases.json says of it."""
+    """One of each layout: its name, its tensors, and what cases.json has of it."""
     for number, (name, case) in enumerate(CASES.items()):
         torch.manual_seed(seed + number)
         shape = types.SimpleNamespace(d_in=d_out if case.square else d_in, d_out=d_out, tokens=tokens,
@@ -131,7 +137,8 @@ def models(d_in, d_out, num_heads, tokens, seed):
         widths = (shape.d_in, shape.d_in, shape.d_in, d_out)
         linears = [nn.Linear(width, d_out, bias).to(case.dtype).float() for width, bias in zip(widths, case.biases)]
         tensors = case.layout([linear.state_dict() for linear in linears], shape)
-        state = {key: (tensor.to(case.dtype) if tensor.is_floating_point() else tensor).contiguous() for key, tensor in tensors.items()}
+        state = {key: (tensor.to(case.dtype) if tensor.is_floating_point() else tensor).contiguous() for key,
+                 tensor in tensors.items()}
         x = torch.randn(tokens, shape.d_in)
         arguments = ["--num-heads", str(shape.num_heads), "--context-length", str(tokens), *case.arguments.split()]
         computed = output(case, linears, state, x, shape.num_heads)
@@ -144,29 +151,34 @@ def damaged_pt(folder):
     torch.save({"qkv.weight": torch.rand(6, 2), "proj.weight": torch.rand(2, 2)}, folder / "weights.pt")
     whole, hostile = (folder / "weights.pt").read_bytes(), b"\x80\x02cos\nsystem\n(S'exit 0'\ntR."
     files = (b"", b"PK\x03\x04", whole[:40], whole[:len(whole) // 2], whole[:-30], hostile)
-    return next(filter(None, (exporter.says("", file, suffix=".pt") for file in files)), "")
+    return next(filter(None, (exporter.answer_problem("", file, suffix=".pt") for file in files)), "")
 
 
 @in_folder
 def checkpoint(folder, name, key):
-    """What a training run saves is read; or, by PyTorch 1.13, refused, and the Python of the sentence mends it as it is printed."""
+    """What a training run saves is read; or, by PyTorch 1.13, refused, and the Python of the sentence mends it as it is
+    printed."""
     path, model_args = folder / name, {"n_head": 2, "bias": True, "dropout": 0.0}
     linear = nn.Linear(2, 6, bias=False)
     optimizer = torch.optim.AdamW(linear.parameters(), lr=1e-3, betas=(0.9, 0.95))
-    tensors, others = {"c_attn.weight": linear.weight, "c_proj.weight": torch.rand(2, 2)}, {"best_val_loss": 1e9, "config": {"seed": 1337}}
-    torch.save({**({key: tensors} if key else tensors), "optimizer": optimizer.state_dict(), "model_args": model_args, **others}, path)
-    status, _, complained = exporter.run(path, "-o", folder / "model.hpp", *exporter.ARGUMENTS)
-    if "run in Python: " in complained:
-        done, path = exporter.call(sys.executable, "-c", complained.partition("run in Python: ")[2]), path.with_suffix(".weights.pt")
-        status, _, complained = exporter.run(path, "-o", folder / "model.hpp", *exporter.ARGUMENTS)
-        complained += done.stderr
-    return complained if status else "" if export.read(path).tensors.model_args == model_args else "its model_args are lost"
+    tensors, others = {"c_attn.weight": linear.weight,
+                       "c_proj.weight": torch.rand(2, 2)}, {"best_val_loss": 1e9, "config": {"seed": 1337}}
+    torch.save({**({key: tensors} if key else tensors), "optimizer": optimizer.state_dict(), "model_args": model_args,
+                **others}, path)
+    status, _, errors = exporter.run(path, "-o", folder / "model.hpp", *exporter.ARGUMENTS)
+    if "run in Python: " in errors:
+        done, path = exporter.call(sys.executable, "-c",
+                                   errors.partition("run in Python: ")[2]), path.with_suffix(".weights.pt")
+        status, _, errors = exporter.run(path, "-o", folder / "model.hpp", *exporter.ARGUMENTS)
+        errors += done.stderr
+    return errors if status else "" if export.read(path).tensors.model_args == model_args else "its model_args are lost"
 
 
 if exporter.COMPILER:
     tap.report([
         ("a damaged .pt", damaged_pt), ("a checkpoint of nanoGPT", checkpoint, "ckpt.pt", "model"),
-        ("a checkpoint of Lightning", checkpoint, "it's.ckpt", "state_dict"), ("tensors beside floats", checkpoint, "a.pt", "")] + [
+        ("a checkpoint of Lightning", checkpoint, "it's.ckpt", "state_dict"),
+        ("tensors next to floats", checkpoint, "a.pt", "")] + [
         (f"{name} {shape}", fresh, state, case)
         for shape in ((1, 1, 1, 1), (20, 48, 4, 33)) for name, state, case in models(*shape, seed=100 + shape[0])])
 with_torch.write_data("cases.json", models(d_in=6, d_out=8, num_heads=2, tokens=5, seed=2026))

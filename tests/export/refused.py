@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What cannot be exported is refused in one sentence that names it, and nothing is written: all files, or none."""
+"""What cannot be exported gets one sentence that names it, and nothing is written: all files, or none."""
 import errno
 import functools
 import json
@@ -14,7 +14,7 @@ from unittest import mock
 
 from ports.pytorch.tinyattn_export import whole_files
 from tests.export import exporter
-from tests.export.exporter import ARGUMENTS, framed, safetensors, says
+from tests.export.exporter import ARGUMENTS, frame, safetensors, answer_problem
 from tests.export.fake_torch import Tensor as TorchTensor
 from tests.support import tap
 
@@ -24,26 +24,32 @@ LLAMA = {f"model.{name}.weight": ["F32", shape] for name, shape in {
     "embed_tokens": [11, 8], "norm": [8], "layers.0.input_layernorm": [8], "layers.0.post_attention_layernorm": [8],
     **{f"layers.0.self_attn.{name}_proj": [4 if name in "kv" else 8, 8] for name in "qkvo"},
     "layers.0.mlp.up_proj": [16, 8], "layers.0.mlp.gate_proj": [16, 8], "layers.0.mlp.down_proj": [8, 16]}.items()}
-NESTED = {name.replace("model.", "model.language_model."): tensor for name, tensor in LLAMA.items()}  # in a model of several kinds of input
+# In a model of several kinds of input.
+NESTED = {name.replace("model.", "model.language_model."): tensor for name, tensor in LLAMA.items()}
 GPT2 = {f"{name}.{kind}": ["F32", shape[len(shape) - 1:] if kind == "bias" else shape] for name, shape in {
-    "h.0.ln_1": [8], "h.0.ln_2": [8], "ln_f": [8], "h.0.attn.c_attn": [8, 24], "h.0.attn.c_proj": [8, 8], "h.0.mlp.c_fc": [8, 16],
-    "h.0.mlp.c_proj": [16, 8]}.items() for kind in ("weight", "bias")} | {"wte.weight": ["F32", [11, 8]], "wpe.weight": ["F32", [5, 8]]}
+    "h.0.ln_1": [8], "h.0.ln_2": [8], "ln_f": [8], "h.0.attn.c_attn": [8, 24], "h.0.attn.c_proj": [8, 8],
+    "h.0.mlp.c_fc": [8, 16],
+    "h.0.mlp.c_proj": [16, 8]}.items() for kind in ("weight", "bias")} | {"wte.weight": ["F32", [11, 8]],
+                                                                          "wpe.weight": ["F32", [5, 8]]}
 NANOGPT = {name: [dtype, shape[::-1] if name.startswith("h.") else shape] for name, (dtype, shape) in GPT2.items()}
 ENCODER = {f"layers.0.{name}": ["F32", shape] for name, shape in {
-    "self_attn.in_proj_weight": [24, 8], "self_attn.out_proj.weight": [8, 8], "linear1.weight": [16, 8], "linear2.weight": [8, 16],
+    "self_attn.in_proj_weight": [24, 8], "self_attn.out_proj.weight": [8, 8], "linear1.weight": [16, 8],
+    "linear2.weight": [8, 16],
     "norm1.weight": [8], "norm2.weight": [8]}.items()}
 ONE = ("--language-model", "--num-heads", "2")
-OF_LLAMA, OF_GPT2 = ("--activation", "silu", "--epsilon", "1e-5", "--rotary-base", "10000"), ("--activation", "gelu_tanh")
+OF_LLAMA, OF_GPT2 = ("--activation", "silu", "--epsilon", "1e-5", "--rotary-base",
+                     "10000"), ("--activation", "gelu_tanh")
 OF_ENCODER = ("--context-length", "5", "--no-causal", "--no-norm-first", "--activation", "relu")
 ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 
 
-def changed(table, changes):
+def apply(table, changes):
     return {name: item for name, item in {**table, **changes}.items() if item is not False}
 
 
 def of_tensors(tensors):
-    return safetensors({name: (dtype, shape, *map(bytes.fromhex, end)) for name, (dtype, shape, *end) in tensors.items()})
+    return safetensors({name: (dtype, shape, *map(bytes.fromhex, end)) for name,
+                        (dtype, shape, *end) in tensors.items()})
 
 
 def of_torch(tensors, **others):
@@ -51,50 +57,63 @@ def of_torch(tensors, **others):
     return pickle.dumps({"model": {name: TorchTensor(*shape) for name, (_, shape) in tensors.items()}, **others})
 
 
-REQUESTS = {  # by table of refused.toml: the file, the arguments and the description that a value of it stands for
-    "file": lambda text: {"content": text.encode("latin-1")},
-    "header": lambda text: {"content": framed(text.encode(), bytes(4))},
-    "entry": lambda changes: {"content": framed({"a": changed(ENTRY, changes)}, bytes(4))},
-    "tensors": lambda tensors: {"content": of_tensors(tensors)},
-    "layer": lambda changes: {"content": of_tensors(changed(LAYER, changes))},
-    "arguments": lambda words: {"content": of_tensors(LAYER), "arguments": (*ARGUMENTS, *words.split())},
-    "all_arguments": lambda words: {"content": of_tensors(LAYER), "arguments": words.split()},
-    "no_model": lambda tensors: {"content": of_tensors(tensors), "arguments": (*ONE, "--context-length", "5")},
-    "llama": lambda changes: {"content": of_tensors(changed(LLAMA, changes)), "arguments": (*ONE, *OF_LLAMA, "--context-length", "5")},
-    "nested": lambda changes: {"content": of_tensors(changed(NESTED, changes)),
-                               "arguments": (*ONE, *OF_LLAMA, "--context-length", "5", "--prefix", "model.language_model.")},
-    "accepted_nested": lambda changes: {**REQUESTS["nested"](changes), "accepts": True},
-    "llama_untold": lambda words: {"content": of_tensors(LLAMA), "arguments": ("--language-model", *words.split())},
-    "llama_arguments": lambda words: {"content": of_tensors(LLAMA), "arguments": ("--language-model", *OF_LLAMA, *words.split())},
-    "llama_config": lambda config: {"content": of_tensors({**LLAMA, "lm_head.weight": ["F32", [11, 8], "0000803f"]}),
-                                    "arguments": (*ONE, "--context-length", "5", "--config", "FOLDER/config.json"),
-                                    "config": config if isinstance(config, str) else json.dumps({"rms_norm_eps": 1e-6, **config})},
-    "gpt2": lambda changes: {"content": of_tensors(changed(GPT2, changes)), "arguments": (*ONE, *OF_GPT2)},
-    "nanogpt_args": lambda given: {"content": of_torch(NANOGPT, model_args=given["model_args"]), "suffix": ".pt",
-                                   "arguments": ("--language-model", *given["arguments"].split())},
-    "accepted_nanogpt_args": lambda given: {**REQUESTS["nanogpt_args"](given), "accepts": True},
-    "gpt2_untold": lambda words: {"content": of_tensors(GPT2), "arguments": ("--language-model", *words.split())},
-    "gpt2_arguments": lambda words: {"content": of_tensors(GPT2), "arguments": ("--language-model", *OF_GPT2, *words.split())},
-    "encoder": lambda text: {"content": of_tensors(ENCODER), "arguments": ("--parts", "FOLDER/model.toml", *OF_ENCODER),
-                             "description": text},
-    "classified": lambda text: {**REQUESTS["encoder"](text), "content": of_tensors({**ENCODER, "classifier.weight": ["F32", [3, 8]]})},
-    "accepted_classified": lambda text: {**REQUESTS["classified"](text), "accepts": True},
-    "in_parts": lambda given: {**REQUESTS["llama_config"](given.get("config", {})),
-                               "content": of_tensors(changed({**LLAMA, "lm_head.weight": ["F32", [11, 8]]}, given.get("tensors", {}))),
-                               "arguments": ("--parts", "FOLDER/model.toml", "--num-heads", "2", "--context-length", "5"),
-                               "description": "[a]\nlanguage_model = ''\nconfig = 'FOLDER/config.json'\n" + given.get("more", "")},
-    "accepted_in_parts": lambda given: {**REQUESTS["in_parts"](given), "accepts": True},
-    "encoder_untold": lambda text: {"content": of_tensors(ENCODER), "arguments": ("--parts", "FOLDER/model.toml"), "description": text},
-    "accepted_config": lambda config: {**REQUESTS["llama_config"](config), "accepts": True},
-    "accepted_gpt2_config": lambda config: {"content": of_tensors(GPT2), "config": config, "accepts": True,
-                                            "arguments": ("--language-model", "--config", "FOLDER/config.json")},
-    "accepted_model": lambda given: {"content": of_tensors(changed(GPT2, given["tensors"])), "accepts": True,
-                                     "arguments": (*ONE, *OF_GPT2, *given["arguments"])},
-    "accepted": lambda given: {"content": of_tensors(given["tensors"]), "arguments": (*ARGUMENTS, *given["arguments"]), "accepts": True},
-    "description": lambda text: {"content": of_tensors(LAYER), "arguments": ("--parts", "FOLDER/model.toml"), "description": text},
-    "accepted_description": lambda text: {**REQUESTS["description"](text), "accepts": True,
-                                          "content": of_tensors({**LAYER, "fc.weight": ["F32", [2, 2]], "step": ["I32", []]})},
+ALL_IN_ONE = "[a]\nlanguage_model = ''\nconfig = 'FOLDER/config.json'\n"
+CONTENTS = {  # by table of refused.toml: the file that a value of it stands for
+    "file": lambda text: text.encode("latin-1"),
+    "header": lambda text: frame(text.encode(), bytes(4)),
+    "entry": lambda changes: frame({"a": apply(ENTRY, changes)}, bytes(4)),
 }
+MODEL, PARTS, CONFIG = ("--language-model",), ("--parts", "FOLDER/model.toml"), ("--config", "FOLDER/config.json")
+FIVE, HEAD = ("--context-length", "5"), {"lm_head.weight": ["F32", [11, 8], "0000803f"]}
+# By table: the tensors of the file, arguments, and what of a case a value is. `accepted_` in front: it is exported.
+BASES = {
+    "tensors": ({}, ARGUMENTS, "tensors"),
+    "layer": (LAYER, ARGUMENTS, "tensors"),
+    "arguments": (LAYER, ARGUMENTS, "arguments"),
+    "all_arguments": (LAYER, (), "arguments"),
+    "case": ({}, ARGUMENTS, None),
+    "no_model": ({}, (*ONE, *FIVE), "tensors"),
+    "llama": (LLAMA, (*ONE, *OF_LLAMA, *FIVE), "tensors"),
+    "nested": (NESTED, (*ONE, *OF_LLAMA, *FIVE, "--prefix", "model.language_model."), "tensors"),
+    "llama_untold": (LLAMA, MODEL, "arguments"),
+    "llama_arguments": (LLAMA, (*MODEL, *OF_LLAMA), "arguments"),
+    "llama_config": ({**LLAMA, **HEAD}, (*ONE, *FIVE, *CONFIG), "config"),
+    "gpt2": (GPT2, (*ONE, *OF_GPT2), "tensors"),
+    "gpt2_untold": (GPT2, MODEL, "arguments"),
+    "gpt2_arguments": (GPT2, (*MODEL, *OF_GPT2), "arguments"),
+    "gpt2_config": (GPT2, (*MODEL, *CONFIG), "config"),
+    "gpt2_case": (GPT2, (*ONE, *OF_GPT2), None),
+    "nanogpt_args": (NANOGPT, MODEL, None),
+    "encoder": (ENCODER, (*PARTS, *OF_ENCODER), "description"),
+    "encoder_untold": (ENCODER, PARTS, "description"),
+    "classified": ({**ENCODER, "classifier.weight": ["F32", [3, 8]]}, (*PARTS, *OF_ENCODER), "description"),
+    "in_parts": ({**LLAMA, "lm_head.weight": ["F32", [11, 8]]}, (*PARTS, "--num-heads", "2", *FIVE), None),
+    "description": (LAYER, PARTS, "description"),
+    "two_parts": ({**LAYER, "fc.weight": ["F32", [2, 2]], "step": ["I32", []]}, PARTS, "description"),
+}
+
+
+def request(table, value):
+    """The arguments of `answer_problem` for a value of a table."""
+    if table in CONTENTS:
+        return {"content": CONTENTS[table](value)}
+    tensors, arguments, key = BASES[table.removeprefix("accepted_")]
+    case = {key: value} if key else value
+    more, config = case.get("arguments", []), case.get("config", "")
+    tensors = apply(tensors, case.get("tensors", {}))
+    description = case.get("description", "")
+    if "in_parts" in table:
+        description, config = f"{ALL_IN_ONE}{case.get('more', '')}", config or {}
+    if isinstance(config, dict):
+        config = json.dumps({"rms_norm_eps": 1e-6, **config})
+    is_torch = "model_args" in case
+    content = of_torch(tensors, model_args=case["model_args"]) if is_torch else of_tensors(tensors)
+    return {"content": content, "suffix": ".pt" if is_torch else ".safetensors", "description": description,
+            "config": config,
+            "arguments": (*arguments, *(more.split() if isinstance(more, str) else more)),
+            "accepts": table.startswith("accepted_")}
+
+
 OF_TORCH = {
     "in_proj_weight is on the meta device": {"in_proj_weight": TorchTensor(24, 8, device="meta")},
     "torch.save(model.state_dict(), FILE)": pickle.UnpicklingError("Set `weights_only` to False"),
@@ -119,10 +138,10 @@ ZEROS = 40 * "0"
 LAYERS = tiny(*(f"a.{ZEROS[:i]}{number}{ZEROS[i + 2:]}.wq.bias" for i in range(0, 40, 2) for number in range(10, 100)),
               *(f"{prefix}.{name}.weight" for prefix in ("a", f"a.{ZEROS}") for name in ("wq", "wk", "wv", "wo")))
 ENDLESS = [
-    ("nested too deeply", framed(b"[" * 100_000)),
-    ("nested too deeply", framed(b'{"a":' * 100_000)),
-    ("a number of 5000 digits", framed(b"9" * 5000)),
-    ("no proper shape", framed({"a": changed(ENTRY, {"shape": [2**62] * 100_000})}, bytes(4))),
+    ("nested too deeply", frame(b"[" * 100_000)),
+    ("nested too deeply", frame(b'{"a":' * 100_000)),
+    ("a number of 5000 digits", frame(b"9" * 5000)),
+    ("no proper shape", frame({"a": apply(ENTRY, {"shape": [2**62] * 100_000})}, bytes(4))),
     ("cannot place rel_", of_tensors({**LAYER, **tiny("rel_" * 1000 + "\n")})),
     ("3000 stacked heads", safetensors({**heads(3000), **tiny("heads.1.W_query.biaN")})),
     ("400 stacked heads", safetensors({**heads(400), **tiny(*(f"block.{i}.other.weight" for i in range(2000)))})),
@@ -130,8 +149,8 @@ ENDLESS = [
 ]
 
 
-def refuse(table, phrase, values):
-    return next(filter(None, (says(phrase, **REQUESTS[table](value)) for value in values)), "")
+def problem(table, phrase, values):
+    return next(filter(None, (answer_problem(phrase, **request(table, value)) for value in values)), "")
 
 
 def failing(step):
@@ -155,7 +174,7 @@ def linked(header):
 def refuse_meanwhile(patch, table, phrase, value):
     """Where the system has changed so."""
     with exporter.STREAMS, patch:
-        return refuse(table, phrase, [value])
+        return problem(table, phrase, [value])
 
 
 @exporter.in_folder
@@ -165,38 +184,47 @@ def read_no_further(folder):
     reading, writing = os.pipe()
     os.close(reading)
     with open(writing, "wb") as pipe:
-        done = subprocess.run([sys.executable, "-B", exporter.ROOT / "ports/pytorch/export.py", folder / "weights.safetensors", "-o",
+        done = subprocess.run([sys.executable, "-B", exporter.ROOT / "ports/pytorch/export.py",
+                               folder / "weights.safetensors", "-o",
                                folder / "model.hpp", *ARGUMENTS], stdout=pipe, stderr=subprocess.PIPE, check=False)
-    return done.stderr.decode() or ("" if done.returncode == 0 and (folder / "model.hpp").exists() else f"status {done.returncode}")
+    return done.stderr.decode() or ("" if done.returncode == 0 and (folder / "model.hpp").exists()
+                                    else f"status {done.returncode}")
 
 
 @exporter.in_folder
-def told_to_nobody(folder, redirection, said):
-    """Where nothing can be printed the header is there, whole, and the exit status says so."""
+def without_report(folder, redirection, stderr):
+    """Where nothing can be printed the header is there, whole, and the exit status is 0."""
     (folder / "weights.safetensors").write_bytes(of_tensors(LAYER))
-    done = exporter.call("sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-B", exporter.ROOT / "ports/pytorch/export.py",
+    done = exporter.call("sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-B",
+                         exporter.ROOT / "ports/pytorch/export.py",
                          folder / "weights.safetensors", "-o", folder / "model.hpp", *ARGUMENTS)
     whole = (folder / "model.hpp").exists() and (folder / "model.hpp").read_text().endswith("}  // namespace model\n")
-    return "" if (done.returncode, done.stderr, whole) == (0, said, True) else f"status {done.returncode}: {done.stderr}"
+    return "" if (done.returncode, done.stderr, whole) == (0, stderr,
+                                                           True) else f"status {done.returncode}: {done.stderr}"
 
 
 NOBODY = {">&-": "", ">&- 2>&-": "", "<&- >&- 2>&-": "", "2>&-": "", ">/dev/full 2>&1": "",
-          ">/dev/full": "export.py: the header is written, but what it holds cannot be shown: No space left on device\n"}
+          ">/dev/full": "export.py: the header is written, but what it holds cannot be shown: "
+                         "No space left on device\n"}
 MEANWHILE = {
-    "both files or neither, as they are put away": (failing("rename"), "arguments", "No space left", "--binary FOLDER/weights.bin"),
-    "both files or neither, as new ones come": (failing("replace"), "arguments", "No space left", "--binary FOLDER/weights.bin"),
+    "both files or neither, as they are put away": (failing("rename"), "arguments", "No space left",
+                                                    "--binary FOLDER/weights.bin"),
+    "both files or neither, as new ones come": (failing("replace"), "arguments", "No space left",
+                                                "--binary FOLDER/weights.bin"),
     "no link is followed": (mock.patch.object(whole_files, "neighbour", linked), "arguments", "File exists", ""),
     "--parts needs Python 3.11": (mock.patch.dict(sys.modules, tomllib=None), "description", "needs Python 3.11", ""),
 }
 
 sentences = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 tap.report([
-    ("by command", functools.partial(says, "0 bytes", b"", by=exporter.command)),
+    ("by command", functools.partial(answer_problem, "0 bytes", b"", by=exporter.command)),
     ("a pipe that nobody reads", read_no_further),
-    *((f"export.py {redirection}", told_to_nobody, redirection, said) for redirection, said in NOBODY.items()),
+    *((f"export.py {redirection}", without_report, redirection, stderr) for redirection, stderr in NOBODY.items()),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
-    *((phrase, refuse, table, phrase, values) for table in sentences for phrase, values in sentences[table].items()),
-    *((f".pt: {phrase}", functools.partial(says, phrase, pickle.dumps(content), suffix=".pt")) for phrase, content in OF_TORCH.items()),
-    *((f"quickly: {phrase}", says, phrase, content, (*ARGUMENTS, *more)) for phrase, content, *more in ENDLESS),
+    *((phrase, problem, table, phrase, values) for table in sentences for phrase, values in sentences[table].items()),
+    *((f".pt: {phrase}", functools.partial(answer_problem, phrase, pickle.dumps(content), suffix=".pt")) for phrase,
+      content in OF_TORCH.items()),
+    *((f"quickly: {phrase}", answer_problem, phrase, content, (*ARGUMENTS, *more)) for phrase, content,
+      *more in ENDLESS),
     *((name, refuse_meanwhile, *given) for name, given in MEANWHILE.items()),
 ])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch, or a skip where it is missing; and what becomes of the models that are made with it: small files in data/, or fresh tests."""
+"""PyTorch, or a skip where it is missing; and what becomes of the models that are made with it: small files in data/,
+or fresh tests."""
 import json
 import os
 import pathlib
@@ -36,7 +37,8 @@ def fresh(folder, state, case):
     export.write_safetensors(weights, state)
     torch.save(state, folder / "weights.pt")
     request = command_line.requests(command_line.parse(["-", "-o", "-", *exporter.arguments_of(case, folder)]))
-    for number, way in enumerate((export.read(weights), export.of_state_dict(state, weights.name), export.read(folder / "weights.pt"))):
+    for number, way in enumerate((export.read(weights), export.of_state_dict(state, weights.name),
+                                  export.read(folder / "weights.pt"))):
         export.write(folder / f"{number}.hpp", way, "model", request)
     file, memory, pt = ((folder / f"{number}.hpp").read_text().partition("#pragma once") for number in range(3))
     if file != memory or file[2] != pt[2]:
