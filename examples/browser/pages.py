@@ -3,8 +3,8 @@
 
     pages.py MODULE... FOLDER
 
-Each module, WebAssembly in NAME_page.*, becomes NAME.wasm.js, a text that a page loads as a script: that works without a server too,
-where a browser fetches nothing.
+Each module, WebAssembly in NAME_page.*, becomes NAME.wasm.js, a text that a page loads as a script: that works without
+a server too, where a browser fetches nothing.
 """
 import base64
 import pathlib

@@ -4,8 +4,8 @@
 
     held_out.py held_out.safetensors held_out.hpp
 
-The data holds three tensors: pixels (images x 8 x 8, from 0, white, to 16, black), labels (the digits that were written) and
-logits (what PyTorch computes for each image, images x 10). The header holds the same as constant tables.
+The data holds three tensors: pixels (images x 8 x 8, from 0, white, to 16, black), labels (the digits that were
+written) and logits (what PyTorch computes for each image, images x 10). The header holds the same as constant tables.
 """
 import json
 import math

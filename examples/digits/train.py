@@ -4,8 +4,9 @@
     python3 -m examples.digits.train               trains on 1,437 images; writes both data files
     python3 -m examples.digits.train --validate    trains on three quarters of them and counts the errors on the fourth
 
-The 360 held-out images take no part in either: what was chosen, was chosen by --validate. Needs PyTorch and scikit-learn (Debian:
-python3-torch, python3-sklearn). One seed and one thread: the same machine trains the same weights.
+The 360 held-out images take no part in either: what was chosen, was chosen by --validate. Needs PyTorch and
+scikit-learn (Debian: python3-torch, python3-sklearn). One seed and one thread: the same machine trains the same
+weights.
 """
 import pathlib
 import sys

@@ -4,8 +4,8 @@
     python3 -m examples.writer.train               trains; writes the four data files
     python3 -m examples.writer.train --evaluate    reads the weights; prints the held-out loss and writes expected.json
 
-The last 5 % of the text take no part in training. Needs PyTorch and the novels (Debian: python3-torch, libopenblas0-pthread,
-r-cran-janeaustenr). One seed and one thread: the same machine trains the same weights.
+The last 5 % of the text take no part in training. Needs PyTorch and the novels (Debian: python3-torch,
+libopenblas0-pthread, r-cran-janeaustenr). One seed and one thread: the same machine trains the same weights.
 """
 import collections
 import json
@@ -54,7 +54,8 @@ def matrix(d_in, d_out):
 
 
 def rotated(x):
-    """Each of the last dimension's pairs (i, i + half of it) rotated by an angle that grows with the token's position."""
+    """Each of the last dimension's pairs (i, i + half of it) rotated by an angle that grows with the token's
+    position."""
     frequencies = ROTARY_BASE ** (-torch.arange(0, HEAD_DIM, 2, dtype=torch.float64) / HEAD_DIM)
     angles = torch.arange(x.shape[-2], dtype=torch.float64).unsqueeze(-1) * frequencies
     cosines, sines = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
@@ -201,7 +202,8 @@ def loss_as_used(model, text):
 
 @torch.no_grad()
 def greedy(model, tokens, count):
-    """The most likely next token, `count` times over, and the logits of the last; the context is that of loss_as_used."""
+    """The most likely next token, `count` times over, and the logits of the last; the context is that of
+    loss_as_used."""
     tokens, begin = list(tokens), 0
     for _ in range(count):
         if len(tokens) - begin > CONTEXT:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The pages of examples/browser in a browser: digits are drawn with the mouse and read, the writer writes, and both print the checksums
-that every board prints.
+"""The pages of examples/browser in a browser: digits are drawn with the mouse and read, the writer writes, and both
+print the checksums that every board prints.
 
     pages.py PAGES [SCREENSHOTS]
 
@@ -161,7 +161,7 @@ def checks():
     yield "the logits of the held-out digits are those of every board", has_checksum_of_boards
     yield "a digit is shown at first, by a button and by a key, and cleared", clears_and_shows_examples
     yield "the writer writes what every board writes", writes_what_boards_write
-    yield "a character that the writer does not know is reported, in a sentence that fits a phone", reports_an_unknown_character
+    yield "an unknown character is reported, in a sentence that fits a phone", reports_an_unknown_character
     for page in ("digits.html", "writer.html"):
         for size in (WIDE, PHONE):
             yield from ((f"{page} fits {size[0]} pixels, {'dark' if dark else 'light'}", fits, page, size, dark)

@@ -36,7 +36,9 @@ def problem(keys, program, compiler):
     if done.returncode == 0 or len(lines) >= int(keys["lines"]):
         return f"it compiles, or prints too much: {len(lines)} lines"
     errors = [line for line in lines if re.search(r"\berror:", line)]
-    return "" if errors and keys["expect"] in errors[0] else "\n".join([f"expected: {keys['expect']}", *(errors or lines)[:10]])
+    if errors and keys["expect"] in errors[0]:
+        return ""
+    return "\n".join([f"expected: {keys['expect']}", *(errors or lines)[:10]])
 
 
 separator = sys.argv.index("--")
