@@ -82,21 +82,20 @@ TINYATTN_ALWAYS_INLINE DecoderBlock block_of(const tinyattn_decoder& decoder,
           decoder.norm_first};
 }
 
-// The arrays that the header's macros size hold what the kernels take.
-consteval bool sizes_suffice() noexcept {
-  for (const std::size_t d_model : {1u, 8u, 24u, 65u})
-    for (const std::size_t d_hidden : {1u, 17u, 96u, 300u})
-      for (const std::size_t context_length : {1u, 5u, 16u, 33u, 1025u}) {
-        const std::size_t block =
-            kernel::cached_block_scratch(1, d_model, d_hidden, true, context_length);
-        if (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) < d_model + block ||
-            TINYATTN_DECODER_CACHE(1, d_model, context_length) <
-                kernel::cache_floats(d_model, context_length))
-          return false;
-      }
-  return true;
+// The macros of the header count what the kernels take. The scratch of a token is its features, and
+// that of a block with a gate: a sum of multiples of d_model, d_hidden and the padded context, but
+// that attention and the feed-forward part share a place, of which the macro has room for both. So
+// what holds with one size, the others being 0, holds with all.
+consteval bool suffices(std::size_t d_model, std::size_t d_hidden,
+                        std::size_t context_length) noexcept {
+  return d_model + kernel::cached_block_scratch(1, d_model, d_hidden, true, context_length) <=
+         TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length);
 }
-static_assert(sizes_suffice());
+static_assert(suffices(1, 0, 0) && suffices(0, 1, 0) && suffices(0, 0, 1));
+// Keys are followed by as many values, or by a vector if that is more.
+static_assert(TINYATTN_DECODER_CACHE(1, 1, 1) >= kernel::cache_floats(1, 1) &&
+              TINYATTN_DECODER_CACHE(1, 1, TINYATTN_LANES) >=
+                  kernel::cache_floats(1, TINYATTN_LANES));
 
 // One token after the other through all blocks, then the logits of the last.
 inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noexcept {

@@ -79,6 +79,20 @@ inline std::size_t block_rows(std::size_t tokens) noexcept {
                                            : TINYATTN_FEWER(TINYATTN_BLOCK_ROWS(tokens), most);
 }
 
+// TINYATTN_LAYER_SCRATCH counts what the kernels take. Both are sums of products of the width, the
+// source tokens, these padded, and the rows of a block and of queries, each to the first power:
+// they agree if they do wherever width and rows are 0 or 1, and source tokens are 0, 1 or 2.
+consteval bool agree_on_scratch() noexcept {
+  for (std::size_t width = 0; width < 2; ++width)
+    for (std::size_t rows = 0; rows < 2; ++rows)
+      for (std::size_t source_tokens = 0; source_tokens < 3; ++source_tokens)
+        if (kernel::layer_scratch(width, width, source_tokens, rows, rows) !=
+            TINYATTN_LAYER_SCRATCH(width, rows, source_tokens))
+          return false;
+  return true;
+}
+static_assert(agree_on_scratch());
+
 TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const AttentionCall& call,
                                     const kernel::Mask& mask) noexcept {
   const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;

@@ -89,18 +89,46 @@ constexpr std::size_t block_rows(std::size_t context_length) noexcept {
   return Port::tiles_overlap || context_length <= 16 ? evenly(context_length, most) : most;
 }
 
-// The parts of `scratch`, TINYATTN_GROUPED_LAYER_SCRATCH(width, kv_width, tokens, source_tokens)
-// floats. query_rows is no more than tokens.
-TINYATTN_ALWAYS_INLINE constexpr Scratch parts_of(float* scratch, std::size_t width,
-                                                  std::size_t kv_width, std::size_t source_tokens,
-                                                  std::size_t block_rows,
-                                                  std::size_t query_rows) noexcept {
+// Takes parts of scratch, one after the other; or counts the floats that they are.
+struct Parts {
+  float* next;
+
+  TINYATTN_ALWAYS_INLINE constexpr float* take(std::size_t count) noexcept {
+    float* const part = next;
+    next += count;
+    return part;
+  }
+};
+struct CountedParts {
+  std::size_t floats = 0;
+
+  constexpr float* take(std::size_t count) noexcept {
+    floats += count;
+    return nullptr;
+  }
+};
+
+// The scratch of a layer. query_rows is no more than tokens.
+TINYATTN_ALWAYS_INLINE constexpr Scratch lay_out(auto& parts, std::size_t width,
+                                                 std::size_t kv_width, std::size_t source_tokens,
+                                                 std::size_t block_rows,
+                                                 std::size_t query_rows) noexcept {
   const std::size_t row_size = TINYATTN_PADDED(source_tokens);
-  float* const values = scratch + kv_width * row_size;
-  float* const scores = values + source_tokens * kv_width;
-  float* const block = scores + query_rows * row_size;
-  return {{scratch, row_size}, {values, kv_width}, {block, width},
-          {scores, row_size},  block_rows,         query_rows};
+  float* const keys = parts.take(kv_width * row_size);
+  float* const values = parts.take(source_tokens * kv_width);
+  float* const scores = parts.take(query_rows * row_size);
+  float* const block = parts.take(block_rows * width);
+  return {{keys, row_size},   {values, kv_width}, {block, width},
+          {scores, row_size}, block_rows,         query_rows};
+}
+TINYATTN_ALWAYS_INLINE constexpr Scratch parts_of(float* scratch, auto... sizes) noexcept {
+  Parts parts{scratch};
+  return lay_out(parts, sizes...);
+}
+constexpr std::size_t layer_scratch(auto... sizes) noexcept {
+  CountedParts parts;
+  lay_out(parts, sizes...);
+  return parts.floats;
 }
 
 // Whether the scratch of a layer does. Keys, values, a block and scores take less than four padded
@@ -124,7 +152,12 @@ struct LayerWorkspace {
   static_assert(fits_in_memory(Width, ContextLength),
                 "a workspace has more bytes than this target can address");
 
-  float scratch[TINYATTN_GROUPED_LAYER_SCRATCH(Width, KvWidth, ContextLength, ContextLength)];
+  static constexpr std::size_t floats =
+      TINYATTN_GROUPED_LAYER_SCRATCH(Width, KvWidth, ContextLength, ContextLength);
+  static_assert(layer_scratch(Width, KvWidth, ContextLength, block_rows, query_rows) <= floats,
+                "a layer has more scratch than scratch.h counts");
+
+  float scratch[floats];
 
   TINYATTN_ALWAYS_INLINE constexpr Scratch parts() noexcept {
     return parts_of(scratch, Width, KvWidth, ContextLength, block_rows, query_rows);
