@@ -8,7 +8,7 @@
 
 namespace tinyattn::compiled {
 
-// F(its name behind -m and for __builtin_cpu_supports, what is defined as 1 where it may be used)
+// F(its name after -m and for __builtin_cpu_supports, what is defined as 1 where it may be used)
 #define TINYATTN_FEATURES(F)  \
   F("sse3", __SSE3__)         \
   F("ssse3", __SSSE3__)       \

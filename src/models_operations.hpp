@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the library computes of whole models, as a table beside that of attention: a firmware that
+// What the library computes of whole models, as a table besides that of attention: a firmware that
 // has none carries nothing of it.
 #pragma once
 

@@ -36,7 +36,7 @@ constexpr void relu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::relu>(m, out);
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorM>
 constexpr auto relu(const TensorM& m) noexcept {
   detail::Like<TensorM> out;
@@ -58,7 +58,7 @@ constexpr void gelu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::gelu>(m, out);
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorM>
 constexpr auto gelu(const TensorM& m) noexcept {
   detail::Like<TensorM> out;
@@ -81,7 +81,7 @@ constexpr void gelu_tanh(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::gelu_tanh>(m, out);
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorM>
 constexpr auto gelu_tanh(const TensorM& m) noexcept {
   detail::Like<TensorM> out;
@@ -103,7 +103,7 @@ constexpr void silu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::silu>(m, out);
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorM>
 constexpr auto silu(const TensorM& m) noexcept {
   detail::Like<TensorM> out;

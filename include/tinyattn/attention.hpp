@@ -27,7 +27,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 //   weights  [..., tokens, source tokens]  overwritten; a masked one is 0
 //
 // A masked key is skipped: a NaN in it does not leak. A query that sees no key gives zeros. The
-// scores of a few rows stand on the stack: source tokens x up to 4 floats on microcontrollers, x up
+// scores of a few rows lie on the stack: source tokens x up to 4 floats on microcontrollers, x up
 // to 12 with AVX2 and 16 with AVX-512. Each row is padded to whole vectors, or on a Cortex-M with
 // an FPU to fours.
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out,
@@ -54,7 +54,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
     });
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask = NoMask>
 constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
                                             const Mask& mask = {}) noexcept {

@@ -58,7 +58,7 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
           linear_of(layer.out_proj)};
 }
 
-// Every item of a batch.
+// Every element of a batch.
 template <AttentionConfig config>
 void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_input,
                    const auto& key_input, const auto& value_input, std::size_t num_tokens,
@@ -69,10 +69,10 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_in
   if (num_source_tokens == 0) mask = {TINYATTN_BLOCK_MASK, true, &hidden, nullptr};
   const std::size_t source_tokens = num_source_tokens == 0 ? 1 : num_source_tokens;
   const tinyattn_layer described = layer_of(layer);
-  for (std::size_t item = 0; item < LayoutOf<decltype(query_input)>::batch; ++item)
+  for (std::size_t element = 0; element < LayoutOf<decltype(query_input)>::batch; ++element)
     always(tinyattn_cross_forward(&described, num_tokens, source_tokens,
-                                  matrix_of(query_input, item), matrix_of(key_input, item),
-                                  matrix_of(value_input, item), &mask, matrix_of(out, item),
+                                  matrix_of(query_input, element), matrix_of(key_input, element),
+                                  matrix_of(value_input, element), &mask, matrix_of(out, element),
                                   workspace.scratch));
 }
 
@@ -134,9 +134,9 @@ Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::s
     if (num_tokens > config.context_length || num_tokens > LayoutX::rows)
       return Status::too_many_tokens;
     const tinyattn_layer described = detail::layer_of(layer);
-    for (std::size_t item = 0; item < LayoutX::batch; ++item)
-      detail::always(tinyattn_forward(&described, num_tokens, detail::matrix_of(x, item),
-                                      detail::matrix_of(out, item), workspace.scratch));
+    for (std::size_t element = 0; element < LayoutX::batch; ++element)
+      detail::always(tinyattn_forward(&described, num_tokens, detail::matrix_of(x, element),
+                                      detail::matrix_of(out, element), workspace.scratch));
   }
   return Status::ok;
 }
@@ -185,7 +185,7 @@ template <class Layer>
 Refused forward(const Layer&, ...) noexcept {
   static_assert(no_such_call<Layer>,
                 "compiled::forward takes (layer, x, out, workspace), with num_tokens and a mask "
-                "behind x, or three inputs for x; out is neither const nor a temporary, and "
+                "after x, or three inputs for x; out is neither const nor a temporary, and "
                 "workspace is this layer's Workspace");
   return {};
 }

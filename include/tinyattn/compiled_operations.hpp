@@ -31,10 +31,10 @@ consteval bool check_whole() noexcept {
   return whole;
 }
 
-// Matrix `item` of a batch.
+// Matrix `index` of a batch.
 template <class TensorM>
-auto* matrix_of(TensorM& m, std::size_t item) noexcept {
-  return m.data() + item * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::cols;
+auto* matrix_of(TensorM& m, std::size_t index) noexcept {
+  return m.data() + index * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::cols;
 }
 
 inline tinyattn_mask mask_of(NoMask) noexcept {
@@ -69,10 +69,11 @@ void matmul(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutB = tinyattn::detail::LayoutOf<TensorB>;
   if constexpr (tinyattn::detail::check_matmul<TensorA, TensorB, Out>() &&
                 detail::check_whole<TensorA, TensorB, Out>())
-    for (std::size_t item = 0; item < LayoutA::batch; ++item)
-      detail::always(tinyattn_matmul(
-          LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::matrix_of(a, item),
-          detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
+    for (std::size_t element = 0; element < LayoutA::batch; ++element)
+      detail::always(tinyattn_matmul(LayoutA::rows, LayoutA::cols, LayoutB::cols,
+                                     detail::matrix_of(a, element),
+                                     detail::matrix_of(b, LayoutB::batch == 1 ? 0 : element),
+                                     detail::matrix_of(out, element)));
 }
 
 // out = a . b transposed, as tinyattn::matmul_transposed.
@@ -82,10 +83,11 @@ void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutB = tinyattn::detail::LayoutOf<TensorB>;
   if constexpr (tinyattn::detail::check_matmul_transposed<TensorA, TensorB, Out>() &&
                 detail::check_whole<TensorA, TensorB, Out>())
-    for (std::size_t item = 0; item < LayoutA::batch; ++item)
+    for (std::size_t element = 0; element < LayoutA::batch; ++element)
       detail::always(tinyattn_matmul_transposed(
-          LayoutA::rows, LayoutA::cols, LayoutB::rows, detail::matrix_of(a, item),
-          detail::matrix_of(b, LayoutB::batch == 1 ? 0 : item), detail::matrix_of(out, item)));
+          LayoutA::rows, LayoutA::cols, LayoutB::rows, detail::matrix_of(a, element),
+          detail::matrix_of(b, LayoutB::batch == 1 ? 0 : element),
+          detail::matrix_of(out, element)));
 }
 
 template <class TensorM>
@@ -142,12 +144,12 @@ void scaled_dot_product_attention(
   if constexpr (tinyattn::detail::check_attention<Query, Key, Value, Mask, Out>() &&
                 detail::check_whole<Query, Key, Value, Out>()) {
     const tinyattn_mask masked = detail::mask_of(mask);
-    for (std::size_t item = 0; item < LayoutQuery::batch; ++item)
+    for (std::size_t element = 0; element < LayoutQuery::batch; ++element)
       detail::always(tinyattn_attention(LayoutQuery::rows, LayoutValue::rows, LayoutQuery::cols,
-                                        LayoutValue::cols, detail::matrix_of(query, item),
-                                        detail::matrix_of(key, item),
-                                        detail::matrix_of(value, item), &masked,
-                                        detail::matrix_of(out, item), workspace.scratch));
+                                        LayoutValue::cols, detail::matrix_of(query, element),
+                                        detail::matrix_of(key, element),
+                                        detail::matrix_of(value, element), &masked,
+                                        detail::matrix_of(out, element), workspace.scratch));
   }
 }
 

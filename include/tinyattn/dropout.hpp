@@ -96,7 +96,7 @@ struct CheckedDropoutRate {
 
 // m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). The rate is a
 // number that the compiler knows; rates 0 and 1 draw nothing. `out` may be m; by value, the result
-// stands on the stack.
+// is on the stack.
 template <std::size_t... Extents, random_generator Generator, std::size_t... ExtentsOut>
 constexpr void dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate,
                        Generator& generator, Tensor<float, ExtentsOut...>& out) noexcept {

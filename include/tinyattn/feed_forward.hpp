@@ -64,12 +64,12 @@ struct FeedForward {
     if constexpr (detail::check_feed_forward<config.d_model, TensorX, Out>())
       on_native_port([&](auto port) {
         constexpr std::size_t most = Workspace::rows;
-        for (std::size_t item = 0; item < Layout::batch; ++item)
+        for (std::size_t element = 0; element < Layout::batch; ++element)
           for (std::size_t first = 0; first < Layout::rows; first += most)
             kernel::feed_forward<decltype(port)>(
                 describe(*this), kernel::minimum(most, Layout::rows - first),
-                detail::input(x, item).from(first, 0), detail::output(out, item).from(first, 0),
-                workspace.scratch);
+                detail::input(x, element).from(first, 0),
+                detail::output(out, element).from(first, 0), workspace.scratch);
       });
   }
 

@@ -83,7 +83,7 @@ struct LanguageModel {
     struct Workspace : detail::CachedWorkspace<block, 1> {};
   };
 
-  // Logits of the token behind each: tokens is a Vector<Token, T>, logits [T, vocabulary]. If a
+  // Logits of the token after each: tokens is a Vector<Token, T>, logits [T, vocabulary]. If a
   // token is not below `vocabulary`, nothing is written and unknown_token comes back.
   template <std::size_t Tokens, tensor_like Logits>
   constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
@@ -105,7 +105,7 @@ struct LanguageModel {
     return Status::ok;
   }
 
-  // Logits [vocabulary] of the token behind the last of `tokens`, which follow those of the cache,
+  // Logits [vocabulary] of the token after the last of `tokens`, which follow those of the cache,
   // and are added to it. The same bits however a text is divided. If the tokens are more than
   // context_length with those of the cache, too_many_tokens comes back; if one is not below
   // `vocabulary`, unknown_token. Then, and for no tokens, cache and logits stay as they are.

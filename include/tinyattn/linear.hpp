@@ -44,7 +44,7 @@ struct Linear {
     return {};
   }
 
-  // By value: the result stands on the stack.
+  // By value: the result is on the stack.
   template <tensor_like TensorX>
   constexpr auto operator()(const TensorX& x) const noexcept {
     detail::WithCols<TensorX, Out> out;
@@ -78,14 +78,14 @@ constexpr void Linear<In, Out, Bias>::forward(const TensorX& x, TensorY& out) co
   using LayoutX = detail::LayoutOf<TensorX>;
   if constexpr (detail::check_linear<In, Out, TensorX, TensorY>())
     on_native_port([&](auto port) {
-      for (std::size_t item = 0; item < LayoutX::batch; ++item)
-        kernel::project<decltype(port)>(LayoutX::rows, In, Out, detail::input(x, item),
-                                        describe(*this), detail::output(out, item));
+      for (std::size_t element = 0; element < LayoutX::batch; ++element)
+        kernel::project<decltype(port)>(LayoutX::rows, In, Out, detail::input(x, element),
+                                        describe(*this), detail::output(out, element));
     });
 }
 
 // A Linear from the layout of a PyTorch state_dict, weight [out features, in features]: the weight
-// is transposed. By value: all its weights stand on the stack, unless it is a constant.
+// is transposed. By value: all its weights are on the stack, unless it is a constant.
 template <std::size_t Out, std::size_t In, std::size_t BiasSize>
 constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in,
                                            const Vector<float, BiasSize>& bias) noexcept {

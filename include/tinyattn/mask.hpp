@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The masks of attention, and triangles. In PyTorch a bool mask means "hide" in one interface and
-// "keep" in the next; here each meaning is a type of its own, and a bare Tensor<bool> is none.
+// The masks of attention, and triangles. In PyTorch a bool mask means "masked" in one interface and
+// "takes part" in the next; here each meaning is a type of its own, and a bare Tensor<bool> is
+// none.
 #pragma once
 
 #include "tinyattn/detail/mask_traits.hpp"
@@ -36,7 +37,7 @@ template <std::size_t... Extents>
 BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
 template <class Other>
 BlockMask(Other) -> BlockMask<>;
-// Of anything else: says in a sentence what the mask is made of.
+// Of anything else: a diagnostic says what the mask is made of.
 template <>
 struct BlockMask<> {
   // Never one.
@@ -56,7 +57,7 @@ template <std::size_t... Extents>
 KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
 template <class Other>
 KeepMask(Other) -> KeepMask<>;
-// Of anything else: says in a sentence what the mask is made of.
+// Of anything else: a diagnostic says what the mask is made of.
 template <>
 struct KeepMask<> {
   // Never one.
@@ -76,7 +77,7 @@ template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
 template <class Other>
 AdditiveMask(Other) -> AdditiveMask<>;
-// Of anything else: says in a sentence what the mask is made of.
+// Of anything else: a diagnostic says what the mask is made of.
 template <>
 struct AdditiveMask<> {
   // Never one.
@@ -124,7 +125,7 @@ constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
 
 // m [..., rows, cols] with zeros above the diagonal: elements with j - i <= diagonal stay. A
 // diagonal outside the matrix keeps everything or nothing. `out` may be m; by value, the result
-// stands on the stack.
+// is on the stack.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void tril(const TensorM& m, std::ptrdiff_t diagonal, Out& out) noexcept {
   detail::keep_where(
@@ -147,7 +148,7 @@ constexpr detail::Refused tril(const TensorM&, detail::Anything, ...) noexcept {
 }
 
 // m [..., rows, cols] with zeros below the diagonal: elements with j - i >= diagonal stay. `out`
-// may be m; by value, the result stands on the stack.
+// may be m; by value, the result is on the stack.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void triu(const TensorM& m, std::ptrdiff_t diagonal, Out& out) noexcept {
   detail::keep_where(
@@ -170,7 +171,7 @@ constexpr detail::Refused triu(const TensorM&, detail::Anything, ...) noexcept {
 }
 
 // m [..., rows, cols] with `value` where the mask is true. The mask has the shape of m, or of its
-// last extents. `out` may be m; by value, the result stands on the stack.
+// last extents. `out` may be m; by value, the result is on the stack.
 template <class Element, std::size_t... Extents, tensor_like Mask, std::size_t... ExtentsOut>
 constexpr void masked_fill(const Tensor<Element, Extents...>& m, const Mask& mask,
                            std::type_identity_t<Element> value,

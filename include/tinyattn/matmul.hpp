@@ -47,15 +47,15 @@ constexpr void matmul(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutB = detail::LayoutOf<TensorB>;
   if constexpr (detail::check_matmul<TensorA, TensorB, Out>())
     on_native_port([&](auto port) {
-      for (std::size_t item = 0; item < LayoutA::batch; ++item)
+      for (std::size_t element = 0; element < LayoutA::batch; ++element)
         kernel::matmul_of_shape<decltype(port),
                                 kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
-            {LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::input(a, item),
-             detail::input(b, item), nullptr, detail::output(out, item)});
+            {LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::input(a, element),
+             detail::input(b, element), nullptr, detail::output(out, element)});
     });
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorA, tensor_like TensorB>
 constexpr auto matmul(const TensorA& a, const TensorB& b) noexcept {
   detail::WithCols<TensorA, detail::LayoutOf<TensorB>::cols> out;
@@ -82,19 +82,19 @@ constexpr void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) n
   using LayoutB = detail::LayoutOf<TensorB>;
   if constexpr (detail::check_matmul_transposed<TensorA, TensorB, Out>())
     on_native_port([&](auto port) {
-      for (std::size_t item = 0; item < LayoutA::batch; ++item)
+      for (std::size_t element = 0; element < LayoutA::batch; ++element)
         kernel::matmul_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
             kernel::Product<kernel::Dense, kernel::Transposed<>>{LayoutA::rows,
                                                                  LayoutA::cols,
                                                                  LayoutB::rows,
-                                                                 detail::input(a, item),
-                                                                 {detail::input(b, item)},
+                                                                 detail::input(a, element),
+                                                                 {detail::input(b, element)},
                                                                  nullptr,
-                                                                 detail::output(out, item)});
+                                                                 detail::output(out, element)});
     });
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorA, tensor_like TensorB>
 constexpr auto matmul_transposed(const TensorA& a, const TensorB& b) noexcept {
   detail::WithCols<TensorA, detail::LayoutOf<TensorB>::rows> out;

@@ -57,7 +57,7 @@ struct MultiHeadAttention {
   // forgets them. Cache::Workspace is all the scratch of a call with it.
   struct Cache : detail::KeyValueCache<config> {};
 
-  // By value, for the compiler and for small shapes: result and workspace stand on the stack.
+  // By value, for the compiler and for small shapes: result and workspace are on the stack.
   template <tensor_like TensorX>
   constexpr auto operator()(const TensorX& x) const noexcept {
     return (*this)(x, x, x);
@@ -169,7 +169,7 @@ struct MultiHeadAttention {
     return Status::ok;
   }
 
-  // The tokens behind those of the cache, which keeps them: x is [tokens, d_in], out [tokens,
+  // The tokens after those of the cache, which keeps them: x is [tokens, d_in], out [tokens,
   // d_out]. The same bits as one call with all tokens, however they are divided. For more tokens
   // than there is room, nothing is written and too_many_tokens comes back. `out` may be x.
   template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
@@ -188,9 +188,9 @@ struct MultiHeadAttention {
     return Status::ok;
   }
 
-  // A training pass: dropout drawn from the generator, the weights of all items first (item, head,
-  // row, column; masked ones too), then the outputs. `out` may not be x, since contexts wait in it
-  // until every head is done.
+  // A training pass: dropout drawn from the generator, the weights of the whole batch first
+  // (element, head, row, column; masked ones too), then the outputs. `out` may not be x, since
+  // contexts wait in it until every head is done.
   template <tensor_like TensorX, tensor_like Out, random_generator Generator>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
                          Generator& generator) const noexcept {
@@ -205,7 +205,7 @@ struct MultiHeadAttention {
   constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace), with num_tokens and a mask or a cache "
-                  "behind x, or three inputs for x; out is a tensor or a MatrixView, neither "
+                  "after x, or three inputs for x; out is a tensor or a MatrixView, neither "
                   "const nor a temporary, and workspace is this layer's Workspace, or its "
                   "Cache::Workspace");
     return {};
@@ -255,7 +255,7 @@ struct StackedCausalAttention {
 
   Head heads[NumHeads];  // their weights, head after head
 
-  // By value, for the compiler and for small shapes: result and workspace stand on the stack.
+  // By value, for the compiler and for small shapes: result and workspace are on the stack.
   template <tensor_like TensorX>
   constexpr auto operator()(const TensorX& x) const noexcept {
     detail::WithCols<TensorX, DOut * NumHeads> out;

@@ -74,7 +74,7 @@ struct LayerNorm {
     return {};
   }
 
-  // By value: the result stands on the stack.
+  // By value: the result is on the stack.
   template <tensor_like TensorX>
   constexpr auto operator()(const TensorX& x) const noexcept {
     detail::Like<TensorX> out;
@@ -121,7 +121,7 @@ struct RmsNorm {
     return {};
   }
 
-  // By value: the result stands on the stack.
+  // By value: the result is on the stack.
   template <tensor_like TensorX>
   constexpr auto operator()(const TensorX& x) const noexcept {
     detail::Like<TensorX> out;

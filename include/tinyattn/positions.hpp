@@ -13,7 +13,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Added to the features of tokens: in column j of row p stands sin(p / 10000^(j / Dim)) if j is
+// Added to the features of tokens: column j of row p is sin(p / 10000^(j / Dim)) if j is
 // even, cos(p / 10000^((j - 1) / Dim)) if it is odd. Section 3.5 of Vaswani et al., "Attention Is
 // All You Need", 2017.
 template <std::size_t Tokens, std::size_t Dim>

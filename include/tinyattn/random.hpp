@@ -184,7 +184,7 @@ constexpr float uniform(Generator& generator, float low, float high) noexcept {
   return kernel::uniform_from(detail::random_stream(generator).next(), low, high);
 }
 
-// A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed. By value, it stands
+// A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed. By value, it is
 // on the stack.
 template <random_generator Generator, std::size_t... Extents>
 constexpr void rand(Generator& generator, Tensor<float, Extents...>& out) noexcept {

@@ -98,7 +98,7 @@ using Matrix = Tensor<Element, Rows, Cols>;
 template <class Element, std::size_t Size>
 using Vector = Tensor<Element, Size>;
 
-// Some columns of a matrix, where they are: row i starts `Stride` elements behind row i - 1. A head
+// Some columns of a matrix, where they are: row i starts `Stride` elements after row i - 1. A head
 // of attention is such a view of the queries, keys and values.
 template <class Element, std::size_t Rows, std::size_t Cols, std::size_t Stride>
 struct MatrixView {
@@ -188,10 +188,10 @@ template <class TensorM, std::size_t NumHeads, std::size_t SourceTokens>
 using WithHeads = decltype(with_heads<TensorM, NumHeads, SourceTokens>(
     typename LayoutOf<TensorM>::batch_extents{}));
 
-// The first element of matrix `item` of a batch.
+// The first element of matrix `index` of a batch.
 template <class TensorM>
-constexpr auto item(TensorM& m, std::size_t item) noexcept {
-  return m.data() + item * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::stride;
+constexpr auto matrix_at(TensorM& m, std::size_t index) noexcept {
+  return m.data() + index * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::stride;
 }
 
 template <class TensorA, class TensorB>
@@ -215,8 +215,8 @@ template <class TensorM, class Element = float>
 inline constexpr bool is_writable =
     std::is_same_v<decltype(std::declval<TensorM&>().data()), Element*>;
 
-// For forms that are chosen if no other fits, since nothing converts worse than to `...`, and
-// little worse than to Anything: they say a sentence. The value is false, but depends on the call.
+// For diagnostic overloads, which are chosen if no other fits, since nothing converts worse than to
+// `...`, and little worse than to Anything. The value is false, but depends on the call.
 template <class...>
 inline constexpr bool no_such_call = false;
 struct Anything {
@@ -224,7 +224,7 @@ struct Anything {
   constexpr Anything(std::initializer_list<Anything>) noexcept {}  // of braces
 };
 
-// An array or a pointer has a sentence of its own.
+// An array or a pointer has a diagnostic of its own.
 template <class Array>
 consteval bool refuse_array() noexcept {
   static_assert(no_such_call<Array, void>,
@@ -254,7 +254,7 @@ concept tensor_like = requires {
 
 namespace detail {
 
-// What a module says if it is called with something else.
+// The diagnostic of a module that is called with something else.
 template <class Argument>
 concept no_tensor = !tensor_like<Argument>;
 template <no_tensor Argument>

@@ -46,7 +46,7 @@ constexpr void softmax(const TensorM& m, Out& out) noexcept {
   softmax(m, 1.0f, out);
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorM>
 constexpr auto softmax(const TensorM& m, float scale = 1.0f) noexcept {
   detail::Like<TensorM> out;
@@ -74,7 +74,7 @@ constexpr void normalize(const TensorM& m, Out& out) noexcept {
     });
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorM>
 constexpr auto normalize(const TensorM& m) noexcept {
   detail::Like<TensorM> out;
@@ -104,7 +104,7 @@ constexpr void softmax_naive(const TensorM& m, Out& out) noexcept {
     });
 }
 
-// By value: the result stands on the stack.
+// By value: the result is on the stack.
 template <tensor_like TensorM>
 constexpr auto softmax_naive(const TensorM& m) noexcept {
   detail::Like<TensorM> out;

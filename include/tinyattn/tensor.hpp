@@ -71,7 +71,7 @@ template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
 void columns(const Matrix<Element, Rows, Cols>&&,
              std::size_t) = delete;  // the matrix would be gone
 
-// --- Copies. By value, the result stands on the stack; with `out` last, nothing does. ---
+// --- Copies. By value, the result is on the stack; with `out` last, nothing does. ---
 
 // Row i < rows of a matrix or view [rows, cols]: out is [cols].
 template <tensor_like TensorM, tensor_like Out>
@@ -178,7 +178,7 @@ constexpr void stack(const Tensor<Element, Extents...>& a, const Tensor<Element,
                      Tensor<Element, ExtentsOut...>& out) noexcept {
   static_assert(detail::same_shape<decltype(a), decltype(b)>, "a and b must have the same shape");
   static_assert(detail::same_shape<decltype(out), Tensor<Element, 2, Extents...>>,
-                "out must have the extents of a behind a 2");
+                "out must have a 2 and then the extents of a");
   for (std::size_t i = 0; i < a.size(); ++i) {
     out.elements[i] = a.elements[i];
     out.elements[a.size() + i] = b.elements[i];

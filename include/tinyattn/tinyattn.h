@@ -140,7 +140,7 @@ TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_
  *
  *   query_input             [tokens, d_in]
  *   key_input, value_input  [source_tokens, d_in]
- *   mask                    one more beside layer->causal, the same for every head; null for none
+ *   mask                    one more besides layer->causal, the same for every head; null for none
  *   out                     [tokens, d_out]   may be query_input if d_out <= d_in, else no overlap
  *   scratch                 [TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)]
  *

@@ -123,7 +123,7 @@ TINYATTN_API size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder);
  *   past     how many tokens the cache holds: 0 at first, then as many more as were read
  *   tokens   [num_tokens], each below decoder->vocabulary
  *   cache    [tinyattn_decoder_cache(decoder)]
- *   logits   [vocabulary]: of the token behind the last one
+ *   logits   [vocabulary]: of the token after the last one
  *   scratch  [tinyattn_decoder_scratch(decoder)]
  *
  * The same bits however a text is divided. If there are more tokens than context_length, or one is

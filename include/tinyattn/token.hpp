@@ -27,7 +27,7 @@ using Token = std::uint16_t;
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Tokens that lie one behind the other, and are somebody else's: of a std::span, a Vector, or
+// Tokens that lie one after the other, and are somebody else's: of a std::span, a Vector, or
 // whatever else has data() and size().
 class TokenView {
  public:

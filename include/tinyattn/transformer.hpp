@@ -27,14 +27,14 @@ struct BlockConfig {
   AttentionConfig attention;                           // its d_in and d_out are d_model
   FeedForwardConfig feed_forward;                      // its d_model is the width of the block
   Normalization normalization = Normalization::layer;  // of both norms
-  bool norm_first = true;  // norm the input of a part, not the sum behind it
+  bool norm_first = true;  // norm the input of a part, not the sum after it
 };
 
-// Blocks one after the other, and a norm behind the last.
+// Blocks one after the other, and a norm after the last.
 struct TransformerConfig {
   BlockConfig block;       // of each
   std::size_t num_layers;  // how many blocks
-  bool final_norm = true;  // a norm behind the last block
+  bool final_norm = true;  // a norm after the last block
 };
 
 }  // namespace tinyattn
@@ -104,7 +104,7 @@ struct TransformerBlock {
     return Status::ok;
   }
 
-  // The tokens behind those of the cache, which are added to it. The same bits however a text is
+  // The tokens after those of the cache, which are added to it. The same bits however a text is
   // divided. For more than it has room for, cache and out stay as they are and too_many_tokens
   // comes back. Of x, all rows; or the first num_tokens, and the other rows of `out` stay as they
   // are.
@@ -128,7 +128,7 @@ struct TransformerBlock {
   template <class TensorX = detail::Anything>
   constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out, workspace), with num_tokens or a mask behind x, or (x, "
+                  "forward takes (x, out, workspace), with num_tokens or a mask after x, or (x, "
                   "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
                   "MatrixView, neither const nor a temporary");
     return {};
@@ -166,7 +166,7 @@ struct TransformerBlock {
   }
 };
 
-// `num_layers` blocks, and a norm behind the last: torch.nn.TransformerEncoder, or the body of a
+// `num_layers` blocks, and a norm after the last: torch.nn.TransformerEncoder, or the body of a
 // decoder.
 template <TransformerConfig config>
 struct Transformer {
@@ -248,7 +248,7 @@ struct Transformer {
   template <class TensorX = detail::Anything>
   constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out, workspace), with num_tokens or a mask behind x, or (x, "
+                  "forward takes (x, out, workspace), with num_tokens or a mask after x, or (x, "
                   "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
                   "MatrixView, neither const nor a temporary");
     return {};

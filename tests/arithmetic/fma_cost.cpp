@@ -2,10 +2,10 @@
 //
 // What a multiply-add costs on a core without an FPU, in instructions with the loop around it. Runs on boards.
 #include "board.h"
+#include "catalogue/draw.hpp"
 #include "support/check.hpp"
 #include "support/print.hpp"
 #include "tinyattn/math.hpp"
-#include "catalogue/draw.hpp"
 
 #include <cstddef>
 

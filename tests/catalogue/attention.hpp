@@ -309,7 +309,7 @@ struct CrossForms : ForwardOf<config, 2, Tokens> {
       for (std::size_t source_tokens = 0; source_tokens <= SourceTokens + 1; ++source_tokens) {
         this->out = {};
         const Status status = by.forward(this->layer, this->x, key_input, value_input, hidden(tokens), hidden(source_tokens), mask,
-                                            this->out.tensor, scratch);
+                                         this->out.tensor, scratch);
         outputs.take("of the first rows", this->out);
         outputs.take("too many tokens", too_many_tokens(status));
       }

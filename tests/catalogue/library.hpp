@@ -177,8 +177,8 @@ struct Twin {
     forward_with_weights(layer, x, x, x, out, weights, workspace);
   }
   template <AttentionConfig config, class Weights>
-  static constexpr void forward_with_weights(const MultiHeadAttention<config>& layer, const auto& query, const auto& key,
-                                             const auto& value, auto& out, Weights& weights, auto&) noexcept {
+  static constexpr void forward_with_weights(const MultiHeadAttention<config>& layer, const auto& query, const auto& key, const auto& value,
+                                             auto& out, Weights& weights, auto&) noexcept {
     constexpr std::size_t rows = detail::LayoutOf<Weights>::rows, cols = detail::LayoutOf<Weights>::cols;
     for_each_matrix(out, [&](auto to, std::size_t i) {
       const plain::Output all_heads{weights.data() + i * config.num_heads * rows * cols, config.num_heads * rows, cols, cols};
@@ -188,7 +188,8 @@ struct Twin {
   }
   // A training pass.
   template <AttentionConfig config, class TensorX, random_generator Generator>
-  static constexpr void forward(const MultiHeadAttention<config>& layer, const TensorX& x, auto& out, auto&, Generator& generator) noexcept {
+  static constexpr void forward(const MultiHeadAttention<config>& layer, const TensorX& x, auto& out, auto&,
+                                Generator& generator) noexcept {
     constexpr std::size_t rows = detail::LayoutOf<TensorX>::rows, heads = config.num_heads, batch = plain::batch_of<TensorX>;
     const plain::Matrix drops_of_weights(batch * heads * rows, rows), drops_of_outputs(batch * rows, config.d_out);
     plain::dropout_factors(config.dropout, generator, batch * heads * rows * rows, (*drops_of_weights).first);

@@ -138,7 +138,7 @@ Status attention_with_cache_of_block(Block::Cache& its, Block::Cache::Workspace&
 // expect: torch.randn is not
 void embedding_drawn(Embedding<3, 4>& table, Mt19937& generator) { initialize(table, generator); }
 
-// expect: forward takes (x, out, workspace), with num_tokens and a mask or a cache behind x
+// expect: forward takes (x, out, workspace), with num_tokens and a mask or a cache after x
 Status constant_cache(const Layer::Cache& constant_cache) { return layer.forward(x, constant_cache, out, cache_workspace); }
 
 // expect: more tokens than context_length

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "catalogue/draw.hpp"
 #include "support/check.hpp"
 #include "tinyattn/kernel/math.hpp"
-#include "catalogue/draw.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "board.h"
+#include "catalogue/guarded.hpp"
 #include "support/check.hpp"
 #include "tinyattn/tensor.hpp"
-#include "catalogue/guarded.hpp"
 
 namespace {
 

@@ -122,7 +122,7 @@ template <class TensorX>
 consteval bool check_cached() noexcept {
   constexpr bool is_matrix = LayoutOf<TensorX>::batch == 1;
   static_assert(is_matrix,
-                "a call with a cache takes a matrix: each item of a batch needs a cache");
+                "a call with a cache takes a matrix: each element of a batch needs a cache");
   return is_matrix;
 }
 

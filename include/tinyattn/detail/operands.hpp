@@ -16,13 +16,13 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 // Matrix `index` of a batch, to read. One that is no batch serves every index.
 template <class TensorM>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Dense input(const TensorM& m, std::size_t index) noexcept {
-  return {item(m, LayoutOf<TensorM>::batch == 1 ? 0 : index), LayoutOf<TensorM>::stride};
+  return {matrix_at(m, LayoutOf<TensorM>::batch == 1 ? 0 : index), LayoutOf<TensorM>::stride};
 }
 
 // Matrix `index` of a batch, to write.
 template <class TensorM>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Output output(TensorM& m, std::size_t index) noexcept {
-  return {item(m, index), LayoutOf<TensorM>::stride};
+  return {matrix_at(m, index), LayoutOf<TensorM>::stride};
 }
 
 // `Count` columns of matrix `index` of a batch, from column `first` on.
@@ -30,7 +30,7 @@ template <std::size_t Count, class TensorM>
 constexpr auto columns_of(TensorM& m, std::size_t index, std::size_t first) noexcept {
   using Element = std::remove_pointer_t<decltype(m.data())>;
   return MatrixView<Element, LayoutOf<TensorM>::rows, Count, LayoutOf<TensorM>::stride>{
-      item(m, index) + first};
+      matrix_at(m, index) + first};
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
