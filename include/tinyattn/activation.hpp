@@ -45,7 +45,7 @@ constexpr auto relu(const TensorM& m) noexcept {
 }
 
 template <class TensorM>
-constexpr detail::Refused relu(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed relu(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "relu takes (m) or (m, out): tensors of float of one shape; out is neither const "
                 "nor a temporary");
@@ -67,7 +67,7 @@ constexpr auto gelu(const TensorM& m) noexcept {
 }
 
 template <class TensorM>
-constexpr detail::Refused gelu(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed gelu(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "gelu takes (m) or (m, out): tensors of float of one shape; out is neither const "
                 "nor a temporary");
@@ -90,7 +90,7 @@ constexpr auto gelu_tanh(const TensorM& m) noexcept {
 }
 
 template <class TensorM>
-constexpr detail::Refused gelu_tanh(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed gelu_tanh(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "gelu_tanh takes (m) or (m, out): tensors of float of one shape; out is neither "
                 "const nor a temporary");
@@ -112,7 +112,7 @@ constexpr auto silu(const TensorM& m) noexcept {
 }
 
 template <class TensorM>
-constexpr detail::Refused silu(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed silu(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "silu takes (m) or (m, out): tensors of float of one shape; out is neither const "
                 "nor a temporary");

@@ -64,7 +64,7 @@ constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, 
 }
 
 template <class Query>
-constexpr detail::Refused scaled_dot_product_attention(const Query&, ...) noexcept {
+constexpr detail::Diagnosed scaled_dot_product_attention(const Query&, ...) noexcept {
   static_assert(detail::no_such_call<Query>,
                 "scaled_dot_product_attention takes (query, key, value), then mask, then out, then "
                 "weights; the last two are neither "

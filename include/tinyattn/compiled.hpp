@@ -182,7 +182,7 @@ void forward(const MultiHeadAttention<config>& layer, const TensorX& x, Out& out
 }
 
 template <class Layer>
-Refused forward(const Layer&, ...) noexcept {
+Diagnosed forward(const Layer&, ...) noexcept {
   static_assert(no_such_call<Layer>,
                 "compiled::forward takes (layer, x, out, workspace), with num_tokens and a mask "
                 "after x, or three inputs for x; out is neither const nor a temporary, and "

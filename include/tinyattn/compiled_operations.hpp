@@ -16,8 +16,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { namespace compiled { inline namespace TINYATTN_PORT_NAMESPACE {
 
+using tinyattn::detail::Diagnosed;
 using tinyattn::detail::no_such_call;
-using tinyattn::detail::Refused;
 
 namespace detail {
 
@@ -91,7 +91,7 @@ void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) noexcept {
 }
 
 template <class TensorM>
-Refused matmul(const TensorM&, ...) noexcept {
+Diagnosed matmul(const TensorM&, ...) noexcept {
   static_assert(
       no_such_call<TensorM>,
       "compiled::matmul takes (a, b, out): tensors of float; out is neither const nor a temporary");
@@ -99,7 +99,7 @@ Refused matmul(const TensorM&, ...) noexcept {
 }
 
 template <class TensorM>
-Refused matmul_transposed(const TensorM&, ...) noexcept {
+Diagnosed matmul_transposed(const TensorM&, ...) noexcept {
   static_assert(no_such_call<TensorM>,
                 "compiled::matmul_transposed takes (a, b, out): tensors of float; out is neither "
                 "const nor a temporary");
@@ -116,7 +116,7 @@ void softmax(const TensorM& m, float scale, Out& out) noexcept {
 }
 
 template <class TensorM>
-Refused softmax(const TensorM&, tinyattn::detail::Anything, ...) noexcept {
+Diagnosed softmax(const TensorM&, tinyattn::detail::Anything, ...) noexcept {
   static_assert(no_such_call<TensorM>,
                 "compiled::softmax takes (m, scale, out): tensors of float; out is neither const "
                 "nor a temporary");
@@ -154,7 +154,7 @@ void scaled_dot_product_attention(
 }
 
 template <class TensorM>
-Refused scaled_dot_product_attention(const TensorM&, ...) noexcept {
+Diagnosed scaled_dot_product_attention(const TensorM&, ...) noexcept {
   static_assert(no_such_call<TensorM>,
                 "compiled::scaled_dot_product_attention takes (query, key, value, mask, out, "
                 "workspace): out is neither const nor a temporary, and workspace is an "

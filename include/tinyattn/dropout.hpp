@@ -118,7 +118,7 @@ constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m,
 }
 
 template <tensor_like TensorM>
-constexpr detail::Refused dropout(const TensorM&, ...) noexcept {
+constexpr detail::Diagnosed dropout(const TensorM&, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "dropout takes (m, rate, generator) or (m, rate, generator, out): tensors of "
                 "float, no views; out is neither const nor a temporary");

@@ -47,7 +47,7 @@ struct Embedding {
   }
 
   template <class Tokens = detail::Anything>
-  constexpr detail::Refused forward(const Tokens&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const Tokens&, ...) const noexcept {
     static_assert(detail::no_such_call<Tokens>,
                   "forward takes (tokens, out): a Vector<Token, N>, and a matrix of float that is "
                   "neither const nor a temporary");

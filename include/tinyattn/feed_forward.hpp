@@ -74,7 +74,7 @@ struct FeedForward {
   }
 
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
                   "const nor a temporary, and workspace is this layer's Workspace");

@@ -43,7 +43,7 @@ constexpr void initialize(Module& module, Generator& generator) noexcept {
 }
 
 template <class Layer>
-constexpr detail::Refused initialize(const Layer&, ...) noexcept {
+constexpr detail::Diagnosed initialize(const Layer&, ...) noexcept {
   static_assert(detail::no_such_call<Layer>,
                 "initialize takes (layer, generator), of which neither is const");
   return {};

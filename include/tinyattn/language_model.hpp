@@ -128,7 +128,7 @@ struct LanguageModel {
   }
 
   template <class Self = LanguageModel>
-  constexpr detail::Refused forward(detail::Anything, ...) const noexcept {
+  constexpr detail::Diagnosed forward(detail::Anything, ...) const noexcept {
     static_assert(detail::no_such_call<Self>,
                   "forward takes (tokens, logits, workspace) with a Vector<Token, N>, or (tokens, "
                   "cache, logits, workspace) with a std::span<const Token>, a Cache and its "

@@ -37,7 +37,7 @@ struct Linear {
   constexpr void forward(const TensorX& x, TensorY& out) const noexcept;
 
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out): tensors or views of float; out is neither const nor a "
                   "temporary");
@@ -51,8 +51,8 @@ struct Linear {
     forward(x, out);
     return out;
   }
-  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::refuse(x);
+  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::diagnose(x);
   }
 
   friend constexpr bool operator==(const Linear&, const Linear&) = default;
@@ -99,7 +99,7 @@ constexpr Linear<In, Out, false> from_torch(const Matrix<float, Out, In>& weight
 }
 
 template <tensor_like TensorM>
-requires(!detail::holds_floats<TensorM>) constexpr detail::Refused
+requires(!detail::holds_floats<TensorM>) constexpr detail::Diagnosed
     from_torch(const TensorM&, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "from_torch takes (weight) or (weight, bias): a matrix and a vector of float");

@@ -140,7 +140,7 @@ constexpr auto tril(const TensorM& m, std::ptrdiff_t diagonal = 0) noexcept {
 }
 
 template <tensor_like TensorM>
-constexpr detail::Refused tril(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed tril(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(
       detail::no_such_call<TensorM>,
       "tril takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary");
@@ -163,7 +163,7 @@ constexpr auto triu(const TensorM& m, std::ptrdiff_t diagonal = 0) noexcept {
 }
 
 template <tensor_like TensorM>
-constexpr detail::Refused triu(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed triu(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(
       detail::no_such_call<TensorM>,
       "triu takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary");
@@ -195,7 +195,7 @@ constexpr Tensor<Element, Extents...> masked_fill(const Tensor<Element, Extents.
 }
 
 template <tensor_like TensorM>
-constexpr detail::Refused masked_fill(const TensorM&, ...) noexcept {
+constexpr detail::Diagnosed masked_fill(const TensorM&, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "masked_fill takes (m, mask, value) or (m, mask, value, out): tensors, no views; "
                 "out is neither const nor a temporary");

@@ -64,7 +64,7 @@ constexpr auto matmul(const TensorA& a, const TensorB& b) noexcept {
 }
 
 template <class TensorA>
-constexpr detail::Refused matmul(const TensorA&, ...) noexcept {
+constexpr detail::Diagnosed matmul(const TensorA&, ...) noexcept {
   static_assert(
       detail::no_such_call<TensorA>,
       "matmul takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary");
@@ -103,7 +103,7 @@ constexpr auto matmul_transposed(const TensorA& a, const TensorB& b) noexcept {
 }
 
 template <class TensorA>
-constexpr detail::Refused matmul_transposed(const TensorA&, ...) noexcept {
+constexpr detail::Diagnosed matmul_transposed(const TensorA&, ...) noexcept {
   static_assert(detail::no_such_call<TensorA>,
                 "matmul_transposed takes (a, b) or (a, b, out): tensors of float; out is neither "
                 "const nor a temporary");

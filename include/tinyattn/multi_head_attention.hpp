@@ -40,7 +40,6 @@ struct MultiHeadAttention {
   using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key and value
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>();
-
   static constexpr DropoutRate dropout_rate = config.dropout;                    // of weights
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // of outputs
 
@@ -57,13 +56,13 @@ struct MultiHeadAttention {
   // forgets them. Cache::Workspace is all the scratch of a call with it.
   struct Cache : detail::KeyValueCache<config> {};
 
-  // By value, for the compiler and for small shapes: result and workspace are on the stack.
+  // By value: result and workspace are on the stack.
   template <tensor_like TensorX>
   constexpr auto operator()(const TensorX& x) const noexcept {
     return (*this)(x, x, x);
   }
-  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::refuse(x);
+  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::diagnose(x);
   }
 
   // Cross-attention: queries from one input, keys and values from others of one length.
@@ -126,7 +125,7 @@ struct MultiHeadAttention {
   }
 
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward_with_weights(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward_with_weights(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward_with_weights takes (x, out, weights, workspace) or three inputs for x: "
                   "out and weights are neither const nor temporaries");
@@ -189,8 +188,7 @@ struct MultiHeadAttention {
   }
 
   // A training pass: dropout drawn from the generator, the weights of the whole batch first
-  // (element, head, row, column; masked ones too), then the outputs. `out` may not be x, since
-  // contexts wait in it until every head is done.
+  // (element, head, row, column; masked ones too), then the outputs. `out` may not be x.
   template <tensor_like TensorX, tensor_like Out, random_generator Generator>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
                          Generator& generator) const noexcept {
@@ -202,7 +200,7 @@ struct MultiHeadAttention {
   }
 
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace), with num_tokens and a mask or a cache "
                   "after x, or three inputs for x; out is a tensor or a MatrixView, neither "
@@ -255,7 +253,7 @@ struct StackedCausalAttention {
 
   Head heads[NumHeads];  // their weights, head after head
 
-  // By value, for the compiler and for small shapes: result and workspace are on the stack.
+  // By value: result and workspace are on the stack.
   template <tensor_like TensorX>
   constexpr auto operator()(const TensorX& x) const noexcept {
     detail::WithCols<TensorX, DOut * NumHeads> out;
@@ -263,8 +261,8 @@ struct StackedCausalAttention {
     forward(x, out, workspace);
     return out;
   }
-  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::refuse(x);
+  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::diagnose(x);
   }
 
   // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut]. `out` may not be x: the second
@@ -281,7 +279,7 @@ struct StackedCausalAttention {
   }
 
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
                   "const nor a temporary, and workspace is this layer's Workspace");

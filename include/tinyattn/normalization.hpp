@@ -67,7 +67,7 @@ struct LayerNorm {
       detail::normalize_features(describe(*this), x, out);
   }
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out): tensors or views of float; out is neither const nor a "
                   "temporary");
@@ -81,8 +81,8 @@ struct LayerNorm {
     forward(x, out);
     return out;
   }
-  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::refuse(x);
+  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::diagnose(x);
   }
 
   friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
@@ -114,7 +114,7 @@ struct RmsNorm {
       detail::normalize_features(describe(*this), x, out);
   }
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out): tensors or views of float; out is neither const nor a "
                   "temporary");
@@ -128,8 +128,8 @@ struct RmsNorm {
     forward(x, out);
     return out;
   }
-  constexpr detail::Refused operator()(const detail::no_tensor auto& x) const noexcept {
-    return detail::refuse(x);
+  constexpr detail::Diagnosed operator()(const detail::no_tensor auto& x) const noexcept {
+    return detail::diagnose(x);
   }
 
   friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;

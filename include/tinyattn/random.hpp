@@ -200,7 +200,7 @@ constexpr Tensor<float, Extents...> rand(Generator& generator) noexcept {
 }
 
 template <random_generator Generator>
-constexpr detail::Refused rand(Generator&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed rand(Generator&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<Generator>,
                 "rand takes (generator, out): a tensor of float, neither const nor a temporary");
   return {};

@@ -65,7 +65,7 @@ constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& gene
 }
 
 template <class Logits>
-constexpr detail::Refused sample(const Logits&, ...) noexcept {
+constexpr detail::Diagnosed sample(const Logits&, ...) noexcept {
   static_assert(detail::no_such_call<Logits>,
                 "sample takes (logits, sampling, generator): a vector of float that is neither "
                 "const nor a temporary, and a Philox4x32 or Mt19937");

@@ -226,22 +226,22 @@ struct Anything {
 
 // An array or a pointer has a diagnostic of its own.
 template <class Array>
-consteval bool refuse_array() noexcept {
+consteval bool diagnose_array() noexcept {
   static_assert(no_such_call<Array, void>,
                 "an array or a pointer is no tensor: MatrixView<const float, rows, columns, "
                 "stride>{pointer to the first element} is a matrix of what lies there");
   return true;
 }
 template <class Element>
-inline constexpr bool no_such_call<Element*> = refuse_array<Element*>();
+inline constexpr bool no_such_call<Element*> = diagnose_array<Element*>();
 template <class Element, std::size_t Size>
-inline constexpr bool no_such_call<Element[Size]> = refuse_array<Element[Size]>();
-struct Refused {
+inline constexpr bool no_such_call<Element[Size]> = diagnose_array<Element[Size]>();
+struct Diagnosed {
   template <class Result>
   constexpr operator Result() const noexcept {  // NOLINT(google-explicit-constructor)
     return {};
   }
-  friend constexpr bool operator==(Refused, const auto&) noexcept { return true; }
+  friend constexpr bool operator==(Diagnosed, const auto&) noexcept { return true; }
 };
 
 }  // namespace detail
@@ -258,7 +258,7 @@ namespace detail {
 template <class Argument>
 concept no_tensor = !tensor_like<Argument>;
 template <no_tensor Argument>
-constexpr Refused refuse(const Argument&) noexcept {
+constexpr Diagnosed diagnose(const Argument&) noexcept {
   static_assert(no_such_call<Argument>, "a module is called with tensors or views of float");
   return {};
 }

@@ -55,7 +55,7 @@ constexpr auto softmax(const TensorM& m, float scale = 1.0f) noexcept {
 }
 
 template <class TensorM>
-constexpr detail::Refused softmax(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed softmax(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "softmax takes (m), (m, scale), (m, out) or (m, scale, out): tensors of float of "
                 "one shape; out is neither const nor a temporary");
@@ -83,7 +83,7 @@ constexpr auto normalize(const TensorM& m) noexcept {
 }
 
 template <class TensorM>
-constexpr detail::Refused normalize(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed normalize(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "normalize takes (m) or (m, out): tensors of float of one shape; out is neither "
                 "const nor a temporary");
@@ -113,7 +113,7 @@ constexpr auto softmax_naive(const TensorM& m) noexcept {
 }
 
 template <class TensorM>
-constexpr detail::Refused softmax_naive(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed softmax_naive(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "softmax_naive takes (m) or (m, out): tensors of float of one shape; out is "
                 "neither const nor a temporary");

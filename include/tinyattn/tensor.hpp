@@ -95,7 +95,7 @@ constexpr auto row(const TensorM& m, std::size_t i) noexcept {
 }
 
 template <tensor_like TensorM>
-constexpr detail::Refused row(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed row(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "row takes (m, i) or (m, i, out): out is neither const nor a temporary");
   return {};
@@ -128,7 +128,7 @@ constexpr auto transpose(const TensorM& m) noexcept {
 }
 
 template <tensor_like TensorM>
-constexpr detail::Refused transpose(const TensorM&, detail::Anything, ...) noexcept {
+constexpr detail::Diagnosed transpose(const TensorM&, detail::Anything, ...) noexcept {
   static_assert(detail::no_such_call<TensorM>,
                 "transpose takes (m) or (m, out): out is neither const nor a temporary");
   return {};
@@ -166,7 +166,7 @@ constexpr auto concat_columns(const TensorA& a, const TensorB& b) noexcept {
 }
 
 template <tensor_like TensorA>
-constexpr detail::Refused concat_columns(const TensorA&, ...) noexcept {
+constexpr detail::Diagnosed concat_columns(const TensorA&, ...) noexcept {
   static_assert(detail::no_such_call<TensorA>,
                 "concat_columns takes (a, b) or (a, b, out): out is neither const nor a temporary");
   return {};
@@ -194,7 +194,7 @@ constexpr Tensor<Element, 2, Extents...> stack(const Tensor<Element, Extents...>
 }
 
 template <tensor_like TensorA>
-constexpr detail::Refused stack(const TensorA&, ...) noexcept {
+constexpr detail::Diagnosed stack(const TensorA&, ...) noexcept {
   static_assert(detail::no_such_call<TensorA>,
                 "stack takes (a, b) or (a, b, out): out is neither const nor a temporary");
   return {};
@@ -242,7 +242,7 @@ constexpr auto add(const TensorA& a, const TensorB& b) noexcept {
 }
 
 template <tensor_like TensorA>
-constexpr detail::Refused add(const TensorA&, ...) noexcept {
+constexpr detail::Diagnosed add(const TensorA&, ...) noexcept {
   static_assert(detail::no_such_call<TensorA>,
                 "add takes (a, b) or (a, b, out): tensors of one shape; out is neither const nor a "
                 "temporary");

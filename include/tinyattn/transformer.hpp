@@ -126,7 +126,7 @@ struct TransformerBlock {
   }
 
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace), with num_tokens or a mask after x, or (x, "
                   "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
@@ -246,7 +246,7 @@ struct Transformer {
   }
 
   template <class TensorX = detail::Anything>
-  constexpr detail::Refused forward(const TensorX&, ...) const noexcept {
+  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
                   "forward takes (x, out, workspace), with num_tokens or a mask after x, or (x, "
                   "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "

@@ -307,7 +307,7 @@ class Shown:
     def is_private(self, found, code, lines):
         if re.match(r"(friend|static_assert|using tinyattn::detail::\w+)\b|TINYATTN_ALWAYS_INLINE friend", code):
             return True
-        if found.what == "function" and re.search(r"\bRefused\b|=\s*delete\b|\bno_such_call\b", code):
+        if found.what == "function" and re.search(r"\bDiagnosed\b|=\s*delete\b|\bno_such_call\b", code):
             return True
         if lines and lines[0].startswith(("For kernels", "As the kernels see")):
             return True
