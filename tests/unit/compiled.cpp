@@ -25,7 +25,7 @@ struct Compiled {
   static void softmax(const auto& m, auto& out) noexcept { compiled::softmax(m, 1.0f, out); }
   template <class Query, class Key>
   static void context(const Query& query, const Key& key, const auto& value, const auto& mask, auto& out) noexcept {
-    static Guarded<compiled::AttentionWorkspace<Query::extent(0), Key::extent(0)>> workspace;
+    Guarded<compiled::AttentionWorkspace<Query::extent(0), Key::extent(0)>> workspace;
     compiled::scaled_dot_product_attention(query, key, value, mask, out, workspace.tensor);
     if (!workspace.guards_hold()) out = {};
   }

@@ -43,7 +43,7 @@ constexpr Test tests[] = {
                }),
     everywhere("first weights: up, gate, down",
                [](Check& check) {
-                 Mt19937 generator(hidden(5u)), same(5);
+                 Philox4x32 generator(hidden(std::uint64_t{5})), same(5);
                  Layer<Activation::silu, true, true> layer{};
                  initialize(layer, generator);
                  Linear<5, 7> up{}, gate{};

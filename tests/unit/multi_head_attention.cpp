@@ -76,7 +76,7 @@ void with_each_mask(Check& check) {
 }
 
 template <class Module>
-constexpr Module initialized(Mt19937& generator) {
+constexpr Module initialized(Philox4x32& generator) {
   Module module{};
   initialize(module, generator);
   return module;
@@ -164,13 +164,13 @@ constexpr Test tests[] = {
                }),
     everywhere("first weights: query, key, value, out_proj, each before its bias; head by head where they are stacked",
                [](Check& check) {
-                 Mt19937 generator(hidden(123u)), same(123);
+                 Philox4x32 generator(hidden(std::uint64_t{123})), same(123);  // small, on the stack of a small board
                  const auto whole = initialized<Square>(generator);
                  check.that(whole.query == initialized<decltype(whole.query)>(same) && whole.key == initialized<decltype(whole.key)>(same));
                  check.that(whole.value == initialized<decltype(whole.value)>(same));
                  check.that(whole.out_proj == initialized<decltype(whole.out_proj)>(same) && whole.query.weight != whole.key.weight);
                  for (const Head& head : initialized<Stacked>(generator).heads) check.that(head == initialized<Head>(same));
-                 check.equal(generator(), same());
+                 check.equal(generator.block(0), same.block(0));
                }),
     at_run_time("what another call holds in its own workspace does not matter",
                 [](Check& check) {
