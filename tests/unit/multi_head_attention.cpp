@@ -54,7 +54,7 @@ consteval AttentionConfig of_length(std::size_t context_length) {
   return {.d_in = 64, .d_out = 64, .context_length = context_length, .num_heads = 4};
 }
 template <std::size_t ContextLength>
-using Workspace = MultiHeadAttention<of_length(ContextLength)>::Workspace;
+using Workspace = typename MultiHeadAttention<of_length(ContextLength)>::Workspace;
 
 static_assert(scratch_is_bounded<of_length(1)> && scratch_is_bounded<of_length(32)> && scratch_is_bounded<of_length(4096)>);
 static_assert(scratch_is_bounded<AttentionConfig{.d_in = 512, .d_out = 512, .context_length = 2048, .num_heads = 8}>);
