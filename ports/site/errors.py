@@ -17,9 +17,9 @@ STATIC_ASSERT = re.compile(r'static_assert\([^;]*?,\s*((?:"[^"]*"\s*)+)\)\s*;')
 ERROR = re.compile(r'#error\s+(?:\\\n\s*)?"([^"]*)"')
 TITLE = "Errors, and how to mend them"
 HEAD = """\
-A wrong shape, a wrong flag or a wrong argument does not compile, and a diagnostic of the library's says why. Search this
-page for some of its words. GCC and Clang print the diagnostic after `static assertion failed` or `#error`; the lines around
-it say which call of yours caused it.
+A wrong shape, a wrong flag or a wrong argument does not compile, and a diagnostic of the library's says why. Search
+this page for some of its words. GCC and Clang print the diagnostic after `static assertion failed` or `#error`; the
+lines around it say which call of yours caused it.
 """
 
 

@@ -5,11 +5,14 @@ import xml.etree.ElementTree as ElementTree
 
 SCRIPTS = ("doxygen-awesome-darkmode-toggle.js", "doxygen-awesome-fragment-copy-button.js")
 RUN = ("".join(f'<script type="text/javascript" src="{script}"></script>' for script in SCRIPTS) +
-       '<script type="text/javascript">DoxygenAwesomeDarkModeToggle.init(); DoxygenAwesomeFragmentCopyButton.init();</script>\n</head>')
+       '<script type="text/javascript">DoxygenAwesomeDarkModeToggle.init(); '
+       'DoxygenAwesomeFragmentCopyButton.init();</script>\n</head>')
 BELOW_HEADER = "</div>\n<!-- end header part -->"
-SEARCH = ('<form id="MSearchBox" role="search" action="search.html"><input type="search" id="MSearchField" name="for" placeholder="Search" '
+SEARCH = ('<form id="MSearchBox" role="search" action="search.html">'
+          '<input type="search" id="MSearchField" name="for" placeholder="Search" '
           'aria-label="Search" accesskey="S"/></form>\n')  # the switch for dark pages comes next to what has this id
-RUN_SEARCH = "".join(f'<script type="text/javascript" src="{script}"></script>' for script in ("lunr.min.js", "search_text.js", "search.js"))
+RUN_SEARCH = "".join(f'<script type="text/javascript" src="{script}"></script>'
+                     for script in ("lunr.min.js", "search_text.js", "search.js"))
 # Pages that speak of the library's names; elsewhere `fma` may be the operation of a port.
 SPEAK_OF_NAMES = re.compile(r"(index|page_(include_tinyattn(?!_kernel)|examples|src|ports_pytorch)\w*)\.html")
 CODE = re.compile(r'(<a [^>]*>)?<code>(?:tinyattn::)?(\w+)((?:\([^<]*\)|&lt;[^<]*)?)</code>')
@@ -24,7 +27,8 @@ def finish(site, tags):
         if page.name.startswith("dir_") and page.name not in listed:
             page.unlink()  # of a folder that nothing leads to
             continue
-        text = page.read_text(encoding="utf-8").replace("</head>", RUN, 1).replace(BELOW_HEADER, SEARCH + BELOW_HEADER, 1)
+        text = page.read_text(encoding="utf-8").replace("</head>", RUN, 1).replace(BELOW_HEADER, SEARCH + BELOW_HEADER,
+                                                                                   1)
         if page.name == "search.html":
             text = text.replace("</head>", RUN_SEARCH + "\n</head>", 1)
         text = re.sub(r'\s*<a href="[^"]*">More\.\.\.</a>', "", text)  # the name itself leads there

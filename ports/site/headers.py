@@ -57,7 +57,8 @@ class Comment:
                 lines = [line.strip() for line in lines]
         else:
             lines = [re.sub(r"^\s*// ?", "", line) for line in said.split("\n")]
-        return ["" if line.startswith(("NOLINT", "---")) else re.sub(r"\s*\bNOLINT\S*(: .*)?$", "", line).rstrip() for line in lines]
+        return ["" if line.startswith(("NOLINT", "---")) else re.sub(r"\s*\bNOLINT\S*(: .*)?$", "", line).rstrip()
+                for line in lines]
 
 
 class Source:
@@ -67,7 +68,8 @@ class Source:
         self.text = text
         self.comments = []
         code = list(text)
-        for match in re.finditer(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'', text, re.DOTALL):
+        for match in re.finditer(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'',
+                                 text, re.DOTALL):
             code[match.start():match.end()] = blanked(match[0])
             if match[0].startswith(("//", "/*")):
                 self.add(match)
@@ -77,7 +79,8 @@ class Source:
         line = self.text[self.text.rfind("\n", 0, match.start()) + 1:match.start()]
         trailing, block = line.strip() != "", match[0].startswith("/*")
         before = self.comments[-1] if self.comments else None
-        if before and not trailing and not block and not before.block and self.goes_on(before, match.start(), len(line)):
+        if before and not trailing and not block and not before.block and self.goes_on(before, match.start(),
+                                                                                       len(line)):
             before.end = match.end()
         elif before and not trailing and block and before.trailing and self.goes_on(before, match.start(), len(line)):
             before.end = match.end()
@@ -119,7 +122,8 @@ def kind_of(head):
         return {"namespace": "namespace", "extern": "namespace", "enum": "enum"}.get(word[1], "type")
     if re.match(r"using\b|static_assert\b|concept\b|friend\b", plain):
         return "other"
-    return "function" if "(" in plain.partition("=")[0].replace("operator==", "operator") or "operator" in plain else "other"
+    return "function" if "(" in plain.partition("=")[0].replace("operator==",
+                                                                "operator") or "operator" in plain else "other"
 
 
 def next_declaration(source, position, end):
@@ -155,7 +159,8 @@ def next_declaration(source, position, end):
                 following = code[behind:].lstrip()[:1]
                 if kind_of(code[start:position]) == "namespace":
                     return Declaration(start, behind, position, "namespace")
-                if kind_of(code[start:position]) == "function" and following not in (",", ">", ")", ";") and not following == "-":
+                if kind_of(code[start:position]) == "function" and following not in (",", ">", ")",
+                                                                                     ";") and not following == "-":
                     return Declaration(start, behind, position, "function")
             position = behind
             continue
@@ -221,7 +226,9 @@ class Shown:
             if comment.start not in self.used:
                 self.hide(comment.start, comment.end)
         text, position = [], 0
-        for start, end, new in sorted(self.edits, key=lambda edit: (edit[0], edit[0] != edit[1], -edit[1])):  # what is put in; the larger
+        for start, end, new in sorted(self.edits,
+                                      key=lambda edit: (edit[0], edit[0] != edit[1],
+                                                        -edit[1])):  # what is put in; the larger
             if start < position:
                 continue  # within what is hidden as a whole
             text += [self.source.text[position:start], new]
@@ -274,7 +281,8 @@ class Shown:
         elif found.what == "function":
             signature_end = self.signature_end(found)
             self.rewrite(found.start, signature_end)
-            self.edits.append((signature_end, found.end, "{}" + only_newlines(self.source.text[signature_end:found.end])))
+            self.edits.append((signature_end, found.end,
+                               "{}" + only_newlines(self.source.text[signature_end:found.end])))
         else:
             parts = declarators(self.source.code[found.start:found.end]) if in_class else []
             if len(parts) > 1:
@@ -311,7 +319,8 @@ class Shown:
             return True
         if lines and lines[0].startswith(("For kernels", "As the kernels see")):
             return True
-        if found.what == "function" and re.search(r"\w<[^()]*>::~?\w+\s*\(", self.source.code[found.start:found.head].split("(")[0] + "("):
+        if found.what == "function" and re.search(r"\w<[^()]*>::~?\w+\s*\(",
+                                                  self.source.code[found.start:found.head].split("(")[0] + "("):
             return True  # the definition of what its class declares
         if found.what != "function":
             return False
@@ -335,8 +344,8 @@ class Shown:
     def behind(self, comment, text):
         """Documentation of what precedes it, on its line."""
         self.used.add(comment.start)
-        self.edits.append((comment.start, comment.end, f"/**< {text} "
-                                                       f"*/{only_newlines(self.source.text[comment.start:comment.end])}"))
+        newlines = only_newlines(self.source.text[comment.start:comment.end])
+        self.edits.append((comment.start, comment.end, f"/**< {text} */{newlines}"))
 
     def rewrite(self, start, end):
         """Public names for private ones. Returns what the documentation has to say of it."""
@@ -344,7 +353,8 @@ class Shown:
         inner = [comment for comment in self.source.comments if start <= comment.start < end]
         for comment in reversed(inner):
             if comment.start not in self.used:
-                old = old[:comment.start - start] + blanked(old[comment.start - start:comment.end - start]) + old[comment.end - start:]
+                first, last = comment.start - start, comment.end - start
+                old = old[:first] + blanked(old[first:last]) + old[last:]
         new = without_requires(plain(old))
         if optional := OPTIONAL.search(new):
             more = ["", f"There only if `{' '.join(optional[1].split())}`."]
@@ -364,7 +374,8 @@ class Shown:
 
     def trailing_comment(self, found):
         end = self.source.line_end(found.end)
-        return next((comment for comment in self.source.comments if comment.trailing and found.end <= comment.start < end), None)
+        return next((comment for comment in self.source.comments if comment.trailing
+                     and found.end <= comment.start < end), None)
 
     def document_each(self, found, leading, lines, parts):
         """Several names in one declaration: each has its documentation."""
@@ -432,7 +443,8 @@ def without_requires(code):
         while position < len(code):
             depth += (code[position] in "({") - (code[position] in ")}")
             position += 1
-            if depth == 0 and code[position - 1] in ")}" and (code[position - 1] == "}" or "requires" not in match[0][8:]):
+            if depth == 0 and code[position - 1] in ")}" and (code[position - 1] == "}"
+                                                              or "requires" not in match[0][8:]):
                 break
         code = code[:match.start()] + only_newlines(code[match.start():position]) + code[position:]
     return code

@@ -22,7 +22,7 @@ AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
 INCLUDE = ROOT / "include" / "tinyattn"
 BROWSER = ROOT / "build" / "browser"  # where examples/run leaves the pages of a model in the browser
 IN_BROWSER = {"Draw a digit": "browser/digits.html", "A model that writes": "browser/writer.html"}
-NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"}  # and the header that says what is in it
+NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"}  # and the header that describes it
 
 
 def public_headers():
@@ -40,7 +40,8 @@ def comment_of(header):
 
 def notion(name, entry, costs):
     """A page: what each header says of itself, where it is used, what a call costs, which diagnostics there are."""
-    parts = [f'<a class="from" href="{page_of_header(INCLUDE / header)}">tinyattn/{header}</a>\n\n' + "\n".join(comment_of(header))
+    parts = [f'<a class="from" href="{page_of_header(INCLUDE / header)}">tinyattn/{header}</a>\n\n'
+             + "\n".join(comment_of(header))
              for header in entry["headers"]]
     used = [f'<li><a href="{pages.label(path)}.html">{pages.title(path)}</a></li>' for path in entry["see"]]
     parts += ["<h2>See it used</h2>", f"<ul>{''.join(used)}</ul>"] if used else []
@@ -50,14 +51,16 @@ def notion(name, entry, costs):
                      "anew.</p>")
         parts += [f"<h2>What it costs</h2>\n{explained}", *tables]
     if diagnostics := list(errors.links([*entry["headers"], *entry.get("checks", [])])):
-        parts += ["<h2>What the compiler may say</h2>", f"<ul>{''.join(f'<li>{link}</li>' for link in diagnostics)}</ul>"]
+        parts += ["<h2>What the compiler may say</h2>",
+                  f"<ul>{''.join(f'<li>{link}</li>' for link in diagnostics)}</ul>"]
     return f"/** @defgroup {name} {entry['title']}\n\n" + "\n\n".join(parts) + "\n*/\n"
 
 
 def write_notions(file):
     """Their names come from the filter."""
     costs = notions.read_costs()
-    text = [f"/** @namespace {name}\n" + "\n".join(comment_of(header)) + "\n*/\n" for name, header in NAMESPACES.items()]
+    text = [f"/** @namespace {name}\n" + "\n".join(comment_of(header)) + "\n*/\n" for name,
+            header in NAMESPACES.items()]
     text += [notion(name, entry, costs) for name, entry in notions.read().items()]
     file.write_text("\n".join(text), encoding="utf-8")
     return file

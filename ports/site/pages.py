@@ -16,9 +16,11 @@ MOST = 60_000  # bytes of a source that is shown
 CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 # What a reader may want first, before the folders of the tree.
-FIRST = ("examples/recipes/README.md", "ports/pytorch/coming_from_pytorch.md", "include/tinyattn/calling.md", "include/tinyattn/models.md",
+FIRST = ("examples/recipes/README.md", "ports/pytorch/coming_from_pytorch.md", "include/tinyattn/calling.md",
+         "include/tinyattn/models.md",
          "include/tinyattn/same_bits.md")
-REFERENCE = ((errors.TITLE, "errors.html"), ("Notions", "modules.html"), ("Types", "annotated.html"), ("All names", "namespacemembers.html"), ("Headers", "files.html"))
+REFERENCE = ((errors.TITLE, "errors.html"), ("Notions", "modules.html"), ("Types", "annotated.html"),
+             ("All names", "namespacemembers.html"), ("Headers", "files.html"))
 
 
 def slug(heading):
@@ -56,7 +58,8 @@ class Pages:
         self.headers = of_headers  # {path: its page}
         self.others = others  # {title: page} of what the main page leads to besides
         self.documents = [*FIRST, *(path for path in self.files if path.endswith(".md") and path not in FIRST)]
-        self.sources = {path for path in self.files if path.startswith("examples/") and pathlib.Path(path).suffix in LANGUAGES}
+        self.sources = {path for path in self.files if path.startswith("examples/")
+                        and pathlib.Path(path).suffix in LANGUAGES}
 
     def write(self, folder):
         """All pages. Those of sources come last, since other pages ask for them."""
@@ -107,9 +110,9 @@ class Pages:
         said, code = explained((tree.ROOT / path).read_text(encoding="utf-8"), suffix)
         folder = pathlib.PurePosixPath(self.parent(path) or "README.md").parent.as_posix()
         title = path.removeprefix(f"{folder}/")
-        text = "\n".join(said)
-        return f"# {title} "
-               f"{{#{label(path)}}}\n\n<code>{path}</code>\n\n{text}\n\n```{{{LANGUAGES.get(suffix, '.unparsed')}}}\n{code}\n```\n"
+        head = f"# {title} {{#{label(path)}}}\n\n<code>{path}</code>"
+        language = LANGUAGES.get(suffix, ".unparsed")
+        return "\n\n".join([head, "\n".join(said), f"```{{{language}}}\n{code}\n```\n"])
 
     def page_of(self, target, here):
         """The page of what is written in a README: a file or folder, from its folder or from the root. None if there is
@@ -175,8 +178,8 @@ class Document:
             return self.inline(line)
         if not self.has_title:
             self.has_title = True
-            return f"# {heading[2]} {{#{label(self.path)}}}" if label(self.path) != "index" else f"# {heading[2]} "
-                                                                                                 f"{{#mainpage}}"
+            own = label(self.path)
+            return f"# {heading[2]} {{#{'mainpage' if own == 'index' else own}}}"
         return f"{heading[1]} {self.inline(heading[2], linked=True)} {{#{label(self.path)}__{slug(heading[2])}}}"
 
     def inline(self, line, linked=False):

@@ -10,7 +10,7 @@ import re
 
 LUNR = pathlib.Path("/usr/share/javascript/lunr/lunr.min.js")
 LISTS = re.compile(r"(files|annotated|modules|pages|search|namespacemembers\w*|dir_\w+|\w+(_source|-members))\.html")
-SILENT = {"memberdecls", "definition", "permalink", "groupheader", "ttc"}  # values elsewhere on the page
+SILENT = {"memberdecls", "definition", "permalink", "groupheader", "ttc"}  # elsewhere on the page
 KIND = re.compile(r" (Struct|Class|Concept|Namespace|File)( Template)? Reference\b.*")
 END = re.compile(r" The documentation for this (struct|class) was generated from.*")
 WHOLE_PAGE = re.compile(r"md_|mainpage")
@@ -55,7 +55,8 @@ class Sections(html.parser.HTMLParser):
         if self.within("headertitle"):
             self.sections[0]["title"] += data
         elif self.within("contents") and not self.within(*self.silent):
-            if section["anchor"] and {"h1", "h2", "h3", "h4", "dt"} & set(tags) and not "".join(section["text"]).strip():
+            if section["anchor"] and {"h1", "h2", "h3", "h4",
+                                      "dt"} & set(tags) and not "".join(section["text"]).strip():
                 section["title"] += data
             else:
                 section["text"].append(data)
