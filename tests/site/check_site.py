@@ -8,13 +8,13 @@ import subprocess
 import sys
 import tempfile
 
-MAKER = ROOT / "ports" / "site" / "make_site.py"
-HERE = pathlib.Path(__file__).resolve().parent
-FIGURES = ROOT / "tests" / "footprint" / "figures.txt"
 from tests.site import checks
 from tests.support import tap
 from tests.support.processes import ROOT
 
+MAKER = ROOT / "ports" / "site" / "make_site.py"
+HERE = pathlib.Path(__file__).resolve().parent
+FIGURES = ROOT / "tests" / "footprint" / "figures.txt"
 
 # A site and a reference with one fault of each kind.
 FAULTY = {
