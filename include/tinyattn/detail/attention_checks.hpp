@@ -58,7 +58,8 @@ consteval bool check_attention_inputs() noexcept {
 template <class Query, class Key, class Value, class Mask, class Out>
 consteval bool check_attention() noexcept {
   constexpr bool fits = same_shape<Out, WithCols<Query, LayoutOf<Value>::cols>>;
-  if constexpr (!check_attention_inputs<Query, Key, Value>() || !check_mask_of<Mask, Query, Key>())
+  if constexpr (!check_attention_inputs<Query, Key, Value>() ||
+                !check_mask<Mask, LayoutOf<Query>::rows, LayoutOf<Key>::rows>())
     return false;
   else {
     static_assert(is_writable<Out>, "out must hold floats, and not be const");
