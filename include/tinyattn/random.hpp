@@ -17,7 +17,7 @@ TINYATTN_BEGIN
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // MT19937 of Matsumoto and Nishimura, "Mersenne Twister", 1998, seeded as in their version of 2002:
-// the generator behind torch.manual_seed and std::mt19937. 2,500 bytes of state.
+// the generator of torch.manual_seed and std::mt19937. 2,500 bytes of state.
 class Mt19937 {
  public:
   using result_type = std::uint32_t;  // as generators of <random> say it
