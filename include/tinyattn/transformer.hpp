@@ -286,8 +286,12 @@ struct Transformer {
   TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(
       std::size_t rows, kernel::Output x, auto& cache,
       const kernel::CachedBlockScratch& scratch) const noexcept {
-    for (std::size_t i = 0; i < config.num_layers; ++i)
-      blocks[i].template apply_cached_in_place<Port>(rows, x, cache.blocks[i], scratch);
+    for (std::size_t i = 0; i < config.num_layers; ++i) {
+      auto& of_block = cache.blocks[i];
+      kernel::forward_block_cached<Port>(describe(blocks[i]), of_block.parts(), scratch,
+                                         of_block.size(), rows, x);
+      of_block.num_tokens += rows;
+    }
   }
 };
 
