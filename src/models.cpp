@@ -71,8 +71,8 @@ bool have_sense(const tinyattn_decoder& d) noexcept {
 bool is_valid(const tinyattn_decoder& d) noexcept {
   if (!have_sense(d) || !are_valid(d.token_embedding, d.blocks)) return false;
   if (!is_known(d.activation) || !is_known(d.rotary)) return false;
-  const bool turns = d.rotary != TINYATTN_NO_ROTARY;
-  if (turns && (d.d_model / d.num_heads % 2 != 0 || !are_valid(d.cosines, d.sines))) return false;
+  const bool rotates = d.rotary != TINYATTN_NO_ROTARY;
+  if (rotates && (d.d_model / d.num_heads % 2 != 0 || !are_valid(d.cosines, d.sines))) return false;
   if (d.final_norm.weight != nullptr && !is_valid(d.final_norm)) return false;
   if (d.head.weight == nullptr && d.head.bias != nullptr) return false;
   for (std::size_t i = 0; i < d.num_layers; ++i)

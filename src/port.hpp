@@ -39,7 +39,7 @@ inline void softmax(std::size_t rows, std::size_t cols, float scale, const float
   kernel::softmax<native_port, false>(rows, {m, cols}, {out, cols}, mask, 0, scale);
 }
 
-// What the queries of `call` see through its mask.
+// The mask of `call`.
 TINYATTN_ALWAYS_INLINE kernel::Mask mask_of(const AttentionCall& call) noexcept {
   kernel::Mask mask = kernel::no_mask(call.source_tokens);
   if (call.mask == nullptr) return mask;

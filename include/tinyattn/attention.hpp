@@ -2,7 +2,7 @@
 //
 // Scaled dot-product attention: softmax(Q . K^T / sqrt(d_k)) . V, Vaswani et al., "Attention Is All
 // You Need", 2017, equation 1; torch.nn.functional.scaled_dot_product_attention, but that a query
-// which sees nothing gives zeros.
+// whose keys are all masked gives zeros.
 #pragma once
 
 #include "tinyattn/detail/attention_checks.hpp"
@@ -26,10 +26,10 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 //   out      [..., tokens, d_v]            overwritten; may not overlap the inputs
 //   weights  [..., tokens, source tokens]  overwritten; a masked one is 0
 //
-// A masked key is skipped: a NaN in it does not leak. A query that sees no key gives zeros. The
-// scores of a few rows lie on the stack: source tokens x up to 4 floats on microcontrollers, x up
-// to 12 with AVX2 and 16 with AVX-512. Each row is padded to whole vectors, or on a Cortex-M with
-// an FPU to fours.
+// A masked key is skipped: a NaN in it does not leak. A query whose keys are all masked gives
+// zeros. The scores of a few rows lie on the stack: source tokens x up to 4 floats on
+// microcontrollers, x up to 12 with AVX2 and 16 with AVX-512. Each row is padded to whole vectors,
+// or on a Cortex-M with an FPU to fours.
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out,
           tensor_like Weights>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,

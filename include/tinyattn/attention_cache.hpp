@@ -16,8 +16,9 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 // Keys and values of the tokens so far.
 template <AttentionConfig config>
 struct KeyValueCache {
-  static_assert(config.causal,
-                "a layer that is not causal has no cache: its first tokens see the later ones");
+  static_assert(
+      config.causal,
+      "a layer that is not causal has no cache: its first tokens attend to the later ones");
 
   static constexpr std::size_t kv_width = kv_heads<config> * head_dim<config>;
   static constexpr std::size_t floats(std::size_t rows) noexcept {

@@ -10,7 +10,7 @@
 
 namespace tinyattn {
 
-// Rotary positions (Su et al., "RoFormer", 2021): which two features of a head turn together. A
+// Rotary positions (Su et al., "RoFormer", 2021): which two features of a head rotate together. A
 // checkpoint needs the one that it was trained with.
 enum class Rotary : unsigned char {
   none,         // positions are not in attention
@@ -25,7 +25,7 @@ struct AttentionConfig {
   std::size_t d_out;                   // of all heads together
   std::size_t context_length;          // the most tokens of an input
   std::size_t num_heads = 1;           // d_out is a multiple of it
-  bool causal = true;                  // query i sees keys 0 .. i, in cross-attention too
+  bool causal = true;                  // query i attends to keys 0 .. i, in cross-attention too
   bool qkv_bias = false;               // of query, key and value
   bool out_proj = true;                // a projection of the heads' context
   bool out_bias = true;                // of that projection
@@ -33,8 +33,8 @@ struct AttentionConfig {
   DropoutRate residual_dropout = 0.0;  // of outputs, in a training pass
   std::size_t num_kv_heads = 0;        // 0: num_heads. Query head h reads key head
                                        // h / (num_heads / num_kv_heads)
-  Rotary rotary = Rotary::none;        // queries and keys turn with their positions
-  std::uint32_t rotary_base = 10000;   // pair i turns by p / base^(2 i / head_dim) at position p
+  Rotary rotary = Rotary::none;        // queries and keys rotate with their positions
+  std::uint32_t rotary_base = 10000;   // pair i rotates by p / base^(2 i / head_dim) at position p
 };
 
 }  // namespace tinyattn

@@ -64,7 +64,7 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_in
                    const auto& key_input, const auto& value_input, std::size_t num_tokens,
                    std::size_t num_source_tokens, tinyattn_mask mask, auto& out,
                    auto& workspace) noexcept {
-  // The library wants a source token; without one, a query sees nothing.
+  // The library wants a source token; without one, every key of a query is masked.
   constexpr bool hidden = true;
   if (num_source_tokens == 0) mask = {TINYATTN_BLOCK_MASK, true, &hidden, nullptr};
   const std::size_t source_tokens = num_source_tokens == 0 ? 1 : num_source_tokens;

@@ -41,7 +41,7 @@ struct LanguageModelConfig {
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Embeddings, a Transformer, and the head that turns features into logits. Radford et al.,
+// Embeddings, a Transformer, and the head that makes logits of features. Radford et al.,
 // "Language Models are Unsupervised Multitask Learners", 2019; Touvron et al., "LLaMA", 2023.
 template <LanguageModelConfig config>
 struct LanguageModel {

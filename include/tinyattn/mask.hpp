@@ -16,13 +16,13 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// Every query sees every key.
+// Every query attends to every key.
 struct NoMask {};
 
-// Query i sees keys 0 .. i.
+// Query i attends to keys 0 .. i.
 struct Causal {};
 
-// Query i sees keys 0 .. i + (source tokens - tokens): the last query sees them all.
+// Query i attends to keys 0 .. i + (source tokens - tokens): the last query to all of them.
 struct CausalBottomRight {};
 
 // The tensor of each mask below is [tokens, source tokens]; or [source tokens], the same for all
@@ -202,7 +202,7 @@ constexpr detail::Diagnosed masked_fill(const TensorM&, ...) noexcept {
   return {};
 }
 
-// The additive mask of causal attention: 0 where query i may see key j <= i, -infinity elsewhere.
+// The additive mask of causal attention: 0 for a key j <= i of query i, -infinity elsewhere.
 template <std::size_t Tokens>
 constexpr Matrix<float, Tokens, Tokens> causal_mask() noexcept {
   return masked_fill(zeros<float, Tokens, Tokens>(), triu(ones<bool, Tokens, Tokens>(), 1),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of vectors and matrices. Each output element is one chain of fused multiply-adds from
-// +0, the inner index rising: the same bits on every target.
+// Products of vectors and matrices. Each output element is one sequential sum of fused
+// multiply-adds from +0, the inner index rising: the same bits on every target.
 #pragma once
 
 #include "tinyattn/detail/operands.hpp"

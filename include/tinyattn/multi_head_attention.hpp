@@ -81,7 +81,7 @@ struct MultiHeadAttention {
     forward(x, x, x, NoMask{}, out, workspace);
   }
 
-  // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
+  // With a mask, [tokens, tokens] or [tokens]: it masks keys in addition to config.causal.
   template <tensor_like TensorX, detail::no_count_nor<detail::KeyValueCache<config>> Mask,
             tensor_like Out>
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
@@ -89,8 +89,9 @@ struct MultiHeadAttention {
     forward(x, x, x, mask, out, workspace);
   }
 
-  // Cross-attention; context_length bounds both lengths, and config.causal lets query i see keys
-  // 0 .. i. `out` may be query_input itself; otherwise no element of it may be one of an input.
+  // Cross-attention; context_length bounds both lengths, and config.causal lets query i attend to
+  // keys 0 .. i. `out` may be query_input itself; otherwise no element of it may be one of an
+  // input.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
   constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input,
                          Out& out, Workspace& workspace) const noexcept {
@@ -148,7 +149,7 @@ struct MultiHeadAttention {
   }
 
   // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens of
-  // the others. A query without a source token that it may see has a context of zeros.
+  // the others. A query whose source tokens are all masked has a context of zeros.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
   constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
                            std::size_t num_tokens, std::size_t num_source_tokens, Out& out,
@@ -246,7 +247,8 @@ struct StackedCausalAttention {
   static_assert(NumHeads != 0, "num_heads must not be zero");
 
   using Head = CausalAttention<DIn, DOut, ContextLength>;  // one of them
-  using Workspace = typename Head::Workspace;    // all the scratch of a call; heads take turns
+  using Workspace =
+      typename Head::Workspace;  // all the scratch of a call; one head after the other
   static constexpr std::size_t head_dim = DOut;  // the columns that a head writes
   static constexpr std::size_t parameter_count =
       detail::count_parameters<StackedCausalAttention>();  // floats

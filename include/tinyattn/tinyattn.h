@@ -34,12 +34,13 @@ typedef enum tinyattn_status {
   TINYATTN_UNKNOWN_TOKEN    /* tinyattn_models.h: one that is not below the vocabulary */
 } tinyattn_status;
 
-/* Which keys a query sees. A key that is not seen is skipped: a NaN in it does not leak. Attention
- * gives zeros for a query that sees none; a layer then gives the bias of its output projection. */
+/* Which keys a query attends to. A masked key is skipped: a NaN in it does not leak. Attention
+ * gives zeros for a query whose keys are all masked; a layer then gives the bias of its output
+ * projection. */
 typedef enum tinyattn_mask_kind {
-  TINYATTN_NO_MASK = 0,         /* query i sees all keys */
-  TINYATTN_CAUSAL,              /* query i sees keys 0 .. i */
-  TINYATTN_CAUSAL_BOTTOM_RIGHT, /* query i sees keys 0 .. i + source_tokens - tokens */
+  TINYATTN_NO_MASK = 0,         /* query i attends to all keys */
+  TINYATTN_CAUSAL,              /* query i attends to keys 0 .. i */
+  TINYATTN_CAUSAL_BOTTOM_RIGHT, /* to keys 0 .. i + source_tokens - tokens */
   TINYATTN_BLOCK_MASK,          /* true = masked */
   TINYATTN_KEEP_MASK,           /* true = takes part */
   TINYATTN_ADDITIVE_MASK        /* added to the scaled score; -infinity = masked */
@@ -66,7 +67,7 @@ typedef struct tinyattn_layer {
   size_t d_in;                       /* features of a token */
   size_t d_out;                      /* of all heads together; a multiple of num_heads */
   size_t num_heads;                  /* at least 1 */
-  bool causal;                       /* query i sees keys 0 .. i */
+  bool causal;                       /* query i attends to keys 0 .. i */
   tinyattn_linear query, key, value; /* [d_in, d_out] */
   tinyattn_linear out_proj;          /* [d_out, d_out]; without a weight there is no projection */
 } tinyattn_layer;
@@ -90,8 +91,8 @@ TINYATTN_API const char* tinyattn_port(void);
  *   b    [inner, cols]
  *   out  [rows, cols]   may not overlap a or b
  *
- * No size may be 0. Each element is one chain of fused multiply-adds from +0, the inner index
- * rising. */
+ * No size may be 0. Each element is one sequential sum of fused multiply-adds from +0, the inner
+ * index rising. */
 TINYATTN_API tinyattn_status tinyattn_matmul(size_t rows, size_t inner, size_t cols, const float* a,
                                              const float* b, float* out);
 

@@ -74,7 +74,7 @@ typedef struct tinyattn_block {
   tinyattn_linear down;            /* [d_hidden, d_model] */
 } tinyattn_block;
 
-/* Which two features of a head turn together, with the position of their token. */
+/* Which two features of a head rotate together, with the position of their token. */
 typedef enum tinyattn_rotary {
   TINYATTN_NO_ROTARY = 0, /* none */
   TINYATTN_INTERLEAVED,   /* (0, 1), (2, 3), ... */
@@ -98,7 +98,7 @@ typedef struct tinyattn_decoder {
   tinyattn_rotary rotary;          /* of queries and keys */
   const float* cosines;         /* [context_length, d_model / num_heads / 2]: of position p and */
   const float* sines;           /*   pair i, cos and sin of p / base^(2 i / head_dim). Heads that
-                                 *   turn have an even number of features */
+                                 *   rotate have an even number of features */
   const tinyattn_block* blocks; /* [num_layers] */
   tinyattn_norm final_norm;     /* without a weight there is none */
   tinyattn_linear head;         /* [d_model, vocabulary]; without a weight it is tied to

@@ -79,7 +79,7 @@ struct TransformerBlock {
     forward(x, NoMask{}, out, workspace);
   }
 
-  // With a mask, [tokens, tokens] or [tokens]: it hides keys in addition to config.causal.
+  // With a mask, [tokens, tokens] or [tokens]: it masks keys in addition to config.causal.
   template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
                          Workspace& workspace) const noexcept {
@@ -177,7 +177,7 @@ struct Transformer {
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>();
 
-  Block blocks[config.num_layers];  // the first sees the input
+  Block blocks[config.num_layers];  // the first takes the input
   // [d_model]
   [[no_unique_address]] detail::Optional<config.final_norm, Norm> final_norm{};
 

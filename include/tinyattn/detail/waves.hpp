@@ -117,7 +117,7 @@ template <std::size_t Tokens, std::size_t Dim>
 inline constexpr Matrix<float, Tokens, Dim> sinusoidal_table =
     make_sinusoidal_positions<Tokens, Dim>();
 
-// The turns of rotary positions.
+// The angles of rotary positions.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Rotation rotation(bool is_interleaved) noexcept {
   constexpr const auto& table = waves<Positions, Dim, Base>;
