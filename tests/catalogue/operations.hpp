@@ -279,6 +279,27 @@ struct Dropout {
   }
 };
 
+// Of rates that no float has, whose thresholds are rounded up; in place; then all that follows of the generator.
+template <class Generator>
+struct DropoutAtRates {
+  static constexpr DropoutRate rates[] = {0.1, 0.3, 0.99, 0.15, 0.0, 1.0, 0.5};
+  Generator generator{hidden(7u)};
+  Tensor<float, 2, 4, 5> batch;
+  Vector<float, 23> m;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(batch, m);
+    for (const DropoutRate& rate : rates) {
+      auto out = batch;
+      by.dropout(out, rate, generator, out);
+      outputs.take("in place", out);
+      by.dropout(m, rate, generator, m);
+      outputs.take("of a vector", m);
+      draw(m);
+    }
+  }
+};
+
 template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
 struct LinearLayer {
   Linear<In, Out, Bias> linear;

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "catalogue/draw.hpp"
-#include "catalogue/guarded.hpp"
+#include "catalogue/operations.hpp"
+#include "catalogue/twin.hpp"
 #include "tinyattn/attention_config.hpp"
 
 using namespace tinyattn;
@@ -44,39 +44,8 @@ constexpr Test tests[] = {
                  check.same_bits(dropout(unit_interval, 1.0, philox), zeros<float, 6, 6>());
                  check.equal(philox.block(0), Philox4x32(1).block(0));
                }),
-    everywhere("two words an element, the first one high, kept below a threshold of 53 bits",
-               [](Check& check) {
-                 constexpr struct {
-                   DropoutRate rate;
-                   float share;
-                   std::uint64_t threshold;  // ceil((1 - rate) * 2^53)
-                 } rates[] = {{0.1, 0.9f, 8106479329266893}, {0.3, 0.7f, 6305039478318694}, {0.99, 0.01f, 90071992547410}};
-                 for (const auto& [rate, share, threshold] : rates) {
-                   Mt19937 generator(hidden(7u));
-                   Mt19937 words(7u);
-                   const auto out = dropout(unit_interval, rate, generator);
-                   for (std::size_t i = 0; i < out.size(); ++i) {
-                     const std::uint64_t high = words();
-                     const std::uint64_t both = high << 32 | words();
-                     check.same_bits(out.data()[i],
-                                     (both & 0x1fffffffffffff) < threshold ? unit_interval.data()[i] * (1.0f / share) : 0.0f);
-                   }
-                   check.equal(generator(), words());
-                 }
-               }),
-    everywhere("element i takes word i % 4 of Philox's block i / 4, and 1 / (1 - rate) is a float",
-               [](Check& check) {
-                 const auto x = hidden(drawn<Vector<float, 23>>(2));
-                 Philox4x32 generator(hidden(std::uint64_t{123}), 5);
-                 const auto out = dropout(x, 0.15, generator);
-                 const Philox4x32 stream(123, 5);
-                 constexpr std::uint32_t threshold = 3650722202;  // ceil(0.85 * 2^32)
-                 static_assert(1.0f / 0.85f != static_cast<float>(1.0 / 0.85));
-                 for (std::size_t i = 23; i-- > 0;) {
-                   const bool kept = stream.block(i / 4)[i % 4] < threshold;
-                   check.same_bits(out(i), kept ? x(i) * (1.0f / 0.85f) : 0.0f);
-                 }
-               }),
+    everywhere("which elements of a batch are kept, at many rates, from either generator, in place: as the twin draws them",
+               as_in_plain_loops<DropoutAtRates<Mt19937>, DropoutAtRates<Philox4x32>>),
     everywhere("a Philox threshold is rounded up",
                [](Check& check) {
                  // ceil(0.9 * 2^32) = 3865470567. Of this seed, sought for it, word 2 of block 1 is one below: the last one kept.
@@ -96,17 +65,6 @@ constexpr Test tests[] = {
                  const auto second = dropout(row(unit_interval, 0), 0.5, generator);
                  Philox4x32 again(9, 41);
                  check.same_bits(second, row(dropout(unit_interval, 0.5, again), 0));
-               }),
-    everywhere("a batch draws on from item to item; the output may be the input",
-               [](Check& check) {
-                 Mt19937 whole(hidden(12u));
-                 Mt19937 halves(12u);
-                 Mt19937 in_place(12u);
-                 const auto batch = stack(unit_interval, unit_interval);
-                 const auto first = dropout(unit_interval, 0.5, halves);
-                 const auto expected = stack(first, dropout(unit_interval, 0.5, halves));
-                 check.same_bits(dropout(batch, 0.5, whole), expected);
-                 check_in_place(check, expected, batch, [&](auto& m) { dropout(m, 0.5, in_place, m); });
                }),
 };
 
