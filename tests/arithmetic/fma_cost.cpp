@@ -35,7 +35,7 @@ constexpr Test tests[] = {
                   u = drawn<Vector<float, terms>>(1);
                   v = drawn<Vector<float, terms>>(2);
                   const unsigned long long begin = board_ticks();
-                  static_cast<void>(hidden(fused()));
+                  static_cast<void>(opaque(fused()));
                   const auto cost = static_cast<unsigned>(board_instructions(board_ticks() - begin) / terms);
                   print("# instructions per fma: ");
                   print(cost);

@@ -68,13 +68,13 @@ inline Operands cancelling(Randomness& random) {
   return {a, b, nudged(random, -(a * b))};
 }
 
-// Factors of a number just beside 2^47, by less than 2^9: so near to a power of two that a sum keeps nothing of the difference
+// Factors of a number just next to 2^47, by less than 2^9: so near to a power of two that a sum keeps nothing of the difference
 // but that there is one.
 struct Factors {
   float first, second;
 };
 
-inline std::vector<Factors> factors_beside_a_power_of_two() {
+inline std::vector<Factors> factors_near_a_power_of_two() {
   std::vector<Factors> found;
   for (std::uint64_t first = 1 << 23; first < 1 << 24; ++first) {
     const std::uint64_t second = (std::uint64_t{1} << 47) / first, rest = (std::uint64_t{1} << 47) - first * second;
@@ -96,16 +96,16 @@ inline Halfway halfway(Randomness& random) {
   return {with_exponent(random, exponent), first, half_spacing - first};
 }
 
-// A tie, or the product one float beside one.
+// A tie, or the product one float next to one.
 inline Operands tied(Randomness& random) {
   const auto [c, first, second] = halfway(random);
-  const float beside = from_bits(bits_of(std::ldexp(random_sign(random), second)) + static_cast<std::uint32_t>(between(random, -1, 3)));
-  return {std::ldexp(1.0f, first), beside, c};
+  const float neighbour = from_bits(bits_of(std::ldexp(random_sign(random), second)) + static_cast<std::uint32_t>(between(random, -1, 3)));
+  return {std::ldexp(1.0f, first), neighbour, c};
 }
 
 // A tie missed by less than the sum can hold.
 inline Operands barely_not_tied(Randomness& random) {
-  static const auto candidates = factors_beside_a_power_of_two();
+  static const auto candidates = factors_near_a_power_of_two();
   const Factors& factors = candidates[random() % candidates.size()];
   const auto [c, first, second] = halfway(random);
   return {std::ldexp(factors.first, first - 23), std::ldexp(factors.second * random_sign(random), second - 24), c};

@@ -113,7 +113,7 @@ struct CrossForward : ForwardOf<config, Tokens> {
     by.forward(this->layer, this->x, key_input, value_input, NoMask{}, this->out.tensor, this->workspace.tensor);
     outputs.take("out", this->out);
     by.forward_with_weights(this->layer, this->x, key_input, value_input, this->out.tensor, weights.tensor, this->workspace.tensor);
-    outputs.take("out beside weights", this->out);
+    outputs.take("out, with weights", this->out);
     outputs.take("weights", weights);
     outputs.check_guards(this->workspace);
   }
@@ -142,7 +142,7 @@ struct ForwardOfSomeTokens : ForwardOf<config, Tokens> {
     this->draw_inputs(draw);
     for (const std::size_t num_tokens : {std::size_t{0}, std::size_t{1}, Tokens - 1, Tokens, Tokens + 1}) {
       this->out.tensor = full<float, Tokens, config.d_out>(12345.678f);
-      const Status status = by.forward(this->layer, this->x, hidden(num_tokens), this->out.tensor, this->workspace.tensor);
+      const Status status = by.forward(this->layer, this->x, opaque(num_tokens), this->out.tensor, this->workspace.tensor);
       outputs.take("out", this->out);
       outputs.take("too many tokens", too_many_tokens(status));
     }
@@ -151,7 +151,7 @@ struct ForwardOfSomeTokens : ForwardOf<config, Tokens> {
 
 template <AttentionConfig config, class Generator, std::size_t... Tokens>
 struct TrainingPass : ForwardOf<config, Tokens...> {
-  Generator generator{hidden(123u)};
+  Generator generator{opaque(123u)};
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
@@ -166,7 +166,7 @@ struct TrainingPass : ForwardOf<config, Tokens...> {
 // The parameters as they are drawn, in the order in which they are drawn.
 template <AttentionConfig config, class Generator>
 struct Initialize {
-  Generator generator{hidden(123u)};
+  Generator generator{opaque(123u)};
   MultiHeadAttention<config> layer;
 
   constexpr void operator()(Draw&, auto, auto& outputs) noexcept {
@@ -277,7 +277,7 @@ struct Forms : Forward<Module, DIn, DOut, Tokens> {
       if (!std::is_constant_evaluated())
         for (std::size_t i = count * DIn; i < poisoned.size(); ++i) poisoned.data()[i] = quiet_nan;
       this->out = {};
-      const Status status = by.forward(this->layer, poisoned, hidden(count), this->out.tensor, this->workspace.tensor);
+      const Status status = by.forward(this->layer, poisoned, opaque(count), this->out.tensor, this->workspace.tensor);
       outputs.take("of the first rows", this->out);
       outputs.take("too many tokens", too_many_tokens(status));
     }
@@ -308,7 +308,7 @@ struct CrossForms : ForwardOf<config, 2, Tokens> {
     for (std::size_t tokens = 0; tokens <= Tokens + 1; ++tokens)
       for (std::size_t source_tokens = 0; source_tokens <= SourceTokens + 1; ++source_tokens) {
         this->out = {};
-        const Status status = by.forward(this->layer, this->x, key_input, value_input, hidden(tokens), hidden(source_tokens), mask,
+        const Status status = by.forward(this->layer, this->x, key_input, value_input, opaque(tokens), opaque(source_tokens), mask,
                                          this->out.tensor, scratch);
         outputs.take("of the first rows", this->out);
         outputs.take("too many tokens", too_many_tokens(status));

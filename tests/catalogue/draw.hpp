@@ -17,7 +17,7 @@ namespace tinyattn::test {
 
 class Draw {
  public:
-  constexpr explicit Draw(std::uint64_t seed = 123) noexcept : generator_(hidden(seed)) {}
+  constexpr explicit Draw(std::uint64_t seed = 123) noexcept : generator_(opaque(seed)) {}
 
   // Not inlined, like the other of these: what the cases share must not be compiled again for each of them.
   [[gnu::noinline]] constexpr std::uint32_t word() noexcept {

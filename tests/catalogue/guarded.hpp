@@ -50,7 +50,7 @@ constexpr void check_output(Check& check, const Expected& expected, auto write, 
 // `write(both)` makes `expected` of an output that is the input `in`, too.
 template <class Expected>
 constexpr void check_in_place(Check& check, const Expected& expected, const Expected& in, auto write, int line = __builtin_LINE()) {
-  Expected both = hidden(in);
+  Expected both = opaque(in);
   write(both);
   check.same_bits(both, expected, line);
 }

@@ -91,7 +91,7 @@ struct Writes {
   Vector<Token, config.transformer.block.attention.context_length + 1> tokens;
   Guarded<Matrix<float, Tokens, config.vocabulary>> logits;
   Guarded<Vector<float, config.vocabulary>> last;
-  Philox4x32 generator{hidden(123u)};
+  Philox4x32 generator{opaque(123u)};
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     draw(model);

@@ -26,7 +26,7 @@ struct Fma {
       const float a = draw.wide_number(20), b = draw.wide_number(20);
       out(i) = fma(a, b, draw.wide_number(40));
       out(i + 1) = fma(a, b, -fma(a, b, -0.0f));
-      out(i + 2) = fma(draw.wide_number(1), hidden(1.0f), hidden(0x1p-25f));
+      out(i + 2) = fma(draw.wide_number(1), opaque(1.0f), opaque(0x1p-25f));
     }
     outputs.take("out", out);
   }
@@ -76,7 +76,7 @@ struct TanhAndErf {
 // More words than the state of a Mersenne twister has, so that it is renewed in between.
 template <class Generator>
 struct Draws {
-  Generator generator{hidden(123u)};
+  Generator generator{opaque(123u)};
   Vector<float, 40> out;
 
   constexpr void operator()(Draw&, auto, auto& outputs) noexcept {
@@ -263,7 +263,7 @@ struct SoftmaxOfExtremes {
 
 template <class Generator, std::size_t... Extents>
 struct Dropout {
-  Generator generator{hidden(123u)};
+  Generator generator{opaque(123u)};
   Tensor<float, Extents...> m, out;
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
@@ -283,7 +283,7 @@ struct Dropout {
 template <class Generator>
 struct DropoutAtRates {
   static constexpr DropoutRate rates[] = {0.1, 0.3, 0.99, 0.15, 0.0, 1.0, 0.5};
-  Generator generator{hidden(7u)};
+  Generator generator{opaque(7u)};
   Tensor<float, 2, 4, 5> batch;
   Vector<float, 23> m;
 
@@ -355,12 +355,12 @@ struct ArithmeticNotFinite {
     const float operands[] = {0.0f, -1.0f, draw.number(), infinity, quiet_nan, largest_float};
     std::size_t i = 0;
     for (float a : operands)
-      for (float b : operands) out(i++) = fma(hidden(a), hidden(b), hidden(-largest_float));
+      for (float b : operands) out(i++) = fma(opaque(a), opaque(b), opaque(-largest_float));
     outputs.take("fma", out);
-    outputs.take("exp", vector({exp(hidden(infinity)), exp(hidden(-infinity)), exp(hidden(quiet_nan)), exp(hidden(88.8f)),
-                                exp(hidden(largest_float)), exp(hidden(-largest_float))}));
-    outputs.take("sqrt", vector({sqrt(hidden(infinity)), sqrt(hidden(-infinity)), sqrt(hidden(quiet_nan)), sqrt(hidden(-1.0f)),
-                                 sqrt(hidden(-0.0f))}));
+    outputs.take("exp", vector({exp(opaque(infinity)), exp(opaque(-infinity)), exp(opaque(quiet_nan)), exp(opaque(88.8f)),
+                                exp(opaque(largest_float)), exp(opaque(-largest_float))}));
+    outputs.take("sqrt", vector({sqrt(opaque(infinity)), sqrt(opaque(-infinity)), sqrt(opaque(quiet_nan)), sqrt(opaque(-1.0f)),
+                                 sqrt(opaque(-0.0f))}));
   }
 };
 
@@ -416,7 +416,7 @@ struct ActivationsNotFinite {
   Vector<float, 8> out;
 
   void operator()(Draw& draw, auto by, auto& outputs) noexcept {
-    const auto m = hidden(vector({infinity, -infinity, quiet_nan, largest_float, -largest_float, 100.0f, -100.0f, draw.number()}));
+    const auto m = opaque(vector({infinity, -infinity, quiet_nan, largest_float, -largest_float, 100.0f, -100.0f, draw.number()}));
     Vector<float, 16> of_single;
     for (std::size_t i = 0; i < 8; ++i) {
       of_single(i) = tanh(m(i));

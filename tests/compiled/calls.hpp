@@ -112,7 +112,7 @@ class Pages {
 
   enum Place { at_start, at_end, forbidden };
 
-  // `bytes` flush against the page before, against the page behind, or where any access is a crash.
+  // `bytes` flush against the page before, against the page after, or where any access is a crash.
   void* place(std::size_t bytes, Place place) {
     if (place == forbidden) return first_ + size;
     if (bytes > size) std::abort();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A decoder described at run time beside the LanguageModel of the same weights: the same bits, on the port that the library takes.
+// A decoder described at run time next to the LanguageModel of the same weights: the same bits, on the port that the library takes.
 #include "support/check.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/tinyattn_models.h"
@@ -176,8 +176,8 @@ void refuses(Check& check) {
   is_refused([](auto& d) { d.cosines = nullptr; });
   is_refused([](auto& d) { d.sines = nullptr; });
   is_refused([](auto& d) { d.num_heads = d.num_kv_heads = 16; });  // heads of one feature do not turn
-  is_refused([](auto& d) { d.activation = static_cast<tinyattn_activation>(hidden(4)); });
-  is_refused([](auto& d) { d.rotary = static_cast<tinyattn_rotary>(hidden(3)); });
+  is_refused([](auto& d) { d.activation = static_cast<tinyattn_activation>(opaque(4)); });
+  is_refused([](auto& d) { d.rotary = static_cast<tinyattn_rotary>(opaque(3)); });
   is_refused([](auto& d) { d.final_norm = {d.token_embedding, nullptr, -1.0f}; });
   is_refused([](auto& d) { d.head = {nullptr, d.token_embedding}; });
   is_refused([&](auto&) { blocks[2].attention_norm.weight = nullptr; });
@@ -258,7 +258,7 @@ void parts_refuse(Check& check) {
     check.that(tinyattn_normalize(wrong, 1, 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
   check.that(tinyattn_normalize(&norm, 0, 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
   check.that(tinyattn_normalize(&norm, 1, 4, nullptr, out.data()) == TINYATTN_BAD_ARGUMENT);
-  check.that(tinyattn_activate(static_cast<tinyattn_activation>(hidden(4)), 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_activate(static_cast<tinyattn_activation>(opaque(4)), 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
   check.that(tinyattn_activate(TINYATTN_RELU, 0, x, out.data()) == TINYATTN_BAD_ARGUMENT);
   check.that(tinyattn_activate(TINYATTN_RELU, 4, nullptr, out.data()) == TINYATTN_BAD_ARGUMENT);
   uint16_t token = 9;

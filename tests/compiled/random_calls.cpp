@@ -163,7 +163,7 @@ tinyattn_layer given(const DrawnLayer& layer, bool causal, Room& room) {
           linear(layer.query),     linear(layer.key),       linear(layer.value), linear(layer.out_proj)};
 }
 
-// One input may be the queries', keys' and values'; the output may stand in its place if its rows are not longer. Without tokens,
+// One input may be the queries', keys' and values'; the output may take its place if its rows are not longer. Without tokens,
 // nothing but the layer has to make sense.
 template <bool is_cross>
 bool forward(Call& call) {

@@ -32,7 +32,7 @@ Lanes<Port> any_lanes(std::uint32_t& state) {
     const std::uint32_t bits = next(state) ^ next(state) >> 16;
     lane = bits % 16 == 0 ? 0.0f : __builtin_bit_cast(float, (bits & 0x87ffffffu) | 0x38000000u);
   }
-  return hidden(lanes);
+  return opaque(lanes);
 }
 
 template <class Port>
@@ -80,7 +80,7 @@ template <class Single>
 void check_broken_ties(Check& check) {
   float power = 1.0f;
   for (int n = 0; n < 149; ++n, power *= 0.5f) {
-    for (const float sign : {hidden(1.0f), hidden(-1.0f)}) {
+    for (const float sign : {opaque(1.0f), opaque(-1.0f)}) {
       check_exact<Single>(check, 97.0f, 172961.0f, sign * power);
       check_exact<Single>(check, 8384513.0f * 0x1p-46f, 8392705.0f * power, sign);
       check_exact<Single>(check, 8384513.0f * 0x1p-98f, 8392705.0f * power, sign * 0.0f);
@@ -100,7 +100,7 @@ void check_fma(Check& check) {
                                    {0x1p-140f, -0x1p-140f, 0.0f},
                                    {0x1p-81f, 0x1p-82f, 0.0f},
                                    {0x1p-81f, -0x1p-82f, 0.0f}};
-  for (const auto& [a, b, c] : operands) check_exact<Single>(check, hidden(a), b, c);
+  for (const auto& [a, b, c] : operands) check_exact<Single>(check, opaque(a), b, c);
   check_broken_ties<Single>(check);
   std::uint32_t state = 5;
   for (int i = 0; i < 500; ++i) {
@@ -158,8 +158,8 @@ struct InLane {
 // needs for something else as well.
 template <class Port>
 void check_products_are_rounded(Check& check) {
-  const auto x = [] { return Port::splat(hidden(1.0f + 0x1p-23f)); };
-  const auto c = [] { return Port::splat(hidden(-1.0f - 0x1p-22f)); };
+  const auto x = [] { return Port::splat(opaque(1.0f + 0x1p-23f)); };
+  const auto c = [] { return Port::splat(opaque(-1.0f - 0x1p-22f)); };
   const Lanes<Port> zeros{};
   check.same_bits(stored<Port>(Port::mul(x(), x()) + c()), zeros);
   check.same_bits(stored<Port>(Port::add(Port::mul(x(), x()), c())), zeros);
@@ -171,10 +171,10 @@ template <class Port>
 void check_exponent_bits(Check& check) {
   float power = 0x1p-126f;
   for (int n = -126; n <= 127; ++n, power *= 2) {
-    const auto shifted = Port::splat(hidden(0x1.8p23f + 127.0f + static_cast<float>(n)));
+    const auto shifted = Port::splat(opaque(0x1.8p23f + 127.0f + static_cast<float>(n)));
     check.same_bits(stored<Port>(Port::exponent_bits(shifted))[0], power);
   }
-  check.same_bits(stored<Port>(Port::exponent_bits(Port::splat(hidden(0x1.8p23f))))[0], 0.0f);
+  check.same_bits(stored<Port>(Port::exponent_bits(Port::splat(opaque(0x1.8p23f))))[0], 0.0f);
 }
 
 template <class Port>
@@ -186,7 +186,7 @@ void check_parts(Check& check) {
     for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = 0.0f;
     check.same_bits(stored<Port>(Port::load_n(from.data(), n, 0.0f)), part);
     for (std::size_t lane = n; lane < Port::lanes; ++lane) part[lane] = -infinity;
-    check.same_bits(stored<Port>(Port::load_n(from.data(), n, hidden(-infinity))), part);
+    check.same_bits(stored<Port>(Port::load_n(from.data(), n, opaque(-infinity))), part);
     Guarded<Vector<float, Port::lanes>> to;
     Port::store_n(to.tensor.data(), Port::load(from.data()), n);
     for (std::size_t lane = 0; lane < Port::lanes; ++lane) check.same_bits(to.tensor(lane), lane < n ? from[lane] : to.untouched);
@@ -226,7 +226,7 @@ void check_lanes(Check& check) {
 // Several floats at once, on one lane: as many as a tile is wide, and one.
 template <class Port, std::size_t Count = Port::tile_vectors>
 void check_rows(Check& check) {
-  const auto from = hidden(drawn<Vector<float, Count>>(4));
+  const auto from = opaque(drawn<Vector<float, Count>>(4));
   float row[Count];
   Port::load_row(from.data(), row);
   Guarded<Vector<float, Count>> to;
@@ -239,13 +239,13 @@ void check_rows(Check& check) {
 
 template <class Port>
 void check_not_finite(Check& check) {
-  const auto nan = Port::splat(hidden(quiet_nan)), one = Port::splat(1.0f), two = Port::splat(2.0f);
+  const auto nan = Port::splat(opaque(quiet_nan)), one = Port::splat(1.0f), two = Port::splat(2.0f);
   check.same_bits(stored<Port>(Port::select_less(nan, one, one, two))[0], 2.0f);
   check.same_bits(stored<Port>(Port::select_less(one, nan, one, two))[0], 2.0f);
   check.same_bits(stored<Port>(Port::mul(nan, one))[0], quiet_nan);
   check.same_bits(stored<Port>(Port::add(one, nan))[0], quiet_nan);
   check.same_bits(stored<Port>(Port::fma(one, one, nan))[0], quiet_nan);
-  check.same_bits(stored<Port>(Port::maximum(Port::splat(hidden(-infinity)), one))[0], 1.0f);
+  check.same_bits(stored<Port>(Port::maximum(Port::splat(opaque(-infinity)), one))[0], 1.0f);
   check.same_bits(stored<Port>(Port::maximum(two, one))[0], 2.0f);
 }
 
@@ -273,7 +273,7 @@ constexpr Test tests[] = {
     at_run_time("infinity and NaN: a NaN is not less", all<check_not_finite<native_port>, check_not_finite<soft>>),
     everywhere("the product of mantissas from halves, as a Cortex-M0 computes it",
                [](Check& check) {
-                 std::uint32_t state = hidden(3u);
+                 std::uint32_t state = opaque(3u);
                  for (int i = 0; i < 100; ++i) {
                    state = state * 1664525u + 1013904223u;
                    const std::uint32_t x = state >> 8 | 0x800000u, y = (state * 22695477u + 1u) >> 8 | 0x800000u;

@@ -61,7 +61,7 @@ void check_activations(Check& check, auto ends) {
   check_each_row<Port>(check, ends, erf_row, each_row(ends, erf_row));
   for (const auto activation : {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu}) {
     const auto row = [=](auto port, auto from, auto to, std::size_t count) {
-      kernel::activate_row<decltype(port)>(hidden(activation), from, to, count);
+      kernel::activate_row<decltype(port)>(opaque(activation), from, to, count);
     };
     check_each_row<Port>(check, ends, row, each_row(ends, row));
   }

@@ -10,7 +10,7 @@ using namespace tinyattn::test;
 namespace {
 
 constexpr auto each = [](auto function) {
-  auto m = hidden(reference::activation_x);
+  auto m = opaque(reference::activation_x);
   for (float& x : m.elements) x = function(x);
   return m;
 };
@@ -20,7 +20,7 @@ constexpr float near_one = 2.5e-7f;  // some units in the last place of a number
 constexpr Test tests[] = {
     everywhere("activations",
                [](Check& check) {
-                 const auto x = hidden(reference::activation_x);
+                 const auto x = opaque(reference::activation_x);
                  check.equal(relu(x), reference::activation_relu);
                  check.near(gelu(x), reference::activation_gelu, near_one);
                  check.near(gelu_tanh(x), reference::activation_gelu_tanh, near_one);

@@ -32,7 +32,7 @@ struct Replay {
 
   // The other forms of forward have the same bits: unit/multi_head_attention.
   constexpr void check(Check& check) {
-    Mt19937 generator(hidden(Case::seed));
+    Mt19937 generator(opaque(Case::seed));
     initialize(attention, generator);
     draw(check, generator, x, Case::x);
     if constexpr (Case::is_cross) {

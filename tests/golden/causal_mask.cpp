@@ -16,7 +16,7 @@ namespace {
 using namespace tinyattn;
 using namespace tinyattn::test;
 
-constexpr auto scores() { return hidden(reference::v2_scores); }
+constexpr auto scores() { return opaque(reference::v2_scores); }
 
 constexpr Test tests[] = {
     everywhere("tril of the weights, normalized again",
@@ -52,9 +52,9 @@ constexpr Test tests[] = {
                }),
     everywhere("dropout of ones and of the causal weights: the elements that PyTorch drops",
                [](Check& check) {
-                 Mt19937 of_ones(hidden(reference::dropout_seed)), of_weights(hidden(reference::dropout_seed));
-                 check.same_bits(dropout(hidden(ones<float, 6, 6>()), reference::dropout_rate, of_ones), reference::dropout_of_ones);
-                 check.same_bits(dropout(hidden(reference::causal_weights), reference::dropout_rate, of_weights),
+                 Mt19937 of_ones(opaque(reference::dropout_seed)), of_weights(opaque(reference::dropout_seed));
+                 check.same_bits(dropout(opaque(ones<float, 6, 6>()), reference::dropout_rate, of_ones), reference::dropout_of_ones);
+                 check.same_bits(dropout(opaque(reference::causal_weights), reference::dropout_rate, of_weights),
                                  reference::dropout_of_causal_weights);
                }),
 };

@@ -15,7 +15,7 @@ namespace tinyattn::test {
 inline constexpr float tolerance = 1e-6f;
 
 // "Your journey starts with one step": six tokens of three features.
-constexpr auto inputs() { return hidden(reference::inputs); }
+constexpr auto inputs() { return opaque(reference::inputs); }
 
 template <class Module>
 constexpr Module drawn(Mt19937& generator) {
@@ -26,7 +26,7 @@ constexpr Module drawn(Mt19937& generator) {
 
 template <class Module>
 constexpr Module drawn(std::uint32_t seed) {
-  Mt19937 generator(hidden(seed));
+  Mt19937 generator(opaque(seed));
   return drawn<Module>(generator);
 }
 

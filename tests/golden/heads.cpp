@@ -45,7 +45,7 @@ constexpr Test tests[] = {
         [](Check& check) { check_batch<StackedCausalAttention<3, 2, 6, 2>>(check, reference::wrapper_seed, reference::wrapper_context); }),
     everywhere("two heads side by side without their mask",
                [](Check& check) {
-                 Mt19937 generator(hidden(reference::wrapper_without_its_mask_seed));
+                 Mt19937 generator(opaque(reference::wrapper_without_its_mask_seed));
                  const auto first = drawn<SelfAttention<3, 2, 6>>(generator), second = drawn<SelfAttention<3, 2, 6>>(generator);
                  check.near(concat_columns(first(inputs()), second(inputs())), reference::wrapper_without_its_mask_context, tolerance);
                }),
@@ -59,7 +59,7 @@ constexpr Test tests[] = {
                  using Split = MultiHeadAttention<AttentionConfig{
                      .d_in = 12, .d_out = 12, .context_length = 5, .num_heads = 3, .causal = false, .out_proj = false}>;
                  static_assert(Split::head_dim == 4);
-                 Mt19937 generator(hidden(std::uint32_t{123}));
+                 Mt19937 generator(opaque(std::uint32_t{123}));
                  const auto x = rand<5, 12>(generator);
                  Split split{};
                  split.query.weight = split.key.weight = split.value.weight = tril(triu(ones<float, 12, 12>()));

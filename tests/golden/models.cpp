@@ -17,7 +17,7 @@ constexpr void draw(Mt19937& generator, auto& tensor) {
   for (float& element : tensor.elements) element = uniform(generator, -1.0f, 1.0f);
 }
 
-// Weights and biases of norms, which PyTorch starts with 1 and 0, are drawn behind those of linear layers.
+// Weights and biases of norms, which PyTorch starts with 1 and 0, are drawn after those of linear layers.
 template <std::size_t Dim>
 constexpr void draw_norms(Mt19937& generator, LayerNorm<Dim>& norm) {
   draw(generator, norm.weight);
@@ -34,7 +34,7 @@ constexpr void draw_norms(Mt19937& generator, TransformerBlock<config>& block) {
 }
 
 constexpr void check_layer_norm(Check& check) {
-  Mt19937 generator(hidden(31u));
+  Mt19937 generator(opaque(31u));
   LayerNorm<20> norm{};
   draw_norms(generator, norm);
   Matrix<float, 3, 20> x{};

@@ -17,9 +17,9 @@ using namespace tinyattn::test;
 constexpr auto token_2() { return row(inputs(), 1); }
 
 // Queries, keys and values of the worked example.
-constexpr auto queries() { return from_torch(hidden(reference::v2_query_weight_out_in))(inputs()); }
-constexpr auto keys() { return from_torch(hidden(reference::v2_key_weight_out_in))(inputs()); }
-constexpr auto values() { return from_torch(hidden(reference::v2_value_weight_out_in))(inputs()); }
+constexpr auto queries() { return from_torch(opaque(reference::v2_query_weight_out_in))(inputs()); }
+constexpr auto keys() { return from_torch(opaque(reference::v2_key_weight_out_in))(inputs()); }
+constexpr auto values() { return from_torch(opaque(reference::v2_value_weight_out_in))(inputs()); }
 
 template <std::size_t Tokens, std::size_t SourceTokens, std::size_t ValueDim>
 constexpr void check_attention(Check& check, const Matrix<float, Tokens, SourceTokens>& weights,
@@ -55,7 +55,7 @@ constexpr Test tests[] = {
                }),
     everywhere("three matrices are drawn bit for bit, and make queries, keys and values",
                [](Check& check) {
-                 Mt19937 generator(hidden(reference::v1_seed));
+                 Mt19937 generator(opaque(reference::v1_seed));
                  const auto query = rand<3, 2>(generator), key = rand<3, 2>(generator), value = rand<3, 2>(generator);
                  check.same_bits(query, reference::v1_w_query);
                  check.same_bits(key, reference::v1_w_key);
@@ -64,7 +64,7 @@ constexpr Test tests[] = {
                  check.near(k, reference::v1_keys, tolerance);
                  check.near(v, reference::v1_values, tolerance);
                  check.near(matmul(token_2(), query), reference::v1_query_of_token_2, tolerance);
-                 const auto scores = matmul_transposed(hidden(reference::v1_query_of_token_2), k);
+                 const auto scores = matmul_transposed(opaque(reference::v1_query_of_token_2), k);
                  check.near(scores, reference::v1_scores_of_token_2, tolerance);
                  check.near(softmax(scores, scale), reference::v1_weights_of_token_2, tolerance);
                  check.near(matmul(softmax(scores, scale), v), row(reference::v1_context, 1), tolerance);
@@ -87,16 +87,16 @@ constexpr Test tests[] = {
                  const auto without = drawn<Linear<3, 2, false>>(reference::v2_seed);
                  const auto with = drawn<Linear<3, 2>>(reference::v2_seed);
                  check.same_bits(with.weight, without.weight);
-                 // Where the key's weight begins in the draws without bias, the bias stands here.
+                 // Where the key's weight begins in the draws without bias, the bias is here.
                  check.same_bits(with.bias, vector<float>({reference::v2_key_weight_out_in(0, 0), reference::v2_key_weight_out_in(0, 1)}));
                  const auto moved = with(inputs());
                  for (std::size_t i = 0; i < 6; ++i) check.near(row(moved, i), add(without(row(inputs(), i)), with.bias), tolerance);
                }),
     everywhere("fruit asks apple, banana and car",
                [](Check& check) {
-                 const auto fruit = hidden(reference::fruit_q);
-                 const auto things = hidden(reference::fruit_k);
-                 const auto value = hidden(reference::fruit_v);
+                 const auto fruit = opaque(reference::fruit_q);
+                 const auto things = opaque(reference::fruit_k);
+                 const auto value = opaque(reference::fruit_v);
                  const auto scores = matmul_transposed(fruit, things);
                  check.near(scores, reference::fruit_scores, tolerance);
                  check.near(softmax(scores), reference::fruit_weights_unscaled, tolerance);
@@ -112,9 +112,9 @@ constexpr Test tests[] = {
                [](Check& check) {
                  check_attention(check, reference::v2_weights, matmul(reference::v2_weights, inputs()), queries(), keys(), inputs(),
                                  NoMask{});
-                 const auto value = hidden(reference::fruit_v);
+                 const auto value = opaque(reference::fruit_v);
                  const auto narrow = columns<3>(value, 0);
-                 const auto context = scaled_dot_product_attention(hidden(reference::fruit_q), hidden(reference::fruit_k), narrow);
+                 const auto context = scaled_dot_product_attention(opaque(reference::fruit_q), opaque(reference::fruit_k), narrow);
                  for (std::size_t j = 0; j < 3; ++j) check.near(context(0, j), reference::fruit_context(0, j), tolerance);
                }),
 };

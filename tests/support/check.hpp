@@ -90,7 +90,7 @@ constexpr Test at_run_time(const char* name, Body body) {
 // The same value, from memory that the optimizer cannot see through: what a test computes from it at run
 // time is computed by the port, not by the compiler.
 template <class T>
-constexpr T hidden(const T& value) noexcept {
+constexpr T opaque(const T& value) noexcept {
   T copy = value;
   if (!std::is_constant_evaluated()) asm volatile("" : : "r"(&copy) : "memory");
   return copy;

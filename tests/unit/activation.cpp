@@ -16,30 +16,30 @@ constexpr auto inputs = drawn<Matrix<float, 3, 21>>(2);
 // What is finite stays finite, and goes to 0 below 0, to x above it.
 constexpr void check_ends(Check& check, auto call) {
   for (const float x : {20.0f, 88.0f, 89.0f, 1e10f, 0x1p100f, largest_float}) {
-    check.equal(call(hidden(vector<float>({x}))), vector<float>({x}));
-    const float below = call(hidden(vector<float>({-x})))(0);
+    check.equal(call(opaque(vector<float>({x}))), vector<float>({x}));
+    const float below = call(opaque(vector<float>({-x})))(0);
     check.that(below <= 0.0f && below > -1e-7f);
   }
   for (const float x : {0x1p-100f, -0x1p-100f, 0x1p-30f, -0x1p-30f, 0.0f})
-    check.equal(call(hidden(vector<float>({x}))), vector<float>({0.5f * x}));
+    check.equal(call(opaque(vector<float>({x}))), vector<float>({0.5f * x}));
 }
 
 // Whatever lane it lies in.
 void check_not_finite(Check& check, auto call) {
   for (std::size_t place = 0; place < 21; ++place) {
-    auto m = hidden(inputs);
+    auto m = opaque(inputs);
     m(1, place) = quiet_nan;
     auto expected = call(inputs);
     expected(1, place) = quiet_nan;
     check.same_bits(call(m), expected);
   }
-  check.equal(call(hidden(vector<float>({infinity, -infinity}))), vector<float>({infinity, 0.0f}));
+  check.equal(call(opaque(vector<float>({infinity, -infinity}))), vector<float>({infinity, 0.0f}));
 }
 
 constexpr Test tests[] = {
     everywhere("relu",
                [](Check& check) {
-                 check.same_bits(relu(hidden(vector<float>({-largest_float, -1.0f, -0x1p-126f, 0.0f, 0x1p-126f, 1.5f, largest_float}))),
+                 check.same_bits(relu(opaque(vector<float>({-largest_float, -1.0f, -0x1p-126f, 0.0f, 0x1p-126f, 1.5f, largest_float}))),
                                  vector<float>({0.0f, 0.0f, 0.0f, 0.0f, 0x1p-126f, 1.5f, largest_float}));
                }),
     everywhere("in each form as one element after the other, and nothing next to it",
@@ -52,7 +52,7 @@ constexpr Test tests[] = {
                }),
     everywhere("below 0, where 1 + erf and 1 + tanh would cancel",
                [](Check& check) {
-                 const auto x = hidden(vector<float>({-5.1f, -9.1f}));
+                 const auto x = opaque(vector<float>({-5.1f, -9.1f}));
                  const auto near = [&](const auto& values, double first, double second) {
                    for (const double quotient : {static_cast<double>(values(0)) / first, static_cast<double>(values(1)) / second})
                      check.that(quotient > 1 - 0x1p-21 && quotient < 1 + 0x1p-21);

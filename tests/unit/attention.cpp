@@ -35,7 +35,7 @@ constexpr Test tests[] = {
     everywhere("five ways to say causal, one answer",
                [](Check& check) {
                  as_in_plain_loops<CausalWays>(check);
-                 const auto causal = scaled_dot_product_attention(hidden(query), key, value, Causal{});
+                 const auto causal = scaled_dot_product_attention(opaque(query), key, value, Causal{});
                  check.same_bits(scaled_dot_product_attention(query, key, value, CausalBottomRight{}), causal);
                  check.same_bits(scaled_dot_product_attention(query, key, value, AdditiveMask{causal_mask<6>()}), causal);
                  check.same_bits(scaled_dot_product_attention(query, key, value, KeepMask{tril(ones<bool, 6, 6>())}), causal);
@@ -44,16 +44,16 @@ constexpr Test tests[] = {
                [](Check& check) {
                  Matrix<float, 1, 2> weights{};
                  Matrix<float, 1, 1> out{};
-                 scaled_dot_product_attention(hidden(full<float, 1, 4>(2.0f)), full<float, 2, 4>(1.0f), matrix<float>({{1.0f}, {0.0f}}),
+                 scaled_dot_product_attention(opaque(full<float, 1, 4>(2.0f)), full<float, 2, 4>(1.0f), matrix<float>({{1.0f}, {0.0f}}),
                                               AdditiveMask{matrix<float>({{1.09861229f, 0.0f}})}, out, weights);
                  check.near(weights, matrix<float>({{0.75f, 0.25f}}), 1e-6f);
                }),
     everywhere("a query that sees nothing gives zeros; masks that mask nothing are none",
                [](Check& check) {
-                 check.same_bits(scaled_dot_product_attention(hidden(query), key, value, KeepMask{zeros<bool, 6, 6>()}),
+                 check.same_bits(scaled_dot_product_attention(opaque(query), key, value, KeepMask{zeros<bool, 6, 6>()}),
                                  zeros<float, 6, 3>());
-                 check.same_bits(scaled_dot_product_attention(hidden(query), key, value, BlockMask{ones<bool, 6>()}), zeros<float, 6, 3>());
-                 check.same_bits(scaled_dot_product_attention(hidden(query), key, value, KeepMask{ones<bool, 6>()}),
+                 check.same_bits(scaled_dot_product_attention(opaque(query), key, value, BlockMask{ones<bool, 6>()}), zeros<float, 6, 3>());
+                 check.same_bits(scaled_dot_product_attention(opaque(query), key, value, KeepMask{ones<bool, 6>()}),
                                  scaled_dot_product_attention(query, key, value));
                }),
     // Of five queries and three keys the first two queries see nothing.
@@ -65,13 +65,13 @@ constexpr Test tests[] = {
                  as_in_plain_loops<Attention<Causal, 1, 1, 1, 1>>(check);
                  const auto values = matrix<float>({{1.0f}, {2.0f}, {5.0f}});
                  check.same_bits(
-                     scaled_dot_product_attention(hidden(matrix<float>({{-3.25f}})), matrix<float>({{-3.25f}}), matrix<float>({{0.1f}})),
+                     scaled_dot_product_attention(opaque(matrix<float>({{-3.25f}})), matrix<float>({{-3.25f}}), matrix<float>({{0.1f}})),
                      matrix<float>({{0.1f}}));
-                 check.same_bits(scaled_dot_product_attention(hidden(matrix<float>({{1.0f}, {-1.0f}})),
+                 check.same_bits(scaled_dot_product_attention(opaque(matrix<float>({{1.0f}, {-1.0f}})),
                                                               matrix<float>({{1e10f}, {-1e10f}, {1e10f}}), values),
                                  matrix<float>({{3.0f}, {2.0f}}));
                  const auto tiny = full<float, 3, 1>(1e-15f);
-                 check.same_bits(scaled_dot_product_attention(hidden(tiny), tiny, values), matmul(full<float, 3, 3>(1.0f / 3.0f), values));
+                 check.same_bits(scaled_dot_product_attention(opaque(tiny), tiny, values), matmul(full<float, 3, 3>(1.0f / 3.0f), values));
                }),
     at_run_time("NaN or infinity in any element: as in plain loops", as_in_plain_loops<AnyOperandNotFinite>),
     at_run_time("a NaN or infinity that is masked does not leak", as_in_plain_loops<MaskedNotFinite>),
@@ -79,7 +79,7 @@ constexpr Test tests[] = {
                 as_in_plain_loops<AddendsNotFinite>),
     at_run_time("a weight that the cutoff made zero still multiplies",
                 [](Check& check) {
-                  const auto q = hidden(matrix<float>({{1.0f}}));
+                  const auto q = opaque(matrix<float>({{1.0f}}));
                   const auto out =
                       scaled_dot_product_attention(q, matrix<float>({{0.0f}, {-1000.0f}}), matrix<float>({{1.0f}, {quiet_nan}}));
                   check.same_bits(out, matrix<float>({{quiet_nan}}));

@@ -154,14 +154,14 @@ constexpr Test tests[] = {
                  using OfAttention = MultiHeadAttention<simple>::Cache;
                  using OfBlock =
                      TransformerBlock<BlockConfig{.attention = simple, .feed_forward = {.d_model = 12, .d_hidden = 20}}>::Cache::Workspace;
-                 check.that(OfBlock::floats(hidden(OfBlock::rows_at_once)) * sizeof(float) == sizeof(OfBlock));
-                 check.that(OfAttention::floats(hidden(OfAttention::rows_at_once)) * sizeof(float) == sizeof(OfAttention::Workspace));
+                 check.that(OfBlock::floats(opaque(OfBlock::rows_at_once)) * sizeof(float) == sizeof(OfBlock));
+                 check.that(OfAttention::floats(opaque(OfAttention::rows_at_once)) * sizeof(float) == sizeof(OfAttention::Workspace));
                }),
     everywhere("a call with a cache takes as many tokens at a time as fit into eight rows, one at least and four at most",
                [](Check& check) {
                  for (const std::size_t context_length : {std::size_t{6}, std::size_t{64}, std::size_t{1024}}) {
-                   check_rows_at_once(check, 64, 172, hidden(context_length));
-                   check_rows_at_once(check, 64, 32, hidden(context_length));
+                   check_rows_at_once(check, 64, 172, opaque(context_length));
+                   check_rows_at_once(check, 64, 32, opaque(context_length));
                  }
                }),
 };

@@ -25,21 +25,21 @@ constexpr void check_copies(Check& check) {
   const DropoutRate rate = config.dropout, residual_rate = config.residual_dropout;
   const auto& kv_heads = config.num_kv_heads;
   const auto& base = config.rotary_base;
-  check.that(hidden(rate) == 0.25 && hidden(residual_rate) == 0.5 && hidden(kv_heads) == 3 && hidden(base) == 7);
+  check.that(opaque(rate) == 0.25 && opaque(residual_rate) == 0.5 && opaque(kv_heads) == 3 && opaque(base) == 7);
 }
 
 constexpr Test tests[] = {
     everywhere("a copy of a rate is that rate, of a template argument too", check_copies<with_rates>),
     everywhere("rates 0 and 1 draw nothing; a rate of 1 gives +0 whatever was there",
                [](Check& check) {
-                 Mt19937 twister(hidden(1u));
+                 Mt19937 twister(opaque(1u));
                  Mt19937 untouched(1);
                  check.same_bits(dropout(unit_interval, 0.0, twister), unit_interval);
                  check.same_bits(dropout(unit_interval, -0.0, twister), unit_interval);
                  check.same_bits(dropout(unit_interval, 1.0, twister), zeros<float, 6, 6>());
-                 check.same_bits(dropout(hidden(vector<float>({quiet_nan, -infinity, -1.0f})), 1.0, twister), zeros<float, 3>());
+                 check.same_bits(dropout(opaque(vector<float>({quiet_nan, -infinity, -1.0f})), 1.0, twister), zeros<float, 3>());
                  check.equal(twister(), untouched());
-                 Philox4x32 philox(hidden(std::uint64_t{1}));
+                 Philox4x32 philox(opaque(std::uint64_t{1}));
                  check.same_bits(dropout(unit_interval, 0.0, philox), unit_interval);
                  check.same_bits(dropout(unit_interval, 1.0, philox), zeros<float, 6, 6>());
                  check.equal(philox.block(0), Philox4x32(1).block(0));
@@ -49,17 +49,17 @@ constexpr Test tests[] = {
     everywhere("a Philox threshold is rounded up",
                [](Check& check) {
                  // ceil(0.9 * 2^32) = 3865470567. Of this seed, sought for it, word 2 of block 1 is one below: the last one kept.
-                 check.equal(Philox4x32(hidden(std::uint64_t{992009436})).block(1)[2], 3865470566u);
-                 Philox4x32 generator(hidden(std::uint64_t{992009436}));
+                 check.equal(Philox4x32(opaque(std::uint64_t{992009436})).block(1)[2], 3865470566u);
+                 Philox4x32 generator(opaque(std::uint64_t{992009436}));
                  check.same_bits(dropout(ones<float, 8>(), 0.1, generator)(6), 1.0f / 0.9f);
                  // And of this one, word 0 of block 0 is the threshold: the first that is dropped.
-                 check.equal(Philox4x32(hidden(std::uint64_t{631432443})).block(0)[0], 3865470567u);
-                 Philox4x32 at_threshold(hidden(std::uint64_t{631432443}));
+                 check.equal(Philox4x32(opaque(std::uint64_t{631432443})).block(0)[0], 3865470567u);
+                 Philox4x32 at_threshold(opaque(std::uint64_t{631432443}));
                  check.same_bits(dropout(ones<float, 1>(), 0.1, at_threshold)(0), 0.0f);
                }),
     everywhere("each call takes one stream of Philox, whatever the shape",
                [](Check& check) {
-                 Philox4x32 generator(hidden(std::uint64_t{9}), 40);
+                 Philox4x32 generator(opaque(std::uint64_t{9}), 40);
                  dropout(unit_interval, 0.5, generator);
                  check.equal(generator.block(0), Philox4x32(9, 41).block(0));
                  const auto second = dropout(row(unit_interval, 0), 0.5, generator);

@@ -34,9 +34,9 @@ void check_nearest(Check& check, float actual, long double truth) {
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 void check_waves(Check& check) {
   const auto arrange = [] { return detail::waves_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{}); };
-  const auto table = hidden(+arrange)();
+  const auto table = opaque(+arrange)();
   for (std::size_t i = 0; i < Dim / 2; ++i) {
-    const double power = detail::logarithm(hidden(static_cast<double>(Base))) * static_cast<double>(2 * i) / Dim;
+    const double power = detail::logarithm(opaque(static_cast<double>(Base))) * static_cast<double>(2 * i) / Dim;
     const auto column = detail::wave<Positions>(detail::exponential_of_minus(power));
     for (std::size_t p = 0; p < Positions; ++p) {
       const long double angle =
@@ -53,9 +53,9 @@ void check_waves(Check& check) {
 static_assert(sinusoidal_positions<2, 520>()(1, 519) == 1.0f);
 
 constexpr Test tests[] = {
-    everywhere("a row for each token, and nothing beside it",
+    everywhere("a row for each token, and nothing next to it",
                [](Check& check) {
-                 const auto tokens = hidden(vector<Token>({2, 0, 3, 2, 2}));
+                 const auto tokens = opaque(vector<Token>({2, 0, 3, 2, 2}));
                  Matrix<float, 5, 3> expected{};
                  for (std::size_t i = 0; i < 5; ++i)
                    for (std::size_t j = 0; j < 3; ++j) expected(i, j) = embedding.weight(tokens(i), j);
@@ -70,7 +70,7 @@ constexpr Test tests[] = {
                  const auto none = full<float, 3, 3>(Guarded<float>::untouched);
                  for (const auto& tokens : {vector<Token>({4, 0, 0}), vector<Token>({0, 0, 4}), vector<Token>({0, 65535, 0})})
                    check_output(check, none,
-                                [&](auto& out) { check.that(embedding.forward(hidden(tokens), out) == Status::unknown_token); });
+                                [&](auto& out) { check.that(embedding.forward(opaque(tokens), out) == Status::unknown_token); });
                }),
     // sin and cos of 0, 1, 2 and of 0, 0.01, 0.02.
     everywhere("sinusoidal positions of four features",

@@ -38,12 +38,12 @@ constexpr Test tests[] = {
                  Matrix<float, 1, 2> out{};
                  decltype(layer)::Workspace workspace{};
                  // (2, 4) is raised to (4, 2, 1).
-                 layer.forward(hidden(matrix<float>({{2.0f, 4.0f}})), out, workspace);
+                 layer.forward(opaque(matrix<float>({{2.0f, 4.0f}})), out, workspace);
                  check.equal(out, matrix<float>({{15.0f, 23.0f}}));
                }),
     everywhere("first weights: up, gate, down",
                [](Check& check) {
-                 Philox4x32 generator(hidden(std::uint64_t{5})), same(5);
+                 Philox4x32 generator(opaque(std::uint64_t{5})), same(5);
                  Layer<Activation::silu, true, true> layer{};
                  initialize(layer, generator);
                  Linear<5, 7> up{}, gate{};

@@ -54,7 +54,7 @@ static_assert(LanguageModel<gpt>::context_length == 11);
 static_assert(sizeof(LanguageModel<gpt>) == sizeof(float) * (LanguageModel<gpt>::parameter_count + 7));
 static_assert(sizeof(LanguageModel<post>) == sizeof(float) * (LanguageModel<post>::parameter_count + 4));
 
-// Scratch of one block beside the features; a cache for each block.
+// Scratch of one block and the features; a cache for each block.
 static_assert(sizeof(LanguageModel<gpt>::Workspace) == sizeof(TransformerBlock<gpt_block>::Workspace) + 11 * 12 * sizeof(float));
 static_assert(sizeof(LanguageModel<gpt>::Cache) == 3 * sizeof(TransformerBlock<gpt_block>::Cache));
 

@@ -29,7 +29,7 @@ static_assert(from_torch(weight_out_in, vector<float>({1.0f, 2.0f}))(inputs) == 
 // The weights in PyTorch's order, then the biases, are uniform within the bound; golden/projections.cpp has the draws of PyTorch.
 template <std::size_t In, std::size_t Out, bool Bias>
 constexpr void check_drawn(Check& check, float bound) {
-  Mt19937 generator(hidden(5u));
+  Mt19937 generator(opaque(5u));
   Mt19937 same(5);
   Linear<In, Out, Bias> layer{};
   initialize(layer, generator);
@@ -42,25 +42,25 @@ constexpr void check_drawn(Check& check, float bound) {
 constexpr Test tests[] = {
     everywhere("x times weight, plus bias if there is one, by hand",
                [](Check& check) {
-                 const Linear<3, 2> layer{transpose(hidden(weight_out_in)), bias};
+                 const Linear<3, 2> layer{transpose(opaque(weight_out_in)), bias};
                  check.same_bits(layer(inputs), matrix<float>({{8.0f, 31.5f}, {9.0f, 20.0f}}));
-                 const Linear<3, 2, false> without{transpose(hidden(weight_out_in)), {}};
+                 const Linear<3, 2, false> without{transpose(opaque(weight_out_in)), {}};
                  check.equal(without(inputs), matrix<float>({{-2.0f, 11.5f}, {-1.0f, 0.0f}}));
                }),
     everywhere("in each form as in plain loops: a sequential sum that starts at the bias",
                as_in_plain_loops<ModuleForms<Linear<7, 9>, 7, 9>, ModuleForms<Linear<7, 9, false>, 7, 9>>),
     everywhere("from_torch takes a weight as [out, in]",
                [](Check& check) {
-                 const auto layer = from_torch(hidden(weight_out_in), bias);
+                 const auto layer = from_torch(opaque(weight_out_in), bias);
                  static_assert(std::is_same_v<decltype(layer), const Linear<3, 2>>);
                  check.equal(layer.weight, matrix<float>({{1.0f, 2.0f}, {0.0f, 4.0f}, {-1.0f, 0.5f}}));
                  check.equal(layer.bias, bias);
-                 const auto without = from_torch(hidden(weight_out_in));
+                 const auto without = from_torch(opaque(weight_out_in));
                  static_assert(std::is_same_v<decltype(without), const Linear<3, 2, false>>);
                  check.equal(without.weight, layer.weight);
-                 check.that(layer == from_torch(hidden(weight_out_in), bias));
-                 check.that(layer != from_torch(hidden(weight_out_in), vector<float>({10.0f, 21.0f})));
-                 check.that(layer != from_torch(full<float, 2, 3>(hidden(1.0f)), bias));
+                 check.that(layer == from_torch(opaque(weight_out_in), bias));
+                 check.that(layer != from_torch(opaque(weight_out_in), vector<float>({10.0f, 21.0f})));
+                 check.that(layer != from_torch(full<float, 2, 3>(opaque(1.0f)), bias));
                }),
     // 1 / sqrt(In) to 25 digits, rounded to float by the compiler
     everywhere("the weight is drawn before its bias, within 1 / sqrt(In), rounded once",

@@ -41,32 +41,32 @@ constexpr void check_triangles(Check& check, const Matrix<T, Rows, Cols>& m, std
 constexpr Test tests[] = {
     everywhere("triangles begin at the main diagonal",
                [](Check& check) {
-                 check.equal(tril(hidden(digits)), matrix<float>({{1.0f, 0.0f, 0.0f}, {4.0f, 5.0f, 0.0f}, {7.0f, 8.0f, 9.0f}}));
-                 check.equal(triu(hidden(digits)), matrix<float>({{1.0f, 2.0f, 3.0f}, {0.0f, 5.0f, 6.0f}, {0.0f, 0.0f, 9.0f}}));
+                 check.equal(tril(opaque(digits)), matrix<float>({{1.0f, 0.0f, 0.0f}, {4.0f, 5.0f, 0.0f}, {7.0f, 8.0f, 9.0f}}));
+                 check.equal(triu(opaque(digits)), matrix<float>({{1.0f, 2.0f, 3.0f}, {0.0f, 5.0f, 6.0f}, {0.0f, 0.0f, 9.0f}}));
                }),
     everywhere("every diagonal, also those outside the matrix, of floats and bools; what is cut out is not multiplied",
                [](Check& check) {
                  const auto check_diagonal = [&](std::ptrdiff_t diagonal) {
-                   check_triangles(check, hidden(digits), diagonal);
-                   check_triangles(check, hidden(drawn<Matrix<float, 2, 5>>(1)), diagonal);
-                   check_triangles(check, hidden(drawn<Matrix<float, 5, 1>>(2)), diagonal);
-                   check_triangles(check, hidden(ones<bool, 2, 3>()), diagonal);
+                   check_triangles(check, opaque(digits), diagonal);
+                   check_triangles(check, opaque(drawn<Matrix<float, 2, 5>>(1)), diagonal);
+                   check_triangles(check, opaque(drawn<Matrix<float, 5, 1>>(2)), diagonal);
+                   check_triangles(check, opaque(ones<bool, 2, 3>()), diagonal);
                  };
                  for (std::ptrdiff_t diagonal = -7; diagonal <= 7; ++diagonal) check_diagonal(diagonal);
                  check_diagonal(1000000000);
                  check_diagonal(-1000000000);
-                 check.same_bits(tril(hidden(full<float, 2, 2>(quiet_nan)))(0, 1), 0.0f);
+                 check.same_bits(tril(opaque(full<float, 2, 2>(quiet_nan)))(0, 1), 0.0f);
                }),
     everywhere(
         "masked_fill fills where the mask is true",
         [](Check& check) {
-          const auto mask = hidden(matrix<bool>({{true, false, false}, {false, false, true}, {false, true, true}}));
+          const auto mask = opaque(matrix<bool>({{true, false, false}, {false, false, true}, {false, true, true}}));
           check.equal(masked_fill(digits, mask, -1.0f), matrix<float>({{-1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, -1.0f}, {7.0f, -1.0f, -1.0f}}));
-          check.equal(masked_fill(digits, hidden(zeros<bool, 3, 3>()), -1.0f), digits);
-          check.equal(masked_fill(hidden(digits), ones<bool, 3, 3>(), 2.5f), full<float, 3, 3>(2.5f));
-          check.equal(masked_fill(vector<float>({1.0f, 2.0f}), hidden(vector<bool>({false, true})), -infinity),
+          check.equal(masked_fill(digits, opaque(zeros<bool, 3, 3>()), -1.0f), digits);
+          check.equal(masked_fill(opaque(digits), ones<bool, 3, 3>(), 2.5f), full<float, 3, 3>(2.5f));
+          check.equal(masked_fill(vector<float>({1.0f, 2.0f}), opaque(vector<bool>({false, true})), -infinity),
                       vector<float>({1.0f, -infinity}));
-          const auto above = hidden(triu(ones<bool, 3, 3>(), 1));  // one mask for a whole batch
+          const auto above = opaque(triu(ones<bool, 3, 3>(), 1));  // one mask for a whole batch
           check.equal(masked_fill(stack(digits, digits), above, 0.0f), stack(tril(digits), tril(digits)));
         }),
     everywhere("the output may be the input",

@@ -35,12 +35,12 @@ struct Point {
 
 template <std::size_t Count>
 constexpr void check_points(Check& check, const FmaPoint (&points)[Count]) {
-  for (const FmaPoint& p : points) check.same_bits(fma(hidden(p.a), p.b, p.c), p.expected);
+  for (const FmaPoint& p : points) check.same_bits(fma(opaque(p.a), p.b, p.c), p.expected);
 }
 
 template <std::size_t Count>
 constexpr void check_points(Check& check, auto function, const Point (&points)[Count]) {
-  for (const Point& p : points) check.same_bits(function(hidden(p.x)), p.expected);
+  for (const Point& p : points) check.same_bits(function(opaque(p.x)), p.expected);
 }
 
 constexpr void check_fma(Check& check, float a, float b, float c) { check.same_bits(fma(a, b, c), exact_fma(a, b, c)); }
@@ -99,7 +99,7 @@ constexpr Test tests[] = {
                                       {largest, 2.0f, -largest, largest},
                                       {largest, 1.0f, 0x1p102f, largest}});
                  constexpr float values[] = {1.0f / 3, -0.1f, 0x1.fffffep20f, 0x1.8p-130f, -1e-20f, 7e18f};
-                 for (std::size_t i = 0; i < 6; ++i) check_fma(check, hidden(values[i]), values[(i + 1) % 6], values[(i + 2) % 6]);
+                 for (std::size_t i = 0; i < 6; ++i) check_fma(check, opaque(values[i]), values[(i + 1) % 6], values[(i + 2) % 6]);
                }),
     at_run_time("fma overflows, and carries infinity and NaN",
                 [](Check& check) {
@@ -134,9 +134,9 @@ constexpr Test tests[] = {
                  } const points[] = {{0.5f, 1.64872127070012815},       {1.0f, 2.71828182845904524},
                                      {-1.0f, 0.36787944117144232},      {10.0f, 22026.4657948067165},
                                      {-69.0f, 1.08063927770727849e-30}, {0.693147182464599609375f, 2.00000000380930860}};
-                 for (const auto& p : points) check.that(within_one_ulp(exp(hidden(p.x)), p.expected));
+                 for (const auto& p : points) check.that(within_one_ulp(exp(opaque(p.x)), p.expected));
                  for (const float x : {88.72283f, -87.4f, -103.0f})
-                   check.that(within_one_ulp(exp(hidden(x)), exact_exp(static_cast<double>(x))));
+                   check.that(within_one_ulp(exp(opaque(x)), exact_exp(static_cast<double>(x))));
                  check_points(check, exp_of, {{0.0f, 1.0f}, {-0.0f, 1.0f}, {smallest, 1.0f}, {-104.0f, 0.0f}, {-largest, 0.0f}});
                }),
     // Sought so that each of the constants but the low part of ln 2, moved to the next float on either side, changes one of these bits.
@@ -159,13 +159,13 @@ constexpr Test tests[] = {
     // In the compiler too, where a sum or a product that overflows is no constant.
     everywhere("exp beyond the largest float",
                [](Check& check) {
-                 for (const float x : {88.73f, 89.0f, 1000.0f, 1e10f, largest}) check.equal(exp(hidden(x)), infinity);
+                 for (const float x : {88.73f, 89.0f, 1000.0f, 1e10f, largest}) check.equal(exp(opaque(x)), infinity);
                }),
     at_run_time("exp within one ulp, from -103 to 88, and of infinities and NaN",
                 [](Check& check) {
                   float before = 0.0f;
                   for (float x = -103.0f; x < 88.7f; x += 0.0390625f) {
-                    const float y = exp(hidden(x));
+                    const float y = exp(opaque(x));
                     check.that(within_one_ulp(y, exact_exp(static_cast<double>(x))));
                     check.that(y >= before);
                     before = y;
@@ -184,8 +184,8 @@ constexpr Test tests[] = {
                      {5.0f, 0.999909204262595131, 0.99999999999846254},   {40.0f, 1.0, 1.0},
                      {0x1p-60f, 0x1p-60, 1.1283791670955126 * 0x1p-60}};
                  for (const auto& p : points) {
-                   check.that(within_one_ulp(tanh(hidden(p.x)), p.tanh) && within_one_ulp(erf(hidden(p.x)), p.erf));
-                   check.that(tanh(hidden(-p.x)) == -tanh(p.x) && erf(hidden(-p.x)) == -erf(p.x));
+                   check.that(within_one_ulp(tanh(opaque(p.x)), p.tanh) && within_one_ulp(erf(opaque(p.x)), p.erf));
+                   check.that(tanh(opaque(-p.x)) == -tanh(p.x) && erf(opaque(-p.x)) == -erf(p.x));
                  }
                  for (const auto& function : {+tanh_of, +erf_of})
                    check_points(check, function, {{0.0f, 0.0f}, {-0.0f, -0.0f}, {largest, 1.0f}, {-largest, -1.0f}});
@@ -197,10 +197,10 @@ constexpr Test tests[] = {
                 }),
     everywhere("sqrt of squares, and of a few others the nearest float",
                [](Check& check) {
-                 for (int i = 0; i <= 40; ++i) check.equal(sqrt(hidden(static_cast<float>(i * i))), static_cast<float>(i));
+                 for (int i = 0; i <= 40; ++i) check.equal(sqrt(opaque(static_cast<float>(i * i))), static_cast<float>(i));
                  check_points(check, sqrt_of, {{4095.0f * 4095.0f, 4095.0f}, {0x1p-126f, 0x1p-63f}, {0x1p-148f, 0x1p-74f}, {0.25f, 0.5f}});
                  for (const float x : {2.0f, 3.0f, 0.1f, 1e30f, largest, smallest, 0x1.fffffep-127f, 0x1.000002p0f})
-                   check.that(is_nearest_root(sqrt(hidden(x)), x));
+                   check.that(is_nearest_root(sqrt(opaque(x)), x));
                }),
     at_run_time(
         "sqrt is the nearest float, of every exponent, and at its edges",

@@ -66,7 +66,7 @@ constexpr auto x = drawn<Matrix<float, 5, 3>>(2), other_x = drawn<Matrix<float, 
 static_assert(std::is_same_v<decltype(layer(x)), Matrix<float, 5, 4>> &&
               std::is_same_v<decltype(layer(stack(x, x))), Tensor<float, 2, 5, 4>>);
 
-// Under each mask, beside the layer's own.
+// Under each mask, next to the layer's own.
 template <AttentionConfig config>
 void with_each_mask(Check& check) {
   as_in_plain_loops<ForwardMasked<config, NoMask, 5>, ForwardMasked<config, Causal, 5>, ForwardMasked<config, CausalBottomRight, 5>,
@@ -109,18 +109,18 @@ constexpr Test tests[] = {
                  Layer::Workspace workspace{};
                  Matrix<float, 5, 4> out{};
                  Tensor<float, 2, 5, 4> outs{};
-                 layer.forward(hidden(x), out, workspace);
-                 check.same_bits(layer(hidden(x)), out);
+                 layer.forward(opaque(x), out, workspace);
+                 check.same_bits(layer(opaque(x)), out);
                  layer.forward(stack(x, other_x), outs, workspace);
-                 check.same_bits(layer(hidden(stack(x, other_x))), outs);
+                 check.same_bits(layer(opaque(stack(x, other_x))), outs);
                  layer.forward(x, other_x, x, out, workspace);
-                 check.same_bits(layer(hidden(x), other_x, x), out);
+                 check.same_bits(layer(opaque(x), other_x, x), out);
                }),
     everywhere("a query that sees nothing gives zeros, and the projection its bias",
                [](Check& check) {
                  Layer::Workspace workspace{};
                  Matrix<float, 5, 4> out{};
-                 layer.forward(hidden(x), BlockMask{ones<bool, 5>()}, out, workspace);
+                 layer.forward(opaque(x), BlockMask{ones<bool, 5>()}, out, workspace);
                  for (std::size_t i = 0; i < 5; ++i) check.same_bits(row(out, i), layer.out_proj.bias);
                }),
     // One head with weights of 1 and features of 2 against 3: scores 4 and 6, and an addend that turns them round.
@@ -132,7 +132,7 @@ constexpr Test tests[] = {
                  single.query.weight(0, 0) = single.key.weight(0, 0) = single.value.weight(0, 0) = 1.0f;
                  Single::Workspace workspace{};
                  check_output(check, full<float, 2, 1>(2.5f), [&](auto& out) {
-                   single.forward(hidden(matrix<float>({{2.0f}, {3.0f}})), AdditiveMask{matrix<float>({{2.0f, 0.0f}, {3.0f, 0.0f}})}, out,
+                   single.forward(opaque(matrix<float>({{2.0f}, {3.0f}})), AdditiveMask{matrix<float>({{2.0f, 0.0f}, {3.0f, 0.0f}})}, out,
                                   workspace);
                  });
                }),
@@ -148,23 +148,23 @@ constexpr Test tests[] = {
                  const auto none = full<float, 9, 4>(Guarded<float>::untouched);
                  for (const std::size_t count : {std::size_t{7}, static_cast<std::size_t>(-1)})
                    check_output(check, none, [&](auto& out) {
-                     check.that(layer.forward(nine, hidden(count), out, workspace) == Status::too_many_tokens);
+                     check.that(layer.forward(nine, opaque(count), out, workspace) == Status::too_many_tokens);
                    });
                  Matrix<float, 9, 4> out{};
                  Matrix<float, 5, 3> first_five{};
                  for (std::size_t i = 0; i < first_five.size(); ++i) first_five.data()[i] = nine.data()[i];
-                 check.that(layer.forward(nine, hidden(std::size_t{5}), out, workspace) == Status::ok);
+                 check.that(layer.forward(nine, opaque(std::size_t{5}), out, workspace) == Status::ok);
                  check.same_bits(row(out, 4), row(layer(first_five), 4));
                }),
     everywhere("stacked heads lie side by side; one is a layer of its own",
                [](Check& check) {
                  as_in_plain_loops<Forward<Stacked, 3, 6, 5>, Forward<Stacked, 3, 6, 2, 2>>(check);
                  const StackedCausalAttention<3, 2, 6, 1> single{{drawn<Head>(10)}};
-                 check.same_bits(single(hidden(x)), single.heads[0](x));
+                 check.same_bits(single(opaque(x)), single.heads[0](x));
                }),
     everywhere("first weights: query, key, value, out_proj, each before its bias; head by head where they are stacked",
                [](Check& check) {
-                 Philox4x32 generator(hidden(std::uint64_t{123})), same(123);  // small, on the stack of a small board
+                 Philox4x32 generator(opaque(std::uint64_t{123})), same(123);  // small, on the stack of a small board
                  const auto whole = initialized<Square>(generator);
                  check.that(whole.query == initialized<decltype(whole.query)>(same) && whole.key == initialized<decltype(whole.key)>(same));
                  check.that(whole.value == initialized<decltype(whole.value)>(same));
@@ -176,9 +176,9 @@ constexpr Test tests[] = {
                 [](Check& check) {
                   Layer::Workspace first, second;
                   Matrix<float, 5, 4> out{};
-                  layer.forward(hidden(x), out, first);
+                  layer.forward(opaque(x), out, first);
                   const Layer::Workspace left = first;
-                  layer.forward(hidden(other_x), out, second);
+                  layer.forward(opaque(other_x), out, second);
                   for (std::size_t i = 0; i < 24; ++i) check.same_bits(first.scratch[i], left.scratch[i]);
                 }),
 };

@@ -26,7 +26,7 @@ constexpr Test tests[] = {
     // (1, 2, 3, 6): mean 3, variance 3.5; mean of squares 12.5.
     everywhere("four numbers by hand",
                [](Check& check) {
-                 const auto x = hidden(vector<float>({1.0f, 2.0f, 3.0f, 6.0f}));
+                 const auto x = opaque(vector<float>({1.0f, 2.0f, 3.0f, 6.0f}));
                  check.near(unit_layer(x), vector<float>({-1.069043f, -0.5345217f, 0.0f, 1.603565f}), 1e-6f);
                  check.near(unit_rms(x), vector<float>({0.2828426f, 0.5656852f, 0.8485278f, 1.697056f}), 1e-6f);
                  const LayerNorm<4> scaled{full<float, 4>(2.0f), full<float, 4>(10.0f)};
@@ -35,13 +35,13 @@ constexpr Test tests[] = {
     everywhere("epsilon counts: of equal numbers nothing is left but the bias, and zeros stay zeros",
                [](Check& check) {
                  const LayerNorm<4> biased{ones<float, 4>(), vector<float>({1.0f, 2.0f, 3.0f, 4.0f})};
-                 check.equal(biased(hidden(full<float, 4>(7.0f))), biased.bias);
-                 check.equal(unit_rms(hidden(zeros<float, 4>())), zeros<float, 4>());
+                 check.equal(biased(opaque(full<float, 4>(7.0f))), biased.bias);
+                 check.equal(unit_rms(opaque(zeros<float, 4>())), zeros<float, 4>());
                  // Of variance 0 too, (x - mean) / sqrt(epsilon) is finite; epsilon = 3 / 4 doubles what 1 / 4 is.
                  const RmsNorm<4> wide{ones<float, 4>(), 0.75f};
-                 check.equal(wide(hidden(full<float, 4>(0.5f))), full<float, 4>(0.5f));
+                 check.equal(wide(opaque(full<float, 4>(0.5f))), full<float, 4>(0.5f));
                  const LayerNorm<4> wider{ones<float, 4>(), {}, 3.0f};
-                 check.equal(wider(hidden(vector<float>({1.0f, -1.0f, 1.0f, -1.0f}))), vector<float>({0.5f, -0.5f, 0.5f, -0.5f}));
+                 check.equal(wider(opaque(vector<float>({1.0f, -1.0f, 1.0f, -1.0f}))), vector<float>({0.5f, -0.5f, 0.5f, -0.5f}));
                }),
     at_run_time("NaN and infinity make their own row NaN, and no other",
                 [](Check& check) {
@@ -50,8 +50,8 @@ constexpr Test tests[] = {
                     const auto good = unit_layer(x);
                     const auto good_rms = unit_rms(x);
                     x(1, 2) = bad;
-                    const auto layer = unit_layer(hidden(x));
-                    const auto rms = unit_rms(hidden(x));
+                    const auto layer = unit_layer(opaque(x));
+                    const auto rms = unit_rms(opaque(x));
                     for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
                       check.same_bits(row(layer, i), row(good, i));
                       check.same_bits(row(rms, i), row(good_rms, i));
@@ -62,7 +62,7 @@ constexpr Test tests[] = {
                 }),
     everywhere("an epsilon is the float that it is given, also 0, or that lies in the file of a model",
                [](Check& check) {
-                 for (const float given : {hidden(1e-5f), 1e-6f, 0.0f, 1.0f}) {
+                 for (const float given : {opaque(1e-5f), 1e-6f, 0.0f, 1.0f}) {
                    check.equal(static_cast<float>(Epsilon(given)), given);
                    check.that(Epsilon(given) == given && (Epsilon(given) == Epsilon{}) == (given == 1e-5f));
                  }
@@ -71,7 +71,7 @@ constexpr Test tests[] = {
                }),
     everywhere("first weights are 1 and biases 0, and nothing is drawn",
                [](Check& check) {
-                 Mt19937 generator(hidden(7u)), same(7);
+                 Mt19937 generator(opaque(7u)), same(7);
                  auto layer = drawn<LayerNorm<4>>(1);
                  auto rms = drawn<RmsNorm<4>>(1);
                  initialize(layer, generator);

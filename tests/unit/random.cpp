@@ -27,16 +27,16 @@ constexpr Test tests[] = {
     // kat_vectors of Random123: "philox4x32 10", its three lines.
     everywhere("philox4x32-10: the published answers",
                [](Check& check) {
-                 check.equal(Philox4x32(hidden(std::uint64_t{0}), 0).block(0), Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+                 check.equal(Philox4x32(opaque(std::uint64_t{0}), 0).block(0), Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
                  constexpr std::uint64_t all = 0xffffffffffffffff;
-                 check.equal(Philox4x32(hidden(all), all).block(all), Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+                 check.equal(Philox4x32(opaque(all), all).block(all), Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
                  // counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822 299f31d0, word 0 the low one of each pair
-                 const Philox4x32 pi(hidden(std::uint64_t{0x299f31d0a4093822}), 0x0370734413198a2e);
+                 const Philox4x32 pi(opaque(std::uint64_t{0x299f31d0a4093822}), 0x0370734413198a2e);
                  check.equal(pi.block(0x85a308d3243f6a88), Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
                }),
     everywhere("a block depends on seed, stream and counter, and on nothing else",
                [](Check& check) {
-                 const Words first = Philox4x32(hidden(std::uint64_t{7}), 3).block(0);
+                 const Words first = Philox4x32(opaque(std::uint64_t{7}), 3).block(0);
                  constexpr std::uint64_t high = std::uint64_t{1} << 32;
                  check.equal(Philox4x32(7, 3).block(0), first);
                  check.equal(Philox4x32(7).block(0), Philox4x32(7, 0).block(0));
@@ -47,7 +47,7 @@ constexpr Test tests[] = {
     // The first outputs from the reference seed 5489, and the 10000th, which the C++ standard names ([rand.predef]).
     everywhere("mt19937: the first outputs",
                [](Check& check) {
-                 Mt19937 generator(hidden(5489u));
+                 Mt19937 generator(opaque(5489u));
                  check.equal(Mt19937::min(), 0u);
                  check.equal(Mt19937::max(), 0xffffffffu);
                  for (const std::uint32_t expected : {3499211612u, 581869302u, 3890346734u, 3586334585u, 545404204u})
@@ -55,7 +55,7 @@ constexpr Test tests[] = {
                }),
     at_run_time("mt19937: the 10000th output, and all as the standard library has it",
                 [](Check& check) {
-                  Mt19937 generator(hidden(5489u));
+                  Mt19937 generator(opaque(5489u));
                   for (int i = 1; i < 10000; ++i) generator();
                   check.equal(generator(), 4123659995u);
 #if __STDC_HOSTED__
@@ -68,7 +68,7 @@ constexpr Test tests[] = {
                 }),
     everywhere("rand is uniform from 0 to 1, element after element, by value and into an output",
                [](Check& check) {
-                 Mt19937 generator(hidden(123u));
+                 Mt19937 generator(opaque(123u));
                  Mt19937 same(123);
                  Mt19937 again(123);
                  const auto drawn = rand<3, 2>(generator);
@@ -79,7 +79,7 @@ constexpr Test tests[] = {
                }),
     everywhere("uniform: 24 bits of a word, between low and high, rounded once",
                [](Check& check) {
-                 Mt19937 generator(hidden(5489u));
+                 Mt19937 generator(opaque(5489u));
                  Mt19937 words(5489u);
                  for (const float low : {-1.0f, -0.577350259f, 0.0f, 3.0f}) {
                    const float high = low < 0.0f ? -low : low + 1.5f;

@@ -63,7 +63,7 @@ constexpr auto logits_of_five = vector<float>({1.0f, 3.0f, -2.0f, 3.0f, 0.5f});
 // What is drawn in many draws: a count for each token.
 template <class Generator, std::size_t Count>
 constexpr std::array<int, Count> counts(const Vector<float, Count>& logits, const Sampling& sampling, int draws) {
-  Generator generator(hidden(1u));
+  Generator generator(opaque(1u));
   std::array<int, Count> result{};
   for (int i = 0; i < draws; ++i) {
     auto copy = logits;
@@ -95,26 +95,26 @@ constexpr auto banned = -infinity;
 template <std::size_t Count>
 constexpr Token drawn(Vector<float, Count> logits, const Sampling& sampling) {
   Philox4x32 generator(1);
-  logits = hidden(logits);
+  logits = opaque(logits);
   return sample(logits, sampling, generator);
 }
 
 constexpr Test tests[] = {
     everywhere("argmax: the lowest token on a tie; zeros of both signs are one",
                [](Check& check) {
-                 check.equal(argmax(hidden(logits_of_five)), Token{1});
-                 check.equal(argmax(hidden(vector<float>({0.0f, -0.0f, 0.0f}))), Token{0});
-                 check.equal(argmax(hidden(vector<float>({-0.0f, 0.0f}))), Token{0});
-                 check.equal(argmax(hidden(vector<float>({-3.0f}))), Token{0});
-                 check.equal(argmax(hidden(full<float, 1, 4>(2.0f))), Token{0});
+                 check.equal(argmax(opaque(logits_of_five)), Token{1});
+                 check.equal(argmax(opaque(vector<float>({0.0f, -0.0f, 0.0f}))), Token{0});
+                 check.equal(argmax(opaque(vector<float>({-0.0f, 0.0f}))), Token{0});
+                 check.equal(argmax(opaque(vector<float>({-3.0f}))), Token{0});
+                 check.equal(argmax(opaque(full<float, 1, 4>(2.0f))), Token{0});
                }),
     at_run_time("a largest logit that the temperature makes infinite is taken; a NaN is never drawn",
                 [](Check& check) {
                   check.equal(drawn(vector<float>({1.0f, 2.0f, 30.0f, 4.0f}), {.temperature = 1e-38f}), Token{2});
                   check.equal(drawn(vector<float>({3e38f, -3e38f, 3.1e38f}), {.temperature = 0.5f}), Token{2});
                   check.equal(drawn(vector<float>({-3e38f, -1.0f, -3.1e38f}), {.temperature = 1e-38f}), Token{1});
-                  check.equal(drawn(vector<float>({1.0f, 2.0f, hidden(infinity)}), {}), Token{2});
-                  const float nan = hidden(quiet_nan);
+                  check.equal(drawn(vector<float>({1.0f, 2.0f, opaque(infinity)}), {}), Token{2});
+                  const float nan = opaque(quiet_nan);
                   const Sampling two = {.top_k = 2, .top_p = 0.5f};
                   check.equal(drawn(vector<float>({1.0f, nan, 2.0f}), two), Token{2});
                   check.equal(drawn(vector<float>({1.0f, -nan, 2.0f}), two), Token{2});
@@ -126,10 +126,10 @@ constexpr Test tests[] = {
                  auto shares = full<float, 1 + unlikely>(0x1p-26f);
                  shares(0) = 1.0f - 0x1p-18f;  // so that their sum is 1
                  for (const std::size_t steps : {1u, 2u, 17u, 64u, 65u, 1000u})
-                   check.equal(kernel::index_at(shares.data(), shares.size(), 1.0f - 0x1p-24f * hidden(static_cast<float>(steps))),
+                   check.equal(kernel::index_at(shares.data(), shares.size(), 1.0f - 0x1p-24f * opaque(static_cast<float>(steps))),
                                steps <= 64 ? 1 + unlikely - 4 * steps : 0);
-                 const auto with_none = hidden(vector<float>({0.25f, 0.75f, 0.0f}));
-                 check.equal(kernel::index_at(with_none.data(), 3, hidden(1.0f - 0x1p-24f)), std::size_t{1});
+                 const auto with_none = opaque(vector<float>({0.25f, 0.75f, 0.0f}));
+                 check.equal(kernel::index_at(with_none.data(), 3, opaque(1.0f - 0x1p-24f)), std::size_t{1});
                }),
     at_run_time("unlikely tokens, at each uniform that draws one and by each top_p that keeps some, as doubles have it",
                 [](Check& check) {
@@ -144,15 +144,15 @@ constexpr Test tests[] = {
                 }),
     everywhere("argmax of infinities; a NaN counts as -infinity, the first token is taken if there is nothing else",
                [](Check& check) {
-                 check.equal(argmax(hidden(vector<float>({banned, banned, -1e30f}))), Token{2});
-                 check.equal(argmax(hidden(full<float, 3>(banned))), Token{0});
-                 check.equal(argmax(hidden(vector<float>({1.0f, infinity, infinity}))), Token{1});
-                 check.equal(argmax(hidden(vector<float>({1.0f, quiet_nan, 2.0f}))), Token{2});
-                 check.equal(argmax(hidden(vector<float>({quiet_nan, 1.0f, 2.0f}))), Token{2});
-                 check.equal(argmax(hidden(vector<float>({-quiet_nan, banned, -1e30f}))), Token{2});
-                 check.equal(argmax(hidden(vector<float>({quiet_nan, banned, quiet_nan}))), Token{0});
+                 check.equal(argmax(opaque(vector<float>({banned, banned, -1e30f}))), Token{2});
+                 check.equal(argmax(opaque(full<float, 3>(banned))), Token{0});
+                 check.equal(argmax(opaque(vector<float>({1.0f, infinity, infinity}))), Token{1});
+                 check.equal(argmax(opaque(vector<float>({1.0f, quiet_nan, 2.0f}))), Token{2});
+                 check.equal(argmax(opaque(vector<float>({quiet_nan, 1.0f, 2.0f}))), Token{2});
+                 check.equal(argmax(opaque(vector<float>({-quiet_nan, banned, -1e30f}))), Token{2});
+                 check.equal(argmax(opaque(vector<float>({quiet_nan, banned, quiet_nan}))), Token{0});
                  for (const float temperature : {0.0f, -0.0f, -1.0f, banned, quiet_nan})
-                   check.equal(drawn(vector<float>({quiet_nan, 1.0f, 2.0f}), {.temperature = hidden(temperature)}), Token{2});
+                   check.equal(drawn(vector<float>({quiet_nan, 1.0f, 2.0f}), {.temperature = opaque(temperature)}), Token{2});
                }),
     everywhere("an infinite temperature: what top_k leaves of the largest is equally likely, -infinity and NaN are not drawn",
                [](Check& check) {
@@ -160,7 +160,7 @@ constexpr Test tests[] = {
                  const float fractions[] = {0.0f, 0.3f, 0.6f, 1.0f - 0x1p-24f};
                  const auto draws = [&](std::size_t top_k, float top_p, const std::array<std::size_t, 4>& expected) {
                    for (std::size_t i = 0; i < 4; ++i) {
-                     auto copy = hidden(logits);
+                     auto copy = opaque(logits);
                      check.equal(kernel::draw<port::scalar>(copy.data(), copy.size(), infinity, top_k, top_p, fractions[i]), expected[i]);
                    }
                  };
@@ -170,7 +170,7 @@ constexpr Test tests[] = {
                  draws(2, 1.0f, {3, 3, 6, 6});
                  draws(6, 1.0f, {1, 3, 4, 6});
                  for (const std::size_t top_k : {0u, 1u, 2u}) {
-                   const Sampling hot = {.temperature = hidden(infinity), .top_k = top_k};
+                   const Sampling hot = {.temperature = opaque(infinity), .top_k = top_k};
                    check.equal(drawn(vector<float>({banned, banned, 1.0f}), hot), Token{2});
                    check.equal(drawn(vector<float>({quiet_nan, banned, quiet_nan}), hot), Token{0});
                    check.equal(drawn(vector<float>({1.0f, banned, infinity, infinity}), hot), Token{2});
@@ -178,8 +178,8 @@ constexpr Test tests[] = {
                }),
     everywhere("a temperature of 0 is argmax, and draws nothing",
                [](Check& check) {
-                 Mt19937 generator(hidden(3u)), same(3);
-                 auto logits = hidden(logits_of_five);
+                 Mt19937 generator(opaque(3u)), same(3);
+                 auto logits = opaque(logits_of_five);
                  check.equal(sample(logits, {.temperature = 0.0f}, generator), Token{1});
                  check.equal(sample(logits, {.temperature = 0.0f, .top_k = 2, .top_p = 0.1f}, generator), Token{1});
                  check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
@@ -188,14 +188,14 @@ constexpr Test tests[] = {
                [](Check& check) {
                  const auto check_one = [&](auto generator, auto same) {
                    for (int i = 0; i < 3; ++i) {
-                     auto logits = hidden(logits_of_five);
+                     auto logits = opaque(logits_of_five);
                      static_cast<void>(sample(logits, {.temperature = 0.7f, .top_k = 3, .top_p = 0.9f}, generator));
                      static_cast<void>(uniform(same, 0.0f, 1.0f));
                    }
                    check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
                  };
-                 check_one(Mt19937(hidden(3u)), Mt19937(3));
-                 check_one(Philox4x32(hidden(3u)), Philox4x32(3));
+                 check_one(Mt19937(opaque(3u)), Mt19937(3));
+                 check_one(Philox4x32(opaque(3u)), Philox4x32(3));
                }),
     at_run_time("the tokens that sorting would give",
                 [](Check& check) {

@@ -14,61 +14,61 @@ namespace {
 constexpr Test tests[] = {
     everywhere("known weights: equal shares, e, e^2 and e^3 over their sum, and nothing for -infinity",
                [](Check& check) {
-                 check.same_bits(softmax(hidden(full<float, 4>(3.0f))), full<float, 4>(0.25f));
-                 check.same_bits(softmax(hidden(vector<float>({-1e30f}))), vector<float>({1.0f}));
-                 check.same_bits(normalize(hidden(vector<float>({1.0f, 2.0f, 5.0f}))), vector<float>({0.125f, 0.25f, 0.625f}));
+                 check.same_bits(softmax(opaque(full<float, 4>(3.0f))), full<float, 4>(0.25f));
+                 check.same_bits(softmax(opaque(vector<float>({-1e30f}))), vector<float>({1.0f}));
+                 check.same_bits(normalize(opaque(vector<float>({1.0f, 2.0f, 5.0f}))), vector<float>({0.125f, 0.25f, 0.625f}));
                  const auto expected = vector<float>({0.0900305732f, 0.244728471f, 0.665240956f});
-                 check.near(softmax(hidden(vector<float>({1.0f, 2.0f, 3.0f}))), expected, 1e-7f);
-                 check.near(softmax_naive(hidden(vector<float>({1.0f, 2.0f, 3.0f}))), expected, 1e-7f);
-                 check.near(softmax(hidden(vector<float>({1001.0f, 1002.0f, 1003.0f}))), expected, 1e-7f);
-                 check.same_bits(softmax(hidden(matrix<float>({{-infinity, 2.0f, 2.0f}, {0.0f, -infinity, -infinity}}))),
+                 check.near(softmax(opaque(vector<float>({1.0f, 2.0f, 3.0f}))), expected, 1e-7f);
+                 check.near(softmax_naive(opaque(vector<float>({1.0f, 2.0f, 3.0f}))), expected, 1e-7f);
+                 check.near(softmax(opaque(vector<float>({1001.0f, 1002.0f, 1003.0f}))), expected, 1e-7f);
+                 check.same_bits(softmax(opaque(matrix<float>({{-infinity, 2.0f, 2.0f}, {0.0f, -infinity, -infinity}}))),
                                  matrix<float>({{0.0f, 0.5f, 0.5f}, {1.0f, 0.0f, 0.0f}}));
                }),
     everywhere("in each form as in plain loops, and nothing next to it",
                as_in_plain_loops<RowForms<call_softmax>, RowForms<call_normalize>, RowForms<call_softmax_naive>, SoftmaxWithScales<21>>),
     everywhere("a row of -infinity, and one whose sum is zero, is a row of zeros",
                [](Check& check) {
-                 check.same_bits(softmax(hidden(full<float, 2, 19>(-infinity))), zeros<float, 2, 19>());
-                 check.equal(normalize(hidden(vector<float>({2.0f, -2.0f, 0.0f}))), zeros<float, 3>());
-                 check.equal(normalize(hidden(matrix<float>({{0.0f, 0.0f}, {1.0f, 1.0f}}))), matrix<float>({{0.0f, 0.0f}, {0.5f, 0.5f}}));
+                 check.same_bits(softmax(opaque(full<float, 2, 19>(-infinity))), zeros<float, 2, 19>());
+                 check.equal(normalize(opaque(vector<float>({2.0f, -2.0f, 0.0f}))), zeros<float, 3>());
+                 check.equal(normalize(opaque(matrix<float>({{0.0f, 0.0f}, {1.0f, 1.0f}}))), matrix<float>({{0.0f, 0.0f}, {0.5f, 0.5f}}));
                }),
     everywhere("far below the maximum counts as zero",
                [](Check& check) {
-                 const auto weights = softmax(hidden(vector<float>({0.0f, -69.0f, -69.5f})));
+                 const auto weights = softmax(opaque(vector<float>({0.0f, -69.0f, -69.5f})));
                  check.that(weights(0) == 1.0f && weights(1) > 0.0f && weights(2) == 0.0f);
                  // The cutoff looks at the scaled score.
-                 const auto scaled = softmax(hidden(vector<float>({0.0f, -138.0f, -139.0f})), 0.5f);
+                 const auto scaled = softmax(opaque(vector<float>({0.0f, -138.0f, -139.0f})), 0.5f);
                  check.that(scaled(1) == weights(1) && scaled(2) == 0.0f);
                }),
     everywhere("without a scale, what takes part has equal shares",
                [](Check& check) {
-                 check.same_bits(softmax(hidden(vector<float>({1.0f, 2.0f, -3.0f, 0.0f, 4.0f})), 0.0f), softmax(zeros<float, 5>()));
-                 check.same_bits(softmax(hidden(vector<float>({-3e38f, 3e38f})), 0.0f), vector<float>({0.5f, 0.5f}));
-                 check.same_bits(softmax(hidden(vector<float>({-infinity, 1.0f})), 0.0f), vector<float>({0.0f, 1.0f}));
-                 check.same_bits(softmax(hidden(full<float, 40>(-infinity)), 0.0f), zeros<float, 40>());
+                 check.same_bits(softmax(opaque(vector<float>({1.0f, 2.0f, -3.0f, 0.0f, 4.0f})), 0.0f), softmax(zeros<float, 5>()));
+                 check.same_bits(softmax(opaque(vector<float>({-3e38f, 3e38f})), 0.0f), vector<float>({0.5f, 0.5f}));
+                 check.same_bits(softmax(opaque(vector<float>({-infinity, 1.0f})), 0.0f), vector<float>({0.0f, 1.0f}));
+                 check.same_bits(softmax(opaque(full<float, 40>(-infinity)), 0.0f), zeros<float, 40>());
                }),
     everywhere("scores of 1e10 and 1e-30",
                [](Check& check) {
-                 check.same_bits(softmax(hidden(vector<float>({1e10f, 1e10f, -1e10f}))), vector<float>({0.5f, 0.5f, 0.0f}));
-                 check.same_bits(softmax(hidden(vector<float>({1e-30f, -1e-30f}))), vector<float>({0.5f, 0.5f}));
-                 check.same_bits(softmax(hidden(vector<float>({3e38f, 1e38f, -1e-30f}))), vector<float>({1.0f, 0.0f, 0.0f}));
-                 check.same_bits(softmax(hidden(vector<float>({-3e38f, -3e38f}))), vector<float>({0.5f, 0.5f}));
+                 check.same_bits(softmax(opaque(vector<float>({1e10f, 1e10f, -1e10f}))), vector<float>({0.5f, 0.5f, 0.0f}));
+                 check.same_bits(softmax(opaque(vector<float>({1e-30f, -1e-30f}))), vector<float>({0.5f, 0.5f}));
+                 check.same_bits(softmax(opaque(vector<float>({3e38f, 1e38f, -1e-30f}))), vector<float>({1.0f, 0.0f, 0.0f}));
+                 check.same_bits(softmax(opaque(vector<float>({-3e38f, -3e38f}))), vector<float>({0.5f, 0.5f}));
                }),
     at_run_time("a NaN or +infinity makes its row NaN, and no other; a difference of -infinity does not",
                 [](Check& check) {
                   const auto scores = drawn<Matrix<float, 3, 21>>(1);
                   for (std::size_t place = 0; place < 21; ++place) {
-                    auto m = hidden(scores);
+                    auto m = opaque(scores);
                     m(1, place) = quiet_nan;
                     const auto weights = softmax(m);
                     for (std::size_t i = 0; i < 3; ++i)
                       check.same_bits(row(weights, i), i == 1 ? full<float, 21>(quiet_nan) : row(softmax(scores), i));
-                    auto v = hidden(full<float, 21>(-infinity));
+                    auto v = opaque(full<float, 21>(-infinity));
                     v(place) = quiet_nan;
                     check.same_bits(softmax(v)(place), quiet_nan);
                   }
-                  check.same_bits(softmax(hidden(vector<float>({3e38f, -3e38f}))), vector<float>({1.0f, 0.0f}));
-                  check.same_bits(softmax(hidden(vector<float>({1.0f, infinity}))), full<float, 2>(quiet_nan));
+                  check.same_bits(softmax(opaque(vector<float>({3e38f, -3e38f}))), vector<float>({1.0f, 0.0f}));
+                  check.same_bits(softmax(opaque(vector<float>({1.0f, infinity}))), full<float, 2>(quiet_nan));
                 }),
 };
 

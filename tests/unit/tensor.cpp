@@ -46,7 +46,7 @@ constexpr void check_forms(Check& check, auto operation, const Expected& expecte
 constexpr Test tests[] = {
     everywhere("elements lie row after row, as a literal is written",
                [](Check& check) {
-                 const auto m = hidden(small);
+                 const auto m = opaque(small);
                  for (std::size_t i = 0; i < 6; ++i) check.equal(m.data()[i], static_cast<float>(i + 1));
                  check.that(m(0, 0) == 1.0f && m(0, 2) == 3.0f && m(1, 0) == 4.0f && m(1, 2) == 6.0f);
                  Tensor<int, 2, 3, 5> t{};
@@ -58,7 +58,7 @@ constexpr Test tests[] = {
                }),
     everywhere("tensors are equal when every element is",
                [](Check& check) {
-                 auto other = hidden(small);
+                 auto other = opaque(small);
                  check.that(other == small);
                  other(1, 2) = 6.5f;
                  check.that(other != small);
@@ -66,16 +66,16 @@ constexpr Test tests[] = {
                }),
     everywhere("zeros, ones, full; braces give zeros",
                [](Check& check) {
-                 check.equal(zeros<float, 2, 2>(), hidden(matrix<float>({{0.0f, 0.0f}, {0.0f, 0.0f}})));
+                 check.equal(zeros<float, 2, 2>(), opaque(matrix<float>({{0.0f, 0.0f}, {0.0f, 0.0f}})));
                  check.equal(Matrix<float, 2, 2>{}, zeros<float, 2, 2>());
-                 check.equal(ones<int, 3>(), hidden(vector<int>({1, 1, 1})));
-                 const auto f = full<float, 2, 1, 2>(hidden(2.5f));
+                 check.equal(ones<int, 3>(), opaque(vector<int>({1, 1, 1})));
+                 const auto f = full<float, 2, 1, 2>(opaque(2.5f));
                  for (std::size_t i = 0; i < 4; ++i) check.equal(f.data()[i], 2.5f);
                  check.that(ones<bool, 1>()(0) && !zeros<bool, 1>()(0));
                }),
     everywhere("row, transpose, concat_columns and stack, by value and into an output",
                [](Check& check) {
-                 const auto m = hidden(small);
+                 const auto m = opaque(small);
                  check_forms(
                      check, [&](auto&... out) { return row(m, 1, out...); }, vector<float>({4.0f, 5.0f, 6.0f}));
                  check_forms(
@@ -97,18 +97,18 @@ constexpr Test tests[] = {
                  const auto ten = full<float, 2, 3>(10.0f);
                  const auto sum = matrix<float>({{11.0f, 12.0f, 13.0f}, {14.0f, 15.0f, 16.0f}});
                  check_forms(
-                     check, [&](auto&... out) { return add(hidden(small), ten, out...); }, sum);
+                     check, [&](auto&... out) { return add(opaque(small), ten, out...); }, sum);
                  check_in_place(check, sum, small, [&](auto& m) { add(m, ten, m); });
                  check_in_place(check, sum, small, [&](auto& m) { add(ten, m, m); });
                  check.equal(add(vector<float>({0.5f}), vector<float>({0.25f})), vector<float>({0.75f}));
-                 auto wide = hidden(small);
+                 auto wide = opaque(small);
                  auto left = columns<1>(wide, 0);
                  add(left, columns<1>(ten, 2), left);
                  check.equal(wide, matrix<float>({{11.0f, 2.0f, 3.0f}, {14.0f, 5.0f, 6.0f}}));
                }),
     everywhere("columns is a view: it copies nothing",
                [](Check& check) {
-                 auto m = hidden(small);
+                 auto m = opaque(small);
                  auto view = columns<2>(m, 1);
                  check.that(view(0, 0) == 2.0f && view(0, 1) == 3.0f && view(1, 0) == 5.0f && view(1, 1) == 6.0f);
                  m(1, 2) = 60.0f;

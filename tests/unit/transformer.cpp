@@ -80,16 +80,16 @@ constexpr Test tests[] = {
                  Matrix<float, 2, 4> expected{}, first{};
                  for (std::size_t i = 0; i < first.size(); ++i) first.data()[i] = x.data()[i];
                  Encoder::Workspace scratch{};
-                 encoder.forward(hidden(first), expected, scratch);
+                 encoder.forward(opaque(first), expected, scratch);
                  if (!std::is_constant_evaluated())
                    for (std::size_t j = 0; j < 4; ++j) x(2, j) = quiet_nan;
                  Matrix<float, 3, 4> out{};
-                 encoder.forward(hidden(x), BlockMask{vector<bool>({false, false, true})}, out, scratch);
+                 encoder.forward(opaque(x), BlockMask{vector<bool>({false, false, true})}, out, scratch);
                  for (std::size_t i = 0; i < 2; ++i) check.same_bits(row(out, i), row(expected, i));
                }),
     everywhere("first weights: attention, then feed_forward, block after block; norms are 1",
                [](Check& check) {
-                 Mt19937 generator(hidden(5u)), same(5);
+                 Mt19937 generator(opaque(5u)), same(5);
                  Encoder encoder{};
                  initialize(encoder, generator);
                  for (const auto& block : encoder.blocks) {
