@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A decoder described at run time next to the LanguageModel of the same weights: the same bits, on the port that the library takes.
-#include "support/check.hpp"
+#include "catalogue/draw.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/tinyattn_models.h"
 
@@ -55,15 +55,11 @@ struct Described {
   using Model = LanguageModel<config>;
   static constexpr BlockConfig block = config.transformer.block;
 
-  Model model{};
+  Model model = drawn<Model>(7);
   std::array<tinyattn_block, config.transformer.num_layers> blocks{};
   tinyattn_decoder decoder{};
 
   Described() {
-    Philox4x32 generator(7);
-    initialize(model, generator);
-    rand(generator, model.token_embedding.weight);
-    if constexpr (config.positions == Positions::learned) rand(generator, model.position_embedding.weight);
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const auto& its = model.transformer.blocks[i];
       blocks[i] = {described(describe(its.attention_norm)), described(its.attention.query),    described(its.attention.key),
