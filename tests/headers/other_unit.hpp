@@ -8,7 +8,7 @@
 
 namespace tinyattn::test {
 
-inline auto inputs() { return hidden(matrix<float>({{0.43f, 0.15f, 0.89f}, {0.55f, 0.87f, 0.66f}})); }
+inline auto inputs() { return opaque(matrix<float>({{0.43f, 0.15f, 0.89f}, {0.55f, 0.87f, 0.66f}})); }
 
 inline auto causal_attention(const Matrix<float, 2, 3>& x) { return scaled_dot_product_attention(x, x, x, Causal{}); }
 
