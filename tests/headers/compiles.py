@@ -10,11 +10,11 @@ import re
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
 from ports.simd import priorities
 from tests.support import tap
 from tests.support.processes import ROOT, attempt, call, processor_seconds
 
+HERE = pathlib.Path(__file__).resolve().parent
 MOST_TIMES_SMALL = 3.0
 LAYER = [f"-I{ROOT / 'tests'}", "-Os", "-c", "-o", os.devnull]
 FLAGS = ("-ffreestanding -fno-exceptions -fno-rtti -fshort-enums -fno-builtin -funsigned-char -fmerge-all-constants "
