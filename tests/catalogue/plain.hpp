@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace tinyattn::test::plain {
 
@@ -34,15 +35,29 @@ struct View {
 using Input = View<const float>;
 using Output = View<float>;
 
-// Matrix `index` of a batch, as it lies in a tensor or a view of the library; a single matrix is that of every index.
+// How matrices lie in a tensor or in a view of the library, found without the library's own answer. A vector is one row.
+template <class TensorM>
+struct LayoutOf;
+template <class Element, Size... Extents>
+struct LayoutOf<Tensor<Element, Extents...>> {
+  static constexpr Size extents[sizeof...(Extents) + 1] = {1, Extents...};
+  static constexpr Size cols = extents[sizeof...(Extents)], rows = extents[sizeof...(Extents) - 1];
+  static constexpr Size stride = cols, batch = (Extents * ...) / (rows * cols);
+};
+template <class Element, Size Rows, Size Cols, Size Stride>
+struct LayoutOf<MatrixView<Element, Rows, Cols, Stride>> {
+  static constexpr Size cols = Cols, rows = Rows, stride = Stride, batch = 1;
+};
+
+// Matrix `index` of a batch; a single matrix is that of every index.
 template <class TensorM>
 constexpr auto view(TensorM& m, Size index = 0) noexcept {
-  using Layout = tinyattn::detail::LayoutOf<TensorM>;
-  auto* const first = m.data() + (Layout::batch == 1 ? 0 : index) * Layout::rows * Layout::stride;
-  return View<std::remove_pointer_t<decltype(first)>>{first, Layout::rows, Layout::cols, Layout::stride};
+  using Shape = LayoutOf<std::remove_const_t<TensorM>>;
+  auto* const first = m.data() + (Shape::batch == 1 ? 0 : index) * Shape::rows * Shape::stride;
+  return View<std::remove_pointer_t<decltype(first)>>{first, Shape::rows, Shape::cols, Shape::stride};
 }
 template <class TensorM>
-inline constexpr Size batch_of = tinyattn::detail::LayoutOf<TensorM>::batch;
+inline constexpr Size batch_of = LayoutOf<TensorM>::batch;
 
 // A matrix of its own: from the heap of the compiler; elsewhere from one array, as a stack, since a board has no heap.
 class Matrix {
