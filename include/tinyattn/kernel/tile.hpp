@@ -61,49 +61,28 @@ TINYATTN_ALWAYS_INLINE constexpr void initialize_sums(typename Port::vec (&sums)
   for (std::size_t r = 0; r < Rows; ++r) load_row<Port, kind>(initial.from(r, 0), last, sums[r]);
 }
 
-// The elements of `Rows` rows, column after column.
-template <class A, std::size_t Rows>
-struct Columns {
-  A a;
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr float element(std::size_t r, std::size_t k) const noexcept {
-    return a.template element<Port>(r, k);
-  }
-};
-// There are few registers for addresses: of a high tile every third row has a pointer, and the two
-// after it lie a multiple of the stride away, which is part of an address on x86.
-template <std::size_t Rows>
-struct Columns<Dense, Rows> {
-  static constexpr std::size_t apart = Rows > 8 ? 3 : 1;
-  const float* rows[(Rows + apart - 1) / apart];
-  std::size_t stride;
-
-  TINYATTN_ALWAYS_INLINE constexpr explicit Columns(Dense a) noexcept : stride(a.stride) {
-    TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; r += apart) {
-      rows[r / apart] = a.at(r, 0);
-      if (!__builtin_constant_p(a.stride)) TINYATTN_FORGET_ORIGIN(rows[r / apart]);
-    }
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr float element(std::size_t r, std::size_t k) const noexcept {
-    return rows[r / apart][r % apart * stride + k];
-  }
-};
-
-// sums[r] += a[r][k] * b[k] for every k.
+// sums[r] += a[r][k] * b[k] for every k. There are few registers for addresses: of a high tile
+// every third row of a has a pointer, and the two after it lie a multiple of the stride away, which
+// is part of an address on x86.
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors, class A, class B>
 TINYATTN_ALWAYS_INLINE constexpr void multiply_add(typename Port::vec (&sums)[Rows][Vectors],
                                                    std::size_t inner, const A& a, B b,
                                                    std::size_t last) noexcept {
-  const Columns<A, Rows> columns(a);
+  constexpr std::size_t apart = Rows > 8 ? 3 : 1;
+  A rows[(Rows + apart - 1) / apart];
+  TINYATTN_UNROLL
+  for (std::size_t r = 0; r < Rows; r += apart) {
+    rows[r / apart] = a.from(r, 0);
+    if constexpr (std::same_as<A, Dense>)
+      if (!__builtin_constant_p(a.stride)) TINYATTN_FORGET_ORIGIN(rows[r / apart].data);
+  }
   std::size_t k = 0;
   const auto step = [&]() TINYATTN_INLINE_LAMBDA {
     typename Port::vec row[Vectors];
     load_row<Port, kind>(b, last, row);
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r) {
-      const auto broadcast = Port::broadcast(columns.template element<Port>(r, k));
+      const auto broadcast = Port::broadcast(rows[r / apart].template element<Port>(r % apart, k));
       TINYATTN_UNROLL
       for (std::size_t v = 0; v < Vectors; ++v)
         sums[r][v] = Port::fma(broadcast, row[v], sums[r][v]);
