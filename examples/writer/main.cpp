@@ -14,7 +14,7 @@ using namespace support;
 
 constexpr std::size_t line_width = 80;
 
-// What is written shows at once; lines end at the first space after line_width.
+// Prints each character at once, and breaks a line at the first space from column line_width on.
 class Page {
  public:
   void put(Token token) {

@@ -13,7 +13,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Keys and values of the tokens so far.
+// Room for context_length tokens, of which num_tokens are there.
 template <AttentionConfig config>
 struct KeyValueCache {
   static_assert(

@@ -31,7 +31,7 @@ consteval bool check_whole() noexcept {
   return whole;
 }
 
-// Matrix `index` of a batch.
+// The first element of matrix `index` of a batch; its rows are next to each other.
 template <class TensorM>
 auto* matrix_of(TensorM& m, std::size_t index) noexcept {
   return m.data() + index * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::cols;

@@ -31,7 +31,7 @@ enum class Positions : unsigned char {
 // The head is [d_model, vocabulary]. A tied one is the token embedding again, and has no bias.
 struct LanguageModelConfig {
   std::size_t vocabulary;                    // how many tokens there are, at most 65,536
-  TransformerConfig transformer;             // its blocks
+  TransformerConfig transformer;             // the blocks between the embeddings and the head
   Positions positions = Positions::learned;  // what is added to the features of a token
   bool tied = true;                          // the head is the token embedding
   bool head_bias = false;                    // of a head that is not tied

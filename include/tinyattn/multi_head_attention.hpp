@@ -36,8 +36,8 @@ struct MultiHeadAttention {
   using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;  // of the context
   static constexpr std::size_t head_dim = detail::head_dim<config>;              // width of a head
   static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;   // width of keys
-  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;    // of query
-  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key and value
+  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;    // type of query
+  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key, value
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>();
   static constexpr DropoutRate dropout_rate = config.dropout;                    // of weights

@@ -172,7 +172,7 @@ constexpr detail::Diagnosed concat_columns(const TensorA&, ...) noexcept {
   return {};
 }
 
-// Two of one shape make a batch: one more leading extent.
+// Two tensors of the same shape along a new leading axis, as torch.stack.
 template <class Element, std::size_t... Extents, std::size_t... ExtentsB, std::size_t... ExtentsOut>
 constexpr void stack(const Tensor<Element, Extents...>& a, const Tensor<Element, ExtentsB...>& b,
                      Tensor<Element, ExtentsOut...>& out) noexcept {

@@ -50,8 +50,8 @@ template <BlockConfig config>
 struct TransformerBlock {
   static_assert(detail::check_block_config<config>());
 
-  using Attention = MultiHeadAttention<config.attention>;  // of attention
-  using Hidden = FeedForward<config.feed_forward>;         // of feed_forward
+  using Attention = MultiHeadAttention<config.attention>;  // type of the member attention
+  using Hidden = FeedForward<config.feed_forward>;         // type of the member feed_forward
   // As config.normalization says.
   using Norm = detail::Norm<config.normalization, config.feed_forward.d_model>;
   // All weights and biases, in floats.
@@ -191,7 +191,7 @@ struct Transformer {
 
     // How many tokens it holds.
     constexpr std::size_t size() const noexcept { return blocks[0].size(); }
-    // Forgets them.
+    // Removes all tokens.
     constexpr void clear() noexcept {
       for (auto& block : blocks) block.clear();
     }

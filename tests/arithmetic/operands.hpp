@@ -55,7 +55,7 @@ inline Operands of_one_size(Randomness& random) {
           with_exponent(random, between(random, -8, 16))};
 }
 
-// The addend at every distance from the product, of every sign.
+// The exponent of the addend is from some 90 below to 90 above that of the product; signs are random.
 inline Operands at_any_distance(Randomness& random) {
   const int exponent = between(random, -60, 120);
   return {with_exponent(random, exponent), with_exponent(random, between(random, -20, 40)),

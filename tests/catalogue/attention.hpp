@@ -387,7 +387,7 @@ struct MaskedNotFinite {
   }
 };
 
-// In a token that padding masks; after it, and before it in a causal layer.
+// NaN and infinity in a token that a padding mask masks: the outputs of all others, before and after it, stay finite.
 template <AttentionConfig config>
 struct MaskedTokenNotFinite : ForwardOf<config, 5> {
   void operator()(Draw& draw, auto by, auto& outputs) noexcept {

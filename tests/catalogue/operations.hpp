@@ -204,7 +204,7 @@ using GeluTanh = OfRows<call_gelu_tanh, 16, Rows, Cols>;
 template <std::size_t Rows, std::size_t Cols>
 using Silu = OfRows<call_silu, 128, Rows, Cols>;
 
-// By value, of a batch, of a view of columns, into an output and in place.
+// Every form in which an operation on rows can be called.
 template <const auto& operation>
 struct RowForms {
   Matrix<float, 3, 21> m;

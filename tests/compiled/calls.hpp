@@ -185,7 +185,7 @@ class Call {
   // From here on no argument matters, and none may be touched.
   void do_nothing() { is_idle_ = true; }
 
-  // Arrays that the call needs: in a wild call one may be missing.
+  // Arrays that the call needs. With arbitrary arguments each is a null pointer now and then.
   Matrix input(const char* name, std::size_t rows, std::size_t cols) { return optional_input(name, rows, cols, needs_array()); }
   Matrix output(const char* name, std::size_t rows, std::size_t cols, float start = 42.0f) {
     Matrix m = array(name, rows, cols, needs_array());

@@ -57,7 +57,7 @@ bool write_on(const Model& model, tinyattn::Vector<tinyattn::Token, Length> toke
   return true;
 }
 
-// The logits behind each of as many tokens as the model takes, then what it writes itself.
+// Reads context_length tokens; prints the logits after each of them, then the tokens that the model generates.
 template <tinyattn::LanguageModelConfig config>
 bool run(const tinyattn::LanguageModel<config>& model) {
   using Model = tinyattn::LanguageModel<config>;

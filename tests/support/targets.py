@@ -62,7 +62,8 @@ SANITIZERS = Build("sanitizers", "clang++", (
     "-Db_sanitize=address,undefined",
     "-Dcpp_args=-gline-tables-only -fno-sanitize-recover=all -fno-sanitize=function,null,object-size,vptr",
     "-Db_lundef=false", "-Doptimization=0", "-Dexamples=disabled"))
-# Each program counts in a file of its own. Without optimization Clang warns of calls that pass a vector.
+# %m: each program writes a profile of its own.
+# -Wno-psabi: without optimization Clang warns of calls that pass vectors by value.
 COUNTING = f"-fprofile-instr-generate={ROOT}/build/coverage/profiles/%m.profraw"
 COVERAGE = Build("coverage", "clang++", (
     f"-Dcpp_args=-march=native -Wno-psabi -fcoverage-mapping {COUNTING}", f"-Dcpp_link_args={COUNTING}",

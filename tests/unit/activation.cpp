@@ -24,7 +24,7 @@ constexpr void check_ends(Check& check, auto call) {
     check.equal(call(opaque(vector<float>({x}))), vector<float>({0.5f * x}));
 }
 
-// Whatever lane it lies in.
+// A NaN in any lane stays NaN, and changes no other element.
 void check_not_finite(Check& check, auto call) {
   for (std::size_t place = 0; place < 21; ++place) {
     auto m = opaque(inputs);

@@ -78,7 +78,7 @@ static_assert(scratch_is_small<shaped(512, 64, 172, 512, true)> && scratch_is_sm
               scratch_is_small<shaped(50257, 768, 3072, 1024, false)> && scratch_is_small<shaped(65, 32, 32, 32, true)> &&
               scratch_is_small<shaped(27, 16, 64, 1024, true)> && scratch_is_small<shaped(256, 128, 64, 8, true)>);
 
-// A model of drawn weights, and a text of known tokens; the cache is full of them.
+// A model with random weights, and a text of valid tokens, as many as its cache holds.
 template <LanguageModelConfig config>
 struct Reader {
   using Model = LanguageModel<config>;

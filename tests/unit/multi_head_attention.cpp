@@ -123,7 +123,8 @@ constexpr Test tests[] = {
                  layer.forward(opaque(x), BlockMask{ones<bool, 5>()}, out, workspace);
                  for (std::size_t i = 0; i < 5; ++i) check.same_bits(row(out, i), layer.out_proj.bias);
                }),
-    // One head with weights of 1 and features of 2 against 3: scores 4 and 6, and an addend that turns them round.
+    // One head, all weights 1, tokens 2 and 3: scores {4, 6} and {6, 9}. Addends {2, 0} and {3, 0} make those of a row equal, so that both
+    // outputs are the mean, 2.5.
     everywhere("addends go to the scaled scores",
                [](Check& check) {
                  using Single =

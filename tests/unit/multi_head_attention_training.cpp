@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A training pass: which draw decides which weight and which output, from either generator, of a batch.
+// The training pass: which random number drops which weight and which output, of each batch element and by either generator.
 #include "catalogue/attention.hpp"
 #include "catalogue/twin.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls of an attention layer with tensors: each batch element in turn, what a cache has room for,
-// and a training pass.
+// Runs an attention layer on tensors: forward over a batch, forward with a cache, which returns
+// too_many_tokens if it has no room, and the training pass.
 #pragma once
 
 #include "tinyattn/detail/attention_shape.hpp"

@@ -32,7 +32,8 @@ inline constexpr bool is_grouped =
 template <class KeyValues, class Cache>
 concept changeable = std::is_base_of_v<Cache, KeyValues> && !std::is_const_v<KeyValues>;
 
-// What a mask may be: neither a number of tokens nor a cache.
+// Keeps overloads that take a mask from taking a number of tokens or a cache. Any other type may be
+// one; check_mask diagnoses what is none.
 template <class Mask, class Cache>
 concept no_count_nor = !std::is_convertible_v<Mask, std::size_t> && !changeable<Mask, Cache>;
 

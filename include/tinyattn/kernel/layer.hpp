@@ -280,7 +280,7 @@ constexpr void forward_by_head(const auto& layer, const Scratch& scratch, const 
       const std::size_t rows = rows_of_block(first, item.tokens, size),
                         column = head * layer.head_dim;
       const Projection<> query{layer.query.weight.from(0, column),
-                             is_null(layer.query.bias) ? nullptr : layer.query.bias + column};
+                               is_null(layer.query.bias) ? nullptr : layer.query.bias + column};
       project<Port>(rows, layer.d_in, layer.head_dim, item.query_input.from(first, 0), query,
                     scratch.block);
       rotate<Port>(layer, rows, layer.head_dim, first, scratch.block);

@@ -14,7 +14,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// A number that rises with x, from -infinity to infinity; both zeros have one.
+// Maps x, from -infinity to infinity, to an unsigned integer of the same order; both zeros map to
+// the same integer.
 constexpr std::uint32_t rank_of(float x) noexcept {
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   constexpr std::uint32_t sign = 0x80000000u;

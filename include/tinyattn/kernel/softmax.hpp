@@ -51,9 +51,9 @@ TINYATTN_ALWAYS_INLINE constexpr void mask_tail(float* row, std::size_t end,
   for (; j < count; j += Port::lanes) Port::store(row + j, Port::splat(-infinity));
 }
 
-// If rows are padded, sets each of `Rows` rows to -infinity from its end to that of the longest, in
-// whole vectors. Returns where they end. The first is row i of the mask; none is shorter than the
-// one before.
+// If IsPadded, fills each of `Rows` rows with -infinity from its own end to that of the last row,
+// rounded up to whole vectors; returns the common end. The first is row i of the mask. Ends never
+// decrease, so that the last row is the longest.
 template <class Port, std::size_t Rows, bool IsPadded>
 TINYATTN_ALWAYS_INLINE constexpr std::size_t pad_rows(Output rows, const Mask& mask,
                                                       std::size_t i) noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The transpose of a matrix: in squares of vectors where the port can interleave two of them, else
-// a vector at a time if the port can scatter one.
+// The transpose of a matrix: squares of lanes x lanes elements in registers, if the port can
+// interleave vectors. Otherwise, and for the rows that are left, vectors are scattered if the port
+// can, or elements copied one by one.
 #pragma once
 
 #include "tinyattn/kernel/row.hpp"
@@ -13,9 +14,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// A square of lanes x lanes elements. To interleave row i and row i + lanes / 2 for every i, into
-// rows 2 i and 2 i + 1, moves the highest bit of a row's number to the lowest of a column's:
-// log2(lanes) times, and the two have changed places.
+// Transposes a square of lanes x lanes elements. Interleaving rows i and i + lanes / 2 into rows 2
+// i and 2 i + 1, for every i, rotates the bits of the index (row, column) left by one: after
+// log2(lanes) such steps row and column are exchanged.
 template <class Port, std::size_t Left = Port::lanes>
 TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
     typename Port::vec (&square)[Port::lanes]) noexcept {

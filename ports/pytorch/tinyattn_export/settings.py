@@ -94,7 +94,7 @@ WITHOUT_EFFECT = frozenset((
     # training, and how the weights were stored
     "attention_dropout attn_pdrop embd_pdrop resid_pdrop dropout initializer_range gradient_checkpointing "
     "pretraining_tp torch_dtype dtype ffn_dim_multiplier multiple_of "
-    # which code, and what it returns and keeps
+    # which implementation runs, what its forward returns, and what it caches
     "transformers_version attn_implementation transformers.js_config unsloth_version is_llama_config is_decoder "
     "torchscript use_bfloat16 tf_legacy_loss use_cache output_past output_attentions output_hidden_states return_dict "
     "chunk_size_feed_forward reorder_and_upcast_attn flash_attn max_batch_size "

@@ -45,7 +45,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   // x in every lane
   { Port::splat(x) } -> std::same_as<typename Port::vec>;
   { Port::broadcast(x) } -> std::same_as<typename Port::broadcast_operand>;
-  // lane 0; and lane q ^ By in every lane q, for By = 1, 2, 4, ... lanes / 2
+  // first: lane 0 of v. butterfly<By>: lane q of the result is lane q ^ By of v, for By = 1, 2,
+  // 4, ... lanes / 2
   { Port::first(v) } -> std::same_as<float>;
   requires Port::lanes == 1 || requires {
     { Port::template butterfly<1>(v) } -> std::same_as<typename Port::vec>;

@@ -27,8 +27,9 @@ TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend
       double, __builtin_bit_cast(std::uint64_t, sum) + (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
-// Whether a double is not finite, or is neither a float nor halfway between two: then
-// rounding it to float rounds the exact sum.
+// True only if this sum may be rounded to float, once more: it is infinite, NaN, or neither a float
+// nor halfway between two, since its low 28 bits are not all zero. Some subnormals that may be
+// rounded give false.
 TINYATTN_ALWAYS_INLINE constexpr bool may_be_rounded(std::uint64_t bits) noexcept {
   return (bits & 0x0fffffff) != 0 || (bits & 0x7ff0000000000000) == 0x7ff0000000000000;
 }

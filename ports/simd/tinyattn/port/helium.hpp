@@ -134,10 +134,11 @@ struct helium : helium_rows {
   }
 
 #if defined(__OPTIMIZE__)  // else registers do not suffice
-  // A whole tile, four steps of k in a turn, in which one instruction loads what two steps
-  // broadcast, and one ends the loop. GCC 12 moves sums about, and takes three instructions for two
-  // addresses. Sums are in q0 to q5, a row of b in q6 and q7. No load moves on by a register:
-  // strides of 32 and 64 have loops of their own, in which a load moves on by a number.
+  // A whole tile in assembly: GCC 12 copies accumulators, and spends three instructions on two
+  // addresses. Each iteration takes four steps of k: one ldrd loads the elements of a for two
+  // steps, and one le ends the loop. Accumulators are q0 to q5; q6 and q7 hold a row of b. A load
+  // can increment its address by an immediate, not by a register: so strides of 32 and 64 floats
+  // have loops of their own.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 3 && Vectors == 2) TINYATTN_ALWAYS_INLINE
       static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,
