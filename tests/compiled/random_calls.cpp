@@ -169,7 +169,7 @@ template <bool is_cross>
 bool forward(Call& call) {
   Random& random = call.random;
   const DrawnLayer drawn_layer = draw_layer(call);
-  const auto& [d_in, d_out, weight, there] = drawn_layer.query.weight;
+  const std::size_t d_in = drawn_layer.query.weight.rows, d_out = drawn_layer.query.weight.cols;
   const bool has_layer = call.note("layer", !call.is_wild || !random.one_in(30));
   call.refuse_if(!has_layer);
   const std::size_t tokens = random.one_in(8) ? call.note("tokens", 0) : call.size("tokens");

@@ -50,7 +50,7 @@ void check_cache(Check& check, const CacheCase& c) {
   const kernel::Dense x{source(9), d_in};
   static Field<field_size> keys_and_values, scratch;
   const auto at_once = [&](auto port, float* out) {
-    const kernel::Scratch parts = kernel::parts_of(scratch.cleared(), width, kv_width, tokens, 1, 1);
+    const kernel::Scratch parts = kernel::parts_of(scratch.cleared(), width, kv_width, tokens, std::size_t{1}, std::size_t{1});
     kernel::forward<decltype(port), kernel::LayerShape{}>(layer, parts, kernel::Item{0, tokens, tokens, x, x, x, {out, width + gap}},
                                                           {tokens, 0}, kernel::ignore_weights());
   };

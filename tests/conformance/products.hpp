@@ -82,8 +82,8 @@ void check_products_of_any_shape(Check& check) {
 template <class Port>
 void check_accumulated_products(Check& check) {
   const auto multiply = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };
-  for (const std::size_t rows : {1, 3, 7, 13})
-    for (const std::size_t cols : {1, 5, 17, 33}) {
+  for (const std::size_t rows : {1u, 3u, 7u, 13u})
+    for (const std::size_t cols : {1u, 5u, 17u, 33u}) {
       check_product<Port, true, Accumulators::of_each_row>(check, {rows, 5, cols}, multiply);
       check_product<Port, false, Accumulators::of_each_row>(check, {rows, 4, cols}, multiply);
     }

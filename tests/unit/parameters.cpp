@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "plain.hpp"
+#include "support/check.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 
