@@ -14,7 +14,7 @@ namespace tinyattn::test { namespace {
 
 using Native = native_port::one_lane;
 
-// In ulp, of a positive x and of a negative one; `is_odd`: f(-x) = -f(x), bit for bit.
+// `limits`: the largest errors allowed for a positive and for a negative x, in ulp. `is_odd`: f(-x) = -f(x), bit for bit.
 struct Function {
   const char* name;
   float (*ours)(float);
@@ -64,7 +64,8 @@ struct Report {
   }
 };
 
-// What is below 2^-100 may be 0, where a float of its size is only just there.
+// Returns whether y is near enough to f(x). Where the exact value of an activation lies below 2^-100, an error below 2^-100 is allowed: y
+// may be 0 there.
 bool is_right(Report& report, const Function& f, float x, float y) {
   if (x != x) return y != y;
   if (std::isinf(x) && !f.is_odd) return y == (x > 0 ? x : 0.0f);
@@ -82,7 +83,7 @@ void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
     const float x = from_bits(bits), y = f.ours(x);
     const bool is_mirrored = !f.is_odd || bits_of(f.ours(-x)) == bits_of(-y);
     report.every_float.note({x}, is_right(report, f, x, y) && is_mirrored);
-    // On one float of 61, without an FMA unit: the same bits, only slower.
+    // Checks the scalar port, which has no FMA unit and so is slow, on every 61st float.
     if (bits % 61 == 0) report.on_scalar_port.note({x}, bits_of(f.on_scalar_port(x)) == bits_of(y));
   }
 }

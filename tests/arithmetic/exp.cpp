@@ -39,7 +39,7 @@ struct Worst {
       *this += {error_in_ulp<exact>(candidate, result), candidate};
   }
 
-  // Of equals the smaller x, so that the order of the pieces does not show.
+  // Of two equal errors it keeps that of the smaller x, so that the order of the pieces does not matter.
   Worst& operator+=(const Worst& other) {
     if (other.error > error || (other.error == error && other.x < x)) *this = other;
     return *this;
@@ -65,7 +65,7 @@ struct Report {
 void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
   for (std::uint64_t bits = first; bits < last; ++bits) {
     const float x = from_bits(bits), result = exp(x);
-    // On one float of 61, without an FMA unit: the same bits, only slower.
+    // Checks the scalar port, which has no FMA unit and so is slow, on every 61st float.
     if (bits % 61 == 0) report.on_scalar_port.note({x}, bits_of(kernel::exp<port::scalar>(x)) == bits_of(result));
     if (x != x) {
       report.every_float.note({x}, result != result);
@@ -75,7 +75,7 @@ void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
     report.every_float.note({x}, error <= 1.0 && !std::signbit(result));
     report.not_nearest += error > 0.5;
     report.worst.consider(x, result, error);
-    // Where softmax calls exp: below -69 a weight is zero. It has a shorter form there.
+    // Softmax calls exp from -69 to 0 only (below -69 it takes a weight as zero), in a shorter form.
     if (x < -69.0f || x > 0.0f) continue;
     report.worst_in_softmax.consider(x, result, error);
     report.in_softmax.note({x}, bits_of(kernel::exp_of_nonpositive<native_port::one_lane>(x)) == bits_of(result));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fma on 10^8 operands against the machine's own: in double, in integers, and as this build computes it, a float and in vectors.
+// fma on 10^8 operands against the machine's own: in double, in integers, and as this build computes it, of single floats and in vectors.
 #include <array>
 #include <cinttypes>
 #include <cstdio>
@@ -12,7 +12,7 @@
 
 namespace tinyattn::test { namespace {
 
-// The machine's own, whatever the flags of this build: the instruction and not libm.
+// The machine's fma instruction, not libm's function, whatever the flags of this build are.
 #if defined(__x86_64__) || defined(__i386__)
 bool machine_has_fma() { return __builtin_cpu_supports("fma"); }
 [[gnu::target("fma")]] float machine_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -23,18 +23,19 @@ float machine_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 constexpr std::uint64_t operand_count = 100'000'000;
 
-// Results of a kind that goes wrong easily: a test without them has proved little.
+// Kinds of result that go wrong easily; the test requires a minimum of each.
 enum Kind { subnormal, zero, negative_zero, overflow, tie, cancelled, not_finite, kinds };
 constexpr const char* names[kinds] = {"subnormal", "zero", "-0", "overflow", "tie", "cancelled by 20 bits or more", "from NaN or infinity"};
 
-// Exactly halfway between two normal floats. The product is exact in double; the sum is where both can be taken apart again.
+// Returns whether product + addend lies exactly halfway between two normal floats. The product is exact in double; the sum is exact if
+// subtracting either operand from it gives the other.
 bool is_tie(double product, double addend) {
   const double sum = product + addend, size = std::fabs(sum);
   const bool sum_is_exact = sum - product == addend && sum - addend == product;
   return sum_is_exact && size >= 0x1p-126 && size < 0x1p128 && (__builtin_bit_cast(std::uint64_t, sum) & 0x1fffffff) == 0x10000000;
 }
 
-// What is compared with the machine's own.
+// The functions that are compared with the machine's fma.
 enum Function { in_double, in_integers, in_this_build, in_vectors, product_from_halves, functions };
 
 struct Report {
@@ -60,7 +61,7 @@ struct Report {
   }
 };
 
-// As many operands at a time as the port of this build has lanes.
+// Takes one set of operands for each lane of this build's port per iteration.
 void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
   constexpr std::size_t lanes = native_port::lanes;
   Randomness random(first);
@@ -76,7 +77,7 @@ void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
       note(in_double, port::detail::fma_in_double(a, b, c));
       note(in_integers, port::detail::fma_in_integers(a, b, c));
       note(in_this_build, fma(a, b, c));
-      // The product that a Cortex-M0 computes from halves, of the mantissas.
+      // The product of the mantissas as a Cortex-M0 computes it, from their halves.
       const std::uint32_t m = bits_of(a) & 0xffffffu, n = bits_of(b) & 0xffffffu;
       report.mistakes[product_from_halves].note(operands, port::detail::multiply_in_halves(m, n) == std::uint64_t{256} * m * n);
       report.count(operands, exact);

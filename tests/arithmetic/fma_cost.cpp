@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a multiply-add costs on a core without an FPU, in instructions with the loop around it. Runs on boards.
+// Counts the instructions that an fma takes on a core without an FPU, those of the loop around it included. Runs on boards.
 #include "board.h"
 #include "catalogue/draw.hpp"
 #include "support/check.hpp"
@@ -15,7 +15,7 @@ using namespace tinyattn;
 using namespace tinyattn::test;
 
 #if defined(__ARM_ARCH_6M__)
-constexpr unsigned limit = 240;  // Cortex-M0: no product of 64 bits
+constexpr unsigned limit = 240;  // Cortex-M0, which has no instruction for a 64-bit product
 #else
 constexpr unsigned limit = 110;  // Cortex-M3
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A range of numbers, checked by all cores of this machine, and the mistakes that they found.
+// Checks a range of numbers on all cores of this machine and counts the mistakes.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace tinyattn::test {
 
 inline float from_bits(std::uint64_t bits) noexcept { return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits)); }
 
-// All NaNs are one: sign and payload of a NaN are not promised.
+// Returns the bits of x; those of every NaN are equal, since sign and payload of a NaN are not promised.
 inline std::uint32_t bits_of(float x) noexcept { return x != x ? 0x7fc00000u : __builtin_bit_cast(std::uint32_t, x); }
 
-// How many operands were looked at, and how many gave a wrong result, with an example.
+// Counts the operands that were checked and the wrong results, and keeps an example of these.
 template <std::size_t Operands>
 struct Mistakes {
   std::uint64_t checked = 0, count = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Operands for a * b + c that are hard to round: drawn at random, each kind as often as any other.
+// Random operands for a * b + c that are hard to round, of several kinds, each as frequent as any other.
 #pragma once
 
 #include "in_parallel.hpp"
@@ -29,7 +29,7 @@ inline float with_exponent(Randomness& random, int exponent) {
   return std::ldexp(mantissa, exponent);
 }
 
-// Few bits set: exact products and sums, and many ties.
+// The mantissa has few significant bits, so that products and sums are exact and many are ties.
 inline float with_few_bits(Randomness& random, int exponent) {
   return from_bits(bits_of(with_exponent(random, exponent)) & (0xffffffffu << between(random, 8, 16)));
 }
@@ -49,7 +49,7 @@ inline Operands special_values(Randomness& random) {
   return {special_value(random), special_value(random), random() % 2 != 0 ? special_value(random) : from_bits(random())};
 }
 
-// As in a dot product: all of about one size.
+// Operands of similar size, as in a dot product.
 inline Operands of_one_size(Randomness& random) {
   return {with_exponent(random, between(random, -4, 8)), with_exponent(random, between(random, -4, 8)),
           with_exponent(random, between(random, -8, 16))};
@@ -62,14 +62,14 @@ inline Operands at_any_distance(Randomness& random) {
           with_exponent(random, exponent + between(random, -70, 140))};
 }
 
-// The sum keeps only what the product's rounding would have lost, or little more.
+// c is the rounded -(a * b), moved by up to 8 floats: the sum is the rounding error of the product, or little more.
 inline Operands cancelling(Randomness& random) {
   const float a = with_exponent(random, between(random, -70, 140)), b = with_exponent(random, between(random, -60, 120));
   return {a, b, nudged(random, -(a * b))};
 }
 
-// Factors of a number just next to 2^47, by less than 2^9: so near to a power of two that a sum keeps nothing of the difference
-// but that there is one.
+// Two floats whose product differs from 2^47 by less than 2^9: scaled to half the spacing of the floats at an addend, the product is a tie
+// but for a difference that affects the rounding of the sum alone.
 struct Factors {
   float first, second;
 };
@@ -96,14 +96,14 @@ inline Halfway halfway(Randomness& random) {
   return {with_exponent(random, exponent), first, half_spacing - first};
 }
 
-// A tie, or the product one float next to one.
+// The product is half the spacing of the floats at c, so that the sum is a tie, or it is the float below or above that.
 inline Operands tied(Randomness& random) {
   const auto [c, first, second] = halfway(random);
   const float neighbour = from_bits(bits_of(std::ldexp(random_sign(random), second)) + static_cast<std::uint32_t>(between(random, -1, 3)));
   return {std::ldexp(1.0f, first), neighbour, c};
 }
 
-// A tie missed by less than the sum can hold.
+// As `tied`, but the product differs from half the spacing by less than a double could hold in the sum.
 inline Operands barely_not_tied(Randomness& random) {
   static const auto candidates = factors_near_a_power_of_two();
   const Factors& factors = candidates[random() % candidates.size()];
@@ -111,21 +111,21 @@ inline Operands barely_not_tied(Randomness& random) {
   return {std::ldexp(factors.first, first - 23), std::ldexp(factors.second * random_sign(random), second - 24), c};
 }
 
-// The product may be a tie by itself, and the addend too small to do more than decide it.
+// The product may be halfway between two floats, and the addend so small that it only decides the direction of rounding.
 inline Operands of_few_bits(Randomness& random) {
   const int exponent = between(random, -40, 80);
   return {with_few_bits(random, exponent), with_few_bits(random, between(random, -3, 6)),
           with_few_bits(random, exponent + between(random, -90, 120))};
 }
 
-// Around 2^128, with an addend that can still turn the scale.
+// The product is near 2^128, and the addend may decide whether the sum overflows.
 inline Operands overflowing(Randomness& random) {
   const int exponent = between(random, 0, 128);
   return {with_exponent(random, exponent), with_exponent(random, 127 - exponent + between(random, -1, 3)),
           with_exponent(random, between(random, 98, 30))};
 }
 
-// A result around or below 2^-126.
+// The result is near or below 2^-126.
 inline Operands underflowing(Randomness& random) {
   const int exponent = between(random, -140, 140);
   return {with_exponent(random, exponent), with_exponent(random, -126 - exponent + between(random, -30, 40)),

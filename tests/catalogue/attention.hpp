@@ -34,7 +34,8 @@ struct Attention {
   }
 };
 
-// A layer and what it is called with; tokens of a batch, or of none: [Tokens, Width] or [Batch, Tokens, Width].
+// A layer, its input, output and workspace. `Tokens` is a token count, or a batch size and a token count: x is [tokens, DIn] or [batch,
+// tokens, DIn].
 template <class Layer, std::size_t DIn, std::size_t DOut, std::size_t... Tokens>
 struct Forward {
   Layer layer;
@@ -58,7 +59,8 @@ struct Forward {
 template <AttentionConfig config, std::size_t... Tokens>
 using ForwardOf = Forward<MultiHeadAttention<config>, config.d_in, config.d_out, Tokens...>;
 
-// The steps of attention as operations of their own, and then the layer: the first that differs says where.
+// Computes attention step by step, each step by an operation of its own, and then by the layer: the first output that differs names the
+// step.
 template <AttentionConfig config, std::size_t Tokens>
 struct StepByStep : ForwardOf<config, Tokens> {
   Matrix<float, Tokens, config.d_out> query, key, value;
@@ -163,7 +165,7 @@ struct TrainingPass : ForwardOf<config, Tokens...> {
   }
 };
 
-// The parameters as they are drawn, in the order in which they are drawn.
+// Hands over the parameters in the order in which `initialize` draws them.
 template <AttentionConfig config, class Generator>
 struct Initialize {
   Generator generator{opaque(123u)};
@@ -180,7 +182,7 @@ struct Initialize {
   }
 };
 
-// After the causal mask of the first rows, and before it in the others.
+// NaN in a key and infinity in a value, under the causal mask: earlier tokens do not attend to them, later tokens do.
 template <std::size_t Tokens, std::size_t Dim>
 struct AttentionNotFinite {
   Matrix<float, Tokens, Dim> query, key, value, out;
@@ -200,7 +202,7 @@ struct AttentionNotFinite {
 
 inline constexpr auto call_context = [](auto by, auto&&... args) { return by.context(args...); };
 
-// By value, into an output, of a batch under one mask, and of a head: a view of columns, in and out.
+// Every form of a call: by value, into an output, of a batch under one mask, and of one head, whose input and output are views of columns.
 template <class Mask>
 struct AttentionForms {
   Matrix<float, 5, 4> query;
@@ -230,8 +232,8 @@ struct AttentionForms {
   }
 };
 
-// Of a layer, a block or a transformer: into an output, of a batch, of views, under a mask, of the first rows, in place. Rows after the
-// first are NaN, and nobody may look at them.
+// Every form of a call of a layer, a block or a transformer: into an output, of a batch, of views, under a mask, of the first rows, in
+// place. The rows of x after those counted are NaN, and no call may read them.
 template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
 struct Forms : Forward<Module, DIn, DOut, Tokens> {
   KeepMask<Tokens, Tokens> keep;
@@ -287,7 +289,7 @@ struct Forms : Forward<Module, DIn, DOut, Tokens> {
 template <AttentionConfig config, std::size_t Tokens>
 using FormsOf = Forms<MultiHeadAttention<config>, Tokens, config.d_in, config.d_out>;
 
-// Cross-attention of a batch: under a mask, with both counts, also nought and too many; of one sequence in place.
+// Cross-attention of a batch: under a mask; with every pair of counts, from 0 to one too many; in place.
 template <AttentionConfig config, class Mask, std::size_t Tokens, std::size_t SourceTokens>
 struct CrossForms : ForwardOf<config, 2, Tokens> {
   Tensor<float, 2, SourceTokens, config.d_in> key_input, value_input;
@@ -345,14 +347,14 @@ struct CausalWays {
   }
 };
 
-// Whether every element is a number: what is masked did not leak.
+// Returns 1 if every element is finite, so that nothing leaked from what is masked; otherwise 0.
 constexpr Vector<float, 1> is_finite(const auto& m) noexcept {
   bool finite = true;
   for (const float element : m.elements) finite = finite && element - element == 0.0f;
   return vector({finite ? 1.0f : 0.0f});
 }
 
-// NaN and infinity in a key and a value that no query sees, also in wide values.
+// NaN and infinity in a key and a value that every query masks; the values are wide, 32 features.
 struct MaskedNotFinite {
   Matrix<float, 6, 4> query, key;
   Matrix<float, 6, 32> value, out;
@@ -381,7 +383,7 @@ struct MaskedNotFinite {
       take(keep);
       take(block);
       take(addends);
-      by.attention(query, key, value, Causal{}, weights, out);  // row 4 on may be NaN, and no row before it
+      by.attention(query, key, value, Causal{}, weights, out);  // only rows 4 and 5 may be NaN
       outputs.take("causal", out);
     }
   }
@@ -407,7 +409,7 @@ struct MaskedTokenNotFinite : ForwardOf<config, 5> {
   }
 };
 
-// NaN and infinity in each addend, each element of a query, and a weight that is masked all the same.
+// NaN and infinity in one addend; then NaN in an element of every query, so that scores are NaN under masks.
 struct AddendsNotFinite {
   Matrix<float, 6, 4> query, key;
   Matrix<float, 6, 3> value, out;
@@ -432,7 +434,7 @@ struct AddendsNotFinite {
   }
 };
 
-// Each element of a tensor by itself NaN, infinity and -infinity, and back again.
+// Calls compute() with each element in turn replaced by NaN, infinity and -infinity; restores the element afterwards.
 constexpr void for_each_poisoned(float* first, std::size_t count, auto compute) {
   for (float* element = first; element != first + count; ++element) {
     const float before = *element;
@@ -462,7 +464,7 @@ struct AnyOperandNotFinite {
   }
 };
 
-// In every weight, bias and input.
+// NaN and infinity in each weight, bias and input element, one at a time.
 template <AttentionConfig config, std::size_t Tokens>
 struct AnyParameterNotFinite : ForwardOf<config, Tokens> {
   void operator()(Draw& draw, auto by, auto& outputs) noexcept {

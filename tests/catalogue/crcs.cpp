@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every workload by the port of this build, held to its plain twin and to the CRC-32 that is committed. Prints the Test Anything Protocol,
-// and after each verdict a line of crcs.hpp as it was computed.
+// Computes every workload with the port of this build, and compares it with its plain twin and with the committed CRC-32. Prints the Test
+// Anything Protocol, and after each verdict the line of crcs.hpp that was computed.
 #include "crcs.hpp"
 #include "support/print.hpp"
 #include "twin.hpp"
@@ -20,7 +20,7 @@ bool is_same(const char* a, const char* b) {
   return *a == *b;
 }
 
-// A CRC that is not committed is none of those that are.
+// Returns the committed CRC of a workload; if there is none, 0, which equals no committed CRC.
 std::uint32_t committed(const char* name) {
   for (const auto& [its_name, crc] : crcs)
     if (is_same(its_name, name)) return crc;

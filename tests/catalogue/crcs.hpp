@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The CRC-32 of the outputs of each workload, the same on every target. README.md says how this is printed anew, and that it never makes a
-// test pass.
+// The CRC-32 of the outputs of each workload, the same on every target. README.md says how to print these lines anew, and that nobody
+// changes them to make a test pass.
 #pragma once
 
 #include <cstdint>

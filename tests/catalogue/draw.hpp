@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How the inputs of a case are drawn: with Philox, so that they are the same on every target, and exact, so that a difference in a result
+// Draws the inputs of a case, with Philox and by exact arithmetic, so that they are the same on every target and a difference in a result
 // is never one in the inputs. One class draws numbers, tensors, masks and modules, in the order in which a case asks for them.
 #pragma once
 
@@ -19,7 +19,7 @@ class Draw {
  public:
   constexpr explicit Draw(std::uint64_t seed = 123) noexcept : generator_(opaque(seed)) {}
 
-  // Not inlined, like the other of these: what the cases share must not be compiled again for each of them.
+  // Not inlined, like draw(float*, ...): code that the cases share must not be compiled again for each of them.
   [[gnu::noinline]] constexpr std::uint32_t word() noexcept {
     if (drawn_ % 4 == 0) block_ = generator_.block(drawn_ / 4);
     return block_[drawn_++ % 4];
@@ -36,7 +36,7 @@ class Draw {
 
   constexpr bool one_in(std::uint32_t count) noexcept { return word() % count == 0; }
 
-  // Each in turn.
+  // Draws each argument in turn.
   constexpr void operator()(auto&... drawn) noexcept { (draw(drawn), ...); }
 
   // Numbers from [-scale, scale), scale a power of two.
@@ -45,13 +45,13 @@ class Draw {
     draw(tensor.data(), tensor.size(), scale);
   }
 
-  // A third of the elements is true.
+  // Each element is true with a probability of 1/3.
   template <std::size_t... Extents>
   constexpr void draw(Tensor<bool, Extents...>& tensor) noexcept {
     for (bool& element : tensor.elements) element = one_in(3);
   }
 
-  // --- Masks: the first row of one with rows masks every key ---
+  // --- Masks: in a mask with rows, the first row masks every key ---
 
   template <class Mask>
   requires std::is_empty_v<Mask>
@@ -139,7 +139,7 @@ class Draw {
   std::array<std::uint32_t, 4> block_ = {};
 };
 
-// One of these by itself.
+// Returns a tensor, mask or module that is drawn by itself.
 template <class Drawn>
 constexpr Drawn drawn(std::uint64_t seed) noexcept {
   Drawn result{};

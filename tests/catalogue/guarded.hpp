@@ -14,8 +14,8 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float largest_float = std::numeric_limits<float>::max();
 
-// A tensor, or a workspace, between two rows of a value that nobody may touch, each as long as the widest vector; a tensor is full of it
-// too. A workspace holds what its memory held before.
+// A tensor or a workspace between two guards: a value that no call may overwrite, in rows as long as the widest vector. The tensor is
+// filled with that value, too; a workspace keeps what its memory held before.
 template <class Shape>
 struct Guarded {
   using Guard = std::array<float, 16>;
@@ -38,7 +38,7 @@ struct Guarded {
   constexpr bool guards_hold() const noexcept { return before == guard && after == guard; }
 };
 
-// `write(out)` makes an output `expected`, and touches nothing next to it.
+// Checks that `write(out)` makes the output `expected`, and writes nothing next to it.
 template <class Expected>
 constexpr void check_output(Check& check, const Expected& expected, auto write, int line = __builtin_LINE()) {
   Guarded<Expected> out;
@@ -47,7 +47,7 @@ constexpr void check_output(Check& check, const Expected& expected, auto write, 
   check.that(out.guards_hold(), line);
 }
 
-// `write(both)` makes `expected` of an output that is the input `in`, too.
+// Checks that `write(both)` makes `expected` of an output that is also the input, `in`.
 template <class Expected>
 constexpr void check_in_place(Check& check, const Expected& expected, const Expected& in, auto write, int line = __builtin_LINE()) {
   Expected both = opaque(in);

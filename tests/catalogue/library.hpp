@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What computes a case: the library as a program calls it, and the plain twin with the same calls. A case names its operations through one
-// of these, so that what is computed is written once.
+// The two classes that can compute a case: `Library` calls the library as a program does, `Twin` has the same functions in plain loops. A
+// case calls its operations through either one, so that it is written only once.
 #pragma once
 
 #include "plain.hpp"
@@ -18,7 +18,7 @@ namespace tinyattn::test {
 struct Library {
   static constexpr bool has_weights = true;
 
-  // Each by value or, with an output last, into that.
+  // Each returns its result or, if an output is the last argument, writes it there.
   static constexpr auto add(auto&&... args) noexcept { return tinyattn::add(args...); }
   static constexpr auto matmul(auto&&... args) noexcept { return tinyattn::matmul(args...); }
   static constexpr auto matmul_transposed(auto&&... args) noexcept { return tinyattn::matmul_transposed(args...); }
@@ -44,14 +44,15 @@ struct Library {
                                   auto& out) noexcept {
     scaled_dot_product_attention(query, key, value, mask, out, weights);
   }
-  // By value, or into an output.
+  // Returns the context, or writes it to an output.
   static constexpr auto context(auto&&... args) noexcept { return scaled_dot_product_attention(args...); }
 
-  // Of a layer, a feed-forward part, a block, a transformer or a language model, in every form.
+  // Calls `forward` of a layer, a feed-forward part, a block, a transformer or a language model, in any of its forms.
   static constexpr auto forward(const auto& module, auto&&... args) noexcept { return module.forward(args...); }
   static constexpr void forward_with_weights(const auto& layer, auto&&... args) noexcept { layer.forward_with_weights(args...); }
 
-  // By a cache: the first tokens in one call, the others `step` at a time. `all` is what one call for all of them made.
+  // Computes with a cache: the first tokens in one call, the others `step` at a time. The unnamed argument is for the twin: the outputs of
+  // one call for all tokens.
   template <class TensorX, class Out>
   static constexpr Status forward_cached(const auto& module, const TensorX& x, const auto&, std::size_t first, std::size_t step,
                                          auto& cache, Out& out, auto& workspace) noexcept {
@@ -65,20 +66,20 @@ struct Library {
     }
     return status;
   }
-  // Those after the last of `count` tokens, of which the cache has all but the last `added`.
+  // Computes the logits after the last of `count` tokens, of which the cache holds all but the last `added`.
   template <class Tokens>
   static constexpr Status next_logits(const auto& model, const Tokens& tokens, std::size_t count, std::size_t added, auto& cache, auto& out,
                                       auto& workspace) noexcept {
     return model.forward(TokenView(tokens.data() + (count - added), added), cache, out, workspace);
   }
-  // The same; `all` has the logits after each token, as one call made them.
+  // The same. The unnamed argument is for the twin: the logits after each token, from one call for all of them.
   static constexpr Status read(const auto& model, const auto& tokens, const auto&, std::size_t count, std::size_t added, auto& cache,
                                auto& out, auto& workspace) noexcept {
     return next_logits(model, tokens, count, added, cache, out, workspace);
   }
 };
 
-// The same in plain loops. Of workspaces and caches it has no need.
+// The same functions in plain loops, which need neither workspaces nor caches.
 struct Twin {
   static constexpr bool has_weights = true;
 
@@ -115,7 +116,7 @@ struct Twin {
   static constexpr void gelu(const auto& m, auto& out) noexcept { activate(Activation::gelu, m, out); }
   static constexpr void gelu_tanh(const auto& m, auto& out) noexcept { activate(Activation::gelu_tanh, m, out); }
   static constexpr void silu(const auto& m, auto& out) noexcept { activate(Activation::silu, m, out); }
-  // Of a norm or a Linear.
+  // Applies a norm or a Linear.
   static constexpr void norm(const auto& module, const auto& x, auto& out) noexcept {
     for_each_matrix(out, [&](auto to, std::size_t i) {
       if constexpr (requires { module.epsilon; })
@@ -231,7 +232,7 @@ struct Twin {
     for (std::size_t i = 0; i < plain::batch_of<Out>; ++i) compute(plain::view(out, i), i);
   }
 
-  // The first rows; with a mask for the future of a module that masks it.
+  // Computes the first `rows` rows; a causal module adds its causal mask.
   template <class TensorX>
   static constexpr void forward_rows(const auto& module, const TensorX& x, std::size_t rows, const auto& mask, auto& out) noexcept {
     auto plain_mask = plain::mask_of(mask, rows, rows);
@@ -260,12 +261,12 @@ struct Twin {
   }
 };
 
-// Of what hands over no weights.
+// The twin of a class that cannot return attention weights.
 struct TwinWithoutWeights : Twin {
   static constexpr bool has_weights = false;
 };
 
-// What `operation` returns of its operands; the twin returns nothing, and computes it in `out`.
+// Returns the result of `operation`. The library returns it by value; the twin writes it to `out`.
 constexpr auto by_value(Library by, const auto& operation, auto&, const auto&... operands) noexcept { return operation(by, operands...); }
 constexpr const auto& by_value(auto by, const auto& operation, auto& out, const auto&... operands) noexcept {
   operation(by, operands..., out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cases of what is built around attention: norms, caches, blocks, language models.
+// Cases of the modules around attention: norms, caches, blocks, language models.
 #pragma once
 
 #include "attention.hpp"
@@ -31,7 +31,7 @@ struct Sinusoidal {
 template <FeedForwardConfig config, std::size_t... Rows>
 using FeedForwardOf = Forward<FeedForward<config>, config.d_model, config.d_model, Rows...>;
 
-// All tokens at once, and again by a cache: the first of them, then the others.
+// Computes all tokens in one call, and again with a cache: the first half in one call, the others one by one.
 template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
 struct Cached : Forward<Module, DIn, DOut, Tokens> {
   Guarded<typename Module::Cache> cache;
@@ -58,7 +58,7 @@ struct Cached : Forward<Module, DIn, DOut, Tokens> {
   }
 };
 
-// Every cut: what comes before it in one call and what follows in another, or token by token.
+// Divides the tokens at every place: with a cache, the first part goes in one call, the rest in another, or token by token.
 template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
 struct Divided : Cached<Module, Tokens, DIn, DOut> {
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
@@ -79,7 +79,7 @@ using CachedAttention = Cached<MultiHeadAttention<config>, Tokens, config.d_in>;
 template <BlockConfig config, std::size_t Tokens>
 using CachedBlock = Cached<TransformerBlock<config>, Tokens, config.feed_forward.d_model>;
 
-// A text of drawn tokens, and one that goes on with what is sampled.
+// Computes the logits of random tokens, then samples token after token until the cache is full.
 template <LanguageModelConfig config, std::size_t Tokens>
 struct Writes {
   using Model = LanguageModel<config>;
@@ -112,7 +112,7 @@ struct Writes {
   }
 };
 
-// Of a language model: every cut, as above, and logits after the last token of each call.
+// Divides the tokens of a language model in the same ways, and compares the logits after the last token of each call.
 template <LanguageModelConfig config, std::size_t Tokens>
 struct DividedText {
   using Model = LanguageModel<config>;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Cases of arithmetic, of the generators, and of the operations on matrices. A case is a struct whose tensors are its members, so that
-// a board can keep them out of its stack; it draws its inputs, has its operations computed by the library or by another (library.hpp), and
-// hands over its outputs. No value lies below 2^-126, where targets may differ. What is not constexpr computes with NaN and infinity, also
-// as results of overflow.
+// Cases of arithmetic, of the generators, and of the operations on matrices. A case is a struct whose tensors are its members, so that a
+// board can keep them off its stack. It draws its inputs, calls its operations through `by` (library.hpp), and hands its outputs to
+// `outputs`. No value lies below 2^-126, where targets may differ. Cases that are not constexpr compute with NaN and infinity, also as
+// results of overflow.
 #pragma once
 
 #include "draw.hpp"
@@ -15,9 +15,10 @@
 
 namespace tinyattn::test {
 
-// --- Arithmetic and generators: of these the twin is the same; unit/ holds them to wide integers, doubles and published vectors ---
+// --- Arithmetic and generators: the twin calls the same functions; unit/ compares them with wide integers, doubles and published vectors
+// ---
 
-// Any operands; an addend that leaves nothing of the product but its rounding error; a sum halfway between two floats.
+// fma with operands of any size; with an addend that leaves only the rounding error of the product; with a sum that may be a tie.
 struct Fma {
   Vector<float, 192> out;
 
@@ -32,7 +33,7 @@ struct Fma {
   }
 };
 
-// From where e^x is hardly a normal number to where it is hardly finite.
+// exp from where e^x is just a normal number to where it is just finite.
 struct Exp {
   Vector<float, 192> out;
 
@@ -57,7 +58,7 @@ struct Sqrt {
   }
 };
 
-// Around 1, where their forms meet, up to where they are 1, and of any size.
+// tanh and erf of numbers from -4 to 4, across the limits between their formulas, and of numbers of any size.
 struct TanhAndErf {
   Vector<float, 192> out;
 
@@ -73,7 +74,7 @@ struct TanhAndErf {
   }
 };
 
-// More words than the state of a Mersenne twister has, so that it is renewed in between.
+// Draws more words than the state of a Mersenne twister holds, so that the state is renewed in between.
 template <class Generator>
 struct Draws {
   Generator generator{opaque(123u)};
@@ -94,7 +95,7 @@ inline constexpr auto call_dot = [](auto by, const auto& u, const auto& v, auto&
 inline constexpr auto call_matmul = [](auto by, auto&&... args) { return by.matmul(args...); };
 inline constexpr auto call_matmul_transposed = [](auto by, auto&&... args) { return by.matmul_transposed(args...); };
 
-// Into an output.
+// A product, written to an output.
 template <const auto& multiply, class A, class B, class Out>
 struct Product {
   A a;
@@ -123,7 +124,8 @@ using MatmulOfBatches =
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
 using MatmulTransposed = Product<call_matmul_transposed, Matrix<float, Rows, Inner>, Matrix<float, Cols, Inner>, Matrix<float, Rows, Cols>>;
 
-// By value, of a vector, of a batch by one matrix and by a batch, of views on either side, and into a view: its columns, and no other.
+// Every form of a call: by value, of a vector, of a batch by one matrix and by a batch, of views on either side, and into a view, where
+// only its columns may change.
 template <const auto& multiply, bool is_transposed>
 struct ProductForms {
   static constexpr std::size_t rows = is_transposed ? 3 : 5, cols = is_transposed ? 5 : 3;  // of b
@@ -177,7 +179,7 @@ struct Add {
   }
 };
 
-// In place, of numbers from [-scale, scale).
+// An operation on rows, in place, of numbers from [-scale, scale).
 template <const auto& operation, int scale, std::size_t Rows, std::size_t Cols>
 struct OfRows {
   Matrix<float, Rows, Cols> m;
@@ -228,7 +230,7 @@ struct RowForms {
   }
 };
 
-// At scales that leave most of a row below the cutoff, and with none.
+// Softmax at scales of which some leave most of a row below the cutoff and others (0, 2^-127) count as none.
 template <std::size_t Cols>
 struct SoftmaxWithScales {
   Matrix<float, 2, Cols> m;
@@ -243,7 +245,7 @@ struct SoftmaxWithScales {
   }
 };
 
-// Scores near 1e10, near 1e-30, masked ones among others, and nothing but masked ones.
+// Softmax of scores near 1e10, of scores near 1e-30, of some masked scores, and of masked scores only.
 template <std::size_t Cols>
 struct SoftmaxOfExtremes {
   Matrix<float, 4, Cols> m;
@@ -279,7 +281,8 @@ struct Dropout {
   }
 };
 
-// Of rates that no float has, whose thresholds are rounded up; in place; then all that follows of the generator.
+// Dropout in place, at rates that no float represents, whose thresholds are rounded up, and at 0, 0.5 and 1. Each call shows where the one
+// before it left the generator.
 template <class Generator>
 struct DropoutAtRates {
   static constexpr DropoutRate rates[] = {0.1, 0.3, 0.99, 0.15, 0.0, 1.0, 0.5};
@@ -315,7 +318,7 @@ struct LinearLayer {
 
 inline constexpr auto call_module = [](auto by, const auto& module, auto&&... args) { return by.norm(module, args...); };
 
-// Of a norm or a Linear: by value, of a vector, of a batch, of views, and a norm in place.
+// Every form of a call of a norm or a Linear: by value, into an output, of a vector, of a batch, of views; a norm also in place.
 template <class Module, std::size_t In, std::size_t Out = In>
 struct ModuleForms {
   Module module;
@@ -387,7 +390,7 @@ struct ProductsNotFinite {
   }
 };
 
-// One element of each row is not finite; it takes part, so that all of the row may become NaN.
+// One element of each row is NaN, infinite or the largest float, so that the whole row may become NaN.
 template <std::size_t Cols>
 struct RowsNotFinite {
   Matrix<float, 4, Cols> m, out;
@@ -411,7 +414,7 @@ struct RowsNotFinite {
   }
 };
 
-// The largest floats among them.
+// Activations of infinities, NaN, the largest floats and 100, which is beyond the range of exp.
 struct ActivationsNotFinite {
   Vector<float, 8> out;
 

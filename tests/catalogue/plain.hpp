@@ -49,7 +49,7 @@ struct LayoutOf<MatrixView<Element, Rows, Cols, Stride>> {
   static constexpr Size cols = Cols, rows = Rows, stride = Stride, batch = 1;
 };
 
-// Matrix `index` of a batch; a single matrix is that of every index.
+// Returns matrix `index` of a batch; a single matrix serves for every index.
 template <class TensorM>
 constexpr auto view(TensorM& m, Size index = 0) noexcept {
   using Shape = LayoutOf<std::remove_const_t<TensorM>>;
@@ -59,12 +59,13 @@ constexpr auto view(TensorM& m, Size index = 0) noexcept {
 template <class TensorM>
 inline constexpr Size batch_of = LayoutOf<TensorM>::batch;
 
-// A matrix of its own: from the heap of the compiler; elsewhere from one array, as a stack, since a board has no heap.
+// A matrix that owns its memory. In the compiler it comes from the heap; at run time, since boards have no heap, from one array that serves
+// as a stack.
 class Matrix {
  public:
   constexpr Matrix(Size rows, Size cols) noexcept : m_{nullptr, rows, cols, cols} {
     if (std::is_constant_evaluated())
-      m_.first = new float[(rows + 1) * cols]{};  // for Clang, columns of no rows lie in no array of none
+      m_.first = new float[(rows + 1) * cols]{};  // one row more, since Clang rejects columns of an array without elements
     else
       m_.first = take(rows * cols);
   }
@@ -103,7 +104,7 @@ class Matrix {
   Output m_;
 };
 
-// Rounded: no compiler fuses it with what is added to it.
+// Returns the rounded product, which no compiler fuses with an addition.
 constexpr float product(float a, float b) noexcept { return port::scalar::mul(a, b); }
 
 constexpr void copy(Input from, Output to) noexcept {
@@ -119,7 +120,8 @@ constexpr void add(Input a, Input b, Output out) noexcept {
     for (Size j = 0; j < a.cols; ++j) out(i, j) = a(i, j) + b(i, j);
 }
 
-// Each element starts at that of `initial`, or at +0, and takes k in rising order; each step is rounded once.
+// Each element is a sequential sum: it starts at that of `initial`, or at +0, and adds a(i, k) * b(k, j) for increasing k; each step is
+// rounded once.
 constexpr void matmul(Input a, Input b, Output out, const float* initial = nullptr) noexcept {
   for (Size i = 0; i < a.rows; ++i)
     for (Size j = 0; j < b.cols; ++j) {
@@ -131,14 +133,14 @@ constexpr void matmul(Input a, Input b, Output out, const float* initial = nullp
 
 // --- Rows ---
 
-// Lanes are added by 8, 4, 2, 1.
+// Adds lanes that lie 8, 4, 2 and 1 apart.
 constexpr float reduce(std::array<float, 16> lanes) noexcept {
   for (Size half = 8; half > 0; half /= 2)
     for (Size lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
   return lanes[0];
 }
 
-// Element j goes into lane j % 16.
+// Adds element j to lane j % 16.
 constexpr float sum(Size count, auto element) noexcept {
   std::array<float, 16> lanes{};
   for (Size j = 0; j < count; ++j) lanes[j % 16] += element(j);
@@ -150,7 +152,7 @@ constexpr float sum_of_squares(Size count, auto element) noexcept {
   return reduce(lanes);
 }
 
-// Each row divided by its sum.
+// Divides each row by its sum.
 constexpr void normalize(Input m, Output out) noexcept {
   for (Size i = 0; i < m.rows; ++i) {
     const float total = sum(m.cols, [&](Size j) { return m(i, j); });
@@ -163,7 +165,8 @@ constexpr void softmax_naive(Input m, Output out) noexcept {
   normalize(out, out);
 }
 
-// One row over the scores that `takes_part(j)`; all others weigh zero. Without a scale, what is finite counts the same.
+// Softmax of one row, over the scores j for which `takes_part(j)`; all other weights are zero. A scale below 2^-126 counts as none: all
+// finite scores are equal.
 constexpr void softmax_row(Input scores, float scale, auto takes_part, Output weights) noexcept {
   const bool has_scale = scale >= 0x1p-126f;
   const auto score = [&](Size j) { return has_scale || scores(0, j) - scores(0, j) != 0.0f ? scores(0, j) : 0.0f; };
@@ -186,7 +189,7 @@ constexpr void softmax(Input scores, float scale, Output weights) noexcept {
         scores.rows_from(i), scale, [](Size) { return true; }, weights.rows_from(i));
 }
 
-// The weight and bias of a norm; without a bias that of root mean squares.
+// The weight and bias of a norm. Without a bias it is an RmsNorm.
 struct Norm {
   const float *weight, *bias;
   float epsilon;
@@ -205,7 +208,7 @@ constexpr void norm(Input x, const Norm& by, Output out) noexcept {
   }
 }
 
-// Of one number, by the functions that unit/activation.cpp holds to the truth.
+// Activates one number, by functions that unit/activation.cpp compares with exact values.
 constexpr float activation(Activation which, float x) noexcept {
   const Vector<float, 1> m{{x}};
   switch (which) {
@@ -223,12 +226,12 @@ constexpr float activation(Activation which, float x) noexcept {
 
 // --- Attention ---
 
-// Query i sees keys 0 .. i + diagonal; of these flags mask some, and addends go to the scaled scores: -infinity masks. Both have a row for
-// each query, or one for all, and then a row_step of 0.
+// Query i attends to keys 0 .. i + diagonal, except those that `flags` or `addends` mask. Addends go to the scaled scores; -infinity masks.
+// Flags and addends have a row for each query, or one row for all and a row_step of 0.
 struct Mask {
   std::ptrdiff_t diagonal = PTRDIFF_MAX / 2;
   View<const bool> flags = {};
-  bool keeps = false;  // what is true in flags takes part
+  bool keeps = false;  // true in `flags`: unmasked (else masked)
   Input addends = {};
   bool is_causal = false;  // the layer's own mask
 
@@ -269,17 +272,17 @@ concept any_mask = requires(const Mask& mask) {
   mask_of(mask, 1, 1);
 };
 
-// 1 / sqrt(n), rounded once: a double holds more digits than that takes.
+// Returns 1 / sqrt(n), rounded once: a double has more digits than that takes.
 constexpr float inverse_sqrt(Size n) noexcept {
   double root = 1;
   for (int i = 0; i < 60; ++i) root = (root + static_cast<double>(n) / root) / 2;
   return static_cast<float>(1 / root);
 }
 
-// What is dropped is +0, whatever it was; a factor of 1 is that of no dropout.
+// Multiplies x by a factor of dropout. What is dropped is +0, even a NaN.
 constexpr float drop(float x, float factor) noexcept { return factor == 0.0f ? 0.0f : x * factor; }
 
-// Weights [tokens, source tokens] are those before dropout, which multiplies with `factors`; either may be missing.
+// Writes the weights [tokens, source tokens] as they are before dropout, which multiplies them by `factors`; either may be missing.
 constexpr void attention(Input query, Input key, Input value, const Mask& mask, Output weights, Output out, Input factors = {}) noexcept {
   const float scale = inverse_sqrt(query.cols);
   const bool adds = mask.addends.first != nullptr;
@@ -333,12 +336,12 @@ struct Layer {
   Rotation rotation = {};
 };
 
-// What dropout multiplies weights [head * tokens + i, j] and outputs with, if anything.
+// The factors of dropout for weights [head * tokens + i, j] and for outputs; empty without dropout.
 struct Factors {
   Input weights = {}, outputs = {};
 };
 
-// Projections of everything, head by head, and the output projection. weights: [head * tokens + i, j].
+// Projects queries, keys and values, attends head by head and projects the output. weights: [head * tokens + i, j].
 constexpr void forward(const Layer& layer, Input query_input, Input key_input, Input value_input, const Mask& mask, Output out,
                        Output weights = {}, const Factors& factors = {}) noexcept {
   const Size width = layer.query.weight.cols, kv_width = layer.key.weight.cols, head_dim = width / layer.num_heads;
@@ -456,7 +459,7 @@ constexpr Block described(const TransformerBlock<config>& block) noexcept {
           config.norm_first};
 }
 
-// The configuration of a module's attention; of a part that has none, whatever does not matter.
+// Returns the configuration of a module's attention; for a module without attention, a placeholder.
 template <AttentionConfig config>
 constexpr AttentionConfig config_of(const MultiHeadAttention<config>&) noexcept {
   return config;
@@ -474,7 +477,7 @@ constexpr AttentionConfig config_of(const auto& module) noexcept {
     return config_of(module.transformer);
 }
 
-// A module over one sequence.
+// Applies a module to one sequence.
 template <AttentionConfig config>
 constexpr void forward(const MultiHeadAttention<config>& layer, Input x, const Mask& mask, Output out) noexcept {
   forward(described(layer), x, x, x, mask, out);
@@ -495,7 +498,7 @@ constexpr void forward(const Transformer<config>& transformer, Input x, const Ma
   if constexpr (config.final_norm) norm(out, described(transformer.final_norm), out);
 }
 
-// Logits after each of `count` tokens.
+// Computes the logits after each of `count` tokens.
 template <LanguageModelConfig config>
 constexpr void forward(const LanguageModel<config>& model, const Token* tokens, Size count, Output logits) noexcept {
   constexpr Size d_model = config.transformer.block.feed_forward.d_model;
@@ -516,7 +519,8 @@ constexpr void forward(const LanguageModel<config>& model, const Token* tokens, 
 
 // --- Dropout ---
 
-// What PyTorch multiplies the next `count` elements of a dropout with: two words an element, of which 53 bits lie below a threshold.
+// Computes PyTorch's factors for the next `count` elements of a dropout: it draws two words for each element and compares 53 of their bits
+// with a threshold.
 constexpr void dropout_factors(double rate, Mt19937& generator, Size count, float* factors) noexcept {
   const auto kept_below = static_cast<std::uint64_t>((1 - rate) * 0x1p53);
   const bool is_exact = static_cast<double>(kept_below) == (1 - rate) * 0x1p53;
@@ -529,7 +533,7 @@ constexpr void dropout_factors(double rate, Mt19937& generator, Size count, floa
   }
 }
 
-// One call takes a stream: element i has word i % 4 of block i / 4.
+// Each call takes a random stream of its own: element i has word i % 4 of block i / 4.
 constexpr void dropout_factors(double rate, Philox4x32& generator, Size count, float* factors) noexcept {
   const auto kept_below = static_cast<std::uint64_t>((1 - rate) * 0x1p32);
   const bool is_exact = static_cast<double>(kept_below) == (1 - rate) * 0x1p32;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A case held to its plain twin: computed twice from the same draws, in memory that was full of NaN; the bits of both have one CRC.
+// Compares a case with its plain twin: both compute the same inputs, in memory that was filled with NaN, and the CRCs of their bits must be
+// equal.
 #pragma once
 
 #include "draw.hpp"
@@ -30,7 +31,7 @@ class Crc {
   std::uint32_t rest_ = 0xffffffff;
 };
 
-// What a case hands over: goes into a CRC. Guards that are lost are noted in a check, if there is one.
+// Takes the outputs of a case: adds their bits to a CRC, and checks their guards if there is a check.
 class Outputs {
  public:
   constexpr explicit Outputs(Crc& crc, Check* check = nullptr) noexcept : crc_(&crc), check_(check) {}
@@ -54,7 +55,7 @@ class Outputs {
   Check* check_;
 };
 
-// Where cases lie at run time.
+// The memory that holds a case at run time.
 #if defined(MEMORY_BYTES)
 inline constexpr std::size_t memory_bytes = MEMORY_BYTES;
 #elif __STDC_HOSTED__
@@ -66,7 +67,7 @@ inline constexpr std::size_t memory_bytes = 128 * 1024;
 #endif
 alignas(64) inline std::byte memory[memory_bytes];
 
-// In memory that holds NaN wherever the case does not say what it holds.
+// Computes a case in memory that holds NaN wherever the case initializes nothing.
 template <class Case>
 [[gnu::noinline]] void compute(auto by, auto& outputs) {
   for (std::size_t i = 0; i < sizeof(Case); ++i) memory[i] = std::byte{0xff};
@@ -83,7 +84,7 @@ constexpr void compute_in_the_compiler(auto by, auto& outputs) {
 template <class Case>
 inline constexpr bool fits = sizeof(Case) <= memory_bytes;
 
-// The bits of `by` are those of the twin, and go into a CRC. What does not fit into this machine's memory is left out.
+// Checks that `by` computes the bits of the twin, and adds them to a CRC. Skips a case that does not fit into this machine's memory.
 template <class Case>
 constexpr void check_twin(Check& check, auto by, Crc& crc) {
   using ItsTwin = std::conditional_t<by.has_weights, Twin, TwinWithoutWeights>;
@@ -101,7 +102,7 @@ constexpr void check_twin(Check& check, auto by, Crc& crc) {
   check.equal(crc.value(), of_twin.value());
 }
 
-// Tests of a table: each of the cases.
+// A test of a table: compares each case with its twin.
 template <class... Cases>
 constexpr void as_in_plain_loops(Check& check) {
   Crc crc;

@@ -22,7 +22,7 @@ constexpr AttentionConfig training = {
     .d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2, .qkv_bias = true, .dropout = 0.5, .residual_dropout = 0.1};
 constexpr AttentionConfig large = {.d_in = 48, .d_out = 48, .context_length = 65, .num_heads = 3};
 
-// Of models: grouped key heads, both kinds of rotary positions, both norms, both orders, with a gate and without.
+// Configurations of models: grouped key heads, both kinds of rotary positions, both norms, both orders, with a gate and without.
 constexpr AttentionConfig grouped = {
     .d_in = 12, .d_out = 12, .context_length = 9, .num_heads = 6, .num_kv_heads = 2, .rotary = Rotary::interleaved};
 constexpr AttentionConfig halves = {.d_in = 16,
@@ -44,7 +44,7 @@ constexpr LanguageModelConfig gpt_2 = {.vocabulary = 7, .transformer = {.block =
 constexpr LanguageModelConfig llama = {
     .vocabulary = 19, .transformer = {.block = rms_first, .num_layers = 2}, .positions = Positions::none, .tied = false};
 
-// What the compiler computes too.
+// Calls each(workload) for the workloads that the compiler computes, too.
 constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<Fma>{"fma"});
   each(Workload<Exp>{"exp"});
@@ -107,7 +107,7 @@ constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<Writes<llama, 6>>{"LanguageModel, as Llama"});
 }
 
-// What it does not: NaN and infinity are no constant expressions, and the last takes it too long.
+// Calls each(workload) for the others: NaN and infinity are no constant expressions, and 65 tokens take the compiler too long.
 constexpr void for_each_other_workload(auto&& each) {
   each(Workload<ArithmeticNotFinite>{"NaN and infinity, arithmetic"});
   each(Workload<RowsNotFinite<5>, RowsNotFinite<17>>{"NaN and infinity, rows"});

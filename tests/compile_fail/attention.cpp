@@ -32,7 +32,7 @@ void attention_weights_differ(const Matrix<float, 7, 3>& key, Matrix<float, 5, 3
 }
 
 // expect: a Tensor<bool> alone does not say whether true hides or keeps
-// true masks in one interface of PyTorch and keeps in another
+// true masks in attn_mask of one interface of PyTorch and keeps in that of another
 auto bare_bools_as_mask(const Matrix<bool, 5, 5>& mask) { return scaled_dot_product_attention(x, x, x, mask); }
 
 // expect: this is no mask: floats that are added to scores are an AdditiveMask

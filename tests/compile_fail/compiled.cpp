@@ -19,7 +19,7 @@ extern Matrix<float, 6, 4> out;
 void compiled_without_workspace() { compiled::forward(layer, x, out); }
 
 // expect: a mask of the compiled library has one row
-// how long are its rows, if there are fewer tokens?
+// with fewer tokens than the context length the length of a row of the mask would be ambiguous
 Status compiled_count_and_square_mask(const KeepMask<6, 6>& mask) {
   return compiled::forward(layer, x, std::size_t{3}, mask, out, workspace);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Layers that there cannot be.
+// Impossible layers.
 #include "tinyattn/multi_head_attention.hpp"
 
 using namespace tinyattn;
@@ -29,5 +29,5 @@ MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .
 
 // expect: a workspace has more bytes than this target can address
 // lines: 40
-// 2^60 tokens of 4 numbers each, of which a size would keep few
+// 2^60 tokens of 4 floats each: the byte count overflows std::size_t
 const std::size_t too_large_workspace = sizeof(Huge::Workspace);

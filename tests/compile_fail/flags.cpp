@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Flags of the compiler. Where a flag or a target shows in a macro, the macro plays it, so that each compiler has it.
+// Flags of the compiler. Where a macro reveals a flag or a target, the test defines that macro, so that it works with every compiler.
 #include "tinyattn/tinyattn.hpp"
 
 // expect: tinyattn needs C++20
@@ -12,13 +12,13 @@ int cpp17;
 // lines: 40
 int ffast_math;
 // arguments: -D__NO_SIGNED_ZEROS__
-// a part of -ffast-math, by GCC's macro for it
+// a part of -ffast-math, for which GCC defines this macro
 int no_signed_zeros;
 
 // expect: ffinite-math-only
 // arguments: -ffinite-math-only
 // lines: 40
-// another part
+// another part of -ffast-math
 int finite_math_only;
 
 // expect: FLT_EVAL_METHOD
@@ -34,7 +34,7 @@ int x87_double;
 
 // expect: -fpack-struct
 // arguments: -fpack-struct
-// members without alignment, to which no reference can be bound
+// without alignment no reference can bind to a member
 int fpack_struct;
 
 // expect: the port `helium` needs Helium with float: compile with -mcpu=cortex-m55 -mfloat-abi=hard

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Models that there cannot be, and calls of norms, caches, transformers and language models.
+// Impossible models, and wrong calls of norms, caches, transformers and language models.
 #include "tinyattn/language_model.hpp"
 
 using namespace tinyattn;
@@ -58,7 +58,7 @@ FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 0}> hidden_width_zero;
 // lines: 30
 TransformerBlock<BlockConfig{.attention = heads, .feed_forward = {.d_model = 8, .d_hidden = 8}}> widths_differ;
 // lines: 30
-// a residual needs what came in
+// a residual adds the input to the output, so their widths must be equal
 TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 8, .context_length = 6}, .feed_forward = hidden_features}>
     widths_of_attention_differ;
 
@@ -115,11 +115,11 @@ void feed_forward_with_other_workspace() { feed_forward.forward(x, out, decoder_
 Status embedding_into_fewer_rows(Matrix<float, 5, 4>& fewer) { return model.token_embedding.forward(tokens, fewer); }
 
 // expect: forward takes (tokens, out): a Vector<Token, N>
-// a token has sixteen bits
+// tokens have sixteen bits
 Status embedding_of_ints(const Vector<int, 6>& ints) { return model.token_embedding.forward(ints, out); }
 
 // expect: a layer that is not causal has no cache
-// its first tokens attend to the later ones
+// its earlier tokens attend to later ones
 Open::Cache cache_of_open_layer;
 
 // expect: a call with a cache takes a matrix
@@ -132,7 +132,7 @@ void transformer_of_other_width(const Matrix<float, 6, 5>& wide) { decoder.forwa
 
 // expect: its Cache::Workspace
 Status cached_with_workspace_of_other_calls(Layer::Workspace& workspace) { return layer.forward(x, cache, out, workspace); }
-// the workspace of a block's cache has other rows
+// the workspace of a block's cache has another layout
 Status attention_with_cache_of_block(Block::Cache& its, Block::Cache::Workspace& room) { return layer.forward(x, its, out, room); }
 
 // expect: torch.randn is not
@@ -176,11 +176,11 @@ Status cached_logits_of_all_tokens(Matrix<float, 6, 9>& logits) {
 Status model_with_workspace_of_transformer(Matrix<float, 6, 9>& logits) { return model.forward(tokens, logits, decoder_workspace); }
 Status model_with_cache_of_transformer() { return model.forward(tokens, decoder_cache, last_logits, decoder_cache_workspace); }
 Status model_of_ints(const Vector<int, 6>& ints, Matrix<float, 6, 9>& logits) { return model.forward(ints, logits, model_workspace); }
-// between the rows of the view lie other tokens
+// the rows of the view are not next to each other
 Status tokens_with_gaps() { return model.forward(columns<2>(token_table, 0), model_cache, last_logits, model_cache_workspace); }
 
 // expect: a view of tokens is not made of braces
-// 0 is a token, no null pointer
+// 0 is a token here, not a null pointer
 Status braced_tokens() { return model.forward({0, 5}, model_cache, last_logits, model_cache_workspace); }
 
 // expect: a view of tokens has no gaps

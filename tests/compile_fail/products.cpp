@@ -25,7 +25,7 @@ void matmul_of_doubles(const Matrix<double, 2, 3>& a, const Matrix<float, 3, 4>&
 
 // expect: out must hold floats, and not be const
 void matmul_into_const(const Matrix<float, 2, 3>& a, const Matrix<float, 3, 4>& b, const Matrix<float, 2, 4>& out) { matmul(a, b, out); }
-// as other libraries have it
+// other libraries take the output first
 void matmul_output_first(Matrix<float, 2, 4>& out, const Matrix<float, 2, 3>& a, const Matrix<float, 3, 4>& b) { matmul(out, a, b); }
 
 // expect: matmul takes (a, b) or (a, b, out)

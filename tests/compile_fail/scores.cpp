@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is done to scores: softmax, masks, dropout; and activations.
+// Operations on scores: softmax, masks, dropout; and activations.
 #include "tinyattn/activation.hpp"
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/mask.hpp"
@@ -30,5 +30,5 @@ auto dropout_rate_above_one_in_a_call(const Matrix<float, 2, 3>& m, Mt19937& gen
 auto dropout_rate_below_zero_in_a_call(const Matrix<float, 2, 3>& m, Mt19937& generator) { return dropout(m, -0.5, generator); }
 
 // expect: constant expression
-// a rate is a constant, whose threshold is an integer before the program runs
+// a rate is a constant expression, from which the compiler computes an integer threshold
 auto dropout_rate_known_too_late(const Matrix<float, 2, 3>& m, double rate, Mt19937& generator) { return dropout(m, rate, generator); }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Tensors, views, and what moves or adds their elements.
+// Tensors, views, and operations that move or add elements.
 #include "tinyattn/mask.hpp"
 #include "tinyattn/tensor.hpp"
 
 using namespace tinyattn;
 
 constexpr Matrix<float, 2, 3> zeros_2x3{};
-extern Matrix<float, 0x100000001, 0x100000001> huge;  // 2^64 + 2^33 + 1 elements, of which 64 bits would keep 2^33 + 1
+extern Matrix<float, 0x100000001, 0x100000001> huge;  // 2^64 + 2^33 + 1 elements; 64 bits overflow to 2^33 + 1
 extern const MatrixView<float, 0x100000001, 0x100000001, 0x100000001> huge_view;
 
 // expect: an extent must not be zero
@@ -23,7 +23,7 @@ const std::size_t too_large_view = huge_view.size();
 auto indices_of_a_matrix() { return zeros_2x3(1); }
 
 // expect: deleted
-// the matrix would be gone when the view is read
+// the matrix no longer exists when the view is read
 auto view_of_a_temporary() { return columns<2>(zeros<float, 2, 3>(), 0); }
 
 // expect: a view has no more columns than its matrix
@@ -43,8 +43,8 @@ void triangle_into_const(const Matrix<float, 3, 3>& m, const Matrix<float, 3, 3>
 
 // expect: constant expression
 // arguments: -DTINYATTN_CHECKED
-// element (1, 0), so that without TINYATTN_CHECKED the compiler accepts it
+// it is element (1, 0), so without TINYATTN_CHECKED the compiler accepts it
 constexpr float index_outside = zeros_2x3(0, 3);
 // arguments: -D_GLIBCXX_ASSERTIONS
-// a column of the matrix, but not of the view
+// a column of the matrix that is not in the view
 constexpr float index_outside_of_a_view = columns<2>(zeros_2x3, 0)(0, 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Random calls of the compiled library. Half of them are sound. The others are wild: arrays may be missing, and a size may be 0 or as
-// large as a size can be. A call that makes sense gets its arrays between pages that nobody may touch, and has to write every bit that
-// plain loops write. One that makes none is refused at once: all its arrays are where a touch is a crash.
+// Random calls of the compiled library. Half of them are valid. The others are wild: arrays may be missing, and a size may be 0 or as large
+// as std::size_t holds. A call whose arguments make sense gets its arrays between protected pages, and must write every bit that plain
+// loops write. Any other call must return an error at once: its arrays are where any access crashes.
 #pragma once
 
 #include <signal.h>
@@ -29,7 +29,7 @@ namespace tinyattn::test {
 
 using Numbers = std::vector<float>;
 
-// An argument that is an array, or that is missing.
+// An array argument, which may be missing.
 struct Matrix {
   std::size_t rows, cols;
   Numbers elements = Numbers(rows * cols);
@@ -41,7 +41,7 @@ struct Matrix {
 
 inline const Matrix absent{0, 0, {}, false};
 
-// The same numbers on every machine.
+// A generator with the same numbers on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u) {}
@@ -60,21 +60,22 @@ class Random {
   std::uint64_t state_;
 };
 
-// As many floats as can be addressed.
+// The number of floats that can be addressed.
 inline constexpr std::size_t most = PTRDIFF_MAX / sizeof(float);
 
-// Sums and products that stay at the largest size where they would wrap.
+// Sums and products that saturate at the largest size instead of overflowing.
 constexpr std::size_t plus(std::size_t a, std::size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 constexpr std::size_t times(std::size_t a, std::size_t b) { return b != 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b; }
 
-// Small, near the sizes of vectors, tiles and blocks, or any.
+// Returns a size that is small, near a multiple of vectors, tiles or blocks, or anything up to 70.
 inline std::size_t sound_size(Random& random) {
   if (random.one_in(3)) return 1 + random.below(8);
   if (random.one_in(2)) return random.one_of({4u, 8u, 16u, 32u, 48u, 64u, 96u}) + random.below(3) - 1;
   return 1 + random.below(70);
 }
 
-// Mostly small; else 0, about a power of two, or about what can be addressed. It may wrap: all sizes are fine here.
+// Returns a size that is mostly small; otherwise 0, near a power of two, or near a limit of what can be addressed. It may overflow, since
+// every size is allowed here.
 inline std::size_t wild_size(Random& random) {
   if (!random.one_in(10)) return 1 + random.below(8);
   const std::size_t power = std::size_t{1} << random.below(std::numeric_limits<std::size_t>::digits);
@@ -83,7 +84,8 @@ inline std::size_t wild_size(Random& random) {
   return random.one_in(3) ? base : base + random.below(5) - 2;
 }
 
-// Between 2^-7 and 2, with every bit of a float: no result is subnormal. Of some arrays, a few elements are anything.
+// Random numbers of a magnitude between 2^-7 and 2, with random mantissas: no result is subnormal. In some arrays a few elements are
+// special values, such as NaN.
 inline Numbers draw_numbers(Random& random, std::size_t count) {
   constexpr float largest = std::numeric_limits<float>::max(), nan = std::numeric_limits<float>::quiet_NaN();
   Numbers numbers(count);
@@ -98,7 +100,7 @@ inline Numbers draw_numbers(Random& random, std::size_t count) {
   return numbers;
 }
 
-// Room for one array, between pages that nobody may touch.
+// Memory for one array, between protected pages.
 class Pages {
  public:
   static constexpr std::size_t size = 1 << 18, guard = 1 << 16;  // multiples of every page's size
@@ -112,7 +114,8 @@ class Pages {
 
   enum Place { at_start, at_end, forbidden };
 
-  // `bytes` flush against the page before, against the page after, or where any access is a crash.
+  // Returns an address for `bytes` that begin right after the first protected page, end right before the last one, or lie in a protected
+  // page, where any access crashes.
   void* place(std::size_t bytes, Place place) {
     if (place == forbidden) return first_ + size;
     if (bytes > size) std::abort();
@@ -123,12 +126,12 @@ class Pages {
   char* first_;
 };
 
-// The arrays of one call. An argument that is missing is a null pointer.
+// The arrays of one call. A missing argument is a null pointer.
 class Room {
  public:
   explicit Room(Pages::Place place) : place_(place) {}
 
-  // Flags are what is not zero.
+  // For an array of bool, elements other than zero become true.
   template <class Element = float>
   Element* output(const Matrix& before) {
     if (!before.is_there) return nullptr;
@@ -136,7 +139,7 @@ class Room {
     if (place_ != Pages::forbidden) std::copy(before.elements.begin(), before.elements.end(), array);
     return array;
   }
-  // The same; must not change.
+  // The same for an array that the call must not change.
   const float* input(const Matrix& m) {
     const float* const array = output(m);
     if (m.is_there && place_ != Pages::forbidden) inputs_.push_back({array, &m.elements});
@@ -157,13 +160,13 @@ class Room {
   std::vector<std::pair<const float*, const Numbers*>> inputs_ = {};
 };
 
-// The call that runs. Should it crash or not return, this is the last that the test says.
+// A description of the running call, which the test prints last if the call crashes or does not return.
 inline char this_call[1024];
 
-// Calls of one operation. Both kinds have to occur.
+// Counts of the calls of one operation that computed and that returned an error. Both kinds have to occur.
 inline std::size_t computed, refused;
 
-// Draws the arguments of one call, notes them, and knows whether they make sense.
+// Draws the arguments of one call, notes them for a message, and knows whether they make sense.
 class Call {
  public:
   explicit Call(Random& from) : random(from), is_wild(from.one_in(2)) {
@@ -182,7 +185,7 @@ class Call {
   std::size_t size(const char* name) { return note(name, is_wild ? wild_size(random) : sound_size(random)); }
 
   void refuse_if(bool nonsense) { is_nonsense_ |= nonsense && !is_idle_; }
-  // From here on no argument matters, and none may be touched.
+  // From here on the call has nothing to do: no argument matters, and it must access none.
   void do_nothing() { is_idle_ = true; }
 
   // Arrays that the call needs. With arbitrary arguments each is a null pointer now and then.
@@ -200,8 +203,8 @@ class Call {
     return m;
   }
 
-  // call(room, out) makes the call; `out` was `before`, and becomes what expected() returns. If the arrays of a wild call would make
-  // sense but are too large, there is no call.
+  // Returns whether a call is right. call(room, out) makes the call; its output contains `before`, and must become what expected() returns.
+  // A wild call whose arguments make sense but whose arrays are too large is not made.
   bool gives(const Matrix& before, auto expected, auto call) const {
     if (is_nonsense_ || is_idle_) {
       ++(is_nonsense_ ? refused : computed);

@@ -119,7 +119,7 @@ void computes_the_same(Check& check) {
   }
 }
 
-// After an error nothing is written.
+// Checks errors, after which nothing is written.
 void refuses(Check& check) {
   static const Described<llama> both;
   const std::vector<float> untouched(tinyattn_decoder_cache(&both.decoder), 5.0f);
@@ -143,7 +143,7 @@ void refuses(Check& check) {
     change(decoder);
     check.that(forward(&decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
   };
-  // Sizes: there is no cache and no scratch for them either.
+  // For wrong sizes there is also no size of a cache or of scratch memory.
   const auto has_no_size = [&](auto change) {
     is_refused(change);
     tinyattn_decoder decoder = both.decoder;
@@ -166,12 +166,12 @@ void refuses(Check& check) {
   has_no_size([](auto& d) { d.vocabulary = 0; });
   has_no_size([](auto& d) { d.vocabulary = 65537; });
   check.that(tinyattn_decoder_cache(nullptr) == 0 && tinyattn_decoder_scratch(nullptr) == 0);
-  // What is missing, unknown or contradicts itself.
+  // Arguments that are missing, unknown or contradict each other.
   is_refused([](auto& d) { d.token_embedding = nullptr; });
   is_refused([](auto& d) { d.blocks = nullptr; });
   is_refused([](auto& d) { d.cosines = nullptr; });
   is_refused([](auto& d) { d.sines = nullptr; });
-  is_refused([](auto& d) { d.num_heads = d.num_kv_heads = 16; });  // heads of one feature do not turn
+  is_refused([](auto& d) { d.num_heads = d.num_kv_heads = 16; });  // a head of one feature has no pair to rotate
   is_refused([](auto& d) { d.activation = static_cast<tinyattn_activation>(opaque(4)); });
   is_refused([](auto& d) { d.rotary = static_cast<tinyattn_rotary>(opaque(3)); });
   is_refused([](auto& d) { d.final_norm = {d.token_embedding, nullptr, -1.0f}; });
@@ -205,7 +205,8 @@ void draws_the_same(Check& check) {
   }
 }
 
-// The first token takes .999 of the draws. The others share what is left evenly, as far as the 24 bits of a uniform can tell them apart.
+// The first token has a probability of .999. The others share the rest evenly, as far as the 24 bits of a uniform number can tell them
+// apart.
 void unlikely_tokens_are_drawn(Check& check) {
   constexpr std::size_t count = 65536;
   constexpr float share_of_first = 0.999f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// All functions of compiled.hpp: ports.py looks for those that units would share.
+// Uses all functions of compiled.hpp; ports.py looks for functions that translation units would share.
 #include "tinyattn/compiled.hpp"
 
 using namespace tinyattn;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Random calls of every function of tinyattn.h, sound and wild: calls.hpp says what is held of each.
+// Random calls of every function of tinyattn.h, valid and wild; calls.hpp says what each must do.
 //
 //     TINYATTN_PORT=avx2 random_calls [CALLS [FIRST]]
 #include "calls.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace tinyattn::test;
 
-// The macros count without a cast of C.
+// The macros contain no C-style cast, of which the compiler would warn here.
 static_assert(TINYATTN_LAYER_SCRATCH(4, sizeof(int), 4) == TINYATTN_LAYER_SCRATCH(4u, 4, sizeof(int)));
 
 std::size_t padded(std::size_t count) { return times(plus(count, TINYATTN_LANES - 1) / TINYATTN_LANES, TINYATTN_LANES); }
@@ -59,7 +59,7 @@ bool softmax(Call& call) {
                     [&](Room& room, float* to) { return tinyattn_softmax(rows, cols, scale, in_place ? to : room.input(m), to); });
 }
 
-// A tinyattn_mask of floats: flags are 0 or 1.
+// The elements of a tinyattn_mask as floats: flags are 0 or 1.
 struct DrawnMask {
   int kind = TINYATTN_NO_MASK;
   bool one_row = false;
@@ -100,7 +100,8 @@ DrawnMask draw_mask(Call& call, std::size_t tokens, std::size_t source_tokens) {
   return mask;
 }
 
-// Elements of the other kind are not to be touched. A caller in C may hand in any kind.
+// Returns the mask of a call. Elements of the other type must not be accessed. `kind` is copied as bytes, since a caller in C may pass any
+// value.
 tinyattn_mask given(const DrawnMask& mask, Room& room) {
   Room forbidden(Pages::forbidden);
   tinyattn_mask result{TINYATTN_NO_MASK, mask.one_row, mask.has_flags() ? room.output<bool>(mask.elements) : forbidden.output<bool>({0, 0}),
@@ -141,7 +142,7 @@ struct DrawnLayer {
   DrawnLinear query, key, value, out_proj;
 };
 
-// A bias without a weight is none.
+// Draws a layer. An output bias without an output weight has no effect.
 DrawnLayer draw_layer(Call& call) {
   const std::size_t num_heads = call.is_wild ? call.size("num_heads") : call.note("num_heads", 1 + call.random.below(4));
   const std::size_t d_in = call.size("d_in");
@@ -163,8 +164,8 @@ tinyattn_layer given(const DrawnLayer& layer, bool causal, Room& room) {
           linear(layer.query),     linear(layer.key),       linear(layer.value), linear(layer.out_proj)};
 }
 
-// One input may be the queries', keys' and values'; the output may take its place if its rows are not longer. Without tokens,
-// nothing but the layer has to make sense.
+// The same array may be the input of queries, keys and values. The output may overwrite it if output rows are not longer. Without tokens
+// only the layer has to make sense.
 template <bool is_cross>
 bool forward(Call& call) {
   Random& random = call.random;
@@ -205,7 +206,8 @@ bool forward(Call& call) {
   });
 }
 
-// As the macros count, or 0 if that is more than can be addressed; 0 may come a little earlier.
+// Returns whether a function counts as its macro does. It returns 0 if there are more floats than can be addressed, or already a little
+// below that.
 bool is_count(std::size_t actual, std::size_t exact, std::size_t macro, std::size_t largest_argument) {
   ++(actual == 0 ? refused : computed);
   if (actual == exact) return exact <= most && macro == exact;

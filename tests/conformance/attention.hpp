@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention and layers with each mask on a port, block after block. Beside them stands the scalar
-// port, with blocks and tiles of its own size.
+// Compares attention and layers, with each mask, on a port with those on the scalar port, whose blocks and tiles have sizes of their own.
 #pragma once
 
 #include <array>
@@ -21,7 +20,7 @@ struct Sizes {
   bool has_output = false, drops = false;
 };
 
-// Calls step(mask) for each kind of mask, of which some hide all from a query.
+// Calls step(mask) for each kind of mask; some mask every key of a query.
 inline void for_each_mask(const Sizes& s, const auto& step) {
   static std::array<bool, source_size> flags;
   static std::array<float, source_size> addends;
@@ -39,7 +38,7 @@ inline void for_each_mask(const Sizes& s, const auto& step) {
   }
 }
 
-// Contexts go to the first rows of `to`, weights behind them as they are unmasked.
+// The first rows of `to` hold the contexts, a gap after each; the weights follow, each row written up to the `end` that the kernel reports.
 constexpr std::size_t floats_written(const Sizes& s) {
   const std::size_t weights = s.num_heads * s.source_tokens;
   return s.tokens * (s.out + gap + weights);
@@ -51,7 +50,7 @@ inline auto weights_to(const Sizes& s, float* to) {
   };
 }
 
-// One head, whose keys are not transposed.
+// Computes attention of one head, whose keys are not transposed.
 template <class Port>
 void attend(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) {
   const std::size_t row_size = kernel::room_of_scores<Port>(s.source_tokens);
@@ -126,8 +125,8 @@ void check_layer(Check& check, const Sizes& s) {
   });
 }
 
-// Token counts that fill no block, rows of scores that are shorter than a tile is wide; and layers
-// that are compiled for one, two or three tokens in a block.
+// Checks token counts that do not fill the last block, rows of scores narrower than a tile, and layers specialized by size, with one, two
+// or three tokens in a block.
 template <class Port>
 void check_layers(Check& check) {
   for (const bool has_output : {false, true}) {

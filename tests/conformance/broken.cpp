@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Ports that break the contract in one operation each, and the check of kernels that finds it.
+// Ports that break the contract in one operation each; the checks of the kernels must find every one.
 #include "wide.hpp"
 
 #include <cstddef>
@@ -37,7 +37,7 @@ template <Fault fault>
 struct Broken : Sound {
   using Sound::add, Sound::fma, Sound::mul;
 
-  // With `forgotten`, the last lane of `v` is left as it was.
+  // Returns v; for the fault `forgotten`, its last lane is that of `before`.
   static constexpr vec with_last_lane(Fault forgotten, vec v, vec before) {
     if (fault == forgotten) v.lane[3] = before.lane[3];
     return v;
@@ -75,7 +75,7 @@ struct Broken : Sound {
   }
 };
 
-// Tiles of its own, of which one argument is changed.
+// A port with its own tiles, which `change` gives one wrong argument.
 template <auto change>
 struct ChangedTile : Sound {
   using In = const float*;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every kernel over the port of this build; or those that TINYATTN_CHECK asks for, over ports of
-// many widths, tiles and blocks that no machine need have. None of these may show in a bit.
+// Checks every kernel over the port of this build; or, with TINYATTN_CHECK, some kernels over ports of many widths, tiles and blocks, also
+// such as no machine has. None of these may change a bit.
 #if defined(TINYATTN_CHECK)
 #include "wide.hpp"
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernels of whole models on a port, beside the scalar one: norms, rotary positions, attention with a cache, the feed-forward part.
+// Compares the kernels of whole models on a port with the scalar port: norms, rotary positions, attention with a cache, the feed-forward
+// part.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +25,14 @@ void check_norms(Check& check) {
     }
 }
 
-// How many query heads share a key head, how their features turn, tokens that are read at a time.
+// A cache to check: `group` query heads share a key head; `turns`: features rotate; tokens are read `at_once` at a time.
 struct CacheCase {
   std::size_t heads, group, head_dim;
   bool is_interleaved, turns;
   std::size_t at_once;
 };
 
-// Against one causal forward over all tokens by the scalar port.
+// Compares a forward with a cache with one causal forward over all tokens by the scalar port.
 template <class Port>
 void check_cache(Check& check, const CacheCase& c) {
   constexpr std::size_t tokens = 19, d_in = 5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The contract of a port, held to the bits of the scalar one: the port of this build, and the one for cores without an FPU, which
-// computes everywhere.
+// Checks the contract of a port against the bits of the scalar one: of the port of this build, and of the port for cores without an FPU,
+// which every machine can execute.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace {
 template <class Port>
 using Lanes = std::array<float, Port::lanes>;
 
-// Every sign, zeros among them, and exponents near enough for terms to meet.
+// Random lanes of either sign, some of them zero, with exponents so close that no term is lost in a sum.
 template <class Port>
 Lanes<Port> any_lanes(std::uint32_t& state) {
   Lanes<Port> lanes{};
@@ -42,7 +42,7 @@ Lanes<Port> stored(typename Port::vec v) {
   return lanes;
 }
 
-// This check and the next two are also held of the ports of half the lanes, a quarter and so on that a port offers for short rows.
+// This check and two others also test the ports of half the lanes, a quarter and so on, which a port offers for short rows.
 template <class Port>
 void check_arithmetic(Check& check) {
   std::uint32_t state = 1;
@@ -75,7 +75,7 @@ void check_exact(Check& check, float a, float b, float c, int line = __builtin_L
   check.same_bits(Single::fma(a, b, c), exact_fma(a, b, c), line);
 }
 
-// Halfway between two floats but for one bit, which may lie as far away as it can: 97 * 172961 is 2^24 + 1, 8384513 * 8392705 is 2^46 + 1.
+// Sums that are halfway between two floats but for one bit, at every distance: 97 * 172961 is 2^24 + 1, 8384513 * 8392705 is 2^46 + 1.
 template <class Single>
 void check_broken_ties(Check& check) {
   float power = 1.0f;
@@ -88,8 +88,8 @@ void check_broken_ties(Check& check) {
   }
 }
 
-// The fma of single floats: against wide integers where terms meet, cancel and vanish, and halfway between two floats; against the
-// reference with NaN and infinity among the operands.
+// Checks the fma of single floats: against wide integers where terms overlap, cancel, vanish, and lie halfway between two floats; against
+// the reference with NaN and infinity among the operands.
 template <class Single>
 void check_fma(Check& check) {
   constexpr float operands[][3] = {{4097.0f, 16773121.0f * 0x1p-60f, 1.0f},
@@ -118,7 +118,7 @@ void check_fma(Check& check) {
   }
 }
 
-// The same of a multiple of a row, which a port without the instruction has.
+// The fma of a port's add_multiple (a row plus a multiple of another), which ports without an fma instruction have.
 template <class Single>
 struct ByMultiple {
   static float fma(float a, float b, float c) {
@@ -132,7 +132,7 @@ void check_each_fma(Check& check) {
   if constexpr (requires(float* x) { Single::add_multiple(0.0f, x, 1, x, 1); }) check_fma<ByMultiple<Single>>(check);
 }
 
-// ARMv7's and Helium's vectors flush what is subnormal, an operand or a result.
+// The vectors of ARMv7 and Helium flush subnormal operands and results to zero.
 #if defined(__ARM_FEATURE_MVE) || (defined(__ARM_NEON) && !defined(__aarch64__))
 constexpr bool vectors_flush = true;
 #else
@@ -141,7 +141,7 @@ constexpr bool vectors_flush = false;
 
 bool may_be_flushed(float x) { return vectors_flush && x != 0.0f && x >= -0x1p-126f && x <= 0x1p-126f; }
 
-// The fma of one lane of a vector, as that of single floats; no sum in the other lanes is near a tie.
+// Computes fma in one lane of a vector; no sum in the other lanes is near a tie.
 template <class Port, std::size_t Lane>
 struct InLane {
   static float fma(float a, float b, float c) {
@@ -154,8 +154,8 @@ struct InLane {
   }
 };
 
-// (1 + 2^-23)^2 is 1 + 2^-22, and 2^-46 that rounding takes away. Each line has operands of its own: no compiler fuses a product that it
-// needs for something else as well.
+// (1 + 2^-23)^2 is 1 + 2^-22 and 2^-46, which rounding removes. Each line has operands of its own, since a compiler does not fuse a product
+// that it needs for something else as well.
 template <class Port>
 void check_products_are_rounded(Check& check) {
   const auto x = [] { return Port::splat(opaque(1.0f + 0x1p-23f)); };
@@ -195,7 +195,7 @@ void check_parts(Check& check) {
   if constexpr (requires { Port::half::lanes; }) check_parts<typename Port::half>(check);
 }
 
-// Lanes that change places: for By = 1, 2, 4, ... below the number of lanes.
+// Checks butterflies: lanes exchanged at distances 1, 2, 4, ... below the number of lanes.
 template <class Port, std::size_t By = 1>
 void check_swapped_lanes(Check& check, const Lanes<Port>& from) {
   if constexpr (By < Port::lanes) {
@@ -223,7 +223,7 @@ void check_lanes(Check& check) {
   if constexpr (requires { Port::half::lanes; }) check_lanes<typename Port::half>(check);
 }
 
-// Several floats at once, on one lane: as many as a tile is wide, and one.
+// Checks rows of several floats on one lane: as many floats as a tile is wide, and one.
 template <class Port, std::size_t Count = Port::tile_vectors>
 void check_rows(Check& check) {
   const auto from = opaque(drawn<Vector<float, Count>>(4));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Products on a port, of any shape and compiled for a tiny one, and transposes: beside plain loops.
+// Compares products on a port (of any shape, and specialized by size) and transposes with plain loops.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace tinyattn::test {
 
-// What is tried: multiply(port, product), of operands of each kind.
+// The shape of a product to check, and the form of its operands.
 struct ProductCase {
   std::size_t rows, inner, cols;
   bool has_bias = false, b_is_transposed = false;
@@ -57,7 +57,7 @@ void check_product(Check& check, const ProductCase& p, auto multiply) {
   });
 }
 
-// Heights around each tile's and two of them, inner extents around a turn of several steps.
+// Heights around the heights of tiles and twice those; inner extents around iterations of several steps.
 inline constexpr std::size_t heights[] = {1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 15, 16, 17, 24, 33};
 inline constexpr std::size_t inners[] = {0, 1, 2, 3, 4, 5, 9};
 
@@ -72,13 +72,13 @@ void check_products_of_any_shape(Check& check) {
       for (const bool is_transposed : {false, true})
         check_product<Port>(check, {rows, inner, cols, (turn % 2 == 0) != is_transposed, is_transposed}, multiply);
     }
-  // One row takes wider panels.
+  // A product of one row uses wider panels.
   constexpr std::size_t panel = std::bit_floor(Port::registers * 3 / 4) * Port::lanes;
   for (const std::size_t cols : {panel - 1, panel, panel + 1, 2 * panel + Port::lanes + 1})
     check_product<Port>(check, {1, 3, cols, cols % 2 == 0}, multiply);
 }
 
-// As a gradient of weights has them: out += a transposed . b.
+// Checks out += a transposed . b, as in a gradient of weights, and out += a . b.
 template <class Port>
 void check_accumulated_products(Check& check) {
   const auto multiply = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };
@@ -89,7 +89,7 @@ void check_accumulated_products(Check& check) {
     }
 }
 
-// One row by itself: widths around every tile of one row, inner extents around a turn of eight.
+// Checks products of one row: widths around every tile of one row, inner extents around iterations of eight steps.
 template <class Port>
 void check_rows_times_matrices(Check& check) {
   const auto multiply = [](auto port, const auto& p) { kernel::matmul_row<decltype(port)>(p); };
@@ -101,7 +101,7 @@ void check_rows_times_matrices(Check& check) {
     }
 }
 
-// Compiled for a shape; but the inner extent may be 0 all the same.
+// Checks a product specialized by size, also with the inner extent 0.
 template <class Port, std::size_t Rows, std::size_t Inner, std::size_t Cols>
 void check_tiny_product(Check& check) {
   static constexpr kernel::Shape shape{Rows, Inner, Cols};
@@ -128,7 +128,7 @@ void check_products(Check& check) {
   check_tiny_product<Port, 2, 1, 2>(check);
 }
 
-// In squares of vectors, and what is left beside and below them.
+// Checks transposes of whole squares of vectors, and of what is left over to the right and below.
 template <class Port>
 void check_transposes(Check& check) {
   constexpr std::size_t lanes = Port::lanes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The kernels of rows on a port, several side by side or short: softmax, normalize, exp, activations. Beside
-// them stands the scalar port, one row of known length after the other.
+// Compares the kernels of rows on a port (softmax, normalize, exp, activations), which take several rows at a time or short rows, with the
+// scalar port, which takes row after row.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline constexpr float row_scale = 40.0f;
 
 inline std::array<float, row_count * row_stride> scores;
 
-// Row i has ends(i) elements. step(port, from, to, count) computes one, compute(port, out) all.
+// Row i has ends(i) elements. step(port, from, to, count) computes one row; the function that is returned computes all.
 inline auto each_row(auto ends, auto step) {
   return [=](auto port, float* out) {
     const float* from = scores.data();
@@ -54,7 +54,7 @@ inline constexpr auto erf_row = [](auto port, auto from, auto to, std::size_t co
   kernel::transform_row<decltype(port)>(from, to, count, erf);
 };
 
-// Activations as data, as libtinyattn has them, and one that the compiler knows.
+// Checks activations chosen at run time, as in libtinyattn, and one that the compiler knows.
 template <class Port>
 void check_activations(Check& check, auto ends) {
   check_each_row<Port>(check, ends, tanh_row, each_row(ends, tanh_row));
@@ -71,7 +71,7 @@ void check_activations(Check& check, auto ends) {
   check_each_row<Port>(check, ends, row, each_row(ends, row));
 }
 
-// Rows of one length.
+// Checks rows of one length.
 template <class Port>
 void check_equal_rows(Check& check, std::size_t length) {
   const auto ends = [=](std::size_t) { return length; };
@@ -88,8 +88,8 @@ void check_equal_rows(Check& check, std::size_t length) {
   });
 }
 
-// Rows that grow from none to `length`, or nearly, in place: the scores of queries behind each
-// other. What is behind a row's end is not read; as far as the longest has room it may be written.
+// Checks rows of increasing length, from none or nearly none to `length`, in place: the scores of consecutive queries. What follows a row's
+// end must not be read; it may be written as far as the room of the longest row.
 template <class Port>
 void check_growing_rows(Check& check, std::size_t length) {
   constexpr std::size_t first = 2;
@@ -109,7 +109,7 @@ void check_growing_rows(Check& check, std::size_t length) {
   });
 }
 
-// Rows of a length that the compiler knows.
+// Checks rows of a length that the compiler knows.
 template <class Port, std::size_t Length>
 void check_short_rows(Check& check) {
   const auto ends = [](std::size_t) { return Length; };
@@ -120,7 +120,7 @@ void check_short_rows(Check& check) {
   });
 }
 
-// With scores that do not take part, or are NaN, in some of the rows.
+// Checks all kernels of rows, also with masked scores and NaN in some of the rows.
 template <class Port>
 void check_rows(Check& check) {
   constexpr std::size_t lanes = Port::lanes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The same computation on a port and on the scalar one, into fields of untouched floats: what is
-// written must have the same bits, and what is beside it must be untouched.
+// Runs the same computation on a port and on the scalar one, and compares all that they wrote, bit for bit; the floats around the output
+// must be unchanged.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace tinyattn::test {
 
-// Floats that nobody has touched, of which a computation may write some.
+// An output with a margin on either side, filled with a known value.
 template <std::size_t Size>
 struct Field {
   static constexpr std::size_t margin = 32;
@@ -25,7 +25,7 @@ struct Field {
     floats.fill(Guarded<float>::untouched);
     return floats.data() + margin;
   }
-  // Nothing before the first `size`, and nothing behind them.
+  // Returns whether nothing was written before the first `size` floats or after them.
   bool is_untouched_beside(std::size_t size) const noexcept {
     const auto is_untouched = [](float x) { return x == Guarded<float>::untouched; };
     return size <= Size && std::all_of(floats.begin(), floats.begin() + margin, is_untouched) &&
@@ -36,17 +36,15 @@ struct Field {
 inline constexpr std::size_t field_size = 3072;
 inline Field<field_size> field, expected_field;
 
-// The reference. With Helium the assembler of GCC 12 takes a conversion to double under a
-// condition, vcvtne, for a vector's: there it is the port without doubles, which `operations`
-// compares with the scalar one.
+// The reference port. With Helium, GCC 12's assembler mistakes a conditional conversion to double (vcvtne) for a vector instruction: there
+// the reference is the port without doubles, which `operations` compares with the scalar one.
 #if defined(__ARM_FEATURE_MVE)
 using Reference = port::soft;
 #else
 using Reference = port::scalar;
 #endif
 
-// expect(port, out) and compute(port, out) write the same, of the first `size` floats; the second
-// one is on trial.
+// Checks that compute(port, out) writes the bits that expect(Reference, out) writes, and only within the first `size` floats.
 template <class Port>
 void check_same_bits(Check& check, std::size_t size, auto expect, auto compute) {
   expect(Reference{}, expected_field.cleared());
@@ -55,13 +53,13 @@ void check_same_bits(Check& check, std::size_t size, auto expect, auto compute) 
   check.that(field.is_untouched_beside(size));
 }
 
-// Floats of [-1, 1) to read from; or the last of them, behind which a sanitizer sees what is read.
+// Random floats in [-1, 1) to read: at an offset; or the last `count` of them, after which a sanitizer detects reads.
 inline constexpr std::size_t source_size = 2048;
 const auto source_floats = drawn<Vector<float, source_size>>(1);
 inline const float* source(std::size_t seed) noexcept { return source_floats.data() + seed % 64; }
 inline const float* last_of_source(std::size_t count) noexcept { return source_floats.data() + source_size - count; }
 
-// Rows of matrices stand apart, so that what is read or written behind one of them shows.
+// A gap separates the rows of matrices, so that reads and writes beyond a row change the result.
 inline constexpr std::size_t gap = 3;
 
 // Lengths and column counts below, at and above a vector, a register tile and two of them.

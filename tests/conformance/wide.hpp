@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A port of any width in plain C++, for tests: what a kernel does with several lanes, with parts of
-// a vector and with tiles of another size shows on every machine. Its operations are calls, since a
-// kernel that inlines them takes a compiler long. Included before all else, it leaves the compiler
-// the choice of what to inline: kernels as calls compile in half the time.
+// A port of any width in plain C++, for tests: with it every machine tests what kernels do with several lanes, with parts of a vector and
+// with tiles of another size. Its operations are calls, since kernels that inline them compile slowly. Include this file first: it lets the
+// compiler choose what to inline, and kernels that are calls compile in half the time.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -76,8 +75,8 @@ struct Wide {
   static constexpr vec exponent_bits(vec n) noexcept { return each(one_lane::exponent_bits, n); }
 };
 
-// The same with register tiles of its own: those of `Height` rows, or of any. Two steps of k are
-// one turn; the odd one comes first.
+// The same with register tiles of its own: those of `Height` rows, or of any height. An iteration takes two steps of k; an odd step comes
+// first.
 template <class Base, Size Height = 0>
 struct WithTile : Base {
   using In = const float*;
@@ -99,7 +98,7 @@ struct WithTile : Base {
   }
 };
 
-// One copy of a kernel for all shapes, with a tile of its own; and vectors that are scattered.
+// One copy of a kernel for all shapes, with a tile of its own; and a scatter of vectors.
 struct SharingWithTile : WithTile<Wide<4, 2, 3, true>, 3> {
   static constexpr std::size_t row_vectors = 6;
   template <Size Vectors>
@@ -118,7 +117,7 @@ struct SharingWithTile : WithTile<Wide<4, 2, 3, true>, 3> {
   }
 };
 
-// With zip, and half its lanes for short rows, down to four.
+// A port with `interleave`, and a port of half its lanes for short rows, down to four lanes.
 template <std::size_t Lanes>
 struct WideOrNarrow : Wide<Lanes, 2, 2, false, 32> {
   using half = WideOrNarrow<Lanes / 2>;
@@ -135,12 +134,12 @@ struct WideOrNarrow : Wide<Lanes, 2, 2, false, 32> {
 template <>
 struct WideOrNarrow<2>;
 
-// Single floats where flash is not dear.
+// One lane, as on machines where flash is not scarce.
 struct OneLane : port::scalar {
   static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 };
 
-// Those that every kernel is tried on.
+// The ports on which every kernel is checked.
 using Sharing = Wide<4, 2, 3, true>;
 using OwnTiles = WithTile<Wide<4, 3, 3, false, 24>>;
 using Eight = Wide<8, 1, 5, false>;
