@@ -137,7 +137,7 @@ struct ForwardWithWeights : ForwardOf<config, Tokens...> {
 
 constexpr Vector<float, 1> too_many_tokens(Status status) noexcept { return vector({status == Status::ok ? 0.0f : 1.0f}); }
 
-// No token, one, all of them, and one too many: rows that nobody writes keep what they held.
+// Forwards no token, one, all but one, all, and one too many. Rows that a call does not write keep what they held.
 template <AttentionConfig config, std::size_t Tokens>
 struct ForwardOfSomeTokens : ForwardOf<config, Tokens> {
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {

@@ -242,7 +242,7 @@ class Call {
     return {rows, cols, {}, is_there};
   }
 
-  // All NaNs are one.
+  // Every NaN equals every other.
   static bool same_bits(const float* actual, const Numbers& expected) {
     const auto bits = [](float x) { return x != x ? 0x7fc00000u : __builtin_bit_cast(std::uint32_t, x); };
     return std::equal(expected.begin(), expected.end(), actual, [&](float a, float b) { return bits(a) == bits(b); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A decoder described at run time next to the LanguageModel of the same weights: the same bits, on the port that the library takes.
+// Compares a decoder described at run time with the LanguageModel of the same weights, bit for bit, on the port that the library chooses.
 #include "catalogue/draw.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/tinyattn_models.h"
@@ -49,7 +49,7 @@ tinyattn_linear described(const auto& linear) {
 }
 tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
 
-// A model of drawn weights, and what C says of it.
+// A model with random weights, and its description for the C interface.
 template <LanguageModelConfig config>
 struct Described {
   using Model = LanguageModel<config>;
@@ -89,7 +89,7 @@ struct Described {
   }
 };
 
-// Nothing has written to these: `unwritten` says if a branch depends on them before a call does.
+// Returns uninitialized memory: `unwritten` reports a branch that depends on it before a call writes it.
 std::unique_ptr<float[]> memory_for(std::size_t floats) { return std::make_unique_for_overwrite<float[]>(floats); }
 
 template <LanguageModelConfig config>

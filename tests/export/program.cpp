@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs an exported layer or model, PART of the header, on the numbers of the standard input, and
-// prints what comes out: a constant, then the same in a binary.
+// Runs an exported layer or model, PART of the header, on the numbers of the standard input, and prints the outputs: first with the model
+// as a constant, then with the same model in a binary.
 #include <cstddef>
 #include <cstdio>
 #include <span>
@@ -41,7 +41,7 @@ bool run(const tinyattn::Transformer<config>& transformer) {
   return run_layer<config.block.attention>(transformer);
 }
 
-// The tokens that follow the first four until the cache is full, the most likely one each time.
+// Prints the tokens that the model generates after the first four until the cache is full, each the most likely one.
 template <class Model, std::size_t Length, std::size_t Vocabulary>
 bool write_on(const Model& model, tinyattn::Vector<tinyattn::Token, Length> tokens, tinyattn::Vector<float, Vocabulary>& logits) {
   static typename Model::Cache cache;

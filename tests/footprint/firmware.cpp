@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls the layer once and prints, in hexadecimal, the size of its scratch and the stack that the call took.
-// There is no float arithmetic here, so that whatever of it the image holds came with the layer.
+// Calls the layer once and prints, in hexadecimal, the size of its scratch and the stack that the call took. It has no float arithmetic of
+// its own, so that any in the image came with the layer.
 #include "board.h"
 #include "layers.hpp"
 
@@ -12,22 +12,22 @@ using namespace tinyattn::footprint;
 
 extern "C" volatile std::uint32_t stack_bottom[];  // from sections.ld
 
-// Without layer.cpp the firmware is the same but for this.
+// Takes the place of layer.cpp in the firmware without the layer.
 [[gnu::weak]] void attend(const Layer&, const Input&, Output&, Workspace&) noexcept {}
 
 namespace {
 
-// All numbers are 0: the stack is the same for others.
+// All numbers are 0, on which the use of the stack does not depend.
 Layer layer;
 Input x;
 Output out;
 Workspace workspace;
 
-// The bytes of stack that the call took at its deepest: paints what is free of it, and looks how far down the paint is gone.
+// Returns the bytes of stack that the call took: fills the free stack with a pattern, and looks how much of it was overwritten.
 [[gnu::noinline]] unsigned painted_stack() {
   constexpr std::uint32_t paint = 0x5ca1ab1e;
   std::uintptr_t top;
-  asm volatile("cpsid i\n mov %0, sp" : "=r"(top) : : "memory");  // an interrupt would leave its frame on our paint
+  asm volatile("cpsid i\n mov %0, sp" : "=r"(top) : : "memory");  // an interrupt would overwrite the pattern
   const auto words = static_cast<std::uint32_t>((top - reinterpret_cast<std::uintptr_t>(stack_bottom)) / sizeof paint);
   for (std::uint32_t i = 0; i < words; ++i) stack_bottom[i] = paint;
   attend(layer, x, out, workspace);

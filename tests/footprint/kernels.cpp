@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a firmware may call beside a layer: for what must not be in any of it.
+// Calls what a firmware may use besides a layer; contents.py checks that none of it contains what firmware must not.
 #include "tinyattn/tinyattn.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// All of the library that the firmware holds.
+// The only file of the firmware that contains code of the library.
 #include "layers.hpp"
 
 using namespace tinyattn::footprint;

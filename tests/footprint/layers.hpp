@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The attention layers whose footprint is taken: causal, with an output projection and its bias, as most small models have them.
-// -DTINYATTN_FOOTPRINT_LAYER says which.
+// The attention layers whose footprint is measured: causal, with an output projection and its bias, as in most small models.
+// -DTINYATTN_FOOTPRINT_LAYER chooses one.
 #pragma once
 
 #include "tinyattn/language_model.hpp"
@@ -13,7 +13,7 @@ namespace tinyattn::footprint {
 inline constexpr AttentionConfig T0{.d_in = 3, .d_out = 2, .context_length = 6, .num_heads = 2};
 inline constexpr AttentionConfig T1{.d_in = 64, .d_out = 64, .context_length = 32, .num_heads = 4};
 
-// Or a token of a decoder, with its cache: that of llama2.c's stories260K.
+// A third choice: one token of a decoder with a cache, of the shape of llama2.c's stories260K.
 inline constexpr LanguageModelConfig TOKEN{
     .vocabulary = 512,
     .transformer =
@@ -62,7 +62,7 @@ using Output = Measured::Output;
 
 }  // namespace tinyattn::footprint
 
-// The call that a firmware makes: in layer.cpp that of the layer, without it nothing. What the two images differ by is what
-// the layer brings.
+// The call that a firmware makes: layer.cpp defines it as a call of the layer; without that file it does nothing. The two images differ by
+// what the layer adds.
 extern "C" void attend(const tinyattn::footprint::Layer& layer, const tinyattn::footprint::Input& x, tinyattn::footprint::Output& out,
                        tinyattn::footprint::Workspace& workspace) noexcept;

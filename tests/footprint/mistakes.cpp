@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Mistakes that firmware must not hold, each with the sentence by which contents.py must find it in the object for a board.
+// Mistakes that firmware must not contain, each with the diagnostic that contents.py must print for the object of a board.
 #include <cstddef>
 
 extern "C" {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every recorded case done again: weights and inputs drawn from its seed in the order of generate.py; then weights and output, of a
-// training pass if the case drops anything.
+// Replays every recorded case: draws weights and inputs from its seed in the order of generate.py, then compares attention weights and
+// output; for a case with dropout, those of a training pass.
 
 #include "reference/cases.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// No token sees a later one: weights cut by tril and normalized again, or scores set to -infinity before softmax; and which weights
-// dropout leaves.
+// No token attends to a later one: with weights cut by tril and normalized again, or with scores set to -infinity before softmax; and which
+// weights dropout keeps.
 
 #include <limits>
 

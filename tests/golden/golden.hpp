@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the golden tests share: the values PyTorch computed, how near is right, and modules drawn from a seed.
+// Shared by the golden tests: the values that PyTorch computed, tolerances, and modules drawn from a seed.
 #pragma once
 
 #include <cstdint>

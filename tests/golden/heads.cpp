@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Causal attention on a batch of two, stacked heads, heads split from one projection; with and without the mask; and what three common
-// sizes take.
+// Causal attention of a batch of two, with stacked heads and with heads split from one projection, with and without the mask; and how many
+// bytes three common sizes take.
 
 #include "golden.hpp"
 #include "tinyattn/attention.hpp"
@@ -23,7 +23,7 @@ using Attention = MultiHeadAttention<AttentionConfig{
 
 constexpr std::size_t kilobyte = 1024;
 
-// How a firmware holds its model to a budget.
+// An example of a firmware's check that its model stays within a budget.
 static_assert(sizeof(Attention<64, 32, 4>) + sizeof(Attention<64, 32, 4>::Workspace) <= 96 * kilobyte);
 
 template <std::size_t Width, std::size_t ContextLength, std::size_t NumHeads>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whole models drawn from the seeds of generate.py, in its order: linear layers, norms, embeddings, and what comes in.
+// Whole models drawn from the seeds of generate.py, in its order: linear layers, norms, embeddings, inputs.
 #include "reference/models.hpp"
 
 #include <cstddef>
@@ -17,7 +17,7 @@ constexpr void draw(Mt19937& generator, auto& tensor) {
   for (float& element : tensor.elements) element = uniform(generator, -1.0f, 1.0f);
 }
 
-// Weights and biases of norms, which PyTorch starts with 1 and 0, are drawn after those of linear layers.
+// Draws weights and biases of norms after those of linear layers; PyTorch initializes them with 1 and 0.
 template <std::size_t Dim>
 constexpr void draw_norms(Mt19937& generator, LayerNorm<Dim>& norm) {
   draw(generator, norm.weight);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention step by step: of the tokens themselves, of three matrices that torch.rand draws, and of Linear layers as torch.nn.Linear draws
-// its own; then in one call.
+// Attention step by step: of the tokens themselves, of projections by three matrices from torch.rand, and of Linear layers initialized as
+// by torch.nn.Linear; then in one call.
 
 #include "golden.hpp"
 #include "tinyattn/attention.hpp"
@@ -87,7 +87,7 @@ constexpr Test tests[] = {
                  const auto without = drawn<Linear<3, 2, false>>(reference::v2_seed);
                  const auto with = drawn<Linear<3, 2>>(reference::v2_seed);
                  check.same_bits(with.weight, without.weight);
-                 // Where the key's weight begins in the draws without bias, the bias is here.
+                 // Here the bias takes the random numbers that the key's weight takes in the layers without bias.
                  check.same_bits(with.bias, vector<float>({reference::v2_key_weight_out_in(0, 0), reference::v2_key_weight_out_in(0, 1)}));
                  const auto moved = with(inputs());
                  for (std::size_t i = 0; i < 6; ++i) check.near(row(moved, i), add(without(row(inputs(), i)), with.bias), tolerance);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The harness tested: what `run` prints and returns for tests that pass, fail, and check nothing. Plays the board itself, to see the text.
+// Tests the harness: what `run` prints and returns for tests that pass, fail, and check nothing. The program replaces the board's console,
+// to read the text.
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -17,7 +18,7 @@ using namespace tinyattn::test;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-// What each check accepts and refuses, known to the compiler.
+// Returns whether the checks of `body` pass; the compiler evaluates it.
 template <class Body>
 constexpr bool passes(Body body) {
   Check check;
@@ -39,7 +40,7 @@ static_assert(!passes([](Check& check) {
   check.that(true);
 }));
 
-// A write before or behind an output shows.
+// Returns whether a write to an output leaves its guards unchanged.
 constexpr bool guards_hold(auto write) {
   Guarded<Vector<float, 2>> output;
   write(output);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A program may give its globals any name: with -Wshadow, no local of the library may be reported to hide one.
+// A program may give its globals any name: with -Wshadow, the compiler must not report a local of the library that hides one.
 #include "tinyattn/tinyattn.hpp"
 
 int a, b, c, i, j, k, m, n, q, r, u, v, w, x, y, z;
@@ -12,7 +12,7 @@ int activation, angle, cache, config, cosine, d_model, down, embedding, epsilon,
     model, most, norm, pair, pairs, past, position_embedding, positions, power, rank, rotation, sampling, scratch_, sine, square_, squares,
     table, temperature, threshold, ties, token, total, turn, up, variance, vocabulary;
 
-// A model with all that one may have.
+// Uses a model with every part that one may have.
 template <class Generator>
 static void use_models(Generator draws) {
   using namespace tinyattn;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What calling.md says of the default limits of compilers: layers of these sizes are evaluated. The
-// inputs are short numbers, whose exact sums take the most steps.
+// Proves what calling.md says of the default limits of compilers: they evaluate layers of these sizes. Inputs have few significant bits,
+// for which exact sums take the most steps.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -26,7 +26,7 @@ constexpr auto layer = [] {
 }();
 constexpr auto out = layer(full<float, tokens, width>(0.5f));
 
-// All tokens are alike, and so are their contexts.
+// All tokens are equal, and so are their contexts.
 static_assert(out(0, 0) == out(1, 0) && out(0, 0) != 0.0f);
 
 }  // namespace

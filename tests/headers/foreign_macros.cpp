@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The headers after the macros of others: a single capital letter, complex.h, newlib's ctype.h, Arduino, ESP-IDF, lwIP, Zephyr, windows.h,
-// X11. Of the 75,000 names that Arduino's AVR core, ESP-IDF and the HAL of an STM32F4 define, those that the headers also use are here.
-// What a firmware includes first is not the library's choice. All of them include the C library before they define `abs`.
+// Includes the headers after macros of other software: single capital letters, complex.h, newlib's ctype.h, Arduino, ESP-IDF, lwIP, Zephyr,
+// windows.h, X11. Of the 75,000 names that Arduino's AVR core, ESP-IDF and the HAL of an STM32F4 define, this file has those that the
+// headers also use. The library cannot choose what a firmware includes first. All of that software includes the C library before it defines
+// `abs`.
 #include <math.h>
 #include <stdlib.h>
 
-// Whoever counts layers, or heads
+// Single letters, as for a number of layers or heads
 #define A 3
 #define B 3
 #define C 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Two units include everything and become one program: nothing is defined twice, and both compute the same.
+// Two translation units include everything and become one program: nothing is defined twice, and both compute the same.
 #include "other_unit.hpp"
 #include "support/check.hpp"
 #include "tinyattn/tinyattn.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What both units compute, each where it stands.
+// Code that each of the two translation units compiles and computes by itself.
 #pragma once
 
 #include "support/check.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The code of pages for users does what they say, with inputs that are wrong too. page_code.py takes it out of them.
+// Runs the code of the pages for users, which page_code.py extracts, with wrong inputs too.
 #include <array>
 
 #include "calling.md.inc"
@@ -16,12 +16,12 @@ const Model& drawn_model() {
   Mt19937 generator(123);
   auto& embedding = model.token_embedding.weight;
   rand(generator, embedding);
-  for (std::size_t i = 0; i < embedding.size(); ++i) embedding.data()[i] *= 0.1f;  // else a token is always followed by itself
+  for (std::size_t i = 0; i < embedding.size(); ++i) embedding.data()[i] *= 0.1f;  // else each token would follow itself
   initialize(model, generator);
   return model;
 }
 
-// What write says of a text whose first `given` tokens are 7, 8, 9 and so on.
+// Returns what the page's `write` returns for a text whose first `given` tokens are 7, 8, 9 and so on.
 template <std::size_t Length>
 bool writes(std::size_t given, Token (&text)[Length]) {
   for (std::size_t i = 0; i < given; ++i) text[i] = static_cast<Token>(7 + i % 40);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Objects that firmware keeps as statics: constants to the compiler, without a guard and without code that runs before main; and all zeros,
-// so that no value lies in flash. A generator's state is its value.
+// Objects that firmware keeps as statics: constants to the compiler, without a guard and without code that runs before main; all of them
+// zeros, so that flash holds no initial values. Only a generator has a state that is not zero.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Computes the workloads with the port of this build. MEMORY_BYTES are there for the tensors of a case; a workload that needs more is
-// left out.
+// Computes the workloads with the port of this build. The tensors of a case get MEMORY_BYTES; a workload that needs more is skipped.
 #include "catalogue/workloads.hpp"
 #include "outputs.hpp"
 #include "support/print.hpp"

@@ -17,7 +17,7 @@
 
 namespace tinyattn::test {
 
-// Prints them with `print`, one of const char*.
+// Prints outputs with `print`, a function of const char*.
 template <class Print>
 class Printed {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Can this machine execute the port of this build? If so, prints its name.
+// Runs one operation of the port of this build and prints the port's name, if this machine can execute it.
 #include "tinyattn/port/native.hpp"
 
 #include <cstdio>

@@ -8,7 +8,7 @@
 namespace tinyattn::test {
 namespace {
 
-// One test's verdict, and why if it failed.
+// Prints a test's verdict, and the reason if it failed.
 bool report(unsigned number, const Test& test) {
   Check check;
   test.body(check);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The activations: every form of a call, the ends of the floats, and some bits. How near they are to the truth is tests/arithmetic's.
+// The activations: every form of a call, the largest and smallest floats, and some exact bits. tests/arithmetic checks their errors.
 #include "tinyattn/activation.hpp"
 
 #include "catalogue/operations.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto inputs = drawn<Matrix<float, 3, 21>>(2);
 
-// What is finite stays finite, and goes to 0 below 0, to x above it.
+// Results of finite numbers are finite: near 0 for a very negative x, x for a large one, x / 2 for a tiny one.
 constexpr void check_ends(Check& check, auto call) {
   for (const float x : {20.0f, 88.0f, 89.0f, 1e10f, 0x1p100f, largest_float}) {
     check.equal(call(opaque(vector<float>({x}))), vector<float>({x}));

@@ -11,7 +11,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-// Masks that are temporaries: their addresses are compared with null while the compiler computes.
+// Masks may be temporaries in a constant expression, where the compiler compares their addresses with null.
 constexpr auto query = drawn<Matrix<float, 6, 4>>(1), key = drawn<Matrix<float, 6, 4>>(2);
 constexpr auto value = drawn<Matrix<float, 6, 3>>(3);
 constexpr auto keep = drawn<KeepMask<6, 6>>(4).tensor;
@@ -26,7 +26,7 @@ using BottomRight = Attention<CausalBottomRight, Tokens, SourceTokens, 3, 2>;
 constexpr Test tests[] = {
     everywhere("in each form as in plain loops, and nothing next to it",
                as_in_plain_loops<AttentionForms<NoMask>, AttentionForms<Causal>, AttentionForms<KeepMask<5, 7>>>),
-    // The first query of a drawn mask with rows sees nothing: its weights and its row are zeros.
+    // In a random mask with rows, the first row masks every key: that query's weights and output are zeros.
     everywhere(
         "masks that keep, block and add, a row for each query or one for all",
         as_in_plain_loops<Attention<KeepMask<6, 7>, 6, 7, 4, 3>, Attention<KeepMask<7>, 6, 7, 4, 3>, Attention<BlockMask<6, 7>, 6, 7, 4, 3>,
@@ -56,7 +56,7 @@ constexpr Test tests[] = {
                  check.same_bits(scaled_dot_product_attention(opaque(query), key, value, KeepMask{ones<bool, 6>()}),
                                  scaled_dot_product_attention(query, key, value));
                }),
-    // Of five queries and three keys the first two queries see nothing.
+    // With five queries and three keys, the first two queries attend to no key.
     everywhere("causal from the bottom right",
                as_in_plain_loops<BottomRight<3, 5>, BottomRight<5, 3>, BottomRight<4, 4>, BottomRight<1, 6>, BottomRight<6, 1>>),
     at_run_time("causal from the bottom right, over several blocks", as_in_plain_loops<BottomRight<19, 33>, BottomRight<33, 18>>),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls with a cache, of attention layers, blocks and transformers: the bits of one call for all tokens, however they are divided.
+// Calls of attention layers, blocks and transformers with a cache have the bits of one call for all tokens, however the tokens are divided.
 #include <type_traits>
 
 #include "catalogue/models.hpp"
@@ -29,14 +29,14 @@ constexpr AttentionConfig of_several_blocks{.d_in = 6, .d_out = 8, .context_leng
 constexpr AttentionConfig in_the_compiler{
     .d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary::halves};
 
-// Keys, values and their number, and nothing else; in a small one a vector of values.
+// A cache holds keys, values and their number, and nothing else but, if it is small, a vector of values.
 template <AttentionConfig config, std::size_t KvHeads = config.num_heads>
 constexpr bool cache_is_small = sizeof(typename MultiHeadAttention<config>::Cache) <= KvHeads*(config.d_out / config.num_heads) *
                                                                                               2 * config.context_length * sizeof(float) +
                                                                                           2 * sizeof(std::size_t);
 static_assert(cache_is_small<simple> && cache_is_small<grouped, 2> && cache_is_small<shared, 1> && cache_is_small<rotated>);
 
-// The scratch of a call with a cache is at most eight rows of what is widest.
+// The scratch of a call with a cache is at most eight rows of the widest matrix.
 template <class Module>
 constexpr bool scratch_is_small(std::initializer_list<std::size_t> widths) {
   std::size_t widest = 0;
@@ -61,14 +61,14 @@ static_assert(scratch_of_block_is_small<12, 20, 11, 2, false> && scratch_of_bloc
               scratch_of_block_is_small<16, 16, 1000, 4, true> && scratch_of_block_is_small<128, 64, 8, 4, true> &&
               scratch_of_block_is_small<32, 32, 32, 4, true>);
 
-// Of the projections; keys and values are as wide as their heads.
+// Counts the parameters of projections; those of keys and values are as wide as their heads.
 static_assert(MultiHeadAttention<grouped>::parameter_count == 10 * 24 + 24 + 2 * (10 * 8 + 8) + 24 * 24 + 24);
 static_assert(MultiHeadAttention<shared>::parameter_count == 12 * 12 + 2 * 12 * 4);
 
 template <AttentionConfig config>
 using DividedAttention = Divided<MultiHeadAttention<config>, config.context_length, config.d_in, config.d_out>;
 
-// Of a block with a cache, whatever its sizes.
+// Checks how many rows a call of a block with a cache computes at once, for any sizes.
 constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t d_hidden, std::size_t context_length) {
   const std::size_t widest = d_model > d_hidden ? d_model : d_hidden;
   const auto floats = [&](std::size_t rows) { return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length); };
@@ -78,7 +78,7 @@ constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t
   check.that(rows == 4 || floats(rows + 1) > 8 * widest);
 }
 
-// A layer, its full cache, and outputs that nobody has written.
+// A layer, its full cache, and outputs that no call has written.
 struct Full {
   using Layer = MultiHeadAttention<simple>;
   Layer layer = drawn<Layer>(1);

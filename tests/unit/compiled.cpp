@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The compiled library: cases of the catalogue, computed by it.
+// Computes cases of the catalogue with the compiled library.
 #include "tinyattn/compiled.hpp"
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace {
 using namespace tinyattn;
 using namespace tinyattn::test;
 
-// As Library, but for what there is not: weights, training passes, and masks with several rows where a count is known at run time.
+// Like `Library`, without what the compiled library lacks: weights, training passes, and masks of several rows with a count known at run
+// time.
 struct Compiled {
   static constexpr bool has_weights = false;
 
@@ -53,7 +54,7 @@ constexpr AttentionConfig biased{.d_in = 5, .d_out = 9, .context_length = 6, .nu
 constexpr AttentionConfig without_projection{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 1, .out_proj = false};
 constexpr AttentionConfig without_out_bias{.d_in = 4, .d_out = 6, .context_length = 9, .num_heads = 1, .out_bias = false};
 
-// Whole, under masks, and of the first rows, also none and too many.
+// Forwards all tokens, without and with masks, and the first rows, among them none and too many.
 template <AttentionConfig config, std::size_t Tokens>
 void forward(Check& check) {
   by_the_library<ForwardOf<config, Tokens>, ForwardMasked<config, BlockMask<Tokens, Tokens>, Tokens>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Dropout from either generator: which elements it keeps, and what it makes of them.
+// Dropout with either generator: which elements it keeps, and which values these get.
 #include "tinyattn/dropout.hpp"
 
 #include <cstdint>
@@ -19,7 +19,7 @@ constexpr auto unit_interval = drawn<Matrix<float, 6, 6>>(1);
 constexpr AttentionConfig with_rates{
     .d_in = 2, .d_out = 2, .context_length = 2, .dropout = 0.25, .residual_dropout = 0.5, .num_kv_heads = 3, .rotary_base = 7};
 
-// A copy of a member is made at run time, where Clang finds members of a template argument at wrong places if there is padding.
+// Copies of members are right: at run time Clang reads members of a template argument from wrong places if there is padding.
 template <AttentionConfig config>
 constexpr void check_copies(Check& check) {
   const DropoutRate rate = config.dropout, residual_rate = config.residual_dropout;
@@ -48,11 +48,12 @@ constexpr Test tests[] = {
                as_in_plain_loops<DropoutAtRates<Mt19937>, DropoutAtRates<Philox4x32>>),
     everywhere("a Philox threshold is rounded up",
                [](Check& check) {
-                 // ceil(0.9 * 2^32) = 3865470567. Of this seed, sought for it, word 2 of block 1 is one below: the last one kept.
+                 // ceil(0.9 * 2^32) = 3865470567. The seed was searched for: word 2 of its block 1 is one below that, the largest that is
+                 // kept.
                  check.equal(Philox4x32(opaque(std::uint64_t{992009436})).block(1)[2], 3865470566u);
                  Philox4x32 generator(opaque(std::uint64_t{992009436}));
                  check.same_bits(dropout(ones<float, 8>(), 0.1, generator)(6), 1.0f / 0.9f);
-                 // And of this one, word 0 of block 0 is the threshold: the first that is dropped.
+                 // For this seed, word 0 of block 0 equals the threshold, the smallest that is dropped.
                  check.equal(Philox4x32(opaque(std::uint64_t{631432443})).block(0)[0], 3865470567u);
                  Philox4x32 at_threshold(opaque(std::uint64_t{631432443}));
                  check.same_bits(dropout(ones<float, 1>(), 0.1, at_threshold)(0), 0.0f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Embeddings, and the tables of sines and cosines: of positions that are added, and of those that turn.
+// Embeddings, and the tables of sines and cosines, for positions that are added and for rotary positions.
 #include "tinyattn/embedding.hpp"
 
 #if __STDC_HOSTED__
@@ -21,7 +21,7 @@ static_assert(Embedding<4, 3>::parameter_count == 12 && sizeof(embedding) == 12 
 
 #if __STDC_HOSTED__  // the tables are constants, the same on boards, which have no libm
 
-// The nearest float, but for those half way between two, which libm's last bit decides.
+// Checks that `actual` is the float nearest to `truth`; halfway between two, where libm's last bit decides, either is right.
 void check_nearest(Check& check, float actual, long double truth) {
   const auto half_way_to = [&](float to) {
     return (static_cast<long double>(std::nextafter(actual, to)) + static_cast<long double>(actual)) / 2;
@@ -30,7 +30,7 @@ void check_nearest(Check& check, float actual, long double truth) {
   check.that(truth >= half_way_to(-2.0f) - slack && truth <= half_way_to(2.0f) + slack);
 }
 
-// The table of constant columns, and the columns as this machine computes them.
+// Compares the constant table with its columns as this machine computes them.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 void check_waves(Check& check) {
   const auto arrange = [] { return detail::waves_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{}); };
@@ -49,7 +49,7 @@ void check_waves(Check& check) {
 
 #endif
 
-// As many columns as Clang joins in no single expression.
+// More columns than Clang joins in a single expression.
 static_assert(sinusoidal_positions<2, 520>()(1, 519) == 1.0f);
 
 constexpr Test tests[] = {
@@ -87,7 +87,7 @@ constexpr Test tests[] = {
     at_run_time("sinusoidal positions are the nearest floats",
                 [](Check& check) {
                   static constexpr auto table = sinusoidal_positions<70, 7>();
-                  check.same_bits(detail::make_sinusoidal_positions<70, 7>(), table);  // as this machine arranges them
+                  check.same_bits(detail::make_sinusoidal_positions<70, 7>(), table);  // computed at run time
                   for (std::size_t p = 0; p < 70; ++p) {
                     for (std::size_t j = 0; j < 7; ++j) {
                       const long double angle = static_cast<long double>(p) * std::pow(10000.0L, -static_cast<long double>(j / 2 * 2) / 7);

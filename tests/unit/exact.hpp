@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What fma, exp and sqrt should give, from integers and doubles alone: wide enough that nothing is rounded before the end.
+// The exact results of fma, exp and sqrt, from integers and doubles alone, wide enough that nothing is rounded before the end.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Wide {
     for (; mantissa != 0; mantissa >>= 1) bits[shift++] = (mantissa & 1u) != 0;
   }
 
-  // How many bits it takes.
+  // Returns the number of bits up to the highest one that is set.
   constexpr std::size_t width() const noexcept {
     return static_cast<std::size_t>(bits.rend() - std::find(bits.rbegin(), bits.rend(), true));
   }
@@ -83,7 +83,7 @@ constexpr float exact_fma(float a, float b, float c) noexcept {
   return round_to_float(negative && difference.width() != 0, difference);
 }
 
-// e^x in double: a Taylor series after taking out n * ln 2, good to about 1e-14 of the result.
+// e^x in double: takes out n * ln 2 and sums a Taylor series; the relative error is about 1e-14.
 constexpr double exact_exp(double x) noexcept {
   const double ln2 = 0.693147180559945309417;
   const int n = static_cast<int>(x / ln2 + (x < 0 ? -0.5 : 0.5));
@@ -95,7 +95,7 @@ constexpr double exact_exp(double x) noexcept {
   return sum;
 }
 
-// The distance from one float to the next at a positive value.
+// Returns the distance from one float to the next at a positive value.
 constexpr double ulp(double value) noexcept {
   double step = 0x1p-149;
   while (step * 0x1p24 <= value) step *= 2;
@@ -107,11 +107,12 @@ constexpr bool within_one_ulp(float actual, double expected) noexcept {
   return (error < 0 ? -error : error) <= ulp(expected);
 }
 
-// Whether no float is nearer to the square root of x, a positive number: compared squared, in integers, in quarters of the root's ulp.
+// Returns whether no float is nearer to the square root of x, a positive number: compares squares, in integers, in quarters of the root's
+// ulp.
 constexpr bool is_nearest_root(float root, float x) noexcept {
   const Parts r = parts(root);
   const Parts square = parts(x);
-  // A root is never subnormal, so a right one makes this a shift of 22 to 48.
+  // A root is never subnormal, so that a correct one makes this a shift of 22 to 48.
   const unsigned shift = square.exponent + 149 - 2 * r.exponent;
   if (r.negative || shift > 48) return false;
   const std::uint64_t sixteen_x = std::uint64_t{square.mantissa} << (shift + 4);
@@ -121,7 +122,8 @@ constexpr bool is_nearest_root(float root, float x) noexcept {
   return below * below <= sixteen_x && sixteen_x <= above * above;
 }
 
-// Whether no float is nearer to 1 / sqrt(n), for 1 <= n <= 4096: its neighbours' middles squared, times n, lie on both sides of 1.
+// Returns whether no float is nearer to 1 / sqrt(n), for 1 <= n <= 4096: the squares of the midpoints to its neighbours, times n, lie on
+// both sides of 1.
 constexpr bool is_nearest_inverse_root(float inverse, std::uint64_t n) noexcept {
   const Parts parts_of_inverse = parts(inverse);
   const std::uint64_t one = std::uint64_t{1} << 2 * (150 - parts_of_inverse.exponent);

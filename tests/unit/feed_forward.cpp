@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The feed-forward part of a block: a raising product, an activation or a gate, a lowering product.
+// The feed-forward part of a block: an up projection, an activation or a gate, a down projection.
 #include "catalogue/models.hpp"
 #include "catalogue/twin.hpp"
 
@@ -37,7 +37,7 @@ constexpr Test tests[] = {
                  layer.down = {matrix<float>({{1.0f, 0.0f}, {0.0f, 1.0f}, {1.0f, 1.0f}}), vector<float>({10.0f, 20.0f})};
                  Matrix<float, 1, 2> out{};
                  decltype(layer)::Workspace workspace{};
-                 // (2, 4) is raised to (4, 2, 1).
+                 // The up projection of (2, 4) is (4, 2, 1).
                  layer.forward(opaque(matrix<float>({{2.0f, 4.0f}})), out, workspace);
                  check.equal(out, matrix<float>({{15.0f, 23.0f}}));
                }),

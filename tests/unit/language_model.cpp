@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Language models of three kinds: logits in the bits of plain loops, however a text is divided; what they say of wrong tokens; and a whole
-// decoder in the compiler. Large objects are static: a board has little stack.
+// Language models of three kinds: logits have the bits of plain loops, however a text is divided; wrong tokens give an error; and the
+// compiler evaluates a whole decoder. Large objects are static, since a board has little stack.
 #include "catalogue/models.hpp"
 #include "catalogue/twin.hpp"
 
@@ -34,7 +34,7 @@ constexpr LanguageModelConfig post{.vocabulary = 33,
                                    .tied = false,
                                    .head_bias = true};
 
-// A whole decoder, small enough for the steps that Clang allows a constant.
+// A whole decoder, small enough for Clang's limit of steps in a constant.
 constexpr LanguageModelConfig tiny{
     .vocabulary = 5,
     .transformer =
@@ -50,15 +50,15 @@ static_assert(LanguageModel<gpt>::parameter_count == 7 * 12 + 11 * 12 + body_cou
 static_assert(LanguageModel<llama>::parameter_count == 10 * 12 + body_count<llama> + 12 * 10);
 static_assert(LanguageModel<post>::parameter_count == 33 * 12 + body_count<post> + 12 * 33 + 33);
 static_assert(LanguageModel<gpt>::context_length == 11);
-// Weights and an epsilon for each norm: members that are absent take no room.
+// A model holds its weights and an epsilon for each norm; absent members take no space.
 static_assert(sizeof(LanguageModel<gpt>) == sizeof(float) * (LanguageModel<gpt>::parameter_count + 7));
 static_assert(sizeof(LanguageModel<post>) == sizeof(float) * (LanguageModel<post>::parameter_count + 4));
 
-// Scratch of one block and the features; a cache for each block.
+// A workspace holds the scratch of one block and the features; a cache holds that of each block.
 static_assert(sizeof(LanguageModel<gpt>::Workspace) == sizeof(TransformerBlock<gpt_block>::Workspace) + 11 * 12 * sizeof(float));
 static_assert(sizeof(LanguageModel<gpt>::Cache) == 3 * sizeof(TransformerBlock<gpt_block>::Cache));
 
-// The scratch of a call with a cache is at most eight rows of what is widest.
+// The scratch of a call with a cache is at most eight rows of the widest matrix.
 template <LanguageModelConfig config>
 constexpr bool scratch_is_small = [] {
   constexpr BlockConfig block = config.transformer.block;
@@ -96,7 +96,7 @@ struct Reader {
     if (model.forward(text, expected, workspace) != Status::ok) __builtin_trap();
   }
 
-  // A call with a cache says `status`; its logits are `logits`, and its cache has `size` tokens.
+  // Checks a call with a cache: it returns `status`, writes `logits`, and leaves `size` tokens in the cache.
   void check_call(Check& check, TokenView tokens, Status status, const Logits& logits, std::size_t size) {
     check_output(check, logits, [&](auto& out) { check.that(model.forward(tokens, cache, out, cache_workspace) == status); });
     check.equal(cache.size(), size);
@@ -112,7 +112,7 @@ void check_wrong_tokens(Check& check) {
     wrong(place) = config.vocabulary;
     check_output(check, none, [&](auto& out) { check.that(reader.model.forward(wrong, out, reader.workspace) == Status::unknown_token); });
   }
-  // What is wrong changes nothing of what follows.
+  // A wrong call changes nothing for the calls after it.
   reader.cache.clear();
   const Token* const tokens = reader.text.data();
   const Token wrong[] = {0, 1, config.vocabulary};

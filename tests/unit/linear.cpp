@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The affine layer: sequential sums that start at the bias, PyTorch's layout and the order of first weights.
+// The affine layer: sequential sums that start at the bias, PyTorch's layout, and the order in which initialize draws.
 #include "tinyattn/linear.hpp"
 
 #include <type_traits>
@@ -13,7 +13,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-// An absent bias takes no room.
+// An absent bias takes no space.
 static_assert(sizeof(Linear<3, 2>) == (3 * 2 + 2) * sizeof(float));
 static_assert(sizeof(Linear<3, 2, false>) == 3 * 2 * sizeof(float));
 static_assert(sizeof(Linear<1, 1, false>) == sizeof(float));
@@ -23,10 +23,11 @@ constexpr auto inputs = matrix<float>({{1.0f, 2.0f, 3.0f}, {-1.0f, 0.5f, 0.0f}})
 constexpr auto weight_out_in = matrix<float>({{1.0f, 0.0f, -1.0f}, {2.0f, 4.0f, 0.5f}});
 constexpr auto bias = vector<float>({10.0f, 20.0f});
 
-// A layer that is a temporary, whose bias is compared with null while the compiler computes.
+// A layer may be a temporary in a constant expression, where the compiler compares its bias with null.
 static_assert(from_torch(weight_out_in, vector<float>({1.0f, 2.0f}))(inputs) == matrix<float>({{-1.0f, 13.5f}, {0.0f, 2.0f}}));
 
-// The weights in PyTorch's order, then the biases, are uniform within the bound; golden/projections.cpp has the draws of PyTorch.
+// Checks that initialize draws the weights in PyTorch's order and then the biases, uniform within the bound; golden/projections.cpp
+// compares with PyTorch's numbers.
 template <std::size_t In, std::size_t Out, bool Bias>
 constexpr void check_drawn(Check& check, float bound) {
   Mt19937 generator(opaque(5u));

@@ -16,13 +16,14 @@ namespace {
 
 constexpr auto digits = matrix<float>({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}, {7.0f, 8.0f, 9.0f}});
 
-// Each meaning is a type of its own.
+// Each kind of mask is a type of its own.
 static_assert(!std::is_same_v<NoMask, Causal> && !std::is_same_v<Causal, CausalBottomRight>);
 static_assert(!std::is_same_v<decltype(BlockMask{Vector<bool, 3>{}}), decltype(KeepMask{Vector<bool, 3>{}})>);
 
 static_assert(std::is_same_v<decltype(causal_mask<3>()), Matrix<float, 3, 3>> && causal_mask<1>() == zeros<float, 1, 1>());
 
-// Queries 0 and 1 of 2 both see the first three of four keys: a kernel takes what all of a block see without a look at each query.
+// Both of two queries attend to the first three of four keys: for keys that all queries of a block attend to, a kernel checks no single
+// query.
 static_assert(detail::describe(NoMask{}, 2, 4).common(0) == 4 && detail::describe(CausalBottomRight{}, 2, 4).common(0) == 3);
 
 template <class T, std::size_t Rows, std::size_t Cols>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fma rounds once, exp, tanh and erf stay within one ulp, sqrt is the nearest float: against arithmetic in wide integers and in double.
+// fma rounds once, exp, tanh and erf stay within one ulp, sqrt is the nearest float; the references are wide integers and doubles.
 #include "tinyattn/math.hpp"
 
 #include <cstdint>
@@ -25,7 +25,7 @@ constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float smallest = 0x1p-149f;
 
-// Points by themselves: fma(a, b, c), or what a function makes of x.
+// Single points: fma(a, b, c), or a function of x, and the expected result.
 struct FmaPoint {
   float a, b, c, expected;
 };
@@ -53,7 +53,7 @@ constexpr bool inverse_roots_are_nearest_to(std::index_sequence<I...>) {
   return inverse_roots_are_nearest<I + 1 ...>;
 }
 
-// The scale of scores and the bound of first weights.
+// 1 / sqrt(n), which scales scores and bounds initial weights, is the nearest float.
 static_assert(inverse_roots_are_nearest_to(std::make_index_sequence<80>{}));
 static_assert(inverse_roots_are_nearest<96, 128, 256, 384, 512, 768, 1024, 2048, 4096>);
 
@@ -67,12 +67,12 @@ constexpr float ulp_one = 0x1p-23f;  // from 1 to the next float
 constexpr Test tests[] = {
     everywhere("fma at points that are worked out by hand, and a few by wide integers",
                [](Check& check) {
-                 // It keeps what a rounded product loses.
+                 // fma keeps what rounding the product would lose.
                  check_points(check, {{1.0f + ulp_one, 1.0f + ulp_one, -(1.0f + 2 * ulp_one), 0x1p-46f},
                                       {3.0f, 4.0f, 5.0f, 17.0f},
                                       {0x1.fffffep0f, 0x1.fffffep0f, -0x1.fffffcp1f, 0x1p-46f}});
-                 // It rounds once where a double rounds twice. 4097 * 16773121 = 2^36 + 1: the sum lies just above the middle between
-                 // two floats, further out than a double sees. 262143 * 262145 = 2^36 - 1: just below the middle.
+                 // fma rounds once, where computing in double would round twice. 4097 * 16773121 = 2^36 + 1: the sum lies just above
+                 // halfway between two floats, by less than a double can hold. 262143 * 262145 = 2^36 - 1: just below halfway.
                  check_points(check, {{4097.0f, 16773121.0f * 0x1p-60f, 1.0f, 1.0f + ulp_one},
                                       {-4097.0f, 16773121.0f * 0x1p-60f, -1.0f, -1.0f - ulp_one},
                                       {262143.0f, 262145.0f * 0x1p-60f, 1.0f + ulp_one, 1.0f + ulp_one},
@@ -139,8 +139,8 @@ constexpr Test tests[] = {
                    check.that(within_one_ulp(exp(opaque(x)), exact_exp(static_cast<double>(x))));
                  check_points(check, exp_of, {{0.0f, 1.0f}, {-0.0f, 1.0f}, {smallest, 1.0f}, {-104.0f, 0.0f}, {-largest, 0.0f}});
                }),
-    // Sought so that each of the constants but the low part of ln 2, moved to the next float on either side, changes one of these bits.
-    // Computed with the fma in tests/reference/exp_coefficients.py.
+    // These points were searched for: if any constant, except the low part of ln 2, moved to the next float on either side, one of these
+    // bits would change. Computed with the fma in tests/reference/exp_coefficients.py.
     everywhere("exp of a few numbers, bit for bit",
                [](Check& check) {
                  check_points(check, exp_of,
@@ -156,7 +156,7 @@ constexpr Test tests[] = {
                                {0x1.cf213ep+5f, 0x1.6ef022p+83f},
                                {0x1.0270fap+5f, 0x1.85c696p+46f}});
                }),
-    // In the compiler too, where a sum or a product that overflows is no constant.
+    // Evaluated in the compiler too, where a sum or a product that overflows is no constant expression.
     everywhere("exp beyond the largest float",
                [](Check& check) {
                  for (const float x : {88.73f, 89.0f, 1000.0f, 1e10f, largest}) check.equal(exp(opaque(x)), infinity);

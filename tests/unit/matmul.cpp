@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Products: every element a sequential sum of fma with k rising, in every form in which a product may be asked for.
+// Products in every form of a call: every element is a sequential sum of fma for increasing k.
 #include "tinyattn/matmul.hpp"
 
 #include "catalogue/operations.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention layers in every form of a call; what they are made of, and what they say of wrong counts.
+// Attention layers in every form of a call; their members, and errors for wrong counts.
 #include "tinyattn/multi_head_attention.hpp"
 
 #include <type_traits>
@@ -30,7 +30,7 @@ static_assert(Layer::parameter_count == 3 * (3 * 4) + 4 * 4 + 4);
 static_assert(Square::parameter_count == 3 * (4 * 4 + 4) + 4 * 4 + 4);
 static_assert(Bare::parameter_count == 3 * 4 * 4);
 
-// A layer is its parameters and nothing else; what is absent takes no room.
+// A layer is its parameters and nothing else; absent parts take no space.
 static_assert(sizeof(Layer) == Layer::parameter_count * sizeof(float));
 static_assert(sizeof(Square) == Square::parameter_count * sizeof(float));
 static_assert(sizeof(Bare) == Bare::parameter_count * sizeof(float));
@@ -43,8 +43,8 @@ static_assert(
                    MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 2, .context_length = 6, .causal = false, .out_proj = false}>>);
 static_assert(std::is_same_v<Head, MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 2, .context_length = 6, .out_proj = false}>>);
 
-// Keys in rows of whole vectors, values, at most 96 rows that are projected, and the scores of at most sixteen queries, whatever
-// the port.
+// A workspace holds keys in rows of whole vectors, values, at most 96 rows of projections, and the scores of at most sixteen queries,
+// whatever the port.
 template <AttentionConfig config>
 constexpr bool scratch_is_bounded = sizeof(typename MultiHeadAttention<config>::Workspace) <=
                                     sizeof(float) * ((config.context_length + 15) * config.d_out + config.context_length * config.d_out +
@@ -58,7 +58,7 @@ using Workspace = typename MultiHeadAttention<of_length(ContextLength)>::Workspa
 
 static_assert(scratch_is_bounded<of_length(1)> && scratch_is_bounded<of_length(32)> && scratch_is_bounded<of_length(4096)>);
 static_assert(scratch_is_bounded<AttentionConfig{.d_in = 512, .d_out = 512, .context_length = 2048, .num_heads = 8}>);
-// Twice the tokens, at most twice the scratch: nothing grows with the square of the tokens.
+// For twice the tokens the scratch at most doubles: nothing grows with the square of the tokens.
 static_assert(sizeof(Workspace<4096>) <= 2 * sizeof(Workspace<2048>) && alignof(Workspace<32>) == alignof(float));
 
 constexpr auto layer = drawn<Layer>(1);
@@ -66,7 +66,7 @@ constexpr auto x = drawn<Matrix<float, 5, 3>>(2), other_x = drawn<Matrix<float, 
 static_assert(std::is_same_v<decltype(layer(x)), Matrix<float, 5, 4>> &&
               std::is_same_v<decltype(layer(stack(x, x))), Tensor<float, 2, 5, 4>>);
 
-// Under each mask, next to the layer's own.
+// Forwards with each kind of mask, besides the layer's own.
 template <AttentionConfig config>
 void with_each_mask(Check& check) {
   as_in_plain_loops<ForwardMasked<config, NoMask, 5>, ForwardMasked<config, Causal, 5>, ForwardMasked<config, CausalBottomRight, 5>,

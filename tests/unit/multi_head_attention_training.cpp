@@ -21,7 +21,7 @@ consteval AttentionConfig with_rates(AttentionConfig config, double dropout, dou
   return config;
 }
 
-// Two passes of a batch of two: the second begins where the first has left the generator.
+// Two passes of a batch of two: the second continues with the generator where the first left it.
 template <AttentionConfig config, std::size_t Tokens = 5>
 using Passes = TrainingPass<config, Mt19937, 2, Tokens>;
 

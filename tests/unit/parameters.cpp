@@ -30,7 +30,7 @@ constexpr LanguageModelConfig like_llama = {
     .positions = Positions::none,
     .tied = false};
 
-// Its parameters but for those of blocks after the first: as many as `expected` has, of the same names and sizes.
+// Checks a module's parameters except those of blocks after the first: they have the number, names and sizes of `expected`.
 struct Parameter {
   std::string_view name;
   std::size_t size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The two generators against published vectors, and how a float is drawn; golden/projections.cpp has the draws of
-// PyTorch.
+// The two generators against published vectors, and how a float is made of them; golden/projections.cpp compares with PyTorch's random
+// numbers.
 #include "tinyattn/random.hpp"
 
 #include <array>
@@ -24,7 +24,7 @@ using Words = std::array<std::uint32_t, 4>;
 static_assert(std::is_trivially_copyable_v<Mt19937> && std::is_trivially_copyable_v<Philox4x32>);
 
 constexpr Test tests[] = {
-    // kat_vectors of Random123: "philox4x32 10", its three lines.
+    // The three lines "philox4x32 10" of Random123's kat_vectors.
     everywhere("philox4x32-10: the published answers",
                [](Check& check) {
                  check.equal(Philox4x32(opaque(std::uint64_t{0}), 0).block(0), Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
@@ -44,7 +44,7 @@ constexpr Test tests[] = {
                    check.that(Philox4x32(7, 3).block(other) != first && Philox4x32(7, 3 + other).block(0) != first &&
                               Philox4x32(7 + other, 3).block(0) != first);
                }),
-    // The first outputs from the reference seed 5489, and the 10000th, which the C++ standard names ([rand.predef]).
+    // The first outputs for the reference seed 5489; and the 10000th, which the C++ standard specifies ([rand.predef]).
     everywhere("mt19937: the first outputs",
                [](Check& check) {
                  Mt19937 generator(opaque(5489u));

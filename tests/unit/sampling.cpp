@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The choice of a token, held to one that sorts.
+// Compares the choice of a token with one that sorts.
 #include "tinyattn/sampling.hpp"
 #include "tinyattn/softmax.hpp"
 
@@ -14,7 +14,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-// The tokens from the most to the least likely, of equals the lower first.
+// Returns the tokens from the most to the least likely; of equally likely ones, the lower comes first.
 template <std::size_t Count>
 auto sorted(const Vector<float, Count>& p) {
   std::array<std::size_t, Count> order{};
@@ -23,7 +23,7 @@ auto sorted(const Vector<float, Count>& p) {
   return order;
 }
 
-// In doubles, which lose no probability that a float next to 1 would.
+// Sums in double, which keeps small probabilities that a float near 1 would lose.
 template <std::size_t Count>
 double sum_of(const Vector<float, Count>& p) {
   double sum = 0;
@@ -31,7 +31,7 @@ double sum_of(const Vector<float, Count>& p) {
   return sum;
 }
 
-// Keeps the smallest set whose sum reaches a share of top_p; what is not kept becomes 0.
+// Keeps the smallest set of most likely tokens whose sum is at least top_p of the total; the others become 0.
 template <std::size_t Count>
 Vector<float, Count> plain_nucleus(const Vector<float, Count>& p, float top_p) {
   const auto order = sorted(p);
@@ -60,7 +60,7 @@ Token plain_sample(Vector<float, Count> logits, const Sampling& sampling, float 
 
 constexpr auto logits_of_five = vector<float>({1.0f, 3.0f, -2.0f, 3.0f, 0.5f});
 
-// What is drawn in many draws: a count for each token.
+// Samples many times and counts how often each token occurs.
 template <class Generator, std::size_t Count>
 constexpr std::array<int, Count> counts(const Vector<float, Count>& logits, const Sampling& sampling, int draws) {
   Generator generator(opaque(1u));
@@ -72,7 +72,7 @@ constexpr std::array<int, Count> counts(const Vector<float, Count>& logits, cons
   return result;
 }
 
-// The same tokens as by sorting, from the same uniforms, one for each.
+// Checks that sampling chooses the tokens that sorting chooses, with one uniform number for each.
 template <class Generator, std::size_t Count>
 void check_as_sorted(Check& check, float spread, bool has_ties) {
   Generator generator(17), same(17);
@@ -91,7 +91,7 @@ void check_as_sorted(Check& check, float spread, bool has_ties) {
 
 constexpr auto banned = -infinity;
 
-// One draw.
+// Samples one token.
 template <std::size_t Count>
 constexpr Token drawn(Vector<float, Count> logits, const Sampling& sampling) {
   Philox4x32 generator(1);

@@ -9,14 +9,14 @@ using namespace tinyattn::test;
 
 namespace {
 
-// With no mask, and causal.
+// Attention without a mask, and causal.
 template <std::size_t Tokens, std::size_t SourceTokens, std::size_t KeyDim, std::size_t ValueDim>
 void attend(Check& check) {
   as_in_plain_loops<Attention<NoMask, Tokens, SourceTokens, KeyDim, ValueDim>, Attention<Causal, Tokens, SourceTokens, KeyDim, ValueDim>>(
       check);
 }
 
-// Of itself, or across; with the weights and without.
+// Self-attention or cross-attention of a layer, with weights and without.
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens = Tokens>
 void layer(Check& check) {
   as_in_plain_loops<CrossForward<config, Tokens, SourceTokens>>(check);

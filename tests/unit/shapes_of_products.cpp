@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of every small shape, and around the multiples of 16, one off each side: a compiler has a kernel for each.
+// Products of every small shape, and of shapes at the multiples of 16 and one off on each side, each of which the compiler specializes.
 #include <array>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Size = std::size_t;
 
-// Rows, columns and, by a Latin square, the inner extent run over all sizes: any two extents meet in every combination.
+// Rows and columns run over all sizes and, by a Latin square, the inner extent too: any two extents meet in every combination.
 template <template <Size, Size, Size> class Product, Size... Sizes>
 void latin_square(Check& check) {
   constexpr Size count = sizeof...(Sizes);
@@ -24,7 +24,7 @@ void latin_square(Check& check) {
   (std::make_index_sequence<count * count>{});
 }
 
-// One extent large and the others small, each in turn.
+// Products in which one extent is large and the others small, for each extent.
 template <template <Size, Size, Size> class Product, Size... Large>
 void one_large(Check& check) {
   as_in_plain_loops<Product<Large, 3, 2>..., Product<5, Large, 1>..., Product<1, 1, Large>..., Product<7, 2, Large>...>(check);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax and its relatives: sixteen lanes, a maximum taken out, a cutoff, and what happens to a row of nothing.
+// Softmax and related functions: sums in sixteen lanes, subtraction of the maximum, the cutoff, and rows without any finite score.
 #include "tinyattn/softmax.hpp"
 
 #include "catalogue/operations.hpp"
@@ -36,7 +36,7 @@ constexpr Test tests[] = {
                [](Check& check) {
                  const auto weights = softmax(opaque(vector<float>({0.0f, -69.0f, -69.5f})));
                  check.that(weights(0) == 1.0f && weights(1) > 0.0f && weights(2) == 0.0f);
-                 // The cutoff looks at the scaled score.
+                 // The cutoff applies to the scaled score.
                  const auto scaled = softmax(opaque(vector<float>({0.0f, -138.0f, -139.0f})), 0.5f);
                  check.that(scaled(1) == weights(1) && scaled(2) == 0.0f);
                }),

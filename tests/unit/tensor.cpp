@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Shapes: what a tensor is in memory, how one is made, and the few ways to take it apart.
+// Tensors: their layout in memory, the functions that make them, and those that take parts of them.
 #include "tinyattn/tensor.hpp"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ static_assert(std::is_trivially_copyable_v<Matrix<float, 2, 3>> && std::is_stand
 static_assert(std::is_aggregate_v<Matrix<float, 2, 3>> && std::is_trivially_default_constructible_v<Matrix<float, 2, 3>>);
 static_assert(Tensor<float, 2, 3, 5>::rank == 3 && Tensor<float, 2, 3, 5>::element_count == 30 && Vector<float, 4>::rank == 1);
 
-// What makes a tensor deduces its shape.
+// Functions that make tensors deduce the shape.
 constexpr auto small = matrix<float>({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}});
 static_assert(std::is_same_v<decltype(small), const Matrix<float, 2, 3>>);
 static_assert(std::is_same_v<decltype(vector<float>({1.0f, 2.0f})), Vector<float, 2>>);
@@ -36,7 +36,7 @@ static_assert(std::is_same_v<decltype(stack(small, small)), Tensor<float, 2, 2, 
 
 static_assert(small.size() == 6 && small.extent(0) == 2 && small.extent(1) == 3 && Tensor<float, 2, 3, 5>{}.extent(2) == 5);
 
-// What `operation` returns, and what it writes into an output.
+// Checks what `operation` returns, and what it writes to an output.
 template <class Expected>
 constexpr void check_forms(Check& check, auto operation, const Expected& expected) {
   check.same_bits(operation(), expected);

@@ -44,14 +44,14 @@ static_assert(sizeof(Gpt) == sizeof(float) * (Gpt::parameter_count + 2) &&
               sizeof(Decoder) == sizeof(float) * (Decoder::parameter_count + 7));
 static_assert(std::is_aggregate_v<Decoder> && std::is_trivially_copyable_v<Decoder>);
 
-// One workspace serves all blocks, and each block has a cache.
+// All blocks share a workspace; each block has a cache.
 static_assert(sizeof(Decoder::Workspace) == sizeof(Llama::Workspace));
 static_assert(sizeof(Decoder::Cache::Workspace) == sizeof(Llama::Cache::Workspace));
 static_assert(sizeof(Decoder::Cache) == 3 * sizeof(Llama::Cache));
 static_assert(sizeof(Llama::Cache) <= 2 * 2 * 2 * 11 * sizeof(float) + sizeof(std::size_t));
 
-// Hidden features that need more scratch than attention does, for as many tokens as a block has: the compiler computes with the scalar
-// port, whose blocks may be higher than those of the port that the workspace is for.
+// Hidden features that need more scratch than attention does, for a whole block of tokens: the compiler evaluates with the scalar port,
+// whose blocks may have more rows than those of the port for which the workspace is sized.
 constexpr BlockConfig wide_hidden{.attention = {.d_in = 4, .d_out = 4, .context_length = 4, .out_proj = false},
                                   .feed_forward = {.d_model = 4, .d_hidden = 64, .gated = true}};
 constexpr float last_of_ones() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The call between two functions that tests/speed/programs/counter.cpp knows, with numbers for
-// weights and input: where float is a function of integers, zeros would be cheap.
+// Makes the call between two functions that tests/speed/programs/counter.cpp knows. Weights and
+// input are random: zeros would be cheap where float arithmetic is a function of integers.
 #include "layers.hpp"
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 
 std::uint32_t state = 123;
 
-// Floats from -1 to 1, those below 1/2 left out, by their bits.
+// Random floats from -1 to 1, of a magnitude of at least 1/2, made from bits.
 template <class Object>
 void fill(Object& object) {
   if constexpr (sizeof(Object) % sizeof(float) == 0)

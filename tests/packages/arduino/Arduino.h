@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the sketches take of Arduino's core: a console on the board's, and the macros that a core has for names that others use too.
+// The part of Arduino's core that the sketches use: a console, on that of the board, and the core's macros, whose names other code uses
+// too.
 #pragma once
 
 #include <ctype.h>

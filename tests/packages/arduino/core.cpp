@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The core of Arduino.h, and a main that calls loop() until a sketch has had time enough.
+// The core of Arduino.h, and a main that calls loop() until a sketch has had enough time.
 #include "Arduino.h"
 #include "board.h"
 

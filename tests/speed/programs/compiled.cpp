@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of layers by this library, compiled: the program is linked with it.
+// Rows of layers by the compiled library, with which the program is linked.
 #include "tinyattn/compiled.hpp"
 
 #include "row.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention and softmax for libraries that only multiply, as a careful user composes them: blocks of query rows, so
-// that keys which no row of a block may see cost nothing and scores stay in the cache, and a vectorized softmax.
+// Attention and softmax for libraries that only multiply, as a careful user composes them: in blocks of query rows, so that keys that every
+// row of a block masks cost nothing and scores stay in the cache, and with a vectorized softmax.
 #pragma once
 
 #include "operations.hpp"
@@ -15,7 +15,7 @@
 
 namespace tinyattn::bench {
 
-// A matrix in memory: rows lie `stride` elements apart.
+// A matrix in memory, whose rows begin `stride` elements apart.
 template <class Float>
 struct Strided {
   Float* first;
@@ -30,7 +30,7 @@ struct Extents {
   std::size_t cols;
 };
 
-// As many ones as there are, then as many zeros; and what to add to a score so that it counts as masked where a zero stands.
+// Rows of a causal mask: `takes_part` is Size ones, then Size zeros; `addend`, added to a score, masks it where takes_part is 0.
 template <std::size_t Size>
 struct CausalRows {
   alignas(64) float takes_part[2 * Size];
@@ -44,8 +44,8 @@ struct CausalRows {
   }
 };
 
-// row = softmax of its first `visible` elements, times scale, and zeros behind them: at most Size elements in all. Every loop goes over
-// the whole row, since vectors that are masked cost less than rows of any length.
+// row = softmax of its first `visible` elements times scale, then zeros, of at most Size elements in all. Every loop covers the whole row,
+// since masked vectors cost less than rows of any length.
 template <std::size_t Size>
 void masked_softmax(auto&& row, std::size_t visible, float scale) {
   static constexpr CausalRows<Size> causal;
@@ -57,7 +57,8 @@ void masked_softmax(auto&& row, std::size_t visible, float scale) {
   row *= 1.0f / row.sum();
 }
 
-// What a library computes of a table. Gemm::multiply(extents, a, b, out) is out = a * b; with b_is_transposed it is out = a * bᵀ.
+// Computes the operations of a table by products. Gemm::multiply(extents, a, b, out) is out = a * b; with b_is_transposed it is out = a *
+// bᵀ.
 template <class Gemm>
 struct Composed {
   template <std::size_t Rows, std::size_t Inner, std::size_t Cols>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A plugin for QEMU, for boards and for programs of another machine: prints how many instructions ran between the
-// functions count_begin and count_end, each time that the second is called. Those of an interrupt do not count.
+// A plugin for QEMU, for boards and for programs of another machine: prints how many instructions ran between the functions count_begin and
+// count_end, at each call of the second. It does not count those of an interrupt.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <string_view>
 
-// What QEMU promises its plugins, version 1 of the interface: Debian ships QEMU without the header.
+// Declarations of QEMU's plugin interface, version 1: Debian ships QEMU without the header.
 extern "C" {
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -28,7 +28,7 @@ namespace {
 
 enum class Place { begin, end, interrupt, elsewhere };
 
-// Instructions that QEMU translated as one.
+// Instructions that QEMU translated together.
 struct Block {
   Place place;
   std::size_t instructions;

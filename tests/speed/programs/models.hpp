@@ -11,7 +11,7 @@
 
 namespace tinyattn::bench {
 
-// A decoder as llama2.c's: rotary positions, grouped key heads, SwiGLU, a tied head. All its `Tokens` tokens, one after the other
+// A decoder like llama2.c's: rotary positions, grouped key heads, SwiGLU, a tied head. Reads all its `Tokens` tokens, one after the other,
 // with a cache.
 template <std::size_t Tokens, std::size_t Vocabulary, std::size_t DModel, std::size_t NumLayers, std::size_t NumHeads,
           std::size_t NumKvHeads, std::size_t DHidden, std::size_t ContextLength>
@@ -51,7 +51,7 @@ struct Token {
   }
 };
 
-// The same in one call, with the logits of every token.
+// Reads the same tokens in one call, with the logits of every token.
 template <std::size_t Tokens, std::size_t Vocabulary, std::size_t... Sizes>
 struct Prompt : Token<Tokens, Vocabulary, Sizes...> {
   using Base = Token<Tokens, Vocabulary, Sizes...>;

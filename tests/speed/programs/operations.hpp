@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is measured: an operation of one shape with its operands, aligned to cache lines as a careful caller
-// would align them. Every library computes on the same ones.
+// The operations that are measured: each of one shape with its operands, aligned to cache lines as a careful caller would align them. Every
+// library computes with the same operands.
 #pragma once
 
 #include "tinyattn/multi_head_attention.hpp"
@@ -12,7 +12,7 @@
 
 namespace tinyattn::bench {
 
-// Numbers from -1 to 1, the same in every run.
+// Fills tensors with random numbers from -1 to 1, the same in every run.
 void fill(auto&... tensors) {
   const auto fill_one = [](auto& tensor) {
     Philox4x32 generator(tensor.size());
@@ -66,7 +66,7 @@ struct Attention {
   void prepare() { fill(layer.query.weight, layer.key.weight, layer.value.weight, layer.out_proj.weight, layer.out_proj.bias, x); }
 };
 
-// No operation: what it costs to call one.
+// No operation: measures the cost of a call.
 template <std::size_t>
 struct Nothing {
   void prepare() {}

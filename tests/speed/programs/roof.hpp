@@ -17,19 +17,19 @@ inline constexpr std::size_t lanes = 4;
 #endif
 using Vector [[gnu::vector_size(lanes * sizeof(float))]] = float;
 
-// Enough to fill two units of a latency of four to six; with the two constants they fit into sixteen registers.
+// Enough accumulators for two units with a latency of four to six cycles; with the two constants they fit into sixteen registers.
 inline constexpr std::size_t accumulators = 12;
 
-// Unknown to the compiler, so that it can foresee no sum.
+// Unknown to the compiler, so that it cannot compute a sum in advance.
 inline volatile float factor = 0.5f, addend = 1.0f, result;
 
-// Returns how many operations it did.
+// Returns the number of floating-point operations that it did.
 [[gnu::noinline]] inline double multiply_add_in_registers(std::size_t times) {
   const Vector factors = Vector{} + factor;
   const Vector addends = Vector{} + addend;
   Vector sums[accumulators];
 #pragma GCC unroll 12
-  for (Vector& sum : sums) sum = Vector{} + addend;  // each read for itself: equal sums would become one
+  for (Vector& sum : sums) sum = Vector{} + addend;  // separate reads: the compiler would merge equal sums
   for (std::size_t i = 0; i < times; ++i) {
 #pragma GCC unroll 12
     for (Vector& sum : sums) sum = sum * factors + addends;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A row of a table: one operation, computed by one library. Each is a file of its own in the program, made
-// from tinyattn.cpp or a peer with -DTINYATTN_BENCH_OPERATION and -DTINYATTN_BENCH_NAME.
+// A row of a table: one operation, computed by one library. Each is an object of its own in the program, compiled from tinyattn.cpp or a
+// peer with -DTINYATTN_BENCH_OPERATION and -DTINYATTN_BENCH_NAME.
 #pragma once
 
 #include "operations.hpp"
@@ -21,7 +21,7 @@ struct Row {
 // All rows that the program was linked with.
 inline Row* rows = nullptr;
 
-// Whatever `operands` hold may be read and written here, so that each of several equal calls must be made.
+// Tells the compiler that `operands` may be read and written here, so that it makes each of several equal calls.
 inline void keep(auto& operands) { asm volatile("" : : "r"(&operands) : "memory"); }
 
 template <class Library, class Operation>
@@ -36,7 +36,7 @@ struct RowOf {
     keep(operands);
   }
 
-  // Inlined into the loop, as into a caller.
+  // Inlined into the loop, as into a caller's code.
   static void repeat(std::size_t times) {
     for (std::size_t i = 0; i < times; ++i) {
       keep(operands);
@@ -54,5 +54,5 @@ struct RowOf {
 
 }  // namespace tinyattn::bench
 
-// At the end of a library's file.
+// Registers a row; stands at the end of a library's file.
 #define TINYATTN_BENCH_ROW_BY(Library) const tinyattn::bench::RowOf<Library, TINYATTN_BENCH_OPERATION> row(TINYATTN_BENCH_NAME)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Times the row that the argument names. Prints the nanoseconds of a call and the roof in GFLOP/s, which is timed right before and
-// after, so that both meet the same clock and the same neighbours. All times are of the thread's processor time.
+// Times the row that the argument names. Prints the nanoseconds of a call and the roof in GFLOP/s, which is timed right before and after
+// it, so that clock frequency and other load affect both alike. All times are of the thread's processor time.
 #include "roof.hpp"
 #include "row.hpp"
 
@@ -26,7 +26,7 @@ double seconds_of(auto work) {
   return processor_seconds() - begin;
 }
 
-// How many take some milliseconds: long beside a look at the clock, short beside what disturbs.
+// Returns a number of calls that takes some milliseconds: long compared with reading the clock, short compared with disturbances.
 std::size_t calls_of_a_sample(const Row& row) {
   std::size_t calls = 1;
   while (seconds_of([&] { row.repeat(calls); }) < 2.5e-3) calls *= 2;

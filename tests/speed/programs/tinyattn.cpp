@@ -32,7 +32,7 @@ struct Tinyattn {
     operands.layer.forward(operands.x, operands.out, workspace);
   }
 
-  // A model, which says itself how it is called.
+  // A model calls itself.
   static void compute(auto& model) requires requires { model.compute(); }
   { model.compute(); }
 

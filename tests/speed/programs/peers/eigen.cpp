@@ -35,7 +35,7 @@ struct EigenGemm {
   }
 };
 
-// A layer of few tokens: all extents are known.
+// A layer of few tokens, all of whose extents are compile-time constants.
 template <class Operands>
 void attend_whole(Operands& operands) {
   constexpr auto tokens = static_cast<Eigen::Index>(Operands::tokens);

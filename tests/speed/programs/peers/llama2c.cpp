@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tokens of a decoder by llama2.c, which llama2c.c takes in.
+// Tokens of a decoder by llama2.c, which llama2c.c includes.
 #include "../models.hpp"
 #include "../row.hpp"
 
