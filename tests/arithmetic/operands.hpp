@@ -29,7 +29,7 @@ inline float with_exponent(Randomness& random, int exponent) {
   return std::ldexp(mantissa, exponent);
 }
 
-// The mantissa has few significant bits, so that products and sums are exact and many are ties.
+// The mantissa has few significant bits, so that products and sums are often exact, and often ties.
 inline float with_few_bits(Randomness& random, int exponent) {
   return from_bits(bits_of(with_exponent(random, exponent)) & (0xffffffffu << between(random, 8, 16)));
 }

@@ -15,8 +15,7 @@
 
 namespace tinyattn::test {
 
-// --- Arithmetic and generators: the twin calls the same functions; unit/ compares them with wide integers, doubles and published vectors
-// ---
+// --- Arithmetic and generators: the twin calls the same functions; unit/ checks them by wide integers, doubles and published vectors ---
 
 // fma with operands of any size; with an addend that leaves only the rounding error of the product; with a sum that may be a tie.
 struct Fma {

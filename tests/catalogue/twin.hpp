@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Compares a case with its plain twin: both compute the same inputs, in memory that was filled with NaN, and the CRCs of their bits must be
-// equal.
+// Compares a case with its plain twin: both compute from the same inputs, in memory that was filled with NaN, and the CRCs of their bits
+// must be equal.
 #pragma once
 
 #include "draw.hpp"

@@ -24,7 +24,7 @@ namespace {
 template <class Port>
 using Lanes = std::array<float, Port::lanes>;
 
-// Random lanes of either sign, some of them zero, with exponents so close that no term is lost in a sum.
+// Random lanes of either sign, some of them zero, with exponents close enough for the terms of a sum to overlap.
 template <class Port>
 Lanes<Port> any_lanes(std::uint32_t& state) {
   Lanes<Port> lanes{};

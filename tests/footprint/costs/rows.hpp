@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is measured for the pages of notions: a call each, in the shape in which the firmware of
-// tests/footprint takes an attention layer. The comment says what the call is.
+// The calls that are measured for the pages of the documentation, one for each row, in the form in
+// which the firmware of tests/footprint calls a layer. The comment of a row shows its call.
 #pragma once
 
 #include "tinyattn/compiled.hpp"

@@ -32,7 +32,7 @@ struct Tinyattn {
     operands.layer.forward(operands.x, operands.out, workspace);
   }
 
-  // A model calls itself.
+  // A model has a compute() of its own.
   static void compute(auto& model) requires requires { model.compute(); }
   { model.compute(); }
 
