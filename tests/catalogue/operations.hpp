@@ -348,7 +348,7 @@ struct ModuleForms {
   }
 };
 
-// --- What is not finite ---
+// --- NaN and infinity ---
 
 struct ArithmeticNotFinite {
   Vector<float, 36> out;

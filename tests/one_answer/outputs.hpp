@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program prints, for answers.py: its port; then each workload, with a line for each output, its name, shape and bits.
+// Prints the outputs of a program for answers.py: its port; then each workload, and for each output a line of name, shape and bits.
 //
 //   avx2
 //   dot

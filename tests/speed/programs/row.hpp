@@ -54,5 +54,5 @@ struct RowOf {
 
 }  // namespace tinyattn::bench
 
-// Registers a row; stands at the end of a library's file.
+// Registers a row, at the end of a library's file.
 #define TINYATTN_BENCH_ROW_BY(Library) const tinyattn::bench::RowOf<Library, TINYATTN_BENCH_OPERATION> row(TINYATTN_BENCH_NAME)
