@@ -42,11 +42,14 @@ void check_product(Check& check, const ProductCase& p, auto multiply) {
   };
   check_same_bits<Port>(check, p.rows * stride, plain_loop, [&](auto port, float* out) {
     const auto with = [&](auto by, auto to) {
-      if constexpr (accumulators == Accumulators::of_each_row)
-        multiply(port, kernel::Product<decltype(by), decltype(to), kernel::Dense>{
-                           p.rows, p.inner, p.cols, by, to, {source(p.rows), p.cols}, {out, stride}});
-      else
+      if constexpr (accumulators == Accumulators::of_each_row) {
+        for (std::size_t i = 0; i < p.rows; ++i)
+          for (std::size_t j = 0; j < p.cols; ++j) out[i * stride + j] = initial(i, j);
+        multiply(port,
+                 kernel::Product<decltype(by), decltype(to), kernel::Dense>{p.rows, p.inner, p.cols, by, to, {out, stride}, {out, stride}});
+      } else {
         multiply(port, kernel::Product<decltype(by), decltype(to)>{p.rows, p.inner, p.cols, by, to, bias, {out, stride}});
+      }
     };
     if constexpr (a_is_transposed)
       with(kernel::Transposed<>{a}, b);
@@ -78,7 +81,7 @@ void check_products_of_any_shape(Check& check) {
     check_product<Port>(check, {1, 3, cols, cols % 2 == 0}, multiply);
 }
 
-// Checks out += a transposed . b, as in a gradient of weights, and out += a . b.
+// Checks out += a transposed . b, as in a gradient of weights, and out += a . b: the output holds its accumulators.
 template <class Port>
 void check_accumulated_products(Check& check) {
   const auto multiply = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };

@@ -24,7 +24,9 @@ template <class Port>
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void cover_with_overlap(const auto& p) noexcept {
   constexpr std::size_t height = tile_rows<Port, Port::tile_vectors>;
-  if (height == 1 || is_transposed<decltype(p.b)> || p.rows < height ||
+  // Accumulators of every row may be the output, which an overlap would add to twice.
+  constexpr bool accumulates = requires { p.initial.stride; };
+  if (height == 1 || accumulates || is_transposed<decltype(p.b)> || p.rows < height ||
       p.cols < Port::tile_vectors * Port::lanes)
     single_rows<Port>(p);
   else
@@ -34,6 +36,7 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_with_overlap(const auto& p) noexcept
 // out = initial + a . b
 template <class Port, Shape shape = Shape{}, class P = Product<>>
 TINYATTN_ALWAYS_INLINE constexpr void matmul(const P& p) noexcept {
+  static_assert(operand<decltype(p.b), Port>, "b lacks from, element, load or load_n");
   if constexpr (is_specialized<Port>(shape) && !is_transposed<decltype(p.b)>)
     specialized_matmul<narrowed<Port, shape.cols>, shape>(p);
   else if constexpr (Port::tiles_overlap)
