@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a feed-forward layer does between its two products, element by element.
+// The activations of a feed-forward layer, element by element.
 #pragma once
 
 #include "tinyattn/kernel/math.hpp"
@@ -18,15 +18,15 @@ TINYATTN_ALWAYS_INLINE constexpr auto relu(typename Port::vec x) noexcept {
   return Port::select_less(x, Port::splat(0.0f), Port::splat(0.0f), x);
 }
 
-// An exponent below -86 becomes one whose exponential is 0: with all others no product here is
-// subnormal.
+// Replaces an exponent below -86 by one whose exponential is 0. For all other exponents no product
+// in this file is subnormal.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto cut_off(typename Port::vec x) noexcept {
   return Port::select_less(x, Port::splat(-86.0f), Port::splat(exp_is_zero), x);
 }
 
-// x / (1 + e^-u) for a u of x's sign, from e = e^-|u|. Below 0, `bounded` is x, or any finite
-// number where e is 0.
+// Returns x / (1 + e^-u) for a u of x's sign, from e = e^-|u|. `bounded` takes the place of x below
+// 0: it equals x, or is any finite number where e is 0.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto logistic(typename Port::vec x, typename Port::vec bounded,
                                                typename Port::vec e) noexcept {
@@ -41,15 +41,15 @@ TINYATTN_ALWAYS_INLINE constexpr auto silu(typename Port::vec x) noexcept {
   return logistic<Port>(x, exponent, exp_of_nonpositive<Port>(exponent));
 }
 
-// x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3). Each constant is the sum of two floats,
-// and so is 2u: what its rounding leaves goes along. `linear` has few bits, so that subtracting it
-// from a rounded sum is exact.
+// Returns x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3). Each constant is the sum of two
+// floats, and so is 2u: the rounding errors are computed and corrected for. `linear` has few bits,
+// so that removing it from the rounded `factor` is exact.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
   constexpr float linear = 0x1.98845p+0f, linear_low = 0x1.9ea1b2p-23f;
   const auto cubic = Port::broadcast(0x1.2444f2p-4f), cubic_low = Port::broadcast(0x1.49b16ap-29f);
   const auto size = at_most<Port>(13.0f, magnitude<Port>(x)), below = negative<Port>(size);
-  const auto square = Port::mul(size, below);  // and all that follows from it is below 0
+  const auto square = Port::mul(size, below);  // at most 0, and so are `factor` and `exponent`
   const auto factor = Port::fma(cubic, square, Port::splat(-linear));
   const auto square_error = Port::fma(size, below, negative<Port>(square));
   auto error = Port::fma(cubic, square, negative<Port>(Port::add(factor, Port::broadcast(linear))));
@@ -69,8 +69,7 @@ inline constexpr float gelu_coefficients[] = {
     -0x1.e9ae5cp-5f, 0x1.442ef6p-3f, -0x1.05147ap-5f, -0x1.525584p-3f, -0x1.74fb6ep-3f,
     0x1.ea093ap-2f,  0x1.6bec02p-1f, -0x1.58ec04p+1f, 0x1.918aa8p+1f,  -0x1.c00000p+0f};
 
-// x Phi(x) = relu(x) - |x| Phi(-|x|). The square of x is rounded, and what rounding leaves goes
-// along.
+// Returns x Phi(x) = relu(x) - |x| Phi(-|x|). The square of x is rounded; `error` corrects for it.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
   const auto size = at_most<Port>(14.0f, magnitude<Port>(x));
@@ -82,8 +81,8 @@ TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
                    relu<Port>(x));
 }
 
-// Calls use(apply), where apply(x) is the activation of a vector; nothing if there is none of that
-// number. One that the compiler knows leaves nothing of the others.
+// Calls use(apply), where apply(x) is the activation of a vector. Does nothing for a number that
+// names no activation. If the activation is a constant, the others leave no code.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void with_activation(Activation activation,
                                                       const auto& use) noexcept {
@@ -99,7 +98,8 @@ TINYATTN_ALWAYS_INLINE constexpr void with_activation(Activation activation,
   }
 }
 
-// How many with_activation has, numbered from 0 on. An enumeration may hold any number.
+// The number of activations that with_activation has, which are numbered from 0. An enumeration may
+// hold any number, so callers compare with this one.
 inline constexpr unsigned num_activations = [] {
   unsigned count = 0, before = 0;
   do {

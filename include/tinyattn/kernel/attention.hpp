@@ -17,7 +17,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al.,
 // "Attention Is All You Need", 2017, equation 1).
 struct Attention {
-  std::size_t rows, block_rows;  // of all queries, and of a block that has scratch for its scores
+  std::size_t rows, block_rows;  // the queries; those of a block, which `scores` has room for
   std::size_t key_dim, value_dim;
   std::size_t first;  // number of the first query, as the mask counts
   std::size_t index;  // of the matrix of weights: one for each head and batch element
@@ -29,8 +29,8 @@ struct Attention {
   float scale;     // of the scores
 };
 
-// How many scores of a row are computed, of which those after `end` are never read: whole
-// vectors where rows of keys are padded, or a whole tile where all have one size.
+// Returns how many scores of a row are computed: whole vectors if rows of keys are padded, but
+// where tiles overlap no more than `end`, or one whole tile. Scores after `end` are never read.
 template <class Port, bool KeysArePadded>
 TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
                                                            std::size_t keys) noexcept {
@@ -41,8 +41,8 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
     return KeysArePadded ? padded<Port>(end) : end;
 }
 
-// Continues the sums of the context, which end at key `common`, over the unmasked keys of each
-// query from there on: a product of one row for every run of them.
+// Continues the sums of the context, which end before key `common`, with the unmasked keys of each
+// query from there on: one product of one row for each run of such keys.
 template <class Port, std::size_t KnownDim>
 TINYATTN_ALWAYS_INLINE constexpr void add_other_keys(const Attention& a, const Mask& mask,
                                                      std::size_t common) noexcept {
@@ -65,8 +65,8 @@ TINYATTN_ALWAYS_INLINE constexpr void add_other_keys(const Attention& a, const M
   }
 }
 
-// The same where each of `Rows` queries has one unmasked key more than the one before: no branch
-// depends on it.
+// Does the same for `Rows` queries of which each attends to one key more than the one before: no
+// branch depends on the mask.
 template <class Port, std::size_t Rows>
 TINYATTN_ALWAYS_INLINE constexpr void add_triangle(const Attention& a,
                                                    std::size_t common) noexcept {
@@ -84,12 +84,12 @@ TINYATTN_ALWAYS_INLINE constexpr void add_triangle(const Attention& a,
   });
 }
 
-// The sizes of an attention that is specialized for them; else zeros.
+// The sizes for which an attention is specialized, or zeros if it is not.
 struct AttentionShape {
   std::size_t rows = 0, dim = 0, keys = 0;
 };
 
-// scores = queries . keys, up to the last key that is unmasked for a query of the block.
+// scores = queries . keys, up to the last key that is unmasked for any query of the block.
 template <class Port, bool TransposedKeys, AttentionShape known>
 TINYATTN_ALWAYS_INLINE constexpr void compute_scores(const Attention& a,
                                                      const Mask& mask) noexcept {
@@ -120,8 +120,8 @@ TINYATTN_ALWAYS_INLINE constexpr void compute_context(const Attention& a,
   add_other_keys<Port, known.dim>(a, mask, common);
 }
 
-// Block after block. take_weights(index, i, row, end) gets the weights of each query i, row[0]
-// to row[end - 1]; it may change them, as dropout does.
+// Computes block after block. Passes the weights of each query i, which are row[0] to row[end - 1],
+// to take_weights(index, i, row, end); that may change them, as dropout does.
 template <class Port, bool TransposedKeys = false, AttentionShape known = AttentionShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& all, const Mask& mask,
                                              const auto& take_weights) noexcept {
@@ -139,7 +139,8 @@ TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& all, const Mask& m
   }
 }
 
-// What becomes of the weights: nothing, or a copy in `out`, [matrices, Tokens, SourceTokens].
+// Two values of take_weights: the first ignores the weights, the second copies them to `out`,
+// [matrices, Tokens, SourceTokens].
 constexpr auto ignore_weights() noexcept {
   return [](std::size_t, std::size_t, const float*, std::size_t) TINYATTN_INLINE_LAMBDA {};
 }

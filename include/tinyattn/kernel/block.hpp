@@ -24,7 +24,7 @@ struct Block {
 
 constexpr std::size_t maximum(std::size_t a, std::size_t b) noexcept { return a < b ? b : a; }
 
-// Rows of the feed-forward part that are computed at a time.
+// The number of rows for which the feed-forward part is computed at a time.
 template <class Port>
 inline constexpr std::size_t feed_forward_rows = minimum(Port::block_rows, TINYATTN_QUERY_ROWS(16));
 
@@ -34,8 +34,8 @@ constexpr void add_features(std::size_t rows, std::size_t dim, Dense a, Dense b,
   for (std::size_t i = 0; i < rows; ++i) add_rows<Port>(a.at(i, 0), b.at(i, 0), out.at(i, 0), dim);
 }
 
-// A part of a block is x += part(norm(x)), or x = norm(x + part(x)). What goes into it: x, or its
-// norm, which lies in `part_of`.
+// A part of a block computes x += part(norm(x)) if norm_first, else x = norm(x + part(x)). Returns
+// the input of the part: x itself, or its norm, which is written to `part_of`.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr Dense input_of_part(const Norm& norm, bool norm_first,
                                                      std::size_t rows, Output x,
@@ -52,7 +52,8 @@ TINYATTN_ALWAYS_INLINE constexpr void add_residual(const Norm& norm, bool norm_f
   if (!norm_first) normalize_features<Port>(norm, rows, x, x);
 }
 
-// The feed-forward part for all rows of x, as many at a time as there is scratch.
+// Applies the feed-forward part to all rows of x, `most_rows` at a time, for which there is
+// scratch.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void add_feed_forward(const auto& block, std::size_t tokens,
                                                        std::size_t most_rows, Output x,
@@ -67,12 +68,12 @@ TINYATTN_ALWAYS_INLINE constexpr void add_feed_forward(const auto& block, std::s
   }
 }
 
-// Scratch of a block: for the outputs of its parts, and for attention or the feed-forward part,
-// whose scratch is in one place.
+// Scratch of a block: the output of a part, and the scratch of attention and of the feed-forward
+// part, which share memory.
 struct BlockScratch {
   Output part_of;  // [tokens, d_model]
   Scratch attention;
-  float* hidden;  // of hidden_rows rows
+  float* hidden;  // has room for hidden_rows rows
   std::size_t hidden_rows;
 };
 
@@ -95,7 +96,7 @@ struct CachedBlockScratch {
   float* hidden;
 };
 
-// Floats of it for `rows` tokens at a time.
+// Returns how many floats the scratch above has for `rows` tokens at a time.
 constexpr std::size_t cached_block_scratch(std::size_t rows, std::size_t d_model,
                                            std::size_t d_hidden, bool is_gated,
                                            std::size_t context_length) noexcept {

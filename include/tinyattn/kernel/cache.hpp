@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention with a cache of keys and values: each token is projected once, and attends to all
-// before it.
+// Attention with a cache of keys and values: each token is projected once, and attends to itself
+// and to all before it.
 #pragma once
 
 #include "tinyattn/kernel/layer.hpp"
@@ -18,8 +18,9 @@ struct Cached {
   Output values;  // [context_length, kv_width]
 };
 
-// Keys and values of a layer, side by side in `floats`. Scores are computed in whole vectors: what
-// they read after the last key are values.
+// Returns the floats of a cache: the keys of a layer, then its values. Scores are computed in whole
+// vectors, and these may read beyond the last key, where there is a whole vector of values at
+// least.
 constexpr std::size_t cache_floats(std::size_t kv_width, std::size_t context_length) noexcept {
   const std::size_t each = kv_width * context_length;
   return each + (each < TINYATTN_LANES ? TINYATTN_LANES : each);
@@ -32,7 +33,8 @@ TINYATTN_ALWAYS_INLINE constexpr Cached cached(float* floats, std::size_t kv_wid
 // Scratch of a call with a cache, for `rows` tokens at a time.
 struct CachedScratch {
   std::size_t rows, row_size;
-  Output block;  // [rows, d_out]: keys, then queries, which their contexts overwrite; then scores
+  // [rows, d_out]: new keys at first, later queries, which their contexts overwrite. Scores follow.
+  Output block;
 };
 constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
                                      std::size_t context_length) noexcept {
@@ -44,15 +46,16 @@ TINYATTN_ALWAYS_INLINE constexpr CachedScratch cached_parts(float* scratch, std:
   return {rows, TINYATTN_PADDED(context_length), {scratch, d_out}};
 }
 
-// How many tokens a call with a cache takes at a time, if so many need floats_of(rows) of scratch:
-// as many as fit into eight rows of the widest layer, but one at least and four at most.
+// Returns how many tokens a call with a cache takes at a time: from one to four, as long as their
+// scratch, floats_of(rows), is no larger than eight rows of the widest layer.
 constexpr std::size_t cached_rows(std::size_t widest, const auto& floats_of) noexcept {
   std::size_t rows = 4;
   while (rows > 1 && floats_of(rows) > 8 * widest) --rows;
   return rows;
 }
 
-// Puts the keys and values of `rows` tokens after the `past` ones of the cache.
+// Computes the keys and values of `rows` tokens, and stores them after the `past` ones of the
+// cache.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& cache,
                                              std::size_t past, std::size_t rows, Dense x,
@@ -65,9 +68,9 @@ TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& ca
   project_few<Port>(rows, layer.d_in, width, x, layer.value, cache.values.from(past, 0));
 }
 
-// The context of one head for one query, which has `end` unmasked keys. Scores are computed in
+// Computes the context of one head for one query, which has `end` unmasked keys. Computes scores in
 // whole vectors where the port has tiles of one row. Elsewhere an fma may branch on its operands,
-// and nobody has written the keys after the end.
+// and keys after the end are uninitialized.
 template <class Port>
 constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
   constexpr bool in_vectors = requires { Port::row_vectors; };
@@ -77,7 +80,7 @@ constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
   matmul_row<Port>({1, end, a.value_dim, a.scores, a.values, nullptr, a.context});
 }
 
-// The same for the queries of all rows: one after the other unless rows are interleaved.
+// Does the same for the queries of all rows: one after the other, unless rows are interleaved.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all,
                                                     const Mask& mask) noexcept {
@@ -93,8 +96,8 @@ TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all,
   }
 }
 
-// The next `rows` tokens, at most scratch.rows, after the `past` ones of the cache. `out` may be
-// x.
+// Computes the attention of the next `rows` tokens, at most scratch.rows, after the `past` ones of
+// the cache. `out` may be x.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Cached& cache,
                                                      const CachedScratch& scratch, std::size_t past,
@@ -106,10 +109,11 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Ca
   rotate<Port>(layer, rows, width, past, scratch.block);
   const bool has_output = !is_null(layer.output.weight.data);
   const Output context = has_output ? scratch.block : out;
-  // Scores follow the block: of as many queries at a time as there is room for.
+  // Scores follow the block. score_rows is the number of queries whose scores have room there.
   const Output scores{scratch.block.at(rows, 0), scratch.row_size};
   const std::size_t score_rows = 1 + (scratch.rows - rows) * width / scratch.row_size;
-  // The heads of one token that share keys attend together: as tokens with the same unmasked keys.
+  // Where rows are interleaved, those heads of a single token that share keys are computed
+  // together, like queries of several tokens that attend to the same keys.
   const bool share = Port::interleaves_rows && rows == 1;
   const std::size_t heads = share ? group(layer) : 1, stride = share ? dim : width;
   for (std::size_t head = 0; head < layer.num_heads; head += heads) {

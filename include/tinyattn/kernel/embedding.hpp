@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The way into a language model and out of it: rows of a table, and a product with all of them.
+// The first and the last step of a language model: rows of a table, and a product with that table
+// or with a weight of its own.
 #pragma once
 
 #include "tinyattn/kernel/matmul.hpp"
@@ -13,7 +14,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// x[i] = table[tokens[i]], to which row position + i of `positions` is added if there are any.
+// x[i] = table[tokens[i]], plus row position + i of `positions`, if that is not null.
 template <class Port>
 constexpr void embed(Dense table, Dense positions, const std::uint16_t* tokens, std::size_t count,
                      std::size_t position, Output x) noexcept {
@@ -34,7 +35,7 @@ constexpr bool are_known(const std::uint16_t* tokens, std::size_t num_tokens,
   return true;
 }
 
-// What turns features into logits: a projection, or the table of the embedding again.
+// The head, which computes logits from features: by a projection, or by the table of the embedding.
 struct Head {
   std::size_t d_model, vocabulary;
   Projection<> projection;  // without a weight, the head is tied

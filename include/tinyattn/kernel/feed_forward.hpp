@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The feed-forward part of a transformer's block, for as many rows as there is scratch.
+// The feed-forward part of a transformer's block.
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
@@ -18,7 +18,7 @@ struct FeedForward {
   Projection<> up, gate, down;  // without a gate, its weight is nullptr
 };
 
-// Floats of scratch for `rows` rows.
+// Returns how many floats of scratch `rows` rows need.
 constexpr std::size_t hidden_scratch(std::size_t rows, std::size_t d_hidden,
                                      bool is_gated) noexcept {
   return rows * d_hidden * (is_gated ? 2 : 1);

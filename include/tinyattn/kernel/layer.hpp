@@ -23,7 +23,8 @@ struct Layer {
   Projection<> query, key, value, output;
 };
 
-// One whose query heads share key heads, `group` of them each, or whose features rotate.
+// A layer in which `group` query heads share each key head, or in which queries and keys rotate
+// with their position.
 struct GroupedLayer : Layer {
   std::size_t group;
   Rotation rotation;
@@ -50,7 +51,8 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t kv_column(const GroupedLayer& layer
   return head / layer.group * layer.head_dim;
 }
 
-// Rotates `columns` columns of `rows` rows, of which the first is at `position`.
+// Rotates `columns` columns of `rows` rows, of which the first is at `position`. Those of a plain
+// Layer do not rotate.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void rotate(const Layer&, std::size_t, std::size_t, std::size_t,
                                              Output) noexcept {}
@@ -61,7 +63,7 @@ TINYATTN_ALWAYS_INLINE constexpr void rotate(const GroupedLayer& layer, std::siz
   rotate<Port>(layer.rotation, rows, columns / layer.head_dim, layer.head_dim, position, x);
 }
 
-// One element of a batch: what it is computed from, and where its outputs go.
+// One element of a batch: its inputs and its output.
 struct Item {
   std::size_t index;  // in its batch
   std::size_t tokens, source_tokens;
@@ -76,12 +78,14 @@ struct Scratch {
   Output values;  // [source tokens, kv_width]
   Output block;   // [block_rows, d_out]: queries, which their contexts overwrite
   Output scores;  // [query_rows, source tokens], in padded rows
-  std::size_t block_rows, query_rows;  // that are projected, and that a head attends with, at once
+  // rows that are projected at once, and queries for which one head is computed at once
+  std::size_t block_rows, query_rows;
 };
 
-// Blocks are high where a port gains by it, but no higher than sixteen rows or a quarter of the
-// context, whichever is more: most of the scratch is keys and values. Where tiles overlap, and in
-// short contexts, they are of nearly equal height: what is compiled for a height is there once.
+// Returns the height of a block: the port's, but at most sixteen rows or a quarter of the context,
+// whichever is more, so that most of the scratch is keys and values. Where tiles overlap, and in
+// short contexts, all blocks have nearly the same height, so that code specialized for a height
+// exists once.
 template <class Port>
 constexpr std::size_t block_rows(std::size_t context_length) noexcept {
   const std::size_t most = minimum(
@@ -89,7 +93,7 @@ constexpr std::size_t block_rows(std::size_t context_length) noexcept {
   return Port::tiles_overlap || context_length <= 16 ? evenly(context_length, most) : most;
 }
 
-// Takes parts of scratch, one after the other; or counts the floats that they are.
+// Parts hands out parts of scratch, one after the other; CountedParts only counts their floats.
 struct Parts {
   float* next;
 
@@ -108,7 +112,7 @@ struct CountedParts {
   }
 };
 
-// The scratch of a layer. query_rows is no more than tokens.
+// Divides the scratch of a layer. query_rows is at most the number of tokens.
 TINYATTN_ALWAYS_INLINE constexpr Scratch lay_out(auto& parts, std::size_t width,
                                                  std::size_t kv_width, std::size_t source_tokens,
                                                  std::size_t block_rows,
@@ -131,8 +135,8 @@ constexpr std::size_t layer_scratch(auto... sizes) noexcept {
   return parts.floats;
 }
 
-// Whether the scratch of a layer does. Keys, values, a block and scores take less than four padded
-// contexts for each column of the layer and each row of scores.
+// Whether a target can address the scratch of a layer. Keys, values, a block and scores have fewer
+// floats than four padded contexts for each column of the layer and each row of scores.
 consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noexcept {
   constexpr std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float) / 4;
   return context_length < most && width < most &&
@@ -164,14 +168,13 @@ struct LayerWorkspace {
   }
 };
 
-// The sizes of a call of a layer. With few multiply-adds it is compiled for
-// them.
+// The sizes of a call of a layer. A call with few multiply-adds is compiled for them.
 struct LayerShape {
   std::size_t tokens = 0, source_tokens = 0, d_in = 0, d_out = 0, head_dim = 0;
 };
 
-// The sizes of a specialized call, with the rows of a block for tokens, if all its blocks have as
-// many; else zeros.
+// Returns the sizes for which a call is compiled, in which `tokens` is the height of a block; zeros
+// if it has too many multiply-adds, or if its blocks differ in height.
 template <class Port>
 consteval LayerShape specialized_shape(LayerShape shape, std::size_t block_rows,
                                        std::size_t query_rows) noexcept {
@@ -186,8 +189,8 @@ consteval LayerShape specialized_shape(LayerShape shape, std::size_t block_rows,
   return shape;
 }
 
-// Keys are stored transposed, so that the scores of a block are products with rows. They are
-// projected to where the values will be.
+// Projects keys and values. Keys are stored transposed, so that the scores of a block are products
+// with rows: they are projected into the memory of the values, and transposed from there.
 template <class Port, Shape shape = Shape{}>
 TINYATTN_ALWAYS_INLINE constexpr void project_source(const auto& layer, const Scratch& scratch,
                                                      const Item& item) noexcept {
@@ -198,8 +201,8 @@ TINYATTN_ALWAYS_INLINE constexpr void project_source(const auto& layer, const Sc
   project<Port, shape>(tokens, layer.d_in, width, item.value_input, layer.value, scratch.values);
 }
 
-// The contexts of one head for `all_rows` queries from query `first` on. `queries` and `context`
-// begin at the head's first column.
+// Computes the contexts of one head for `all_rows` queries from query `first` on. `queries` and
+// `context` begin at the head's first column.
 template <class Port, AttentionShape known = AttentionShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void attend_head(const auto& layer, const Scratch& scratch,
                                                   const Item& item, std::size_t head,
@@ -214,11 +217,11 @@ TINYATTN_ALWAYS_INLINE constexpr void attend_head(const auto& layer, const Scrat
       mask, take_weights);
 }
 
-// Block after block: queries of all heads, their contexts, output. `known.tokens` is the height of
-// a block. Where tiles overlap and have several rows, a last block that is lower than the others
-// starts earlier and overlaps its neighbour, unless outputs have replaced the inputs. Its queries
-// go to take_weights twice, with the same weights. In a constant expression it does not overlap:
-// Clang limits the steps of an evaluation.
+// Computes block after block: the queries of all heads, their contexts, the output. `known.tokens`
+// is the height of a block. Where tiles overlap and have several rows, a last block that is lower
+// than the others starts earlier and overlaps its neighbour, unless outputs replace the inputs.
+// take_weights then gets the weights of some queries twice, with the same values. In a constant
+// expression blocks do not overlap: Clang limits the steps of an evaluation.
 template <class Port, LayerShape known = LayerShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Scratch& scratch,
                                                      const Item& item, const Mask& mask,
@@ -247,8 +250,8 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Sc
   }
 }
 
-// The same, once in flash for all layers that return no weights. Compilers put it in line where
-// there is one call. What looks for holes is left out for masks that have none.
+// Does the same for all layers that return no weights, with one copy in flash. Compilers inline it
+// where there is one call. The copy for masks without holes contains no search for them.
 template <class Port, bool HasHoles>
 constexpr void forward_shared(const auto& layer, const Scratch& scratch, const Item& item,
                               const Mask& mask, const auto& take_weights) noexcept {
@@ -268,8 +271,8 @@ TINYATTN_ALWAYS_INLINE constexpr void forward(const auto& layer, const Scratch& 
     forward_shared<Port, false>(layer, scratch, item, mask, take_weights);
 }
 
-// Head after head, the order in which a training pass draws its dropout: the contexts of all heads,
-// into `out`.
+// Computes the contexts of all heads into `out`, head after head: the order in which a training
+// pass draws random numbers for dropout.
 template <class Port>
 constexpr void forward_by_head(const auto& layer, const Scratch& scratch, const Item& item,
                                const Mask& mask, const auto& take_weights) noexcept {
@@ -289,7 +292,7 @@ constexpr void forward_by_head(const auto& layer, const Scratch& scratch, const 
     }
 }
 
-// The output projection of contexts that are in `out`.
+// Applies the output projection to the contexts that are in `out`.
 template <class Port>
 constexpr void project_output(const Layer& layer, const Scratch& scratch, std::size_t tokens,
                               Output out) noexcept {

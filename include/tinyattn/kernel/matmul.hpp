@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Matrix products of any shape and any operands: which way a port and a shape take. `inner` may
-// be 0, and `cols` too: a block of queries may have no key.
+// Matrix products of any shape and any operands: this header picks the tiles for a port and a
+// shape. `inner` may be 0, and `cols` too: a block of queries may have no key.
 #pragma once
 
 #include "tinyattn/kernel/matmul_row.hpp"
@@ -13,8 +13,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// A product that is lower or narrower than a tile, or transposed, or whose port has tiles of one
-// row.
+// Computes a product row by row: one that is lower or narrower than a tile, or transposed, or whose
+// port has tiles of one row.
 template <class Port>
 [[gnu::noinline]] constexpr void single_rows(const auto& p) noexcept {
   for (std::size_t i = 0; i < p.rows; ++i)
@@ -49,8 +49,8 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul(const P& p) noexcept {
     cover_columns<Port, Port::tile_vectors, 16>(p, 0);
 }
 
-// The same of a shape that the compiler knows. One row is compiled for its shape if it has a few
-// vectors, or where tiles are wide.
+// Does the same for a shape of constants. A product of one row is specialized only if it has up to
+// 512 multiply-adds, or where tiles are wide.
 template <class Port, Shape shape, class P = Product<>>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const P& p) noexcept {
   constexpr bool pays = shape.inner * shape.cols <= 512 || Port::tile_vectors * Port::lanes >= 64;
@@ -61,7 +61,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const P& p) noexcept {
     matmul<Port, shape>(p);
 }
 
-// x . weight + bias.
+// What computes x . weight + bias.
 template <class B = Dense>
 struct Projection {
   B weight;           // [in, out]; a Dense of nullptr: no projection
@@ -75,7 +75,7 @@ TINYATTN_ALWAYS_INLINE constexpr void project(std::size_t rows, std::size_t in, 
   matmul<Port, shape>(Product<Dense, B>{rows, in, cols, x, to.weight, to.bias, out});
 }
 
-// The same for few rows, often for one.
+// Does the same for few rows, often for one.
 template <class Port, class B>
 TINYATTN_ALWAYS_INLINE constexpr void project_few(std::size_t rows, std::size_t in,
                                                   std::size_t cols, Dense x,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of one row, which a token of a language model is made of: every weight is read once. In
-// flash once for each port, and only in a program that calls them.
+// Products of one row, of which a language model computes most for each token: every weight is read
+// once. Each port has one copy of this code in flash, if the program calls it.
 #pragma once
 
 #include "tinyattn/kernel/tiling.hpp"
@@ -17,7 +17,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 
 // --- In tiles ---
 
-// Row i from column j on: in tiles of `Vectors` vectors, and what is left in single ones.
+// Computes row i from column j on, in tiles of `Vectors` vectors, and what is left in tiles of one.
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void cover_row(const auto& p, std::size_t i,
                                                 std::size_t j = 0) noexcept {
@@ -30,8 +30,8 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row(const auto& p, std::size_t i,
   if constexpr (Vectors > 1) cover_row<Port, 1>(p, i, j);
 }
 
-// In as few tiles as there are registers for, of nearly one width: each reads b from one end to the
-// other, and a narrow one would take as many steps.
+// Computes the row in as few tiles as the registers allow, of nearly equal width. Each tile reads
+// all rows of b, so that a narrow one takes as many steps as a wide one.
 template <class Port, std::size_t... Fewer>
 TINYATTN_ALWAYS_INLINE constexpr void cover_row_evenly(const auto& p,
                                                        std::index_sequence<Fewer...>) noexcept {
@@ -53,7 +53,8 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row_evenly(const auto& p,
 
 // --- By kernels of a port, which take plain floats ---
 
-// The bias of `Width` columns, as ports take it: zeros in memory where there is none.
+// Returns the bias of `Width` columns from column j on, or zeros in memory if there is none: ports
+// take no nullptr.
 template <std::size_t Width>
 TINYATTN_ALWAYS_INLINE constexpr const float* bias_in_memory(const auto& p,
                                                              std::size_t j) noexcept {
@@ -67,8 +68,8 @@ inline constexpr bool has_row_tile = requires(const float* from, float* to) {
   Port::template row_tile<Vectors>(from, from, from, 0, to, 0);
 };
 
-// From column j on: in tiles of `Vectors` vectors, then in narrower ones. The last of the narrowest
-// overlaps its neighbour.
+// Computes the columns from column j on, in tiles of `Vectors` vectors, then in narrower ones. The
+// last of the narrowest overlaps its neighbour.
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void cover_row_with_overlap(const auto& p,
                                                              std::size_t j) noexcept {
@@ -86,8 +87,9 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row_with_overlap(const auto& p,
   }
 }
 
-// Where an fma is a function of integers: out += a[k] * row k of b, one after the other, so that
-// each a[k] is taken apart once. Column j of row k lies at b[k * next_row + j * next].
+// Computes out += a[k] * row k of b for one k after the other. For ports whose fma is a function of
+// integers, which this way unpack each a[k] once. Column j of row k lies at b[k * next_row + j *
+// next].
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void add_multiples(const auto& p, const float* b,
                                                     std::size_t next_row,
@@ -105,7 +107,7 @@ concept adds_multiples = requires(const float* from, float* to) {
 
 // --- Transposed: the sums of several columns side by side ---
 
-// sum[q] += a[k] * b[q][k] for `count` terms, or for as many as there are lanes if IsWhole: a
+// sum[q] += a[k] * b[q][k] for the first `count` terms, which is `lanes` of them if IsWhole: a
 // square of b is transposed in registers.
 template <class Port, bool IsWhole>
 TINYATTN_ALWAYS_INLINE constexpr void add_square(typename Port::vec& sum, const float* a, Dense b,
@@ -117,8 +119,8 @@ TINYATTN_ALWAYS_INLINE constexpr void add_square(typename Port::vec& sum, const 
     if (IsWhole || lane < count) sum = Port::fma(Port::broadcast(a[lane]), square[lane], sum);
 }
 
-// `Vectors` vectors of columns from column j on: side by side, since each sum waits for its last
-// term.
+// Computes `Vectors` vectors of columns from column j on, side by side: each sum has to wait for
+// its previous fma.
 template <class Port, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void columns_by_squares(const auto& p, std::size_t j) noexcept {
   typename Port::vec sums[1][Vectors];
@@ -141,7 +143,8 @@ TINYATTN_ALWAYS_INLINE constexpr void columns_by_squares(const auto& p, std::siz
   store_sums<Port, TileKind{}>(sums, {p.out.data + j, 0}, Port::lanes);
 }
 
-// All columns, `width` at a time by columns_from(j); the last of them overlap their neighbours.
+// Computes all columns, `width` at a time, by columns_from(j). The last of them overlap their
+// neighbours.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void cover_transposed_row(const auto& p, std::size_t width,
                                                            const auto& columns_from) noexcept {
@@ -203,8 +206,9 @@ template <class Port, class P = Product<>>
     cover_columns<Port, std::bit_floor(Port::registers * 3 / 4), 1>(p, 0);
 }
 
-// The same of few terms, in line, since a call would take long. It continues from `initial`, which
-// may be `out`, never nullptr. `KnownCols` is 0, or the compiler knows them.
+// Does the same for few terms. It is inlined, since a call would take long next to the work. It
+// continues from `initial`, which may be `out`, but not nullptr. `KnownCols` is the number of
+// columns if that is a constant, else 0.
 template <class Port, std::size_t KnownCols>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_short_row(const Product<>& p) noexcept {
 #if defined(__OPTIMIZE_SIZE__)

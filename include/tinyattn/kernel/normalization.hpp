@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The norm of a row of features: its mean and its mean of squares are sums in sixteen lanes.
+// The norm of a row of features. Its mean and its mean of squares are sums in sixteen lanes.
 #pragma once
 
 #include "tinyattn/kernel/row.hpp"
@@ -13,8 +13,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// How rows of `dim` features become norms. Without a bias they are divided by their root mean
-// square, and no mean is taken from them.
+// Parameters of a norm of `dim` features: a layer norm or, without a bias, a norm that divides by
+// the root mean square and subtracts no mean.
 struct Norm {
   std::size_t dim;
   const float* weight;  // [dim]
@@ -22,7 +22,7 @@ struct Norm {
   float epsilon;
 };
 
-// 1 / sqrt(sum / dim + epsilon): sum times 1 / dim, and epsilon, are one fma.
+// Returns 1 / sqrt(sum * (1 / dim) + epsilon), with one fma under the root.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float inverse_deviation(float sum, std::size_t dim,
                                                          float epsilon) noexcept {
@@ -58,7 +58,7 @@ template <class Port>
   });
 }
 
-// Row by row.
+// Normalizes every row: by a layer norm, or by an RMS norm if there is no bias.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void normalize_features(Norm norm, std::size_t rows, Dense x,
                                                          Output out) noexcept {

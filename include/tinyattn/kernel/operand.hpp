@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What a product reads and writes. An operand is a type, and a product takes it as a template
-// argument: memory of another kind, such as integers with a scale, is a type more and no kernel.
+// argument: memory of another kind, such as integers with a scale, needs a new type, but no new
+// kernel.
 //
 //   from(i, j)           the operand from row i and column j on
 //   element<Port>(i, j)  one element, as a float
@@ -77,14 +78,15 @@ struct Transposed {
   }
 };
 
-// Whether vectors are gathered: then a tile is one of them wide.
+// Whether vectors of B are gathered. If so, tiles are one vector wide.
 template <class B>
 inline constexpr bool is_transposed = false;
 template <class Stored>
 inline constexpr bool is_transposed<Transposed<Stored>> = true;
 
-// The accumulators with which a product begins: one row for all rows of the output, or nullptr: +0.
-// A Dense in its place has a row for each, and may be the output: out += a . b.
+// The initial accumulators of a product: one row for all rows of the output, or nullptr for +0. A
+// Dense in place of a Bias has a row for each row of the output, and may be the output: out += a .
+// b.
 struct Bias {
   const float* data;
 
@@ -116,7 +118,7 @@ struct Product {
   Output out;       // [rows, cols]; overwritten; may not overlap a or b
 };
 
-// A product of plain floats, of which ports have tiles of their own.
+// Whether a product has plain floats only, for which ports may have tiles of their own.
 template <class A, class B, class Initial>
 inline constexpr bool is_dense =
     std::same_as<A, Dense>&& std::same_as<B, Dense>&& std::same_as<Initial, Bias>;

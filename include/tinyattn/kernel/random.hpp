@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is made of random words: uniform numbers, and dropped elements.
+// Uniform numbers and dropout, from a random stream.
 #pragma once
 
 #include "tinyattn/port/native.hpp"
@@ -12,7 +12,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// What torch.Tensor.uniform_ makes of a word: 24 of its bits as a fraction, from low to high.
+// Returns the number from `low` to `high` that torch.Tensor.uniform_ computes from a random word:
+// 24 bits of it are the fraction.
 constexpr float uniform_from(std::uint32_t word, float low, float high) noexcept {
   return on_native_port([=](auto port) {
     using Single = typename decltype(port)::one_lane;
@@ -21,8 +22,9 @@ constexpr float uniform_from(std::uint32_t word, float low, float high) noexcept
   });
 }
 
-// The next `drawn` elements of a call of dropout, of which the first `count` lie in `elements`:
-// each is dropped, that is +0, or kept and scaled. Rates 0 and 1 draw nothing.
+// Continues a call of dropout with its next `drawn` elements, of which only the first `count` are
+// in memory. Sets each of these to +0, or scales it. Rates 0 and 1 take nothing from the random
+// stream.
 template <class Port>
 constexpr void drop(float* elements, std::size_t count, std::size_t drawn, const auto& rate,
                     auto& stream) noexcept {

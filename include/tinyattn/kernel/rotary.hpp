@@ -14,7 +14,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 
 // Pair i of a head is its features i * step and i * step + apart.
 struct Rotation {
-  const float* cosines = nullptr;  // [positions, head_dim / 2]; nullptr: nothing rotates
+  const float* cosines = nullptr;  // [positions, head_dim / 2]; nullptr if nothing rotates
   const float* sines = nullptr;
   std::size_t step = 1, apart = 0;
 };
@@ -27,7 +27,7 @@ TINYATTN_ALWAYS_INLINE constexpr Rotation rotation_of(const float* cosines, cons
   return {cosines, sines, 1, head_dim / 2};
 }
 
-// Rotates a pair: (a cos - b sin, a sin + b cos), of which the product with b is rounded first.
+// Rotates a pair to (a cos - b sin, a sin + b cos), in which the product with b is rounded first.
 template <class Single>
 TINYATTN_ALWAYS_INLINE constexpr void rotate_pair(float& a, float& b, float cosine,
                                                   float sine) noexcept {

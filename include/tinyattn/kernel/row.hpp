@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A row of floats: its vectors, what becomes of each, and its sum in sixteen lanes, whatever the
-// vector.
+// The vectors of a row of floats, functions of each element, and the sum of a row in sixteen lanes,
+// for vectors of any width.
 #pragma once
 
 #include "tinyattn/kernel/math.hpp"
@@ -13,8 +13,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// What the lanes of a vector combine to: lane q takes lane q + lanes / 2, then q + lanes / 4, and
-// so on to q + 1.
+// Reduces a vector to one float: lane q is combined with lane q + lanes / 2, then q + lanes / 4,
+// and so on to q + 1.
 template <class Port, std::size_t Half = Port::lanes / 2>
 TINYATTN_ALWAYS_INLINE constexpr float reduce(typename Port::vec v, const auto& combine) noexcept {
   if constexpr (Half == 0)
@@ -23,8 +23,8 @@ TINYATTN_ALWAYS_INLINE constexpr float reduce(typename Port::vec v, const auto& 
     return reduce<Port, Half / 2>(combine(v, Port::template butterfly<Half>(v)), combine);
 }
 
-// The sum of the sixteen lanes: lane q takes lane q + 8, then q + 4, q + 2 and q + 1.
-// `Used` vectors hold what is not empty; empty lanes are left out.
+// Returns the sum of the sixteen lanes: lane q takes lane q + 8, then q + 4, q + 2 and q + 1. Only
+// the first `Used` vectors have lanes that are not empty; empty lanes are left out.
 template <class Port, std::size_t Used>
 TINYATTN_ALWAYS_INLINE constexpr float total_of_lanes(typename Port::vec (&sums)[Used]) noexcept {
   TINYATTN_UNROLL_FOR_SPEED
@@ -97,8 +97,8 @@ inline constexpr std::size_t group_size = [] {
     return Port::tile_vectors;
 }();
 
-// Calls step.operator()<size>(j) for floats that a port of one lane moves at once: `size` of them
-// from element j on.
+// Calls step.operator()<size>(j) for each group of floats that a port of one lane moves at once:
+// `size` floats from element j on.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_group(std::size_t count, const auto& step) noexcept {
   std::size_t j = 0;
@@ -107,8 +107,8 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_group(std::size_t count, const au
   for (; j < count; ++j) step.template operator()<1>(j);
 }
 
-// As for_each_vector, with step(vector, q): q is the vector of LaneSums to which this one belongs,
-// a number that the compiler knows, unless a vector is one float.
+// Calls step(vector, q) for every vector of a row, where q is the number of the vector of LaneSums
+// to which it is added. After unrolling q is a constant, unless a vector is one float.
 template <class Port, bool IsWhole = false>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
                                                        const auto& step) noexcept {
@@ -139,9 +139,9 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
 inline constexpr unsigned char lanes_in_order_of_reduction[] = {0, 8, 4, 12, 2, 10, 6, 14,
                                                                 1, 9, 5, 13, 3, 11, 7, 15};
 
-// The sum of what `add` makes of each element of a row and the sum so far, in sixteen lanes. Where
-// a vector is one float, lane by lane, in the order of the reduction: so only four sums wait.
-// Empty lanes are left out.
+// Sums a row in sixteen lanes: each step is sum = add(element, sum). Where a vector is one float,
+// one lane is summed after the other, in the order of the reduction, so that only four sums have to
+// be kept. Empty lanes are left out.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float sum_lane_by_lane(const float* row, std::size_t count,
                                                         const auto& add) noexcept {

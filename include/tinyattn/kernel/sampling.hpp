@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The choice of a token. Nothing is sorted and nothing stored: what is left of the logits is found
-// by counting, a bit of the threshold after the other.
+// The choice of a token. Nothing is sorted and nothing stored: the tokens that remain are found by
+// counting, one bit of a threshold after the other.
 #pragma once
 
 #include "tinyattn/kernel/math.hpp"
@@ -22,7 +22,7 @@ constexpr std::uint32_t rank_of(float x) noexcept {
   return (bits & sign) != 0 ? sign - (bits & ~sign) : sign + bits;
 }
 
-// The first of the largest, in which a NaN counts as -infinity.
+// Returns the index of the largest element, the first of several; a NaN counts as -infinity.
 constexpr std::size_t index_of_largest(const float* x, std::size_t count) noexcept {
   std::size_t index = 0;
   float largest = -infinity;
@@ -34,7 +34,7 @@ constexpr std::size_t index_of_largest(const float* x, std::size_t count) noexce
   return index;
 }
 
-// Divides what is finite; a NaN becomes -infinity.
+// Divides the finite elements; a NaN becomes -infinity.
 template <class Single>
 constexpr void divide_finite(float* x, std::size_t count, float divisor) noexcept {
   for (std::size_t i = 0; i < count; ++i)
@@ -44,8 +44,8 @@ constexpr void divide_finite(float* x, std::size_t count, float divisor) noexcep
       x[i] = quotient<Single>(x[i], divisor);
 }
 
-// A probability in units of 2^-63, rounded down. A running sum of floats would not grow by what is
-// small next to it; one of these is exact, and that of a distribution fits in 64 bits.
+// Returns a probability in units of 2^-63, rounded down. A sum of floats would lose terms that are
+// small next to it; a sum of such units is exact, and that of a distribution fits into 64 bits.
 constexpr std::uint64_t in_units(float p) noexcept {
   const auto bits = __builtin_bit_cast(std::uint32_t, p);
   const std::uint64_t mantissa = (bits << 8) | 0x80000000u;
@@ -53,13 +53,14 @@ constexpr std::uint64_t in_units(float p) noexcept {
   return halvings < 64 ? mantissa << 32 >> halvings : 0;
 }
 
-// Keeps the fewest of the largest whose amounts reach `wanted`, of equal ones the first; the others
-// become `fallen`. If the amounts of all do not reach it, all stay. Most passes meet few whose
-// amount counts: [[unlikely]] keeps compilers from computing that of each.
+// Keeps the fewest of the largest elements whose amounts add up to `wanted` or more, and of equal
+// ones the first; sets the others to `fallen`. Keeps all if all amounts together are less. In most
+// passes only few amounts are added: [[unlikely]] keeps compilers from computing all of them.
 template <class Amount>
 constexpr void keep_largest(float* x, std::size_t count, Amount wanted, const auto& amount_of,
                             float fallen) noexcept {
-  // The highest rank from which on they reach it, bit by bit, and the amount of those above it.
+  // Finds, bit by bit, the highest rank for which the elements of that rank or a higher one reach
+  // `wanted`; `kept` is the amount of those of a higher rank.
   std::uint32_t threshold = 0;
   Amount kept = 0;
   for (std::uint32_t bit = 0x80000000u; bit != 0; bit >>= 1) {
@@ -81,15 +82,15 @@ constexpr void keep_largest(float* x, std::size_t count, Amount wanted, const au
   }
 }
 
-// What `fraction`, 24 bits, and below 1, is of the sum of p, which floats do not bring to 1
-// exactly.
+// Returns `fraction` of the sum of p, which in floats is not exactly 1. The fraction is below 1,
+// and 24 of its bits count.
 constexpr std::uint64_t share_of(const float* p, std::size_t count, float fraction) noexcept {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < count; ++i) total += in_units(p[i]);
   return (total >> 24) * (in_units(fraction) >> 39);
 }
 
-// The first at which the running sum of p exceeds `fraction` of its total.
+// Returns the first index at which the running sum of p exceeds `fraction` of its total.
 constexpr std::size_t index_at(const float* p, std::size_t count, float fraction) noexcept {
   const std::uint64_t bound = share_of(p, count, fraction);
   std::uint64_t sum = in_units(p[0]);
@@ -98,10 +99,10 @@ constexpr std::size_t index_at(const float* p, std::size_t count, float fraction
   return i;
 }
 
-// The token at `fraction`, from 0 to below 1, of what is left of the logits p, which are
-// overwritten. The temperature is above 0; if it makes the largest logit infinite, that one is
-// taken. An infinite one makes all equal, so it divides after `top_k` has chosen. A NaN counts as
-// -infinity.
+// Returns the token at which the running sum of probabilities exceeds `fraction`, from 0 to below
+// 1, after temperature, top_k and top_p. Overwrites the logits p. The temperature is above 0; if
+// dividing by it makes the largest logit infinite, that token is returned. An infinite temperature
+// makes all logits equal, so it divides after `top_k` has chosen. A NaN counts as -infinity.
 template <class Port>
 constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::size_t top_k,
                            float top_p, float fraction) noexcept {

@@ -13,26 +13,28 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 
 constexpr std::size_t minimum(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
-// `count` elements in whole vectors.
+// Rounds `count` up to whole vectors.
 template <class Port>
 constexpr std::size_t padded(std::size_t count) noexcept {
   return (count + Port::lanes - 1) / Port::lanes * Port::lanes;
 }
 
-// The size of chunks of `count` that take at most `most`: as few as can be, of nearly equal size.
+// Returns the size of the chunks into which `count` elements are divided: as few chunks as
+// possible, of at most `most` elements and of nearly equal size.
 constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
   const std::size_t chunks = (count + most - 1) / most;
   return (count + chunks - 1) / chunks;
 }
 
-// How many rows the block has that starts at row `first`: all have `size`, but perhaps the last.
+// Returns how many rows the block that starts at row `first` has: `size`, or fewer if it is the
+// last.
 TINYATTN_ALWAYS_INLINE constexpr std::size_t rows_of_block(std::size_t first, std::size_t count,
                                                            std::size_t size) noexcept {
   return count % size == 0 ? size : minimum(size, count - first);
 }
 
-// Calls step.operator()<size>(first) for chunks of Count elements that take at most Most, and
-// differ in size by one at most.
+// Calls step.operator()<size>(first) for the chunks into which Count elements are divided: they
+// have at most Most elements each, and differ in size by at most one.
 template <std::size_t Count, std::size_t Most>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_known_chunk(const auto& step) noexcept {
   constexpr std::size_t size = evenly(Count, Most), chunks = (Count + size - 1) / size;

@@ -20,7 +20,7 @@ inline constexpr bool has_few_vectors = Port::lanes == 1
                                             ? Count <= 32 && specializes_shapes<Port>
                                             : Count <= (Port::shares_code ? 2 : 4) * Port::lanes;
 
-// Rows of a length that is known and short: `Together` at once, then fewer.
+// Computes rows of a constant, short length: `Together` rows at once, then fewer.
 template <class Port, std::size_t Count, std::size_t Together = Count <= Port::lanes ? 6 : 4>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_rows(std::size_t rows, Dense from, Output to,
                                                             float scale) noexcept {
@@ -64,10 +64,11 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t pad_rows(Output rows, const Mask& m
   return whole;
 }
 
-// e^(scale * (from[j] - m)) over their sum, m the largest element, row by row: a probability
-// distribution, or zeros if nothing takes part. Row i ends at mask.end(first + i). Rows that
-// are padded have room for whole vectors: what lies after their ends is overwritten in `to`, and
-// if they do not all end with a vector, `to` is `from`. Rows that are not have one length.
+// Computes e^(scale * (from[j] - m)) divided by the sum of these, row by row, where m is the
+// largest element: a probability distribution, or zeros if no element takes part. Row i ends at
+// mask.end(first + i). Padded rows have room for whole vectors: elements of `to` after their ends
+// are overwritten, and `to` is `from` unless all rows end with a whole vector. Rows that are not
+// padded have one length.
 template <class Port, bool IsPadded>
 TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Dense from, Output to,
                                               const Mask& mask, std::size_t first,
@@ -89,7 +90,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Dense from, Outp
                                    scale);
 }
 
-// The same for one row of scores in one place, of which all takes part.
+// Does the same in place for one row of scores, all of which take part.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_of_one_row(float* row, std::size_t count,
                                                          float scale) noexcept {
@@ -99,14 +100,14 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_one_row(float* row, std::size_t
     softmax<Port, true>(1, {row, 0}, {row, 0}, no_mask(count), 0, scale);
 }
 
-// A scale that makes all scores equal. The least normal float is the bound on every target, since
-// some flush what is below it.
+// Whether a scale is so small that all scores count as equal. The bound is the least normal float,
+// since some targets flush numbers below it.
 TINYATTN_ALWAYS_INLINE constexpr bool is_no_scale(float scale) noexcept {
   return scale < 0x1p-126f;
 }
 
-// Scores without a scale: 0 for each that takes part, -infinity for each that does not. As ever, a
-// NaN and +infinity make their row NaN.
+// Writes the scores that such a scale leaves: 0 for each that takes part, -infinity for each that
+// does not. As with any scale, a NaN or +infinity makes its row NaN.
 template <class Port>
 constexpr void level_rows(std::size_t rows, std::size_t cols, Dense from, Output to) noexcept {
   const auto level = [](auto score) TINYATTN_INLINE_LAMBDA {
@@ -117,7 +118,8 @@ constexpr void level_rows(std::size_t rows, std::size_t cols, Dense from, Output
     transform_row<Port>(from.at(i, 0), to.at(i, 0), cols, level);
 }
 
-// The same for few queries, whose rows are so short that they are compiled for `Keys` keys.
+// Computes the softmax of the scores of few queries, in rows so short that they are compiled for
+// `Keys` keys.
 template <class Port, std::size_t Keys>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_scores(std::size_t rows, Output scores,
                                                               const Mask& mask, std::size_t first,
@@ -132,9 +134,9 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_scores(std::size_t rows, 
   }
 }
 
-// The weights of some queries, in place of their scores, over their unmasked keys: `first` is
-// the number of the first query, as the mask counts. A masked key below mask.end weighs 0. `Keys`
-// is 0 unless they are known and few.
+// Replaces the scores of `rows` queries by their weights over the unmasked keys. The first of them
+// is query `first` of the mask. A masked key before mask.end gets weight 0. `Keys` is the number of
+// keys if it is a small constant, else 0.
 template <class Port, std::size_t Keys = 0>
 TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output scores,
                                                      const Mask& mask, std::size_t first,

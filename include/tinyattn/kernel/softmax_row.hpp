@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax of a few rows: every one is a probability distribution; one in which nothing takes part
-// is zero.
+// Softmax of one row or a few. Each becomes a probability distribution, or zeros if no element
+// takes part.
 #pragma once
 
 #include "tinyattn/kernel/math.hpp"
@@ -25,8 +25,8 @@ TINYATTN_ALWAYS_INLINE constexpr float largest_of(typename Port::vec v) noexcept
   return reduce<Port>(v, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::maximum(a, b); });
 }
 
-// e^(scale * (score - largest)). What is below e^-69 counts as 0, so that no subnormal arises; the
-// comparison lets a NaN through.
+// Computes e^(scale * (score - largest)). An exponential below e^-69 counts as 0, so that no
+// subnormal arises; the comparison lets a NaN through.
 template <class Port>
 struct Exponentials {
   typename Port::broadcast_operand shift;
@@ -43,7 +43,7 @@ struct Exponentials {
   }
 };
 
-// What the elements of a row are multiplied with to add up to 1; 0 if their sum is 0.
+// Returns the factor by which a row of this sum is multiplied to add up to 1; 0 if the sum is 0.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
   return Port::broadcast(sum == 0.0f ? 0.0f : 1.0f / sum);
@@ -64,7 +64,7 @@ TINYATTN_ALWAYS_INLINE constexpr void divide_by_sums(Dense from, Output to, std:
   }
 }
 
-// A sum that a port has computed.
+// A complete sum, with the interface of LaneSums.
 struct RowSum {
   float sum;
   TINYATTN_ALWAYS_INLINE constexpr float total() const noexcept { return sum; }
@@ -106,8 +106,8 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Dense from, Output to, std
     at.store(to.at(r, 0), e);
     return e;
   };
-  // Where for_each_summand has one vector in its step, the sum goes along: elsewhere it would copy
-  // the exponentials 16 / lanes times.
+  // With sixteen lanes, exponentials are added as they are computed. With fewer, for_each_summand
+  // would repeat the code of an exponential 16 / lanes times.
   if constexpr (Port::lanes == 16) {
     LaneSums<Port> sums[Rows];
     for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
@@ -124,7 +124,7 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Dense from, Output to, std
   }
 }
 
-// One row: one copy for all where code is shared.
+// Computes one row, without being inlined: all callers share the code.
 template <class Port, bool IsWhole>
 [[gnu::noinline]] constexpr void softmax_of_row(const float* from, float* to, std::size_t count,
                                                 float scale) noexcept {
@@ -133,7 +133,7 @@ template <class Port, bool IsWhole>
 
 // --- Short rows ---
 
-// `Rows` rows of `Count` elements, which stay in registers.
+// Computes `Rows` rows of `Count` elements, which stay in registers.
 template <class Port, std::size_t Rows, std::size_t Count>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Dense from, Output to,
                                                            float scale) noexcept {
@@ -209,8 +209,8 @@ TINYATTN_ALWAYS_INLINE constexpr void exponentials_of_floats(const float* from, 
   for (std::size_t j = 0; j < count; ++j) to[j] = Exponentials<Port>(largest, scale)(from[j]);
 }
 
-// A row of `count` floats, at most `Most`: only their sum is unrolled. What lies after `count`
-// becomes 0.
+// Computes a row of `count` floats, at most `Most`. Only the sum is unrolled. Elements from `count`
+// to `Most` become 0.
 template <class Port, std::size_t Most>
 TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float* to,
                                                         std::size_t count, float scale) noexcept {
@@ -232,14 +232,14 @@ concept has_exponentials = requires(float* row) {
   Port::multiply_fours(row, 0, 0.0f);
 };
 
-// What a row of `count` scores has room for: whole vectors, or fours.
+// Returns how many floats the memory of a row of `count` scores holds: whole vectors, or fours.
 template <class Port>
 constexpr std::size_t room_of_scores(std::size_t count) noexcept {
   constexpr std::size_t size = has_exponentials<Port> ? 4 : Port::lanes;
   return (count + size - 1) / size * size;
 }
 
-// In place. What lies after the row becomes 0, or NaN.
+// Computes a row in place. Elements from its end to the next multiple of four become 0, or NaN.
 template <class Port>
 [[gnu::noinline]] constexpr void softmax_of_fours(float* row, std::size_t count,
                                                   float scale) noexcept {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A register tile of a matrix product. Every output element is one sequential sum of fused
-// multiply-adds, in rising order of the inner index, so neither the tile nor the width of the
-// vector shows in a bit.
+// multiply-adds, in rising order of the inner index, so that neither the tile nor the width of the
+// vector changes a bit.
 #pragma once
 
 #include "tinyattn/kernel/operand.hpp"
@@ -13,10 +13,10 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// What a tile is like, besides its height and its width in vectors.
+// Properties of a tile besides its height and its width in vectors.
 struct TileKind {
   bool is_whole = true;   // its last vector is full
-  std::size_t steps = 1;  // of k in a turn of its loop; the inner extent is a multiple
+  std::size_t steps = 1;  // of k in an iteration of its loop; `inner` is a multiple of it
 };
 
 template <std::size_t Count>
@@ -27,7 +27,7 @@ constexpr bool is_whole(std::size_t v) noexcept {
   return kind.is_whole || v + 1 < Vectors;
 }
 
-// A row of `Vectors` vectors of an operand; `last` columns fill the last.
+// Loads a row of `Vectors` vectors of an operand; `last` columns fill the last vector.
 template <class Port, TileKind kind, std::size_t Vectors>
 TINYATTN_ALWAYS_INLINE constexpr void load_row(const auto& from, std::size_t last,
                                                typename Port::vec (&row)[Vectors]) noexcept {
@@ -61,9 +61,9 @@ TINYATTN_ALWAYS_INLINE constexpr void initialize_sums(typename Port::vec (&sums)
   for (std::size_t r = 0; r < Rows; ++r) load_row<Port, kind>(initial.from(r, 0), last, sums[r]);
 }
 
-// sums[r] += a[r][k] * b[k] for every k. There are few registers for addresses: of a high tile
-// every third row of a has a pointer, and the two after it lie a multiple of the stride away, which
-// is part of an address on x86.
+// sums[r] += a[r][k] * b[k] for every k. Registers for addresses are scarce: in a tile of more than
+// eight rows only every third row of a has a pointer. The two rows after it lie one and two strides
+// away; x86 can add a multiple of a register to an address.
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors, class A, class B>
 TINYATTN_ALWAYS_INLINE constexpr void multiply_add(typename Port::vec (&sums)[Rows][Vectors],
                                                    std::size_t inner, const A& a, B b,
@@ -118,9 +118,8 @@ TINYATTN_ALWAYS_INLINE constexpr void store_sums(const typename Port::vec (&sums
   }
 }
 
-// out = initial + a . b for `Rows` x `Vectors` vectors, of which all operands begin at the tile's
-// corner; `last` columns fill the last vector, or a part of it. A port may bring whole tiles of its
-// own.
+// out = initial + a . b for `Rows` x `Vectors` vectors; all operands begin at the tile's corner,
+// and `last` columns fill the last vector. A port may have tiles of its own for whole vectors.
 template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{}, class A,
           class B, class Initial>
 TINYATTN_ALWAYS_INLINE constexpr void tile(const Initial& initial, const A& a, const B& b,

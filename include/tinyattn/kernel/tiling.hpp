@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How tiles cover a product of several rows: in panels, with overlap, or as its shape, which the
-// compiler knows, wants it. A product `p` is any Product; it is in flash once for each port and
-// kind of operands.
+// How tiles cover a product of several rows: in panels, with overlap, or specialized for a shape of
+// constants. A product `p` is any Product; its code is in flash once for each port and kind of
+// operands.
 #pragma once
 
 #include "tinyattn/kernel/tile.hpp"
@@ -14,8 +14,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// The height of a tile: that of the port's own, or so that a quarter of the registers is left for a
-// row of b and for what is broadcast.
+// The height of a tile: that of the port's own tiles, or one that leaves a quarter of the registers
+// for a row of b and for the broadcast elements of a.
 template <class Port, std::size_t Vectors>
 inline constexpr std::size_t tile_rows = [] {
   if constexpr (requires { Port::tile_height; })
@@ -23,8 +23,9 @@ inline constexpr std::size_t tile_rows = [] {
   return minimum(16, Port::registers * 3 / 4 / Vectors);
 }();
 
-// The accumulators with which `Width` columns from row i and column j on begin. Without a bias they
-// are zeros in memory where tiles have one size; else nullptr, and the tile clears its registers.
+// Returns the initial accumulators of `Width` columns from row i and column j on. Without a bias
+// they are zeros in memory where tiles have one size; elsewhere they are nullptr, and the tile
+// clears its registers.
 template <class Port, std::size_t Width>
 TINYATTN_ALWAYS_INLINE constexpr auto initial_at(const auto& p, std::size_t i,
                                                  std::size_t j) noexcept {
@@ -38,17 +39,16 @@ TINYATTN_ALWAYS_INLINE constexpr auto initial_at(const auto& p, std::size_t i,
 
 // --- Panels: for machines with caches. Tiles of several sizes cover the product exactly. ---
 
-// The next lower tile: of a power of two. Below six rows it has five where vectors are wide. The
-// sums of four rows are too few to hide the latency of two fma in a cycle if a tile has two
-// vectors; if it has four, GCC loads b again for each of these rows, which takes longer than their
-// fma.
+// The height of the next lower tile: a power of two, but five after six where vectors are wide.
+// Four rows of two vectors have too few sums to hide the latency of two fma in a cycle; with four
+// vectors, GCC loads b again for each of the four rows, which takes longer than their fma.
 template <class Port, std::size_t Height>
 inline constexpr std::size_t lower_height = Height == 6 && Port::lanes >= 8
                                                 ? 5
                                                 : std::bit_floor(Height - 1);
 
-// The tiles of a panel from row i on downwards: of `Height` rows, while they need fewer tiles than
-// the next lower height would; the rows left in tiles of that height, and so on down to one row.
+// Computes the tiles of a panel from row i on: tiles of `Height` rows, as long as the next lower
+// height would need more of them; then tiles of that lower height, and so on down to one row.
 template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
 TINYATTN_ALWAYS_INLINE constexpr void tiles_downwards(const auto& p, auto a, std::size_t i,
                                                       std::size_t j, std::size_t last) noexcept {
@@ -63,8 +63,8 @@ TINYATTN_ALWAYS_INLINE constexpr void tiles_downwards(const auto& p, auto a, std
   if constexpr (Height > 1) tiles_downwards<Port, Vectors, kind, lower>(p, a, i, j, last);
 }
 
-// The panels of columns `begin` to `end`, all of one width: so a panel of b stays in cache while
-// the tiles go down. `last` columns fill the last vector of each.
+// Computes the panels of columns `begin` to `end`, all of one width. A panel of b stays in cache
+// while its tiles are computed from top to bottom. `last` columns fill the last vector of each.
 template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
 [[gnu::noinline]] constexpr void panels(const auto& p, std::size_t begin, std::size_t end,
                                         std::size_t last) noexcept {
@@ -72,8 +72,8 @@ template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
     tiles_downwards<Port, Vectors, kind, Height>(p, p.a, 0, j, last);
 }
 
-// The columns from column j on: in panels of `Vectors` vectors, then of the next lower power of
-// two, down to one and a part of one.
+// Computes the columns from column j on: in panels of `Vectors` vectors, then of the next lower
+// power of two, down to one vector and a part of one.
 template <class Port, std::size_t Vectors, std::size_t MostRows>
 TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const auto& p, std::size_t j) noexcept {
   constexpr std::size_t width = Vectors * Port::lanes,
@@ -89,7 +89,7 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const auto& p, std::size_t j
 // --- Overlapping tiles: where code is scarce. All are of one size; the last in each direction
 // overlaps its neighbour. What is computed twice comes to the same bits. ---
 
-// Where the tile after the one at `first` begins; the last is moved back to end at `count`.
+// Returns where the tile after the one at `first` begins; the last one ends at `count`.
 TINYATTN_ALWAYS_INLINE constexpr std::size_t next_tile(std::size_t first, std::size_t size,
                                                        std::size_t count) noexcept {
   return minimum(first + size, count - size);
@@ -110,15 +110,16 @@ template <class Port, std::size_t Height>
   }
 }
 
-// --- Products specialized for their shape: compiled into the place that needs them ---
+// --- Products specialized for their shape, and inlined where they are called ---
 
-// 0 where a size is not known; `inner` need not be.
+// The sizes of a product, or 0 for those that are not constants. A specialized product may have a
+// variable `inner`.
 struct Shape {
   std::size_t rows = 0, inner = 0, cols = 0;
 };
 
-// Where an fma is a function call, code for each shape gains little: such a port has tiles of one
-// row.
+// Whether products are specialized. Where an fma is a function call, they gain little by it: such a
+// port has tiles of one row.
 template <class Port>
 inline constexpr bool specializes_shapes = tile_rows<Port, Port::tile_vectors> > 1;
 
@@ -131,7 +132,7 @@ consteval bool is_specialized(Shape shape) noexcept {
          shape.rows * shape.inner * shape.cols <= most;
 }
 
-// `Vectors` vectors of all rows, from column j on; `last` columns fill the last.
+// Computes `Vectors` vectors of all rows, from column j on; `last` columns fill the last vector.
 template <class Port, Shape shape, std::size_t Vectors, std::size_t last>
 TINYATTN_ALWAYS_INLINE constexpr void specialized_columns(const auto& p, std::size_t j) noexcept {
   constexpr std::size_t unrolled = Port::registers > 16 ? 2 - shape.inner % 2 : 1;

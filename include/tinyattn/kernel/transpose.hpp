@@ -32,8 +32,8 @@ TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
   }
 }
 
-// The transpose of the square whose first row starts at `from`; of its rows, the first `count`
-// elements, or all of them if it IsWhole.
+// Loads a square, of which the first row starts at `from`, and transposes it. Reads the first
+// `count` elements of each row, or all of them if it IsWhole.
 template <class Port, bool IsWhole>
 TINYATTN_ALWAYS_INLINE constexpr void load_transposed(
     Dense from, std::size_t count, typename Port::vec (&square)[Port::lanes]) noexcept {
