@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// AVX-512: sixteen lanes, so that a row sum is one register, and masks for what does not fill a
-// vector. Where rows are known to be short, eight lanes or four.
+// AVX-512: sixteen lanes, so that a row sum is one register, and masks for partial vectors. Rows
+// that are known to be short use eight lanes or four.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -21,9 +21,9 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 namespace detail {
 
-// What has another name for each width. What a masked store wrote can be loaded only after it has
-// left the store buffer, and on Zen 4 it takes six cycles: one float, two or six, if the compiler
-// knows that they are so many, move without a mask.
+// Operations whose intrinsic has another name for each width. A load of what a masked store wrote
+// has to wait until that has left the store buffer, and a masked store takes six cycles on Zen 4:
+// one float, two or six, if their number is a constant, are moved without a mask.
 template <std::size_t Lanes>
 struct avx512_names;
 
@@ -162,13 +162,13 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   }
 };
 
-// Narrower than four lanes gains nothing.
+// Fewer than four lanes would gain nothing.
 template <>
 struct avx512_lanes<2>;
 
 struct avx512 : avx512_lanes<16> {
-  // Halves of rows come together where they are loaded, quarters by a shuffle; then each quarter is
-  // transposed by itself.
+  // Combines halves of rows when they are loaded, quarters by a shuffle; then transposes each
+  // quarter by itself.
   TINYATTN_ALWAYS_INLINE static void load_transposed(const float* from, std::size_t stride,
                                                      vec (&square)[16]) noexcept {
     TINYATTN_UNROLL
@@ -203,8 +203,8 @@ struct avx512 : avx512_lanes<16> {
     }
     (indices{});
   }
-  // Floats or pairs of them, alternately of a and b: of the first half of each quarter, or the
-  // second.
+  // Takes floats (of Size 1) or pairs (of Size 2) alternately from a and b: from the first half of
+  // each quarter if Half is 0, or from the second.
   template <std::size_t Size, std::size_t Half>
   TINYATTN_ALWAYS_INLINE static vec by_turns(vec a, vec b) noexcept {
     return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // What every port asks of the compiler: C++20, and float arithmetic as it is written. All headers
-// come here first, so that a wrong flag is one sentence and not a page.
+// include this one first, so that a wrong flag gives one diagnostic and not a page of them.
 #pragma once
 
 #if __cplusplus < 202002L
 #error "tinyattn needs C++20: compile with -std=c++20 or later"
-// There is no such file, and compilers read no further.
+// There is no such file: compilers stop here.
 #include "tinyattn needs -std=c++20"
 #endif
 
-// GCC has a macro for each of the parts that may change a bit. Clang has none but for the whole;
-// there the others do no harm, as the CRC table shows (tests/one_answer).
+// GCC has a macro for each part of -ffast-math that may change a bit. Clang has one only for the
+// whole; its parts change no bit, as the CRC table shows (tests/one_answer).
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
     defined(__NO_SIGNED_ZEROS__)
 #error \
@@ -23,7 +23,8 @@
     "tinyattn lets NaN and infinity through, which -ffinite-math-only (a part of -ffast-math) forbids: compile without it"
 #endif
 
-// One half of -ffinite-math-only has no macro, but a warning since Clang 18, which shows this line.
+// One half of -ffinite-math-only, -fno-honor-nans, has no macro. Clang 18 and later warn of it, and
+// quote this line.
 #if defined(__has_warning)
 #if __has_warning("-Wnan-infinity-disabled")
 #pragma clang diagnostic push
@@ -35,13 +36,14 @@ inline constexpr float compile_without_fno_honor_nans = __builtin_nanf("");
 #endif
 #endif
 
-// 16 evaluates half precision as it is, and float as float.
+// With 16, half precision is evaluated as such, and float as float.
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error \
     "tinyattn rounds every operation to float, but FLT_EVAL_METHOD says that this target does not: on x86, compile with -mfpmath=sse -msse2"
 #endif
 
-// Clang knows a 32-bit x86 that rounds floats as they should be, and doubles in the x87.
+// Clang may compile for a 32-bit x86 that rounds floats as it should, but computes doubles in the
+// x87.
 #if defined(__i386__) && !defined(__SSE2_MATH__)
 #error \
     "tinyattn needs a double that is rounded once, and this x86 computes it wider: compile with -mfpmath=sse -msse2"
@@ -62,8 +64,8 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 #define TINYATTN_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define TINYATTN_INLINE_LAMBDA __attribute__((always_inline))
 
-// What else the compiler may use besides the port. Units that are built with different flags share
-// no function of a port.
+// The instruction sets that the compiler may use besides the port's. Units that are built with
+// different flags share no function of a port.
 #ifndef TINYATTN_FLAGS
 #if defined(__AVX512F__)
 #define TINYATTN_FLAGS avx512
@@ -87,15 +89,15 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 // of a register tile rolled and the tile in memory.
 #define TINYATTN_UNROLL _Pragma("GCC unroll 64")
 
-// The same, but where the compiler is asked for small code.
+// Unrolls the loop that follows, unless the compiler is asked for small code.
 #if defined(__OPTIMIZE_SIZE__)
 #define TINYATTN_UNROLL_FOR_SPEED
 #else
 #define TINYATTN_UNROLL_FOR_SPEED TINYATTN_UNROLL
 #endif
 
-// Clang computes pointers to several rows from one another in each step of a loop, unless it does
-// not know where they come from.
+// Hides from Clang how a pointer was computed. Otherwise Clang computes the pointers to several
+// rows from one another in each step of a loop.
 #if defined(__clang__) && !defined(__wasm__)
 #define TINYATTN_FORGET_ORIGIN(pointer) asm("" : "+r"(pointer))
 #else
@@ -103,8 +105,8 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 #endif
 
 // GCC compares the locals of lambdas in templates with the globals of the program that instantiates
-// them, and -Wshadow reports the library for a name that the user chose. Between these two it does
-// not.
+// them, and -Wshadow reports the library for a name that the user chose. Code between these two
+// macros is exempt.
 #if defined(__clang__)
 #define TINYATTN_BEGIN
 #define TINYATTN_END

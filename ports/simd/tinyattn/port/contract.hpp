@@ -36,24 +36,24 @@ concept shape = requires {
 template <class Port>
 concept contract = shape<Port> && requires(typename Port::vec v, typename Port::broadcast_operand s,
                                            const float* from, float* to, std::size_t n, float x) {
-  // `lanes` floats, aligned as float only; the first n <= lanes: the other lanes are x
+  // load: `lanes` floats, aligned only as float. load_n: the first n <= lanes; other lanes are x
   { Port::load(from) } -> std::same_as<typename Port::vec>;
   { Port::load_n(from, n, x) } -> std::same_as<typename Port::vec>;
-  // memory after the first n is not written
+  // store_n writes the first n lanes, and nothing after them
   { Port::store(to, v) } -> std::same_as<void>;
   { Port::store_n(to, v, n) } -> std::same_as<void>;
   // x in every lane
   { Port::splat(x) } -> std::same_as<typename Port::vec>;
   { Port::broadcast(x) } -> std::same_as<typename Port::broadcast_operand>;
   // first: lane 0 of v. butterfly<By>: lane q of the result is lane q ^ By of v, for By = 1, 2,
-  // 4, ... lanes / 2
+  // 4 and so on to lanes / 2
   { Port::first(v) } -> std::same_as<float>;
   requires Port::lanes == 1 || requires {
     { Port::template butterfly<1>(v) } -> std::same_as<typename Port::vec>;
   };
   { Port::one_lane::divide(x, x) } -> std::same_as<float>;  // rounded once
-  // on one lane, where vec and broadcast_operand are float: any number of floats, between memory
-  // and an array
+  // on one lane, where vec and broadcast_operand are float: copies any number of floats between
+  // memory and an array
   requires Port::lanes != 1 || requires(float(&row)[Port::tile_vectors], float(&one)[1]) {
     Port::load_row(from, row);
     Port::store_row(row, to);
@@ -64,8 +64,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::fma(v, v, v) } -> std::same_as<typename Port::vec>;
   { Port::fma(s, v, v) } -> std::same_as<typename Port::vec>;
   { Port::fma(v, v, s) } -> std::same_as<typename Port::vec>;
-  // rounded: no compiler may fuse a product of `mul` with an addition, nor `add` with what was a
-  // product
+  // rounded: no compiler may fuse a product of `mul` with an addition, nor `add` with a product
   { Port::mul(v, v) } -> std::same_as<typename Port::vec>;
   { Port::mul(v, s) } -> std::same_as<typename Port::vec>;
   { Port::add(v, v) } -> std::same_as<typename Port::vec>;
@@ -79,36 +78,39 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::exponent_bits(v) } -> std::same_as<typename Port::vec>;
 };
 
-// What a port may have besides; kernels use it where it is there.
+// Optional members of a port. Kernels use them where a port has them.
 //
 //   tile<Rows, Vectors>(initial, a, a_stride, b, b_stride, out, out_stride, inner)
 //                           out[r][j] = initial[j] + the sum over k of a[r][k] * b[k][j], k rising,
 //                           each step one fma, for `Rows` rows and `Vectors` whole vectors; a port
 //                           constrains it to the tiles that it has
-//   tile_height             of a tile of `tile_vectors`; else sums fill three quarters of registers
-//   group                   how many floats a port of one lane moves at once; else `tile_vectors`
+//   tile_height             the height of a tile of `tile_vectors`; without it, sums fill three
+//                           quarters of the registers
+//   group                   how many floats a port of one lane moves at once; without it,
+//                           `tile_vectors`
 //   row_tile<Vectors>(initial, a, b, b_stride, out, inner)
-//                           the same of one row, of `row_vectors` vectors and of as many narrower
-//                           ones as the port has: each the power of two below the last
+//                           the same for one row, for `row_vectors` vectors and for any narrower
+//                           tiles that the port has: each is the power of two below the last
 //   dots(initial, a, b, b_stride, out, inner)
 //                           out[j] = initial[j] + the sum over k of a[k] * b[j][k], k rising, for
 //                           `dot_products` columns j
 //   add_multiple(a, from, next, to, count)
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
-//                           fma is a function, `a` is taken apart once
+//                           fma is a function, `a` is unpacked once
 //   exponentials(row, count, largest, scale, numbers)
-//                           row[j] = e^((row[j] - largest) * scale) as softmax has it, from the
-//                           numbers of elementwise.hpp; with sum_of_fours(row, count, eight_zeros)
-//                           and multiply_fours(row, count, by), of one lane and of a count that
-//                           is a multiple of four, not 0
+//                           row[j] = e^((row[j] - largest) * scale) as softmax computes it, from
+//                           exp_numbers of elementwise.hpp. A port of one lane that has it also has
+//                           sum_of_fours(row, count, eight_zeros) and
+//                           multiply_fours(row, count, by). In all three `count` is a multiple of
+//                           four, not 0
 //   interleave(a, b, low, high)
-//                           low = a[0] b[0] a[1] b[1] ..., and high, which goes on from there
+//                           low = a[0] b[0] a[1] b[1] ..., and high = the rest of that sequence
 //   load_transposed(from, stride, square)
-//                           square[j][i] = from[i * stride + j] for `lanes` rows of as many floats
+//                           square[j][i] = from[i * stride + j] for `lanes` rows of `lanes` floats
 //   scatter(to, step, v)    to[q * step] = v[q] for every lane q
 //   divide(a, b)            a / b, rounded once; every port of one lane has it
 //   negative_magnitude(v)   -|v|, where a zero may have either sign
-//   sum_of_row(row, count)  the sum of a row in sixteen lanes, as kernels/README.md says it
+//   sum_of_row(row, count)  the sum of a row in sixteen lanes, as the page of the kernels says
 //   sum_of_squares(row, count)
 //                           the same of the squares, each of which enters by an fma
 //   half                    a port of half as many lanes, for short rows

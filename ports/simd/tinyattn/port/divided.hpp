@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// a / b, rounded once. As a statement of the assembler, since -freciprocal-math, which Clang does
-// not tell of, makes a product with an estimate of 1 / b of any other division.
+// a / b, rounded once. The division is an asm statement: -freciprocal-math, for which Clang has no
+// macro, would replace any other division by a product with an estimate of 1 / b.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"

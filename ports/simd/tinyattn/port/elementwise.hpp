@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Exponential, quotient and what is made of them, for the vectors of any port: the same bits in
-// every lane of every port, without libm.
+// Exponential and quotient, and functions that are computed from them, for the vectors of any port:
+// the same bits in every lane of every port, without libm.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -24,9 +24,9 @@ struct exponential {
   typename Port::vec shifted;
 };
 
-// Added to a small float it rounds it to the nearest integer: 1.5 * 2^23, and the bias of an
-// exponent, so that the low bits of the sum are that of 2^n. Half-way between two integers, where
-// an odd addend would show, no x * log2(e) lies.
+// Adding this to a small float rounds that to the nearest integer. It is 1.5 * 2^23 plus the bias
+// of an exponent, so that the low bits of the sum are the exponent of 2^n. The addend is odd, which
+// would change the rounding only halfway between two integers; there no x * log2(e) lies.
 inline constexpr float round_to_integer = 0x1.8p23f + 127.0f;
 
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The
@@ -36,8 +36,8 @@ inline constexpr float exp_coefficients[] = {0x1.124cp-7f, 0x1.555654p-5f, 0x1.5
                                              0.5f,         1.0f,           1.0f};
 inline constexpr std::size_t exp_degree = 6;
 
-// The coefficients in registers, for one evaluation. The fma of a single lane writes its sum over
-// the addend, which is lost.
+// Loads the coefficients into registers, for one evaluation only: the fma of a single lane
+// overwrites its addend with the sum.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(auto(&row)[exp_degree]) noexcept {
   if constexpr (Port::lanes == 1) {
@@ -73,9 +73,9 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(
   return Port::mul(e.power, Port::exponent_bits(e.shifted));
 }
 
-// The numbers of a softmax for a port that computes its exponentials: the least exponent that
-// counts, log2(e), what is subtracted again, -ln 2 in two parts, the polynomial, and what rounds to
-// integers.
+// The constants of a softmax, for a port that computes its exponentials: the least exponent whose
+// exponential is not 0, log2(e), the negative of the number that rounds to integers, -ln 2 in two
+// parts, the polynomial, and the number that rounds to integers.
 inline constexpr float exp_numbers[] = {-69.0f,
                                         0x1.715476p+0f,
                                         -0x1.8p23f,
@@ -90,7 +90,7 @@ inline constexpr float exp_numbers[] = {-69.0f,
                                         exp_coefficients[5],
                                         0x1.8p23f};
 
-// e^x for every x. 2^n is multiplied in two halves, since 2^n alone need not be a float.
+// Returns e^x for every x. Multiplies by 2^n in two steps, since 2^n need not be a float.
 template <class Port>
 constexpr typename Port::vec exp(typename Port::vec x) noexcept {
   const auto smallest = Port::splat(-104.0f);       // below, e^x rounds to 0
@@ -107,9 +107,9 @@ constexpr typename Port::vec exp(typename Port::vec x) noexcept {
   return Port::select_less(largest, x, Port::splat(infinity), value);
 }
 
-// --- What is made of these ---
+// --- Functions computed from these ---
 
-// a / b, rounded once: lane by lane, where a port has no division of vectors.
+// Returns a / b, rounded once; lane by lane where a port has no division of vectors.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec quotient(typename Port::vec a,
                                                              typename Port::vec b) noexcept {
@@ -130,13 +130,13 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec negative(typename Port::vec 
   return Port::mul(x, Port::broadcast(-1.0f));
 }
 
-// |x|, but -0 and NaN stay as they are.
+// Returns |x|, but -0 and NaN stay as they are.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec magnitude(typename Port::vec x) noexcept {
   return Port::select_less(x, Port::splat(0.0f), negative<Port>(x), x);
 }
 
-// -|x|, but a zero may have either sign.
+// Returns -|x|, but a zero may have either sign.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec negative_magnitude(
     typename Port::vec x) noexcept {
@@ -146,14 +146,14 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec negative_magnitude(
     return Port::select_less(x, Port::splat(0.0f), x, negative<Port>(x));
 }
 
-// x, or `most` if x is more; a NaN stays one.
+// Returns x, or `most` if x is more; a NaN stays one.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec at_most(float most,
                                                             typename Port::vec x) noexcept {
   return Port::select_less(Port::splat(most), x, Port::splat(most), x);
 }
 
-// The coefficient of the highest power comes first.
+// Evaluates a polynomial at x; the coefficient of the highest power comes first.
 template <class Port, std::size_t Count>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec polynomial(
     typename Port::vec x, const float (&coefficients)[Count]) noexcept {
@@ -163,7 +163,8 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec polynomial(
   return sum;
 }
 
-// What an odd function is at x, if it is `value` at |x|. Zeros and NaN stay as they are.
+// Returns the value at x of an odd function, given its `value` at |x|. Zeros and NaN stay as they
+// are.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec with_sign_of(
     typename Port::vec x, typename Port::vec value) noexcept {
@@ -172,14 +173,14 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec with_sign_of(
 }
 
 // Coefficients from here on are those of tests/reference/activation_coefficients.py: minimax fits,
-// rounded from the lowest on.
+// rounded from the lowest power on.
 
 // tanh(x) = x + x z p(z) with z = x^2, up to |x| = 1.
 inline constexpr float tanh_coefficients[] = {-0x1.7a2414p-12f, 0x1.2eb37ep-9f,  -0x1.04c2dep-7f,
                                               0x1.602c72p-6f,   -0x1.b9685ep-5f, 0x1.110c24p-3f,
                                               -0x1.55553ep-2f};
 
-// From 1 on it is 1 - 2 / (e^2x + 1), which is 1 beyond 10.
+// tanh is 1 - 2 / (e^2x + 1) from x = 1 on, and rounds to 1 beyond 10.
 template <class Port>
 constexpr typename Port::vec tanh(typename Port::vec x) noexcept {
   const auto one = Port::splat(1.0f), size = at_most<Port>(10.0f, magnitude<Port>(x));

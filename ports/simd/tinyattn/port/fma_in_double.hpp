@@ -10,12 +10,12 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
-// product + addend, rounded to odd where rounding to float, a second time, could go wrong: the
-// error of the sum is found (Knuth's two-sum) and, if there is one, of the two doubles around the
-// exact value the one is taken whose last bit is 1. That of the sum is 0 here. The second rounding
-// then sees on which side of a tie it is (Boldo and Melquiond, "Emulation of FMA and correctly
-// rounded sums: proved algorithms using rounding to odd", 2008). Not for infinities, which would
-// make a NaN here.
+// Returns product + addend, rounded to odd, for sums whose last bit is 0: where rounding to float,
+// a second time, could go wrong. Computes the error of the sum (Knuth's two-sum). If there is one,
+// the exact value lies between two doubles, and the one whose last bit is 1 is returned. The second
+// rounding then sees on which side of a tie the exact value lies (Boldo and Melquiond, "Emulation
+// of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). Not for
+// infinities, for which the error is NaN.
 TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend) noexcept {
   const double sum = product + addend;
   const double addend_in_sum = sum - product;
@@ -27,9 +27,9 @@ TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend
       double, __builtin_bit_cast(std::uint64_t, sum) + (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
-// True only if this sum may be rounded to float, once more: it is infinite, NaN, or neither a float
-// nor halfway between two, since its low 28 bits are not all zero. Some subnormals that may be
-// rounded give false.
+// Whether a sum may be rounded to float, once more: it is infinite, NaN, or neither a float nor
+// halfway between two, since its low 28 bits are not all zero. Returns false for some subnormals
+// that may be rounded.
 TINYATTN_ALWAYS_INLINE constexpr bool may_be_rounded(std::uint64_t bits) noexcept {
   return (bits & 0x0fffffff) != 0 || (bits & 0x7ff0000000000000) == 0x7ff0000000000000;
 }

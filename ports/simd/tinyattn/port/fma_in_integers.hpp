@@ -36,7 +36,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   return (std::uint64_t{high} << 32) | low;
 }
 
-// places: 1 to 31. The last bit is 1 if a 1 was lost.
+// Shifts x right by `places`, 1 to 31. The last bit of the result is 1 if a 1 was lost.
 [[gnu::always_inline]] constexpr std::uint64_t shift_right_sticky(std::uint64_t x,
                                                                   std::uint32_t places) noexcept {
   const std::uint32_t lost = low_word(x) << (32 - places);
@@ -44,7 +44,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   return words(high_word(x) >> places, low | (lost != 0 ? 1u : 0u));
 }
 
-// places: 1 to 31.
+// Shifts x left by `places`, 1 to 31.
 [[gnu::always_inline]] constexpr std::uint64_t shift_left(std::uint64_t x,
                                                           std::uint32_t places) noexcept {
   return words((high_word(x) << places) | (low_word(x) >> (32 - places)), low_word(x) << places);
@@ -70,8 +70,8 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
 #endif
 }
 
-// The 24 high bits of x, rounded to nearest, ties to even, and added to the bits of sign and
-// exponent: a carry out of the mantissa moves the exponent up, to infinity at last.
+// Rounds the 24 high bits of x to nearest, ties to even, and adds them to the bits of sign and
+// exponent: a carry out of the mantissa increments the exponent, in the end to infinity.
 [[gnu::always_inline]] constexpr float add_rounded_mantissa(std::uint32_t bits,
                                                             std::uint64_t x) noexcept {
   const std::uint32_t high = high_word(x);
@@ -80,7 +80,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   return __builtin_bit_cast(float, bits + mantissa);
 }
 
-// A result too large, or subnormal, or too small; x begins at bit 63.
+// Rounds a result that is too large, or subnormal, or too small. The highest bit of x is bit 63.
 [[gnu::noinline]] constexpr float round_outside_normal(std::uint32_t sign, std::int32_t exponent,
                                                        std::uint64_t x) noexcept {
   if (exponent > 0) return __builtin_bit_cast(float, sign | infinity_bits);
@@ -89,7 +89,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   return add_rounded_mantissa(sign, shift_right_sticky(x, places));
 }
 
-// x * 2^(unit - 188) with the top bit of `sign`, for x below 2^63.
+// Returns x * 2^(unit - 188) with the top bit of `sign`, for x below 2^63.
 [[gnu::always_inline]] constexpr float normalize_and_round(std::uint32_t sign, std::int32_t unit,
                                                            std::uint64_t x) noexcept {
   if (high_word(x) == 0) [[unlikely]] {
@@ -110,7 +110,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   return add_rounded_mantissa(sign + (below << 23), x);
 }
 
-// high * 2^32 shifted right by 32 places or more.
+// Returns high * 2^32 shifted right by 32 places or more. The last bit is 1 if a 1 was lost.
 [[gnu::always_inline]] constexpr std::uint64_t shift_right_far(std::uint32_t high,
                                                                std::uint32_t places) noexcept {
   if (places > 63) return high != 0 ? 1u : 0u;
@@ -127,7 +127,8 @@ struct unpacked {
   return {bits << 1 >> 24, (bits & (hidden_bit - 1)) | hidden_bit};
 }
 
-// The product in its unit, plus the addend; `sign` and `addend_sign` count by their top bits.
+// Returns the product, which is in units of `unit`, plus the addend. Only the top bits of `sign`
+// and `addend_sign` count.
 [[gnu::always_inline]] constexpr float add_to_product(std::uint32_t sign, std::int32_t unit,
                                                       std::uint64_t product,
                                                       std::uint32_t addend_sign,
@@ -156,7 +157,7 @@ struct unpacked {
   return normalize_and_round(sign, unit, sum);
 }
 
-// For an infinity or a NaN among the operands, or a product of zero.
+// Computes an fma with an infinity or a NaN among its operands, or a product of zero.
 [[gnu::noinline]] constexpr float fma_without_product(std::uint32_t a, std::uint32_t b,
                                                       std::uint32_t c) noexcept {
   const std::uint32_t sign = (a ^ b) & sign_bit;
@@ -173,12 +174,12 @@ struct unpacked {
   return __builtin_bit_cast(float, c);
 }
 
-// Neither zero nor subnormal, infinite or NaN.
+// Whether x is neither zero nor subnormal, infinite or NaN.
 [[gnu::always_inline]] constexpr bool is_normal(unpacked x) noexcept {
   return x.exponent - 1 < 254;
 }
 
-// A subnormal or a zero has no hidden bit, and the exponent of the smallest normal.
+// Removes the hidden bit of a subnormal or a zero, and sets the exponent of the smallest normal.
 [[gnu::always_inline]] constexpr void correct_subnormal(unpacked& x) noexcept {
   if (x.exponent == 0) x = {1, x.mantissa - hidden_bit};
 }
@@ -212,8 +213,9 @@ struct unpacked {
 #endif
 }
 
-// The top word of a sum, whose first bit is bit 30 or up to five below, rounded to a float; `rest`
-// is 0 if nothing follows. Returns false if it is smaller or not surely a normal float.
+// Rounds the top word of a sum to a float. Its highest bit is bit 30, or up to five below; `rest`
+// is 0 if all bits below the word are 0. Returns false if the sum is smaller, or not surely a
+// normal float.
 [[gnu::always_inline]] constexpr bool round_ordinary(std::uint32_t sign, std::int32_t exponent,
                                                      std::uint32_t high, std::uint32_t rest,
                                                      float& to) noexcept {
@@ -228,9 +230,9 @@ struct unpacked {
   return true;
 }
 
-// to += a * b, if a, b and the sum are ordinary numbers and the two terms are
-// less than 2^31 apart and do not cancel; else returns false. The product begins at bit 60 or 61 of
-// 64, the addend at bit 60. `distance` is how much higher the unit of the product is.
+// to += a * b, if a, b and the sum are ordinary numbers and the two terms are less than 2^31 apart
+// and do not cancel; else returns false. The product begins at bit 60 or 61 of 64, the addend at
+// bit 60. `distance` is by how much the unit of the product is higher.
 [[gnu::always_inline]] constexpr bool add_ordinary(unpacked x, std::uint32_t a, std::uint32_t b,
                                                    float& to) noexcept {
   const auto c = __builtin_bit_cast(std::uint32_t, to);
@@ -259,8 +261,8 @@ struct unpacked {
   return round_ordinary(sign, exponent + distance, high_word(sum), low_word(sum), to);
 }
 
-// to[j] = a * from[j * next] + to[j] for `count` elements, each rounded once: `a` is taken apart
-// once, and ordinary numbers need no call. About 60 instructions each on a Cortex-M3.
+// to[j] = a * from[j * next] + to[j] for `count` elements, each rounded once. `a` is unpacked once,
+// and ordinary numbers need no call: about 60 instructions for each element on a Cortex-M3.
 [[gnu::noinline]] inline void add_multiple_in_integers(float a, const float* from, std::size_t next,
                                                        float* to, std::size_t count) noexcept {
   const auto bits = __builtin_bit_cast(std::uint32_t, a);
@@ -268,7 +270,7 @@ struct unpacked {
   const float* const end = is_normal(x) ? to + count : to;
   for (; to != end; ++to, from += next)
     if (!add_ordinary(x, bits, __builtin_bit_cast(std::uint32_t, *from), *to)) [[unlikely]] {
-      asm("" : "+r"(to), "+r"(from));  // reads both again: registers are few
+      asm("" : "+r"(to), "+r"(from));  // both floats are read again: registers are scarce
       *to = fma_in_integers(a, *from, *to);
     }
   if (!is_normal(x))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One lane on a core that fuses multiply and add in hardware: Cortex-M4F, M7, M33, or x86 with FMA.
+// One lane on a core that fuses multiply and add in hardware: Cortex-M4F, M7 and M33, RISC-V with
+// F, IBM Z, or x86 with FMA.
 #pragma once
 
 #include "tinyattn/port/fpu_rows.hpp"
@@ -56,10 +57,11 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
   }
 
 #if defined(__OPTIMIZE__)  // else registers do not suffice
-  // Two rows of eight sums, with a row of b in one instruction, and what a few steps broadcast:
-  // compilers form no vldm, and move registers about. Sums are in s0 to s15, what is broadcast in
-  // s16 to s23, the row of b in s24 to s31. Steps that fill no turn go through its last one. One
-  // pointer is in a high register, by the constraint h: GCC 12 would want low ones for all.
+  // A tile of two rows of eight sums, in assembly: one vldm loads a row of b, others load elements
+  // of a for a few steps. Compilers generate no vldm, and copy between registers. Sums are in s0 to
+  // s15, elements of a in s16 to s23, the row of b in s24 to s31. Steps that do not fill an
+  // iteration run the last step of its code. One pointer is in a high register, by the constraint
+  // h: GCC 12 would want low ones for all.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 2 && Vectors == 8) TINYATTN_ALWAYS_INLINE
       static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,
@@ -114,13 +116,13 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
   TINYATTN_ALWAYS_INLINE static float fma(float a, float b, float c) noexcept {
 #if __has_builtin(__builtin_elementwise_fma)
     return __builtin_elementwise_fma(a, b,
-                                     c);  // for Clang the other may be a call, which sets errno
+                                     c);  // Clang may make the other a call, which sets errno
 #else
     return __builtin_fmaf(a, b, c);
 #endif
   }
 #if defined(__arm__)
-  // Barriers before an addition would copy what is needed after it.
+  // An asm statement: barriers before an addition would copy operands that are needed after it.
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept {
     float sum;
     asm("vadd.f32 %0, %1, %2" : "=t"(sum) : "t"(a), "t"(b));
@@ -137,7 +139,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
 #if defined(__ARM_FEATURE_NUMERIC_MAXMIN) ||                     \
     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
      (__ARM_ARCH >= 8 || (__ARM_FP & 8)))
-  // Cortex-M7 and later.
+  // Cortex-M7 and later have an instruction for it.
   TINYATTN_ALWAYS_INLINE static float maximum(float a, float b) noexcept {
     return __builtin_fmaxf(a, b);
   }

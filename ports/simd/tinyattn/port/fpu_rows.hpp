@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products and sums of one row for the FPU of Cortex-M: compilers form no vldm, which loads up to
-// sixteen floats at once.
+// Products and sums of one row for the FPU of Cortex-M: compilers generate no vldm, which loads up
+// to sixteen floats at once.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -12,8 +12,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct fpu_rows {
 #if defined(__arm__) && defined(__OPTIMIZE__)
-  // One row of eight or sixteen sums. Sums are in s0 to s15, what a turn broadcasts in s16 to
-  // s23, eight of a row of b in s24 to s31.
+  // One row of eight or sixteen sums. Sums are in s0 to s15, the elements of a of one iteration in
+  // s16 to s23, eight elements of a row of b in s24 to s31.
   static constexpr std::size_t row_vectors = 16;
   template <std::size_t Vectors>
   requires(Vectors == 8 || Vectors == 16) TINYATTN_ALWAYS_INLINE
@@ -66,9 +66,10 @@ struct fpu_rows {
 #undef TINYATTN_TURN
   }
 
-  // Eight columns of a transposed product of one row: sums are in s0 to s7, eight of the row in s8
-  // to s15, as many terms of two columns in s16 to s23 and s24 to s31. Four pointers are in high
-  // registers, by the constraint h: GCC 12 would want low ones for all, and there are too few.
+  // Eight columns of a transposed product of one row. Sums are in s0 to s7, eight elements of the
+  // row in s8 to s15, eight elements of each of two columns in s16 to s23 and s24 to s31. Four
+  // pointers are in high registers, by the constraint h: GCC 12 would want low ones for all, and
+  // there are too few.
   static constexpr std::size_t dot_products = 8;
   TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
                                           std::size_t b_stride, float* out,
@@ -112,8 +113,8 @@ struct fpu_rows {
 #undef TINYATTN_ADD_BOTH
   }
 
-  // The sum of a row, or of its squares: the sixteen lanes are in s0 to s15, sixteen elements in
-  // s16 to s31, and in s16 each of those left.
+  // The sum of a row, or of its squares. The sixteen lanes are in s0 to s15, sixteen elements in
+  // s16 to s31; s16 holds each of the elements that are left.
   // clang-format off
 #define TINYATTN_FOR_15(DO)                                                                       \
   DO(0, 16) DO(1, 17) DO(2, 18) DO(3, 19) DO(4, 20) DO(5, 21) DO(6, 22) DO(7, 23) DO(8, 24)       \

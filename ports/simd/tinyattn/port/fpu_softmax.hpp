@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax of a row for the FPU of Cortex-M, in whole fours: compilers form no vldm, and take no two
-// exponentials at a time.
+// Softmax of a row for the FPU of Cortex-M, for multiples of four elements: compilers generate no
+// vldm, and do not interleave two exponentials.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -13,9 +13,10 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 struct fpu_softmax {
 #if defined(__arm__) && defined(__OPTIMIZE__)
   // clang-format off
-  // An exponent x comes to s24, the terms of its polynomial to s8 to s13, where each step writes
-  // its sum over the next, what rounds to an integer to s14, n to s15. 2^n is added to the bits of
-  // the sum, unless x is no number, or below the bound.
+  // The exponent x is in s24, the coefficients of the polynomial in s8 to s13, where each step
+  // overwrites the next one with its sum. s14 holds the number that rounds to an integer, later
+  // with n in its low bits, which are added to the exponent of the result; s15 holds n. A NaN stays
+  // one, and an x below the bound gives 0.
 #define TINYATTN_ONE_EXPONENTIAL                                                                  \
   "vldm %[row], {s24}\n vldm %[numbers], {s8-s14}\n vsub.f32 s24, s1\n vmul.f32 s24, s0\n"        \
   "vcmp.f32 s24, s2\n vmrs APSR_nzcv, fpscr\n vfma.f32 s14, s24, s3\n vadd.f32 s15, s14, s4\n"    \
@@ -25,9 +26,10 @@ struct fpu_softmax {
   "it ge\n addge r4, r4, r5, lsl #23\n it mi\n movmi r4, #0\n"                                    \
   "str r4, [%[row]], #4\n subs %[left], #1\n"
 
-  // Two side by side, the other in s25 and s16 to s23. They are added up: if the sum is a number
-  // and not below the bound, neither exponent is below it, since none is above 0; else each is
-  // looked at. In a row with a NaN it does not matter: all of it becomes NaN.
+  // Two exponentials side by side, the second in s25 and s16 to s23. The sum of both exponents is
+  // compared first: if it is a number and not below the bound, neither exponent is below it, since
+  // none is above 0. Else each exponent is compared. In a row with a NaN the result does not
+  // matter: all of it becomes NaN.
 #define TINYATTN_BOTH(operation, s, a, b, t, c, d)                                                \
   operation ".f32 s" #s ", s" #a ", s" #b "\n " operation ".f32 s" #t ", s" #c ", s" #d "\n"
 #define TINYATTN_EXPONENTS                                                                        \

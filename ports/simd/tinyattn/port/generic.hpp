@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Four lanes in the compilers' own vectors, for an instruction set that has no port yet. What must
-// be rounded is computed lane by lane, on the port for single floats.
+// Four lanes in the compilers' own vectors, for an instruction set that has no port yet. Operations
+// that round are computed lane by lane, on the port for single floats.
 #pragma once
 
 #include "tinyattn/port/one_lane.hpp"

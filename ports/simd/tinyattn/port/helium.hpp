@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Helium, the vector extension of Cortex-M: four lanes, eight registers, and broadcast operands
-// that fma takes from a core register. What is below 2^-126 counts as 0, in an operand as in a
-// result.
+// that fma takes from a core register. Numbers below 2^-126 count as 0, in operands and in results.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -86,7 +85,7 @@ struct helium : helium_rows {
     vec sum;
     asm("vadd.f32 %q0, %q1, %2"
         : "=w"(sum)
-        : "w"(a), "r"(b));  // a barrier would copy what is needed after it
+        : "w"(a), "r"(b));  // a barrier would copy operands needed later
     return sum;
 #endif
   }
@@ -104,8 +103,9 @@ struct helium : helium_rows {
     return quotients;
   }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
-  // "Less" holds for a NaN in this instruction set, "greater" does not; Clang 19 swaps them
-  // nevertheless where it sees a number in all lanes, but not after a barrier.
+  // The comparison "less" is true for a NaN in this instruction set, "greater" is not. Clang 19
+  // nevertheless replaces "greater" by "less" if it sees a broadcast operand, but not after a
+  // barrier.
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
 #if defined(__clang__)
     return vpselq_f32(less, otherwise, vcmpgtq_f32(rounded(b), a));
@@ -146,10 +146,10 @@ struct helium : helium_rows {
                        std::size_t inner) noexcept {
     const float *a1 = a + a_stride, *a2 = a1 + a_stride;
     const std::size_t step = b_stride * sizeof(float);
-    // The first two hold what the stack keeps until the end. Then they are broadcast, as `initial`
-    // and `inner` are: registers are few. GCC 12 wants low registers for all that change, and
-    // next to a frame pointer there are seven. So two of them have to be high ones, by the
-    // constraint h.
+    // f0 and f1 hold values that are on the stack until the end of the loop. Meanwhile both hold
+    // elements of a, as `initial` and `inner` do: registers are scarce. GCC 12 wants low registers
+    // for all variables that change, and next to a frame pointer there are seven. So two of them
+    // have to be high ones, by the constraint h.
     std::uint32_t f0 = reinterpret_cast<std::uint32_t>(out), f1 = out_stride * sizeof(float), g1;
     // clang-format off
 #define TINYATTN_LOAD_ROW(move_on) "vldrw.u32 q7, [%[b], #16]\n vldrw.u32 q6, [%[b]]" move_on
@@ -196,9 +196,9 @@ struct helium : helium_rows {
 
  private:
   // GCC 12 is wrong about the intrinsics that load and store. It believes that a load reads one
-  // float, and moves what is stored to the other three after it; and that a predicated store
-  // writes all lanes, and deletes what was stored to the others before. So whole vectors do
-  // without, and parts of one are between barriers that no access to memory crosses.
+  // float, and moves stores to the other three after it; and that a predicated store writes all
+  // lanes, and deletes earlier stores to the others. So loads and stores of whole vectors use no
+  // intrinsics, and those of partial vectors are between barriers that no memory access crosses.
   using unaligned [[gnu::aligned(4), gnu::may_alias]] = float32x4_t;
   TINYATTN_ALWAYS_INLINE static void order_memory() noexcept { asm volatile("" : : : "memory"); }
   TINYATTN_ALWAYS_INLINE static mve_pred16_t first_lanes(std::size_t n) noexcept {

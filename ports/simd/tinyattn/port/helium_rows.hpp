@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of one row for Helium: compilers form no load that moves on, nor loops that end by
-// themselves.
+// Products of one row for Helium: compilers generate neither loads that increment their address nor
+// hardware loops.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -17,16 +17,17 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct helium_rows {
 #if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)  // else registers do not suffice
-  // One row of two, four or six vectors of sums. Sums are in q0 to q5, a row of b passes through
-  // q6 and q7, four floats of a through core registers. A load that comes last moves on to the next
-  // row: by a number where the stride is 32 or 64, as in most models of microcontrollers.
+  // One row of two, four or six vectors of sums. Sums are in q0 to q5; a row of b is loaded into q6
+  // and q7, four floats of a into core registers. The last load of a row increments the address to
+  // the next row: by an immediate where the stride is 32 or 64, as in most models for
+  // microcontrollers.
   static constexpr std::size_t row_vectors = 6;
   template <std::size_t Vectors>
   requires(Vectors == 2 || Vectors == 4 || Vectors == 6) TINYATTN_ALWAYS_INLINE
       static void row_tile(const float* initial, const float* a, const float* b,
                            std::size_t b_stride, float* out, std::size_t inner) noexcept {
     const std::size_t step = b_stride * sizeof(float);
-    // Both are read before the first float of a takes the place, because registers are few.
+    // Floats of a overwrite both registers after their last use, because registers are scarce.
     register const float* from asm("r5") = initial;
     register std::size_t left asm("r6") = inner;
     // clang-format off
@@ -90,8 +91,8 @@ struct helium_rows {
 #undef TINYATTN_REST_OF_2
   }
 
-  // Twelve columns of a transposed product of one row. Sums are in q0 to q2; three vectors hold
-  // where the columns' next terms lie, and each load moves its own on.
+  // Twelve columns of a transposed product of one row. Sums are in q0 to q2. Three vectors hold the
+  // addresses of the columns' next terms, and each load increments its own.
   static constexpr std::size_t dot_products = 12;
   TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
                                           std::size_t b_stride, float* out,

@@ -53,15 +53,15 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 using native_port = port::TINYATTN_PORT;
 
-// Computes on the native port, or on the scalar one if it is the compiler that computes.
+// Computes on the native port, or on the scalar one in a constant expression.
 template <class Computation>
 TINYATTN_ALWAYS_INLINE constexpr auto on_native_port(Computation compute) noexcept {
   if (__builtin_is_constant_evaluated()) return compute(port::scalar{});
   return compute(native_port{});
 }
 
-// Whether a pointer is null. The address of a temporary is not, but GCC 12 does not know that while
-// it compiles: it calls the comparison no constant.
+// Whether a pointer is null. The address of a temporary is not, but in a constant expression GCC 12
+// does not accept that comparison as a constant.
 TINYATTN_ALWAYS_INLINE constexpr bool is_null(const auto* pointer) noexcept {
   if (!__builtin_is_constant_evaluated()) return pointer == nullptr;
   return __builtin_constant_p(pointer == nullptr) && pointer == nullptr;

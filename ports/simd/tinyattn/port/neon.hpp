@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // NEON: four lanes. The two architectures differ in how many registers there are and in what one
-// instruction can load; and AArch64 multiplies with a lane of a register, where ARMv7 spreads each
-// element over one. On ARMv7 what is below 2^-126 counts as 0, in an operand as in a result.
+// instruction can load; and AArch64 multiplies with a lane of a register, where ARMv7 broadcasts
+// each element to a register. On ARMv7 numbers below 2^-126 count as 0, in operands and in results.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -98,8 +98,8 @@ struct neon : neon_rows {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
 
-  // Rows of a tile. AArch64 multiplies with a lane of four floats of a; ARMv7 loads each as it goes
-  // along.
+  // A tile. AArch64 multiplies with one lane of a register that holds four floats of a; ARMv7 loads
+  // each float when it is needed.
   template <std::size_t Rows, std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static void tile(const float* initial, const float* a,
                                           std::size_t a_stride, const float* b,
@@ -114,7 +114,8 @@ struct neon : neon_rows {
       for (std::size_t v = 0; v < Vectors; ++v)
         sums[r][v] = r == 0 ? load(initial + v * lanes) : sums[0][v];
     }
-    // Of one row that is wider than a tile, so much at a time as an instruction loads.
+    // The number of vectors of b that are loaded at a time: a single row may be wider than one
+    // instruction loads.
     constexpr std::size_t group = Vectors % tile_vectors == 0 ? tile_vectors : Vectors;
     const auto add_row = [&](auto fma_of) TINYATTN_INLINE_LAMBDA {
       TINYATTN_UNROLL
@@ -154,14 +155,14 @@ struct neon : neon_rows {
         if (v == 0) s = broadcast(rows[r][k]);
 #else
         asm(""
-            : "+r"(rows[r]));  // else the compiler, which knows how far apart rows are, would
-                                  // load without moving on
+            : "+r"(rows[r]));  // else a compiler that knows the distance of rows would not
+                                  // increment the address
         if (v == 0) s = broadcast(*rows[r]++);
 #endif
         TINYATTN_UNROLL
         for (std::size_t q = 0; q < group; ++q) {
           sums[r][v + q] = fma(s, row[q], sums[r][v + q]);
-          // Else GCC would load the next part first, and copy this one.
+          // Otherwise GCC would load the next part first, and copy this one.
           if constexpr (group != Vectors) asm("" : "+w"(sums[r][v + q]) : : "memory");
         }
       });
@@ -169,7 +170,7 @@ struct neon : neon_rows {
     });
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r, out += out_stride) {
-      // Else each row would have an address of its own, kept for all tiles.
+      // Otherwise each row of `out` would have an address of its own, kept for all tiles.
       if (!__builtin_constant_p(out_stride)) asm("" : "+r"(out));
       TINYATTN_UNROLL
       for (std::size_t v = 0; v < Vectors; ++v) store(out + v * lanes, sums[r][v]);
@@ -181,24 +182,24 @@ struct neon : neon_rows {
 #if defined(__aarch64__) || defined(__clang__)
     return vcltq_f32(a, b);
 #else
-    uint32x4_t mask;  // GCC would compare lane by lane, since vectors flush what is subnormal
+    uint32x4_t mask;  // GCC would compare lane by lane, since vectors flush subnormals
     asm("vcgt.f32 %q0, %q1, %q2" : "=w"(mask) : "w"(b), "w"(a));
     return mask;
 #endif
   }
 
-  // A loop that tests at its end. GCC makes none of a `for` at -Os. It counts with 32 bits, enough
-  // for rows of 2^34 floats: where a difference of sizes could wrap, GCC 12 warns that so many
-  // steps of 64 bits move a pointer out of memory.
+  // Repeats `step` in a loop that tests at its end, which GCC does not make of a `for` at -Os. The
+  // counter has 32 bits, enough for rows of 2^34 floats: with 64 bits GCC 12 warns, where a
+  // difference of sizes could wrap, that so many steps move a pointer out of memory.
   TINYATTN_ALWAYS_INLINE static void repeat(std::size_t times, const auto& step) noexcept {
     std::uint32_t left = static_cast<std::uint32_t>(times);
     if (left == 0) return;
     do step();
     while (--left != 0);
   }
-  // Loads a row of b and moves on: one instruction where the tile has its full width. GCC 12 has no
-  // intrinsic that does both, and none for ARMv7. If the row were an operand "m", it would move
-  // sums between registers.
+  // Loads a row of b and increments the address to the next: by one instruction where the tile has
+  // its full width. GCC 12 has no intrinsic that does both, and none for ARMv7. If the row were an
+  // operand "m", GCC would move sums between registers.
   template <std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static void take_row(const float*& from, std::size_t stride,
                                               vec (&row)[Vectors]) noexcept {
@@ -209,7 +210,7 @@ struct neon : neon_rows {
 #if !defined(__aarch64__)
   TINYATTN_ALWAYS_INLINE static void take_row(const float*& from, std::size_t stride,
                                               vec (&row)[2]) noexcept {
-    register vec first asm("q8");  // neighbours
+    register vec first asm("q8");  // an instruction loads neighbours
     register vec second asm("q9");
     asm("vld1.32 {d16-d19}, [%2], %3"
         : "=w"(first), "=w"(second), "+r"(from)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of one row for `neon`, in assembly: its loads move on by a register or, on ARMv7, read
-// six vectors or broadcast an element. No intrinsic reaches these.
+// Products of one row for `neon`, in assembly: loads increment their address by a register or, on
+// ARMv7, read six vectors or broadcast an element. No intrinsic generates these.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -13,9 +13,9 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 // clang-format off
 struct neon_rows {
 #if defined(__arm__)
-  // One row of eight, four or two vectors, four steps of k in a turn. Sums are in q0 to q7, the
-  // last one in q7; a row of b passes through q8 to q13; q15 is what is broadcast. The last load of a row
-  // moves on to the next one.
+  // One row of eight, four or two vectors, four steps of k in an iteration. Sums are in q0 to q7,
+  // the last one in q7; a row of b is loaded into q8 to q13; q15 holds a broadcast element of a.
+  // The last load of a row of b increments the address to the next row.
   static constexpr std::size_t row_vectors = 8;
   template <std::size_t Vectors>
   requires(Vectors == 2 || Vectors == 4 || Vectors == 8) TINYATTN_ALWAYS_INLINE
@@ -53,10 +53,10 @@ struct neon_rows {
 #endif
 
 #if defined(__ARM_NEON)
-  // Sixteen columns of a transposed product of one row, four terms of each in a turn: one load puts
-  // those of a column into one lane of four registers, 0 to 3, and moves on to the next column; the
-  // last one moves back to the first. From register 4 on are floats of a, from 16 on sums (on ARMv7
-  // from 8 on).
+  // Sixteen columns of a transposed product of one row, four terms of each in an iteration. One
+  // load puts the terms of a column into one lane of registers 0 to 3, and increments the address
+  // to the next column; after the last column it returns to the first. Floats of a are in the
+  // registers from 4 on, sums in those from 16 on (on ARMv7 from 8 on).
   static constexpr std::size_t dot_products = 16;
   TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
                                           std::size_t b_stride, float* out,

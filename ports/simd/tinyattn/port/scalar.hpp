@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The reference: one lane, constexpr, the same on every machine that has a binary64 double. The
-// compiler evaluates constant expressions with it, and every other port is held to its bits.
+// compiler evaluates constant expressions with it, and every other port has to give its bits.
 #pragma once
 
 #include "tinyattn/port/contract.hpp"
@@ -53,7 +53,8 @@ struct scalar {
     return detail::fma_in_double(a, b, c);
   }
 
-  // Not a * b, and not a + b: a product could be fused with an addition of the caller, or of ours.
+  // mul and add are fma, not a * b and a + b: a compiler could fuse a product with an addition of
+  // the caller, or with this one.
   TINYATTN_ALWAYS_INLINE static constexpr float mul(float a, float b) noexcept {
     return fma(a, b, -0.0f);
   }

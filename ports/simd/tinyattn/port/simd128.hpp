@@ -59,7 +59,7 @@ struct simd128 {
     const double twice = static_cast<double>(x);
     return {splat(x), {twice, twice}};
   }
-  // Behind a barrier: Clang 14 moves a load that it spreads over a vector past a store.
+  // The barrier is for Clang 14, which moves a load that it broadcasts past a store.
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept {
     x = detail::rounded(x);
     return vec{x, x, x, x};
@@ -133,12 +133,12 @@ struct simd128 {
     const pair low_product = low_a * low(b), high_product = high_a * high(b);
     const pair low_sum = low_product + low(c), high_sum = high_product + high(c);
     const v128_t low_words = wasm_i32x4_shuffle(bits(low_sum), bits(high_sum), 0, 2, 4, 6);
-    if (wasm_i32x4_all_true(wasm_i32x4_shl(low_words, 4))) [[likely]]  // a constant takes longer
+    if (wasm_i32x4_all_true(wasm_i32x4_shl(low_words, 4))) [[likely]]  // a mask is slower
       return joined(low_sum, high_sum);
     return add_to_odd(low_product, high_product, c);
   }
 
-  // Out of line as a whole: there is one wherever an fma is.
+  // Not inlined, since every fma has a call of it.
   [[gnu::noinline, gnu::cold]] static vec add_to_odd(pair low_product, pair high_product,
                                                      vec c) noexcept {
     return joined(add_to_odd(low_product, low(c)), add_to_odd(high_product, high(c)));
@@ -148,7 +148,7 @@ struct simd128 {
     return wasm_i32x4_eq(wasm_v128_and(words, wasm_i32x4_splat(0x0fffffff)), wasm_i32x4_splat(0));
   }
 
-  // Rounded to odd where the low bits of the sum are zero. The error is NaN where the sum is
+  // Returns the sum, rounded to odd where its low bits are zero. The error is NaN where the sum is
   // infinite, and then neither positive nor negative.
   TINYATTN_ALWAYS_INLINE static pair add_to_odd(pair product, pair addend) noexcept {
     const v128_t zero = wasm_f64x2_splat(0.0);
@@ -166,8 +166,8 @@ struct simd128 {
     return reinterpret_cast<pair>(wasm_i64x2_add(bits(sum), step));
   }
 
-  // A barrier, as in rounded.hpp, and in `high` and `joined`, which Clang takes apart into single
-  // lanes else.
+  // A barrier, as in rounded.hpp. `high` and `joined` have it too: otherwise Clang splits them into
+  // single lanes.
   TINYATTN_ALWAYS_INLINE static vec rounded(vec v) noexcept {
     asm("local.get %1\n\tlocal.set %0" : "=r"(v) : "r"(v));
     return v;

@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-// Without flags that name it, a compiler takes an FPU that is there for none.
+// A compiler uses an FPU only if flags name it.
 #if !defined(TINYATTN_NO_FPU) && !defined(__ARM_FP) &&             \
     (defined(__ARM_ARCH_7EM__) || defined(__ARM_ARCH_8M_MAIN__) || \
      defined(__ARM_ARCH_8_1M_MAIN__))

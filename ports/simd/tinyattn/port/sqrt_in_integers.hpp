@@ -11,9 +11,9 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
-// The square root of `square` * 2^24, for `square` below 2^26, rounded down: one bit a step, the
-// highest first, as on paper. At each step `rest` is what the bits so far leave, doubled so as not
-// to shift `root` instead.
+// Returns the square root of `square` * 2^24, for `square` below 2^26, rounded down. Computes one
+// bit in each step, the highest first, as on paper. In each step `rest` is the remainder so far,
+// doubled instead of shifting `root`.
 constexpr std::uint32_t square_root_of_mantissa(std::uint32_t square) noexcept {
   std::uint32_t root = 0, rest = square;
   for (std::uint32_t bit = 0x01000000u; bit != 0; bit >>= 1) {
@@ -27,9 +27,9 @@ constexpr std::uint32_t square_root_of_mantissa(std::uint32_t square) noexcept {
   return root;
 }
 
-// NaN below zero, -0 for -0. The root has 25 bits, one more than a float. It is never halfway
-// between two floats: the square of a number that ends at its 25th bit does not fit into the 24
-// bits of x.
+// Returns the square root of x: NaN for x below zero, -0 for -0. The root has 25 bits, one more
+// than a float. It is never halfway between two floats: the square of a number that ends at its
+// 25th bit does not fit into the 24 bits of x.
 constexpr float sqrt_in_integers(float x) noexcept {
   constexpr std::uint32_t infinity = 0x7f800000u, nan = 0x7fc00000u, hidden = 0x00800000u;
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
@@ -48,9 +48,9 @@ constexpr float sqrt_in_integers(float x) noexcept {
   return __builtin_bit_cast(float, (half_exponent << 23) + ((root + 1) >> 1));
 }
 
-// 1 / sqrt(n), the scale of scores; 0 for 0. Again one bit of the root a step, until it has 25:
-// root = floor(2^places / sqrt(n)), and 4^places / n exceeds its square by rest + remainder / n.
-// There is no tie, since 1 / sqrt(n) is a power of two or no binary fraction.
+// Returns 1 / sqrt(n), the scale of scores; 0 for n = 0. Computes one bit of the root in each step,
+// until it has 25: root = floor(2^places / sqrt(n)), and 4^places / n exceeds its square by rest +
+// remainder / n. There is no tie, since 1 / sqrt(n) is a power of two or no binary fraction.
 constexpr float inverse_sqrt_in_integers(std::size_t n) noexcept {
   if (n == 0) return 0.0f;
   std::uint32_t root = n == 1, rest = 0, places = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The square root of a float, correctly rounded: an instruction, or in integers where there is none
-// and where it is the compiler that computes.
+// The square root of a float, correctly rounded: by an instruction, or in integers where there is
+// none and in constant expressions.
 #pragma once
 
 #include "tinyattn/port/sqrt_in_integers.hpp"

@@ -121,7 +121,7 @@ struct sse2 {
     return add_to_odd(low_product, high_product, c);
   }
 
-  // Out of line as a whole: there is one wherever an fma is.
+  // Not inlined, since every fma has a call of it.
   [[gnu::noinline, gnu::cold]] static vec add_to_odd(__m128d low_product, __m128d high_product,
                                                      vec c) noexcept {
     return joined(add_to_odd(low_product, low(c)), add_to_odd(high_product, high(c)));
@@ -131,7 +131,7 @@ struct sse2 {
     return _mm_cmpeq_epi32(_mm_and_si128(words, _mm_set1_epi32(0x0fffffff)), _mm_setzero_si128());
   }
 
-  // Rounded to odd where the low bits of the sum are zero. The error is NaN where the sum is
+  // Returns the sum, rounded to odd where its low bits are zero. The error is NaN where the sum is
   // infinite, and then neither positive nor negative.
   TINYATTN_ALWAYS_INLINE static __m128d add_to_odd(__m128d product, __m128d addend) noexcept {
     const __m128d zero = _mm_setzero_pd();
