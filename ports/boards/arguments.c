@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words that QEMU's -append gives behind "--", as main has them elsewhere. */
+ * Splits the text after "--" of QEMU's -append into words: the arguments that main has elsewhere. */
 #include "board.h"
 #include "semihosting.h"
 
 enum { LONGEST = 400, MOST = 8 };
 
-/* \s is a space in a word, \\ is a backslash. Returns where the word ends. */
+/* Copies a word, in which \s is a space and \\ a backslash. Returns where the next one begins. */
 static char* read_word(char* from, char* to) {
   for (; *from != 0 && *from != ' '; ++from) {
     const int is_escape = *from == '\\' && from[1] != 0;
@@ -18,7 +18,7 @@ static char* read_word(char* from, char* to) {
   return end;
 }
 
-/* Where the words begin: behind the name of the program, which may have spaces too, and " -- ". */
+/* Returns where the words begin: after " -- ", which follows the name of the program, which may contain spaces. */
 static char* first_word(char* line) {
   while (*line != 0 && !(line[0] == ' ' && line[1] == '-' && line[2] == '-' && line[3] == ' ')) ++line;
   if (*line == 0) return line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a program may ask of the board it runs on. startup.c and ticks.c implement it for every Cortex-M under QEMU;
- * the machine you sit at is a board too (host/). A fault ends the program with a report and a status other than 0. */
+ * The functions of the board that a program runs on. startup.c, arguments.c and ticks.c implement them for every Cortex-M under
+ * QEMU; a machine with an operating system is a board too (host/). A fault ends the program with a report and a status other than 0. */
 #ifndef TINYATTN_BOARD_H
 #define TINYATTN_BOARD_H
 
@@ -15,15 +15,15 @@ extern const char board_name[];
 /* Writes a zero-terminated text to the console. */
 void board_print(const char* text);
 
-/* The arguments of main: at first those that it was called with, which are none on a board; then those of QEMU's -append '-- WORDS',
- * where a space in a word is written \s, a backslash \\. *argc is 0 if they and the program's name are longer than 400 characters. */
+/* Takes the arguments of main. On a Cortex-M board it replaces them by the words of QEMU's -append '-- WORDS', where a space in a word
+ * is written \s, a backslash \\; *argc is 0 if they and the program's name are longer than 400 characters. Elsewhere it keeps them. */
 void board_arguments(int* argc, char*** argv);
 
-/* Bytes of stack that the program has used at its deepest since it started; 0 where nobody measures. */
+/* Returns the most bytes of stack that the program has used since it started; 0 on boards that do not measure it. */
 unsigned board_stack_used(void);
 
-/* Time since the program started, in a unit of the board's own, and how many instructions a difference of two such times is:
- * exact to a few, among which are those of taking the time. 0 where nobody counts.
+/* board_ticks returns the time since the program started, in a unit of the board's own; board_instructions converts a difference of
+ * two such times to instructions. The number is exact to a few, and includes those of board_ticks. 0 on boards that do not count.
  *
  *   const unsigned long long begin = board_ticks();
  *   work();

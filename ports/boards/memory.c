@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The four functions that GCC calls on its own, even in a freestanding program without a libc, and strlen, which
- * std::string_view calls. The build compiles this file with -fno-tree-loop-distribute-patterns, or GCC would turn each loop
- * into a call of the function it stands in. */
+ * std::string_view calls. The build compiles this file with -fno-tree-loop-distribute-patterns: otherwise GCC would replace each
+ * loop by a call of the function that contains it. */
 #include <stddef.h>
 #include <stdint.h>
 

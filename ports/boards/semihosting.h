@@ -5,7 +5,7 @@
 #define TINYATTN_SEMIHOSTING_H
 
 void semihosting_print(const char* text);
-/* The name of the program and what it is called with, ended by a zero. Returns 0 if that has not room in `size` bytes. */
+/* Reads the name of the program and its arguments, ended by a zero. Returns 0 if they do not fit into `size` bytes. */
 int semihosting_read_command_line(char* text, unsigned size);
 __attribute__((noreturn)) void semihosting_exit(int status);
 

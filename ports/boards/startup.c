@@ -24,11 +24,11 @@ const char board_name[] = BOARD_NAME;
 
 void board_print(const char* text) { semihosting_print(text); }
 
-/* --- The stack, painted so that its deepest mark can be read. --- */
+/* --- The stack, filled with a pattern so that its greatest depth can be read --- */
 
 enum { PAINT = 0x5ca1ab1e };
 
-/* All of it but what the functions up to here may already be using. */
+/* Fills the whole stack, except for what the functions up to here may already be using. */
 static void paint_stack(void) {
   const uintptr_t in_use = (uintptr_t)__builtin_frame_address(0) - 64;
   for (volatile uint32_t* word = stack_bottom; (uintptr_t)word < in_use; ++word) *word = PAINT;
@@ -57,7 +57,7 @@ static void prepare_core(void) {
   __asm__ volatile("dsb\n isb" : : : "memory");
 }
 
-/* A stack that grew out of RAM may have met no fault on the way. */
+/* Checks the end of the stack, which may have overflowed without a fault. */
 static int exit_status(int status) {
   if (*stack_bottom == PAINT) return status;
   board_print("the stack has overflowed\n");
@@ -105,7 +105,7 @@ static void print_stacked_registers(const uint32_t* frame) {
   for (unsigned i = 0; i < 8; ++i) print_register(names[i], frame[i]);
 }
 
-/* Then the core had no place for the registers. */
+/* Whether the stack overflowed, so that the core could not store the registers. */
 static int has_overflowed(const uint32_t* frame) {
 #if __ARM_ARCH >= 8
   if (*system_register(0xe000ed28) & 1u << 20) return 1; /* CFSR.STKOF */
@@ -128,7 +128,7 @@ __attribute__((noreturn, used)) static void report_fault(const uint32_t* frame) 
   semihosting_exit(FAULT);
 }
 
-/* The report needs some stack. If too little is left, it takes the top again; the registers that the core saved are at the bottom. */
+/* The report needs some stack. If too little is left, it starts from the top again; the registers that the core saved are at the bottom. */
 __attribute__((naked)) static void fault_handler(void) {
   __asm__ volatile(
       "mrs r0, msp\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * SysTick counts the core's clock down through 24 bits; its interrupt counts the rounds. Under QEMU's -icount an instruction
- * takes a fixed virtual time, so ticks become instructions. */
+ * SysTick counts down cycles of the core's clock with 24 bits; its interrupt counts how often it wraps around. Under QEMU's -icount
+ * an instruction takes a fixed virtual time, so that ticks can be converted to instructions. */
 #include "ticks.h"
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# tinyattn::tinyattn, the headers, and tinyattn::compiled, the compiled library. Who includes this
-# says where they are: tinyattn_headers, the folders of headers; tinyattn_sources, the folder of the
-# library; tinyattn_priority_list, the list of ports.
+# Defines tinyattn::tinyattn, the headers, and tinyattn::compiled, the compiled library. A file that
+# includes this one first sets tinyattn_headers, the folders of headers; tinyattn_sources, the folder
+# of the library; tinyattn_priority_list, the list of ports.
 add_library(tinyattn INTERFACE)
 add_library(tinyattn::tinyattn ALIAS tinyattn)
 target_include_directories(tinyattn INTERFACE ${tinyattn_headers})
@@ -10,8 +10,9 @@ if(tinyattn_project_has_cxx)
   target_compile_features(tinyattn INTERFACE cxx_std_20)
 endif()
 
-# Built only if something links to it, and always optimized: at -O0 it takes 800 times as long. A
-# firmware may choose a level; where there are many ports, they are the objects that Meson builds.
+# The library is built only if something links to it, and is always optimized: at -O0 it takes 800
+# times as long. Firmware may choose a level; where the library holds every port, it is the objects
+# that Meson builds, at -O2.
 add_library(tinyattn_compiled STATIC EXCLUDE_FROM_ALL)
 add_library(tinyattn::compiled ALIAS tinyattn_compiled)
 target_link_libraries(tinyattn_compiled PUBLIC tinyattn)
@@ -25,7 +26,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$" AND CMAKE_SIZEOF_VOID
   set(tinyattn_holds_every_port ON)
 endif()
 
-# tinyattn_add_unit(NAME SOURCE FLAG...): one of its objects.
+# tinyattn_add_unit(NAME SOURCE FLAG...): adds an object to the library.
 function(tinyattn_add_unit name source)
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${tinyattn_sources}/${source})
   target_link_libraries(${name} PRIVATE tinyattn)
@@ -36,7 +37,7 @@ function(tinyattn_add_unit name source)
   target_sources(tinyattn_compiled PRIVATE $<TARGET_OBJECTS:${name}>)
 endfunction()
 
-# The object of a port, compiled with the flags that follow its name.
+# tinyattn_add_port(PORT FLAG...): adds the object of a port, compiled with these flags.
 function(tinyattn_add_port port)
   string(REPLACE ";" "\",\"" asked "${ARGN}")
   set(asked "$<$<BOOL:${ARGN}>:\"${asked}\">")
@@ -45,7 +46,7 @@ function(tinyattn_add_port port)
 endfunction()
 
 if(tinyattn_holds_every_port)
-  # Every port of the priority list, as priorities.py reads it for Meson, and behind them the scalar one.
+  # Every port of the priority list, as priorities.py reads it for Meson, and after them the scalar one.
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tinyattn_priority_list})
   file(STRINGS ${tinyattn_priority_list} tinyattn_lines
     REGEX "^// (on|anywhere)|^#define TINYATTN_PORT [a-z]")

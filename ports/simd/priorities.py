@@ -18,7 +18,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent / "tinyattn" / "port"
 VECTORS = FOLDER / "native.hpp"
 ONE_LANE = FOLDER / "one_lane.hpp"
 
-# As Meson calls them.
+# Meson's names.
 ARCHITECTURES = "x86_64|x86|aarch64|arm|riscv64|riscv32|loongarch64|mips64|ppc64|s390x|wasm32"
 
 NAME = re.compile(r"\s*#\s*define TINYATTN_(?:PORT|ONE_LANE) (?!TINYATTN_)(\w+)")
@@ -26,17 +26,17 @@ PLACE = re.compile(rf"(?:on ({ARCHITECTURES})|anywhere(?: else)?)(?: with (-\S+(
 
 
 class Unreadable(Exception):
-    """An entry that does not say what it has to."""
+    """An entry whose comment does not say where its port is built."""
 
 
 def places(comment):
-    """The flags for each architecture that a comment names, None being any other; or nothing."""
+    """Returns {architecture: flags} from a comment, where None is any other architecture; {} if it names none."""
     found = [PLACE.fullmatch(place) for place in comment.strip().removeprefix("// ").split(", ")]
     return {match[1]: (match[2] or "").split() for match in found} if all(found) else {}
 
 
 def entries(file):
-    """The name and the places of each port."""
+    """Yields the name of each port, and its flags for each architecture."""
     lines = file.read_text(encoding="utf-8").splitlines()
     for number, (comment, line) in enumerate(zip(lines, lines[1:]), 2):
         if not (name := NAME.match(line)):
@@ -50,7 +50,7 @@ def entries(file):
 
 
 def ports(architecture, *files):
-    """{name: flags} for those that this architecture can have."""
+    """Returns {name: flags} of the ports that are built for this architecture."""
     known = [entry for file in files for entry in entries(pathlib.Path(file))]
     flags = {name: places.get(architecture, places.get(None)) for name, places in known}
     return {name: its_flags for name, its_flags in flags.items() if its_flags is not None}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The machine you sit at, or any other with an operating system, as a board.
+// The functions of board.h for a machine with an operating system: this one, or an emulated one.
 #include <cstdio>
 
 #include "board.h"
 
 const char board_name[] = BOARD_NAME;
 
-// At once, also where a pipe would wait for more.
+// Flushes, since output to a pipe would wait in a buffer.
 void board_print(const char* text) {
   std::fputs(text, stdout);
   std::fflush(stdout);

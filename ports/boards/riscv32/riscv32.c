@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A RISC-V core without a C library, played by qemu-riscv32 in user mode: a program starts at _start with a stack, prints and ends by
- * Linux's system calls. */
+ * A RISC-V core without a C library, emulated by qemu-riscv32 in user mode: a program starts at _start with a stack, and prints and
+ * ends by Linux's system calls. */
 #include "board.h"
 
 enum { SYSTEM_WRITE = 64, SYSTEM_EXIT = 93 };
