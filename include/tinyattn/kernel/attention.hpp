@@ -30,7 +30,8 @@ struct Attention {
 };
 
 // Returns how many scores of a row are computed: whole vectors if rows of keys are padded, but
-// where tiles overlap no more than `end`, or one whole tile. Scores after `end` are never read.
+// where tiles overlap `end` scores, or a whole tile if that is more. Scores after `end` are never
+// read.
 template <class Port, bool KeysArePadded>
 TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
                                                            std::size_t keys) noexcept {

@@ -18,8 +18,8 @@ struct Cached {
   Output values;  // [context_length, kv_width]
 };
 
-// Returns the floats of a cache: the keys of a layer, then its values. Scores are computed in whole
-// vectors, and these may read beyond the last key, where there is a whole vector of values at
+// Returns how many floats a cache has: the keys of a layer, then its values. Scores are computed in
+// whole vectors, and these may read beyond the last key, where there is a whole vector of values at
 // least.
 constexpr std::size_t cache_floats(std::size_t kv_width, std::size_t context_length) noexcept {
   const std::size_t each = kv_width * context_length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The first and the last step of a language model: rows of a table, and a product with that table
-// or with a weight of its own.
+// The first and the last step of a language model. An embedding reads rows of a table; the head is
+// a product with that table, or with a weight of its own.
 #pragma once
 
 #include "tinyattn/kernel/matmul.hpp"

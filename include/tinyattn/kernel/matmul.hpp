@@ -49,8 +49,8 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul(const P& p) noexcept {
     cover_columns<Port, Port::tile_vectors, 16>(p, 0);
 }
 
-// Does the same for a shape of constants. A product of one row is specialized only if it has up to
-// 512 multiply-adds, or where tiles are wide.
+// Does the same for a constant shape. A product of one row is specialized only if it has up to 512
+// multiply-adds, or where tiles are wide.
 template <class Port, Shape shape, class P = Product<>>
 TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const P& p) noexcept {
   constexpr bool pays = shape.inner * shape.cols <= 512 || Port::tile_vectors * Port::lanes >= 64;
@@ -61,7 +61,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const P& p) noexcept {
     matmul<Port, shape>(p);
 }
 
-// What computes x . weight + bias.
+// The parameters of x . weight + bias.
 template <class B = Dense>
 struct Projection {
   B weight;           // [in, out]; a Dense of nullptr: no projection

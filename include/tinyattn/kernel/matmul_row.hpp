@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of one row, of which a language model computes most for each token: every weight is read
-// once. Each port has one copy of this code in flash, if the program calls it.
+// Products of one row: most of the work of a language model for a token. Every weight is read once.
+// Each port has one copy of this code in flash, if the program calls it.
 #pragma once
 
 #include "tinyattn/kernel/tiling.hpp"
@@ -87,8 +87,8 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row_with_overlap(const auto& p,
   }
 }
 
-// Computes out += a[k] * row k of b for one k after the other. For ports whose fma is a function of
-// integers, which this way unpack each a[k] once. Column j of row k lies at b[k * next_row + j *
+// Computes out += a[k] * row k of b for one k after the other, so that a port whose fma is a
+// function of integers unpacks each a[k] only once. Column j of row k lies at b[k * next_row + j *
 // next].
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void add_multiples(const auto& p, const float* b,

@@ -176,7 +176,7 @@ concept sums_rows = requires(const float* row) {
   Port::sum_of_row(row, 0);
 };
 
-// The sum of a row, and of its squares. A port may bring its own.
+// The sum of a row, and of its squares. A port may have functions of its own.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr float sum_of_row(const float* row, std::size_t count) noexcept {
   if constexpr (sums_rows<Port>)

@@ -67,8 +67,8 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t pad_rows(Output rows, const Mask& m
 // Computes e^(scale * (from[j] - m)) divided by the sum of these, row by row, where m is the
 // largest element: a probability distribution, or zeros if no element takes part. Row i ends at
 // mask.end(first + i). Padded rows have room for whole vectors: elements of `to` after their ends
-// are overwritten, and `to` is `from` unless all rows end with a whole vector. Rows that are not
-// padded have one length.
+// are overwritten, and `to` must be `from` unless all rows end with a whole vector. Rows that are
+// not padded have one length.
 template <class Port, bool IsPadded>
 TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Dense from, Output to,
                                               const Mask& mask, std::size_t first,

@@ -43,7 +43,7 @@ struct Exponentials {
   }
 };
 
-// Returns the factor by which a row of this sum is multiplied to add up to 1; 0 if the sum is 0.
+// Returns the number by which a row of this sum is multiplied to add up to 1; 0 if the sum is 0.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
   return Port::broadcast(sum == 0.0f ? 0.0f : 1.0f / sum);

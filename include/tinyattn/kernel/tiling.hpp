@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How tiles cover a product of several rows: in panels, with overlap, or specialized for a shape of
-// constants. A product `p` is any Product; its code is in flash once for each port and kind of
+// How tiles cover a product of several rows: in panels, with overlap, or specialized for a constant
+// shape. A product `p` is any Product; its code is in flash once for each port and kind of
 // operands.
 #pragma once
 
