@@ -24,9 +24,9 @@ struct exponential {
   typename Port::vec shifted;
 };
 
-// Adding this to a small float rounds that to the nearest integer. It is 1.5 * 2^23 plus the bias
-// of an exponent, so that the low bits of the sum are the exponent of 2^n. The addend is odd, which
-// would change the rounding only halfway between two integers; there no x * log2(e) lies.
+// Adding this to a small float rounds the float to the nearest integer. It is 1.5 * 2^23 plus the
+// bias of an exponent, so that the low bits of the sum are the exponent of 2^n. The addend is odd,
+// which would change the rounding only halfway between two integers; there no x * log2(e) lies.
 inline constexpr float round_to_integer = 0x1.8p23f + 127.0f;
 
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The

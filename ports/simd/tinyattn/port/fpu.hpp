@@ -59,9 +59,9 @@ struct fpu : scalar, fpu_rows, fpu_softmax {
 #if defined(__OPTIMIZE__)  // else registers do not suffice
   // A tile of two rows of eight sums, in assembly: one vldm loads a row of b, others load elements
   // of a for a few steps. Compilers generate no vldm, and copy between registers. Sums are in s0 to
-  // s15, elements of a in s16 to s23, the row of b in s24 to s31. Steps that do not fill an
-  // iteration run the last step of its code. One pointer is in a high register, by the constraint
-  // h: GCC 12 would want low ones for all.
+  // s15, elements of a in s16 to s23, the row of b in s24 to s31. Steps that are left after the
+  // last iteration run the code of its last step, one at a time. One pointer is in a high register,
+  // by the constraint h: GCC 12 would want low ones for all.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 2 && Vectors == 8) TINYATTN_ALWAYS_INLINE
       static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The reference: one lane, constexpr, the same on every machine that has a binary64 double. The
-// compiler evaluates constant expressions with it, and every other port has to give its bits.
+// compiler evaluates constant expressions with it, and every other port has to give the same
+// bits.
 #pragma once
 
 #include "tinyattn/port/contract.hpp"

@@ -133,7 +133,7 @@ struct simd128 {
     const pair low_product = low_a * low(b), high_product = high_a * high(b);
     const pair low_sum = low_product + low(c), high_sum = high_product + high(c);
     const v128_t low_words = wasm_i32x4_shuffle(bits(low_sum), bits(high_sum), 0, 2, 4, 6);
-    if (wasm_i32x4_all_true(wasm_i32x4_shl(low_words, 4))) [[likely]]  // a mask is slower
+    if (wasm_i32x4_all_true(wasm_i32x4_shl(low_words, 4))) [[likely]]  // faster than a mask
       return joined(low_sum, high_sum);
     return add_to_odd(low_product, high_product, c);
   }
