@@ -61,15 +61,13 @@ using DecoderBlock = kernel::Block<kernel::GroupedLayer>;
 TINYATTN_ALWAYS_INLINE DecoderBlock block_of(const tinyattn_decoder& decoder,
                                              const tinyattn_block& block) noexcept {
   const std::size_t d_model = decoder.d_model, head_dim = d_model / decoder.num_heads;
-  const std::size_t kv_width = head_dim * decoder.num_kv_heads, d_hidden = decoder.d_hidden;
-  const auto projection = [](const tinyattn_linear& linear, std::size_t cols) {
-    return kernel::Projection<>{{linear.weight, cols}, linear.bias};
+  const auto projection = [](const tinyattn_linear& linear) {
+    return kernel::Projection<>{linear.weight, linear.bias};
   };
   return {norm_of(block.attention_norm, d_model),
           {{d_model, d_model, decoder.num_heads, head_dim,
-            port::detail::inverse_sqrt_in_integers(head_dim), projection(block.query, d_model),
-            projection(block.key, kv_width), projection(block.value, kv_width),
-            projection(block.out_proj, d_model)},
+            port::detail::inverse_sqrt_in_integers(head_dim), projection(block.query),
+            projection(block.key), projection(block.value), projection(block.out_proj)},
            decoder.num_heads / decoder.num_kv_heads,
            decoder.rotary == TINYATTN_NO_ROTARY
                ? kernel::Rotation{}
@@ -77,8 +75,7 @@ TINYATTN_ALWAYS_INLINE DecoderBlock block_of(const tinyattn_decoder& decoder,
                                      decoder.rotary == TINYATTN_INTERLEAVED, head_dim)},
           norm_of(block.feed_forward_norm, d_model),
           {d_model, decoder.d_hidden, static_cast<Activation>(decoder.activation),
-           projection(block.up, d_hidden), projection(block.gate, d_hidden),
-           projection(block.down, d_model)},
+           projection(block.up), projection(block.gate), projection(block.down)},
           decoder.norm_first};
 }
 
@@ -116,12 +113,11 @@ inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noe
   }
   if (decoder.final_norm.weight != nullptr)
     kernel::normalize_features<native_port>(norm_of(decoder.final_norm, d_model), 1, x, x);
-  kernel::compute_logits<native_port>(
-      {d_model,
-       decoder.vocabulary,
-       {{decoder.head.weight, decoder.vocabulary}, decoder.head.bias},
-       decoder.token_embedding},
-      1, x, {call.logits, decoder.vocabulary});
+  kernel::compute_logits<native_port>({d_model,
+                                       decoder.vocabulary,
+                                       {decoder.head.weight, decoder.head.bias},
+                                       decoder.token_embedding},
+                                      1, x, {call.logits, decoder.vocabulary});
 }
 
 static constexpr ModelOperations native_model_operations = {activate, normalize, sample, decode};

@@ -97,8 +97,8 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
                                     const kernel::Mask& mask) noexcept {
   const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;
   const kernel::Dense query{call.query, d_in}, key{call.key, d_in}, value{call.value, d_in};
-  const auto projection = [=](const tinyattn_linear& linear) {
-    return kernel::Projection<>{{linear.weight, d_out}, linear.bias};
+  const auto projection = [](const tinyattn_linear& linear) {
+    return kernel::Projection<>{linear.weight, linear.bias};
   };
   kernel::forward_inline<native_port>(
       kernel::Layer{d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),

@@ -66,9 +66,9 @@ struct Linear {
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Projection<> describe(
       const Linear& linear) noexcept {
     if constexpr (Bias)
-      return {{linear.weight.data(), Out}, linear.bias.data()};
+      return {linear.weight.data(), linear.bias.data()};
     else
-      return {{linear.weight.data(), Out}, nullptr};
+      return {linear.weight.data(), nullptr};
   }
 };
 

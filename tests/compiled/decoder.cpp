@@ -45,7 +45,7 @@ constexpr LanguageModelConfig llama = {
 
 tinyattn_linear described(const auto& linear) {
   const kernel::Projection<> projection = describe(linear);
-  return {projection.weight.data, projection.bias};
+  return {projection.weight, projection.bias};
 }
 tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
 

@@ -83,7 +83,7 @@ void forward(Check& check, const Sizes& s, const kernel::Mask& mask, float* to) 
   std::size_t queries = kernel::minimum(block, Port::query_rows);
   if (tiny.tokens != 0) block = queries = tiny.tokens;
   const auto projection = [&](std::size_t seed) {
-    return kernel::Projection<>{{source(seed), s.out}, s.num_heads == 1 ? nullptr : source(seed + 20)};
+    return kernel::Projection<>{source(seed), s.num_heads == 1 ? nullptr : source(seed + 20)};
   };
   const kernel::Projection<> output = s.has_output ? projection(4) : kernel::Projection<>{};
   const auto query = projection(1), key = projection(2), value = projection(3);

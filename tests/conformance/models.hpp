@@ -37,17 +37,10 @@ template <class Port>
 void check_cache(Check& check, const CacheCase& c) {
   constexpr std::size_t tokens = 19, d_in = 5;
   const std::size_t width = c.heads * c.head_dim, kv_width = width / c.group;
-  const kernel::GroupedLayer layer{{d_in,
-                                    width,
-                                    c.heads,
-                                    c.head_dim,
-                                    0.6f,
-                                    {{source(1), width}, nullptr},
-                                    {{source(2), kv_width}, source(3)},
-                                    {{source(4), kv_width}, nullptr},
-                                    {{source(5), width}, source(6)}},
-                                   c.group,
-                                   c.turns ? kernel::rotation_of(source(7), source(8), c.is_interleaved, c.head_dim) : kernel::Rotation{}};
+  const kernel::GroupedLayer layer{
+      {d_in, width, c.heads, c.head_dim, 0.6f, {source(1), nullptr}, {source(2), source(3)}, {source(4), nullptr}, {source(5), source(6)}},
+      c.group,
+      c.turns ? kernel::rotation_of(source(7), source(8), c.is_interleaved, c.head_dim) : kernel::Rotation{}};
   const kernel::Dense x{source(9), d_in};
   static Field<field_size> keys_and_values, scratch;
   const auto at_once = [&](auto port, float* out) {
@@ -84,12 +77,8 @@ void check_feed_forward(Check& check) {
     for (const auto d_hidden : std::initializer_list<std::size_t>{3, 16, 21, 37})
       for (const bool is_gated : {false, true}) {
         constexpr std::size_t d_model = 7;
-        const kernel::FeedForward layer{d_model,
-                                        d_hidden,
-                                        Activation::silu,
-                                        {{source(1), d_hidden}, source(2)},
-                                        {{is_gated ? source(3) : nullptr, d_hidden}, nullptr},
-                                        {{source(4), d_model}, nullptr}};
+        const kernel::FeedForward layer{
+            d_model, d_hidden, Activation::silu, {source(1), source(2)}, {is_gated ? source(3) : nullptr, nullptr}, {source(4), nullptr}};
         const auto compute = [&](auto port, float* out) {
           kernel::feed_forward<decltype(port)>(layer, rows, {source(5), d_model}, {out, d_model + gap}, scratch.cleared());
         };

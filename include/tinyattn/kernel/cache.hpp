@@ -107,7 +107,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Ca
   append<Port>(layer, cache, past, rows, x, scratch.block.data);
   project_few<Port>(rows, layer.d_in, width, x, layer.query, scratch.block);
   rotate<Port>(layer, rows, width, past, scratch.block);
-  const bool has_output = !is_null(layer.output.weight.data);
+  const bool has_output = !is_null(layer.output.weight);
   const Output context = has_output ? scratch.block : out;
   // Scores follow the block. score_rows is the number of queries whose scores have room there.
   const Output scores{scratch.block.at(rows, 0), scratch.row_size};

@@ -45,7 +45,7 @@ struct Head {
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void compute_logits(const Head& head, std::size_t rows, Dense x,
                                                      Output logits) noexcept {
-  if (!is_null(head.projection.weight.data))
+  if (!is_null(head.projection.weight))
     project_few<Port>(rows, head.d_model, head.vocabulary, x, head.projection, logits);
   else
     for (std::size_t i = 0; i < rows; ++i)

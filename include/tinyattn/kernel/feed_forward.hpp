@@ -31,7 +31,7 @@ TINYATTN_ALWAYS_INLINE constexpr void feed_forward(const FeedForward& layer, std
   const std::size_t d_model = layer.d_model, d_hidden = layer.d_hidden, count = rows * d_hidden;
   const Output hidden{scratch, d_hidden};
   project_few<Port>(rows, d_model, d_hidden, x, layer.up, hidden);
-  if (is_null(layer.gate.weight.data)) {
+  if (is_null(layer.gate.weight)) {
     activate_row<Port>(layer.activation, scratch, scratch, count);
   } else {
     float* const gates = scratch + count;

@@ -227,7 +227,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_inline(const auto& layer, const Sc
                                                      const Item& item, const Mask& mask,
                                                      const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows, tokens = item.tokens;
-  const bool has_output = !is_null(layer.output.weight.data);
+  const bool has_output = !is_null(layer.output.weight);
   constexpr bool may_overlap = Port::tiles_overlap && specializes_shapes<Port>;
   bool overlaps = may_overlap && tokens >= size && item.out.data != item.query_input.data;
   if (__builtin_is_constant_evaluated()) overlaps = false;
@@ -276,16 +276,15 @@ TINYATTN_ALWAYS_INLINE constexpr void forward(const auto& layer, const Scratch& 
 template <class Port>
 constexpr void forward_by_head(const auto& layer, const Scratch& scratch, const Item& item,
                                const Mask& mask, const auto& take_weights) noexcept {
-  const std::size_t size = scratch.block_rows;
+  const std::size_t size = scratch.block_rows, width = layer.d_out;
   project_source<Port>(layer, scratch, item);
   for (std::size_t head = 0; head < layer.num_heads; ++head)
     for (std::size_t first = 0; first < item.tokens; first += size) {
       const std::size_t rows = rows_of_block(first, item.tokens, size),
                         column = head * layer.head_dim;
-      const Projection<> query{layer.query.weight.from(0, column),
-                               is_null(layer.query.bias) ? nullptr : layer.query.bias + column};
-      project<Port>(rows, layer.d_in, layer.head_dim, item.query_input.from(first, 0), query,
-                    scratch.block);
+      const float* const bias = is_null(layer.query.bias) ? nullptr : layer.query.bias + column;
+      matmul<Port>({rows, layer.d_in, layer.head_dim, item.query_input.from(first, 0),
+                    operand_of(layer.query.weight, width).from(0, column), bias, scratch.block});
       rotate<Port>(layer, rows, layer.head_dim, first, scratch.block);
       attend_head<Port>(layer, scratch, item, head, first, rows, scratch.block,
                         item.out.from(first, column), mask, take_weights);
@@ -297,7 +296,7 @@ template <class Port>
 constexpr void project_output(const Layer& layer, const Scratch& scratch, std::size_t tokens,
                               Output out) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows;
-  if (is_null(layer.output.weight.data)) return;
+  if (is_null(layer.output.weight)) return;
   for (std::size_t first = 0; first < tokens; first += size) {
     const std::size_t rows = rows_of_block(first, tokens, size);
     for (std::size_t i = 0; i < rows; ++i)

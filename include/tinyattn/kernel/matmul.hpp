@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -61,26 +62,36 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const P& p) noexcept {
     matmul<Port, shape>(p);
 }
 
-// The parameters of x . weight + bias.
-template <class B = Dense>
+// The parameters of x . weight + bias. A weight of another type than a pointer to floats is a
+// pointer to data of its own, of which operand_of(weight, stride) makes an operand.
+template <class Weight = const float*>
 struct Projection {
-  B weight;           // [in, out]; a Dense of nullptr: no projection
+  Weight weight;      // [in, out], or nullptr: no projection
   const float* bias;  // [out], or nullptr
 };
+TINYATTN_ALWAYS_INLINE constexpr Dense operand_of(const float* weight,
+                                                  std::size_t stride) noexcept {
+  return {weight, stride};
+}
 
-template <class Port, Shape shape = Shape{}, class B>
+template <class Port, Shape shape = Shape{}, class Weight>
 TINYATTN_ALWAYS_INLINE constexpr void project(std::size_t rows, std::size_t in, std::size_t cols,
-                                              Dense x, const Projection<B>& to,
+                                              Dense x, const Projection<Weight>& to,
                                               Output out) noexcept {
-  matmul<Port, shape>(Product<Dense, B>{rows, in, cols, x, to.weight, to.bias, out});
+  const auto weight = operand_of(to.weight, cols);
+  matmul<Port, shape>(
+      Product<Dense, std::remove_cv_t<decltype(weight)>>{rows, in, cols, x, weight, to.bias, out});
 }
 
 // Does the same for few rows, often for one.
-template <class Port, class B>
+template <class Port, class Weight>
 TINYATTN_ALWAYS_INLINE constexpr void project_few(std::size_t rows, std::size_t in,
                                                   std::size_t cols, Dense x,
-                                                  const Projection<B>& to, Output out) noexcept {
-  const Product<Dense, B> p{rows, in, cols, x, to.weight, to.bias, out};
+                                                  const Projection<Weight>& to,
+                                                  Output out) noexcept {
+  const auto weight = operand_of(to.weight, cols);
+  const Product<Dense, std::remove_cv_t<decltype(weight)>> p{rows,   in,      cols, x,
+                                                             weight, to.bias, out};
   if (rows == 1)
     matmul_row<Port>(p);
   else

@@ -17,17 +17,29 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 
 // --- In tiles ---
 
-// Computes row i from column j on, in tiles of `Vectors` vectors, and what is left in tiles of one.
-template <class Port, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void cover_row(const auto& p, std::size_t i,
-                                                std::size_t j = 0) noexcept {
+// Computes `count` tiles of row i and `Vectors` vectors, next to each other from column j on.
+// Returns the column after them.
+template <class Port, std::size_t Vectors, TileKind kind>
+TINYATTN_ALWAYS_INLINE constexpr std::size_t tiles_along(const auto& p, std::size_t i,
+                                                         std::size_t j,
+                                                         std::size_t count) noexcept {
   constexpr std::size_t width = Vectors * Port::lanes;
-  constexpr TileKind kind{Vectors > 1 || Port::lanes == 1};
-  const std::size_t cols = kind.is_whole ? p.cols - j : padded<Port>(p.cols - j);
-  for (std::size_t count = cols / width; count != 0; --count, j += width)
+  for (; count != 0; --count, j += width)
     tile<Port, 1, Vectors, kind>(initial_at<Port, width>(p, i, j), p.a.from(i, 0), p.b.from(0, j),
                                  p.out.from(i, j), p.inner, minimum(Port::lanes, p.cols - j));
-  if constexpr (Vectors > 1) cover_row<Port, 1>(p, i, j);
+  return j;
+}
+
+// Computes row i in tiles of `Vectors` vectors, and what is left in tiles of one.
+template <class Port, std::size_t Vectors>
+TINYATTN_ALWAYS_INLINE constexpr void cover_row(const auto& p, std::size_t i) noexcept {
+  std::size_t j = 0, left = p.cols;
+  if constexpr (Vectors > 1) {
+    constexpr std::size_t width = Vectors * Port::lanes;
+    j = tiles_along<Port, Vectors, TileKind{}>(p, i, j, left / width);
+    left %= width;
+  }
+  tiles_along<Port, 1, TileKind{Port::lanes == 1}>(p, i, j, padded<Port>(left) / Port::lanes);
 }
 
 // Computes the row in as few tiles as the registers allow, of nearly equal width. Each tile reads

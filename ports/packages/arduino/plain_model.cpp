@@ -26,7 +26,7 @@ std::string array(const std::string& name, const float* elements, std::size_t co
 template <std::size_t In, std::size_t Out, bool HasBias>
 std::string linear(const std::string& name, const Linear<In, Out, HasBias>& linear) {
   const kernel::Projection<> projection = describe(linear);
-  const std::string weight = array(name, projection.weight.data, In * Out);
+  const std::string weight = array(name, projection.weight, In * Out);
   return "{" + weight + ", " + array(name + "_bias", projection.bias, Out) + "}";
 }
 template <class Absent>
