@@ -8,7 +8,6 @@
 
 #include <bit>
 #include <cstddef>
-#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -73,14 +72,15 @@ TINYATTN_ALWAYS_INLINE constexpr Dense operand_of(const float* weight,
                                                   std::size_t stride) noexcept {
   return {weight, stride};
 }
+template <class Weight>
+using ProjectionProduct = Product<Dense, decltype(operand_of(Weight{}, 0))>;
 
 template <class Port, Shape shape = Shape{}, class Weight>
 TINYATTN_ALWAYS_INLINE constexpr void project(std::size_t rows, std::size_t in, std::size_t cols,
                                               Dense x, const Projection<Weight>& to,
                                               Output out) noexcept {
-  const auto weight = operand_of(to.weight, cols);
   matmul<Port, shape>(
-      Product<Dense, std::remove_cv_t<decltype(weight)>>{rows, in, cols, x, weight, to.bias, out});
+      ProjectionProduct<Weight>{rows, in, cols, x, operand_of(to.weight, cols), to.bias, out});
 }
 
 // Does the same for few rows, often for one.
@@ -89,9 +89,7 @@ TINYATTN_ALWAYS_INLINE constexpr void project_few(std::size_t rows, std::size_t 
                                                   std::size_t cols, Dense x,
                                                   const Projection<Weight>& to,
                                                   Output out) noexcept {
-  const auto weight = operand_of(to.weight, cols);
-  const Product<Dense, std::remove_cv_t<decltype(weight)>> p{rows,   in,      cols, x,
-                                                             weight, to.bias, out};
+  const ProjectionProduct<Weight> p{rows, in, cols, x, operand_of(to.weight, cols), to.bias, out};
   if (rows == 1)
     matmul_row<Port>(p);
   else
