@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Activations, element by element, as torch.nn.functional has them. Finite for every finite x; a
-// NaN stays one; -infinity becomes 0, with a sign for gelu_tanh and silu. README.md says how near
-// they are.
+// Activations, element by element, as in torch.nn.functional. A finite x has a finite result, a NaN
+// stays a NaN, and -infinity becomes 0 (-0 by gelu_tanh and silu). README.md has the maximum
+// errors.
 #pragma once
 
 #include "tinyattn/detail/rows.hpp"
@@ -30,7 +30,8 @@ constexpr void activate(const TensorM& m, Out& out) noexcept {
 
 }  // namespace detail
 
-// x, or 0 if x is less. m and out have one shape; `out` may be m. So it is for all below.
+// x, or 0 if x is negative, for each element x of m. m and `out` have the same shape; `out` may be
+// m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void relu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::relu>(m, out);
@@ -52,7 +53,7 @@ constexpr detail::Diagnosed relu(const TensorM&, detail::Anything, ...) noexcept
   return {};
 }
 
-// x (1 + erf(x / sqrt(2))) / 2: PyTorch's default. `out` may be m.
+// x (1 + erf(x / sqrt(2))) / 2 for each element x of m: PyTorch's default. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void gelu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::gelu>(m, out);
@@ -74,8 +75,8 @@ constexpr detail::Diagnosed gelu(const TensorM&, detail::Anything, ...) noexcept
   return {};
 }
 
-// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2: approximate='tanh', as GPT-2 has it. `out` may
-// be m.
+// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 for each element x of m: PyTorch's
+// approximate='tanh', which GPT-2 uses. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void gelu_tanh(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::gelu_tanh>(m, out);
@@ -97,7 +98,7 @@ constexpr detail::Diagnosed gelu_tanh(const TensorM&, detail::Anything, ...) noe
   return {};
 }
 
-// x / (1 + e^-x). `out` may be m.
+// x / (1 + e^-x) for each element x of m. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void silu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::silu>(m, out);

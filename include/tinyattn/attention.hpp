@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Scaled dot-product attention: softmax(Q . K^T / sqrt(d_k)) . V, Vaswani et al., "Attention Is All
-// You Need", 2017, equation 1; torch.nn.functional.scaled_dot_product_attention, but that a query
-// whose keys are all masked gives zeros.
+// You Need", 2017, equation 1. It is torch.nn.functional.scaled_dot_product_attention, except that
+// a query whose keys are all masked gives zeros.
 #pragma once
 
 #include "tinyattn/detail/attention_checks.hpp"
@@ -17,19 +17,19 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// out and weights of softmax(query . key^T / sqrt(d_k) + mask) . value
+// Writes softmax(query . key^T / sqrt(d_k) + mask) . value to out, and the softmax to weights.
 //
 //   query    [..., tokens, d_k]
 //   key      [..., source tokens, d_k]
 //   value    [..., source tokens, d_v]
-//   mask     one of mask.hpp, or NoMask{}; the same for the whole batch
+//   mask     a mask of mask.hpp, such as NoMask{}; the same for the whole batch
 //   out      [..., tokens, d_v]            overwritten; may not overlap the inputs
-//   weights  [..., tokens, source tokens]  overwritten; a masked one is 0
+//   weights  [..., tokens, source tokens]  overwritten; the weight of a masked key is 0
 //
 // A masked key is skipped: a NaN in it does not leak. A query whose keys are all masked gives
-// zeros. The scores of a few rows lie on the stack: source tokens x up to 4 floats on
-// microcontrollers, x up to 12 with AVX2 and 16 with AVX-512. Each row is padded to whole vectors,
-// or on a Cortex-M with an FPU to fours.
+// zeros. The stack holds the scores of a few queries, one float for each source token: of up to 4
+// queries, 12 with AVX2, 16 with AVX-512. The scores of a query are padded to whole vectors, or to
+// a multiple of 4 on a Cortex-M with an FPU.
 template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out,
           tensor_like Weights>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,

@@ -13,7 +13,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Room for context_length tokens, of which num_tokens are there.
+// Has room for context_length tokens, and holds num_tokens.
 template <AttentionConfig config>
 struct KeyValueCache {
   static_assert(
@@ -30,20 +30,21 @@ struct KeyValueCache {
   static_assert(kernel::fits_in_memory(kv_width, config.context_length),
                 "a cache has more bytes than this target can address");
 
-  // All the scratch of a call with a cache, which takes one to four tokens at a time: as many as
-  // fit into eight rows of the widest side. One token may need more than that: a row of scores is
-  // as long as the context. What it holds between calls means nothing.
+  // All the scratch of a call with a cache. The call processes rows_at_once tokens at a time, from
+  // one to four: the maximum whose scratch is no larger than 8 * max(d_in, d_out) floats. One token
+  // may need more than that, since its row of scores is as long as the context. Nothing is kept
+  // between calls.
   struct Workspace {
     float scratch[floats(rows_at_once)];
   };
 
-  using AttentionWorkspace = Workspace;  // a block's cache has another Workspace
+  using AttentionWorkspace = Workspace;  // a block's Cache declares another Workspace
 
-  // How many tokens it holds.
+  // Returns the number of tokens in the cache.
   constexpr std::size_t size() const noexcept { return num_tokens; }
   constexpr void clear() noexcept { num_tokens = 0; }
 
-  // Whether `count` more tokens find room.
+  // Whether there is room for `count` more tokens.
   constexpr bool has_room(std::size_t count) const noexcept {
     return count <= config.context_length - num_tokens;
   }

@@ -2,13 +2,13 @@
 //
 // The compiled library, libtinyattn, for Tensors and layers: compiled::forward(layer, ...) in place
 // of layer.forward(...), and tinyattn::compiled::NAME in place of tinyattn::NAME, compute the same
-// bits with code that all shapes share. When that pays in flash, src/README.md shows. On x86-64 the
-// library of Meson and CMake takes the best instruction set of the processor, whatever the program
-// is built for.
+// bits with code that all shapes share. src/README.md shows when that saves flash. On x86-64, the
+// library as Meson and CMake build it uses the best instruction set of the processor, whatever the
+// flags of the program.
 //
-// Link with libtinyattn, or compile src/library.cpp with your firmware. Nothing here runs inside
-// the compiler. Operands are tensors, or views without a gap between rows. There is no training
-// pass and no forward_with_weights.
+// Link with libtinyattn, or compile src/library.cpp with your firmware. Nothing here is constexpr.
+// Operands are tensors, or views without a gap between rows. There is no training pass and no
+// forward_with_weights.
 #pragma once
 
 #include "tinyattn/compiled_operations.hpp"
@@ -25,7 +25,8 @@ namespace tinyattn { namespace compiled { inline namespace TINYATTN_PORT_NAMESPA
 
 namespace detail {
 
-// A mask with a row for each query would need to say how long the rows are.
+// Requires a mask of one row. Rows of a mask for all tokens are longer than a number of source
+// tokens known at run time, and a tinyattn_mask has no stride.
 template <class Mask>
 consteval bool check_one_row() noexcept {
   constexpr bool has_rows = requires(Mask mask) { requires decltype(mask.tensor)::rank != 1; };
@@ -58,13 +59,14 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
           linear_of(layer.out_proj)};
 }
 
-// Every element of a batch.
+// Calls tinyattn_cross_forward for every batch element.
 template <AttentionConfig config>
 void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_input,
                    const auto& key_input, const auto& value_input, std::size_t num_tokens,
                    std::size_t num_source_tokens, tinyattn_mask mask, auto& out,
                    auto& workspace) noexcept {
-  // The library wants a source token; without one, every key of a query is masked.
+  // The library requires a source token. If there is none, it gets one that is masked for all
+  // queries.
   constexpr bool hidden = true;
   if (num_source_tokens == 0) mask = {TINYATTN_BLOCK_MASK, true, &hidden, nullptr};
   const std::size_t source_tokens = num_source_tokens == 0 ? 1 : num_source_tokens;
@@ -78,12 +80,13 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_in
 
 }  // namespace detail
 
-// A layer's own workspace serves the library too.
+// The workspace of compiled::forward: that of the layer itself.
 template <class Layer>
 using Workspace = typename Layer::Workspace;
 
-// As layer.forward(query_input, key_input, value_input, num_tokens, num_source_tokens, mask, out,
-// workspace). A mask may then have one row for all queries, [source tokens], but no more.
+// Cross-attention, as layer.forward(query_input, key_input, value_input, num_tokens,
+// num_source_tokens, mask, out, workspace). The tensor of a mask must be one row for all queries,
+// [source tokens].
 template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
           tensor_like Out>
 Status forward(const MultiHeadAttention<config>& layer, const Query& query_input,
@@ -115,7 +118,7 @@ Status forward(const MultiHeadAttention<config>& layer, const Query& query_input
                  NoMask{}, out, workspace);
 }
 
-// As layer.forward(x, num_tokens, mask, out, workspace).
+// Self-attention, as layer.forward(x, num_tokens, mask, out, workspace).
 template <AttentionConfig config, tensor_like TensorX, class Mask, tensor_like Out>
 Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::size_t num_tokens,
                const Mask& mask, Out& out,
@@ -123,8 +126,8 @@ Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::s
   return forward(layer, x, x, x, num_tokens, num_tokens, mask, out, workspace);
 }
 
-// As layer.forward(x, num_tokens, out, workspace).
-// A firmware without masks carries no code for masks.
+// Self-attention, as layer.forward(x, num_tokens, out, workspace). A firmware that calls only this
+// form, or the one without num_tokens, contains no code for masks.
 template <AttentionConfig config, tensor_like TensorX, tensor_like Out>
 Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::size_t num_tokens,
                Out& out, typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
@@ -165,7 +168,7 @@ void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
   forward(layer, query_input, key_input, value_input, NoMask{}, out, workspace);
 }
 
-// Self-attention with one more mask. `out` may be x.
+// Self-attention with a mask in addition to config.causal. `out` may be x.
 template <AttentionConfig config, tensor_like TensorX, class Mask, tensor_like Out>
 requires(!std::is_convertible_v<Mask, std::size_t>) void forward(
     const MultiHeadAttention<config>& layer, const TensorX& x, const Mask& mask, Out& out,

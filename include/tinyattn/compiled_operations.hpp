@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations of the compiled library on Tensors; compiled.hpp says what it is.
+// Operations on Tensors by the compiled library, which compiled.hpp describes.
 #pragma once
 
 #include "tinyattn/detail/attention_checks.hpp"
@@ -57,7 +57,7 @@ tinyattn_mask mask_of(const AdditiveMask<Extents...>& mask) noexcept {
   return {TINYATTN_ADDITIVE_MASK, sizeof...(Extents) == 1, nullptr, mask.tensor.data()};
 }
 
-// A status that shapes in types have ruled out.
+// Ignores a status: types have checked the shapes.
 inline void always(tinyattn_status) noexcept {}
 
 }  // namespace detail
@@ -106,7 +106,8 @@ Diagnosed matmul_transposed(const TensorM&, ...) noexcept {
   return {};
 }
 
-// Each row of scale * m, as tinyattn::softmax; scale >= 0. `out` may be m.
+// Softmax of each row of scale * m, as tinyattn::softmax. scale must be >= 0, or `out` stays as it
+// is. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 void softmax(const TensorM& m, float scale, Out& out) noexcept {
   using LayoutM = tinyattn::detail::LayoutOf<TensorM>;
@@ -123,7 +124,7 @@ Diagnosed softmax(const TensorM&, tinyattn::detail::Anything, ...) noexcept {
   return {};
 }
 
-// The scratch of an attention over Tokens queries and SourceTokens keys.
+// The scratch of scaled_dot_product_attention for Tokens queries and SourceTokens keys.
 template <std::size_t Tokens, std::size_t SourceTokens>
 struct AttentionWorkspace {
   static_assert(tinyattn::detail::is_addressable(sizeof(float),

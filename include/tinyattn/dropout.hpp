@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Dropout: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting",
-// 2014, in the inverted form of PyTorch, in which what is kept is scaled by 1 / (1 - rate).
+// 2014, in the inverted form of PyTorch, which multiplies kept elements by 1 / (1 - rate).
 #pragma once
 
 #include "tinyattn/detail/dropout_rate.hpp"
@@ -18,8 +18,8 @@ namespace tinyattn {
 
 namespace detail {
 
-// A number of 64 bits that needs no alignment of its own. Clang up to 19 at least finds members of
-// a template argument at wrong places if there is padding before them.
+// An integer of 64 bits, aligned like one of 32 bits. Clang, at least up to 19, reads members of a
+// template argument at wrong offsets if padding precedes them.
 struct TwoWords {
   constexpr TwoWords(std::uint64_t value) noexcept  // NOLINT(google-explicit-constructor)
       : low(static_cast<std::uint32_t>(value)), high(static_cast<std::uint32_t>(value >> 32)) {}
@@ -33,12 +33,12 @@ struct TwoWords {
 
 }  // namespace detail
 
-// The share of elements that a dropout drops, a number from 0 to 1 that the compiler knows:
-// `.dropout = 0.1`. What it means for the words that are drawn is formed before the program runs,
-// so that no double reaches it. All members are integers: GCC 12 does not survive a double in a
-// template argument under -fsingle-precision-constant.
+// The rate of a dropout, that is the share of elements that it drops: a constant expression from 0
+// to 1, as in `.dropout = 0.1`. The compiler computes the bounds for random numbers, so that no
+// double reaches the program. All members are integers: with -fsingle-precision-constant, GCC 12
+// crashes on a double in a template argument.
 struct DropoutRate {
-  // From a number, which must lie in [0, 1].
+  // Converts a number, which must lie in [0, 1].
   consteval DropoutRate(
       double rate) noexcept  // NOLINT(google-explicit-constructor): a rate is written as a number
       : bits(__builtin_bit_cast(std::uint64_t, rate + zero)),  // -0 is 0
@@ -47,16 +47,16 @@ struct DropoutRate {
         scale_bits(__builtin_bit_cast(std::uint32_t,
                                       rate < one ? 1.0f / static_cast<float>(one - rate) : 0.0f)) {}
 
-  // The number that it was made of.
+  // Returns the rate.
   // NOLINTNEXTLINE(google-explicit-constructor)
   TINYATTN_ALWAYS_INLINE constexpr operator double() const noexcept {
     return __builtin_bit_cast(double, std::uint64_t{bits});
   }
 
-  detail::TwoWords bits;             // of the rate, a double
-  detail::TwoWords keep_below_2_53;  // of 53 random bits, those below keep an element
-  detail::TwoWords keep_below_2_32;  // the same of 32 bits
-  std::uint32_t scale_bits;          // of 1 / (1 - rate), a float, by which the kept are multiplied
+  detail::TwoWords bits;             // bits of the rate, a double
+  detail::TwoWords keep_below_2_53;  // 53 random bits below this keep an element
+  detail::TwoWords keep_below_2_32;  // 32 random bits below this keep an element
+  std::uint32_t scale_bits;          // bits of 1 / (1 - rate), a float that scales kept elements
 
  private:
   static constexpr double zero = 0.0, one = 1.0;
@@ -75,8 +75,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// The rate of one call. What is wrong with it the compiler says by the name of the function that it
-// may not call.
+// The rate of one call. If it is wrong, the compiler rejects the call of a function that is not
+// constexpr, and its error names this function, such as must_lie_between_0_and_1.
 struct CheckedDropoutRate {
   DropoutRate value;
 
@@ -94,9 +94,9 @@ struct CheckedDropoutRate {
 
 }  // namespace detail
 
-// m with each element dropped, that is +0, or kept and multiplied by 1 / (1 - rate). The rate is a
-// number that the compiler knows; rates 0 and 1 draw nothing. `out` may be m; by value, the result
-// is on the stack.
+// Copies m to `out`, and drops each element, which becomes +0, or keeps it, multiplied by 1 / (1 -
+// rate). The rate is a constant expression or a DropoutRate; rates 0 and 1 draw no random numbers.
+// `out` may be m; by value, the result is on the stack.
 template <std::size_t... Extents, random_generator Generator, std::size_t... ExtentsOut>
 constexpr void dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate,
                        Generator& generator, Tensor<float, ExtentsOut...>& out) noexcept {

@@ -22,12 +22,12 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 template <std::size_t Count, std::size_t Dim>
 struct Embedding {
   static constexpr std::size_t parameter_count =
-      detail::count_parameters<Embedding>();  // in floats
+      detail::count_parameters<Embedding>();  // of weight, in floats
 
   Matrix<float, Count, Dim> weight{};  // a row for each token
 
-  // out[i] = weight[tokens[i]], with out [tokens, Dim]. If a token is not below Count, nothing is
-  // written and unknown_token comes back.
+  // Writes out[i] = weight[tokens[i]] to out, [tokens, Dim]. If a token is not below Count, writes
+  // nothing and returns unknown_token.
   template <std::size_t Tokens, tensor_like Out>
   constexpr Status forward(const Vector<Token, Tokens>& tokens, Out& out) const noexcept {
     using LayoutOut = detail::LayoutOf<Out>;
@@ -56,7 +56,7 @@ struct Embedding {
 
   friend constexpr bool operator==(const Embedding&, const Embedding&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"weight">, self.weight);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The feed-forward part of a transformer's block.
+// The feed-forward part of a transformer block.
 #pragma once
 
 #include "tinyattn/activation.hpp"
@@ -17,32 +17,32 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// Its shape: d_model features become d_hidden, and d_model again.
+// The shape of a feed-forward layer, which maps d_model features to d_hidden, and these to d_model.
 struct FeedForwardConfig {
   std::size_t d_model;                       // features of a token
   std::size_t d_hidden;                      // features between the projections
-  Activation activation = Activation::gelu;  // of the hidden features
-  bool gated = false;  // with a third projection, whose activation scales the hidden features
-  bool bias = true;    // of all projections
+  Activation activation = Activation::gelu;  // of the hidden features, or of the gate
+  bool gated = false;  // a third projection, whose activation multiplies the hidden features
+  bool bias = true;    // whether all projections have biases
 };
 
 }  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// down(activation(up(x))): section 3.3 of Vaswani et al., "Attention Is All You Need", 2017. Gated,
-// down(activation(gate(x)) * up(x)): Shazeer, "GLU Variants Improve Transformer", 2020; SwiGLU with
-// silu.
+// Computes down(activation(up(x))): section 3.3 of Vaswani et al., "Attention Is All You Need",
+// 2017. If gated, computes down(activation(gate(x)) * up(x)), which with silu is SwiGLU: Shazeer,
+// "GLU Variants Improve Transformer", 2020.
 template <FeedForwardConfig config>
 struct FeedForward {
   static_assert(detail::check_feed_forward_config<config>());
 
-  // Those of config. A layer without features is refused above, and need not be refused by its
-  // parts.
+  // The sizes in config, or 1 for 0, which the static_assert above diagnoses: the members need not
+  // diagnose it again.
   static constexpr std::size_t d_model = config.d_model == 0 ? 1 : config.d_model,
                                d_hidden = config.d_hidden == 0 ? 1 : config.d_hidden;
-  using Up = Linear<d_model, d_hidden, config.bias>;    // of up and gate
-  using Down = Linear<d_hidden, d_model, config.bias>;  // of down
+  using Up = Linear<d_model, d_hidden, config.bias>;    // type of up and gate
+  using Down = Linear<d_hidden, d_model, config.bias>;  // type of down
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<FeedForward>();
 
@@ -50,14 +50,15 @@ struct FeedForward {
   [[no_unique_address]] detail::Optional<config.gated, Up> gate{};  // [d_model, d_hidden]
   Down down;                                                        // [d_hidden, d_model]
 
-  // All the scratch of a call, for `rows` rows at a time. What it holds between calls means
-  // nothing.
+  // All the scratch of a call, which processes `rows` rows at a time. Nothing is kept between
+  // calls.
   struct Workspace {
     static constexpr std::size_t rows = kernel::feed_forward_rows<native_port>;  // at a time
     float scratch[kernel::hidden_scratch(rows, d_hidden, config.gated)];         // hidden features
   };
 
-  // x and out are [..., d_model], of any number of rows; out may be x.
+  // Applies the layer to each row of x. x and out are [..., d_model], with any number of rows; out
+  // may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     using Layout = detail::LayoutOf<TensorX>;
@@ -83,12 +84,12 @@ struct FeedForward {
 
   friend constexpr bool operator==(const FeedForward&, const FeedForward&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"up", "gate", "down">, self.up, self.gate, self.down);
   }
 
-  // As kernels see it.
+  // Returns the layer as kernels take it: sizes and pointers.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::FeedForward describe(
       const FeedForward& layer) noexcept {
     return {config.d_model,     config.d_hidden,      config.activation,

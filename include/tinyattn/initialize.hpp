@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The first weights of a module, drawn as PyTorch draws them.
+// The initial weights of a module, drawn as PyTorch draws them.
 #pragma once
 
 #include "tinyattn/parameters.hpp"
@@ -25,7 +25,7 @@ constexpr void initialize_member(Module& module, auto& generator) noexcept {
     initialize(module, generator);
 }
 
-// A module without a draw of its own: what its members draw.
+// A module that is initialized by initializing its members.
 template <class Module>
 concept composed = !std::is_const_v<Module> && !tensor_like<Module> && requires(Module & module) {
   Module::members(module, [](auto&&...) {});
@@ -33,8 +33,9 @@ concept composed = !std::is_const_v<Module> && !tensor_like<Module> && requires(
 
 }  // namespace detail
 
-// Draws the members of a layer or model, in the order in which they are declared: each Linear its
-// weight, then its bias, as torch.nn.Linear does; the weights of norms become 1, their biases 0.
+// Initializes the members of a layer or model, in the order of their declaration. Draws the weight,
+// then the bias of each Linear, as torch.nn.Linear does; sets the weights of norms to 1, their
+// biases to 0.
 template <detail::composed Module, random_generator Generator>
 constexpr void initialize(Module& module, Generator& generator) noexcept {
   Module::members(module, [&](const auto&, auto&... members) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Language models: tokens in, logits of the next one out. GPT-2 and Llama are configurations.
+// Language models: from tokens to the logits of the next token. GPT-2 and Llama are configurations.
 #pragma once
 
 #include "tinyattn/detail/config_checks.hpp"
@@ -21,44 +21,46 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// What is added to the embedding of a token. Rotary positions are attention's.
+// What is added to the embedding of a token. Rotary positions are part of attention:
+// AttentionConfig::rotary.
 enum class Positions : unsigned char {
   none,       // nothing
   learned,    // a row of an Embedding for each position
   sinusoidal  // sinusoidal_positions
 };
 
-// The head is [d_model, vocabulary]. A tied one is the token embedding again, and has no bias.
+// The shape of a language model. Its head is a projection, [d_model, vocabulary]. The weight of a
+// tied head is the transposed token embedding, and it has no bias.
 struct LanguageModelConfig {
-  std::size_t vocabulary;                    // how many tokens there are, at most 65,536
+  std::size_t vocabulary;                    // number of different tokens, at most 65,536
   TransformerConfig transformer;             // the blocks between the embeddings and the head
   Positions positions = Positions::learned;  // what is added to the features of a token
-  bool tied = true;                          // the head is the token embedding
-  bool head_bias = false;                    // of a head that is not tied
+  bool tied = true;                          // the token embedding is the weight of the head
+  bool head_bias = false;                    // whether a head that is not tied has a bias
 };
 
 }  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Embeddings, a Transformer, and the head that makes logits of features. Radford et al.,
-// "Language Models are Unsupervised Multitask Learners", 2019; Touvron et al., "LLaMA", 2023.
+// Embeddings, a Transformer, and a head, which maps features to logits. Radford et al., "Language
+// Models are Unsupervised Multitask Learners", 2019; Touvron et al., "LLaMA", 2023.
 template <LanguageModelConfig config>
 struct LanguageModel {
   static_assert(detail::check_language_model_config<config>());
 
-  using Body = Transformer<config.transformer>;                   // between embeddings and head
-  static constexpr BlockConfig block = config.transformer.block;  // of each block
-  // The features of a token, and the most tokens of a text.
+  using Body = Transformer<config.transformer>;                   // type of transformer
+  static constexpr BlockConfig block = config.transformer.block;  // the configuration of a block
+  // The number of features of a token, and the maximum number of tokens of a text.
   static constexpr std::size_t d_model = block.feed_forward.d_model,
                                context_length = block.attention.context_length;
   // Whether there is a position_embedding.
   static constexpr bool has_learned_positions = config.positions == Positions::learned;
-  // That of config; 1 if that is refused above.
+  // config.vocabulary, or 1 for 0, which the static_assert above diagnoses.
   static constexpr std::size_t vocabulary = config.vocabulary == 0 ? 1 : config.vocabulary;
-  using TokenEmbedding = Embedding<vocabulary, d_model>;             // of token_embedding
-  using PositionEmbedding = Embedding<context_length, d_model>;      // of position_embedding
-  using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;  // of head
+  using TokenEmbedding = Embedding<vocabulary, d_model>;             // type of token_embedding
+  using PositionEmbedding = Embedding<context_length, d_model>;      // type of position_embedding
+  using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;  // type of head
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<LanguageModel>();
 
@@ -75,16 +77,16 @@ struct LanguageModel {
     typename Body::Workspace transformer;             // of one block
   };
 
-  // The keys and values of the tokens so far. The scratch of a call with it is eight rows of the
-  // widest layer at most; more only where a single token needs more: its row of scores is as long
-  // as the context.
+  // The keys and values of the tokens so far. The scratch of a call with the cache has at most the
+  // size of eight rows of the widest layer, or what one token needs, if that is more: its row of
+  // scores is as long as the context.
   struct Cache : Body::Cache {
     // All the scratch of a call with the cache.
     struct Workspace : detail::CachedWorkspace<block, 1> {};
   };
 
-  // Logits of the token after each: tokens is a Vector<Token, T>, logits [T, vocabulary]. If a
-  // token is not below `vocabulary`, nothing is written and unknown_token comes back.
+  // Computes logits [T, vocabulary] from tokens, a Vector<Token, T>: row i is for the token after
+  // tokens[i]. If a token is not below `vocabulary`, writes nothing and returns unknown_token.
   template <std::size_t Tokens, tensor_like Logits>
   constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
                            Workspace& workspace) const noexcept {
@@ -105,10 +107,10 @@ struct LanguageModel {
     return Status::ok;
   }
 
-  // Logits [vocabulary] of the token after the last of `tokens`, which follow those of the cache,
-  // and are added to it. The same bits however a text is divided. If the tokens are more than
-  // context_length with those of the cache, too_many_tokens comes back; if one is not below
-  // `vocabulary`, unknown_token. Then, and for no tokens, cache and logits stay as they are.
+  // Adds `tokens` to the cache, after the tokens that it holds, and computes the logits
+  // [vocabulary] of the token after the last. The bits are the same however a text is divided into
+  // calls. Returns too_many_tokens if the cache has no room for all tokens, unknown_token if one is
+  // not below `vocabulary`. After an error, and for no tokens, cache and logits stay as they are.
   template <detail::changeable<Cache> KeyValues, tensor_like Logits>
   constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
                            typename KeyValues::Workspace& workspace) const noexcept {
@@ -138,7 +140,7 @@ struct LanguageModel {
 
   friend constexpr bool operator==(const LanguageModel&, const LanguageModel&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"token_embedding", "position_embedding", "transformer", "head">,
                self.token_embedding, self.position_embedding, self.transformer, self.head);
@@ -169,7 +171,7 @@ struct LanguageModel {
                         position, x);
   }
 
-  // Takes tokens into the cache, a few rows at a time. Returns the features of the last.
+  // Adds tokens to the cache, rows_at_once at a time. Returns the features of the last token.
   template <class Port>
   constexpr kernel::Output take(TokenView tokens, auto& cache, auto& workspace) const noexcept {
     constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once;
@@ -184,8 +186,8 @@ struct LanguageModel {
   }
 };
 
-// Draws transformer, then head. The embeddings, which PyTorch draws from a normal distribution,
-// stay as they are: torch.randn is not replayed.
+// Initializes transformer, then head. The embeddings, which PyTorch draws from a normal
+// distribution, stay as they are: torch.randn is not replayed.
 template <LanguageModelConfig config, random_generator Generator>
 constexpr void initialize(LanguageModel<config>& module, Generator& generator) noexcept {
   initialize(module.transformer, generator);

@@ -20,19 +20,19 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// torch.nn.Linear. The weight is [In, Out], the transpose of PyTorch's: from_torch makes it. Row i
-// holds what feature i of the input contributes to each output.
+// torch.nn.Linear. The weight is [In, Out], the transpose of PyTorch's; from_torch transposes it.
+// Row i has the weights of input feature i for all outputs.
 template <std::size_t In, std::size_t Out, bool Bias = true>
 struct Linear {
-  // Weights and biases together.
+  // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<Linear>();
 
   Matrix<float, In, Out> weight{};  // the transpose of PyTorch's
   // Added to each row.
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
-  // out = x . weight + bias, with x [..., In] and out [..., Out], which may not overlap x. Each sum
-  // starts at the bias.
+  // Computes out = x . weight + bias, with x [..., In] and out [..., Out], which may not overlap x.
+  // Each sum starts at the bias.
   template <tensor_like TensorX, tensor_like TensorY>
   constexpr void forward(const TensorX& x, TensorY& out) const noexcept;
 
@@ -57,12 +57,12 @@ struct Linear {
 
   friend constexpr bool operator==(const Linear&, const Linear&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"weight", "bias">, self.weight, self.bias);
   }
 
-  // As kernels see it.
+  // Returns the layer as kernels take it: pointers and a stride.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Projection<> describe(
       const Linear& linear) noexcept {
     if constexpr (Bias)
@@ -84,8 +84,9 @@ constexpr void Linear<In, Out, Bias>::forward(const TensorX& x, TensorY& out) co
     });
 }
 
-// A Linear from the layout of a PyTorch state_dict, weight [out features, in features]: the weight
-// is transposed. By value: all its weights are on the stack, unless it is a constant.
+// Makes a Linear from the weight and bias of a PyTorch state_dict: transposes the weight, which is
+// [out features, in features] there. The result, with all weights, is on the stack unless it is a
+// constant.
 template <std::size_t Out, std::size_t In, std::size_t BiasSize>
 constexpr Linear<In, Out, true> from_torch(const Matrix<float, Out, In>& weight_out_in,
                                            const Vector<float, BiasSize>& bias) noexcept {
@@ -106,8 +107,8 @@ requires(!detail::holds_floats<TensorM>) constexpr detail::Diagnosed
   return {};
 }
 
-// Draws weight, then bias, as torch.nn.Linear does: uniform within 1 / sqrt(In), in the order of
-// PyTorch's layout.
+// Draws weight, then bias, as torch.nn.Linear does: uniform from -1 / sqrt(In) to 1 / sqrt(In), in
+// the order of PyTorch's layout.
 template <std::size_t In, std::size_t Out, bool Bias, random_generator Generator>
 constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) noexcept {
   constexpr float bound = detail::inverse_sqrt<In>;
