@@ -13,7 +13,7 @@ namespace tinyattn {
 // Rotary positions (Su et al., "RoFormer", 2021): which two features of a head are a pair that
 // rotates. A checkpoint needs the pairs that it was trained with.
 enum class Rotary : unsigned char {
-  none,         // attention does not depend on positions
+  none,         // no rotary positions
   interleaved,  // (0, 1), (2, 3), ...: RoFormer, and Llama's own code
   halves,       // (0, d / 2), (1, d / 2 + 1), ...: Hugging Face, GPT-NeoX
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The masks of attention, and triangles. In PyTorch a bool mask means "masked" in one interface and
-// "takes part" in the next; here each meaning is a type of its own, and a bare Tensor<bool> is
-// none.
+// "takes part" in the next; here each meaning is a type of its own, and a bare Tensor<bool> is not
+// a mask.
 #pragma once
 
 #include "tinyattn/detail/mask_traits.hpp"
@@ -22,11 +22,12 @@ struct NoMask {};
 // Query i attends to keys 0 .. i.
 struct Causal {};
 
-// Query i attends to keys 0 .. i + (source tokens - tokens): the last query to all of them.
+// Query i attends to keys 0 .. i + (source tokens - tokens), so that the last query attends to all
+// keys.
 struct CausalBottomRight {};
 
-// The tensor of each mask below is [tokens, source tokens]; or [source tokens], the same for all
-// queries that there are.
+// The tensor of each mask below is [tokens, source tokens], or [source tokens], one row for all
+// queries.
 
 // true = masked: attn_mask and key_padding_mask of torch.nn.MultiheadAttention.
 template <std::size_t... Extents>
@@ -37,10 +38,10 @@ template <std::size_t... Extents>
 BlockMask(Tensor<bool, Extents...>) -> BlockMask<Extents...>;
 template <class Other>
 BlockMask(Other) -> BlockMask<>;
-// Of anything else: a diagnostic says what the mask is made of.
+// Deduced for any other argument, which it diagnoses.
 template <>
 struct BlockMask<> {
-  // Never one.
+  // Does not compile: its diagnostic says what a mask is made of.
   constexpr BlockMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
     static_assert(
         detail::no_such_call<decltype(m)>,
@@ -57,10 +58,10 @@ template <std::size_t... Extents>
 KeepMask(Tensor<bool, Extents...>) -> KeepMask<Extents...>;
 template <class Other>
 KeepMask(Other) -> KeepMask<>;
-// Of anything else: a diagnostic says what the mask is made of.
+// Deduced for any other argument, which it diagnoses.
 template <>
 struct KeepMask<> {
-  // Never one.
+  // Does not compile: its diagnostic says what a mask is made of.
   constexpr KeepMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
     static_assert(detail::no_such_call<decltype(m)>,
                   "a KeepMask is made of a Tensor<bool>, true = takes part; floats are an "
@@ -68,7 +69,7 @@ struct KeepMask<> {
   }
 };
 
-// Added to the scaled score; -infinity = masked.
+// Each element is added to its scaled score; -infinity = masked.
 template <std::size_t... Extents>
 struct AdditiveMask {
   Tensor<float, Extents...> tensor;  // [tokens, source tokens] or [source tokens]
@@ -77,10 +78,10 @@ template <std::size_t... Extents>
 AdditiveMask(Tensor<float, Extents...>) -> AdditiveMask<Extents...>;
 template <class Other>
 AdditiveMask(Other) -> AdditiveMask<>;
-// Of anything else: a diagnostic says what the mask is made of.
+// Deduced for any other argument, which it diagnoses.
 template <>
 struct AdditiveMask<> {
-  // Never one.
+  // Does not compile: its diagnostic says what a mask is made of.
   constexpr AdditiveMask(const auto& m) noexcept {  // NOLINT(google-explicit-constructor)
     static_assert(
         detail::no_such_call<decltype(m)>,
@@ -107,7 +108,7 @@ constexpr void keep_where(const TensorM& m, Out& out, auto keep) noexcept {
                                                  : typename TensorM::value_type{};
 }
 
-// Whether the extents of A are the last ones of M.
+// Whether A has no gaps between its rows, and its extents are the last extents of M.
 template <class TensorA, class TensorM>
 inline constexpr bool is_tail = [] {
   bool same =
@@ -123,9 +124,9 @@ constexpr std::ptrdiff_t diagonal_of(std::size_t i, std::size_t j) noexcept {
 
 }  // namespace detail
 
-// m [..., rows, cols] with zeros above the diagonal: elements with j - i <= diagonal stay. A
-// diagonal outside the matrix keeps everything or nothing. `out` may be m; by value, the result
-// is on the stack.
+// Copies m [..., rows, cols] to `out`, with zeros above the diagonal: elements with j - i <=
+// diagonal stay. A diagonal outside the matrix keeps all elements or none. `out` may be m; by
+// value, the result is on the stack.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void tril(const TensorM& m, std::ptrdiff_t diagonal, Out& out) noexcept {
   detail::keep_where(
@@ -147,8 +148,8 @@ constexpr detail::Diagnosed tril(const TensorM&, detail::Anything, ...) noexcept
   return {};
 }
 
-// m [..., rows, cols] with zeros below the diagonal: elements with j - i >= diagonal stay. `out`
-// may be m; by value, the result is on the stack.
+// Copies m [..., rows, cols] to `out`, with zeros below the diagonal: elements with j - i >=
+// diagonal stay. `out` may be m; by value, the result is on the stack.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void triu(const TensorM& m, std::ptrdiff_t diagonal, Out& out) noexcept {
   detail::keep_where(
@@ -170,8 +171,8 @@ constexpr detail::Diagnosed triu(const TensorM&, detail::Anything, ...) noexcept
   return {};
 }
 
-// m [..., rows, cols] with `value` where the mask is true. The mask has the shape of m, or of its
-// last extents. `out` may be m; by value, the result is on the stack.
+// Copies m to `out`, with `value` where the mask is true. The extents of the mask are those of m,
+// or the last of them. `out` may be m; by value, the result is on the stack.
 template <class Element, std::size_t... Extents, tensor_like Mask, std::size_t... ExtentsOut>
 constexpr void masked_fill(const Tensor<Element, Extents...>& m, const Mask& mask,
                            std::type_identity_t<Element> value,
@@ -202,7 +203,7 @@ constexpr detail::Diagnosed masked_fill(const TensorM&, ...) noexcept {
   return {};
 }
 
-// The additive mask of causal attention: 0 for a key j <= i of query i, -infinity elsewhere.
+// Returns the additive mask of causal attention: 0 for keys j <= i of query i, -infinity elsewhere.
 template <std::size_t Tokens>
 constexpr Matrix<float, Tokens, Tokens> causal_mask() noexcept {
   return masked_fill(zeros<float, Tokens, Tokens>(), triu(ones<bool, Tokens, Tokens>(), 1),
@@ -211,7 +212,7 @@ constexpr Matrix<float, Tokens, Tokens> causal_mask() noexcept {
 
 namespace detail {
 
-// Masks of any number of tokens, and those that a tensor is made for.
+// Bases of MaskTraits, for masks of any number of tokens, and for masks with a tensor.
 struct AnyShape {
   static constexpr bool is_mask = true;
   template <std::size_t, std::size_t>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // fma, exp, tanh, erf and sqrt of a float: the same bits in the compiler and on every target,
-// without libm; and the names of those that are activations.
+// without libm; and the names of the activations.
 #pragma once
 
 #include "tinyattn/port/elementwise.hpp"
@@ -17,9 +17,9 @@ namespace tinyattn {
 // The functions of a float that a feed-forward layer may apply to its hidden features.
 // activation.hpp computes them for tensors.
 enum class Activation {
-  relu,       // x, or 0 if x is less
+  relu,       // x, or 0 if x is negative
   gelu,       // x (1 + erf(x / sqrt(2))) / 2: PyTorch's default
-  gelu_tanh,  // the same by tanh, nearly: approximate='tanh', as GPT-2 has it
+  gelu_tanh,  // its approximation by tanh: PyTorch's approximate='tanh', which GPT-2 uses
   silu        // x / (1 + e^-x)
 };
 
@@ -29,14 +29,15 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// 1 / sqrt(N), correctly rounded: the scale of the scores, and the bound of a Linear's first
-// weights. A constant of the program.
+// 1 / sqrt(N), correctly rounded: the scale of the scores, and the bound of a Linear's initial
+// weights. The compiler computes it.
 template <std::size_t Number>
 inline constexpr float inverse_sqrt = port::detail::inverse_sqrt_in_integers(Number);
 
 }  // namespace detail
 
-// The square root of x, correctly rounded, in integers on every target; NaN below zero, -0 for -0.
+// The square root of x, correctly rounded, computed in integers on every target; NaN below zero, -0
+// for -0.
 constexpr float sqrt(float x) noexcept { return port::detail::sqrt_in_integers(x); }
 
 // a * b + c, rounded once.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Products of vectors and matrices. Each output element is one sequential sum of fused
-// multiply-adds from +0, the inner index rising: the same bits on every target.
+// multiply-adds, which starts at +0 and takes the inner index in increasing order: the same bits on
+// every target.
 #pragma once
 
 #include "tinyattn/detail/operands.hpp"
@@ -17,7 +18,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// The sum of u[k] * v[k], of two vectors [count].
+// Returns the sum of u[k] * v[k] for two vectors of the same size.
 template <tensor_like TensorU, tensor_like TensorV>
 constexpr float dot(const TensorU& u, const TensorV& v) noexcept {
   constexpr bool vectors =
@@ -39,8 +40,8 @@ constexpr float dot(const TensorU& u, const TensorV& v) noexcept {
 // out = a . b
 //
 //   a    [..., rows, inner], or a Vector [inner]
-//   b    [inner, cols], one for the whole batch of a, or as many as a has
-//   out  as a, with cols columns; may not overlap a or b
+//   b    [inner, cols], for the whole batch of a, or one for each batch element
+//   out  the shape of a, but cols columns; may not overlap a or b
 template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 constexpr void matmul(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
@@ -74,8 +75,8 @@ constexpr detail::Diagnosed matmul(const TensorA&, ...) noexcept {
 // out = a . b transposed: out[i][j] is the dot product of row i of a and row j of b.
 //
 //   a    [..., rows, inner], or a Vector [inner]
-//   b    [cols, inner], one for the whole batch of a, or as many as a has
-//   out  as a, with cols columns; may not overlap a or b
+//   b    [cols, inner], for the whole batch of a, or one for each batch element
+//   out  the shape of a, but cols columns; may not overlap a or b
 template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 constexpr void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;

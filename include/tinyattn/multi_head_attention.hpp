@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Attention layers: projections of the input, heads of scaled dot-product attention, and a
-// projection of the output. All scratch is the caller's; its size is a constant of the type.
+// projection of the output. The caller owns all scratch, whose size is a constant of the type.
 #pragma once
 
 #include "tinyattn/attention.hpp"
@@ -23,17 +23,18 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Multi-head attention with split heads: head h has the head_dim columns from h * head_dim on. It
-// reads these of the queries, keys and values, and writes the same columns of the context.
-// Section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017.
+// Multi-head attention with split heads: head h reads the head_dim columns of the queries, keys and
+// values from column h * head_dim on, and writes the same columns of the context. If num_kv_heads
+// is less than num_heads, several heads read the same columns of keys and values. Section 3.2.2 of
+// Vaswani et al., "Attention Is All You Need", 2017.
 //
 // In every form below an input is [tokens, d_in] or, as a batch, [..., tokens, d_in], and `out` has
-// the same extents but for d_out columns. `tokens` may be any number up to context_length.
+// the same extents, but d_out columns. `tokens` may be any number up to context_length.
 template <AttentionConfig config>
 struct MultiHeadAttention {
   static_assert(detail::check_attention_config<config>());
 
-  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;  // of the context
+  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;  // type of out_proj
   static constexpr std::size_t head_dim = detail::head_dim<config>;              // width of a head
   static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;   // width of keys
   using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;    // type of query
@@ -48,12 +49,13 @@ struct MultiHeadAttention {
   // [d_out, d_out]
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
-  // All the scratch of a call. What it holds between calls means nothing.
+  // All the scratch of a call. Nothing is kept between calls.
   struct Workspace
       : kernel::LayerWorkspace<native_port, config.d_out, kv_width, config.context_length> {};
 
-  // The keys and values of the tokens so far, for a layer that is causal: size() of them; clear()
-  // forgets them. Cache::Workspace is all the scratch of a call with it.
+  // The keys and values of the tokens so far, for a causal layer. size() is their number, clear()
+  // removes them, has_room(count) says whether there is room for more. Cache::Workspace is all the
+  // scratch of a call with the cache.
   struct Cache : detail::KeyValueCache<config> {};
 
   // By value: result and workspace are on the stack.
@@ -75,13 +77,14 @@ struct MultiHeadAttention {
     return out;
   }
 
-  // Self-attention. `out` may be x itself; otherwise no element of it may be one of x.
+  // Self-attention. `out` may be x itself, but may not overlap it in part.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, x, x, NoMask{}, out, workspace);
   }
 
-  // With a mask, [tokens, tokens] or [tokens]: it masks keys in addition to config.causal.
+  // Self-attention with a mask, [tokens, tokens] or [tokens], which masks keys in addition to
+  // config.causal.
   template <tensor_like TensorX, detail::no_count_nor<detail::KeyValueCache<config>> Mask,
             tensor_like Out>
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
@@ -90,8 +93,7 @@ struct MultiHeadAttention {
   }
 
   // Cross-attention; context_length bounds both lengths, and config.causal lets query i attend to
-  // keys 0 .. i. `out` may be query_input itself; otherwise no element of it may be one of an
-  // input.
+  // keys 0 .. i. `out` may be query_input itself, but may not overlap an input otherwise.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
   constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input,
                          Out& out, Workspace& workspace) const noexcept {
@@ -107,7 +109,8 @@ struct MultiHeadAttention {
       detail::forward_all<config>(*this, query_input, key_input, value_input, mask, out, workspace);
   }
 
-  // Also the weights, before dropout: [..., num_heads, tokens, source tokens]; a masked one is 0.
+  // Attention that also writes its weights, [..., num_heads, tokens, source tokens]; there is no
+  // dropout. The weight of a masked key is 0.
   template <tensor_like TensorX, tensor_like Out, tensor_like Weights>
   constexpr void forward_with_weights(const TensorX& x, Out& out, Weights& weights,
                                       Workspace& workspace) const noexcept {
@@ -133,23 +136,25 @@ struct MultiHeadAttention {
     return {};
   }
 
-  // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
-  // than context_length or the rows of x, nothing is written and too_many_tokens comes back.
+  // Self-attention over the first num_tokens rows of x, of which there may be 0. The other rows of
+  // `out` stay as they are. If num_tokens is more than context_length or the rows of x, writes
+  // nothing and returns too_many_tokens.
   template <tensor_like TensorX, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
     return forward(x, x, x, num_tokens, num_tokens, NoMask{}, out, workspace);
   }
 
-  // With a mask for all rows of x, of which the first num_tokens rows and columns count.
+  // The same with a mask for all rows of x, of which only the first num_tokens rows and columns are
+  // used.
   template <tensor_like TensorX, class Mask, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, const Mask& mask, Out& out,
                            Workspace& workspace) const noexcept {
     return forward(x, x, x, num_tokens, num_tokens, mask, out, workspace);
   }
 
-  // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens of
-  // the others. A query whose source tokens are all masked has a context of zeros.
+  // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens
+  // rows of the other inputs. A query whose source tokens are all masked has a context of zeros.
   template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
   constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
                            std::size_t num_tokens, std::size_t num_source_tokens, Out& out,
@@ -169,16 +174,17 @@ struct MultiHeadAttention {
     return Status::ok;
   }
 
-  // The tokens after those of the cache, which keeps them: x is [tokens, d_in], out [tokens,
-  // d_out]. The same bits as one call with all tokens, however they are divided. For more tokens
-  // than there is room, nothing is written and too_many_tokens comes back. `out` may be x.
+  // Self-attention for tokens that follow those of the cache, and are added to it: x is [tokens,
+  // d_in], out [tokens, d_out]. Computes the same bits as one call with all tokens, however they
+  // are divided into calls. If the cache has no room for all of them, writes nothing and returns
+  // too_many_tokens. `out` may be x.
   template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
                            typename KeyValues::AttentionWorkspace& workspace) const noexcept {
     return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
   }
 
-  // The first num_tokens rows of x.
+  // The same for the first num_tokens rows of x.
   template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::AttentionWorkspace& workspace) const noexcept {
@@ -188,8 +194,9 @@ struct MultiHeadAttention {
     return Status::ok;
   }
 
-  // A training pass: dropout drawn from the generator, the weights of the whole batch first
-  // (element, head, row, column; masked ones too), then the outputs. `out` may not be x.
+  // A training pass, with dropout by the generator. It draws first for the attention weights of the
+  // whole batch (in the order batch element, head, row, column, and for masked weights too), then
+  // for the outputs. `out` may not be x.
   template <tensor_like TensorX, tensor_like Out, random_generator Generator>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
                          Generator& generator) const noexcept {
@@ -212,20 +219,21 @@ struct MultiHeadAttention {
 
   friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"query", "key", "value", "out_proj">, self.query, self.key, self.value,
                self.out_proj);
   }
 
-  // As kernels see it: a Layer, or a GroupedLayer where heads share keys or features rotate.
+  // Returns the layer as kernels take it: a Layer, or a GroupedLayer if heads share keys or
+  // features rotate.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(
       const MultiHeadAttention& attention) noexcept {
     return detail::describe_attention<config>(attention);
   }
 };
 
-// One head, no mask, no projection.
+// Self-attention with one head, no causal mask and no output projection.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength>
 using SelfAttention = MultiHeadAttention<AttentionConfig{.d_in = DIn,
                                                          .d_out = DOut,
@@ -233,7 +241,7 @@ using SelfAttention = MultiHeadAttention<AttentionConfig{.d_in = DIn,
                                                          .causal = false,
                                                          .out_proj = false}>;
 
-// One head, causal, no projection.
+// Causal self-attention with one head and no output projection.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength>
 using CausalAttention = MultiHeadAttention<AttentionConfig{.d_in = DIn,
                                                            .d_out = DOut,
@@ -241,19 +249,19 @@ using CausalAttention = MultiHeadAttention<AttentionConfig{.d_in = DIn,
                                                            .causal = true,
                                                            .out_proj = false}>;
 
-// Heads side by side, each with weights of its own: head h writes DOut columns from h * DOut on.
+// Several heads of CausalAttention, each with weights of its own. Head h writes the DOut columns of
+// `out` from column h * DOut on.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads>
 struct StackedCausalAttention {
   static_assert(NumHeads != 0, "num_heads must not be zero");
 
-  using Head = CausalAttention<DIn, DOut, ContextLength>;  // one of them
-  using Workspace =
-      typename Head::Workspace;  // all the scratch of a call; one head after the other
+  using Head = CausalAttention<DIn, DOut, ContextLength>;  // type of a head
+  using Workspace = typename Head::Workspace;  // all the scratch of a call, for one head at a time
   static constexpr std::size_t head_dim = DOut;  // the columns that a head writes
   static constexpr std::size_t parameter_count =
-      detail::count_parameters<StackedCausalAttention>();  // floats
+      detail::count_parameters<StackedCausalAttention>();  // all weights and biases, in floats
 
-  Head heads[NumHeads];  // their weights, head after head
+  Head heads[NumHeads];  // all heads, with their weights
 
   // By value: result and workspace are on the stack.
   template <tensor_like TensorX>
@@ -267,8 +275,8 @@ struct StackedCausalAttention {
     return detail::diagnose(x);
   }
 
-  // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut]. `out` may not be x: the second
-  // head reads it again.
+  // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut]. `out` may not be x, which every
+  // head reads.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     if constexpr (detail::check_stacked_heads<DIn, DOut * NumHeads, TensorX, Out>())
@@ -291,7 +299,7 @@ struct StackedCausalAttention {
   friend constexpr bool operator==(const StackedCausalAttention&,
                                    const StackedCausalAttention&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"heads">, self.heads);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Norms of features, over the last dimension.
+// Layer and RMS normalization, over the last dimension.
 #pragma once
 
 #include "tinyattn/detail/features.hpp"
@@ -30,22 +30,23 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // The epsilon of a norm: a float >= 0 that is added to a variance before its root.
 struct Epsilon {
-  static constexpr float usual = 1e-5f;  // what it is unless it is given another
+  static constexpr float usual = 1e-5f;  // the value of Epsilon{}
 
-  // Epsilon{} is the usual one. Trivial: GCC 12 refuses constants in which another default
-  // constructor wrote zeros.
+  // Epsilon{} is `usual`. The constructor is trivial: GCC 12 rejects constants in which a default
+  // constructor that is not trivial wrote zeros.
   constexpr Epsilon() noexcept = default;
-  // epsilon >= 0.
+  // Converts a float, which must be >= 0.
   constexpr Epsilon(float epsilon) noexcept  // NOLINT(google-explicit-constructor)
       : stored(epsilon == usual  ? 0.0f
                : epsilon == 0.0f ? -0.0f
                                  : epsilon) {}
-  // What it was given; 0 as -0.
+  // Returns the epsilon; -0 if it is 0.
   constexpr operator float() const noexcept {  // NOLINT(google-explicit-constructor)
     return __builtin_bit_cast(std::uint32_t, stored) == 0 ? usual : stored;
   }
 
-  // +0 is the usual epsilon, so that a static model is all zeros until it has weights; -0 is 0.
+  // The encoded epsilon: +0 means `usual`, so that a static model is all zeros until it has
+  // weights; -0 means 0.
   float stored;
 };
 
@@ -56,11 +57,11 @@ struct LayerNorm {
   static constexpr std::size_t parameter_count =
       detail::count_parameters<LayerNorm>();  // in floats
 
-  Vector<float, Dim> weight{};  // of each feature
-  Vector<float, Dim> bias{};    // of each feature
+  Vector<float, Dim> weight{};  // for each feature
+  Vector<float, Dim> bias{};    // for each feature
   Epsilon epsilon{};            // a float, >= 0; 1e-5 unless given
 
-  // x and out are [..., Dim]; out may be x.
+  // Normalizes each row of x. x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out) const noexcept {
     if constexpr (detail::check_features<Dim, TensorX>())
@@ -87,12 +88,12 @@ struct LayerNorm {
 
   friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"weight", "bias">, self.weight, self.bias);
   }
 
-  // As kernels see it.
+  // Returns the norm as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const LayerNorm& norm) noexcept {
     return {Dim, norm.weight.data(), norm.bias.data(), norm.epsilon};
   }
@@ -104,10 +105,10 @@ template <std::size_t Dim>
 struct RmsNorm {
   static constexpr std::size_t parameter_count = detail::count_parameters<RmsNorm>();  // in floats
 
-  Vector<float, Dim> weight{};  // of each feature
+  Vector<float, Dim> weight{};  // for each feature
   Epsilon epsilon{};            // a float, >= 0; 1e-5 unless given
 
-  // x and out are [..., Dim]; out may be x.
+  // Normalizes each row of x. x and out are [..., Dim]; out may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out) const noexcept {
     if constexpr (detail::check_features<Dim, TensorX>())
@@ -134,12 +135,12 @@ struct RmsNorm {
 
   friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"weight">, self.weight);
   }
 
-  // As kernels see it.
+  // Returns the norm as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const RmsNorm& norm) noexcept {
     return {Dim, norm.weight.data(), nullptr, norm.epsilon};
   }
@@ -153,7 +154,7 @@ using Norm =
 
 }  // namespace detail
 
-// The weights become 1, the biases 0, as in PyTorch; nothing is drawn.
+// Sets the weights to 1 and the biases to 0, as PyTorch does; draws nothing.
 template <std::size_t Dim, random_generator Generator>
 constexpr void initialize(LayerNorm<Dim>& norm, Generator&) noexcept {
   norm.weight = full<float, Dim>(1.0f);

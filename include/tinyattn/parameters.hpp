@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The parameters of a module, one after the other, under the names that PyTorch would give them.
+// Visits the parameters of a module in order, each under the name that PyTorch would give it.
 #pragma once
 
 #include "tinyattn/shape.hpp"
@@ -26,13 +26,13 @@ struct Name {
   }
 };
 
-// What a layer hands in with its members: names<"weight", "bias">.
+// The names that a layer passes with its members: names<"weight", "bias">.
 template <Name... list>
 struct Names {};
 template <Name... list>
 inline constexpr Names<list...> names{};
 
-// path.name, or the name alone at the top.
+// Returns path.name, or the name alone if the path is empty.
 template <std::size_t PathSize, std::size_t Size>
 consteval auto joined(const Name<PathSize>& path, const Name<Size>& name) noexcept {
   constexpr std::size_t first = PathSize == 1 ? 0 : PathSize;
@@ -53,8 +53,8 @@ consteval auto number_name() noexcept {
   return name;
 }
 
-// Calls f(name, tensor) for a member of a module: an array of modules, a tensor, or a module. One
-// that is absent has no element, and is passed over.
+// Calls f(name, tensor) for every tensor in a member of a module: in an array of modules, a tensor,
+// or a module. Skips an absent member, whose class is empty.
 template <Name path, class Module, std::size_t Count>
 constexpr void visit(Module (&modules)[Count], const auto& f);
 template <Name path, tensor_like Parameter>
@@ -77,7 +77,7 @@ constexpr void visit(Module (&modules)[Count], const auto& f) {
   (std::make_index_sequence<Count>{});
 }
 
-// How many floats the parameters of a member are.
+// Returns the number of floats in the parameters of a member.
 template <class Member>
 consteval std::size_t count_parameters() noexcept;
 struct CountOfMembers {
@@ -101,8 +101,8 @@ consteval std::size_t count_parameters() noexcept {
 
 // Calls f(name, tensor) for every weight and bias of a layer or model, in the order in which they
 // are declared. The name is a const char* of static storage, the path of members to the tensor,
-// such as "transformer.blocks.0.attention.query.weight"; the tensor is const if the module is. What
-// a configuration leaves out is passed over: a bias, a gate, a head that is tied.
+// such as "transformer.blocks.0.attention.query.weight"; the tensor is const if the module is.
+// Skips what a configuration leaves out: a bias, a gate, a head that is tied.
 template <class Module>
 constexpr void for_each_parameter(Module& module, const auto& f) {
   detail::visit<"">(module, f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sines and cosines of positions: constants, which the compiler computes in double and rounds once.
-// No double reaches the firmware.
+// Sinusoidal positions: constants, which the compiler computes in double and rounds once. No double
+// reaches the firmware.
 #pragma once
 
 #include "tinyattn/detail/waves.hpp"
@@ -13,9 +13,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Added to the features of tokens: column j of row p is sin(p / 10000^(j / Dim)) if j is
-// even, cos(p / 10000^((j - 1) / Dim)) if it is odd. Section 3.5 of Vaswani et al., "Attention Is
-// All You Need", 2017.
+// Returns the table that is added to the features of tokens: column j of row p is sin(p / 10000^(j
+// / Dim)) if j is even, cos(p / 10000^((j - 1) / Dim)) if it is odd. Section 3.5 of Vaswani et al.,
+// "Attention Is All You Need", 2017.
 template <std::size_t Tokens, std::size_t Dim>
 constexpr Matrix<float, Tokens, Dim> sinusoidal_positions() noexcept {
   return detail::sinusoidal_table<Tokens, Dim>;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Two generators whose streams are the same everywhere: the Mersenne twister, to repeat PyTorch's
-// draws, and Philox, counter-based, whose draws depend on nothing but their position.
+// Two random generators, with the same numbers on every target: the Mersenne twister, to reproduce
+// PyTorch's random numbers, and Philox, a counter-based generator, each of whose numbers depends
+// only on the seed, the stream and the position in the stream.
 #pragma once
 
 #include "tinyattn/kernel/random.hpp"
@@ -20,21 +21,21 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // the generator of torch.manual_seed and std::mt19937. 2,500 bytes of state.
 class Mt19937 {
  public:
-  using result_type = std::uint32_t;  // as generators of <random> say it
+  using result_type = std::uint32_t;  // as the generators of <random> declare it
 
-  // As torch.manual_seed(seed).
+  // Seeds the generator as torch.manual_seed(seed) does.
   explicit constexpr Mt19937(std::uint32_t seed) noexcept {
     state_[0] = seed;
     for (std::uint32_t i = 1; i < size; ++i)
       state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
   }
 
-  // The least word that it draws.
+  // The minimum of what a call returns.
   static constexpr result_type(min)() noexcept { return 0; }
-  // The largest.
+  // The maximum of what a call returns.
   static constexpr result_type(max)() noexcept { return 0xffffffffu; }
 
-  // The next 32 bits.
+  // Returns the next 32 random bits.
   constexpr result_type operator()() noexcept {
     if (next_ == size) twist();
     std::uint32_t word = state_[next_++];
@@ -64,7 +65,8 @@ class Mt19937 {
 
 namespace detail {
 
-// No std::array, whose functions would be shared by units that are built with different flags.
+// Not a std::array, whose functions translation units that are built with different flags would
+// share.
 struct PhiloxBlock {
   std::uint32_t words[4];
 };
@@ -72,21 +74,22 @@ struct PhiloxBlock {
 }  // namespace detail
 
 // Philox 4x32 with ten rounds: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
-// 1, 2, 3", 2011. A block is a function of seed, stream and counter alone; whoever draws takes a
-// stream for itself.
+// 1, 2, 3", 2011. A block is a function of seed, stream and counter alone; each call that draws
+// random numbers takes a stream of its own.
 class Philox4x32 {
  public:
-  // Streams of one seed are independent of each other.
+  // Starts a stream of a seed. The streams of one seed are independent of each other.
   explicit constexpr Philox4x32(std::uint64_t seed, std::uint64_t stream = 0) noexcept
       : seed_(seed), stream_(stream) {}
 
-  // The counter's words are counter low, high, stream low, high; the key's are seed low, high.
+  // Returns four random words. The counter of Philox is counter low, counter high, stream low,
+  // stream high; its key is seed low, seed high.
   constexpr std::array<std::uint32_t, 4> block(std::uint64_t counter) const noexcept {
     const auto [words] = plain_block(counter);
     return {words[0], words[1], words[2], words[3]};
   }
 
-  // The same as plain data.
+  // The same, as a struct.
   constexpr detail::PhiloxBlock plain_block(std::uint64_t counter) const noexcept {
     detail::PhiloxBlock block = {{low(counter), high(counter), low(stream_), high(stream_)}};
     std::uint32_t key[2] = {low(seed_), high(seed_)};
@@ -102,7 +105,7 @@ class Philox4x32 {
     return block;
   }
 
-  // A generator of the present stream. After it, this one has the next stream.
+  // Returns a generator of the present stream, and increments the stream of this generator.
   constexpr Philox4x32 take_stream() noexcept {
     const Philox4x32 taken = *this;
     ++stream_;
@@ -123,15 +126,15 @@ class Philox4x32 {
 
 namespace detail {
 
-// The random numbers of one call, words of 32 bits: the next ones of a Mersenne twister, or the
-// stream that the call takes from Philox when it draws its first. keeps(rate) says whether dropout
-// keeps the next element.
+// The random stream of one call. next() returns 32 random bits: MtStream takes the next of a
+// Mersenne twister; PhiloxStream takes a stream from Philox at the first next(). keeps(rate)
+// returns whether dropout keeps the next element.
 class MtStream {
  public:
   explicit constexpr MtStream(Mt19937& generator) noexcept : generator_(&generator) {}
   constexpr std::uint32_t next() noexcept { return (*generator_)(); }
 
-  // torch's CPU generator compares 53 bits of two words, the first one high.
+  // Compares the low 53 bits of two words, the first of which is high, as PyTorch does on a CPU.
   constexpr bool keeps(const auto& rate) noexcept {
     const std::uint64_t high = next();
     const std::uint64_t low = next();
@@ -139,7 +142,7 @@ class MtStream {
   }
 
  private:
-  Mt19937* generator_;  // no reference, which -fpack-struct warns of
+  Mt19937* generator_;  // a pointer, because -fpack-struct warns of references
 };
 
 class PhiloxStream {
@@ -152,7 +155,7 @@ class PhiloxStream {
     return block_.words[drawn_++ % 4];
   }
 
-  // One word an element.
+  // Takes one word for each element.
   constexpr bool keeps(const auto& rate) noexcept { return next() < rate.keep_below_2_32; }
 
  private:
@@ -172,20 +175,20 @@ struct RandomStreams {
 
 }  // namespace detail
 
-// One of the two: Mt19937 or Philox4x32.
+// A random generator: Mt19937 or Philox4x32.
 template <class Generator>
 concept random_generator = requires(Generator& generator) {
   detail::random_stream(generator);
 };
 
-// A draw from low to high; high itself only by rounding.
+// Returns a random number, uniform in [low, high); only rounding may give high itself.
 template <random_generator Generator>
 constexpr float uniform(Generator& generator, float low, float high) noexcept {
   return kernel::uniform_from(detail::random_stream(generator).next(), low, high);
 }
 
-// A tensor of draws from [0, 1), row-major: torch.rand after torch.manual_seed. By value, it is
-// on the stack.
+// Fills `out` with random numbers, uniform in [0, 1), in row-major order: by an Mt19937, those of
+// torch.rand after torch.manual_seed. By value, the result is on the stack.
 template <random_generator Generator, std::size_t... Extents>
 constexpr void rand(Generator& generator, Tensor<float, Extents...>& out) noexcept {
   auto stream = detail::random_stream(generator);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The next token from its logits.
+// Chooses the next token by its logits.
 #pragma once
 
 #include "tinyattn/detail/layer_checks.hpp"
@@ -15,21 +15,21 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// How a token is drawn. A temperature of 0, below it or NaN takes the most likely one; an infinite
-// one makes all equally likely that top_k leaves in. top_k = 0 and top_p = 1 leave all tokens in,
-// and so does a top_p that is NaN; one of 0 or below leaves one.
+// How a token is drawn. A temperature that is 0, negative or NaN selects the most likely token; an
+// infinite temperature makes all tokens that top_k keeps equally likely. top_k = 0 keeps all
+// tokens, and so does a top_p of 1, above 1 or NaN; a top_p of 0 or below keeps one token.
 struct Sampling {
   float temperature = 1.0f;  // divides the logits: below 1 likely tokens become likelier
-  std::size_t top_k = 0;     // how many of the most likely tokens stay in
-  float top_p = 1.0f;        // what share of all probabilities those that stay in reach
+  std::size_t top_k = 0;     // number of the most likely tokens to keep
+  float top_p = 1.0f;        // keeps the fewest of these with at least this total probability
 };
 
 }  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// The token of the largest logit, the lowest one on a tie. A NaN counts as -infinity: token 0 if
-// there is nothing else.
+// Returns the token of the largest logit; of several, the lowest. A NaN counts as -infinity; if all
+// logits are -infinity, returns token 0.
 template <tensor_like Logits>
 constexpr Token argmax(const Logits& logits) noexcept {
   if constexpr (detail::check_one_row<Logits>())
@@ -39,14 +39,15 @@ constexpr Token argmax(const Logits& logits) noexcept {
     return 0;
 }
 
-// Draws a token, by one uniform of the generator, or by none without a temperature above 0. The
-// logits are divided by the temperature; those below the top_k-th largest fall; then softmax; then
-// the smallest set of most likely tokens stays whose probabilities reach top_p of their sum, to
-// 2^-24. Of equals the lower tokens stay. -infinity is never drawn, and a NaN counts as that: token
-// 0 if nothing else is left. If the largest is infinity, or the temperature makes it infinite, it
-// is taken. The uniform has 24 bits: tokens less likely than 2^-24 are drawn as often as they
-// should be together, but not each. logits is overwritten. Holtzman et al., "The Curious Case of
-// Neural Text Degeneration", 2020.
+// Draws a token with one uniform random number of the generator; if the temperature is not above 0,
+// returns argmax(logits) and draws no number. Divides the logits by the temperature, removes those
+// below the top_k-th largest, computes the softmax, and keeps the smallest set of most likely
+// tokens whose probabilities add up to top_p of the sum of all, to 2^-24. Of equally likely tokens
+// the lower ones are kept. A token whose logit is -infinity or NaN is never drawn; if all are,
+// returns token 0. If the largest logit is infinity, or the temperature makes it infinite, returns
+// its token. The random number has 24 bits: tokens less likely than 2^-24 are together drawn as
+// often as they should be, but not each of them. Overwrites logits. Holtzman et al., "The Curious
+// Case of Neural Text Degeneration", 2020.
 template <tensor_like Logits, random_generator Generator>
 constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& generator) noexcept {
   constexpr bool writable = detail::is_writable<Logits>;
