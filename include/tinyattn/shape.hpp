@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Shapes: tensors whose extents are part of their type, and views of their columns. A tensor owns
-// its elements, in place and row-major; there is no heap and nothing to free, and a constexpr one
-// lies in flash.
+// its elements, in place and row-major; there is no heap and nothing to free, and a constexpr
+// tensor lies in flash.
 #pragma once
 
 #include "tinyattn/port/native.hpp"
@@ -18,18 +18,17 @@ TINYATTN_BEGIN
 #if defined(TINYATTN_CHECKED) || defined(_GLIBCXX_ASSERTIONS) || \
     defined(_LIBCPP_ENABLE_ASSERTIONS) ||                        \
     (defined(_LIBCPP_HARDENING_MODE) && _LIBCPP_HARDENING_MODE != _LIBCPP_HARDENING_MODE_NONE)
-// An index outside its extent traps: the program asks for it, or for the assertions of its standard
-// library.
+// Traps if an index is outside its extent: the program defines TINYATTN_CHECKED, or enables the
+// assertions of its standard library.
 #define TINYATTN_CHECK_INDEX(is_inside) static_cast<void>((is_inside) || (__builtin_trap(), false))
 #else
-// An index is not checked, unless TINYATTN_CHECKED is defined.
+// Does nothing: indices are checked only if TINYATTN_CHECKED is defined.
 #define TINYATTN_CHECK_INDEX(is_inside) static_cast<void>(0)
 #endif
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Whether their product is a number of elements that an object may have: no more than PTRDIFF_MAX
-// bytes.
+// Whether an object of these extents has no more than PTRDIFF_MAX bytes, as objects must.
 consteval bool is_addressable(std::size_t element_size,
                               std::initializer_list<std::size_t> extents) noexcept {
   std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / element_size;
@@ -41,8 +40,8 @@ consteval bool is_addressable(std::size_t element_size,
 
 namespace tinyattn {
 
-// Extents, the last of them contiguous: Tensor<float, 8, 20, 48> is a batch of 8 matrices of 20
-// rows and 48 columns. An aggregate: {} is zeros.
+// A tensor of Extents, row-major: Tensor<float, 8, 20, 48> is a batch of 8 matrices of 20 rows and
+// 48 columns. It is an aggregate; {} is all zeros.
 template <class Element, std::size_t... Extents>
 struct Tensor {
   static_assert(sizeof...(Extents) != 0, "a tensor needs an extent");
@@ -50,13 +49,14 @@ struct Tensor {
   static_assert(detail::is_addressable(sizeof(Element), {Extents...}),
                 "a tensor has more bytes than this target can address");
 
-  using value_type = Element;                                    // of an element
-  static constexpr std::size_t rank = sizeof...(Extents);        // how many extents
-  static constexpr std::size_t element_count = (Extents * ...);  // how many elements
+  using value_type = Element;                                    // type of an element
+  static constexpr std::size_t rank = sizeof...(Extents);        // number of extents
+  static constexpr std::size_t element_count = (Extents * ...);  // number of elements
 
   Element elements[element_count];  // row-major
 
-  // One index per extent, each below its extent; checked at run time with TINYATTN_CHECKED.
+  // Returns an element by one index per extent, each below its extent; checked at run time with
+  // TINYATTN_CHECKED.
   template <class... Index>
   TINYATTN_ALWAYS_INLINE constexpr Element& operator()(Index... index) noexcept {
     return elements[offset(index...)];
@@ -66,12 +66,12 @@ struct Tensor {
     return elements[offset(index...)];
   }
 
-  // The first element.
+  // Returns a pointer to the first element.
   TINYATTN_ALWAYS_INLINE constexpr Element* data() noexcept { return elements; }
   TINYATTN_ALWAYS_INLINE constexpr const Element* data() const noexcept { return elements; }
-  // How many elements.
+  // Returns the number of elements.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t size() noexcept { return element_count; }
-  // Along an axis below rank.
+  // Returns the extent of an axis, which must be below rank.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t extent(std::size_t axis) noexcept {
     constexpr std::size_t extents[rank] = {Extents...};
     return extents[axis];
@@ -94,12 +94,12 @@ struct Tensor {
 template <class Element, std::size_t Rows, std::size_t Cols>
 using Matrix = Tensor<Element, Rows, Cols>;
 
-// [Size]; where a matrix is expected, one row.
+// [Size]; a matrix of one row where a matrix is expected.
 template <class Element, std::size_t Size>
 using Vector = Tensor<Element, Size>;
 
-// Some columns of a matrix, where they are: row i starts `Stride` elements after row i - 1. A head
-// of attention is such a view of the queries, keys and values.
+// A view of some columns of a matrix, without a copy: row i starts `Stride` elements after row i -
+// 1. A head of attention reads such views of the queries, keys and values.
 template <class Element, std::size_t Rows, std::size_t Cols, std::size_t Stride>
 struct MatrixView {
   static_assert(Rows != 0 && Cols != 0, "an extent must not be zero");
@@ -107,22 +107,22 @@ struct MatrixView {
                     detail::is_addressable(sizeof(Element), {Rows, Stride}),
                 "a view has more bytes than this target can address");
 
-  using value_type = std::remove_const_t<Element>;  // of an element
+  using value_type = std::remove_const_t<Element>;  // type of an element
   static constexpr std::size_t rank = 2;            // a view is a matrix
 
   Element* first;  // the element in row 0 and column 0
 
-  // The element in row i and column j; checked at run time with TINYATTN_CHECKED.
+  // Returns the element in row i and column j; checked at run time with TINYATTN_CHECKED.
   template <class RowIndex, class ColIndex>
   TINYATTN_ALWAYS_INLINE constexpr Element& operator()(RowIndex i, ColIndex j) const noexcept {
     TINYATTN_CHECK_INDEX(static_cast<std::size_t>(i) < Rows && static_cast<std::size_t>(j) < Cols);
     return first[static_cast<std::size_t>(i) * Stride + static_cast<std::size_t>(j)];
   }
-  // The first element.
+  // Returns a pointer to the first element.
   TINYATTN_ALWAYS_INLINE constexpr Element* data() const noexcept { return first; }
-  // How many elements; those between the rows do not count.
+  // Returns the number of elements, without those between the rows.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t size() noexcept { return Rows * Cols; }
-  // Rows along axis 0, columns along axis 1.
+  // Returns the number of rows for axis 0, of columns for axis 1.
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t extent(std::size_t axis) noexcept {
     return axis == 0 ? Rows : Cols;
   }
@@ -134,7 +134,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// A tensor or view as a batch of matrices with rows `stride` apart; a vector is one row.
+// Describes a tensor or view as a batch of matrices whose rows start `stride` elements apart; a
+// vector is a matrix of one row.
 template <class TensorM>
 struct Layout;
 
@@ -172,7 +173,7 @@ struct Layout<MatrixView<Element, Rows, Cols, Stride>> {
 template <class TensorM>
 using LayoutOf = Layout<std::remove_cvref_t<TensorM>>;
 
-// A tensor shaped like TensorM but for its last extent.
+// The tensor with the extents of TensorM, but Cols as the last.
 template <class TensorM, std::size_t Cols>
 using WithCols = decltype(LayoutOf<TensorM>::template with_cols<Cols>(
     std::make_index_sequence<LayoutOf<TensorM>::rank>{}));
@@ -180,7 +181,8 @@ using WithCols = decltype(LayoutOf<TensorM>::template with_cols<Cols>(
 template <class TensorM>
 using Like = WithCols<TensorM, LayoutOf<TensorM>::cols>;
 
-// The weights that queries shaped like TensorM give: [..., num_heads, tokens, source tokens].
+// The attention weights for queries of the shape of TensorM: [..., num_heads, tokens, source
+// tokens].
 template <class TensorM, std::size_t NumHeads, std::size_t SourceTokens, std::size_t... Batch>
 auto with_heads(std::index_sequence<Batch...>)
     -> Tensor<float, Batch..., NumHeads, LayoutOf<TensorM>::rows, SourceTokens>;
@@ -203,25 +205,26 @@ template <class TensorM>
 inline constexpr bool holds_floats =
     std::is_same_v<typename std::remove_cvref_t<TensorM>::value_type, float>;
 
-// Whether something lies between the rows of a matrix.
+// Whether other elements lie between the rows of a matrix.
 template <class TensorM>
 inline constexpr bool has_gaps = false;
 template <class Element, std::size_t Rows, std::size_t Cols, std::size_t Stride>
 inline constexpr bool has_gaps<MatrixView<Element, Rows, Cols, Stride>> =
     Rows != 1 && Stride != Cols;
 
-// Whether elements of a type can be written through TensorM, as an output's are.
+// Whether TensorM can be an output: its elements have the type Element and are not const.
 template <class TensorM, class Element = float>
 inline constexpr bool is_writable =
     std::is_same_v<decltype(std::declval<TensorM&>().data()), Element*>;
 
-// For diagnostic overloads, which are chosen if no other fits, since nothing converts worse than to
-// `...`, and little worse than to Anything. The value is false, but depends on the call.
+// False, but dependent on the call: for the static_assert of a diagnostic overload. The compiler
+// chooses such an overload only if no other fits, since a conversion to `...` ranks last, and one
+// to Anything just before it.
 template <class...>
 inline constexpr bool no_such_call = false;
 struct Anything {
   constexpr Anything(const auto&) noexcept {}  // NOLINT(google-explicit-constructor)
-  constexpr Anything(std::initializer_list<Anything>) noexcept {}  // of braces
+  constexpr Anything(std::initializer_list<Anything>) noexcept {}  // from braces
 };
 
 // An array or a pointer has a diagnostic of its own.
@@ -246,7 +249,7 @@ struct Diagnosed {
 
 }  // namespace detail
 
-// A Tensor or a MatrixView: whatever has a shape in its type.
+// A Tensor or a MatrixView, whose type has the shape.
 template <class TensorM>
 concept tensor_like = requires {
   detail::LayoutOf<TensorM>::rank;
@@ -254,7 +257,7 @@ concept tensor_like = requires {
 
 namespace detail {
 
-// The diagnostic of a module that is called with something else.
+// Diagnoses a module that is called with anything but a tensor.
 template <class Argument>
 concept no_tensor = !tensor_like<Argument>;
 template <no_tensor Argument>

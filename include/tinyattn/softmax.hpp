@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax and its relatives, over the last dimension. Each row is summed in sixteen lanes and
-// multiplied by the reciprocal of its sum.
+// Softmax and its relatives, over the last dimension. They sum each row in sixteen lanes, and
+// multiply it by the reciprocal of its sum.
 #pragma once
 
 #include "tinyattn/detail/rows.hpp"
@@ -15,10 +15,11 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Of m [..., rows, cols], or a Vector, into out of the same shape. Row by row:
-// e^(scale * (m[j] - largest)), divided by the sum of these. -infinity becomes 0, and a
-// row of nothing else zeros; a NaN makes its row NaN. scale >= 0, and one below 2^-126 counts as 0:
-// then all elements but -infinity have equal shares. `out` may be m.
+// Computes the softmax of each row of scale * m: e^(scale * (m[j] - maximum of the row)), divided
+// by the sum of these over the row. m is [..., rows, cols] or a Vector, and `out` has the same
+// shape. -infinity becomes 0; a row in which all is -infinity becomes zeros; a NaN makes its row
+// NaN. scale must be >= 0, and counts as 0 below 2^-126: then all elements but -infinity get the
+// same value. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void softmax(const TensorM& m, float scale, Out& out) noexcept {
   if constexpr (detail::check_rows<TensorM, Out>())
@@ -62,8 +63,9 @@ constexpr detail::Diagnosed softmax(const TensorM&, detail::Anything, ...) noexc
   return {};
 }
 
-// Each row of m [..., rows, cols] multiplied by 1 / its sum, which is infinite below 2^-128; a row
-// whose sum is 0 becomes zeros, signed as its elements. `out` may be m.
+// Multiplies each row of m [..., rows, cols] by the reciprocal of its sum. The reciprocal of a sum
+// below 2^-128 is infinite, but a row whose sum is 0 becomes zeros with the signs of its elements.
+// `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void normalize(const TensorM& m, Out& out) noexcept {
   if constexpr (detail::check_rows<TensorM, Out>())
@@ -90,8 +92,8 @@ constexpr detail::Diagnosed normalize(const TensorM&, detail::Anything, ...) noe
   return {};
 }
 
-// e^m[j] over their sum, as the definition says it: overflows above 88.7, and is zeros where every
-// e^m[j] is 0, which softmax avoids. `out` may be m.
+// Computes softmax as it is defined, e^m[j] divided by the sum of these over the row: it overflows
+// above 88.7, and gives zeros where every e^m[j] is 0. softmax avoids both. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void softmax_naive(const TensorM& m, Out& out) noexcept {
   if constexpr (detail::check_rows<TensorM, Out>())

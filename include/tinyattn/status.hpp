@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// What a call returns whose arguments only a running program knows.
+// The status that a call returns if it has to check its arguments at run time.
 #pragma once
 
 namespace tinyattn {
 
-// Some calls take a number of tokens, or tokens themselves. Whether these are right is known only
-// when the program runs, and such a call returns it. After an error all outputs and caches are as
-// they were.
+// The result of a call that takes a number of tokens, or tokens, which can be checked only at run
+// time. After an error all outputs and caches are unchanged.
 enum class [[nodiscard]] Status{
     ok,               // outputs are written
     too_many_tokens,  // more than context_length, the rows of the input, or the room of a cache
-    unknown_token     // one that is not below the vocabulary
+    unknown_token     // a token that is not below the vocabulary
 };
 
 }  // namespace tinyattn

@@ -11,7 +11,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// A matrix or vector from its elements; the shape is deduced: matrix<float>({{1, 2, 3}, {4, 5, 6}})
+// Makes a matrix of its elements, which determine the shape: matrix<float>({{1, 2, 3}, {4, 5, 6}})
 // is 2 x 3.
 template <class Element, std::size_t Rows, std::size_t Cols>
 constexpr Matrix<Element, Rows, Cols> matrix(const Element (&rows)[Rows][Cols]) noexcept {
@@ -21,7 +21,7 @@ constexpr Matrix<Element, Rows, Cols> matrix(const Element (&rows)[Rows][Cols]) 
   return out;
 }
 
-// The same for a vector: vector<float>({1, 2, 3}).
+// Makes a vector of its elements: vector<float>({1, 2, 3}).
 template <class Element, std::size_t Size>
 constexpr Vector<Element, Size> vector(const Element (&elements)[Size]) noexcept {
   Vector<Element, Size> out{};
@@ -29,7 +29,7 @@ constexpr Vector<Element, Size> vector(const Element (&elements)[Size]) noexcept
   return out;
 }
 
-// A tensor of one value: full<float, 6, 6>(0.5f).
+// Makes a tensor whose elements all have one value: full<float, 6, 6>(0.5f).
 template <class Element, std::size_t... Extents>
 constexpr Tensor<Element, Extents...> full(Element value) noexcept {
   Tensor<Element, Extents...> out{};
@@ -37,20 +37,20 @@ constexpr Tensor<Element, Extents...> full(Element value) noexcept {
   return out;
 }
 
-// Of zeros: zeros<float, 6, 6>().
+// Makes a tensor of zeros: zeros<float, 6, 6>().
 template <class Element, std::size_t... Extents>
 constexpr Tensor<Element, Extents...> zeros() noexcept {
   return {};
 }
 
-// Of ones: ones<float, 6, 6>().
+// Makes a tensor of ones: ones<float, 6, 6>().
 template <class Element, std::size_t... Extents>
 constexpr Tensor<Element, Extents...> ones() noexcept {
   return full<Element, Extents...>(Element{1});
 }
 
-// Columns first .. first + Count - 1 of m, which must be there, checked as an index is; not copied:
-// lives no longer than m.
+// Returns a view of columns first .. first + Count - 1 of m, which must exist (checked as an index
+// is). It does not copy the elements, and is valid only as long as m.
 template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
 constexpr MatrixView<Element, Rows, Count, Cols> columns(Matrix<Element, Rows, Cols>& m,
                                                          std::size_t first) noexcept {
@@ -69,11 +69,11 @@ constexpr MatrixView<const Element, Rows, Count, Cols> columns(const Matrix<Elem
 
 template <std::size_t Count, class Element, std::size_t Rows, std::size_t Cols>
 void columns(const Matrix<Element, Rows, Cols>&&,
-             std::size_t) = delete;  // the matrix would be gone
+             std::size_t) = delete;  // the view would outlive a temporary
 
-// --- Copies. By value, the result is on the stack; with `out` last, nothing does. ---
+// --- Copies. A result that is returned is on the stack. ---
 
-// Row i < rows of a matrix or view [rows, cols]: out is [cols].
+// Copies row i < rows of a matrix or view [rows, cols] to `out`, [cols].
 template <tensor_like TensorM, tensor_like Out>
 constexpr void row(const TensorM& m, std::size_t i, Out& out) noexcept {
   constexpr bool is_matrix = detail::LayoutOf<TensorM>::rank == 2;
@@ -101,7 +101,7 @@ constexpr detail::Diagnosed row(const TensorM&, detail::Anything, ...) noexcept 
   return {};
 }
 
-// m [rows, cols] with rows and columns exchanged: out is [cols, rows], and may not be m.
+// Writes the transpose of m [rows, cols] to `out`, which is [cols, rows] and may not be m.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void transpose(const TensorM& m, Out& out) noexcept {
   using LayoutM = detail::LayoutOf<TensorM>;
@@ -134,8 +134,8 @@ constexpr detail::Diagnosed transpose(const TensorM&, detail::Anything, ...) noe
   return {};
 }
 
-// The columns of a [rows, m], then those of b [rows, n]: torch.cat([a, b], dim=-1). `out` is
-// [rows, m + n], and may be neither.
+// Writes the columns of a [rows, m], then those of b [rows, n] to `out`, [rows, m + n], as
+// torch.cat([a, b], dim=-1). `out` may be neither a nor b.
 template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 constexpr void concat_columns(const TensorA& a, const TensorB& b, Out& out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
@@ -172,7 +172,7 @@ constexpr detail::Diagnosed concat_columns(const TensorA&, ...) noexcept {
   return {};
 }
 
-// Two tensors of the same shape along a new leading axis, as torch.stack.
+// Stacks two tensors of the same shape along a new leading axis, as torch.stack does.
 template <class Element, std::size_t... Extents, std::size_t... ExtentsB, std::size_t... ExtentsOut>
 constexpr void stack(const Tensor<Element, Extents...>& a, const Tensor<Element, ExtentsB...>& b,
                      Tensor<Element, ExtentsOut...>& out) noexcept {
@@ -202,7 +202,7 @@ constexpr detail::Diagnosed stack(const TensorA&, ...) noexcept {
 
 namespace detail {
 
-// out = a + b for `count` elements, by vectors as far as they are whole.
+// Computes out = a + b for `count` elements: in whole vectors, and the rest one by one.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void add_elements(const float* a, const float* b, float* out,
                                                    std::size_t count) noexcept {
@@ -214,7 +214,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_elements(const float* a, const float* 
 
 }  // namespace detail
 
-// a + b, element by element, of one shape. `out` may be a or b.
+// Adds a and b, which have the same shape, element by element. `out` may be a or b.
 template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
 constexpr void add(const TensorA& a, const TensorB& b, Out& out) noexcept {
   constexpr bool floats = detail::holds_floats<TensorA> && detail::holds_floats<TensorB>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// tinyattn: attention and whole models of static arrays, for inference. Includes all other headers
-// but compiled*.hpp and tinyattn*.h; each can be used alone.
+// tinyattn: attention and whole models in static arrays, for inference. Includes all other headers
+// except compiled*.hpp and tinyattn*.h; each header can also be included alone.
 #pragma once
 
 #include "tinyattn/activation.hpp"

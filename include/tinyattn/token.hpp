@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-// std::span is how most programs hold them. Some of those define these names, with which <span>
-// does not compile.
+// Most programs hold tokens in a std::span. <span> does not compile if the program defines min or
+// max as a macro.
 #if !defined(min) && !defined(max)
 #include <span>
 #endif
@@ -27,20 +27,21 @@ using Token = std::uint16_t;
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Tokens that lie one after the other, and are somebody else's: of a std::span, a Vector, or
-// whatever else has data() and size().
+// A view of contiguous tokens that it does not own: of a std::span, a Vector, or anything else that
+// has data() and size().
 class TokenView {
  public:
-  // None.
+  // A view of no tokens.
   constexpr TokenView() noexcept = default;
-  // `size` tokens, where data points. (A template, so that a literal 0 is no pointer.)
+  // A view of `size` tokens from `data` on. (A template, so that a literal 0 does not count as a
+  // pointer.)
   template <std::convertible_to<const Token*> Pointer>
   constexpr TokenView(Pointer data, std::size_t size) noexcept : data_(data), size_(size) {}
-  // All of an array.
+  // A view of an array.
   template <std::size_t Size>
   constexpr TokenView(const Token (&tokens)[Size]) noexcept  // NOLINT(google-explicit-constructor)
       : data_(tokens), size_(Size) {}
-  // All of whatever has data() and size(), but of no view whose rows lie apart.
+  // A view of anything that has data() and size(), except a MatrixView with gaps between its rows.
   template <class Tokens>
   requires(!detail::has_gaps<Tokens>) && requires(const Tokens& tokens) {
     { tokens.data() } -> std::convertible_to<const Token*>;
@@ -48,14 +49,14 @@ class TokenView {
   }
   constexpr TokenView(const Tokens& tokens) noexcept  // NOLINT(google-explicit-constructor)
       : data_(tokens.data()), size_(tokens.size()) {}
-  // Not of {1, 2}: a view of it could be read when it is gone.
+  // Diagnoses braces, such as {1, 2}: the view would outlive these tokens.
   template <class View = TokenView>
   constexpr TokenView(std::initializer_list<Token>) noexcept {
     static_assert(detail::no_such_call<View>,
                   "a view of tokens is not made of braces: name the tokens first, as an array or "
                   "vector<Token>({...})");
   }
-  // Nor of a null pointer, nor of columns of a matrix.
+  // Diagnoses a null pointer, and columns of a matrix.
   template <class View = TokenView>
   constexpr TokenView(std::nullptr_t, std::size_t) noexcept {
     static_assert(detail::no_such_call<View>, "at a null pointer are no tokens: TokenView{}");
@@ -68,9 +69,9 @@ class TokenView {
         "a view of tokens has no gaps: the rows of this matrix do not follow one another");
   }
 
-  // The first of them.
+  // Returns a pointer to the first token.
   constexpr const Token* data() const noexcept { return data_; }
-  // How many.
+  // Returns the number of tokens.
   constexpr std::size_t size() const noexcept { return size_; }
 
  private:

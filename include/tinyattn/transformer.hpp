@@ -20,20 +20,21 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// A block: attention and a feed-forward part, each with a norm and a residual. norm_first is
-// x + part(norm(x)), as GPT-2 and Llama; else norm(x + part(x)), as Vaswani et al., 2017, and as
-// torch.nn.TransformerEncoderLayer without norm_first. d_model is the d_in and d_out of attention.
+// The shape of a block: attention and a feed-forward part, each with a norm and a residual. With
+// norm_first, a part computes x + part(norm(x)), as in GPT-2 and Llama; without, norm(x + part(x)),
+// as in Vaswani et al., 2017, and in torch.nn.TransformerEncoderLayer without norm_first. d_model
+// must equal the d_in and d_out of attention.
 struct BlockConfig {
-  AttentionConfig attention;                           // its d_in and d_out are d_model
-  FeedForwardConfig feed_forward;                      // its d_model is the width of the block
+  AttentionConfig attention;                           // d_in and d_out must equal d_model
+  FeedForwardConfig feed_forward;                      // d_model is the width of the block
   Normalization normalization = Normalization::layer;  // of both norms
-  bool norm_first = true;  // norm the input of a part, not the sum after it
+  bool norm_first = true;  // normalize the input of a part, not the sum after it
 };
 
-// Blocks one after the other, and a norm after the last.
+// The shape of a Transformer: blocks one after the other, and a norm after the last.
 struct TransformerConfig {
-  BlockConfig block;       // of each
-  std::size_t num_layers;  // how many blocks
+  BlockConfig block;       // the configuration of every block
+  std::size_t num_layers;  // number of blocks
   bool final_norm = true;  // a norm after the last block
 };
 
@@ -41,10 +42,10 @@ struct TransformerConfig {
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// x + attention(norm(x)), then x + feed_forward(norm(x)); or norm(x + attention(x)), then
-// norm(x + feed_forward(x)).
+// Computes x + attention(norm(x)), then x + feed_forward(norm(x)); or, without norm_first, norm(x +
+// attention(x)), then norm(x + feed_forward(x)).
 //
-// In every form below x and out are [tokens, d_model] or, but for calls with a cache, a batch
+// In every form below x and out are [tokens, d_model] or, except in calls with a cache, a batch
 // [..., tokens, d_model]; out may be x.
 template <BlockConfig config>
 struct TransformerBlock {
@@ -52,7 +53,7 @@ struct TransformerBlock {
 
   using Attention = MultiHeadAttention<config.attention>;  // type of the member attention
   using Hidden = FeedForward<config.feed_forward>;         // type of the member feed_forward
-  // As config.normalization says.
+  // LayerNorm or RmsNorm, as config.normalization says.
   using Norm = detail::Norm<config.normalization, config.feed_forward.d_model>;
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<TransformerBlock>();
@@ -62,24 +63,25 @@ struct TransformerBlock {
   Norm feed_forward_norm;  // [d_model]
   Hidden feed_forward;     // of d_model features
 
-  // All the scratch of a call. What it holds between calls means nothing.
+  // All the scratch of a call. Nothing is kept between calls.
   struct Workspace : detail::BlockWorkspace<config, Attention, Hidden> {};
 
-  // The keys and values of the tokens so far. The scratch of a call with it is eight rows of the
-  // widest layer at most; more only where a single token needs more: its row of scores is as long
-  // as the context.
+  // The keys and values of the tokens so far. The scratch of a call with the cache has at most the
+  // size of eight rows of the widest layer, or what one token needs, if that is more: its row of
+  // scores is as long as the context.
   struct Cache : Attention::Cache {
     // All the scratch of a call with the cache.
     struct Workspace : detail::CachedWorkspace<config> {};
   };
 
-  // All rows of x, without a mask but config.causal.
+  // Applies the block to all rows of x, without a mask besides config.causal.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, NoMask{}, out, workspace);
   }
 
-  // With a mask, [tokens, tokens] or [tokens]: it masks keys in addition to config.causal.
+  // Applies the block with a mask, [tokens, tokens] or [tokens], which masks keys in addition to
+  // config.causal.
   template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
                          Workspace& workspace) const noexcept {
@@ -89,8 +91,9 @@ struct TransformerBlock {
       detail::forward_blocks<config>(*this, tokens, x, mask, out, workspace);
   }
 
-  // The first num_tokens rows of x; 0 is fine. The other rows of `out` stay as they are. For more
-  // than context_length or the rows of x, nothing is written and too_many_tokens comes back.
+  // Applies the block to the first num_tokens rows of x, of which there may be 0. The other rows of
+  // `out` stay as they are. If num_tokens is more than context_length or the rows of x, writes
+  // nothing and returns too_many_tokens.
   template <tensor_like TensorX, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
@@ -104,10 +107,10 @@ struct TransformerBlock {
     return Status::ok;
   }
 
-  // The tokens after those of the cache, which are added to it. The same bits however a text is
-  // divided. For more than it has room for, cache and out stay as they are and too_many_tokens
-  // comes back. Of x, all rows; or the first num_tokens, and the other rows of `out` stay as they
-  // are.
+  // Applies the block to tokens that follow those of the cache, and adds them to it: to all rows of
+  // x, or to the first num_tokens; the other rows of `out` then stay as they are. The bits are the
+  // same however a text is divided into calls. If the cache has no room for all of them, cache and
+  // `out` stay as they are, and too_many_tokens is returned.
   template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
@@ -136,20 +139,20 @@ struct TransformerBlock {
 
   friend constexpr bool operator==(const TransformerBlock&, const TransformerBlock&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"attention_norm", "attention", "feed_forward_norm", "feed_forward">,
                self.attention_norm, self.attention, self.feed_forward_norm, self.feed_forward);
   }
 
-  // As kernels see it.
+  // Returns the block as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const TransformerBlock& block) noexcept {
     return kernel::Block<decltype(describe(block.attention))>{
         describe(block.attention_norm), describe(block.attention),
         describe(block.feed_forward_norm), describe(block.feed_forward), config.norm_first};
   }
 
-  // For kernels: x = block(x), for all its tokens or for those after the cache's.
+  // For kernels: computes x = block(x) for all tokens of a text, or for those after the cache.
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(
       std::size_t tokens, kernel::Output x, const kernel::Mask& mask,
@@ -172,36 +175,37 @@ template <TransformerConfig config>
 struct Transformer {
   static_assert(config.num_layers != 0, "num_layers must not be zero");
 
-  using Block = TransformerBlock<config.block>;  // one of them
-  using Norm = typename Block::Norm;             // as config.block.normalization says
+  using Block = TransformerBlock<config.block>;  // type of a block
+  using Norm = typename Block::Norm;             // type of the final norm, and of those in blocks
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>();
 
-  Block blocks[config.num_layers];  // the first takes the input
+  Block blocks[config.num_layers];  // in the order in which they are applied
   // [d_model]
   [[no_unique_address]] detail::Optional<config.final_norm, Norm> final_norm{};
 
-  // One serves all blocks.
+  // All the scratch of a call, for one block at a time.
   struct Workspace : Block::Workspace {};
 
-  // One for each block; each holds as many tokens.
+  // The caches of all blocks, each with the same number of tokens.
   struct Cache {
     // All the scratch of a call with the cache.
     using Workspace = typename Block::Cache::Workspace;
 
-    // How many tokens it holds.
+    // Returns the number of tokens in the cache.
     constexpr std::size_t size() const noexcept { return blocks[0].size(); }
     // Removes all tokens.
     constexpr void clear() noexcept {
       for (auto& block : blocks) block.clear();
     }
-    // Whether `count` more tokens find room.
+    // Whether there is room for `count` more tokens.
     constexpr bool has_room(std::size_t count) const noexcept { return blocks[0].has_room(count); }
 
     typename Block::Cache blocks[config.num_layers];  // of each block
   };
 
-  // The forms, shapes and errors of TransformerBlock's forward.
+  // Applies all blocks, then the final norm. The forms, shapes and errors are those of
+  // TransformerBlock::forward.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, NoMask{}, out, workspace);
@@ -256,7 +260,7 @@ struct Transformer {
 
   friend constexpr bool operator==(const Transformer&, const Transformer&) = default;
 
-  // By name, for for_each_parameter and initialize.
+  // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"blocks", "final_norm">, self.blocks, self.final_norm);
   }
@@ -281,7 +285,7 @@ struct Transformer {
     apply_blocks_cached<Port>(rows, x, cache, scratch);
     normalize<Port>(rows, x);
   }
-  // Without the final norm, which a language model needs of the last row only.
+  // Applies the blocks without the final norm, which a language model needs for the last row only.
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(
       std::size_t rows, kernel::Output x, auto& cache,

@@ -22,7 +22,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// A Layer, or a GroupedLayer where heads share keys or features rotate.
+// Returns attention as kernels take it: a Layer, or a GroupedLayer if heads share keys or features
+// rotate.
 template <auto config>
 TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) noexcept {
   constexpr std::size_t dim = head_dim<config>;
@@ -46,7 +47,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) 
                                     config.rotary == Rotary::interleaved)};
 }
 
-// Element `index` of a batch.
+// Returns element `index` of a batch, as kernels take it.
 TINYATTN_ALWAYS_INLINE constexpr kernel::Item batch_element(
     std::size_t index, std::size_t tokens, std::size_t source_tokens, const auto& query_input,
     const auto& key_input, const auto& value_input, auto& out) noexcept {
@@ -59,7 +60,7 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::Item batch_element(
           output(out, index)};
 }
 
-// One more mask besides that of a layer, as kernels see both.
+// Returns the mask of a call, combined with the causal mask of its layer if there is one.
 TINYATTN_ALWAYS_INLINE constexpr kernel::Mask layer_mask(bool is_causal, const auto& mask,
                                                          std::size_t tokens,
                                                          std::size_t keys) noexcept {
@@ -67,8 +68,9 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::Mask layer_mask(bool is_causal, const a
   return is_causal ? kernel::and_causal(described) : described;
 }
 
-// The first rows of the inputs, for every batch element. `specialized` is zeros, or the sizes that
-// the call is compiled for.
+// Runs the layer on the first `tokens` and `source_tokens` rows of the inputs, for every batch
+// element. `specialized` has the sizes that the call is compiled for, or zeros if it is compiled
+// for none.
 template <auto config, kernel::LayerShape specialized = kernel::LayerShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void forward_batch(const auto& attention, std::size_t tokens,
                                                     std::size_t source_tokens,
@@ -85,7 +87,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_batch(const auto& attention, std::
   });
 }
 
-// All rows of the inputs. A small call is compiled for its sizes.
+// Runs the layer on all rows of the inputs. A small call is compiled for its sizes.
 template <auto config, class Query, class Key>
 TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention, const Query& query_input,
                                                   const Key& key_input, const auto& value_input,
@@ -113,7 +115,7 @@ constexpr void forward_with_weights(const auto& attention, const Query& query_in
                         kernel::copy_weights<tokens, source_tokens>(weights.data()));
 }
 
-// The first rows of the inputs, as many as are known at run time.
+// Runs the layer on the first rows of the inputs, whose numbers are known at run time.
 template <auto config, class Query, class Key>
 constexpr Status forward_counted(const auto& attention, const Query& query_input,
                                  const Key& key_input, const auto& value_input,
@@ -129,8 +131,8 @@ constexpr Status forward_counted(const auto& attention, const Query& query_input
   return Status::ok;
 }
 
-// The first num_tokens rows of x, after the tokens of the cache, as many at a time as there is
-// scratch.
+// Runs the layer on the first num_tokens rows of x, after the tokens of the cache, rows_at_once
+// rows at a time.
 template <auto config, class TensorX>
 constexpr Status forward_cached(const auto& attention, const TensorX& x, std::size_t num_tokens,
                                 auto& cache, auto& out, auto& workspace) noexcept {
@@ -150,8 +152,8 @@ constexpr Status forward_cached(const auto& attention, const TensorX& x, std::si
   return Status::ok;
 }
 
-// A training pass over a batch: the weights of all its elements are dropped first, by one random
-// stream, then the outputs by another. RandomStreams::of(generator) is the next.
+// A training pass over a batch. Drops attention weights of all batch elements first, by one random
+// stream, then outputs, by another. RandomStreams::of(generator) returns the next random stream.
 template <auto config, class Port, class RandomStreams>
 constexpr void forward_training(const auto& attention, const auto& x, auto& out,
                                 const kernel::Scratch& scratch, auto& generator) noexcept {

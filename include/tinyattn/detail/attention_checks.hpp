@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the inputs and outputs of attention must agree in. What is wrong is said by a diagnostic,
-// and the call is then left out, so that no page of errors follows.
+// Checks of the inputs and outputs of attention. A static_assert diagnoses what is wrong, and the
+// caller then computes nothing, so that no page of errors follows.
 #pragma once
 
 #include "tinyattn/detail/mask_traits.hpp"
@@ -81,7 +81,8 @@ consteval bool check_weights() noexcept {
 
 // --- Of a layer ---
 
-// If the inputs' tokens are not counted_at_run_time, all take part, and context_length bounds them.
+// Without counted_at_run_time, all rows of the inputs are tokens, and may be no more than
+// context_length.
 template <auto config, class Query, class Key, class Value, class Out,
           bool counted_at_run_time = false>
 consteval bool check_layer() noexcept {
@@ -118,7 +119,7 @@ consteval bool check_stacked_heads() noexcept {
   return columns && fits && is_writable<Out>;
 }
 
-// One cache belongs to one sequence of tokens.
+// Requires an x that is no batch, because one cache belongs to one sequence of tokens.
 template <class TensorX>
 consteval bool check_cached() noexcept {
   constexpr bool is_matrix = LayoutOf<TensorX>::batch == 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What follows from the configuration of attention, and what its calls tell apart.
+// Sizes that follow from the configuration of attention, and concepts that tell its overloads
+// apart.
 #pragma once
 
 #include "tinyattn/port/native.hpp"
@@ -12,7 +13,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// A layer without heads has a diagnostic elsewhere.
+// The number of heads, or 1 for 0, which check_attention_config diagnoses.
 template <auto config>
 inline constexpr std::size_t num_heads = config.num_heads == 0 ? 1 : config.num_heads;
 
@@ -28,12 +29,12 @@ template <auto config>
 inline constexpr bool is_grouped =
     kv_heads<config> != config.num_heads || config.rotary != decltype(config.rotary)::none;
 
-// What a call may keep keys and values in.
+// A Cache, or a class derived from it, that is not const: a call can add keys and values to it.
 template <class KeyValues, class Cache>
 concept changeable = std::is_base_of_v<Cache, KeyValues> && !std::is_const_v<KeyValues>;
 
 // Keeps overloads that take a mask from taking a number of tokens or a cache. Any other type may be
-// one; check_mask diagnoses what is none.
+// a mask; check_mask diagnoses those that are not.
 template <class Mask, class Cache>
 concept no_count_nor = !std::is_convertible_v<Mask, std::size_t> && !changeable<Mask, Cache>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The scratch of transformers' blocks, and their calls with tensors.
+// The scratch of transformer blocks, and their calls with tensors.
 #pragma once
 
 #include "tinyattn/detail/mask_traits.hpp"
@@ -15,7 +15,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// All the scratch of a block, and of blocks that work one after the other.
+// All the scratch of a block, or of blocks that run one after the other.
 template <auto config, class Attention, class FeedForward>
 struct BlockWorkspace {
   static constexpr std::size_t d_model = config.feed_forward.d_model,
@@ -35,7 +35,7 @@ struct BlockWorkspace {
   }
 };
 
-// The same for a call with a cache, and for `FeatureRows` features of each token besides.
+// All the scratch of a call with a cache, and FeatureRows * d_model floats more for each token.
 template <auto config, std::size_t FeatureRows = 0>
 struct CachedWorkspace {
   static constexpr std::size_t d_model = config.feed_forward.d_model,
@@ -66,7 +66,8 @@ constexpr void copy_features(std::size_t rows, std::size_t dim, kernel::Dense fr
     kernel::transform_row<Port>(from.at(i, 0), to.at(i, 0), dim, [](auto v) { return v; });
 }
 
-// out = module(x) for the first `tokens` rows of every batch element, by one block or by several.
+// Computes out = module(x) for the first `tokens` rows of every batch element; module is a
+// TransformerBlock or a Transformer.
 template <auto config>
 constexpr void forward_blocks(const auto& module, std::size_t tokens, const auto& x,
                               const auto& mask, auto& out, auto& workspace) noexcept {
@@ -83,7 +84,7 @@ constexpr void forward_blocks(const auto& module, std::size_t tokens, const auto
   });
 }
 
-// The same after the tokens of a cache, as many rows at a time as there is scratch.
+// The same for tokens that follow those of a cache, rows_at_once rows at a time.
 template <auto config>
 constexpr void forward_blocks_cached(const auto& module, std::size_t tokens, const auto& x,
                                      auto& cache, auto& out, auto& workspace) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a configuration must agree in: what is wrong, a diagnostic says.
+// Checks of configurations: a static_assert diagnoses what is wrong.
 #pragma once
 
 #include "tinyattn/detail/dropout_rate.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a rate of dropout may be.
+// Checks of the rate of a dropout.
 #pragma once
 
 #include "tinyattn/port/native.hpp"
@@ -13,8 +13,9 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 
 consteval bool is_rate(double rate) noexcept { return rate >= double{0} && rate <= double{1}; }
 
-// With -fsingle-precision-constant 0.1 is a float, and another rate than elsewhere; what has no
-// more than twelve binary places, as 0.5 or 0.125, is not.
+// Whether a rate is the double that was written. With -fsingle-precision-constant the literal 0.1
+// is a float, and so another rate than elsewhere; a rate with at most twelve binary places, such as
+// 0.5 or 0.125, is the same.
 consteval bool is_as_written(double rate) noexcept {
   if (sizeof(0.1) == sizeof(double) || !is_rate(rate)) return true;
   const double steps = rate * double{4096};

@@ -15,7 +15,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Norms of every row of x, [..., norm.dim].
+// Normalizes every row of x, [..., norm.dim].
 template <tensor_like TensorX, tensor_like Out>
 constexpr void normalize_features(const kernel::Norm& norm, const TensorX& x, Out& out) noexcept {
   if constexpr (check_rows<TensorX, Out>())

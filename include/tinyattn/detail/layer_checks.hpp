@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the inputs and outputs of layers must agree in, but for attention. What is wrong is said by
-// a diagnostic, and the call is then left out.
+// Checks of the inputs and outputs of layers other than attention. A static_assert diagnoses what
+// is wrong, and the caller then computes nothing.
 #pragma once
 
 #include "tinyattn/shape.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What checks and kernels ask of a mask, of whatever type it is.
+// MaskTraits: how checks and kernels use a mask of any type.
 #pragma once
 
 #include "tinyattn/kernel/mask.hpp"
@@ -12,14 +12,15 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Of a type that is no mask. Each mask of mask.hpp has one with `fits<Tokens, SourceTokens>`, and
-// describe(mask, tokens, keys), which is the mask as kernels see it.
+// The traits of a type that is not a mask. Each mask of mask.hpp has a specialization with
+// `fits<Tokens, SourceTokens>` and describe(mask, tokens, keys), which returns the mask as kernels
+// take it.
 template <class Mask>
 struct MaskTraits {
   static constexpr bool is_mask = false;
 };
 
-// A mask of `tokens` queries and `keys` source tokens, as kernels see it.
+// Returns a mask for `tokens` queries and `keys` source tokens as kernels take it.
 TINYATTN_ALWAYS_INLINE constexpr kernel::Mask describe(const auto& mask, std::size_t tokens,
                                                        std::size_t keys) noexcept {
   return MaskTraits<std::remove_cvref_t<decltype(mask)>>::describe(mask, tokens, keys);

@@ -13,19 +13,19 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Matrix `index` of a batch, to read. One that is no batch serves every index.
+// Returns matrix `index` of a batch, to read; a single matrix for every index.
 template <class TensorM>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Dense input(const TensorM& m, std::size_t index) noexcept {
   return {matrix_at(m, LayoutOf<TensorM>::batch == 1 ? 0 : index), LayoutOf<TensorM>::stride};
 }
 
-// Matrix `index` of a batch, to write.
+// Returns matrix `index` of a batch, to write.
 template <class TensorM>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Output output(TensorM& m, std::size_t index) noexcept {
   return {matrix_at(m, index), LayoutOf<TensorM>::stride};
 }
 
-// `Count` columns of matrix `index` of a batch, from column `first` on.
+// Returns a view of `Count` columns of matrix `index` of a batch, from column `first` on.
 template <std::size_t Count, class TensorM>
 constexpr auto columns_of(TensorM& m, std::size_t index, std::size_t first) noexcept {
   using Element = std::remove_pointer_t<decltype(m.data())>;

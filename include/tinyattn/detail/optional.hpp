@@ -12,13 +12,13 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Takes the place of a member that is absent, and no room. Each has its own type: two empty members
-// of one type could not share an address.
+// Replaces an absent member, and takes no space. Each absent type has a Nothing of its own, since
+// two empty members of the same type could not share an address.
 template <class Absent>
 struct Nothing {
   friend constexpr bool operator==(const Nothing&, const Nothing&) = default;
 
-  // As kernels see it: all pointers are null.
+  // Returns the member as kernels take it, with null pointers.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Nothing&) noexcept {
     return decltype(describe(std::declval<const Absent&>())){};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the operands of a product must agree in. What is wrong is said by a diagnostic, and the call
-// is then left out, so that no page of errors follows.
+// Checks of the operands of a product. A static_assert diagnoses what is wrong, and the caller then
+// computes nothing, so that no page of errors follows.
 #pragma once
 
 #include "tinyattn/shape.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations that make a row of each row.
+// Operations that map each row of a tensor to a row of another.
 #pragma once
 
 #include "tinyattn/shape.hpp"
@@ -11,7 +11,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// What is wrong with an output is said by a diagnostic; the call is then left out.
+// A static_assert diagnoses a wrong m or out; the caller then computes nothing.
 template <class TensorM, class Out>
 consteval bool check_rows() noexcept {
   constexpr bool floats = holds_floats<TensorM>, writable = is_writable<Out>;

@@ -15,8 +15,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Batch element after batch element, a few queries at a time, whose scores lie on the stack.
-// take_weights(element, i, row, end) is called with the weights of query i.
+// Processes one batch element after the other, a few queries at a time, whose scores are on the
+// stack. Calls take_weights(element, i, row, end) with the weights of query i, row[0] to row[end -
+// 1].
 template <class Port, class Query, class Key, class Value, class Mask, class Out>
 constexpr void scaled_dot_product_attention(const Query& query, const Key& key, const Value& value,
                                             const Mask& mask, Out& out,

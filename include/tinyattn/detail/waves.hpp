@@ -14,7 +14,8 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// The series of sine and cosine about 0; |x| <= pi / 4 needs nine terms.
+// Sums the Taylor series of sine or cosine about 0: the first term and nine more, which suffice for
+// |x| <= pi / 4.
 constexpr double alternating_series(double first_term, double first_divisor, double square) {
   double term = first_term, sum = first_term, divisor = first_divisor;
   for (int i = 0; i < 9; ++i, divisor += 2) {
@@ -28,11 +29,13 @@ struct Turn {
   double cosine, sine;
 };
 
-// Literals with an L stay as they are where a flag makes floats of all others.
+// The suffix L keeps these literals as they are: -fsingle-precision-constant makes floats of
+// literals without a suffix.
 inline constexpr double two_over_pi = 0x1.45f306dc9c883p-1L, ln_2 = 0x1.62e42fefa39efp-1L,
                         sqrt_2 = 0x1.6a09e667f3bcdp+0L, half = 0.5L;
 
-// For 0 <= angle < 2^20. pi / 2 comes in two parts, of which the first times n is exact.
+// Returns cosine and sine of 0 <= angle < 2^20. pi / 2 is split in two parts; the product of n and
+// the first is exact.
 constexpr Turn turn_by(double angle) {
   constexpr double first_part = 0x1.921fb544p+0L, second_part = 0x1.0b4611a626331p-34L;
   const auto quarters = static_cast<std::uint32_t>(angle * two_over_pi + half);
@@ -63,7 +66,8 @@ constexpr double exponential_of_minus(double x) {
   return sum * halved;
 }
 
-// Column `Pair` of the table below. Apart, since compilers limit the steps of one constant.
+// Column `Pair` of the table below: a constant of its own, since compilers limit the steps of
+// evaluating one constant.
 template <std::size_t Positions>
 struct Wave {
   float cosines[Positions], sines[Positions];
@@ -117,7 +121,7 @@ template <std::size_t Tokens, std::size_t Dim>
 inline constexpr Matrix<float, Tokens, Dim> sinusoidal_table =
     make_sinusoidal_positions<Tokens, Dim>();
 
-// The angles of rotary positions.
+// Returns the cosines and sines of rotary positions, as kernels take them.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Rotation rotation(bool is_interleaved) noexcept {
   constexpr const auto& table = waves<Positions, Dim, Base>;
