@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Which of TINYATTN_PORTS computes, on x86-64: the best is first, the last runs everywhere.
+// Chooses one of TINYATTN_PORTS on x86-64. The best is first; the last runs on every processor.
 #include "features.hpp"
 #include "operations.hpp"
 
@@ -24,7 +24,7 @@ namespace {
 const Operations* const ports[] = {TINYATTN_PORTS};
 #undef TINYATTN_EACH_PORT
 
-// What this processor has and the operating system saves.
+// Returns the features that this processor has, and whose registers the operating system saves.
 unsigned features_of_this_processor() noexcept {
   __builtin_cpu_init();
 #define TINYATTN_IS_THERE(name, macro) __builtin_cpu_supports(name) != 0,
@@ -32,7 +32,8 @@ unsigned features_of_this_processor() noexcept {
 #undef TINYATTN_IS_THERE
 }
 
-// The port that the environment asks for, or else the best.
+// Returns the port that the environment variable TINYATTN_PORT names, if this processor can run it,
+// or else the best.
 const Operations& choose() noexcept {
   const unsigned has = features_of_this_processor();
   const char* const wanted = std::getenv("TINYATTN_PORT");
@@ -47,7 +48,7 @@ const Operations& choose() noexcept {
 
 }  // namespace
 
-// Threads that find `chosen` empty at once choose the same.
+// Several threads may find `chosen` empty at the same time: they choose the same port.
 const Operations& tinyattn::compiled::chosen_operations() noexcept {
   static std::atomic<const Operations*> chosen = nullptr;
   const Operations* operations = chosen.load(std::memory_order_relaxed);

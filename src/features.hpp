@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What the compiler may use in this unit beyond the baseline of x86-64, and so what a processor
-// must have to run it.
+// The features beyond the baseline of x86-64 that the compiler may use in this translation unit,
+// and that a processor must therefore have to run it.
 #pragma once
 
 #include <initializer_list>
 
 namespace tinyattn::compiled {
 
-// F(its name after -m and for __builtin_cpu_supports, what is defined as 1 where it may be used)
+// F(name of a feature, after -m and for __builtin_cpu_supports; macro that is 1 if the compiler may
+// use it)
 #define TINYATTN_FEATURES(F)  \
   F("sse3", __SSE3__)         \
   F("ssse3", __SSSE3__)       \
@@ -26,14 +27,15 @@ namespace tinyattn::compiled {
   F("avx512dq", __AVX512DQ__) \
   F("avx512vl", __AVX512VL__)
 
-// A bit for each feature that is there.
+// Returns a bit for each feature, set if the feature is there.
 constexpr unsigned bits(std::initializer_list<bool> features) noexcept {
   unsigned all = 0;
   for (const bool one : features) all = all << 1 | unsigned{one};
   return all;
 }
 
-// What is not defined expands to its own name.
+// The first character tells whether a macro is defined as 1: one that is not defined expands to its
+// own name.
 #define TINYATTN_TEXT_OF(expanded) #expanded
 #define TINYATTN_IS_USED(name, macro) TINYATTN_TEXT_OF(macro)[0] == '1',
 static constexpr unsigned features_of_this_unit = bits({TINYATTN_FEATURES(TINYATTN_IS_USED)});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions of tinyattn.h: arguments are checked, then a port computes. With one port, these
-// are direct calls.
+// The functions of tinyattn.h: check the arguments, then call the operations of a port, directly if
+// there is only one.
 #include "tinyattn/tinyattn.h"
 
 #include "arguments.hpp"
@@ -25,7 +25,7 @@ inline const Operations& operations() noexcept { return chosen_operations(); }
 constexpr const Operations& operations() noexcept { return tinyattn::library::native_operations; }
 #endif
 
-// Sums and multiples of the sizes in scratch must not wrap either.
+// Whether the sums and products that count the scratch do not wrap.
 bool has_scratch(std::size_t width, std::size_t tokens, std::size_t source_tokens) noexcept {
   constexpr std::size_t most = most_floats / 4;
   if (source_tokens > most || tokens > most || width > most) return false;
@@ -38,7 +38,8 @@ bool has_elements(const tinyattn_mask& mask) noexcept {
   if (mask.kind == TINYATTN_ADDITIVE_MASK) return mask.addends != nullptr;
   if (mask.kind == TINYATTN_BLOCK_MASK || mask.kind == TINYATTN_KEEP_MASK)
     return mask.flags != nullptr;
-  // These need none. In C++ a kind is compared as an int, and a caller in C may hand in any.
+  // Other kinds need no elements. Compares as unsigned: a caller in C may pass a number that is no
+  // kind.
   return static_cast<unsigned>(mask.kind) <= TINYATTN_CAUSAL_BOTTOM_RIGHT;
 }
 
@@ -53,7 +54,8 @@ bool is_valid(const tinyattn_layer& layer) noexcept {
          are_valid(layer.query.weight, layer.key.weight, layer.value.weight);
 }
 
-// Queries and keys have `in` columns, values and output `out`; scratch is for rows of `width`.
+// Whether a call is valid whose queries and keys have `in` columns, and values and output `out`,
+// with scratch for a layer `width` wide.
 bool is_valid(const AttentionCall& call, std::size_t in, std::size_t out,
               std::size_t width) noexcept {
   const std::size_t tokens = call.tokens, source_tokens = call.source_tokens;
@@ -71,8 +73,8 @@ tinyattn_status multiply(const ProductCall& call) noexcept {
   return TINYATTN_OK;
 }
 
-// In place of the queries' input, outputs must not be longer: they would overwrite rows that are
-// still to be read.
+// Whether `out` may be where it is. If it is the input of the queries, rows of output must not be
+// longer than those of input, or they would overwrite rows that are still to be read.
 bool may_replace(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
   return call.out != call.query || layer.d_out <= layer.d_in;
 }

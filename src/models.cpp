@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions of tinyattn_models.h: arguments are checked, then a port computes. Apart from
-// library.cpp, so that firmware without models need not compile it.
+// The functions of tinyattn_models.h: check the arguments, then call the operations of a port. They
+// are not in library.cpp, so that firmware without models need not compile them.
 #include "arguments.hpp"
 #include "models_operations.hpp"
 #include "operations.hpp"
@@ -30,10 +30,12 @@ constexpr const ModelOperations& model_operations() noexcept {
 }
 #endif
 
-// Far below what any memory holds, so that no size of a decoder's arrays wraps.
+// A maximum that is larger than any array of a decoder in practice, and so small that the sizes of
+// these arrays do not wrap.
 constexpr std::size_t most = most_floats / 8;
 
-// C may have put any number into an enumeration: which one, without a look at it as such.
+// Returns the number in an enumeration, read as an integer: a caller in C may have stored one that
+// is no enumerator, which C++ may not read as the enumeration.
 template <class Enumeration>
 unsigned number_of(const Enumeration& value) noexcept {
   std::underlying_type_t<Enumeration> number;

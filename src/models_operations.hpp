@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the library computes of whole models, as a table besides that of attention: a firmware that
-// has none carries nothing of it.
+// The operations of whole models, as a table of functions. It is separate from the table of
+// attention, so that a firmware without models contains none of them.
 #pragma once
 
 #include "tinyattn/tinyattn_models.h"

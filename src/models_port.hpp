@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whole models on the port of this unit. Arguments make sense: models.cpp has checked them.
+// The operations of whole models on the port of this translation unit. models.cpp has checked the
+// arguments.
 #pragma once
 
 #include "models_operations.hpp"
@@ -16,7 +17,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace librar
 
 using namespace compiled;
 
-// Activations have the same numbers in C, and C has all of them.
+// Whether all activations are in C, with the same numbers as in C++.
 consteval bool agree_on_activations() noexcept {
   constexpr struct {
     Activation name;
@@ -49,7 +50,7 @@ inline void normalize(const tinyattn_norm& norm, std::size_t rows, std::size_t d
   kernel::normalize_features<native_port>(norm_of(norm, dim), rows, {x, dim}, {out, dim});
 }
 
-// The temperature is above 0.
+// Draws a token; the temperature is above 0.
 inline std::uint16_t sample(const tinyattn_sampling& sampling, std::size_t count, float* p,
                             float fraction) noexcept {
   return static_cast<std::uint16_t>(kernel::draw<native_port>(
@@ -79,22 +80,22 @@ TINYATTN_ALWAYS_INLINE DecoderBlock block_of(const tinyattn_decoder& decoder,
           decoder.norm_first};
 }
 
-// The macros of the header count what the kernels take. The scratch of a token is its features, and
-// that of a block with a gate: a sum of multiples of d_model, d_hidden and the padded context, but
-// that attention and the feed-forward part share a place, of which the macro has room for both. So
-// what holds with one size, the others being 0, holds with all.
+// Whether TINYATTN_DECODER_SCRATCH is enough for the kernels: for the features of a token, and the
+// scratch of a block with a gate. That is a sum of multiples of d_model, d_hidden and the padded
+// context, except that attention and the feed-forward part share memory; the macro counts both. So
+// if it is enough for each size alone, with the others 0, it is enough for all sizes.
 consteval bool suffices(std::size_t d_model, std::size_t d_hidden,
                         std::size_t context_length) noexcept {
   return d_model + kernel::cached_block_scratch(1, d_model, d_hidden, true, context_length) <=
          TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length);
 }
 static_assert(suffices(1, 0, 0) && suffices(0, 1, 0) && suffices(0, 0, 1));
-// Keys are followed by as many values, or by a vector if that is more.
+// A cache has as many values as keys after the keys, or a vector if that is more.
 static_assert(TINYATTN_DECODER_CACHE(1, 1, 1) >= kernel::cache_floats(1, 1) &&
               TINYATTN_DECODER_CACHE(1, 1, TINYATTN_LANES) >=
                   kernel::cache_floats(1, TINYATTN_LANES));
 
-// One token after the other through all blocks, then the logits of the last.
+// Computes all blocks for one token after the other, then the logits of the last token.
 inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noexcept {
   const std::size_t d_model = decoder.d_model, context_length = decoder.context_length;
   const std::size_t kv_width = d_model / decoder.num_heads * decoder.num_kv_heads;

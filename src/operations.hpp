@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What the library computes, as a table: where it contains several ports, one of them is chosen
-// when the program runs. Plain data, since units for several instruction sets share it.
+// The operations of the library, as a table of functions: if the library contains several ports, it
+// chooses one of their tables at run time. The tables are plain data, since translation units for
+// different instruction sets share their types.
 #pragma once
 
 #include "tinyattn/tinyattn.h"
@@ -16,11 +17,11 @@ struct ProductCall {
   float* out;
 };
 
-// Of attention, and of a layer.
+// A call of attention, or of a layer.
 struct AttentionCall {
   std::size_t tokens, source_tokens;
   const float *query, *key, *value;
-  const tinyattn_mask* mask;  // or nullptr
+  const tinyattn_mask* mask;  // nullptr for none
   float *out, *scratch;
 };
 
@@ -28,7 +29,7 @@ struct ModelOperations;  // models_operations.hpp
 
 struct Operations {
   const char* port;
-  unsigned needs;  // of the processor: features.hpp
+  unsigned needs;  // features of the processor, as bits: features.hpp
   void (*matmul)(const ProductCall&) noexcept;
   void (*matmul_transposed)(const ProductCall&) noexcept;
   void (*softmax)(std::size_t rows, std::size_t cols, float scale, const float* m,
@@ -36,10 +37,11 @@ struct Operations {
   void (*attention)(std::size_t key_dim, std::size_t value_dim, const AttentionCall&) noexcept;
   void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
-  const ModelOperations* models = nullptr;  // where a library holds several ports
+  const ModelOperations* models = nullptr;  // only if the library contains several ports
 };
 
-// Those of the best port that this processor can run.
+// Returns the operations of the port that TINYATTN_PORT names, or of the best that this processor
+// can run.
 const Operations& chosen_operations() noexcept;
 
 }  // namespace tinyattn::compiled

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Compiled for each port, with the flags of its instruction set. -DTINYATTN_FLAGS=library_name puts
-// all of it in a namespace of its own, so that no program shares a function with it.
+// Is compiled once for each port, with the flags of its instruction set.
+// -DTINYATTN_FLAGS=library_name puts its code in a namespace of its own, so that no program shares
+// a function with it.
 #include "port.hpp"
 #include "models_port.hpp"
 
@@ -10,7 +11,8 @@
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace library {
 
-// What each flag asks for is among the features that are looked for in a processor.
+// Whether features.hpp lists the feature of each flag, so that choose.cpp asks the processor for
+// it.
 static consteval bool are_known(std::initializer_list<std::string_view> flags) {
   for (const std::string_view flag : flags) {
 #define TINYATTN_IS_FLAG(name, macro) flag == "-m" name,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The operations on the port of this unit: the kernels over sizes that are known at run time.
-// Arguments make sense: library.cpp has checked them.
+// The operations on the port of this translation unit: kernels for sizes that are known at run
+// time. library.cpp has checked the arguments.
 #pragma once
 
 #include "features.hpp"
@@ -39,7 +39,7 @@ inline void softmax(std::size_t rows, std::size_t cols, float scale, const float
   kernel::softmax<native_port, false>(rows, {m, cols}, {out, cols}, mask, 0, scale);
 }
 
-// The mask of `call`.
+// Returns the mask of `call` as kernels take it.
 TINYATTN_ALWAYS_INLINE kernel::Mask mask_of(const AttentionCall& call) noexcept {
   kernel::Mask mask = kernel::no_mask(call.source_tokens);
   if (call.mask == nullptr) return mask;
@@ -72,16 +72,17 @@ inline void attention(std::size_t key_dim, std::size_t value_dim,
                                     mask_of(call), kernel::ignore_weights());
 }
 
-// Rows of a block, as many as there is scratch for.
+// Returns the number of queries in a block, at most those that there is scratch for.
 inline std::size_t block_rows(std::size_t tokens) noexcept {
   constexpr std::size_t most = native_port::block_rows;
   return most <= TINYATTN_BLOCK_ROWS(most) ? most
                                            : TINYATTN_FEWER(TINYATTN_BLOCK_ROWS(tokens), most);
 }
 
-// TINYATTN_LAYER_SCRATCH counts what the kernels take. Both are sums of products of the width, the
-// source tokens, these padded, and the rows of a block and of queries, each to the first power:
-// they agree if they do wherever width and rows are 0 or 1, and source tokens are 0, 1 or 2.
+// Whether TINYATTN_LAYER_SCRATCH equals the scratch of the kernels. Both are sums of products of
+// the width, the source tokens, the padded source tokens, and the rows of a block and of queries,
+// each to the first power. So they are equal for all sizes if they are for widths and rows of 0 and
+// 1, and 0, 1 and 2 source tokens.
 consteval bool agree_on_scratch() noexcept {
   for (std::size_t width = 0; width < 2; ++width)
     for (std::size_t rows = 0; rows < 2; ++rows)
@@ -110,7 +111,7 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
       layer.causal ? kernel::and_causal(mask) : mask, kernel::ignore_weights());
 }
 
-// Apart, since a firmware that has no masks should not carry them.
+// Two functions, so that a firmware without masks contains no code for them.
 inline void plain_forward(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
   forward(layer, call, kernel::no_mask(call.source_tokens));
 }

@@ -30,9 +30,9 @@ struct FeedForwardConfig {
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Computes down(activation(up(x))): section 3.3 of Vaswani et al., "Attention Is All You Need",
-// 2017. If gated, computes down(activation(gate(x)) * up(x)), which with silu is SwiGLU: Shazeer,
-// "GLU Variants Improve Transformer", 2020.
+// Computes down(activation(up(x))): Vaswani et al., "Attention Is All You Need", 2017, section 3.3.
+// If gated, computes down(activation(gate(x)) * up(x)), which with silu is SwiGLU: Shazeer, "GLU
+// Variants Improve Transformer", 2020.
 template <FeedForwardConfig config>
 struct FeedForward {
   static_assert(detail::check_feed_forward_config<config>());

@@ -98,8 +98,8 @@ using Matrix = Tensor<Element, Rows, Cols>;
 template <class Element, std::size_t Size>
 using Vector = Tensor<Element, Size>;
 
-// A view of some columns of a matrix, without a copy: row i starts `Stride` elements after row i -
-// 1. A head of attention reads such views of the queries, keys and values.
+// A view of some columns of a matrix, without a copy: row i + 1 starts `Stride` elements after row
+// i. A head of attention reads such views of the queries, keys and values.
 template <class Element, std::size_t Rows, std::size_t Cols, std::size_t Stride>
 struct MatrixView {
   static_assert(Rows != 0 && Cols != 0, "an extent must not be zero");

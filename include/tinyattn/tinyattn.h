@@ -3,11 +3,11 @@
  * The compiled library, libtinyattn, for C99 and for whatever can call C: the kernels of tinyattn
  * with shapes that are known at run time. The bits are those of the C++ headers, on every target.
  *
- * All matrices are row-major arrays of float without gaps. Nothing is allocated: scratch is the
- * caller's, and counted in floats. Arguments that make no sense return TINYATTN_BAD_ARGUMENT, and
- * the output is then untouched: sizes that no memory holds, a null pointer where an array is
- * needed, a scale that is not >= 0, an unknown kind of mask, an `out` that is the input but may not
- * be. Calls share nothing but what they are given, so that threads may call at once. */
+ * All matrices are row-major arrays of float without gaps. Nothing is allocated: the caller owns
+ * the scratch, whose size is counted in floats. A call returns TINYATTN_BAD_ARGUMENT, and leaves
+ * the output as it is, for sizes that no memory holds, for a null pointer where an array is needed,
+ * a scale that is not >= 0, an unknown kind of mask, and an `out` that is the input but may not be.
+ * Calls share nothing but their arguments, so that several threads may call at the same time. */
 #ifndef TINYATTN_TINYATTN_H
 #define TINYATTN_TINYATTN_H
 
@@ -28,10 +28,10 @@ extern "C" {
 
 /* What a call returns. After an error all outputs are as they were. */
 typedef enum tinyattn_status {
-  TINYATTN_OK = 0,          /* all is written */
-  TINYATTN_BAD_ARGUMENT,    /* arguments that make no sense */
+  TINYATTN_OK = 0,          /* outputs are written */
+  TINYATTN_BAD_ARGUMENT,    /* invalid arguments */
   TINYATTN_TOO_MANY_TOKENS, /* tinyattn_models.h: more than the context has room for */
-  TINYATTN_UNKNOWN_TOKEN    /* tinyattn_models.h: one that is not below the vocabulary */
+  TINYATTN_UNKNOWN_TOKEN    /* tinyattn_models.h: a token that is not below the vocabulary */
 } tinyattn_status;
 
 /* Which keys a query attends to. A masked key is skipped: a NaN in it does not leak. Attention
@@ -40,19 +40,19 @@ typedef enum tinyattn_status {
 typedef enum tinyattn_mask_kind {
   TINYATTN_NO_MASK = 0,         /* query i attends to all keys */
   TINYATTN_CAUSAL,              /* query i attends to keys 0 .. i */
-  TINYATTN_CAUSAL_BOTTOM_RIGHT, /* to keys 0 .. i + source_tokens - tokens */
+  TINYATTN_CAUSAL_BOTTOM_RIGHT, /* query i attends to keys 0 .. i + source_tokens - tokens */
   TINYATTN_BLOCK_MASK,          /* true = masked */
   TINYATTN_KEEP_MASK,           /* true = takes part */
   TINYATTN_ADDITIVE_MASK        /* added to the scaled score; -infinity = masked */
 } tinyattn_mask_kind;
 
-/* The last three kinds have elements, [tokens, source_tokens] or, with one row for all queries,
- * [source_tokens]. */
+/* A mask. The last three kinds have elements: [tokens, source_tokens] or, with one_row,
+ * [source_tokens], the same row for all queries. */
 typedef struct tinyattn_mask {
   tinyattn_mask_kind kind; /* what it means */
-  bool one_row;            /* [source_tokens], for all queries alike */
-  const bool* flags;       /* of a block or keep mask */
-  const float* addends;    /* of an additive mask */
+  bool one_row;            /* whether the elements are one row for all queries */
+  const bool* flags;       /* the elements of a block or keep mask */
+  const float* addends;    /* the elements of an additive mask */
 } tinyattn_mask;
 
 /* x . weight + bias: the weight is the transpose of PyTorch's. */
@@ -62,27 +62,28 @@ typedef struct tinyattn_linear {
 } tinyattn_linear;
 
 /* Multi-head attention, section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017. Head h
- * attends over columns h * (d_out / num_heads) and on of the queries, keys and values. */
+ * reads d_out / num_heads columns of the queries, keys and values, from column
+ * h * (d_out / num_heads) on. */
 typedef struct tinyattn_layer {
   size_t d_in;                       /* features of a token */
-  size_t d_out;                      /* of all heads together; a multiple of num_heads */
+  size_t d_out;                      /* features of all heads together; a multiple of num_heads */
   size_t num_heads;                  /* at least 1 */
   bool causal;                       /* query i attends to keys 0 .. i */
   tinyattn_linear query, key, value; /* [d_in, d_out] */
   tinyattn_linear out_proj;          /* [d_out, d_out]; without a weight there is no projection */
 } tinyattn_layer;
 
-/* Floats of scratch that an attention takes: static float scratch[TINYATTN_ATTENTION_SCRATCH(32,
+/* The scratch of tinyattn_attention, in floats: static float scratch[TINYATTN_ATTENTION_SCRATCH(32,
  * 32)], or by this function, which returns 0 for sizes that no memory holds. */
 TINYATTN_API size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens);
-/* The same for a layer: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or by this
- * function. */
+/* The scratch of a layer, in floats: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or
+ * by this function, which returns 0 for sizes that no memory holds. */
 TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens);
 
-/* The instruction set that this process computes with: "avx512", "fpu", ... In the library of Meson
- * or CMake on x86-64 it is chosen at the first call: the best that the processor has, or the one
- * that the environment variable TINYATTN_PORT names, if the processor has it. Elsewhere, and where
- * src/library.cpp is compiled by hand, it is that of the compiler flags. */
+/* Returns the name of the port, that is the instruction set, that computes: "avx512", "fpu", ... On
+ * x86-64 the library of Meson or CMake chooses it at the first call: the port that the environment
+ * variable TINYATTN_PORT names, if the processor can run it, or else the best that it can run.
+ * Elsewhere, and if src/library.cpp is compiled by hand, the compiler flags determine it. */
 TINYATTN_API const char* tinyattn_port(void);
 
 /* out = a . b
@@ -91,22 +92,23 @@ TINYATTN_API const char* tinyattn_port(void);
  *   b    [inner, cols]
  *   out  [rows, cols]   may not overlap a or b
  *
- * No size may be 0. Each element is one sequential sum of fused multiply-adds from +0, the inner
- * index rising. */
+ * No size may be 0. Each element is one sequential sum of fused multiply-adds, which starts at +0
+ * and takes the inner index in increasing order. */
 TINYATTN_API tinyattn_status tinyattn_matmul(size_t rows, size_t inner, size_t cols, const float* a,
                                              const float* b, float* out);
 
-/* out = a . b transposed, b [cols, inner]. */
+/* out = a . b transposed, where b is [cols, inner]. Else as tinyattn_matmul. */
 TINYATTN_API tinyattn_status tinyattn_matmul_transposed(size_t rows, size_t inner, size_t cols,
                                                         const float* a, const float* b, float* out);
 
-/* Each row of m [rows, cols]: e^(scale * (m[j] - largest)) over their sum. -infinity becomes 0, a
- * row of nothing else zeros; a NaN makes its row NaN. scale >= 0; `out` may be m. */
+/* Softmax of each row of scale * m [rows, cols]: e^(scale * (m[j] - maximum)) divided by the sum of
+ * these. -infinity becomes 0, a row in which all is -infinity becomes zeros; a NaN makes its row
+ * NaN. scale must be >= 0; `out` may be m. */
 TINYATTN_API tinyattn_status tinyattn_softmax(size_t rows, size_t cols, float scale, const float* m,
                                               float* out);
 
-/* 1 / sqrt(head_dim), correctly rounded: the scale of scores. 0 for 0. In integers, so that no
- * double reaches a firmware. */
+/* Returns 1 / sqrt(head_dim), correctly rounded: the scale of scores; 0 for 0. It is computed in
+ * integers, so that no double reaches a firmware. */
 TINYATTN_API float tinyattn_inverse_sqrt(size_t head_dim);
 
 /* out = softmax(query . key transposed / sqrt(key_dim)) . value
@@ -125,23 +127,23 @@ TINYATTN_API tinyattn_status tinyattn_attention(size_t tokens, size_t source_tok
                                                 const tinyattn_mask* mask, float* out,
                                                 float* scratch);
 
-/* Self-attention over `tokens` rows of x, without a mask but layer->causal: a firmware that has no
- * other carries no code for them.
+/* Self-attention over `tokens` rows of x, without a mask besides layer->causal. A firmware that
+ * calls only this function contains no code for masks.
  *
  *   x        [tokens, d_in]
  *   out      [tokens, d_out]   may be x if d_out <= d_in; may not overlap it otherwise
  *   scratch  [TINYATTN_LAYER_SCRATCH(d_out, tokens, tokens)]
  *
- * 0 tokens are fine: nothing is done then. No other size may be 0. */
+ * With 0 tokens, does nothing and returns TINYATTN_OK. No other size may be 0. */
 TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_t tokens,
                                               const float* x, float* out, float* scratch);
 
-/* Cross-attention: queries from one input, keys and values from others. With one input for all,
- * self-attention with a mask.
+/* Cross-attention: queries from one input, keys and values from others. If all three inputs are the
+ * same, this is self-attention with a mask.
  *
  *   query_input             [tokens, d_in]
  *   key_input, value_input  [source_tokens, d_in]
- *   mask                    one more besides layer->causal, the same for every head; null for none
+ *   mask                    in addition to layer->causal, the same for every head; null for none
  *   out                     [tokens, d_out]   may be query_input if d_out <= d_in, else no overlap
  *   scratch                 [TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)]
  *
