@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Turns trained weights into a C++ header of constant tinyattn layers. From Python, `import export` gives functions.
+"""Turns trained weights into a C++ header of constant tinyattn layers. In Python, `import export` has the same
+as functions.
 
     export.py WEIGHTS -o HEADER --num-heads N --context-length N (--causal | --no-causal) [--prefix PREFIX]
     export.py WEIGHTS -o HEADER --language-model --config config.json [--context-length N] [--prefix PREFIX]

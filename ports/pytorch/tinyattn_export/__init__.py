@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From trained weights to a C++ header of constants."""
+"""Turns trained weights into a C++ header of constants."""
 from .checkpoints import of_state_dict, read, write_safetensors
 from .description import read_parts
 from .encoders import TransformerBlockRequest as transformer_block, TransformerRequest as transformer
@@ -8,7 +8,7 @@ from .header import write
 from .language_models import LanguageModelRequest as language_model
 from .parts import AttentionRequest as attention, LinearRequest as linear, TensorRequest as tensor
 
-Refusal = ExportError  # its name until 0.2
+Refusal = ExportError  # the name of ExportError until 0.2
 
 __all__ = ["ExportError", "Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts",
            "tensor", "transformer", "transformer_block", "write", "write_safetensors"]

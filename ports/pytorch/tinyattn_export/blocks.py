@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Blocks of a transformer: an attention layer and a feed-forward part, each with a norm, under the names of a
-layout."""
+"""Reads the blocks of a transformer: each has an attention layer and a feed-forward part, both with a norm, under the
+names of a layout."""
 import dataclasses
 
 from .errors import ExportError, printable
@@ -8,13 +8,14 @@ from .layouts import INPUTS
 from .parts import source, zeros
 from .reader import place_of
 
-# A flag of the configuration, and the Linear layers whose biases it means.
+# Maps each flag of the configuration to the Linear layers whose biases it switches.
 SHARED_BIASES = {"qkv_bias": INPUTS, "out_bias": ("out_proj",), "bias": ("up", "gate", "down")}
 
 
 @dataclasses.dataclass(frozen=True)
 class Names:
-    """In a block, after its prefix. The attention layer's own are in layouts.py."""
+    """What a layout calls the parts of a block, after the block's prefix. layouts.py has the names within the attention
+    layer."""
 
     attention: str
     attention_norm: str
@@ -26,7 +27,7 @@ class Names:
 
 @dataclasses.dataclass(frozen=True)
 class Style:
-    """What the tensors of a block do not tell."""
+    """Settings of a block that its tensors do not tell."""
 
     num_heads: int
     context_length: int
@@ -41,9 +42,9 @@ class Style:
 
 @dataclasses.dataclass
 class Block:
-    linears: dict  # by member
-    norms: dict  # trees
-    places: dict  # lists of them
+    linears: dict  # {member, such as query: its Linear}
+    norms: dict  # {member: the tree of its weight, bias and epsilon}
+    places: dict  # {member: a list of its Places}
 
     def tree(self):
         linears = {role: linear.tree() for role, linear in self.linears.items()}
@@ -64,7 +65,8 @@ def head_width(d_model, num_heads, rotary):
 
 
 def places_of(reader, names, prefix):
-    """Where the Linear layers of a block are. GPT-2's are all stored in x out, if its attention is."""
+    """Returns {member: a list of its Places} of the Linear layers of a block. The feed-forward part is taken to be
+    stored in x out, as in GPT-2, if the attention layer is."""
     layer = reader.attention(prefix + names.attention)
     stems = {"up": names.up, "gate": names.gate, "down": names.down}
     feed_forward = {role: [place_of(prefix + stem, layer.out.in_by_out)] for role, stem in stems.items() if stem}
@@ -87,8 +89,8 @@ def block_at(reader, names, prefix, d_model, style):
 
 
 def fill_biases(blocks):
-    """The flags that say which Linear layers have a bias: all of their kind in all blocks, or none; and a remark on
-    those that are filled with zeros, which change nothing."""
+    """Returns the flags of SHARED_BIASES, and remarks. A flag is true if any of its Linear layers, in any block, has a
+    bias; those without one get a bias of zeros, which changes no result, and the remark names them."""
     flags, names = {}, []
     for flag, roles in SHARED_BIASES.items():
         linears = [(f"{role} of block {i}", block.linears[role])
@@ -104,20 +106,20 @@ def fill_biases(blocks):
 
 @dataclasses.dataclass
 class Blocks:
-    """All of one shape, as they follow each other."""
+    """The blocks of a transformer in their order, all of the same shape."""
 
     trees: tuple
-    config: dict  # as C++ has it
+    config: dict  # the members of BlockConfig
     flags: dict
     num_kv_heads: int
     head_dim: int
     d_hidden: int
     gated: bool
-    sources: dict  # of the first
+    sources: dict  # of the first block: {member: the tensors that it is made of, in words}
     remarks: list
 
     def transformer(self, final_norm):
-        """The configuration of a Transformer of them."""
+        """Returns the members of the TransformerConfig of these blocks."""
         return {"block": self.config, "num_layers": len(self.trees), "final_norm": final_norm}
 
 

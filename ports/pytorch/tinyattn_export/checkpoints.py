@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where weights come from: a .safetensors, a file of torch.save, or a state_dict in memory. The last two need
+"""Reads weights from a .safetensors file, a file of torch.save, or a state_dict in memory. The last two need
 PyTorch."""
 import ctypes
 import dataclasses
@@ -15,8 +15,8 @@ from . import safetensors, whole_files
 from .errors import ExportError, within, printable
 
 TORCH_SUFFIXES = {".pt", ".pth", ".bin", ".ckpt"}
-NO_FLOATS = "Unsupported operand 71"  # PyTorch 1.13 has no opcode G of pickle, a float
-STATE_DICTS = ("state_dict", "model_state_dict", "model")  # as a table calls one that it has next to other things
+NO_FLOATS = "Unsupported operand 71"  # PyTorch 1.13's error for a pickled float, opcode G
+STATE_DICTS = ("state_dict", "model_state_dict", "model")  # keys under which a checkpoint stores a state_dict next to other things
 DTYPES = {
     "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16", "torch.float64": "F64",
     "torch.bool": "BOOL", "torch.uint8": "U8", "torch.int8": "I8", "torch.int16": "I16", "torch.int32": "I32",
@@ -38,7 +38,7 @@ def first_line(error):
 
 
 def is_tensor(value):
-    """No storage either, which has an address but no shape."""
+    """Returns whether this is a tensor. A storage, which has an address but no shape, is none."""
     return hasattr(value, "data_ptr") and hasattr(value, "shape")
 
 
@@ -52,24 +52,25 @@ def from_torch(name, tensor):
         plain = tensor.detach().cpu().contiguous()
         size = plain.nelement() * plain.element_size()
         data = ctypes.string_at(plain.data_ptr(), size) if size else b""
-    except Exception as error:  # as for torch.load; tensors of other kinds have all names, but not all work
+    except Exception as error:  # any: classes like tensors have these methods, but not all of them work
         raise ExportError(f"{printable(name)} cannot be read: {first_line(error)}") from None
     return safetensors.Tensor(str(name), DTYPES[str(tensor.dtype)], tuple(tensor.shape), memoryview(data))
 
 
 class Tensors(dict):
-    """By name."""
+    """{name: tensor}, and the settings that the file has besides."""
 
-    model_args = {}  # settings of the model, which nanoGPT and llama2.c put next to its weights
+    model_args = {}  # settings of the model, which nanoGPT and llama2.c store next to its weights
 
 
 def tensors_in(state_dict):
-    """The tensors by name; what is no tensor is left out."""
+    """Returns the Tensors of a state_dict. Leaves out what is no tensor."""
     return Tensors((str(name), from_torch(name, tensor)) for name, tensor in state_dict.items() if is_tensor(tensor))
 
 
 def model_args_in(checkpoint):
-    """As JSON would have them, or has them where `without_floats` made the file."""
+    """Returns the model_args of a checkpoint as JSON would hold them. A file that the code of `without_floats` saved
+    has them as a text of JSON already."""
     with within("its model_args", TypeError, ValueError, RecursionError):
         text = checkpoint.get("model_args_json") or json.dumps(checkpoint.get("model_args"), default=str)
         model_args = json.loads(text)
@@ -77,8 +78,8 @@ def model_args_in(checkpoint):
 
 
 def without_floats(path):
-    """Python that saves a checkpoint anew so that PyTorch 1.13 can read it: model_args, of which some are floats, as
-    JSON."""
+    """Returns Python code that saves a checkpoint anew so that PyTorch 1.13 can read it: with only its tensors, and
+    with model_args, some of which are floats, as a text of JSON."""
     return (f"import json, torch; checkpoint = torch.load({str(path)!r}, map_location='cpu'); "
             f"tensors = next((checkpoint[key] for key in {STATE_DICTS} if key in checkpoint), checkpoint); "
             "torch.save({'model': {key: value for key, value in tensors.items() if torch.is_tensor(value)}, "
@@ -96,7 +97,7 @@ def load_checkpoint(path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch.load promises no kind of exception; its text advises to run what the file says
+    except Exception as error:  # of any kind; some texts advise to load the file unsafely
         if NO_FLOATS in str(error):
             raise ExportError("it holds floats next to its tensors, as nanoGPT's ckpt.pt does, which PyTorch 1.13 "
                               "cannot read with weights_only=True: take PyTorch 2, or, if you trust the file, run in "
@@ -109,7 +110,7 @@ def load_checkpoint(path):
 
 
 def torch_load(path):
-    """The tensors of a state_dict, which may lie in a table of other things."""
+    """Returns the Tensors of a state_dict, which may be nested in a dict under one of STATE_DICTS."""
     content = load_checkpoint(path)
     model_args = model_args_in(content) if isinstance(content, dict) else {}
     for name in STATE_DICTS:
@@ -123,7 +124,8 @@ def torch_load(path):
 
 
 def read(path):
-    """A file's tensors, in memory only as far as they are looked at. An ExportError if it is not what it should be."""
+    """Returns the Weights of a file. The file is mapped into memory, not copied. Raises an ExportError if it is not
+    valid."""
     path = pathlib.Path(path)
     with within(f"cannot read {printable(path)}", OSError, ValueError):
         if not path.is_file():
@@ -135,7 +137,7 @@ def read(path):
 
 
 def of_state_dict(state_dict, source):
-    """The same without a file; the hash is of what write_safetensors would write."""
+    """Returns the Weights of a state_dict in memory. The hash is of the file that write_safetensors would write."""
     tensors = tensors_in(state_dict)
     return Weights(source, hashlib.sha256(safetensors.compose(tensors.values())).hexdigest(), tensors)
 

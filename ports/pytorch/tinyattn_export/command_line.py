@@ -53,7 +53,7 @@ def parse(arguments):
     if args.parts and (args.prefix or args.mapping or args.ignore or args.language_model):
         parser.error("--prefix, --map, --ignore and --language-model belong into the description of --parts")
     foreign = ONLY_LAYERS if args.language_model else ONLY_MODELS if args.parts else ONLY_MODELS + ONLY_BLOCKS
-    # A language model is causal and has its norms first.
+    # True is allowed for a language model: it is causal, and its norms come first.
     present = [name for name in foreign if getattr(args, name) not in (None, [], args.language_model)]
     if present:
         parser.error(f"{' and '.join(present)} cannot be said of "
@@ -83,7 +83,7 @@ def report(name, weights, parts):
 
 
 def open_streams():
-    """One that is closed, as by >&-, leads nowhere."""
+    """Replaces a standard stream that is closed, as by >&-, by os.devnull; and escapes what a stream cannot encode."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
@@ -91,12 +91,13 @@ def open_streams():
 
 
 def print_report(lines):
-    """The header is there even if this cannot be printed; Python flushes once more."""
+    """Prints lines on stdout. If that fails, the header is nevertheless written: stdout is replaced by os.devnull,
+    since Python flushes it once more at the end."""
     try:
         print("\n".join(lines), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):  # whoever reads it has read enough
+        if not isinstance(error, BrokenPipeError):  # a broken pipe: the reader has read enough
             with contextlib.suppress(OSError):
                 print(f"export.py: the header is written, but what it holds cannot be shown: {error.strerror}",
                       file=sys.stderr)

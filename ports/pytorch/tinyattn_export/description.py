@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several parts of one header, as a file in TOML describes them."""
+"""Reads a description in TOML of several parts of one header."""
 import pathlib
 
 from .encoders import TransformerBlockRequest, TransformerRequest
@@ -11,7 +11,7 @@ LAYER = {"num_heads": int, "context_length": int, "causal": bool, "ignore": list
 ENCODER = {**LAYER, "norm_first": bool, "activation": str, "epsilon": float}
 MODEL = {"num_heads": int, "num_kv_heads": int, "context_length": int, "rotary": str, "rotary_base": int,
          "activation": str, "epsilon": float, "config": str, "ignore": list}
-KINDS = {  # the request, what the kind's own key names, and which other keys there may be
+KINDS = {  # {kind: (the request, its argument that the key `kind` gives, {other key: type})}
     "attention": (AttentionRequest, "prefix", {**LAYER, "mapping": dict}),
     "linear": (LinearRequest, "prefix", {"transposed": bool}),
     "tensor": (TensorRequest, "name", {}),
@@ -30,7 +30,7 @@ def check_entry(name, key, value, expected, kind):
 
 
 def parse_table(name, table, defaults):
-    """The request that a table of a description is."""
+    """Returns the request that a table of a description asks for."""
     kinds = [kind for kind in KINDS if isinstance(table, dict) and kind in table]
     if len(kinds) != 1:
         raise ExportError(f"[{name}] must have one of {', '.join(KINDS)}")
@@ -44,7 +44,7 @@ def parse_table(name, table, defaults):
 
 
 def read_parts(path, defaults):
-    """The requests by name. `defaults` are settings of every part that knows them and has none of its own."""
+    """Returns {name: request}. `defaults` are settings for each part that takes them and does not give them itself."""
     try:
         import tomllib
     except ImportError:

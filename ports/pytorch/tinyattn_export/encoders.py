@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""torch.nn.TransformerEncoderLayer and torch.nn.TransformerEncoder as a TransformerBlock and a Transformer."""
+"""Turns a torch.nn.TransformerEncoderLayer into a TransformerBlock, and a torch.nn.TransformerEncoder into a
+Transformer."""
 import dataclasses
 
 from . import blocks
@@ -15,7 +16,7 @@ FIRST = "self_attn.in_proj_weight"
 
 @dataclasses.dataclass
 class EncoderRequest:
-    """What both have. Only epsilon has a default, 1e-5 as in PyTorch."""
+    """What both requests have in common. Only epsilon has a default, PyTorch's 1e-5; other settings must be given."""
 
     prefix: str = ""
     num_heads: int = None
@@ -46,7 +47,7 @@ class EncoderRequest:
                      value("causal"), norm_first=value("norm_first"))
 
     def encoder(self, reader, start, prefixes):
-        """The Blocks at some prefixes, what they are in words, and what else a Part has."""
+        """Returns the Blocks at some prefixes, their summary in words, and the last arguments of their Part."""
         style, d_model = self.style(), (*reader.tensors[prefixes[0] + FIRST].shape, 0, 0)[1]
         encoder = blocks.blocks_at(reader, NAMES, prefixes, d_model, style)
         check_context(style.context_length, d_model)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Why something cannot be exported: one sentence."""
+"""The error of an export: one sentence that says why something cannot be exported."""
 import contextlib
 import typing
 
@@ -15,7 +15,7 @@ class Spelling(typing.NamedTuple):
 
 
 class ExportError(Exception):
-    """A sentence of texts and Spellings. str() of it has the keys."""
+    """One sentence, made of texts and Spellings. str() spells each setting as a key."""
 
     def __init__(self, *parts):
         super().__init__(*parts)
@@ -29,13 +29,13 @@ class ExportError(Exception):
 
 
 def printable(text):
-    """A name out of a file, which may hold anything, as it may appear in a message, a comment or a terminal."""
+    """Makes a name from a file, which may hold any characters, safe for a message, a comment or a terminal."""
     clean = "".join(character if character.isprintable() and character != "\\" else "?" for character in str(text))
     return clean if len(clean) <= LONGEST_NAME else clean[:LONGEST_NAME] + "..."
 
 
 def listing(names):
-    """The first of them, and how many more there are."""
+    """Returns the first names as text, and how many more there are."""
     names = list(names)
     more = [f"and {len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
     return ", ".join([*map(printable, names[:MOST_NAMES]), *more])
@@ -43,8 +43,8 @@ def listing(names):
 
 @contextlib.contextmanager
 def within(context, *others):
-    """Puts the context before the sentence of each error from within, and makes an ExportError of the other
-    exceptions."""
+    """Puts the context before the sentence of an ExportError that is raised inside; turns the exceptions `others` into
+    an ExportError, too."""
     try:
         yield
     except ExportError as error:

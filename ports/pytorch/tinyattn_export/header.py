@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes the C++ header: each part as a constant, or as a member of what lies in a binary. Both files whole, or
-neither."""
+"""Writes the C++ header: each part as a constant, or as a member of a struct whose values are in a binary. Writes
+either both files, whole, or none."""
 import hashlib
 import pathlib
 import struct
@@ -13,14 +13,14 @@ PRODUCER = "written by tinyattn's ports/pytorch/export.py. Do not edit: export a
 
 
 def number(value):
-    """A hexadecimal literal with the float's very bits."""
+    """Returns a hexadecimal literal that is exactly this float."""
     digits, exponent = value.hex().split("p")
     return f"{digits.rstrip('0').rstrip('.')}p{exponent}f"
 
 
 def braces(tree, indent):
-    """The initializer of a part: {{1, 2}} of a tensor, {.weight = ..., .bias = ...} of a layer, {{...}, {...}} of
-    several."""
+    """Returns the initializer of a part in C++: {{1, 2}} for a tensor, {.weight = ..., .bias = ...} for a layer,
+    {{...}, {...}} for several."""
     inner = indent + "  "
     if tree is None:
         return "{}"
@@ -35,7 +35,8 @@ def braces(tree, indent):
 
 
 def comment(weights, name, parts):
-    """Only what follows from the weights and the request, so that the same request gives the same bytes."""
+    """Returns the lines of the comment above the code. They depend on the weights and the request alone, not on the
+    date or the machine, so that the same request gives the same bytes."""
     def size(*parts):
         return f"{sum(part.parameter_count for part in parts)} parameters, {sum(part.size for part in parts)} bytes"
     lines = [f"Weights from {printable(weights.source)}, {PRODUCER}", "",
@@ -47,13 +48,14 @@ def comment(weights, name, parts):
 
 
 def constants(parts):
-    """Each part as an object that the linker puts into flash."""
+    """Returns the parts as inline constexpr objects, which a linker puts into flash."""
     return "\n".join(
         f"inline constexpr {part.type} {name} = {braces(part.tree, '')};\n" for name, part in parts.items())
 
 
 def members(parts, binary):
-    """The parts as members of one type, which is what the binary holds."""
+    """Returns the definition of struct Weights, which has a member for each part, and checks that its layout is that of
+    the binary."""
     declarations, offsets, offset = "", "", 0
     for name, part in parts.items():
         declarations += f"  {part.type} {name};\n"
@@ -78,8 +80,8 @@ def context(weights, parts, part_name):
 
 
 def unused(weights, parts):
-    """The tensors that no part consumes: names by the reason why they may be left out. An ExportError if a part would
-    compute something else without one."""
+    """Returns {reason: names} of the tensors that no part consumes, and why they may be left out. Raises an ExportError
+    if the result of a part could depend on one of them."""
     consumed, reasons, unused_names = set().union(*(part.consumed for part in parts.values())), {}, {}
     for part_name, part in parts.items():
         with within(context(weights, parts, part_name)):
@@ -98,13 +100,13 @@ def make_parts(weights, requests):
         names.check_part(part_name)
         with within(context(weights, requests, part_name)):
             parts[part_name] = request.part(weights.tensors)
-    unused(weights, parts)  # an error if a part would compute something else without one
+    unused(weights, parts)  # raises an error if the result of a part could depend on a tensor that it left out
     return parts
 
 
 def write(path, weights, name, parts, binary=None):
-    """Writes the header, and the binary if there is one, and returns the Parts that were asked for. An ExportError, and
-    nothing written, if something is wrong."""
+    """Writes the header, and the binary if a path is given, and returns {name: Part}. If something is wrong, raises an
+    ExportError and writes nothing."""
     names.check_namespace(name)
     parts = make_parts(weights, parts)
     lines, files = comment(weights, name, parts), {}
@@ -112,7 +114,7 @@ def write(path, weights, name, parts, binary=None):
     if binary is None:
         body = constants(parts)
     else:
-        # float32 one after another without a gap, as they lie in the memory of a little-endian machine
+        # all numbers as little-endian float32, without a gap: the memory of the struct on the target
         rows = (row for part in parts.values() for row in part.rows())
         files[binary] = b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows)
         file_name = printable(pathlib.Path(binary).name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Language models: the names under which GPT-2, nanoGPT and Llama are stored, and how one becomes a part of a
+"""Language models: the names of tensors in files of GPT-2, nanoGPT and Llama, and how such a file becomes a part of a
 header."""
 import dataclasses
 
@@ -10,23 +10,23 @@ from .parts import Part, initializer, layout_remark, source
 from .reader import AroundModel, Reader, count_modules, find_start, place_of
 from .settings import Settings, check_context, missing, read_config
 
-MOST_TOKENS = 2**16  # that tinyattn's Token counts
-DEFAULT_EPSILON = 1e-5  # of a LayerNorm, in PyTorch and in all of these models
+MOST_TOKENS = 2**16  # the values of tinyattn's Token
+DEFAULT_EPSILON = 1e-5  # of LayerNorm in PyTorch, and in GPT-2 and nanoGPT
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Names after the model's prefix, and what a model of such names is unless a setting differs."""
+    """The names of tensors after the model's prefix, and the settings that a model with such names has by default."""
 
     title: str
     family: str
-    first: str  # the weight by which it is known
+    first: str  # the weight whose name identifies the layout
     blocks: str
     names: blocks.Names
     token_embedding: str
     final_norm: str
-    head: str  # after the prefix, or after any beginning of it
-    activation: str  # if a config.json names none
+    head: str  # follows the whole prefix or fewer levels of it
+    activation: str  # what a config.json that names none means; empty if it must name one
     position_embedding: str = ""
     normalization: str = "rms"
     rotary: str = "none"
@@ -44,11 +44,11 @@ LAYOUTS = (
     Layout("Llama, Meta's names", "Llama", "layers.0.attention.wq.weight", "layers.", META, "tok_embeddings.weight",
            "norm", "output", "silu", rotary="interleaved"),
 )
-HEADS = (*(layout.head for layout in LAYOUTS), "final_logits_bias", "logit")  # how names begin of what makes logits
+HEADS = (*(layout.head for layout in LAYOUTS), "final_logits_bias", "logit")  # how names of a head's tensors begin
 
 
 def find(tensors, prefix):
-    """The layout, and what precedes its names."""
+    """Returns the layout of the model, and the start that precedes the layout's names."""
     for layout in LAYOUTS:
         start = find_start(tensors, layout.first, prefix, "language models")
         if start is not None:
@@ -59,7 +59,8 @@ def find(tensors, prefix):
 
 
 def by_shape(layout, first):
-    """nanoGPT has GPT-2's names, weights stored out x in, and either GELU: its settings do not say which."""
+    """Tells nanoGPT from GPT-2, whose names it shares, by the shape of a weight: nanoGPT stores out x in. Its layout
+    has no activation, since nanoGPT used both forms of GELU and its settings do not say which."""
     shape = first.shape
     if layout.family != "GPT-2":
         return layout
@@ -69,7 +70,8 @@ def by_shape(layout, first):
 
 
 def context_length_of(settings, rows):
-    """As many as the learned positions, or as the model was trained with; or fewer."""
+    """Returns the context length: the one that was asked for, which must not exceed the learned positions or the
+    trained length; or else this maximum."""
     if rows:
         settings.check("trained_length", rows, "the position embedding")
     own, most = settings.value("context_length"), rows or settings.value("trained_length")
@@ -79,7 +81,8 @@ def context_length_of(settings, rows):
 
 
 def required_settings(settings, layout):
-    """A config.json that leaves out the activation or the base means those of its layout."""
+    """Yields the settings that must be given. A config.json may leave out the activation, if the layout has one, and
+    the rotary base: the defaults hold then."""
     yield "num_heads"
     if not layout.position_embedding and not settings.has("trained_length"):
         yield "context_length"
@@ -105,7 +108,8 @@ def style_of(settings, layout, rows):
 
 
 def stem_of_head(tensors, start, layout, ignore):
-    """Where the head is: with the blocks, or at any level above them. None if there is none."""
+    """Returns the name of the head without .weight, or None if there is no head. The head may lie next to the blocks or
+    at any level above them."""
     weight = f"{layout.head}.weight"
     levels = {name: name[:-len(weight)] for name in tensors if name.endswith(weight)}
     names = [name for name, level in levels.items() if start.startswith(level) and level[-1:] in ("", ".")]
@@ -116,14 +120,16 @@ def stem_of_head(tensors, start, layout, ignore):
 
 
 def beginnings(prefix):
-    """Of all names that belong to the model: its own, and a head's at any level above."""
+    """Returns how the names of all tensors of the model begin: with its prefix, or, for a head, with HEADS after any
+    levels of it."""
     levels = [prefix[:end] for end in range(len(prefix)) if not end or prefix[end - 1] == "."]
     return (prefix, *(level + name for level in levels for name in HEADS))
 
 
 @dataclasses.dataclass(frozen=True)
 class AroundLanguageModel(AroundModel):
-    """Without a head, what has the shape of one may be it under another name; another model's embedding is none."""
+    """The rest of a file that holds a language model. If no head is found, an unused tensor of the shape of a head is
+    an error, since it may be the head under another name; unless it is the token embedding of another model."""
 
     layout: Layout = None
     start: str = ""
@@ -173,8 +179,8 @@ class Model:
         return self.reader.tensor(self.name(role))
 
     def read_head(self):
-        """The head's Linear, or None if it is the token embedding bit for bit, or not there; and where it comes
-        from."""
+        """Returns the Linear of the head, or None if the head is missing or equals the token embedding bit for bit; and
+        its source in words."""
         reader, settings, embedding = self.reader, self.settings, self.tensor("token_embedding")
         stem = stem_of_head(reader.tensors, self.start, self.layout, self.ignore)
         if stem is None:
@@ -190,7 +196,7 @@ class Model:
         return reader.linear(place, self.d_model, self.vocabulary), source(reader.tensors, [place])
 
     def check(self):
-        """That the tensors are what a config.json says."""
+        """Raises an ExportError if the shapes of the tensors contradict a setting."""
         check, heads = self.settings.check, self.settings.value("num_heads")
         check("vocabulary", self.vocabulary, "the token embedding")
         check("d_model", self.d_model, "the token embedding")
@@ -244,8 +250,8 @@ class Model:
 
 @dataclasses.dataclass
 class LanguageModelRequest:
-    """Asks for a LanguageModel. Settings that `config` has, the path of a config.json or its content, need no argument;
-    num_kv_heads never does; learned positions tell the context_length."""
+    """Asks for a LanguageModel. `config` is the path of a config.json, or its content; what it says needs no argument.
+    num_kv_heads follows from the tensors, and context_length from learned positions, if there are any."""
 
     prefix: str = ""
     num_heads: int = None
@@ -261,7 +267,7 @@ class LanguageModelRequest:
     def __post_init__(self):
         if self.config is not None and not isinstance(self.config, dict):
             self.config = read_config(self.config)
-        self.settings()  # in themselves, whatever the file of weights says
+        self.settings()  # checks that the arguments and the config agree, before any weights are read
 
     def settings(self, model_args=None):
         arguments = {name: getattr(self, name) for name in (

@@ -7,16 +7,16 @@ from .errors import ExportError, Spelling, listing, printable
 from .safetensors import extents
 
 INPUTS = ("query", "key", "value")
-ROLES = [role + ending for role in (*INPUTS, "qkv", "out") for ending in ("", "_bias")]  # that a mapping may name
+ROLES = [role + ending for role in (*INPUTS, "qkv", "out") for ending in ("", "_bias")]  # the keys of a mapping
 
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Names after a layer's prefix: a stem, then .weight or .bias."""
+    """The names of tensors after a layer's prefix: a stem, then .weight or .bias."""
 
     title: str
     inputs: tuple  # the stems of query, key and value; or one stem for all three
-    outs: tuple  # what the output projection may be called
+    outs: tuple  # stems that the output projection may have
     needs_out: bool = True
     weight: str = ".weight"
     bias: str = ".bias"
@@ -45,8 +45,8 @@ OUTS_OF_STACKED_HEADS = ("out_proj", "proj")
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where a role has its matrix: one of some equal groups of the outputs of a weight, and of its bias if that is
-    there."""
+    """Where a Linear layer is stored: in the outputs of group `group`, of `groups` equal ones, of a weight and, if it
+    is there, of a bias."""
 
     weight: str
     bias: str
@@ -57,16 +57,17 @@ class Place:
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """A layer. Each input has a Place for each of its stacked heads: mostly one."""
+    """An attention layer in a file. `inputs` has a list of Places for each of INPUTS: one Place, or one for each
+    stacked head."""
 
     prefix: str
     title: str
     inputs: dict
     out: Place = None
-    outs: tuple = ()  # where the output projection might be, if it is not there
+    outs: tuple = ()  # where an output projection could have been, if none was found
     needs_out: bool = False
-    heads: int = 0  # how many are stacked, 0 if they are groups of columns
-    ambiguity: ExportError = None  # if the names and shapes do not say how the layer is stored
+    heads: int = 0  # the number of stacked heads; 0 if heads are groups of columns
+    ambiguity: ExportError = None  # set if names and shapes do not tell whether weights are in x out
 
     def places(self):
         return [place for places in self.inputs.values() for place in places] + ([self.out] if self.out else [])
@@ -82,8 +83,8 @@ def mapping_spelling(**names):
 
 
 def is_conv1d(weight, out):
-    """Whether c_attn is GPT-2's Conv1D, as in OpenAI's and Hugging Face's files, or a Linear layer; and an error if no
-    shape tells."""
+    """Returns whether c_attn is GPT-2's Conv1D, which OpenAI's and Hugging Face's files have, and not a Linear layer;
+    and an error, or None, for when the shapes do not tell."""
     width = out.shape[0] if out and out.shape else min(weight.shape, default=0)
     linear, conv1d = (extent == 3 * width for extent in (*weight.shape, 0, 0)[:2])
     if linear != conv1d or out and not linear:
@@ -97,14 +98,14 @@ def is_conv1d(weight, out):
 
 
 def projection(tensors, prefix, stems):
-    """The first output projection that is there, or None; and where it might be if it is not."""
+    """Returns the Place of the first of `stems` that is in the file, and (); or None, and the Places of all stems."""
     places = tuple(Place(f"{prefix}{stem}.weight", f"{prefix}{stem}.bias") for stem in stems)
     out = next((place for place in places if place.weight in tensors), None)
     return out, () if out else places
 
 
 def match(tensors, layout, prefix):
-    """The layer at `prefix` if it is stored in this layout."""
+    """Returns the Layer at `prefix` if it is stored in this layout, else None."""
     weights, biases = layout.weights(prefix), [prefix + stem + layout.bias for stem in layout.inputs]
     if any(weight not in tensors for weight in weights):
         return None
@@ -125,7 +126,7 @@ def match_any(tensors, prefix):
 
 
 def match_stacked_heads(tensors, prefix):
-    """Heads that are layers of their own, heads.0, heads.1 and so on: they are the columns of one layer."""
+    """Returns, as one Layer, heads that are stored as layers of their own, heads.0, heads.1 and so on; or None."""
     pattern = re.compile(re.escape(prefix) + r"heads\.(\d+)\.")
     numbers = {number[1] for number in map(pattern.match, tensors) if number}
     heads = {number: match_any(tensors, f"{prefix}heads.{number}.") for number in numbers}
@@ -142,12 +143,12 @@ def match_stacked_heads(tensors, prefix):
 
 
 def find_at(tensors, prefix):
-    """The layer whose names begin with exactly this prefix, or None."""
+    """Returns the Layer whose names begin with exactly this prefix, or None."""
     return match_any(tensors, prefix) or match_stacked_heads(tensors, prefix)
 
 
 def prefixes(tensors):
-    """Of all layers in a file, in its order; stacked heads are one."""
+    """Returns the prefixes of all attention layers, in the order of the file. Stacked heads count as one layer."""
     layers = {}
     for name in tensors:
         for layout in LAYOUTS:
@@ -159,7 +160,8 @@ def prefixes(tensors):
 
 
 def incomplete(tensors, prefix):
-    """Names that would complete a layer at `prefix` of which something is there; without a prefix, one anywhere."""
+    """Returns the missing weights of a layer of which some weights are there: at `prefix`, or anywhere if it is
+    empty."""
     for layout in LAYOUTS:
         starts = [name[:-len(weight)] for weight in layout.weights("") for name in tensors if name.endswith(weight)]
         for start in starts:
@@ -169,8 +171,8 @@ def incomplete(tensors, prefix):
 
 
 def locate(tensors, prefix):
-    """The layer at this prefix, with or without its dot, or the only one whose prefix ends so; without one, the
-    only."""
+    """Returns the Layer at this prefix, which may lack its last dot; or else the only layer whose prefix ends with it,
+    or the only layer of the file if the prefix is empty."""
     layer = find_at(tensors, prefix) or find_at(tensors, prefix + ".")
     if layer:
         return layer
@@ -195,8 +197,8 @@ def locate(tensors, prefix):
 
 @dataclasses.dataclass(frozen=True)
 class Mapping:
-    """Names query, key and value, or qkv; or only an output projection that a known layout does not know. `NAME.T` is a
-    weight that is stored in x out."""
+    """Finds a layer by a mapping from roles to names of tensors. The mapping names query, key and value, or qkv; or
+    only the output projection, if the inputs have a known layout. `NAME.T` says that a weight is stored in x out."""
 
     tensors: dict
     prefix: str
@@ -206,7 +208,7 @@ class Mapping:
         return self.prefix, self.prefix + ".", ""
 
     def full_name(self, name, role):
-        """The tensor's name, which the mapping may give without the prefix."""
+        """Returns the full name of a tensor that the mapping may give without the prefix."""
         start = next((start for start in self.starts() if start + name in self.tensors), None)
         if start is None:
             longer = [start + name + ending for start in self.starts() for ending in (".weight", "weight", ".bias")]
@@ -248,7 +250,7 @@ def check_mapping(names):
 
 
 def find(tensors, prefix, mapping):
-    """The only layer that a prefix and a mapping may mean."""
+    """Returns the only Layer that a prefix and a mapping can mean."""
     check_mapping(mapping or {})
     layer = Mapping(tensors, prefix, mapping).layer() if mapping else locate(tensors, prefix)
     if layer.ambiguity and layer.out:

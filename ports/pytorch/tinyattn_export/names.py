@@ -43,7 +43,8 @@ C_LIBRARY = any_of(
     bsearch btowc call_once clearerr clock ctime difftime exit free getenv gmtime lconv localeconv localtime longjmp
     memalignment memset_explicit mktime once_flag perror qsort raise s?rand remove rename rewind setbuf setlocale
     setvbuf signal system time timegm timespec timespec_get tm tmpfile tmpnam""")
-# What else systems declare: all of glibc's <stdlib.h>, and of POSIX what is a word. It troubles no name in a namespace.
+# What else systems declare: all of glibc's <stdlib.h>, and of POSIX what is a word. Names within a namespace do not
+# collide with these.
 SYSTEM = any_of(
     r"""(([dejlmn]r|sr)and48|(lcong|seed)48|s?random|rand|initstate|setstate|q?[ef]cvt|ptsname|environ|qsort)(_r)?
     drand48_data random_data strto[dflqu0-9x]+(_l)? strfrom[dfl0-9x]+ q?gcvt mk(o?stemps?(64)?|temp|dtemp) a64l l64a
@@ -60,7 +61,7 @@ SYSTEM = any_of(
 
 
 def objection(name):
-    """Why no name in a header may be this one, or nothing."""
+    """Returns why nothing in a header may have this name, or an empty string if it may."""
     if not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
         return "it is no identifier"
     if name in KEYWORDS:
@@ -75,7 +76,8 @@ def objection(name):
 
 
 def check_namespace(name):
-    """The first of nested namespaces lies next to what systems declare."""
+    """Raises an ExportError if this cannot be the name of a namespace. The outermost namespace, which is global, must
+    also differ from what systems declare."""
     parts = name.split("::")
     systems = "systems declare it" if parts[0].startswith("_") or SYSTEM.fullmatch(parts[0]) else ""
     problem = next(filter(None, [*map(objection, parts), systems]), "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a header can hold: an attention layer, a Linear layer, a tensor. A request has a method that makes a Part of a
-file's tensors. Whole models are in language_models.py and encoders.py.
+"""What a header can hold: an attention layer, a Linear layer, a tensor. The method `part` of a request makes a Part
+of the tensors of a file. Whole models are in language_models.py and encoders.py.
 """
 import array
 import dataclasses
@@ -23,19 +23,20 @@ def rows_in(tree):
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One object of a header, whatever its type: its numbers, and what is known of it."""
+    """One object of a header, of any type: its numbers and its description."""
 
-    type: str  # in C++
-    header: str  # of tinyattn, that has the type
+    type: str  # its type in C++
+    header: str  # the header of tinyattn that declares the type
     tree: object  # members in order: a dict or a tuple of trees, a list of rows, a number, or None, which is empty
     summary: str
-    sources: dict  # of each member: the tensors that it is made of
+    sources: dict  # {member: the tensors that it is made of, in words}
     consumed: set  # the names of all tensors that it is made of
     remarks: list = dataclasses.field(default_factory=list)
-    surroundings: object = None  # its `reasons` says which unused tensors may be left out, and why
+    surroundings: object = None  # its `reasons` returns which unused tensors may be left out, and why
 
     def rows(self):
-        """All numbers, in the order in which they lie in memory; what is no parameter is a tuple."""
+        """Returns all numbers as rows, in the order of memory. Parameters are in arrays; a number that is none, such as
+        an epsilon, is a tuple."""
         return rows_in(self.tree)
 
     @property
@@ -44,15 +45,15 @@ class Part:
 
     @property
     def size(self):
-        """In bytes: there is no padding."""
+        """The size in bytes. There is no padding."""
         return 4 * sum(map(len, self.rows()))
 
 
 @dataclasses.dataclass
 class Linear:
-    """Values as tinyattn's Linear has them."""
+    """The values of a Linear layer, in the order of tinyattn's Linear."""
 
-    rows: list  # of the weight: one for each input, with a column for each output
+    rows: list  # of the weight, which is in x out: each row is an array
     bias: array.array = None
 
     @property
@@ -87,7 +88,7 @@ def zeros(count):
 
 
 def concatenated(heads):
-    """The outputs of several Linear layers as those of one."""
+    """Returns one Linear that has the outputs of several, one after the other."""
     shapes = {extents(head.shape) for head in heads}
     if len(shapes) > 1:
         raise ExportError(f"the heads have different shapes: {', '.join(sorted(shapes))}")
@@ -103,7 +104,7 @@ def flag(value):
 
 
 def initializer(value):
-    """In C++: of an aggregate {.d_in = 3, .causal = true, .block = {...}}."""
+    """Returns the initializer of a value in C++; that of a dict is {.d_in = 3, .causal = true, .block = {...}}."""
     if isinstance(value, dict):
         return "{" + ", ".join(f".{name} = {initializer(member)}" for name, member in value.items()) + "}"
     return flag(value) if isinstance(value, bool) else str(value)
@@ -114,7 +115,7 @@ def with_or_without(bias):
 
 
 def source(tensors, places):
-    """What a Linear layer is made of, for people."""
+    """Returns the tensors that a Linear layer is made of, in words."""
     texts = []
     for place in places:
         group = f", part {place.group + 1} of {place.groups}" if place.groups > 1 else ""
@@ -129,7 +130,8 @@ def layout_remark(title, start):
 
 
 def fill_biases(inputs):
-    """All three have a bias, or none. A bias of zeros changes nothing."""
+    """Gives a bias of zeros, which changes no result, to each of query, key and value that has none, if another has
+    one. Returns remarks on that."""
     without = [role for role, linear in inputs.items() if linear.bias is None]
     if len(without) in (0, len(inputs)):
         return []

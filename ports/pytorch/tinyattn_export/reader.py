@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tensors of a file as a model reads them, one by one, so that the unused ones are known."""
+"""Reads the tensors of a model one by one, and notes which ones, so that the unused ones are known."""
 import dataclasses
 import re
 
@@ -14,7 +14,7 @@ FREQUENCIES = ("inv_freq", "rope.freqs")
 
 
 def count_modules(tensors, stem):
-    """How many there are: stem0., stem1. and so on. None may be missing."""
+    """Returns the number of modules stem0., stem1. and so on. Raises an ExportError if one is missing in between."""
     pattern = re.compile(rf"{re.escape(stem)}(\d+)\.")
     numbers = {number[1] for number in map(pattern.match, tensors) if number}
     absent = next((str(i) for i in range(len(numbers)) if str(i) not in numbers), None)
@@ -25,7 +25,8 @@ def count_modules(tensors, stem):
 
 
 def find_start(tensors, first, prefix, what):
-    """What precedes the names of the only model whose first weight is `first`, or of the one at the prefix; or None."""
+    """Returns what precedes `first` in the name of a weight: that of the only such weight, or of the one at the prefix.
+    None if there is none."""
     starts = [name[:-len(first)] for name in tensors if name.endswith(first)]
     whole_names = [start for start in starts if not start or start.endswith(".")]
     candidates = [start for start in whole_names if not prefix or start in (prefix, prefix + ".")]
@@ -40,7 +41,7 @@ def place_of(stem, in_by_out=False):
 
 
 class Reader:
-    """The file, and which of its names were consumed."""
+    """Reads tensors of a file, and notes their names in `consumed`."""
 
     def __init__(self, tensors):
         self.tensors = tensors
@@ -55,7 +56,7 @@ class Reader:
         return None
 
     def matrix(self, name):
-        """Its rows, as they lie in the file."""
+        """Returns the rows of a matrix, in the order of the file."""
         tensor = self.tensor(name)
         if len(tensor.shape) != 2 or 0 in tensor.shape:
             raise tensor.wrong_shape("an embedding has two dimensions, neither zero")
@@ -69,7 +70,7 @@ class Reader:
         return tensor.values() if tensor else None
 
     def linear(self, place, d_in=None, d_out=None):
-        """A Linear layer, of these widths where they are known."""
+        """Returns the Linear at a Place. Checks its widths if they are given."""
         weight = self.tensor(place.weight)
         self.tensor(place.bias, needed=False)
         linear = linear_at(self.tensors, place)
@@ -81,14 +82,14 @@ class Reader:
         return linear
 
     def norm(self, stem, width, normalization, epsilon):
-        """A LayerNorm, whose bias may be missing, or an RmsNorm, which has none."""
+        """Returns the tree of a LayerNorm, with zeros for a missing bias, or of an RmsNorm, which has no bias."""
         tree = {"weight": [self.vector(f"{stem}.weight", width)]}
         if normalization == "layer":
             tree["bias"] = [self.vector(f"{stem}.bias", width, needed=False) or zeros(width)]
-        return {**tree, "epsilon": epsilon or -0.0}  # as the class Epsilon stores 0, so that a binary has it too
+        return {**tree, "epsilon": epsilon or -0.0}  # tinyattn's Epsilon stores 0 as -0.0, and a binary must have the same
 
     def attention(self, prefix):
-        """The places of a layer with an output projection, whose names layouts.py knows."""
+        """Returns the Layer at a prefix. It must have an output projection, and names that layouts.py knows."""
         layer = layouts.match_any(self.tensors, prefix)
         if not layer or not layer.out:
             absent = [place.weight for place in layer.outs] if layer else layouts.incomplete(self.tensors, prefix)
@@ -99,16 +100,17 @@ class Reader:
 
 @dataclasses.dataclass(frozen=True)
 class AroundModel:
-    """The rest of a file that a model is made of."""
+    """The rest of a file that holds a model."""
 
     tensors: dict
-    beginnings: tuple  # of the names that belong to the model
+    beginnings: tuple  # prefixes of the names that belong to the model
     ignore: tuple
     head_dim: int = 0
-    rotary_base: int = 0  # 0: it has no rotary positions
+    rotary_base: int = 0  # 0: the model has no rotary positions
 
     def reasons(self, consumed):
-        """As AroundLayer has it: buffers, and what may be ignored."""
+        """Returns {name: why it may be left out} of the tensors that are ignored or are buffers. Raises an ExportError
+        for any other unused tensor of the model."""
         names = unused.without_ignored([name for name in self.tensors if name not in consumed], self.ignore)
         inside = [name for name in names if name.startswith(self.beginnings)]
         unused.refuse_unplaced([name for name in inside if not self.is_buffer(name)], "model")
@@ -121,7 +123,8 @@ class AroundModel:
         return BUFFERS.search(name) or name.endswith("attn.bias") and len(self.tensors[name].shape) > 1
 
     def check_frequencies(self, name):
-        """That a table of rotary positions is of this base; a model without them has no place for one."""
+        """Raises an ExportError if a table of rotary frequencies does not fit the base, or the model has no rotary
+        positions."""
         if not name.endswith(FREQUENCIES):
             return
         values = self.tensors[name].values()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The safetensors format: eight bytes, little-endian, that give the length of a JSON header; the header, with a dtype,
-a shape and two offsets for each name; then the data, without a gap. Every statement of a file is checked before it is
+a shape and two offsets for each name; then the data, without a gap. All that a file says is checked before it is
 used.
 
 https://huggingface.co/docs/safetensors/index, and the limits of its reference implementation.
@@ -16,14 +16,14 @@ from .errors import ExportError, printable
 LONGEST_HEADER = 100_000_000
 LARGEST_EXTENT = 2**63 - 1
 MOST_EXTENTS = 32
-MOST_DIGITS = 1000  # the time for a number grows with their square
+MOST_DIGITS = 1000  # converting a number takes time that grows with the square of its digits
 ZIP = b"PK\x03\x04"
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6,
     "U16": 16, "I16": 16, "F16": 16, "BF16": 16, "U32": 32, "I32": 32, "F32": 32, "U64": 64, "I64": 64,
     "F64": 64, "C64": 64,
 }
-FORMATS = {"F32": "<f", "F16": "<e", "BF16": "<f", "F64": "<d"}  # of those that can be weights, as struct has them
+FORMATS = {"F32": "<f", "F16": "<e", "BF16": "<f", "F64": "<d"}  # of weights, for `struct`; BF16 is widened first
 
 
 def extents(shape):
@@ -44,7 +44,7 @@ class Tensor:
         return ExportError(f"{printable(self.name)} has the wrong shape, {extents(self.shape)}: {why}")
 
     def values(self):
-        """float32, row-major; an ExportError unless all are finite."""
+        """Returns all values as float32, row-major. Raises an ExportError unless all are finite."""
         if self.dtype not in FORMATS:
             raise ExportError(f"{printable(self.name)} is {self.dtype}: only F32, F16, BF16 and F64 can be weights")
         data = self.data
@@ -80,7 +80,7 @@ def number(text):
 
 
 def parse_header(data):
-    """The header as Python has it, and where the data begin."""
+    """Returns the header as a dict, and the offset at which the data begin."""
     if len(data) < 8:
         raise ExportError(f"it has {len(data)} bytes, less than the length of a header")
     length = int.from_bytes(data[:8], "little")
@@ -110,7 +110,7 @@ def are_counts(values):
 
 
 def tensor_at(name, entry, data):
-    """The tensor that an entry of the header describes, and where it begins and ends."""
+    """Returns the Tensor that an entry of the header describes, and the offsets of its begin and end."""
     if not isinstance(entry, dict) or not {"dtype", "shape", "data_offsets"} <= entry.keys():
         raise ExportError(f"{printable(name)} has no dtype, shape and data_offsets")
     dtype, shape, offsets = entry["dtype"], entry["shape"], entry["data_offsets"]
@@ -124,14 +124,14 @@ def tensor_at(name, entry, data):
     if end > len(data):
         raise ExportError(f"{printable(name)} would end at byte {end} of the data, which has {len(data)}: the file is "
                           "cut, or its header wrong")
-    if math.prod(shape) * BITS[dtype] != 8 * (end - begin):  # at most 32 extents of 63 bits
+    if math.prod(shape) * BITS[dtype] != 8 * (end - begin):  # exact, and quick: there are at most 32 extents of 63 bits
         raise ExportError(f"{printable(name)}, {dtype} of shape {printable(shape)}, does not take the {end - begin} "
                           "bytes that its offsets give it")
     return Tensor(name, dtype, tuple(shape), data[begin:end]), begin, end
 
 
 def parse(data):
-    """The tensors by name; `data` is the whole file."""
+    """Returns the tensors by name. `data` is the content of the whole file."""
     data = memoryview(data)
     header, start = parse_header(data)
     if not isinstance(header.pop("__metadata__", {}), dict):
@@ -149,7 +149,7 @@ def parse(data):
 
 
 def compose(tensors):
-    """A file, in the order of the tensors: the same bytes each time."""
+    """Returns the content of a file with these tensors, in their order: always the same bytes."""
     header, position = {}, 0
     for tensor in tensors:
         end = position + len(tensor.data)
