@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How far a run is: on a terminal a line that moves, elsewhere a line each half minute.
+"""Shows the progress of runs: on a terminal as one line that is updated, elsewhere as a line each half minute.
 
-    ... | ports/progress.py NAME[=SECONDS]...     what follows each other, and, where known, about how long it takes
+    ... | ports/progress.py NAME[=SECONDS]...     the runs in their order, and about how long each takes, if known
 
-A line "NAME: building" says what goes on; steps such as "[3/7]", of ninja, are counted after it. Any other line is
-passed over.
+A line "NAME: building" on stdin says what goes on; steps such as ninja's "[3/7]" after it are shown. Other lines are
+ignored.
 """
 import re
 import shutil
@@ -14,7 +14,7 @@ import threading
 import time
 
 EACH = 30  # seconds
-STEP = re.compile(r"^ *\[?(\d+)/(\d+)\b")  # of ninja, and of Meson's tests
+STEP = re.compile(r"^ *\[?(\d+)/(\d+)\b")  # a step of ninja, or of Meson's tests
 
 
 def clock(seconds):
@@ -22,14 +22,14 @@ def clock(seconds):
 
 
 class Progress:
-    """Of runs that are expected to take some seconds each, {name: seconds}. Several go on at once: all of it takes a
-    share of the sum."""
+    """The progress of runs. `expected`: {name: seconds}. Several runs go on at once, so that all together take `share`
+    times the sum of their seconds."""
 
     def __init__(self, expected, share):
-        self.expected = expected  # nobody knows how long, if one of the seconds is None
+        self.expected = expected  # if a number of seconds is None, the total is unknown
         self.share = share
         self.began = time.monotonic()
-        self.running = {}  # {name: (when it began, what it does)}
+        self.running = {}  # {name: (when it began, what it is doing)}
         self.took = {}
         self.lock = threading.RLock()
         self.ended = threading.Event()
@@ -47,18 +47,18 @@ class Progress:
             self.running[name] = self.running[name][0], what
 
     def count(self, name, doing, line):
-        """Which step it is, if the line tells."""
+        """Shows the number of the step if the line has one."""
         if step := STEP.match(line):
             self.say(name, f"{doing} {step[1]} of {step[2]}")
 
     def finish(self, name):
-        """Of a run: what it took."""
+        """Ends a run; returns the seconds that it took."""
         with self.lock:
             self.took[name] = time.monotonic() - self.running.pop(name)[0]
             return self.took[name]
 
     def total(self):
-        """Seconds that all of it will take: what has run says how fast this machine is."""
+        """Estimates the seconds of all runs: those that have ended tell how fast this machine is."""
         elapsed = time.monotonic() - self.began
         known = sum(self.expected[name] for name in self.took)
         pace = sum(self.took.values()) / known if known else 1
@@ -83,7 +83,7 @@ class Progress:
                 self.show()
 
     def print(self, text):
-        """A line that stays."""
+        """Prints a line that stays."""
         with self.lock:
             print(("\r\033[K" if self.moves else "") + text, flush=True)
 
@@ -93,7 +93,7 @@ class Progress:
 
 
 def main(words):
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it ends with what it shows
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C it ends when its input ends
     sys.stdin.reconfigure(errors="replace")
     expected = {name: float(seconds) if seconds else None
                 for name, _, seconds in (word.partition("=") for word in words)}

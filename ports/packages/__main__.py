@@ -17,7 +17,7 @@ NAMES = sorted(file.parent.name for file in pathlib.Path(__file__).resolve().par
 
 
 def make(name, output):
-    """Made next to its place and moved there when it is whole."""
+    """Makes a package in a temporary folder, and moves it to its place when it is complete."""
     folder, growing = output / name, output / f"{name}.growing"
     shutil.rmtree(growing, ignore_errors=True)
     growing.mkdir(parents=True)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What packages for firmware share: the sources of the compiled library, a sample, and what a manifest says of all of
-it."""
+"""What packages for firmware share: the sources of the compiled library, a sample, and texts for manifests."""
 import pathlib
 import re
 
 from . import tree
 
 NAME = "tinyattn"
-COMPILED = ("library.cpp", "models.cpp")  # of src/: what a firmware compiles, with the port of its flags
+COMPILED = ("library.cpp", "models.cpp")  # of src/: the units that a firmware compiles; its flags choose the port
 KEYWORDS = ("attention", "transformer", "language model", "machine learning", "inference", "embedded", "cortex-m",
             "risc-v", "constexpr")
 SAMPLES = pathlib.Path(__file__).resolve().parent / "samples"
@@ -20,12 +19,12 @@ def authors():
 
 
 def public_headers():
-    """The names that programs include: what lies deeper, these include themselves."""
+    """Returns the names of the headers that programs include. Headers in subfolders are included by these."""
     return [name for name in tree.headers() if name.count("/") == 1]
 
 
 def sources():
-    """Of the compiled library, and what they include of src/ itself."""
+    """Returns {name: file} of the sources of the compiled library and the headers of src/ that they include."""
     found, folder = list(COMPILED), tree.ROOT / "src"
     for name in found:
         text = (folder / name).read_text(encoding="utf-8")
@@ -34,7 +33,7 @@ def sources():
 
 
 def copy_library(folder):
-    """include/, src/ and the license, as each package has them."""
+    """Copies what every package has: include/, src/ and the license."""
     tree.copy_headers(folder / "include")
     for name, file in sources().items():
         tree.copy(file, folder / "src" / name)
@@ -42,8 +41,8 @@ def copy_library(folder):
 
 
 def copy_layer(folder):
-    """The layer of examples/c, by the compiled library and by the headers, for a sample's main to print: the files'
-    names."""
+    """Copies the sources of the layer of examples/c, by the compiled library and by the headers, which a sample's main
+    prints. Returns the names of the files."""
     files = [LAYER / "layer.h", LAYER / "headers.cpp", *sorted(SAMPLES.iterdir())]
     for file in files:
         tree.copy(file, folder / file.name)
@@ -51,12 +50,12 @@ def copy_layer(folder):
 
 
 def printed_checksums():
-    """The lines that every machine prints of it."""
+    """Returns the lines with checksums that every machine prints of this layer."""
     return re.findall(r"^crc32 .*$", (LAYER / "printed.txt").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def fill_folder(template, folder, **values):
-    """A folder's files at the same place in a package; what ends with .in is filled in."""
+    """Copies the files of a folder to a package. Fills in those that end with .in, and removes that suffix."""
     for file in sorted(path for path in template.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")):
         to = folder / file.relative_to(template)
         if file.suffix != ".in":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all packages are made of: the version, the headers, and how files come into a package."""
+"""What all packages share: the version, the headers, and functions that copy and pack files."""
 import gzip
 import hashlib
 import io
@@ -11,19 +11,19 @@ import tarfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("include", "ports/simd")  # a user's -I
-HOMEPAGE = "https://github.com/tinyattn/tinyattn"  # where releases are to lie; no other file says it
+FOLDERS = ("include", "ports/simd")  # a user's include path
+HOMEPAGE = "https://github.com/tinyattn/tinyattn"  # the only place with this address
 SUMMARY = "Attention and transformers for microcontrollers: C++20 headers, no heap, the same bits on every target"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # of each file in an archive: two builds are the same bytes
+EPOCH = (1980, 1, 1, 0, 0, 0)  # time of each file in an archive, so that two builds give the same bytes
 
 
 def version():
-    """As meson.build says it, and nothing else does."""
+    """Returns the version, which only meson.build has."""
     return re.search(r"^  version: '([0-9.]+)'", (ROOT / "meson.build").read_text(encoding="utf-8"), re.MULTILINE)[1]
 
 
 def headers():
-    """{name that a program includes: file}, of all that a user may include or that is included by it."""
+    """Returns {name in an #include: file} of all headers."""
     files = [file for folder in FOLDERS for file in sorted((ROOT / folder / "tinyattn").rglob("*.h*"))]
     return {str(file.relative_to(next(ROOT / folder for folder in FOLDERS if file.is_relative_to(ROOT / folder)))): file
             for file in files}
@@ -40,14 +40,14 @@ def copy_headers(to):
 
 
 def copy_folder(folder, to):
-    """What the repository holds of a folder, without what an editor or a build left there."""
+    """Copies the tracked files of a folder, without those of editors and builds."""
     for file in tracked(folder):
         copy(ROOT / folder / file, to / file)
 
 
 def tracked(folder):
-    """Files below a folder, by their names in it; of a tree without git, such as an archive, all but those of
-    builds."""
+    """Returns the names of the files below a folder that git does not ignore. Without git, as in an archive: of all
+    files but those of builds."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."]
     git = subprocess.run(command, cwd=ROOT / folder, capture_output=True, encoding="utf-8")
     if git.returncode == 0 and git.stdout:
@@ -61,13 +61,12 @@ def is_of_a_build(folder):
 
 
 def fill(template, **values):
-    """The text of a file, each @NAME@ replaced. A name without a value is an error."""
+    """Returns the text of a file in which each @NAME@ is replaced. A name without a value is an error."""
     return re.sub(r"@([A-Z_]+)@", lambda name: str(values[name[1].lower()]), template.read_text(encoding="utf-8"))
 
 
 def release(folder):
-    """The archive of a release, which packages fetch, made in a folder: what the repository holds, the same bytes each
-    time."""
+    """Makes the archive of a release, which packages fetch, in a folder: always the same bytes."""
     name = f"tinyattn-{version()}"
     file, packed = folder / f"{name}.tar.gz", io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
@@ -89,7 +88,7 @@ def checksum(file, algorithm):
 
 
 def pack(folder, archive, inside=""):
-    """A zip of a folder, below the name `inside`; the same bytes each time."""
+    """Packs a folder in a zip, below the folder `inside`: always the same bytes."""
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(str(pathlib.PurePath(inside) / file.relative_to(folder)), EPOCH)

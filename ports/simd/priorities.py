@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The ports of an architecture, the best first, each with the compiler flags that ask for it.
+"""Lists the ports of an architecture, the best first, each with the compiler flags that it needs.
 
-    priorities.py ARCHITECTURE LIST    a line for each port: its name, a colon, its flags
+    priorities.py ARCHITECTURE LIST    prints a line for each port: its name, a colon, its flags
 
 The priority lists are tinyattn/port/native.hpp and one_lane.hpp. The last two lines of an entry are its
 comment, which says on which architectures the port is built and with which flags, and its name:

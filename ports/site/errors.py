@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A page of the compiler's diagnostics, which the headers have; what they mean and how to mend them has errors.toml.
+"""A page of the compiler's diagnostics, which are in the headers. errors.toml says what they mean and how to mend
+them.
 
     errors.py            prints the page
-    errors.py --check    what is wrong with errors.toml: a diagnostic without an entry, an entry without a diagnostic
+    errors.py --check    lists diagnostics that have no entry in errors.toml, and entries that match no diagnostic
 """
 import html
 import pathlib
@@ -24,7 +25,7 @@ lines around it say which call of yours caused it.
 
 
 def diagnostics():
-    """Each once, in the order of the files."""
+    """Returns {diagnostic: name of its header}, in the order of the files."""
     found = {}
     for folder in FOLDERS:
         for file in sorted((ROOT / folder).rglob("*.h*")):
@@ -41,7 +42,7 @@ def entries():
 
 
 def by_entry():
-    """Pairs of an entry and its diagnostics; and the diagnostics that have none."""
+    """Returns pairs of an entry of errors.toml and its diagnostics, and the diagnostics that no entry matches."""
     pairs, left = [(entry, []) for entry in entries()], []
     for diagnostic in diagnostics():
         of = next((found for entry, found in pairs if re.search(entry["says"], diagnostic)), left)
@@ -56,12 +57,12 @@ def problems():
 
 
 def anchor(entry):
-    """Of an entry, as long as the diagnostics that it finds stay."""
+    """Returns the anchor of an entry, made of its regular expression: it is stable as long as that is."""
     return "errors_" + re.sub(r"\W+", "_", entry["says"]).strip("_").lower()[:60]
 
 
 def links(headers):
-    """To the entries of all diagnostics of some headers."""
+    """Yields a link to the entry of each diagnostic of some headers."""
     origins = diagnostics()
     for entry, found in by_entry()[0]:
         for diagnostic in found:
@@ -70,7 +71,7 @@ def links(headers):
 
 
 def box(entry, found, pages):
-    """An entry: its diagnostics, their headers, what they mean and how to mend them."""
+    """Returns the HTML of an entry: its diagnostics, what they mean, how to mend them, and their headers."""
     headers = {diagnostics()[diagnostic] for diagnostic in found}
     origins = [f'<a href="{page}">{name}</a>' for path, page in sorted(pages.items())
                if (name := path.rpartition("/")[2]) in headers]
@@ -81,7 +82,7 @@ def box(entry, found, pages):
 
 
 def escaped(text):
-    """As it is, in doxygen's HTML."""
+    """Escapes text so that doxygen shows it unchanged."""
     return re.sub(r"([@\\])", r"\\\1", html.escape(text, quote=False))
 
 
@@ -99,7 +100,7 @@ def page(pages):
 
 
 def write(file, pages):
-    """pages: {path of a header: its page}"""
+    """Writes the page. `pages`: {path of a header: its page}"""
     file.write_text(page(pages), encoding="utf-8")
     return file
 

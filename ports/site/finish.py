@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is left to do with the pages that doxygen has made."""
+"""Finishes the pages that doxygen has made: adds scripts and the search, links names in code, removes leftovers."""
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -10,13 +10,13 @@ RUN = ("".join(f'<script type="text/javascript" src="{script}"></script>' for sc
 BELOW_HEADER = "</div>\n<!-- end header part -->"
 SEARCH = ('<form id="MSearchBox" role="search" action="search.html">'
           '<input type="search" id="MSearchField" name="for" placeholder="Search" '
-          'aria-label="Search" accesskey="S"/></form>\n')  # the switch for dark pages comes next to what has this id
+          'aria-label="Search" accesskey="S"/></form>\n')  # the dark-mode switch is put next to this id
 RUN_SEARCH = "".join(f'<script type="text/javascript" src="{script}"></script>'
                      for script in ("lunr.min.js", "search_text.js", "search.js"))
-# Pages that speak of the library's names; elsewhere `fma` may be the operation of a port.
+# Pages on which a name in code is one of the library. On other pages `fma` may be the operation of a port.
 SPEAK_OF_NAMES = re.compile(r"(index|page_(include_tinyattn(?!_kernel)|examples|src|ports_pytorch)\w*)\.html")
 CODE = re.compile(r'(<a [^>]*>)?<code>(?:tinyattn::)?(\w+)((?:\([^<]*\)|&lt;[^<]*)?)</code>')
-# A flag in a diagnostic; a browser would break the line after its hyphen.
+# A compiler flag in a diagnostic: it gets a style, since a browser would break the line after its hyphen.
 FLAG = re.compile(r"(?<=[ (])-[\w-][\w=+-]*")
 
 
@@ -25,13 +25,13 @@ def finish(site, tags):
     listed = (site / "files.html").read_text(encoding="utf-8")
     for page in sorted(site.glob("*.html")):
         if page.name.startswith("dir_") and page.name not in listed:
-            page.unlink()  # of a folder that nothing leads to
+            page.unlink()  # the page of a folder, to which no page links
             continue
         text = page.read_text(encoding="utf-8").replace("</head>", RUN, 1).replace(BELOW_HEADER, SEARCH + BELOW_HEADER,
                                                                                    1)
         if page.name == "search.html":
             text = text.replace("</head>", RUN_SEARCH + "\n</head>", 1)
-        text = re.sub(r'\s*<a href="[^"]*">More\.\.\.</a>', "", text)  # the name itself leads there
+        text = re.sub(r'\s*<a href="[^"]*">More\.\.\.</a>', "", text)  # the name itself is a link to the same place
         if page.name.startswith("source_"):  # modules of Python have no pages
             text = re.sub(r'<a (?:class="code[^"]*" )?href="namespace\w+\.html">([^<]*)</a>', r"\1", text)
         if page.name == "errors.html":
@@ -42,7 +42,7 @@ def finish(site, tags):
 
 
 def public_names(tags):
-    """{name: where it is documented}: types, functions and macros, the first of several overloads."""
+    """Returns {name: its address} of documented types, functions and macros; for overloads, that of the first."""
     names = {}
     for compound in ElementTree.parse(tags).getroot():
         name, kind = compound.findtext("name"), compound.get("kind")
@@ -56,7 +56,7 @@ def public_names(tags):
 
 
 def linked(code, names):
-    """Code that names something public leads to it."""
+    """Makes code that names something public a link to its documentation."""
     inside, name, _ = code.groups()
     if inside or name not in names:
         return code[0]

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The input filter of doxygen: a header as its users see it.
+"""The input filter of doxygen: prints a header as its users see it.
 
     headers.py HEADER
 
 Comments before and after a declaration become its documentation. What is not public is left out: namespaces `detail`
-and `kernel`, private members, overloads that are there for a diagnostic, bodies. Every line stays in its place, so that
-links to the source are right.
+and `kernel`, private members, overloads that only give a diagnostic, bodies. Every line keeps its number, so that links
+to the source are right.
 """
 import dataclasses
 import re
@@ -15,7 +15,7 @@ from . import notions
 
 HIDDEN_NAMESPACE = re.compile(r"(^|::|\s)(detail|kernel|port)\b")
 MACHINERY = re.compile(r"#define (TINYATTN_API|TINYATTN_\w+_H)\b")
-# Private names in public declarations, as a user may read them.
+# Replacements of private names in public declarations by what a user can read.
 PLAIN_NAMES = (
     (re.compile(r"TINYATTN_(ALWAYS_INLINE|BEGIN|END)\b"), ""),
     (re.compile(r"\[\[\w+\]\]"), ""),
@@ -26,7 +26,7 @@ PLAIN_NAMES = (
     (re.compile(r"\bdetail::Norm(Of)?<[^;]*>"), "LayerNorm or RmsNorm"),
     (re.compile(r"\bdetail::head_dim<config>"), "config.d_out / config.num_heads"),
     (re.compile(r"\bdetail::kv_heads<config>"), "config.num_kv_heads"),
-    (re.compile(r"\s*:\s*(?:detail|kernel)::[^{}]*(?=\{)"), " "),  # a base
+    (re.compile(r"\s*:\s*(?:detail|kernel)::[^{}]*(?=\{)"), " "),  # a base class
 )
 OPTIONAL = re.compile(r"detail::Optional<((?:[^,<>]|<[^<>]*>)+),\s*(.+)>(\s+\w+)(?:\{\})?;$", re.DOTALL)
 REQUIRES = re.compile(r"\brequires\s*(?=\()|\brequires\s+requires\b")
@@ -48,7 +48,7 @@ class Comment:
     block: bool
 
     def lines(self, text):
-        """What it says, a line each, without marks and their margin."""
+        """Returns the lines of the comment without comment marks, margin and NOLINT."""
         said = text[self.start:self.end]
         if self.block:
             said = re.sub(r"\s*\*/$", "", said.removeprefix("/*"))
@@ -62,7 +62,7 @@ class Comment:
 
 
 class Source:
-    """A text, its comments, and its code: the same text where comments and strings are blank."""
+    """A header: `text` is all of it; `code` is the same with comments and strings replaced by spaces."""
 
     def __init__(self, text):
         self.text = text
@@ -88,7 +88,7 @@ class Source:
             self.comments.append(Comment(match.start(), match.end(), trailing, block))
 
     def goes_on(self, before, start, column):
-        """Is a comment the next line of the one before?"""
+        """Returns whether a comment continues the one before: it is on the next line, in the same column."""
         between = self.text[before.end:start]
         first = before.start - self.text.rfind("\n", 0, before.start) - 1
         return between.count("\n") == 1 and between.strip() == "" and column == first
@@ -98,7 +98,7 @@ class Source:
         return len(self.text) if end < 0 else end
 
     def matching(self, position):
-        """Behind the brace that closes the one at `position`."""
+        """Returns the position after the brace that closes the one at `position`."""
         depth = 0
         for match in re.compile(r"[{}]").finditer(self.code, position):
             depth += 1 if match[0] == "{" else -1
@@ -111,7 +111,7 @@ class Source:
 class Declaration:
     start: int
     end: int
-    head: int  # where its braces open, or its end
+    head: int  # the position of its opening brace, or its end
     what: str  # directive, access, namespace, type, enum, function or other
 
 
@@ -169,21 +169,21 @@ def next_declaration(source, position, end):
     return Declaration(start, min(position + 1, end), head, kind_of(code[start:head]))
 
 
-# --- What a comment says, for doxygen ---
+# --- Comments in doxygen's Markdown ---
 
 
 def escaped(line):
-    """Text that Markdown and doxygen leave as it is, but for code."""
+    """Escapes a line so that Markdown and doxygen show it unchanged; but keeps code in backticks."""
     parts = re.split(r"(`[^`]*`)", line)
     for i in range(0, len(parts), 2):
         parts[i] = re.sub(r"([\\@%*#|~])", r"\\\1", parts[i]).replace("<", "&lt;").replace(">", "&gt;")
         parts[i] = re.sub(r"(?<=[\w)])\[", r"\\[", parts[i])
-        parts[i] = re.sub(r"(?<=[ .])\. ", ".&nbsp;", parts[i])  # no end of a sentence: `a . b`, `0 .. i`
+        parts[i] = re.sub(r"(?<=[ .])\. ", ".&nbsp;", parts[i])  # no end of a sentence, as in 0 .. i
     return "".join(parts)
 
 
 def as_markdown(lines):
-    """Lines of a comment, as many of Markdown; what is indented is a table of arguments."""
+    """Converts lines of a comment to as many lines of Markdown. Indented lines become a table of arguments."""
     out, in_table = [], False
     for i, line in enumerate(lines):
         is_row = re.match(r"\s{2,}\S", line) is not None
@@ -201,7 +201,7 @@ def as_markdown(lines):
 
 
 def file_comment(text):
-    """What a header says of itself: lines of Markdown."""
+    """Returns the first comment of a header, without the license, as lines of Markdown."""
     source = Source(text)
     lines = [line for line in source.comments[0].lines(text)]
     while lines and (not lines[0].strip() or "SPDX" in lines[0]):
@@ -215,9 +215,9 @@ def file_comment(text):
 class Shown:
     def __init__(self, text, notion=""):
         self.source = Source(text)
-        self.edits = []  # (start, end, text in its place)
+        self.edits = []  # (start, end, the text that replaces it)
         self.group = f" @ingroup {notion}" if notion else ""
-        self.used = set()  # comments
+        self.used = set()  # where the comments start that are documentation already
 
     def result(self):
         self.show_file()
@@ -228,9 +228,9 @@ class Shown:
         text, position = [], 0
         for start, end, new in sorted(self.edits,
                                       key=lambda edit: (edit[0], edit[0] != edit[1],
-                                                        -edit[1])):  # what is put in; the larger
+                                                        -edit[1])):  # insertions first, then the larger edit
             if start < position:
-                continue  # within what is hidden as a whole
+                continue  # inside a part that is hidden as a whole
             text += [self.source.text[position:start], new]
             position = end
         return "".join([*text, self.source.text[position:]])
@@ -245,7 +245,7 @@ class Shown:
         self.edits.append((first.start, first.end, "/** @file\n" + "\n".join(lines[1:]) + "*/"))
 
     def scope(self, start, end, in_class):
-        """All declarations between two places."""
+        """Rewrites all declarations between two positions."""
         position, public, before = start, True, ("", [])
         while (found := next_declaration(self.source, position, end)) is not None:
             position = found.end
@@ -257,7 +257,7 @@ class Shown:
                 before = self.declaration(found, in_class, before)
 
     def declaration(self, found, in_class, before):
-        """Returns its name, and its documentation, which the next overload may need."""
+        """Rewrites a declaration. Returns its name and its documentation, which the next overload may inherit."""
         code = self.source.code[found.start:found.end]
         if found.what == "directive":
             return self.directive(found)
@@ -321,16 +321,16 @@ class Shown:
             return True
         if found.what == "function" and re.search(r"\w<[^()]*>::~?\w+\s*\(",
                                                   self.source.code[found.start:found.head].split("(")[0] + "("):
-            return True  # the definition of what its class declares
+            return True  # a definition outside of the class that declares it
         if found.what != "function":
             return False
         if re.search(r"^(?:template\s*<[^<>]*>\s*)?(\w+)\(.*\)\s*->\s*\1<", code, re.DOTALL):
-            return True  # a guide for deduction
+            return True  # a deduction guide
         signature = without_requires(plain(self.source.code[found.start:self.signature_end(found)]))
         return re.search(r"\b(detail|kernel)::", signature) is not None
 
     def signature_end(self, found):
-        """Where the body or the initializers of a constructor begin."""
+        """Returns where the signature ends: at the body, or at the initializers of a constructor."""
         code = self.source.code[found.start:found.head]
         initializers = re.search(r"\)\s*(noexcept)?\s*:(?!:)", code)
         return found.start + initializers.end() - 1 if initializers else found.head
@@ -342,13 +342,13 @@ class Shown:
                 self.behind(comment, text)
 
     def behind(self, comment, text):
-        """Documentation of what precedes it, on its line."""
+        """Turns a trailing comment into documentation of the declaration before it, on the same line."""
         self.used.add(comment.start)
         newlines = only_newlines(self.source.text[comment.start:comment.end])
         self.edits.append((comment.start, comment.end, f"/**< {text} */{newlines}"))
 
     def rewrite(self, start, end):
-        """Public names for private ones. Returns what the documentation has to say of it."""
+        """Replaces private names in a declaration by public ones. Returns what to add to the documentation."""
         old, more = self.source.text[start:end], []
         inner = [comment for comment in self.source.comments if start <= comment.start < end]
         for comment in reversed(inner):
@@ -365,7 +365,7 @@ class Shown:
         return more
 
     def leading_comment(self, start):
-        """The one that ends on the line before."""
+        """Returns the comment that ends on the line before a position, or None."""
         for comment in reversed(self.source.comments):
             if comment.end <= start:
                 between = self.source.text[comment.end:start]
@@ -378,7 +378,7 @@ class Shown:
                      and found.end <= comment.start < end), None)
 
     def document_each(self, found, leading, lines, parts):
-        """Several names in one declaration: each has its documentation."""
+        """Splits a declaration of several names, and gives each name the documentation."""
         comment = leading or self.trailing_comment(found)
         if comment:
             self.hide(comment.start, comment.end)
@@ -398,7 +398,7 @@ class Shown:
             return
         marked = [*as_markdown(lines), *more]
         if leading is None or len(marked) != len(leading.lines(self.source.text)):
-            # Of a neighbour: before the declaration, on its line.
+            # Inherited, or of another length: the documentation goes on the line of the declaration.
             body = " <p>".join(part.replace("\n", " ") for part in paragraphs(marked))
             if leading:
                 self.used.add(leading.start)
@@ -410,7 +410,7 @@ class Shown:
 
 
 def declarators(code):
-    """`T a = x, b;` as the declarations [`T a = x;`, `T b;`]."""
+    """Splits `T a = x, b;` into the declarations [`T a = x;`, `T b;`]."""
     if re.match(r"(using|template|concept|typedef)\b", code):
         return [code]
     parts, depth = [""], 0
@@ -437,7 +437,7 @@ def plain(code):
 
 
 def without_requires(code):
-    """Constraints say which of two forms is meant; their arguments say that too."""
+    """Removes the constraints of a declaration: they only tell overloads apart, as the parameters do for a reader."""
     while match := REQUIRES.search(code):
         depth, position = 0, match.end()
         while position < len(code):
@@ -456,7 +456,8 @@ def name_of(code):
 
 
 def inherited(lines, name, before):
-    """An overload without a comment has that of the one before; one by value is the same but for its result."""
+    """Returns the documentation of an overload: that of the overload before if it has none; both if its own begins with
+    "By value"."""
     if name and name == before[0]:
         if not lines:
             return before[1]

@@ -3,7 +3,7 @@
 
     python3 -m ports.site.make_site [--browser] FOLDER     into FOLDER/site; doxygen's XML is left in FOLDER/site-xml
 
---browser: with the pages of examples/browser, which are built first, by emscripten.
+--browser adds the pages of examples/browser, which are built first, by emscripten.
 """
 import argparse
 import pathlib
@@ -22,7 +22,7 @@ AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
 INCLUDE = ROOT / "include" / "tinyattn"
 BROWSER = ROOT / "build" / "browser"  # where examples/run leaves the pages of a model in the browser
 IN_BROWSER = {"Draw a digit": "browser/digits.html", "A model that writes": "browser/writer.html"}
-NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"}  # and the header that describes it
+NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"}  # {name: header with its comment}
 
 
 def public_headers():
@@ -30,7 +30,7 @@ def public_headers():
 
 
 def page_of_header(header):
-    """As doxygen names it."""
+    """Returns the name that doxygen gives the page of a header."""
     return header.name.replace("_", "__").replace(".", "_8") + ".html"
 
 
@@ -39,7 +39,7 @@ def comment_of(header):
 
 
 def notion(name, entry, costs):
-    """A page: what each header says of itself, where it is used, what a call costs, which diagnostics there are."""
+    """Returns the page of a notion: the comment of each header, where it is used, what calls cost, and diagnostics."""
     parts = [f'<a class="from" href="{page_of_header(INCLUDE / header)}">tinyattn/{header}</a>\n\n'
              + "\n".join(comment_of(header))
              for header in entry["headers"]]
@@ -57,7 +57,7 @@ def notion(name, entry, costs):
 
 
 def write_notions(file):
-    """Their names come from the filter."""
+    """Writes the pages of notions and namespaces. The filter, headers.py, adds the names of each notion."""
     costs = notions.read_costs()
     text = [f"/** @namespace {name}\n" + "\n".join(comment_of(header)) + "\n*/\n" for name,
             header in NAMESPACES.items()]
@@ -67,8 +67,8 @@ def write_notions(file):
 
 
 def settings(folder, inputs):
-    """What Doxyfile leaves open."""
-    pattern_filter = f"{shlex.quote(sys.executable)} -B -m ports.site.headers"  # from the root
+    """Returns the settings of doxygen that Doxyfile does not have, since they depend on paths."""
+    pattern_filter = f"{shlex.quote(sys.executable)} -B -m ports.site.headers"  # run at the root of the tree
     values = {
         "PROJECT_NUMBER": tree.version(),
         "OUTPUT_DIRECTORY": folder,
@@ -90,7 +90,7 @@ def settings(folder, inputs):
 
 
 def add_browser(site):
-    """The pages of examples/browser, which lead back to the main page."""
+    """Adds the pages of examples/browser, and shows their link to the main page."""
     subprocess.run([ROOT / "examples" / "run", "browser"], check=True)
     shutil.copytree(BROWSER, site / "browser")
     for page in (site / "browser").glob("*.html"):
@@ -98,7 +98,7 @@ def add_browser(site):
 
 
 def report(what):
-    """On stdout at once, since it takes half a minute."""
+    """Prints progress at once: making the site takes half a minute."""
     print(what, flush=True)
 
 

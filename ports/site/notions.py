@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Notions, as notions.toml lists them: a page each."""
+"""The notions that notions.toml lists; each has a page."""
 import html
 import json
 import pathlib
@@ -9,17 +9,17 @@ LIST = pathlib.Path(__file__).with_name("notions.toml")
 
 
 def read_costs():
-    """What tests/bench costs has written."""
+    """Returns the content of costs.json, which `tests/bench costs` writes."""
     return json.loads(LIST.with_name("costs.json").read_text(encoding="utf-8"))
 
 
 def read():
-    """{id: its entry}, in its order."""
+    """Returns {id: entry} of notions.toml, in its order."""
     return tomllib.loads(LIST.read_text(encoding="utf-8"))
 
 
 def cost_tables(notion, costs):
-    """What its calls cost on each board: a table each, in HTML."""
+    """Yields a table in HTML for each call of a notion: what it costs on each board."""
     for name in notion["costs"]:
         row = costs["rows"][name]
         call, _, shapes = row["what"].rpartition(": ")
@@ -33,5 +33,5 @@ def cost_tables(notion, costs):
 
 
 def notion_of(name):
-    """The id of the notion that a header belongs to."""
+    """Returns the id of the notion of a header, or an empty string."""
     return next((notion for notion, entry in read().items() if name in entry["headers"]), "")

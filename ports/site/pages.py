@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages of the site: each Markdown file of the tree, and each source that one of them speaks of, in the Markdown of
-doxygen."""
+"""Converts to doxygen's Markdown each Markdown file of the tree, and each source that one of them names."""
 import itertools
 import os
 import pathlib
@@ -12,10 +11,10 @@ from . import errors, headers
 
 LANGUAGES = {".cpp": ".cpp", ".hpp": ".cpp", ".h": ".cpp", ".c": ".c", ".py": ".py"}
 TEXTS = {*LANGUAGES, ".ini", ".ld", ".toml", ".txt", ".json", ".build", ".cmake", ".yml", ".ino", ""}
-MOST = 60_000  # bytes of a source that is shown
+MOST = 60_000  # bytes of a source; a larger one gets no page
 CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
-# What a reader may want first, before the folders of the tree.
+# The pages that the main page lists first, before those of folders.
 FIRST = ("examples/recipes/README.md", "ports/pytorch/coming_from_pytorch.md", "include/tinyattn/calling.md",
          "include/tinyattn/models.md",
          "include/tinyattn/same_bits.md")
@@ -24,7 +23,7 @@ REFERENCE = ((errors.TITLE, "errors.html"), ("Notions", "modules.html"), ("Types
 
 
 def slug(heading):
-    """As GitHub makes an anchor of a heading."""
+    """Returns the anchor that GitHub makes of a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
@@ -36,33 +35,33 @@ def label(path):
 
 
 def title(path):
-    """Of a page: its first heading, or the name of the file."""
+    """Returns the title of a page: its first heading, or the name of the file."""
     if not path.endswith(".md"):
         return pathlib.PurePosixPath(path).name
     return re.match(r"# (.*)", (tree.ROOT / path).read_text(encoding="utf-8"))[1]
 
 
 def explained(text, suffix):
-    """The first comment of a source of C or C++, in Markdown, and its code."""
+    """Returns the first comment of a source of C or C++, as lines of Markdown, and the rest of the source."""
     if LANGUAGES.get(suffix) not in (".cpp", ".c"):
         return [], text.strip("\n")
     return headers.file_comment(text), text[headers.Source(text).comments[0].end:].strip("\n")
 
 
 class Pages:
-    """What the pages are, and how they link to each other."""
+    """All pages, and the links between them."""
 
     def __init__(self, of_headers, others):
         self.files = tree.tracked(".")
         self.known = set(self.files)
         self.headers = of_headers  # {path: its page}
-        self.others = others  # {title: page} of what the main page leads to besides
+        self.others = others  # {title: page} of further links of the main page
         self.documents = [*FIRST, *(path for path in self.files if path.endswith(".md") and path not in FIRST)]
         self.sources = {path for path in self.files if path.startswith("examples/")
                         and pathlib.Path(path).suffix in LANGUAGES}
 
     def write(self, folder):
-        """All pages. Those of sources come last, since other pages ask for them."""
+        """Writes all pages. Those of sources come last: the other pages determine which sources get one."""
         texts = {path: self.document(path) for path in self.documents}
         for path in sorted(self.sources):
             texts[path] = self.source(path)
@@ -81,8 +80,8 @@ class Pages:
         return [folder / f"{label(path)}.md" for path in texts]
 
     def ways(self, texts):
-        """What leads on from the main page: what a reader may want first, the reference, and each page that is not
-        below another."""
+        """Yields (title, page) of the links of the main page: the browser pages, FIRST, the reference, and each page
+        that is not below another."""
         yield from self.others.items()
         of_tree = [(re.match(r"# (.*?) \{#", text)[1], f"{label(path)}.html")
                    for path, text in texts.items() if path != "README.md" and self.parent(path) is None]
@@ -91,8 +90,8 @@ class Pages:
         yield from of_tree[len(FIRST):]
 
     def parent(self, path):
-        """The page of the nearest folder above, if it is not that of the whole tree, and a reader does not want it
-        first."""
+        """Returns the README.md of the nearest folder above a page; None if that is the root, or the page is in
+        FIRST."""
         if path in FIRST:
             return None
         folder = pathlib.PurePosixPath(path).parent
@@ -105,7 +104,7 @@ class Pages:
         return None if path.endswith(".md") else ".github/CONTRIBUTING.md"
 
     def source(self, path):
-        """What its first comment says, as text, and the rest of it."""
+        """Returns the page of a source: its first comment as text, then the rest as code."""
         suffix = pathlib.Path(path).suffix
         said, code = explained((tree.ROOT / path).read_text(encoding="utf-8"), suffix)
         folder = pathlib.PurePosixPath(self.parent(path) or "README.md").parent.as_posix()
@@ -140,7 +139,7 @@ class Pages:
 
 
 class Document:
-    """One file of Markdown, as doxygen wants it."""
+    """Converts one Markdown file to doxygen's Markdown."""
 
     def __init__(self, pages, path, lines):
         self.pages, self.path, self.lines = pages, path, lines
@@ -183,7 +182,7 @@ class Document:
         return f"{heading[1]} {self.inline(heading[2], linked=True)} {{#{label(self.path)}__{slug(heading[2])}}}"
 
     def inline(self, line, linked=False):
-        """Links to pages; code that names a file becomes one."""
+        """Converts links in a line to links between pages, and code that names a file to a link."""
         out, position = [], 0
         for link in LINK.finditer(line):
             out.append(self.spans(line[position:link.start()], linked))
@@ -200,7 +199,7 @@ class Document:
             out.append(escaped(text[position:code.start()]))
             page = None if linked or re.search(r"\s", code[2]) else self.pages.page_of(code[2].rstrip("/"), self.path)
             is_file = page and ("/" in code[2] or "." in code[2])
-            as_html = f"<code>{escaped(code[2])}</code>"  # doxygen ends a span in backticks at a quote
+            as_html = f"<code>{escaped(code[2])}</code>"  # doxygen ends a code span at a single quote
             out.append(f'<a href="{page}">{as_html}</a>' if is_file else as_html if "'" in code[2] else code[0])
             position = code.end()
         return "".join([*out, escaped(text[position:])])
@@ -213,12 +212,12 @@ class Document:
             return f"#{label(self.path)}__{anchor}"
         page = self.pages.page_of(path.rstrip("/"), self.path)
         if page is None:
-            return target  # the test finds it
+            return target  # stays a dead link, which tests/site reports
         return f"{page}#{page.removesuffix('.html')}__{anchor}" if anchor else page
 
 
 def bold(line):
-    """Doxygen knows no ** next to code."""
+    """Converts ** to <b>, since doxygen does not recognize ** next to code."""
     parts = re.split(r"(`[^`]*`|<code>.*?</code>|\*\*)", line)
     tags = itertools.cycle(("<b>", "</b>"))
     return "".join(next(tags) if part == "**" else part for part in parts) if parts.count("**") % 2 == 0 else line

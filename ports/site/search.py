@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the search looks through: the text of each section of each page, and of each name in the reference.
+"""Collects what the search looks through: the text of each section of each page, and of each name in the reference.
 
-The site gets it as a script, because a page that was opened from a file may fetch nothing; search.js finds, by lunr.
+The site loads it as a script, because a page that is opened from a file cannot fetch data. search.js searches, by lunr.
 """
 import html.parser
 import json
@@ -10,7 +10,7 @@ import re
 
 LUNR = pathlib.Path("/usr/share/javascript/lunr/lunr.min.js")
 LISTS = re.compile(r"(files|annotated|modules|pages|search|namespacemembers\w*|dir_\w+|\w+(_source|-members))\.html")
-SILENT = {"memberdecls", "definition", "permalink", "groupheader", "ttc"}  # elsewhere on the page
+SILENT = {"memberdecls", "definition", "permalink", "groupheader", "ttc"}  # is not to be found
 KIND = re.compile(r" (Struct|Class|Concept|Namespace|File)( Template)? Reference\b.*")
 END = re.compile(r" The documentation for this (struct|class) was generated from.*")
 WHOLE_PAGE = re.compile(r"md_|mainpage")
@@ -18,8 +18,8 @@ INLINE = {"a", "b", "code", "em", "i", "small", "span"}
 
 
 class Sections(html.parser.HTMLParser):
-    """Of a page of doxygen's: an anchor, a title and a text each. The first has no anchor, and the title of the
-    page."""
+    """The sections of a page of doxygen: each has an anchor, a title and a text. The first has the title of the page
+    and no anchor."""
 
     def __init__(self, text, without=()):
         super().__init__()
@@ -38,7 +38,7 @@ class Sections(html.parser.HTMLParser):
         of = set((values.get("class") or "").split())
         if "anchor" in of and not WHOLE_PAGE.match(values["id"]):
             self.begin(values["id"])
-        if tag == "dt" and self.sections[-1]["title"].strip():  # diagnostics with one explanation
+        if tag == "dt" and self.sections[-1]["title"].strip():  # several diagnostics share one explanation
             self.begin(self.sections[-1]["anchor"], self.sections[-1]["text"])
         if tag == "a" and self.within("permalink"):
             self.begin(values["href"].removeprefix("#"))
@@ -70,7 +70,7 @@ def words(text):
 
 
 def sections(page):
-    """[address, title, title of the page, text] of each. Of a source, what its first comment says."""
+    """Yields [address, title, title of the page, text] of each section; of the page of a source, without its code."""
     found = Sections(page.read_text(encoding="utf-8"), without=("fragment",) if page.name.startswith("source_") else ())
     for section in found.sections:
         title, text = words(section["title"]), words("".join(section["text"]))
@@ -80,7 +80,7 @@ def sections(page):
 
 
 def write_page(file):
-    """Where results are shown."""
+    """Writes the page that shows the results."""
     file.write_text('# Search {#search}\n\n<div id="found">This needs JavaScript.</div>\n', encoding="utf-8")
     return file
 

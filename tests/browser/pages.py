@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The pages of examples/browser in a browser: digits are drawn with the mouse and read, the writer writes, and both
-print the checksums that every board prints.
+"""Tests the pages of examples/browser in a browser: digits that are drawn with the mouse are read, the writer generates
+a text, and both print the checksums that every board prints.
 
     pages.py PAGES [SCREENSHOTS]
 
@@ -33,13 +33,13 @@ STROKES = {
 
 
 def printed(example, what):
-    """What every machine prints."""
+    """Returns the value of `what` that every machine prints."""
     return re.search(rf"^{what} +(\S+)$", (ROOT / "examples" / example / "printed.txt").read_text(encoding="utf-8"),
                      re.MULTILINE)[1]
 
 
 def paragraph():
-    """The text that the writer prints by default, in one line."""
+    """Returns the text that the writer prints by default, in one line."""
     lines = (ROOT / "examples" / "writer" / "printed.txt").read_text(encoding="utf-8").split("\n\n")
     return " ".join(next(part for part in lines if part.startswith("It is a truth")).split())
 
@@ -143,7 +143,7 @@ def reports_an_unknown_character():
 
 
 def fits(page, size, dark):
-    """Nothing is wider than the window; a picture of it."""
+    """Checks that nothing on a page is wider than the window. Takes a screenshot if SCREENSHOTS is given."""
     with browser(page, size, dark) as driver:
         wait_for(driver, "checksum", lambda text: len(text) == 8)
         if page == "writer.html":
@@ -169,14 +169,14 @@ def checks():
 
 
 def missing():
-    """The first of the tools that is not there, or nothing."""
+    """Returns the first missing tool, or an empty string."""
     if not importlib.util.find_spec("selenium"):
         return "python3-selenium"
     return next((program for program in ("chromium", "chromedriver") if not shutil.which(program)), "")
 
 
 if __name__ == "__main__":
-    if missing() == "python3-selenium" and sys.executable != DEBIANS:  # which alone sees Debian's packages
+    if missing() == "python3-selenium" and sys.executable != DEBIANS:  # only that one finds Debian's packages
         os.execv(DEBIANS, [DEBIANS, "-B", "-m", "tests.browser.pages", *sys.argv[1:]])
     if reason := missing():
         reason = f"there is no {reason}"

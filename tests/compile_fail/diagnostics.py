@@ -12,13 +12,13 @@ from tests.support import tap
 
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_LINES = 20
-PROGRAM = re.compile(r"((?://.*\n)*)(\w.*\n(?:[ }].*\n)*)")  # comments, and a declaration at the margin
-NAME = re.compile(r"\w+ (\w+)\(|.*\b([A-Za-z_]\w*)(?: = [^{]*)?;$", re.DOTALL)  # of a function or an object
+PROGRAM = re.compile(r"((?://.*\n)*)(\w.*\n(?:[ }].*\n)*)")  # comments, then a declaration that is not indented
+NAME = re.compile(r"\w+ (\w+)\(|.*\b([A-Za-z_]\w*)(?: = [^{]*)?;$", re.DOTALL)  # the name of the function or object
 KEY = re.compile(r"^// (expect|arguments|lines): (.+)$", re.MULTILINE)
 
 
 def programs_in(file):
-    """{name: (its keys, its text)}; the compiler's messages name the file and its lines."""
+    """Returns {name: (keys, text)} of the programs in a file. #line directives make messages point to the file."""
     text = file.read_text(encoding="utf-8")
     start, programs, keys = text.index("// expect: "), {}, {}
     for program in PROGRAM.finditer(text, start):

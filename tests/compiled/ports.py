@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A library for several instruction sets: nothing leaks from one into the program, and the best that a processor has is
-chosen.
+"""Tests a library for several instruction sets: no code of one set leaks into the program, and the best set that the
+processor has is chosen.
 
     ports.py LIBRARY PROGRAM RANDOM_CALLS PORT... -- COMPILER ARGUMENT...
 
@@ -17,25 +17,25 @@ from ports.simd import priorities
 from tests.support import tap
 from tests.support.processes import ROOT, call
 
-# Flags of three units with the port of SSE2, two of which may use more of the processor. They may share data, but no
+# Flags of three units with the port sse2, two of which may use further instructions. So they may share data, but no
 # function.
 SAME_PORT = ["-msse2", "-msse4.2", "-mavx2"]
-# What uses all of the headers, and all of the compiled library.
+# Programs that use all of the headers, and all of the compiled library.
 EVERYTHING = [ROOT / "tests" / "headers" / "common_names.cpp", ROOT / "tests" / "compiled" / "everything.cpp"]
-# A processor without AVX, and what else it has.
+# A processor without AVX, and the features that it has.
 OLD_PROCESSOR = ["qemu-x86_64", "-cpu", "Nehalem"]
 OLD_FEATURES = {"-msse3", "-mssse3", "-msse4.1", "-msse4.2", "-mpopcnt"}
 
 
 def symbols(binary, kinds):
-    """What a linker sees of these kinds; of a library, for each object."""
+    """Returns the symbols of these kinds of nm: a set for each object of a library."""
     objects = re.split(r"^\S+:$", call(["nm", binary]), flags=re.MULTILINE)
     return [set(re.findall(rf"^[0-9a-f]+ [{kinds}] (\S+)$", text, re.MULTILINE)) for text in objects]
 
 
 def nothing_leaks():
-    """Every symbol of a port's object bears the name of the library's namespaces: the linker would take any other from
-    either port."""
+    """Checks that each symbol of a port's object names the port's namespace: of any other symbol the linker would take
+    the definition of either port."""
     operations = re.compile(r"_ZN8tinyattn\d+on_\w+_with_library_(\w+?)7library10operationsE")
     by_port = {match[1]: names for names in symbols(library, "A-Zu")
                for match in map(operations.fullmatch, names) if match}
@@ -50,7 +50,7 @@ def flags_share_nothing():
 
 
 def shared_functions(source):
-    """By units that differ in their flags. Without optimization nothing is inlined."""
+    """Returns the functions that units of different flags share. Compiles with -O0, so that nothing is inlined."""
     with tempfile.TemporaryDirectory() as folder:
         units = [pathlib.Path(folder, flag) for flag in SAME_PORT]
         for unit in units:
@@ -62,12 +62,12 @@ def shared_functions(source):
 
 
 def chosen(*command):
-    """{the port that is asked for, or none: the one that computes}"""
+    """Returns {requested port, or an empty string: the port that computes}."""
     return {port: call(command, TINYATTN_PORT=port).strip() for port in ("", *ports)}
 
 
 def well_chosen(found, runnable):
-    """The port that is asked for, or else the best."""
+    """Checks that the requested port computes if the machine can run it, else the best."""
     expected = {port: port if port in runnable else runnable[0] for port in found}
     return "" if found == expected else f"{found} instead of {expected}"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What attention layers of 1 to 16 usual shapes take in the flash of a Cortex-M4F: by the headers, and by the compiled
-library.
+"""Tests how much flash of a Cortex-M4F attention layers of 1 to 16 usual shapes take, by the headers and by the
+compiled library.
 
-    sizes IMAGE...    as Meson links them: at -Os and -O2, by each way, of each count
+    sizes IMAGE...    as Meson links them: for each of -Os and -O2, each way, each count of layers
 """
 import itertools
 import re
@@ -18,7 +18,8 @@ LEVELS = ("-Os", "-O2")
 
 
 def pays(sizes, level):
-    """All shapes share the kernels: another costs little more than its call, least of all with the library."""
+    """Checks that a further shape costs little more flash than its call, since all shapes share the kernels, and that
+    the compiled library takes less than the headers."""
     (*_, headers), (*_, compiled) = (sizes[level, way] for way in WAYS)
     another_by_headers, another_compiled = ((sixteen - four) / 12
                                             for _, four, _, sixteen in (sizes[level, way] for way in WAYS))
@@ -29,7 +30,7 @@ def pays(sizes, level):
 
 
 def is_what_the_page_says(sizes):
-    """The table of src/README.md, at -Os."""
+    """Checks the table of src/README.md, at -Os."""
     page = ROOT / "src" / "README.md"
     if reason := figures.is_of_another_compiler(page):
         return tap.Skip(reason)

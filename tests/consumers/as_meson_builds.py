@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CMake builds the compiled library for a project of C alone, of the objects and with the flags that Meson has.
+"""Checks that CMake, in a project of C alone, builds the compiled library of the same objects and flags as Meson.
 
     as_meson_builds.py MESON_BUILD COMPILER
 """
@@ -18,7 +18,7 @@ OPTIMIZED = {"-O2", "-O3", "-Os"}
 
 
 def objects(build):
-    """Of the library: their sources, the flags that are compared, and whether they are optimized."""
+    """Returns, for each object of the library, its source, the flags to compare, and whether it is optimized."""
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     commands = [(pathlib.Path(entry["directory"], entry["file"]).resolve(), shlex.split(entry["command"]))
                 for entry in entries]

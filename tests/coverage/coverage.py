@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which lines and branches of the library the tests of a build have run, by Clang's count, over all programs and
-instantiations.
+"""Reports the lines and branches of the library that the tests of a build have run, by Clang's count, over all programs
+and instantiations.
 
     coverage.py BUILD COMPILER...
 
-Nothing is left out but the port of AVX-512, which few machines execute. What only the compiler computes counts as never
+Only the port avx512 is left out, since few machines can run it. Code that only the compiler evaluates counts as never
 run.
 """
 import collections
@@ -24,7 +24,8 @@ BRANCH = re.compile(r" *\|  Branch \((\d+:\d+)\): \[True: ([\d.]+).*, False: ([\
 
 
 def shown(build, compiler):
-    """The sources with their counts, by llvm-cov. The tests of the next run count from 0."""
+    """Returns the output of llvm-cov: all sources with counts. Removes the profiles, so that the next run counts from
+    0."""
     profdata, cov = (call([*compiler, f"-print-prog-name={tool}"]).strip() for tool in ("llvm-profdata", "llvm-cov"))
     merged, profiles = build / "all.profdata", list(build.glob("profiles/*"))
     if profiles:
@@ -37,7 +38,7 @@ def shown(build, compiler):
 
 
 def counts(text):
-    """How often: {file: {"lines": {line: number}, "branches": {condition and what it is: number}}}"""
+    """Returns how often each was run: {file: {"lines": {line: number}, "branches": {condition and outcome: number}}}"""
     files = {}
     for row in text.splitlines():
         if row.startswith("/"):
@@ -51,7 +52,7 @@ def counts(text):
 
 
 def share(count):
-    """In percent, of those that are not 0."""
+    """Returns the percentage of counts that are not 0."""
     return 100 * sum(map(bool, count.values())) / max(len(count), 1)
 
 

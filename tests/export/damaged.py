@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Damaged and random files give a header or a sentence each: no traceback, no end of time, nothing half-written.
+"""Tests that damaged and random files give a header or an error of one sentence, in limited time: no traceback, and no
+incomplete file.
 
-    damages.py [FILES] --     2,400 unless given
+    damaged.py [FILES] --     FILES: the number of random files, 2,400 unless given
 
-A damaged file gives a sentence. Damaged is what a reader can see: a file that is cut or has more bytes, a bit of the
-header's length or of the header, an entry that lies or lacks something, a weight that became NaN or infinity. (Another
-bit of a weight makes another weight: no reader can know. So does the name of a tensor that the layer does not need.)
+A damaged file must give an error. Only damage that a reader can detect is tested: a file that is cut or has more bytes,
+a flipped bit in the header or its length, an entry with a wrong or missing value, a weight that became NaN or infinity.
+(No reader can detect another flipped bit of a weight, or another name of a tensor that the layer does not need.)
 """
 import json
 import pickle
@@ -50,7 +51,8 @@ ARGS = (None, 1, [], {}, {"n_head": 2}, {"n_head": [2]}, {3: "a"}, {(1, 2): 3}, 
 
 
 def changes(tree):
-    """A lie in place of what JSON has; or a member of it is missing, or changed in the same way."""
+    """Yields changed copies of a JSON value: another value instead; a member missing; a member changed in the same
+    ways."""
     yield from (lie for lie in LIES if json.dumps(lie) != json.dumps(tree))
     for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
         without = tree.copy()
@@ -63,7 +65,7 @@ def changes(tree):
 
 
 def damages(layout):
-    """One damaged file after another."""
+    """Yields the contents of damaged files."""
     whole = (DATA / f"{layout}.safetensors").read_bytes()
     header, data = split(whole)
     start = len(whole) - len(data)
@@ -87,7 +89,8 @@ def random_name(generator):
 
 
 def random_pickle(generator, tensors):
-    """What torch.load gives: tensors and what is none, in tables within tables, or an exception."""
+    """Returns a pickle of what torch.load may return or raise: nested dicts of tensors and other values, or an
+    exception."""
     content = {name: TorchTensor(*shape) for name, (_, shape) in tensors.items()}
     for wrapper in generator.sample(("model", "state_dict", "other", 3, None), generator.randrange(3)):
         content = {wrapper: content, "step": generator.choice((1, "a", [1], {"b": 2}, None)),
@@ -96,7 +99,7 @@ def random_pickle(generator, tensors):
 
 
 def description(generator):
-    """A line of TOML is JSON with equals signs."""
+    """Returns a random description in TOML, made of JSON by replacing colons by equals signs."""
     tables = [generator.choice([table] * 200 + list(changes(table)))
               for table in generator.choices(TABLES, k=generator.choice((0, 1, 3)))]
     return "".join(f"part_{number} = {json.dumps(table)}\n" for number,
@@ -104,8 +107,8 @@ def description(generator):
 
 
 def random_request(generator, folder):
-    """The tensors of a layout, perhaps of another type or elsewhere, some that have names like its own, and
-    arguments."""
+    """Returns random files and arguments: the tensors of a layout, perhaps of another type or below a prefix, and some
+    tensors with similar names."""
     layout, prefix = generator.choice(list(ALL)), generator.choice(PREFIXES)
     dtype = generator.choice(("F32", "F32", "F32", *SIZES))
     header, _ = split((DATA / f"{layout}.safetensors").read_bytes())
@@ -136,8 +139,8 @@ def try_request(folder, seed):
 
 
 def first_without_answer(count):
-    """The first file that gets neither a header nor a sentence; and there must be some headers, which a fuzzer must
-    reach."""
+    """Returns the problem of the first file that gives neither a header nor one sentence. Also fails if too few files
+    gave a header: the fuzzer would not test the code that writes one."""
     statuses, problems = zip(*map(try_request, range(count)))
     return next(filter(None, problems), "" if statuses.count(0) > count // 20
                 else f"only {statuses.count(0)} headers of {count}")

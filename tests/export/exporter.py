@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Files of weights made by hand, the exporter within this process or as a command, and what its headers compute."""
+"""Functions of the tests of the exporter: make files of weights, run the exporter within this process or as a command,
+and run what it wrote."""
 import contextlib
 import functools
 import hashlib
@@ -23,13 +24,13 @@ CASES, MODELS = (json.loads((DATA / name).read_text(encoding="utf-8")) for name 
 COMPILER = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
 ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "U8": 1, "BOOL": 1}
-SECONDS = 2.0  # of the processor, for whatever file
-STREAMS = threading.RLock()  # of what a process has once: its streams, and what is patched in it
-TOLERANCE, OF_LARGEST = 4e-6, 8e-6  # of a layer; of a model, in units of its largest output
+SECONDS = 2.0  # of processor time, for any file
+STREAMS = threading.RLock()  # guards the standard streams, and what tests patch
+TOLERANCE, OF_LARGEST = 4e-6, 8e-6  # of a layer, absolute; of a model, relative to its largest output
 
 
 def in_folder(check):
-    """Gives a check a folder of its own."""
+    """Decorates a check: its first argument becomes an empty folder of its own."""
     def with_folder(*arguments, **settings):
         with tempfile.TemporaryDirectory() as name:
             return check(pathlib.Path(name), *arguments, **settings)
@@ -37,20 +38,20 @@ def in_folder(check):
 
 
 def frame(header, data=b""):
-    """A .safetensors with any header: bytes, or what JSON makes of it."""
+    """Returns a .safetensors with this header: bytes, or a value that is encoded as JSON."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + data
 
 
 def split(content):
-    """The header of a .safetensors, and the data."""
+    """Returns the header of a .safetensors as a dict, and the data."""
     start = 8 + int.from_bytes(content[:8], "little")
     return json.loads(content[8:start]), content[start:]
 
 
 def safetensors(tensors):
-    """A file of tensors, given as name: (dtype, shape), which is zeros, or (dtype, shape, the last of its bytes). Names
-    and data are in different order, with metadata and spaces, as they may be."""
+    """Returns a .safetensors of {name: (dtype, shape)} or {name: (dtype, shape, its last bytes)}; other bytes are 0.
+    The header has names in another order than the data, metadata and spaces, as the format allows."""
     header, data = {}, b""
     for name, (dtype, shape, *end) in tensors.items():
         begin = len(data)
@@ -61,7 +62,7 @@ def safetensors(tensors):
 
 
 def run(*arguments):
-    """The exporter within this process: its exit status, and its output on either stream."""
+    """Runs the exporter within this process. Returns its exit status, stdout and stderr."""
     output, errors = io.StringIO(), io.StringIO()
     output.reconfigure = errors.reconfigure = lambda **_: None
     with STREAMS, contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
@@ -78,7 +79,7 @@ def call(*command, **settings):
 
 
 def command(*arguments):
-    """The same as a user calls it."""
+    """Runs export.py as a command. Returns the same as run."""
     done = call(sys.executable, "-B", ROOT / "ports" / "pytorch" / "export.py", *arguments)
     return done.returncode, done.stdout, done.stderr
 
@@ -88,15 +89,15 @@ def contents(folder):
 
 
 def answer(folder, *arguments, by=run):
-    """The exit status, the output, and what is wrong with it: soon there is a whole header; or earlier files stay as
-    they were, with nothing next to them, and one sentence, or how to use the exporter, is on stderr."""
+    """Runs the exporter. Returns its exit status, its output, and what is wrong with them. Either it writes a complete
+    header; or it changes and adds no file, and prints one sentence, or its usage, on stderr. It must be quick."""
     header = folder / "model.hpp"
     for path in (header, folder / "weights.bin"):
         path.write_text("earlier")
     before, start = contents(folder), time.thread_time()
     try:
         status, output, errors = by("-o", header, *arguments)
-    except Exception as problem:  # whatever it is, it should have been a sentence
+    except Exception as problem:  # of any kind: it should have been an error message
         return 1, "", f"{type(problem).__name__}: {problem}"
     seconds, changed = time.thread_time() - start, {name for name, _ in before ^ contents(folder)}
     if status == 0:
@@ -112,8 +113,8 @@ def answer(folder, *arguments, by=run):
 @in_folder
 def answer_problem(folder, phrase, content, arguments=ARGUMENTS, description="", config="", suffix=".safetensors",
                    accepts=False, by=run):
-    """What is wrong with the answer to a file that must be refused, or accepted. FOLDER in an argument or a description
-    is where the files are."""
+    """Returns what is wrong with the answer to a file that must be refused with `phrase`, or be accepted. FOLDER, in an
+    argument or a description, becomes the folder of the files."""
     weights = folder / f"weights{suffix}"
     weights.write_bytes(content)
     (folder / "model.toml").write_text(description.replace("FOLDER", str(folder)))
@@ -124,7 +125,7 @@ def answer_problem(folder, phrase, content, arguments=ARGUMENTS, description="",
 
 
 def arguments_of(case, folder):
-    """Those of a case, whose other files are put into the folder."""
+    """Returns the arguments of a case. Writes its other files into the folder."""
     for name, content in case.get("files", {}).items():
         (folder / name).write_text(content)
     return [argument.replace("FOLDER", str(folder)) for argument in case["arguments"]]
@@ -132,8 +133,8 @@ def arguments_of(case, folder):
 
 @in_folder
 def computes(folder, weights, case):
-    """Whether the layer or model computes what PyTorch computed, as a constant and in a binary that the assembler puts
-    into read-only memory; the header has the same bytes each time, and says where they come from."""
+    """Checks that the layer or model computes what PyTorch computed, both as a constant and from a binary that the
+    assembler puts into read-only memory; and that exporting twice gives the same bytes."""
     arguments, part = arguments_of(case, folder), case.get("part", "attention")
     output = [command(weights, "-o", folder / "model.hpp", *arguments),
             run(weights, "-o", folder / "again.hpp", *arguments),
@@ -155,7 +156,7 @@ def computes(folder, weights, case):
 
 
 def difference(found, case):
-    """From what PyTorch computed, and the tokens that followed."""
+    """Returns the difference between outputs and tokens and those of PyTorch, or an empty string."""
     output, tokens = [value for row in case["output"] for value in row], case.get("tokens", [])
     tolerance = OF_LARGEST * max(map(abs, output)) if "part" in case else TOLERANCE
     wanted = 2 * (output + tokens)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The compiled library for the cores of Arduino boards, whose C++ is mostly too old for the headers.
+"""Builds archives of the compiled library for the cores of Arduino boards, whose C++ is mostly too old for the headers.
 
 The IDE looks for archives in src/{build.mcu}/{-mfpu}-{-mfloat-abi}, then in src/{build.mcu}:
 https://arduino.github.io/arduino-cli/latest/library-specification/#precompiled-binaries
@@ -13,7 +13,7 @@ from .. import firmware, tree
 COMPILER, ARCHIVER = "arm-none-eabi-g++", "arm-none-eabi-gcc-ar"
 FLAGS = ("-std=c++20", "-Os", "-mthumb", "-ffreestanding", "-ffunction-sections", "-fdata-sections", "-fno-exceptions",
          "-fno-rtti", "-fno-threadsafe-statics")
-# (build.mcu, -mfpu, -mfloat-abi) and boards that have them
+# {(build.mcu, -mfpu, -mfloat-abi): boards with such a core}; without an FPU only build.mcu
 CORES = {
     ("cortex-m0plus",): "SAMD21, RP2040",
     ("cortex-m3",): "Due, STM32F1",
@@ -34,7 +34,7 @@ def place(core, *fpu):
 
 
 def archive(core, to):
-    """One of them; the same bytes each time."""
+    """Builds the archive of a core in the folder `to`: always the same bytes."""
     to.mkdir(parents=True)
     include = [f"-I{tree.ROOT / folder}" for folder in tree.FOLDERS]
     with tempfile.TemporaryDirectory() as work:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""keywords.txt, by which the IDE colours a sketch: the names of the interface in C, and of the headers in C++."""
+"""Makes keywords.txt, by which the IDE colours a sketch, from the names in the C headers and the C++ headers."""
 import re
 
 from .. import tree
@@ -10,7 +10,7 @@ TYPES_OF_C = re.compile(r"^\} (\w+);", re.MULTILINE)
 FUNCTIONS_OF_C = re.compile(r"^TINYATTN_API [\w* ]*?(tinyattn_\w+)\(", re.MULTILINE)
 CONSTANTS_OF_C = re.compile(r"^  (TINYATTN_[A-Z_]+)(?: = 0)?,? *$", re.MULTILINE)
 MACROS = re.compile(r"^#define (TINYATTN_\w*(?:SCRATCH|CACHE))\(", re.MULTILINE)
-# What a header in C++ declares in the namespace tinyattn itself: nothing is indented there.
+# Declarations of a C++ header in the namespace tinyattn itself: they are not indented.
 TYPES = re.compile(r"^(?:struct|class|enum class|using) (?:TINYATTN_\w+ )?([A-Z]\w+)\b", re.MULTILINE)
 FUNCTIONS = re.compile(r"^(?:\w+ )*constexpr (?!.*\boperator)[\w:<>., ]*?\b([a-z]\w+)\(", re.MULTILINE)
 INNER = re.compile(r"^namespace (?:tinyattn \{.* namespace )?(?!tinyattn\b)([a-z]\w+) \{\n"
@@ -18,14 +18,14 @@ INNER = re.compile(r"^namespace (?:tinyattn \{.* namespace )?(?!tinyattn\b)([a-z
 
 
 def keywords_of(kind, pattern, headers):
-    """A line each; fields are separated by a tab."""
+    """Returns the lines of all names of a kind; a tab separates the fields."""
     texts = (INNER.sub("", tree.headers()[name].read_text(encoding="utf-8")) for name in headers)
     names = {name for text in texts for name in pattern.findall(COMMENT.sub("", text))}
     return [f"{name}\t{kind}" for name in sorted(names)]
 
 
 def keywords(headers):
-    """The text of keywords.txt, from the public headers."""
+    """Returns the text of keywords.txt."""
     in_cpp = [name for name in headers if name not in IN_C and not name.endswith("_checks.hpp")]
     lines = [*keywords_of("KEYWORD1", TYPES_OF_C, IN_C), *keywords_of("KEYWORD1", TYPES, in_cpp),
              *keywords_of("KEYWORD2", FUNCTIONS_OF_C, IN_C), *keywords_of("KEYWORD2", FUNCTIONS, in_cpp),

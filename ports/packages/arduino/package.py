@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""For Arduino: a library of format 1.5 with archives for the cores whose C++ is too old, two sketches, and the zip that
-the IDE takes.
+"""Makes the package for Arduino: a library of format 1.5 with archives for the cores whose C++ is too old, two
+sketches, and the zip that the IDE takes.
 
 Format: https://arduino.github.io/arduino-cli/latest/library-specification/
 """
@@ -15,7 +15,7 @@ from .. import firmware, tree
 HERE = pathlib.Path(__file__).resolve().parent
 WRITER = tree.ROOT / "examples" / "writer"
 EXPORT = tree.ROOT / "ports" / "pytorch" / "export.py"
-# Those whose boards have an archive, and those whose cores compile C++20.
+# The architectures that have an archive, and those whose cores compile C++20.
 ARCHITECTURES = ("samd", "sam", "stm32", "rp2040", "mbed_nano", "mbed_rp2040", "mbed_portenta", "mbed_giga",
                  "mbed_opta", "renesas_uno", "renesas_portenta", "esp32")
 
@@ -32,13 +32,14 @@ def properties():
 
 
 def copy_sources(to):
-    """With a suffix that the IDE does not compile: tinyattn.cpp includes them where there is C++20."""
+    """Copies the sources with the suffix .inc, which the IDE does not compile: tinyattn.cpp includes them if the core
+    has C++20."""
     for name, file in firmware.sources().items():
         tree.copy(file, to / (f"{file.stem}.inc" if name in firmware.COMPILED else name))
 
 
 def copy_layer(sketch):
-    """The files of the sample; the one of the headers is compiled where there is C++20."""
+    """Copies the files of the sample. The file that uses the headers is compiled only with C++20."""
     firmware.copy_layer(sketch)
     (sketch / "print_layer.hpp").unlink()
     by_headers = sketch / "headers.cpp"
@@ -47,7 +48,7 @@ def copy_layer(sketch):
 
 
 def copy_writer(sketch):
-    """The trained model as arrays, printed by a program that reads the exported header."""
+    """Writes model.h, the trained model as arrays, by a program that includes the exported header."""
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         for command in (
@@ -63,7 +64,7 @@ def copy_writer(sketch):
 
 
 def cores():
-    """The table of README.md."""
+    """Returns the rows of the table of cores in README.md."""
     return "\n".join(f"| `{archives.place(*core)}` | {boards} |" for core, boards in archives.CORES.items())
 
 

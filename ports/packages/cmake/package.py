@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `cmake --install` installs, for find_package: sources, the same for every machine."""
+"""Makes the files that `cmake --install` installs, for find_package: sources, the same for every machine."""
 import shutil
 import subprocess
 import tempfile
@@ -8,7 +8,7 @@ from .. import tree
 
 
 def make(folder):
-    by_ninja = ["-G", "Ninja"] if shutil.which("ninja") else []  # there need be no make
+    by_ninja = ["-G", "Ninja"] if shutil.which("ninja") else []  # else by make
     with tempfile.TemporaryDirectory() as build:
         for arguments in (["-S", tree.ROOT / "ports" / "cmake", "-B", build, *by_ninja],
                           ["--install", build, "--prefix", folder]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For Keil MDK, CMSIS-Toolbox and whatever else takes a CMSIS-Pack: the description and the pack.
+"""Makes the CMSIS-Pack, for Keil MDK, CMSIS-Toolbox and others: the description and the pack.
 
 Format: https://open-cmsis-pack.github.io/Open-CMSIS-Pack-Spec/main/html/packFormat.html
 """
@@ -13,14 +13,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 VENDOR = firmware.NAME
 SPECIFICATION = "https://raw.githubusercontent.com/Open-CMSIS-Pack/Open-CMSIS-Pack-Spec"
 SCHEMA_VERSION = "1.7.40"
-# C++20, as the compilers of Arm do it: GCC, and LLVM under its old name and its new one.
+# Arm's compilers with C++20: GCC, and LLVM under its old name, AC6, and its new one.
 COMPILERS = ({"Tcompiler": "GCC"}, {"Tcompiler": "ARMCC", "Toptions": "AC6"}, {"Tcompiler": "CLANG"})
-CPP20, COMPILED = "C++20", "The compiled library"  # conditions
+CPP20, COMPILED = "C++20", "The compiled library"  # ids of conditions
 COMPONENT = {"Cvendor": VENDOR, "Cclass": "Machine Learning", "Cgroup": firmware.NAME}
 
 
 def changes():
-    """What CHANGELOG.md says of this version, without the marks of Markdown."""
+    """Returns what CHANGELOG.md says of this version, without backticks."""
     text = (tree.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("`", "")
     found = re.search(rf"^## {re.escape(tree.version())}\b.*\n((?:(?!## ).*\n)*)", text, re.MULTILINE)
     return found[1].strip() if found else f"{firmware.NAME} {tree.version()}"

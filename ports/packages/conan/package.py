@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A recipe for Conan 2 and the files that it packs."""
+"""Makes a recipe for Conan 2 and the files that it packs."""
 import pathlib
 
 from .. import tree

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For ESP-IDF: a component with its manifest, and a project that uses it.
+"""Makes the package for ESP-IDF: a component with its manifest, and a project that uses it.
 
 Manifest: https://docs.espressif.com/projects/idf-component-manager/en/latest/reference/manifest_file.html
 """

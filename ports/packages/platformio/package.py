@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For PlatformIO: library.json, headers and sources.
+"""Makes the package for PlatformIO: library.json, headers and sources.
 
 Fields: https://docs.platformio.org/en/latest/manifests/library-json/
 """
@@ -28,7 +28,7 @@ def manifest(files):
         "platforms": "*",
         "headers": firmware.public_headers(),
         "examples": [{"name": "layer", "base": EXAMPLE, "files": sorted(files)}],
-        # Of the library alone, after the framework's own -std: a project has it for its own files.
+        # For the library alone, after the -std of the framework. A project sets the flag for its own files.
         "build": {"flags": ["-std=gnu++20"]}}
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""All headers in one text, each once, after those that it includes.
+"""Joins all headers in one text: each once, after those that it includes.
 
-Which port a program needs, the compiler tells: in the tree `native.hpp` includes one header of many, by a macro. Here
-the ports take the place of that include, and each is read if it is the one, or one that this one builds on.
+In the tree `native.hpp` chooses a port by the compiler's macros, and includes its header by a macro. Here all ports
+take the place of that include; each is in an #if, which is true for the chosen port and for those that it builds on.
 """
 import re
 import sys
@@ -12,11 +12,11 @@ from ports.simd import priorities
 from .. import tree
 
 ALWAYS = "tinyattn/tinyattn.hpp"
-# The compiled library's: a program may have a `compiled` of its own.
+# Headers of the compiled library, only included on demand: a program may have a `compiled` of its own.
 IF_COMPILED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")
 CHOOSER = "tinyattn/port/native.hpp"
 ONE_LANE = "tinyattn/port/one_lane.hpp"
-COMPILERS = "tinyattn/port/compiler.hpp"  # refuses a compiler before it meets a header that it does not have
+COMPILERS = "tinyattn/port/compiler.hpp"  # its #error comes before headers that an old compiler lacks
 REFERENCE = "tinyattn/port/scalar.hpp"
 OURS = re.compile(r'#include "(tinyattn/[\w/.]+)"')
 STANDARD = re.compile(r"#include <(\w+)>$")
@@ -25,7 +25,7 @@ NOT_HERE = re.compile(r"// SPDX-License-Identifier|#pragma once|// clang-format 
 
 
 def ports():
-    """{header: name} of every port that a build may choose."""
+    """Returns {header: name} of every port that a build may choose."""
     names = [name for file in (priorities.VECTORS, priorities.ONE_LANE) for name, _ in priorities.entries(file)]
     return {f"tinyattn/port/{name}.hpp": name for name in names}
 
@@ -34,20 +34,20 @@ class Single:
     def __init__(self):
         self.files = {name: file.read_text(encoding="utf-8") for name, file in tree.headers().items()}
         self.ports = ports()
-        self.written = []  # names of headers
-        self.standard = set()  # the headers of the language that they include
+        self.written = []  # names of the headers that are in the text
+        self.standard = set()  # standard headers that they include
         self.parts = []
 
     def included(self, name):
         return [included for included in OURS.findall(self.files[name]) if included in self.files]
 
     def foundation(self, name):
-        """The ports that one is built on, and itself."""
+        """Returns the headers of a port and of all ports that it builds on."""
         below = [self.foundation(included) for included in self.included(name) if included in self.ports]
         return {name}.union(*below)
 
     def write(self, name):
-        """A header and, before it, those that it includes; but ports only where one is chosen."""
+        """Appends a header and, before it, those that it includes. Ports come where native.hpp chooses one."""
         if name in self.written:
             return
         self.written.append(name)
@@ -89,7 +89,7 @@ class Single:
             self.parts.append("#endif\n")
 
     def numbers(self):
-        """Macros by which the preprocessor, which compares no names, tells ports apart."""
+        """Returns macros that number the ports: the preprocessor can compare numbers, but not names."""
         lines = [f"#define TINYATTN_NUMBER_OF_{name} {number}" for number, name in enumerate(self.ports.values(), 1)]
         return "\n".join([*lines, """\
 #define TINYATTN_NUMBER_OF(name) TINYATTN_NUMBER_OF_##name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A port for vcpkg, as an overlay or for its registry, and the archive of the release that it fetches."""
+"""Makes a port for vcpkg, as an overlay or for its registry, and the archive of the release that the port fetches."""
 import json
 import pathlib
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For Meson's WrapDB: the wrap file, the entry of releases.json, and the archive of the release."""
+"""Makes the package for Meson's WrapDB: the wrap file, the entry of releases.json, and the archive of the release."""
 import json
 import pathlib
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For Zephyr: a module with its CMake and Kconfig, and a sample.
+"""Makes the package for Zephyr: a module with its CMake and Kconfig, and a sample.
 
 Modules: https://docs.zephyrproject.org/latest/develop/modules.html
 """
@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def make(folder):
-    of_library, of_headers = (line.replace("+", r"\+") for line in firmware.printed_checksums())  # regular expressions
+    of_library, of_headers = (line.replace("+", r"\+") for line in firmware.printed_checksums())  # regexes
     firmware.fill_folder(HERE / "module", folder, version=tree.version(), summary=tree.SUMMARY, of_library=of_library,
                          of_headers=of_headers)
     firmware.copy_library(folder)

@@ -16,7 +16,7 @@ from .errors import ExportError, within, printable
 
 TORCH_SUFFIXES = {".pt", ".pth", ".bin", ".ckpt"}
 NO_FLOATS = "Unsupported operand 71"  # PyTorch 1.13's error for a pickled float, opcode G
-STATE_DICTS = ("state_dict", "model_state_dict", "model")  # keys under which a checkpoint stores a state_dict next to other things
+STATE_DICTS = ("state_dict", "model_state_dict", "model")  # keys of a checkpoint for its state_dict
 DTYPES = {
     "torch.float32": "F32", "torch.float16": "F16", "torch.bfloat16": "BF16", "torch.float64": "F64",
     "torch.bool": "BOOL", "torch.uint8": "U8", "torch.int8": "I8", "torch.int16": "I16", "torch.int32": "I32",

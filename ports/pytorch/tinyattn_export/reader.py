@@ -86,7 +86,7 @@ class Reader:
         tree = {"weight": [self.vector(f"{stem}.weight", width)]}
         if normalization == "layer":
             tree["bias"] = [self.vector(f"{stem}.bias", width, needed=False) or zeros(width)]
-        return {**tree, "epsilon": epsilon or -0.0}  # tinyattn's Epsilon stores 0 as -0.0, and a binary must have the same
+        return {**tree, "epsilon": epsilon or -0.0}  # tinyattn's Epsilon stores 0 as -0.0; a binary needs it too
 
     def attention(self, prefix):
         """Returns the Layer at a prefix. It must have an output projection, and names that layouts.py knows."""

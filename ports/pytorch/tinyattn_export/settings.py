@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What no tensor tells of a model: arguments of the command line or of Python, and a config.json, whose keys are
-Hugging Face's, nanoGPT's or Meta's. Several values of one setting must agree. A key is understood, or known to change
-nothing, or refused.
+"""The settings of a model that its tensors do not tell. They come from arguments, of the command line or of Python, and
+from a config.json with keys of Hugging Face, nanoGPT or Meta. All values of one setting must agree. A key that is
+neither a setting nor known to be harmless is an error.
 """
 import dataclasses
 import json
@@ -13,18 +13,18 @@ from .errors import ExportError, Spelling, printable, within
 from .safetensors import unique
 
 LARGEST_COUNT = 2**31 - 1  # of heads or tokens
-LARGEST_OBJECT = 2**31 - 1  # bytes: what 32 bits address, and what a linker places without further options
+LARGEST_OBJECT = 2**31 - 1  # bytes: half of what 32 bits address, and the most that a linker places without options
 ACTIVATIONS = {
     "relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_tanh", "gelu_new": "gelu_tanh", "gelu_fast": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh", "silu": "silu", "swish": "silu",
 }
 ROTARIES = ("halves", "interleaved")
-ROTARY_TABLES = ("rope_parameters", "rope_scaling")  # that a config.json may have
-FAMILIES = {"gpt2": "GPT-2", "llama": "Llama", "mistral": "Llama", "qwen2": "Llama"}  # by model_type
+ROTARY_TABLES = ("rope_parameters", "rope_scaling")  # tables of a config.json on rotary positions
+FAMILIES = {"gpt2": "GPT-2", "llama": "Llama", "mistral": "Llama", "qwen2": "Llama"}  # {model_type: family}
 
 
 def whole(value):
-    """JSON and Python have 10000.0 for 10000 at times."""
+    """Turns a float such as 10000.0 into the integer that it equals; JSON often has such floats."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -41,7 +41,7 @@ def base(value):
 
 
 def small(value):
-    """As a float32 has it."""
+    """Converts a number from 0 to 1 to the float32 nearest to it."""
     right = type(value) in (int, float) and 0 <= value < 1
     return struct.unpack("<f", struct.pack("<f", value))[0] if right else None, "a number from 0 to 1"
 
@@ -58,7 +58,7 @@ def flag(value):
     return value if isinstance(value, bool) else None, "true or false"
 
 
-SETTINGS = {  # what it may be, and the keys that have it
+SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it...)}
     "num_heads": (count, "n_head", "num_attention_heads", "n_heads"),
     "num_kv_heads": (count, "num_key_value_heads", "n_kv_heads"),
     "head_dim": (count, "head_dim"),
@@ -80,7 +80,7 @@ SETTINGS = {  # what it may be, and the keys that have it
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
     "sliding_window": (count,),
 }
-# Keys of what tinyattn's models do not do, and the values that ask for nothing of it.
+# Keys of features that tinyattn's models do not have, and the values that turn each feature off.
 HARMLESS = {
     "scale_attn_weights": (True,), "scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,),
     "is_encoder_decoder": (False,), "tie_encoder_decoder": (False,), "pruned_heads": ({},),
@@ -89,7 +89,7 @@ HARMLESS = {
     "partial_rotary_factor": (1,), **{f"{table}.partial_rotary_factor": (1,) for table in ROTARY_TABLES},
     **{f"{table}.{key}": ("default",) for table in ROTARY_TABLES for key in ("rope_type", "type")},
 }
-# On logits; nor has a key with an underscore in front, which transformers keeps for itself.
+# Keys that do not change logits. Nor do keys that begin with an underscore, which transformers has for internal use.
 WITHOUT_EFFECT = frozenset((
     # training, and how the weights were stored
     "attention_dropout attn_pdrop embd_pdrop resid_pdrop dropout initializer_range gradient_checkpointing "
@@ -98,7 +98,7 @@ WITHOUT_EFFECT = frozenset((
     "transformers_version attn_implementation transformers.js_config unsloth_version is_llama_config is_decoder "
     "torchscript use_bfloat16 tf_legacy_loss use_cache output_past output_attentions output_hidden_states return_dict "
     "chunk_size_feed_forward reorder_and_upcast_attn flash_attn max_batch_size "
-    # windows, which check_window looks at
+    # sliding windows, which check_window handles
     "sliding_window use_sliding_window max_window_layers "
     # tokens, sampling, tasks
     "tokenizer_class prefix bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id "
@@ -110,7 +110,7 @@ WITHOUT_EFFECT = frozenset((
     "summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout").split())
 MODELS = ("model_type", "architectures")  # the keys that name a model
 ARCHITECTURE = re.compile(r"(GPT2|Llama|LLaMA|Mistral|Qwen2)(?:Model|LMHeadModel|ForCausalLM)")
-SPELLINGS = {  # what no tensor tells, and how an argument has it
+SPELLINGS = {  # {setting: (its description, how an argument spells it)}
     "num_heads": ("the number of heads", Spelling("--num-heads N", "num_heads = N")),
     "context_length": ("the most tokens", Spelling("--context-length N", "context_length = N")),
     "causal": ("whether later tokens are hidden", Spelling("--causal or --no-causal", "causal = true or false")),
@@ -124,7 +124,7 @@ CONFIG = Spelling("--config config.json", 'config = "config.json"')
 
 
 def missing(names, config=False):
-    """The error of settings that nobody gave. config: whether a config.json may have them."""
+    """Returns the ExportError for settings that are not given. `config`: whether to suggest a config.json."""
     parts = [f"no tensor tells {', '.join(SPELLINGS[name][0] for name in names)}: say "]
     for name in names:
         parts += [SPELLINGS[name][1], ", "]
@@ -144,7 +144,7 @@ class Setting:
 
 
 def read_config(path):
-    """What a config.json holds."""
+    """Returns the content of a config.json as a dict."""
     with within(f"cannot read {printable(path)}", OSError, ValueError, RecursionError):
         config = json.loads(pathlib.Path(path).read_text(encoding="utf-8"), object_pairs_hook=unique)
         if not isinstance(config, dict):
@@ -153,8 +153,8 @@ def read_config(path):
 
 
 def flat(config, origin):
-    """Newer files of Hugging Face have a table of rotary positions, whose type must be the plain one: its keys get its
-    name in front."""
+    """Returns a config without nested tables. Newer files of Hugging Face have a table of rotary positions: its keys
+    get its name as a prefix. Its type must be the default, without scaling."""
     entries = {key: value for key, value in config.items() if value is not None}
     for key in ROTARY_TABLES:
         table = entries.pop(key, {})
@@ -162,15 +162,16 @@ def flat(config, origin):
         if any(kind not in (None, "default") for kind in kinds):
             raise ExportError(f"{origin} has {key} = {printable(table)}: tinyattn's rotary positions are not scaled")
         entries.update({f"{key}.{inner}": value for inner, value in table.items() if value is not None})
-    if entries.get("vocab_size") == -1:  # Meta's params.json leaves it to the tokenizer
+    if entries.get("vocab_size") == -1:  # in Meta's params.json, -1 says that the tokenizer knows it
         del entries["vocab_size"]
-    if isinstance(entries.get("layer_types"), list):  # of each layer
+    if isinstance(entries.get("layer_types"), list):  # has an entry for each layer: only the different ones matter
         entries["layer_types"] = sorted(set(map(str, entries["layer_types"])))
     return entries
 
 
 def families(config):
-    """What the file calls its model, and as whom that computes, or None: (key, value, family)."""
+    """Yields (key, name, family) for each name that the config gives its model. The family says which model computes
+    the same; None if it is unknown."""
     for key in (key for key in MODELS if key in config):
         for name in config[key] if isinstance(config[key], list) else [config[key]]:
             architecture = ARCHITECTURE.fullmatch(str(name))
@@ -193,7 +194,7 @@ def refuse_other_models(config, origin):
 
 
 def parse(name, value, origin):
-    """A Setting, converted."""
+    """Returns a value as a Setting, converted. Raises an ExportError if it is not valid."""
     convert = SETTINGS[name][0]
     with within(origin):
         converted, expected = convert(value)
@@ -203,7 +204,7 @@ def parse(name, value, origin):
 
 
 def agreement(settings):
-    """The first of them, if all have one value; or None."""
+    """Returns the first of some Settings, or None if there are none. Raises an ExportError if their values differ."""
     for other in settings:
         if other.value != settings[0].value:
             raise ExportError(
@@ -212,7 +213,8 @@ def agreement(settings):
 
 
 def check_context(context_length, kv_width, layers=1):
-    """A layer, or the cache of a model, holds the keys and values of all tokens in one object."""
+    """Raises an ExportError if the keys and values of all tokens, which are in one object, the Workspace of a layer or
+    the Cache of a model, are larger than an object may be."""
     size = 2 * 4 * context_length * kv_width * layers
     if size > LARGEST_OBJECT:
         raise ExportError(
@@ -221,7 +223,7 @@ def check_context(context_length, kv_width, layers=1):
 
 
 class Settings:
-    """Of arguments, and of tables such as a config.json's, by their origin."""
+    """The settings that arguments and configs give. `configs`: {origin, for error messages: table}."""
 
     def __init__(self, arguments, configs=None):
         self.configs = {origin: flat(config, origin) for origin, config in (configs or {}).items()}
@@ -231,7 +233,7 @@ class Settings:
         self.settings = {name: agreement(list(self.read(name, arguments))) for name in SETTINGS}
 
     def read(self, name, arguments):
-        """All that there is of one setting."""
+        """Yields each Setting that gives this name: of the argument, and of each key of the configs."""
         if arguments.get(name) is not None:
             yield parse(name, arguments[name], name)
         for origin, config in self.configs.items():
@@ -246,13 +248,13 @@ class Settings:
         return self.settings[name].value if self.has(name) else default
 
     def check(self, name, value, what):
-        """That a setting is what the tensors are."""
+        """Raises an ExportError if a setting contradicts `value`, which `what` says."""
         setting = self.settings[name]
         if setting and setting.value != value:
             raise ExportError(f"{setting.origin} says {setting.value}, and {what} says {value}")
 
     def check_window(self, context_length):
-        """A window as long as the context masks nothing."""
+        """Raises an ExportError for a sliding window that is shorter than the context. A longer one masks nothing."""
         for origin, config in self.configs.items():
             if "sliding_window" not in config or config.get("use_sliding_window") is False:
                 continue

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a file holds next to a layer: masks, other parts of the model, and what must not be overlooked.
+"""The tensors of a file that a layer does not use: masks, other parts of the model, and tensors whose omission would be
+a mistake.
 
-A file may hold any number of names of any length, so each name is looked at once, and nothing here goes through all of
-them for each.
+A file may hold any number of names of any length. So nothing here takes time that grows with the square of their
+number.
 """
 import dataclasses
 import fnmatch
@@ -20,18 +21,19 @@ CHANGES_THE_RESULT = re.compile(
     r"rotary|rope|alibi|(?:rel|relative|lora)_\w)", re.IGNORECASE)
 NUMBER = re.compile(r"\d+")
 IGNORE = Spelling("--ignore NAME", 'ignore = ["NAME"]')
-MOST_LEVELS = 4  # of a name after the prefix of its layer, as in heads.0.query.bias
+MOST_LEVELS = 4  # in a name after the prefix of its layer: heads.0.query.bias has four
 
 
 def differ_little(one, other):
-    """In at most two characters that lie together, as by a typing error or a damaged bit."""
+    """Returns whether two names differ in at most two adjacent characters, as by a typing error or a damaged bit."""
     start = len(os.path.commonprefix((one, other)))
     end = len(os.path.commonprefix((one[start:][::-1], other[start:][::-1])))
     return max(len(one), len(other)) - start - end <= 2
 
 
 def is_of_another_layer(name, own_prefix, prefixes):
-    """h.1.attn.c_proj.bias is no misspelt h.0.attn.c_proj.bias, if there is such a layer."""
+    """Returns whether a name belongs to another layer of the file: h.1.attn.c_proj.bias is no misspelt
+    h.0.attn.c_proj.bias if there is a layer h.1.attn."""
     start = name
     for _ in range(MOST_LEVELS):
         start, dot, _ = start.rpartition(".")
@@ -41,15 +43,16 @@ def is_of_another_layer(name, own_prefix, prefixes):
 
 
 def is_of_another_module(tensors, name, absent):
-    """A bias next to its own weight is that module's, and a weight of one dimension is a norm's."""
+    """Returns whether a name that is like `absent` belongs to another module: a bias that has its own weight next to
+    it, or a weight of one dimension, which is a norm's."""
     if absent.endswith("bias"):
         return name.removesuffix("bias") + "weight" in tensors
     return absent.endswith("weight") and len(tensors[name].shape) == 1
 
 
 def refuse_misspelt(tensors, layer, names):
-    """A name that is all but one that might be there: without it the result could change. Names of many heads or layers
-    are the same but for numbers, and are compared once."""
+    """Raises an ExportError if a name is almost that of a tensor that the layer could have: the result may depend on
+    it. Names that differ only in numbers, of heads or layers, are compared once."""
     possible = layouts.names_in([*layer.places(), *layer.outs]) | {layer.prefix + mask for mask in COMMON_MASKS}
     absent = possible - tensors.keys()
     forms = {NUMBER.sub("0", name): name for name in sorted(absent, reverse=True)}
@@ -76,28 +79,29 @@ def refuse_unplaced(names, whole="layer"):
 
 
 def without_ignored(names, patterns):
-    """The names that no pattern allows to be left out."""
+    """Returns the names that match no pattern of --ignore."""
     patterns = [re.compile(fnmatch.translate(pattern)) for pattern in patterns]
     return [name for name in names if not any(pattern.match(name) for pattern in patterns)]
 
 
 def starting_with(stems, names):
-    """Those of the names that begin with a stem. The stems have few lengths, however many they are."""
+    """Returns the names that begin with one of the stems. Looks up one prefix for each length of a stem, since there
+    may be many stems, but of few lengths."""
     lengths = {len(stem) for stem in stems}
     return [name for name in names if any(name[:length] in stems for length in lengths)]
 
 
 @dataclasses.dataclass(frozen=True)
 class AroundLayer:
-    """The rest of a file that an attention layer is made of."""
+    """The rest of a file that holds an attention layer."""
 
     tensors: dict
     layer: layouts.Layer
     ignore: tuple
 
     def reasons(self, consumed):
-        """{name: why it may be left out} of the unused tensors at the layer's prefix. An ExportError if the layer would
-        compute something else without one. consumed: by the layer, and by other parts of the header."""
+        """Returns {name: why it may be left out} of the unused tensors at the layer's prefix. Raises an ExportError if
+        the result of the layer could depend on one. `consumed`: the names that any part of the header uses."""
         prefix = self.layer.prefix
         names = without_ignored([name for name in self.tensors if name not in consumed], self.ignore)
         inside = {name: name[len(prefix):] for name in names if name.startswith(prefix)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes several files: all of them whole, or none."""
+"""Writes several files: either all of them, whole, or none."""
 import contextlib
 import os
 import pathlib
@@ -9,7 +9,7 @@ from .errors import ExportError, printable, within
 
 
 def neighbour(real):
-    """A name in the same folder that nobody can know beforehand."""
+    """Returns a random, unpredictable name in the same folder."""
     return real.with_name(f".{secrets.token_hex(8)}.part")
 
 
@@ -20,7 +20,8 @@ def remove(paths):
 
 
 def put_in_place(written):
-    """All old ones go before the first new one comes: never is one old and another new, whenever this ends."""
+    """Moves all old files away before it puts the first new one in place. So old and new files never lie side by side,
+    even if the process is killed. Restores the old files if a step fails."""
     kept = {real: neighbour(real) for real in written if real.exists() and len(written) > 1}
     with contextlib.ExitStack() as undo:
         for real, old in kept.items():
@@ -34,8 +35,8 @@ def put_in_place(written):
 
 
 def replace(contents):
-    """`contents`: bytes by path. Each is written next to its place first, so that a file stays as it was until all
-    are."""
+    """Writes `contents`, {path: bytes}. Writes each file under a temporary name next to its path first; no file changes
+    until all of these are complete."""
     for path in contents:
         if os.path.exists(path) and not os.path.isfile(path):
             raise ExportError(f"cannot write {printable(path)}: it is not a file")
@@ -45,7 +46,7 @@ def replace(contents):
             for path, content in contents.items():
                 real = pathlib.Path(os.path.realpath(path))
                 written[real] = neighbour(real)
-                with written[real].open("xb") as file:  # only where nothing is, not even a link
+                with written[real].open("xb") as file:  # x: fails if anything has this name, even a link
                     file.write(content)
             put_in_place(written)
     finally:
