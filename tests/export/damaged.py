@@ -107,8 +107,8 @@ def description(generator):
 
 
 def random_request(generator, folder):
-    """Returns random files and arguments: the tensors of a layout, perhaps of another type or below a prefix, and some
-    tensors with similar names."""
+    """Writes random files, and returns the exporter's arguments. The files hold the tensors of a layout, perhaps of
+    another type or below a prefix, and some tensors with random names."""
     layout, prefix = generator.choice(list(ALL)), generator.choice(PREFIXES)
     dtype = generator.choice(("F32", "F32", "F32", *SIZES))
     header, _ = split((DATA / f"{layout}.safetensors").read_bytes())

@@ -134,7 +134,8 @@ def arguments_of(case, folder):
 @in_folder
 def computes(folder, weights, case):
     """Checks that the layer or model computes what PyTorch computed, both as a constant and from a binary that the
-    assembler puts into read-only memory; and that exporting twice gives the same bytes."""
+    assembler puts into read-only memory; that exporting twice gives the
+    same bytes; and that the header has the hash of the weights."""
     arguments, part = arguments_of(case, folder), case.get("part", "attention")
     output = [command(weights, "-o", folder / "model.hpp", *arguments),
             run(weights, "-o", folder / "again.hpp", *arguments),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the exporter uses of PyTorch: importing this makes it `torch` where there is none."""
+"""Replaces what the exporter uses of PyTorch: importing this makes it the module `torch` if there is none."""
 import ctypes
 import math
 import pickle
@@ -10,7 +10,7 @@ ZEROS = ctypes.create_string_buffer(100_000)
 
 
 class Tensor:
-    """Zeros, with what the exporter uses of a PyTorch tensor."""
+    """A tensor of zeros, with the methods that the exporter uses."""
 
     def __init__(self, *shape, dtype="torch.float32", layout="torch.strided", device="cpu"):
         self.shape, self.dtype, self.layout, self.device = shape, dtype, layout, device
@@ -22,7 +22,7 @@ class Tensor:
 
 
 def load(path, map_location, weights_only):
-    """What pickle.dumps wrote, or that exception."""
+    """Returns the object that was pickled, or raises it if it is an exception."""
     content = pickle.loads(path.read_bytes()) if weights_only and map_location == "cpu" else None
     if isinstance(content, Exception):
         raise content

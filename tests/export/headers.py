@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What an exported header is: a layer that computes what PyTorch computed, of the very bits of the file, in read-only
-memory, quick to compile; and the binary.
+"""Tests exported headers and binaries: they compute what PyTorch computed, have the exact bits of the file, lie in
+read-only memory, and compile quickly.
 
     headers.py -- COMPILER ARGUMENT...
 """
@@ -32,7 +32,7 @@ second = {attention = "", num_heads = 4, causal = false}
 
 
 def failure(folder, *steps):
-    """The output of the first command that fails; the compiler finds headers in that folder."""
+    """Runs commands. Returns the output of the first that fails. The compiler finds headers in `folder`."""
     done = (call(*step, cwd=folder, env={**os.environ, "CPATH": str(folder), "PYTHONPATH": "ports/pytorch",
                                        "PYTHONDONTWRITEBYTECODE": "1"}) for step in steps)
     return next((f"{step.args}: {step.stdout}{step.stderr}" for step in done if step.returncode), "")
@@ -40,8 +40,8 @@ def failure(folder, *steps):
 
 @in_folder
 def every_bit(folder):
-    """The constants, and the binary, have the bits of the file, with every kind of number. Two units with the header
-    are one program, with one layer."""
+    """Checks that constants and binary have the bits of the file, for every kind of number; and that two units that
+    include the header link to one program with one layer."""
     generator = random.Random(3)
     drawn = [struct.unpack("<f", struct.pack("<I", generator.getrandbits(31) % 0x7f800000))[0] for _ in range(202)]
     kinds, zeros = struct.pack("<216f", *EDGES, *drawn), {f"w{role}.weight": ("F32", (8, 8)) for role in "qkv"}
@@ -60,7 +60,8 @@ def every_bit(folder):
 
 @in_folder
 def quick_to_compile(folder):
-    """102,720 parameters, all of them in .rodata, and nothing in .data or .bss."""
+    """Checks that a header of 102,720 parameters compiles in time, with all of them in .rodata, and .data and .bss
+    empty."""
     shapes = {"in_proj_weight": (480, 160), "in_proj_bias": (480,), "out_proj.weight": (160, 160)}
     tensors = {name: ("F32", shape, struct.pack("<f", 0.1) * math.prod(shape)) for name, shape in shapes.items()}
     (folder / "large.safetensors").write_bytes(safetensors(tensors))
@@ -76,7 +77,8 @@ def quick_to_compile(folder):
 
 @in_folder
 def names_compile(folder):
-    """Whatever word stands in a header or before the first one is a name that is refused, or one that compiles."""
+    """Checks each word that occurs in the preprocessed headers or is a macro: as a name, it is refused or it
+    compiles."""
     run(DATA / "qkv.safetensors", "-o", folder / "model.hpp", "--binary", folder / "weights.bin", *ARGUMENTS)
     (folder / "all.cpp").write_text('#include "model.hpp"\n')
     preprocessed = [call(*COMPILER, "-std=gnu++20", "-I", folder, "-E", folder / "all.cpp", option).stdout
@@ -95,8 +97,8 @@ def names_compile(folder):
 
 @in_folder
 def documented(folder):
-    """What the pages say, as it is typed: several parts, the same in Python; train, where there is PyTorch, export,
-    include."""
+    """Checks the commands and code of the pages, as they are typed: several parts, in TOML and in Python; training, if
+    there is PyTorch; exporting and including."""
     texts = [(ROOT / page).read_text(encoding="utf-8")
              for page in ("README.md", "ports/pytorch/README.md", "include/tinyattn/models.md")]
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(texts), re.MULTILINE)

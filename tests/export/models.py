@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Attention layers of PyTorch in every layout that the exporter knows.
+"""Makes attention layers of PyTorch in every layout that the exporter knows.
 
     python3 -m tests.export.models                            writes data/: their weights, and cases.json: how to export
                                                               each, an input, PyTorch's output
-    python3 -m tests.export.models -- COMPILER ARGUMENT...    others, which nobody has seen, in two shapes: from
-                                                              .safetensors, from .pt and from memory
+    python3 -m tests.export.models -- COMPILER ARGUMENT...    tests the exporter on new random ones, in two shapes:
+                                                              from .safetensors, from .pt and from memory
 
-Needs PyTorch (Debian: python3-torch). The second is skipped without it.
+Needs PyTorch (Debian: python3-torch). The second command skips its tests without it.
 """
 import math
 import sys
@@ -31,7 +31,7 @@ def upper(tokens):
 
 
 def attend(linears, x, num_heads, causal):
-    """Scaled dot-product attention of heads that are groups of columns."""
+    """Computes scaled dot-product attention, with heads that are groups of columns."""
     query, key, value = (linear(x).view(len(x), num_heads, -1).transpose(0, 1) for linear in linears[:3])
     scores = query @ key.transpose(1, 2) / math.sqrt(query.shape[2])
     if causal:
@@ -40,8 +40,8 @@ def attend(linears, x, num_heads, causal):
     return linears[3](context) if len(linears) > 3 else context
 
 
-# How the layouts store such a layer, of which they get the state of each Linear: query, key, value and, if there is
-# one, the projection.
+# Each of the following functions stores a layer in a layout. `states`: the state_dict of each Linear, which are query,
+# key, value and, if there is one, the output projection.
 def with_names(names, states):
     return {f"{name}.{key}": tensor for name, state in zip(names.split(), states) for key, tensor in state.items()}
 
@@ -55,7 +55,7 @@ def transpose(states):
 
 
 def with_mask(states, shape):
-    """With the buffer that LLMs-from-scratch registers."""
+    """Adds the mask that the book LLMs-from-scratch registers as a buffer."""
     return {**with_names("W_query W_key W_value out_proj", states), "mask": upper(shape.tokens)}
 
 
@@ -70,7 +70,7 @@ def nanogpt(states, shape):
 
 
 def gpt2(states, shape):
-    """The second layer, next to what else a GPT-2 has."""
+    """Stores the layer as the second of a GPT-2, next to its other tensors."""
     norm, own = nn.LayerNorm(shape.d_out).state_dict(), {**nanogpt(states, shape),
                                                          **with_names("c_attn c_proj", transpose(concatenate(states)))}
     other = {name: torch.ones_like(tensor) for name, tensor in own.items()}
@@ -88,9 +88,9 @@ def stacked_heads(states, shape):
 
 
 class Case(typing.NamedTuple):
-    layout: object  # the tensors by name, from the states and the shape
+    layout: object  # a function from states and shape to {name: tensor}
     arguments: str = "--causal"
-    biases: tuple = (False, False, False, True)  # three: one head without a projection
+    biases: tuple = (False, False, False, True)  # of each Linear; if three: one head, no projection
     dtype: torch.dtype = torch.float32  # of the numbers in the file
     square: bool = True  # d_in is d_out
 
@@ -103,7 +103,7 @@ CASES = {
     "w_query_without_projection": Case(with_mask, biases=NONE[:3], square=False),
     "w_query_parameters": Case(lambda states, _: {f"W_{role}": state["weight"].T for role,
                                                   state in zip(INPUTS, states)}, "--no-causal",
-                               NONE[:3], square=False),  # bare matrices, multiplied from the right
+                               NONE[:3], square=False),  # matrices without Linear, used as x @ W
     "wq_bfloat16": Case(lambda states, _: with_names("wq wk wv wo", states), biases=NONE, dtype=torch.bfloat16),
     "q_proj_key_without_bias": Case(lambda states, _: with_names(PROJ, states), biases=(True, False, True, True)),
     "q_proj_float64": Case(lambda states, _: with_names(PROJ, states), "--no-causal", ALL, torch.float64),
@@ -129,7 +129,7 @@ def output(case, linears, state, x, num_heads):
 
 
 def models(d_in, d_out, num_heads, tokens, seed):
-    """One of each layout: its name, its tensors, and what cases.json has of it."""
+    """Yields a layer in each layout: its name, its tensors, and its entry of cases.json."""
     for number, (name, case) in enumerate(CASES.items()):
         torch.manual_seed(seed + number)
         shape = types.SimpleNamespace(d_in=d_out if case.square else d_in, d_out=d_out, tokens=tokens,
@@ -147,7 +147,7 @@ def models(d_in, d_out, num_heads, tokens, seed):
 
 @in_folder
 def damaged_pt(folder):
-    """A file of torch.save that is cut anywhere, or is something else, is refused."""
+    """Checks that a file of torch.save that is cut, or that is something else, is refused."""
     torch.save({"qkv.weight": torch.rand(6, 2), "proj.weight": torch.rand(2, 2)}, folder / "weights.pt")
     whole, hostile = (folder / "weights.pt").read_bytes(), b"\x80\x02cos\nsystem\n(S'exit 0'\ntR."
     files = (b"", b"PK\x03\x04", whole[:40], whole[:len(whole) // 2], whole[:-30], hostile)
@@ -156,8 +156,8 @@ def damaged_pt(folder):
 
 @in_folder
 def checkpoint(folder, name, key):
-    """What a training run saves is read; or, by PyTorch 1.13, refused, and the Python of the sentence mends it as it is
-    printed."""
+    """Checks that a checkpoint of a training run can be read; or that PyTorch 1.13 refuses it, and that the Python code
+    in the error message, run as printed, makes a readable file of it."""
     path, model_args = folder / name, {"n_head": 2, "bias": True, "dropout": 0.0}
     linear = nn.Linear(2, 6, bias=False)
     optimizer = torch.optim.AdamW(linear.parameters(), lr=1e-3, betas=(0.9, 0.95))

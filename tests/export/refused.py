@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What cannot be exported gets one sentence that names it, and nothing is written: all files, or none."""
+"""Tests that what cannot be exported gives an error of one sentence, which names it, and that no file is written."""
 import errno
 import functools
 import json
@@ -24,7 +24,7 @@ LLAMA = {f"model.{name}.weight": ["F32", shape] for name, shape in {
     "embed_tokens": [11, 8], "norm": [8], "layers.0.input_layernorm": [8], "layers.0.post_attention_layernorm": [8],
     **{f"layers.0.self_attn.{name}_proj": [4 if name in "kv" else 8, 8] for name in "qkvo"},
     "layers.0.mlp.up_proj": [16, 8], "layers.0.mlp.gate_proj": [16, 8], "layers.0.mlp.down_proj": [8, 16]}.items()}
-# In a model of several kinds of input.
+# A language model inside a multimodal model.
 NESTED = {name.replace("model.", "model.language_model."): tensor for name, tensor in LLAMA.items()}
 GPT2 = {f"{name}.{kind}": ["F32", shape[len(shape) - 1:] if kind == "bias" else shape] for name, shape in {
     "h.0.ln_1": [8], "h.0.ln_2": [8], "ln_f": [8], "h.0.attn.c_attn": [8, 24], "h.0.attn.c_proj": [8, 8],
@@ -53,19 +53,20 @@ def of_tensors(tensors):
 
 
 def of_torch(tensors, **others):
-    """What a training run saves, for exporter.torch_load."""
+    """Returns a checkpoint as a training run saves it, pickled for fake_torch.load."""
     return pickle.dumps({"model": {name: TorchTensor(*shape) for name, (_, shape) in tensors.items()}, **others})
 
 
 ALL_IN_ONE = "[a]\nlanguage_model = ''\nconfig = 'FOLDER/config.json'\n"
-CONTENTS = {  # by table of refused.toml: the file that a value of it stands for
+CONTENTS = {  # {table of refused.toml: a function from a value in it to the content of the file}
     "file": lambda text: text.encode("latin-1"),
     "header": lambda text: frame(text.encode(), bytes(4)),
     "entry": lambda changes: frame({"a": apply(ENTRY, changes)}, bytes(4)),
 }
 MODEL, PARTS, CONFIG = ("--language-model",), ("--parts", "FOLDER/model.toml"), ("--config", "FOLDER/config.json")
 FIVE, HEAD = ("--context-length", "5"), {"lm_head.weight": ["F32", [11, 8], "0000803f"]}
-# By table: the tensors of the file, arguments, and what of a case a value is. `accepted_` in front: it is exported.
+# {table of refused.toml: (the tensors of the file, arguments, which setting of a case a value is)}. Cases in tables
+# whose names begin with `accepted_` must be exported.
 BASES = {
     "tensors": ({}, ARGUMENTS, "tensors"),
     "layer": (LAYER, ARGUMENTS, "tensors"),
@@ -94,7 +95,7 @@ BASES = {
 
 
 def request(table, value):
-    """The arguments of `answer_problem` for a value of a table."""
+    """Returns the arguments of `answer_problem` for a value of a table."""
     if table in CONTENTS:
         return {"content": CONTENTS[table](value)}
     tensors, arguments, key = BASES[table.removeprefix("accepted_")]
@@ -125,7 +126,7 @@ OF_TORCH = {
 }
 
 
-# Names, heads, digits and brackets without end: the sentence comes in no time.
+# Files with very many names, heads, digits or brackets: the error must come quickly.
 def tiny(*names):
     return {name: ("F32", (1, 1)) for name in names}
 
@@ -154,7 +155,7 @@ def problem(table, phrase, values):
 
 
 def failing(step):
-    """A step of pathlib that fails when it first meets the header."""
+    """Patches a method of pathlib.Path so that its first call for the header fails."""
     whole, problems = getattr(pathlib.Path, step), [OSError(errno.ENOSPC, "No space left on device")]
 
     def failing_once(*paths):
@@ -165,21 +166,21 @@ def failing(step):
 
 
 def linked(header):
-    """What should be a new file beside it is a link to another."""
+    """Puts a link to another file where the exporter will create a temporary file next to the header."""
     link = header.with_name("link")
     link.symlink_to(header.with_name("weights.bin"))
     return link
 
 
 def refuse_meanwhile(patch, table, phrase, value):
-    """Where the system has changed so."""
+    """Returns the problem of a case while `patch` is active."""
     with exporter.STREAMS, patch:
         return problem(table, phrase, [value])
 
 
 @exporter.in_folder
 def read_no_further(folder):
-    """As `export.py ... | true`: the header is there, and nobody complains."""
+    """Checks that `export.py ... | true` writes the header, and prints no error."""
     (folder / "weights.safetensors").write_bytes(of_tensors(LAYER))
     reading, writing = os.pipe()
     os.close(reading)
@@ -193,7 +194,7 @@ def read_no_further(folder):
 
 @exporter.in_folder
 def without_report(folder, redirection, stderr):
-    """Where nothing can be printed the header is there, whole, and the exit status is 0."""
+    """Checks that, if the report cannot be printed, the header is nevertheless complete and the exit status 0."""
     (folder / "weights.safetensors").write_bytes(of_tensors(LAYER))
     done = exporter.call("sh", "-c", f'exec "$@" {redirection}', "sh", sys.executable, "-B",
                          exporter.ROOT / "ports/pytorch/export.py",

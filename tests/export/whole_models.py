@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Language models and encoders of PyTorch, in every layout that the exporter knows.
+"""Makes language models and encoders of PyTorch, in every layout that the exporter knows.
 
     python3 -m tests.export.whole_models                            writes data/: their weights, and models.json: how to
                                                                     export each, an input, what PyTorch makes
-    python3 -m tests.export.whole_models -- COMPILER ARGUMENT...    others, which nobody has seen: logits, and more than
-                                                                    200 tokens, each the most likely one
+    python3 -m tests.export.whole_models -- COMPILER ARGUMENT...    tests the exporter on new random ones: logits, and
+                                                                    more than 200 tokens, each the most likely one
 
-Needs PyTorch (Debian: python3-torch). The second is skipped without it.
+Needs PyTorch (Debian: python3-torch). The second command skips its tests without it.
 """
 import json
 import math
@@ -25,7 +25,7 @@ PROMPT = 4  # tokens, as program.cpp has it
 
 
 class Conv1D(nn.Module):
-    """GPT-2's Linear, whose weight is in x out."""
+    """GPT-2's linear layer, whose weight is in x out."""
 
     def __init__(self, d_in, d_out, bias=True):
         super().__init__()
@@ -36,7 +36,7 @@ class Conv1D(nn.Module):
 
 
 class LayerNorm(nn.LayerNorm):
-    """With numbers that show, and, as nanoGPT's, perhaps without a bias."""
+    """A LayerNorm with random weights and, as in nanoGPT, perhaps without a bias."""
 
     def __init__(self, width, epsilon, bias=True):
         super().__init__(width, epsilon)
@@ -53,9 +53,9 @@ class RmsNorm(nn.Module):
         return self.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.epsilon))
 
 
-# Queries or keys [heads, tokens, head_dim] rotated by their positions, as the two codes have it.
+# Both functions rotate queries or keys [heads, tokens, head_dim] by their positions, as two well-known codes do.
 def rotate_halves(x, base):
-    """transformers, modeling_llama.py."""
+    """Rotates as modeling_llama.py of transformers: feature i is paired with i + head_dim / 2."""
     frequencies = 1.0 / base**(torch.arange(0, x.shape[2], 2).float() / x.shape[2])
     angles = torch.outer(torch.arange(x.shape[1]).float(), frequencies)
     angles = torch.cat((angles, angles), dim=-1)
@@ -64,7 +64,7 @@ def rotate_halves(x, base):
 
 
 def rotate_interleaved(x, base):
-    """llama, model.py: pairs are complex numbers."""
+    """Rotates as model.py of Meta's llama: features 2 i and 2 i + 1 are a complex number."""
     frequencies = 1.0 / base**(torch.arange(0, x.shape[2], 2).float() / x.shape[2])
     angles = torch.outer(torch.arange(x.shape[1]).float(), frequencies)
     pairs = torch.view_as_complex(x.reshape(*x.shape[:2], -1, 2).contiguous())
@@ -77,10 +77,10 @@ ACTIVATIONS = {"gelu": functional.gelu, "gelu_new": lambda x: functional.gelu(x,
 
 
 class Model(typing.NamedTuple):
-    """A language model, and how to export it."""
+    """The description of a language model, and how to export it."""
 
     tops: str  # names of token embedding, position embedding, blocks, final norm, head; - where there is none
-    names: str  # in a block: of both norms, attention's projections, and the feed-forward part's
+    names: str  # names in a block: both norms, attention's projections, feed-forward layers
     arguments: str
     activation: str
     linear: type = nn.Linear
@@ -94,7 +94,7 @@ class Model(typing.NamedTuple):
     epsilon: float = 1e-5
     dtype: torch.dtype = torch.float32
     files: dict = {}
-    more: object = lambda context_length: {}  # buffers
+    more: object = lambda context_length: {}  # makes buffers of the file: {name: tensor}
 
 
 def gpt2_buffers(context_length):
@@ -161,7 +161,7 @@ MODELS = {
 
 
 def tree(parts):
-    """A module whose state_dict has these names."""
+    """Returns a module whose state_dict has these names."""
     root = nn.Module()
     for name, part in parts.items():
         *path, last = name.split(".")
@@ -175,14 +175,14 @@ def tree(parts):
 
 
 def heads_of(linears, x, num_heads):
-    """[heads, tokens, head_dim] of queries, keys and values; keys and values for each head, if heads share them."""
+    """Returns queries, keys and values as [heads, tokens, head_dim]. Keys and values that heads share are repeated."""
     inputs = linears[0](x).chunk(3, dim=-1) if len(linears) == 1 else [linear(x) for linear in linears]
     split = [one.view(len(x), -1, x.shape[1] // num_heads).transpose(0, 1) for one in inputs]
     return [one.repeat_interleave(num_heads // len(one), dim=0) for one in split]
 
 
 def forward(model, parts, num_heads, tokens):
-    """The logits behind each token. `parts`: the modules of MODELS' names, in their order."""
+    """Returns the logits after each token. `parts`: the modules of MODELS' names, in their order."""
     token_embedding, positions, final_norm, head, *blocks = parts
     x = token_embedding(tokens)
     x = x + positions(torch.arange(len(tokens))) if positions else x
@@ -201,8 +201,8 @@ def forward(model, parts, num_heads, tokens):
 
 
 def build(model, num_heads, length, vocabulary=11, layers=2):
-    """The state_dict, and a function from tokens to logits. Learned positions that --context-length cuts off are there
-    too."""
+    """Returns the state_dict, and a function from tokens to logits. If --context-length is given, there are three more
+    learned positions than it keeps."""
     d_model, rows = model.d_model, length + 3 * ("LENGTH" in model.arguments)
     token, position, stem, final_norm, head = model.tops.split()
     norm = lambda: model.norm(d_model, model.epsilon, bias=model.bias)
@@ -218,7 +218,7 @@ def build(model, num_heads, length, vocabulary=11, layers=2):
                        [norm(), norm(), *(linear(*shape) for shape in shapes)]))
               for i in range(layers)]
     whole = tree({**tops, **{name: part for block in blocks for name, part in block.items()}})
-    for parameter in whole.parameters():  # what the file will hold
+    for parameter in whole.parameters():  # rounds to the type of the file
         parameter.copy_(parameter.to(model.dtype))
     if model.tied and head != "-":
         tops[head].weight = tops[token].weight
@@ -248,7 +248,7 @@ def language_models(length, seed):
 
 
 def encoders(length, seed):
-    """PyTorch's own, in both orders, with and without a final norm; and a layer alone."""
+    """Yields encoders of torch.nn, norm last and norm first, without and with a final norm; and a single layer."""
     for number, (name, kind, settings) in enumerate((
             ("encoder", "transformer", {}), ("encoder_norm_first", "transformer",
                                              {"norm_first": True, "activation": "gelu"}),
@@ -257,7 +257,7 @@ def encoders(length, seed):
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, **settings)
         module = layer if kind == "transformer_block" else nn.TransformerEncoder(
             layer, 2, norm=nn.LayerNorm(8) if settings else None, enable_nested_tensor=False)
-        for parameter in module.parameters():  # both layers are alike, and the biases zeros
+        for parameter in module.parameters():  # else both layers would be equal, and biases zeros
             parameter.add_(torch.randn_like(parameter) * 0.1)
         x = torch.randn(length, 8)
         table = {"activation": settings.get("activation", "relu"), "norm_first": settings.get("norm_first", False),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch, or a skip where it is missing; and what becomes of the models that are made with it: small files in data/,
-or fresh tests."""
+"""Imports PyTorch, or skips the tests if it is missing. Saves models of PyTorch as small files in data/, or tests the
+exporter on new ones."""
 import json
 import os
 import pathlib
@@ -26,13 +26,14 @@ torch.set_grad_enabled(False)
 
 
 def nine_digits(matrix):
-    """Enough to read back the same float32."""
+    """Returns a matrix as lists of numbers of nine digits, enough to read back the same float32."""
     return [[float(f"{value:.9g}") for value in row] for row in matrix.tolist()]
 
 
 @in_folder
 def fresh(folder, state, case):
-    """The .pt and the state_dict in memory give what the .safetensors gives, but for the words on their source."""
+    """Checks that .pt and state_dict in memory give the same header as .safetensors, except for the name of the
+    source."""
     weights = folder / "weights.safetensors"
     export.write_safetensors(weights, state)
     torch.save(state, folder / "weights.pt")
@@ -47,7 +48,7 @@ def fresh(folder, state, case):
 
 
 def write_data(file, models):
-    """Each model's tensors, and in one file what is said of all."""
+    """Writes the tensors of each model to a file of its own, and the cases of all models to `file`."""
     cases = []
     for name, state, case in models:
         cases.append(f'"{name}": {json.dumps(case)}')

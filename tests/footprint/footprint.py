@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What one attention layer adds, or a whole model, to a firmware on a board: symbols, flash, RAM, stack. Prints a table
-and the Test Anything Protocol.
+"""Tests what an attention layer or a whole model adds to a firmware on a board: symbols, flash, RAM, stack. Prints a
+table and the Test Anything Protocol.
 
     footprint [--write] BOARD FPU KERNELS MISTAKES (LAYER LEVEL WITHOUT COMPILED IMAGE PRINTED)...
 
-Meson calls it with what it built. --write notes the board's figures in figures.txt.
+Meson calls it with the files that it built. --write stores the figures of the board in figures.txt.
 """
 import math
 import pathlib
@@ -22,21 +22,21 @@ ROW = re.compile(r"^(\S+) +(T\w+) +(-O\w) +(\d+) +(\d+) +(\d+).*\n", re.MULTILIN
 
 
 class Cost(typing.NamedTuple):
-    flash: int  # code and constants, helpers of the compiler's library among them
+    flash: int  # code and constants, with helpers of the compiler's library
     scratch: int  # the workspace
-    stack: int  # that the call takes
+    stack: int  # of the call
 
 
-# What the project promises, for the core on which it has peers.
+# Limits that the project promises, for the core on which it is compared with others.
 PROMISES = {("mps2-an386", "T1", "-O2"): Cost(2000, 18000, 320), ("mps2-an386", "T1", "-Os"): Cost(1400, 18000, 320)}
 
 
 class Layer(typing.NamedTuple):
-    """A layer at an optimization level, as it was built for the board."""
+    """The files of a layer that was built for the board at an optimization level."""
 
     name: str
     level: str
-    without: str  # the firmware without it
+    without: str  # the firmware without the layer
     compiled: str
     image: str
     printed: str  # what the firmware printed
@@ -53,20 +53,20 @@ class Layer(typing.NamedTuple):
 
 
 def table(board, costs):
-    """With the helpers, since the README speaks of them."""
+    """Returns the table of costs, with the helpers of each layer, which the README names."""
     lines = [[board, layer.name, layer.level, *cost, " ".join(sorted(contents.symbols(layer.compiled, "undefined")))]
              for layer, cost in costs.items()]
     return "".join("{:<12} {:<6} {:<6} {:>8} {:>8} {:>8}  {}".format(*line).rstrip() + "\n" for line in lines)
 
 
 def compiler_release():
-    """Another release of GCC makes other code, which the figures say nothing about."""
+    """Returns the line of figures.txt that names the release of GCC. Another release generates other code."""
     return "compiler " + call(["arm-none-eabi-g++", "-dumpversion"]).split(".")[0]
 
 
 def read_limits():
-    """{case: cost}: what is promised; else what it was, where a few instructions may move and a register more may be
-    saved."""
+    """Returns {case: the Cost that it must not exceed}: the promised one, or that of figures.txt with 3 % more flash
+    and 16 bytes more stack."""
     text = FIGURES.read_text(encoding="utf-8")
     if compiler_release() not in text.splitlines():
         print("# figures.txt is of another GCC: only what is promised is held")
@@ -77,7 +77,7 @@ def read_limits():
 
 
 def write(board, figures):
-    """The board's figures instead of those that were there."""
+    """Replaces the figures of a board in figures.txt."""
     head, release, rows = re.split(r"(compiler \d+\n\n.*\n)", FIGURES.read_text(encoding="utf-8"))
     blocks = {row.split()[0]: "" for row in rows.splitlines()} | {board: ""}
     for row in rows.splitlines():
@@ -93,7 +93,7 @@ def excesses(cost, most):
 
 
 def problems(board, costs, has_fpu, kernels, mistakes):
-    """Of each check."""
+    """Yields the name and the problem of each check."""
     limits = read_limits()
     for layer, cost in costs.items():
         case = board, layer.name, layer.level

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compares what the journey prints with what PyTorch prints, table by table: printed.py printed.json journey.txt
 
-Where PyTorch's text ends with a checksum, the bits are held to it, too. Prints the Test Anything Protocol.
+If the text of PyTorch ends with a checksum, the bits must have the same. Prints the Test Anything Protocol.
 """
 import json
 import pathlib

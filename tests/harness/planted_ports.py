@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Plants two ports in a copy of the tree: a header and an entry of the priority list each, and nothing else. Whatever
-has a list of ports must have them then. And what is wrong with a port must be found."""
+"""Plants two ports in a copy of the tree: only a header and an entry of the priority list for each. Tests that all that
+has a list of ports has them then, and that faults of a port are diagnosed."""
 import pathlib
 import re
 import shutil
@@ -12,7 +12,8 @@ from tests.support.processes import attempt, call
 
 COPIED = ["include", "ports", "src", "tests", "meson.build", "meson_options.txt", "README.md"]
 
-# They come before the entry of SSE2. Of the two, one asks for a feature that the compiled library does not look for.
+# Entries that are put before that of sse2. One of the two needs a feature of the processor that the compiled library
+# does not detect.
 ENTRIES = """#elif defined(__SHA__) && defined(__SSE4_2__)
 // on x86_64 with -msse4.2 -msha
 #define TINYATTN_PORT unknown
@@ -41,7 +42,7 @@ OBJECT = ("ninja -C build -t commands src/libtinyattn_{}.a.p/port.cpp.o |"
 ENTRY = "d=$(mktemp -d -p .); printf '{}\n#define TINYATTN_PORT avx9' >$d/native.hpp; " + LIST + " $d/native.hpp"
 NOWHERE = "does not say where `avx9` is built"
 
-# A command in the copy, its status, and the pattern that it must print.
+# {name of a check: (a command in the copy, its exit status, a pattern in its output)}
 CHECKS = {
     "flags choose it, and every other port": (CHOSEN, 0, "planted by -msse4.2:\n"),
     "the conformance tests have it": ("meson introspect --tests build", 0,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests/run, examples/run and tests/bench print of themselves, what they would install, and as whom: `sudo`,
-`apt-get` and what looks at users are played here."""
+"""Tests the usage of tests/run, examples/run and tests/bench, what they would install, and as which user. Scripts here
+play `sudo`, `apt-get` and the commands that tell the user."""
 import itertools
 import os
 import pathlib
@@ -12,8 +12,8 @@ from unittest import mock
 from tests.support import tap, targets, tools
 from tests.support.processes import attempt, call
 
-# These come before the commands of this machine. Clang is there, but not its run-time library. CALLS notes how two of
-# them were called.
+# Scripts that PATH finds before the commands of this machine. Clang is there, but not its run-time library. Two of the
+# scripts note their calls in the file CALLS.
 PLAYED = {
     "id": "echo 1000",
     "stat": "echo 1000",
@@ -32,14 +32,14 @@ def prints(command, status, pattern):
 
 
 def more_for_more(*commands):
-    """Each needs what the one before it needs, and more."""
+    """Checks that each command needs all that the one before it needs, and more."""
     needs = [set(re.match(r"needs +(.+)\nmissing +\S", call(command.split()))[1].split()) for command in commands]
     return "" if "meson" in needs[0] and all(less < more for less, more in itertools.pairwise(needs)) else str(needs)
 
 
 def plays(played, command, status, pattern, calls_pattern):
-    """The status, and patterns of the output and of all the calls that were noted. What is played may say that there is
-    a terminal."""
+    """Checks the exit status of a command, and that its output and the noted calls match patterns. `played`: more
+    scripts, for example to pretend that there is a terminal."""
     with tempfile.TemporaryDirectory() as folder:
         for tool, script in (PLAYED | played).items():
             file = pathlib.Path(folder, tool)

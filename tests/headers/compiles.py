@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What must compile without a warning: each header alone, each block of C++ on the pages for users, the programs next
-to this script, a layer with each flag of firmware.
+"""Tests that these compile without a warning: each header alone, each block of C++ on the pages for users, the programs
+next to this script, a layer with each flag of firmware.
 
     compiles.py HEADER_FOLDER... -- COMPILER ARGUMENT...
 """
@@ -22,20 +22,20 @@ FLAGS = ("-ffreestanding -fno-exceptions -fno-rtti -fshort-enums -fno-builtin -f
          "-finstrument-functions -fno-jump-tables -fshort-wchar -fpic "
          "-mslow-flash-data -mpure-code -mlong-calls").split()
 VALUES = {f".data.{name}" for name in ("mersenne_twister", "philox")}
-FIXED_REGISTER = "-mlong-calls -ffixed-r9"  # the first is Arm's alone; elsewhere a compiler needs the register
+FIXED_REGISTER = "-mlong-calls -ffixed-r9"  # -mlong-calls is only known for Arm; a compiler for others refuses both
 FEW_REGISTERS = FIXED_REGISTER + " -fno-omit-frame-pointer -fPIC"
-LEVELS = ("-Og", "-O1", "-O2", "-O3", "-Os")  # at each, a compiler has other registers left for the kernels' assembly
+LEVELS = ("-Og", "-O1", "-O2", "-O3", "-Os")  # at each, the compiler leaves other registers to the kernels' assembly
 
 
 def compiles(program, *flags):
-    """A port's header may say that it needs other flags."""
+    """Checks that a program compiles without a warning. Skips it if a port's header says that it needs other flags."""
     status, output = attempt([*compiler, *flags, "-x", "c++", "-"], text=program)
     unsuited = re.search(r'#?error "?(the port .* needs .*)"', output)
     return tap.Skip(unsuited[1]) if unsuited else output[:2000] or ("" if status == 0 else f"exit status {status}")
 
 
 def ports_of_x86():
-    """Whatever port this machine has."""
+    """Returns {port: flags} of all ports of x86-64, if the compiler is for it."""
     architecture = call([*compiler, "-dumpmachine"]).split("-")[0]
     ports = priorities.ports(architecture, priorities.VECTORS) if architecture == "x86_64" else {}
     return {port: ("-march=x86-64", *flags, "-UTINYATTN_PORT", f"-DTINYATTN_PORT={port}")
@@ -43,7 +43,7 @@ def ports_of_x86():
 
 
 def layer(name, *flags):
-    """If the compiler has the flags, for its target."""
+    """Checks that a layer compiles with flags. Skips it if the compiler does not have these flags for its target."""
     status, _ = attempt([*compiler, *flags, "-fsyntax-only", "-x", "c++", "-"])
     return (compiles('#include "footprint/layer.cpp"\n', f"-DTINYATTN_FOOTPRINT_LAYER={name}", *LAYER, *flags)
             if status == 0 else
@@ -57,21 +57,22 @@ def layer_at_each_level(name, *flags):
 
 
 def static_objects():
-    """In the object no variable has a value but the generators, none has a guard, and nothing runs before main."""
+    """Checks an object of static variables: only the generators have initial values, no variable has a guard, and
+    nothing runs before main."""
     with tempfile.TemporaryDirectory() as folder:
         made = f"{folder}/static_objects.o"
         if problem := compiles(f'#include "{HERE / "static_objects.cpp"}"\n', "-O0", "-fdata-sections", "-c", "-o",
                                made):
             return problem
         table = call(["readelf", "--section-headers", "--wide", made])
-    sections = re.findall(r"\] (\.\S+)\s+(\w+) +\w+ \w+ (?!0+ )\w+ \d\d +WA", table)  # not the empty ones
+    sections = re.findall(r"\] (\.\S+)\s+(\w+) +\w+ \w+ (?!0+ )\w+ \d\d +WA", table)  # sections that are not empty
     costly = {name for name, kind in sections if "_ZGV" in name or kind != "NOBITS"
               and not name.startswith(".data.rel.ro")}
     return "" if costly == VALUES else f"has a value, a guard or a constructor: {' '.join(sorted(costly ^ VALUES))}"
 
 
 def note_of_an_fpu():
-    """One, on a core that may have an FPU of which no flag tells; a macro turns it off."""
+    """Checks the note that a core may have an FPU although no flag says so, and that a macro turns the note off."""
     core = ("#include <tinyattn/tinyattn.hpp>\n", "-fsyntax-only", "-D__ARM_ARCH_7EM__", "-U__ARM_FP",
             "-DTINYATTN_PORT=soft", "-Wno-error")
     notes = "most cores of this kind have an FPU" in compiles(*core), compiles(*core, "-DTINYATTN_NO_FPU")
@@ -79,7 +80,7 @@ def note_of_an_fpu():
 
 
 def compile_time():
-    """Of one include, in the processor's time: the best of five, because the machine is busy."""
+    """Checks the processor time of one include: the best of five, because the machine is busy."""
     if problem := compiles("#include <tinyattn/tinyattn.hpp>\n", "-fsyntax-only"):
         return problem
     times = [[processor_seconds([*compiler, "-O0", "-c", "-x", "c++", "-", "-o", os.devnull],
@@ -96,11 +97,11 @@ headers = sorted(str(header.relative_to(folder)) for folder in folders for heade
 pages = [ROOT / "README.md", *sorted((ROOT / "include").rglob("*.md"))]
 blocks = [(page.relative_to(ROOT), block) for page in pages
           for block in re.findall(r"^```cpp\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)]
-programs = {header: f"#include <{header}>\n" * 2 for header in headers}  # twice, since an include guard may be missing
+programs = {header: f"#include <{header}>\n" * 2 for header in headers}  # twice, to test the include guard
 programs |= {name: f'#include "{HERE / name}.cpp"\n' for name in ("common_names", "foreign_macros", "default_limits")}
 programs |= {f"block {number}, of {page}": block for number, (page, block) in enumerate(blocks, 1)}
-small = "arm_mve.h" if "-mcpu=cortex-m55" in compiler else "array"  # Helium's port needs its intrinsics
-included = compile_time()  # before all others, which run beside each other
+small = "arm_mve.h" if "-mcpu=cortex-m55" in compiler else "array"  # the port helium needs it
+included = compile_time()  # before all other checks, which run in parallel
 tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{small}>", included),
             ("static_objects", static_objects),
             ("a note of an FPU that no flag tells of", note_of_an_fpu),

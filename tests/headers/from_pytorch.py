@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each line of C++ in ports/pytorch/coming_from_pytorch.md compiles.
+"""Tests that each line of C++ in ports/pytorch/coming_from_pytorch.md compiles.
 
     from_pytorch.py COMPILER...
 """
@@ -24,18 +24,18 @@ using namespace tinyattn;
 
 
 def rows():
-    """{what PyTorch calls it: the line of C++, or nothing where the page says that there is none}"""
+    """Returns {call of PyTorch: the line of C++, or an empty string if the page says that there is none}."""
     pairs = [row for row in ROW.findall(PAGE) if row[1] not in ("here", "---")]
     return {pytorch: (CODE.match(here) or [None, ""])[1] for pytorch, here in pairs}
 
 
 def compiles(compiler):
-    """All lines in one program, a function each."""
+    """Checks that all lines compile: in one program, each in a function of its own."""
     names = re.search(r"```cpp\n(.*?)```", PAGE, re.DOTALL)[1]
     lines = [line for line in rows().values() if line]
     functions = "\n".join(f"[[maybe_unused]] void line_{i}() {{\n#line {i} \"coming_from_pytorch\"\n  {line}\n}}"
                           for i, line in enumerate(lines, 1))
-    quiet = ("-Wno-unused-variable", "-Wno-unused-but-set-variable")  # a line names what it makes
+    quiet = ("-Wno-unused-variable", "-Wno-unused-but-set-variable")  # a line declares its result
     status, output = attempt([*compiler, *quiet, "-fsyntax-only", "-x", "c++", "-"],
                                     text=PROGRAM.format(names=names, functions=functions))
     if status == 0:
@@ -45,7 +45,7 @@ def compiles(compiler):
 
 
 def says_what_there_is():
-    """A row without a line of C++ says in words what takes its place."""
+    """Checks that each row without a line of C++ says in words what to use instead."""
     silent = [pytorch for pytorch, line in rows().items() if not line and not re.search(
         rf"^\| {re.escape(pytorch)} \| (none|nothing|`export)", PAGE, re.MULTILINE)]
     return f"neither a line of C++ nor a word: {silent}" if silent or len(rows()) < 50 else ""

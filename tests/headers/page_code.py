@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The C++ of a page as a file to include: page_code.py PAGE FILE."""
+"""Writes the C++ of a page to a file that can be included: page_code.py PAGE FILE."""
 import pathlib
 import re
 import sys

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Plants the mutants of mutants.toml, one by one, each in a copy of the tree, and says how its test caught it.
+"""Plants the mutants of mutants.toml, each in its own copy of the tree, and says which check caught it.
 
     mutants [WORD...] -- COMPILER ARGUMENT...     all of them, or those with one of the words in their names
 
 Each mutant is a test: it passes if the program that it names, in the build that it names, catches it, and passes
-without it. A compiler for firmware tries those that `firmware` must catch, and any other compiler the rest.
+without it. With a compiler for firmware, only those run that `firmware` must catch; with any other compiler, the rest.
 """
 import concurrent.futures
 import os
@@ -20,7 +20,8 @@ from tests.footprint import contents
 from tests.support import tap
 from tests.support.processes import ROOT, attempt, call
 
-# Each sees what the others cannot: a port of its own, or what becomes of a product that meets an addition.
+# Builds of the tests. Each can catch mutants that the others cannot: it has another port, or may fuse products and
+# sums.
 BUILDS = {
     "scalar": ["-O0", "-DTINYATTN_PORT=scalar"],
     "addresses": ["-O0", "-DTINYATTN_PORT=scalar", "-fsanitize=address"],
@@ -36,7 +37,7 @@ IN_THE_COMPILER = (r"in 'constexpr' expansion of '[^']*everywhere<.*?\(\(const c
 
 
 class NotCaught(Exception):
-    """Why a mutant was not caught, or could not be tried."""
+    """A mutant was not caught, or could not be tried: the message says why."""
 
 
 class Mutant(typing.NamedTuple):
@@ -52,12 +53,12 @@ class Mutant(typing.NamedTuple):
         before = file.read_text(encoding="utf-8") if file.is_file() else ""
         if before.count(self.text) != 1:
             raise NotCaught(f"in {self.file} its text is found {before.count(self.text)} times, not once")
-        file.unlink()  # it is a link to that of the untouched tree
+        file.unlink()  # a hard link to the file of the untouched tree
         file.write_text(before.replace(self.text, self.fault), encoding="utf-8")
 
 
 class Bench:
-    """An untouched copy of the tree, copies with a mutant, and the compiler that builds their tests."""
+    """Makes an untouched copy of the tree and copies with a mutant, and builds and runs their tests."""
 
     def __init__(self, folder, compiler):
         self.folder, self.clean, self.compiler = folder, folder / "clean", compiler
@@ -69,7 +70,7 @@ class Bench:
         return (*self.compiler, "-std=c++20", *(f"-I{folder}" for folder in folders), *BUILDS[build])
 
     def failed_check(self, tree, caught_by, build):
-        """The check of a test that fails in a tree, or nothing."""
+        """Runs a test in a tree. Returns the name of the check that fails, or an empty string."""
         kind, _, name = caught_by.partition("/")
         if kind == "firmware":
             return self.unwanted_in_firmware(tree)
@@ -90,7 +91,7 @@ class Bench:
         sources = [f"tests/{test}.cpp", "tests/support/run.cpp", *["src/library.cpp"] * ("compiled" in test)]
         if not (tree / sources[0]).is_file():
             raise NotCaught(f"there is no test {test}")
-        board = [] if test.startswith("harness/") else ["ports/boards/host/host.cpp"]  # the harness plays one itself
+        board = [] if test.startswith("harness/") else ["ports/boards/host/host.cpp"]  # the harness test plays the board itself
         program = tree / f"{test.replace('/', '-')}-{build.replace(', ', '-')}.elf"
         status, output = attempt([*self.language(tree, build), '-DBOARD_NAME="host"', "-w", *sources, *board, "-o",
                                   program], folder=tree)
@@ -102,7 +103,7 @@ class Bench:
         raise NotCaught(f"does not compile: {error[0] if error else output[-300:]}")
 
     def skip(self, mutant):
-        """Why a mutant is not tried on this machine, or nothing."""
+        """Returns why a mutant is not tried on this machine, or an empty string."""
         if mutant.build != "native":
             return ""
         included = call([*self.language(self.clean, mutant.build), "-MM",
@@ -110,7 +111,7 @@ class Bench:
         return "" if mutant.file in included else tap.Skip("no build on this machine uses the file")
 
     def catch(self, number, mutant):
-        """What caught a mutant."""
+        """Plants a mutant. Returns the test and the check that caught it, or raises NotCaught."""
         tree = shutil.copytree(self.clean, self.folder / str(number), copy_function=os.link)
         mutant.plant(tree)
         check = self.failed_check(tree, mutant.caught_by, mutant.build)
@@ -120,13 +121,14 @@ class Bench:
 
 
 def first_failed(status, output):
-    """Of the checks of a program that ran."""
+    """Returns the first failed check of a program, given its exit status and output; empty if it passed."""
     check = re.search(r"^not ok \d+ - (.*)", output, re.MULTILINE)
     return "" if status == 0 else check[1] if check else "it crashes or does not end"
 
 
 def attempt_all(pool, function, arguments):
-    """What the function returns, and why the mutant is not caught, for each: one of them."""
+    """Calls the function for each tuple of arguments, in parallel. Returns a list of pairs: its result and an empty
+    string, or an empty string and why NotCaught was raised."""
     def result(its_arguments):
         try:
             return function(*its_arguments), ""
@@ -136,7 +138,7 @@ def attempt_all(pool, function, arguments):
 
 
 def try_all(bench, mutants):
-    """For each mutant, what caught it and why it is not caught: one of them."""
+    """Yields a pair for each mutant: what caught it, and why it was not caught. One of the two is empty."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         tests = list(dict.fromkeys((mutant.caught_by, mutant.build) for mutant in mutants))
         without = dict(zip(tests, attempt_all(pool, bench.failed_check, [(bench.clean, *test) for test in tests])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the programs print of the workloads (see outputs.hpp), and where two of them differ.
+"""Parses what the programs print of the workloads (see outputs.hpp), and finds where two of them differ.
 
     >>> right = "sum [2, 2]: 00000001 00000002 00000003 00000004\\n"
     >>> read("scalar\\nbroken off\\nadding\\n" + right)
@@ -29,24 +29,24 @@ import zlib
 from tests.support import tap
 
 TOO_LARGE = "too large: \n"
-# Of the program itself, in the Test Anything Protocol.
+# The lines of the Test Anything Protocol, which are not outputs of workloads.
 VERDICTS = re.compile(r"^(?:(?:not )?ok |1\.\.|#).*\n", re.MULTILINE)
 
 
 def read(text):
-    """The port, and {workload: the lines of its outputs}."""
+    """Returns the port and {workload: the lines of its outputs} of a program's text."""
     port, *workloads = re.findall(r"^([^:\n]+)\n((?:.*: .*\n)*)", VERDICTS.sub("", text), re.MULTILINE) or [("", "")]
     return port[0], dict(workloads)
 
 
 def crc(outputs):
-    """CRC-32, as of zip and Ethernet, the lowest byte of a word first."""
+    """Returns the CRC-32, that of zip and Ethernet, of all words, the lowest byte of each first."""
     words = (word for line in outputs.splitlines() for word in line.rpartition(": ")[2].split())
     return f"{zlib.crc32(b''.join(bytes.fromhex(word)[::-1] for word in words)):08x}"
 
 
 def elements(outputs):
-    """(the name of an element, its word), row by row."""
+    """Yields (name of an element, its word), row by row."""
     for output, extents, words in re.findall(r"^(.*\[(.*)\]): (.*)$", outputs, re.MULTILINE):
         for indices, word in zip(itertools.product(*(range(int(extent)) for extent in extents.split(", "))),
                                  words.split()):
@@ -58,8 +58,8 @@ def value(word):
 
 
 def problem_of(outputs, expected, little_memory):
-    """Where they differ first, or nothing, or why they are not there: where there is little memory, a workload may be
-    missing."""
+    """Returns where outputs first differ from the expected ones, or why they are missing; empty if they are equal. On a
+    machine with little memory, a workload that is too large is skipped."""
     if outputs == TOO_LARGE:
         return tap.Skip("too large for its RAM") if little_memory else "too large"
     if outputs in ("", expected):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where two targets part: the first workload, output and element in which their bits differ. See tests/diff."""
+"""Implements tests/diff: finds the first workload, output and element in which the bits of two targets differ."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ DEFAULTS = {"-O": "-O2", "-ffp-contract=": "-ffp-contract=fast"}
 
 
 def cells():
-    """{name: build} of all programs, as Meson knows them in builds whose compilers there are."""
+    """Returns {name: build} of all programs of the table, in the builds whose compilers are installed."""
     found = {}
     for build in targets.TABLE_BUILDS:
         listed = build.folder / "meson-info" / "intro-tests.json"
@@ -25,7 +25,7 @@ def cells():
 
 
 def choose(target, flags, known):
-    """The cell of a target that has the flags, or else the usual ones, or else the only one that there is."""
+    """Returns the cell of a target with these flags, and the default ones for others; or its only cell."""
     wanted = {prefix: next((flag for flag in flags if flag.startswith(prefix)), default)
               for prefix, default in DEFAULTS.items()}
     its_cells = [name for name in known if name.split()[0] == target]
@@ -37,7 +37,7 @@ def choose(target, flags, known):
 
 
 def workloads(cell, build):
-    """What the program of a cell prints, anew."""
+    """Runs the program of a cell. Returns {workload: the lines of its outputs}."""
     done = subprocess.run(["meson", "test", "-C", build.folder, "--suite=every_flag", "--logbase", "diff", cell],
                           capture_output=True, text=True, check=False)
     log = build.folder / "meson-logs" / "diff.json"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A folder `single` in which each header of the library is the package of one header: single.py FOLDER."""
+"""Makes a folder `single` in which each header of the library includes the single-header package: single.py FOLDER."""
 import pathlib
 import subprocess
 import sys
@@ -9,7 +9,7 @@ folder = pathlib.Path(sys.argv[1]) / "single"
 
 
 def write(file, text):
-    """If it says something new: what includes it need not be compiled again."""
+    """Writes a file only if its text changes, so that what includes it is not compiled again."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         file.write_text(text, encoding="utf-8")
@@ -19,7 +19,7 @@ made = folder.with_name("package")
 subprocess.run([ROOT / "ports" / "packages" / "make", "single", "--output", made], check=True,
                stdout=subprocess.DEVNULL)
 text = (made / "single" / "tinyattn-single.hpp").read_text(encoding="utf-8")
-for place in (folder, folder.parent):  # here for Meson
+for place in (folder, folder.parent):  # FOLDER too, where Meson looks for it
     write(place / "tinyattn-single.hpp", text)
 for include in (ROOT / "include", ROOT / "ports" / "simd"):
     for header in include.glob("tinyattn/**/*.h*"):

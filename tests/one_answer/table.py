@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One answer everywhere: compares the bits that all builds computed with those of the compiler itself.
 
-    table SUITE FOLDER    what the tests of a suite printed when tests/run last ran them in the builds of the folder:
-                          prints the table, and a test of the Test Anything Protocol for each program and workload
+    table SUITE FOLDER    reads what the tests of a suite printed when tests/run last ran them in the builds of the
+                          folder; prints the table, and a point of the Test Anything Protocol for each program and
+                          workload
 """
 import collections
 import dataclasses
@@ -16,11 +17,11 @@ from tests.support import tap
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """A program of the table."""
+    """A cell of the table: one program and its outputs."""
 
     row: str
     flags: str
-    is_small: bool  # the memory of its machine: a workload may be missing
+    is_small: bool  # its machine has little memory: a workload may be missing
     port: str
     workloads: dict  # {name: outputs}
 
@@ -29,7 +30,7 @@ class Cell:
 
 
 def read_cells(log):
-    """In the order in which Meson's files list them."""
+    """Yields the Cells of a log, in the order of Meson's list of tests."""
     tests = json.loads((log.parents[1] / "meson-info" / "intro-tests.json").read_text(encoding="utf-8"))
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     output = {test["name"].rpartition(" / ")[2]: test.get("stdout", "") for test in map(json.loads, lines)}
@@ -40,7 +41,7 @@ def read_cells(log):
 
 
 def compare(cell, firsts, finite):
-    """{workload: problem}"""
+    """Returns {workload: problem} of a cell. `firsts`: {workload: expected outputs}."""
     return {workload: answers.problem_of(cell.workloads.get(workload, ""), firsts[workload], cell.is_small)
             for workload in (finite if cell.is_of_the_compiler() else firsts)}
 
@@ -56,7 +57,8 @@ def main(suite, folder):
     logs = sorted(pathlib.Path(folder).glob(f"*/meson-logs/{suite}.json"),
                   key=lambda log: (log.parents[1].name != "gcc", log))
     cells = sorted((cell for log in logs for cell in read_cells(log)), key=lambda cell: not cell.is_of_the_compiler())
-    # Of each workload the bits of the first that computed it: the compiler, or else a port of this machine.
+    # The expected outputs of each workload are of the first cell that has it: the compiler, or else a port of this
+    # machine.
     firsts = collections.ChainMap(*({workload: outputs
                                      for workload, outputs in cell.workloads.items() if outputs != answers.TOO_LARGE}
                                     for cell in cells))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""tests/bench costs: what calls cost on each board, for the pages of notions. Writes ports/site/costs.json.
+"""Implements `tests/bench costs`: measures what calls cost on each board, for the pages of notions. Writes
+ports/site/costs.json.
 
-Flash, scratch and stack are taken as those of a layer, instructions as `./tests/bench boards` counts them.
+Flash, scratch and stack are measured as in footprint.py, instructions as `./tests/bench boards` counts them.
 
-    costs --list     for Meson: each row, and the flags of its firmware
+    costs --list     prints, for Meson, each row and the flags of its firmware
 """
 import json
 import pathlib
@@ -18,7 +19,7 @@ from tests.support.processes import ROOT, call
 COSTS = ROOT / "ports" / "site" / "costs.json"
 ROWS = pathlib.Path(__file__).resolve().parent / "rows.hpp"
 ROW = re.compile(r"^// (.+)\ntemplate <>\nstruct Firmware<Row::(\w+)>", re.MULTILINE)
-# Those of layers.hpp.
+# The rows for the layers of layers.hpp.
 LAYERS = {
     "T0": "layer.forward(x, out, workspace): 6 tokens, 3 -> 2 features, 2 heads, causal",
     "T1": "layer.forward(x, out, workspace): 32 tokens of 64 features, 4 heads, causal",
@@ -27,7 +28,7 @@ LAYERS = {
 
 
 def rows():
-    """{name: what is called}"""
+    """Returns {name of a row: the call}."""
     return {name: what for what, name in ROW.findall(ROWS.read_text(encoding="utf-8"))} | LAYERS
 
 
@@ -41,20 +42,20 @@ def cost(folder, name):
     sizes = dict(re.findall(r"^(\w+) (\w{8})$", printed, re.MULTILINE))
     return {
         "flash": contents.flash(folder / f"with_call_{name}") - contents.flash(folder / f"without_call_{name}"),
-        "scratch": int(sizes["scratch"], 16) & ~1,  # a struct of nothing has a byte
+        "scratch": int(sizes["scratch"], 16) & ~1,  # an empty struct has a byte
         "stack": int(sizes["stack"], 16),
         "instructions": int(re.search(r"^(\d+)$", counted, re.MULTILINE)[1]),
     }
 
 
 def core(board):
-    """As ports/boards says it."""
+    """Returns the core of a board, as the README of ports/boards names it."""
     listed = (targets.BOARDS / "README.md").read_text(encoding="utf-8")
     return re.search(rf"^\| `?{board}`? \| ([^|]+) \| ([^|]+) \|", listed, re.MULTILINE)[1].partition(",")[0].strip()
 
 
 def costs_of(board, options):
-    """{row: costs} of those that the board has."""
+    """Returns {row: costs} of the rows that fit into the board."""
     build = programs.Build(targets.board_build(board), options)
     names = [name for name in rows() if build.has(f"counted_{name}")]
     build.make([f"../footprint/costs/{kind}{name}{ending}" for name in names
