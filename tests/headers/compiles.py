@@ -22,7 +22,7 @@ FLAGS = ("-ffreestanding -fno-exceptions -fno-rtti -fshort-enums -fno-builtin -f
          "-finstrument-functions -fno-jump-tables -fshort-wchar -fpic "
          "-mslow-flash-data -mpure-code -mlong-calls").split()
 VALUES = {f".data.{name}" for name in ("mersenne_twister", "philox")}
-FIXED_REGISTER = "-mlong-calls -ffixed-r9"  # -mlong-calls is only known for Arm; a compiler for others refuses both
+FIXED_REGISTER = "-mlong-calls -ffixed-r9"  # -mlong-calls makes compilers not for Arm skip this: they need r9
 FEW_REGISTERS = FIXED_REGISTER + " -fno-omit-frame-pointer -fPIC"
 LEVELS = ("-Og", "-O1", "-O2", "-O3", "-Os")  # at each, the compiler leaves other registers to the kernels' assembly
 

@@ -91,7 +91,7 @@ class Bench:
         sources = [f"tests/{test}.cpp", "tests/support/run.cpp", *["src/library.cpp"] * ("compiled" in test)]
         if not (tree / sources[0]).is_file():
             raise NotCaught(f"there is no test {test}")
-        board = [] if test.startswith("harness/") else ["ports/boards/host/host.cpp"]  # the harness test plays the board itself
+        board = [] if test.startswith("harness/") else ["ports/boards/host/host.cpp"]  # else the test has its own board
         program = tree / f"{test.replace('/', '-')}-{build.replace(', ', '-')}.elf"
         status, output = attempt([*self.language(tree, build), '-DBOARD_NAME="host"', "-w", *sources, *board, "-o",
                                   program], folder=tree)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The library for Arduino, from its zip: what it names is there, and its sketches for each core with an archive, and
-for a core without.
+"""Tests the library for Arduino, from its zip: the files that it names exist, and its sketches run on each core that
+has an archive, and on a core without one.
 
     arduino.py COMPILER
 """
@@ -19,7 +19,7 @@ from tests.support.processes import attempt
 CORE = HERE / "arduino"
 FLAGS = ("-Os", "-mthumb", "-ffunction-sections", "-fdata-sections", "-fno-threadsafe-statics", "-fno-rtti",
          "-fno-exceptions",
-         "-DARDUINO=10819")  # those that the platform.txt of SAMD, STM32, mbed and RP2040 cores share
+         "-DARDUINO=10819")  # flags that platform.txt has for SAMD, STM32, mbed and RP2040 alike
 BOARDS = {"cortex-m0plus": "microbit", "cortex-m3": "mps2-an385", "cortex-m4": "mps2-an386", "cortex-m7": "mps2-an500"}
 WRITER = ROOT / "examples" / "writer" / "printed.txt"
 HOST = firmware.host(sys.argv[1])
@@ -28,7 +28,7 @@ C_NAMES = ("MultiHeadAttention", "Matrix", "matmul", "tinyattn_layer", "tinyattn
 
 
 def unpack(folder):
-    """The zip, as the IDE installs it."""
+    """Unpacks the zip, as the IDE does. Returns the folder of the library."""
     with zipfile.ZipFile(ZIP) as archive:
         archive.extractall(folder)
     return folder / "tinyattn"
@@ -47,7 +47,8 @@ def names(folder):
 
 @in_a_folder
 def keywords(folder):
-    """They are names in the headers, each with its kind; and one name of each kind, in each language, is there."""
+    """Checks keywords.txt: all names occur in the headers, with a valid kind; and known names of each kind, of C and
+    C++, are among them."""
     library = unpack(folder)
     lines = (library / "keywords.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
@@ -59,7 +60,7 @@ def keywords(folder):
 
 @in_a_folder
 def old_standards(folder):
-    """One error, which asks for C++20, from a compiler of C++11 to C++17."""
+    """Checks that C++11 to C++17 give exactly one error, which asks for C++20."""
     library, problems = unpack(folder), []
     for source in ("#include <tinyattn.hpp>\n", (library / "src" / "tinyattn.cpp").read_text(encoding="utf-8")):
         for standard in ("gnu++11", "gnu++14", "gnu++17"):
@@ -71,7 +72,8 @@ def old_standards(folder):
 
 
 def sketch_sources(library, sketch, standard):
-    """As arduino-cli compiles them: the sketch with Arduino.h before it, the other sources in its folder, the core."""
+    """Returns pairs of a source and its flags, as arduino-cli compiles them: the sketch after an include of Arduino.h,
+    the other sources of its folder, and the core."""
     folder, include = library / "examples" / sketch, (f"-I{CORE}", f"-I{firmware.BOARDS}", f"-I{library / 'src'}")
     main = folder / f"{sketch}.ino.cpp"
     text = (folder / f"{sketch}.ino").read_text(encoding="utf-8")
@@ -82,7 +84,7 @@ def sketch_sources(library, sketch, standard):
 
 
 def run(machine, folder, sources, *last):
-    """What a sketch prints, with checksums as elsewhere."""
+    """Returns what a sketch prints, with checksums in lower case as those of other programs."""
     output = machine.run(folder / "built", sources, *last)
     return re.sub(r"\b[0-9A-F]{8}$", lambda checksum: checksum[0].lower(), output, flags=re.MULTILINE)
 
@@ -98,7 +100,7 @@ def with_archive(folder, core, sketch, standard, *expected):
 
 
 def from_sources(folder, library, sketch):
-    """On a core without an archive, which compiles C++20: this machine."""
+    """Runs a sketch as on a core without an archive that compiles C++20: on this machine."""
     sources = [(source, (f"-I{library / 'src'}", "-std=gnu++20", "-O2")) for source in (library / "src").glob("*.cpp")]
     return run(HOST, folder, [*sketch_sources(library, sketch, "gnu++20"), *sources])
 
@@ -110,7 +112,7 @@ def without_archive(folder, sketch, *expected):
 
 @in_a_folder
 def prompt(folder, text, pattern):
-    """What Writer prints of a prompt."""
+    """Checks what the sketch Writer prints for a prompt."""
     library = unpack(folder)
     sketch = shutil.copytree(library / "examples" / "Writer", library / "examples" / "Prompt",
                              ignore=shutil.ignore_patterns("*.ino*"))
@@ -133,7 +135,7 @@ with tempfile.TemporaryDirectory() as made:
         ("what the zip names is there", names),
         ("keywords.txt names what the headers have", keywords),
         ("without C++20 the compiler asks for it in one error", old_standards),
-        # A core of C++11 cannot call the headers.
+        # In C++11 a sketch cannot use the headers.
         *((f"Layer in C++11 with the archive of {archives.place(*core)}", with_archive, core, "Layer", "gnu++11",
            firmware.LAYER,
            "the library") for core in archives.CORES),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Projects that are CMake: find_package, FetchContent and add_subdirectory, on this machine and as firmware of a
+"""Tests projects of CMake: find_package, FetchContent and add_subdirectory, on this machine and as firmware of a
 Cortex-M4F.
 
     cmake.py COMPILER
@@ -21,7 +21,7 @@ FIRMWARE = [f"-DCMAKE_TOOLCHAIN_FILE={CONSUMER / 'cortex-m4f.cmake'}", "-DBOARD=
 
 
 def archive(folder):
-    """The tree as a release has it."""
+    """Makes an archive of the tree, as a release has it."""
     file = folder / "tinyattn.tar.gz"
     with tarfile.open(file, "w:gz") as tar:
         for name in packages.tree.tracked("."):
@@ -60,7 +60,7 @@ def pages_name_this_series():
     return "" if versions == [SERIES] * 2 else f"they name {versions}"
 
 
-WAYS = ("find_package", "FetchContent")  # tests/consumers has add_subdirectory
+WAYS = ("find_package", "FetchContent")  # tests/consumers tests add_subdirectory
 tap.report([
     *((f"{way} on this machine", consumes, way, "main.cpp") for way in WAYS),
     *((f"{way} as firmware", consumes, way, "main.cpp", FIRMWARE, BOARD.emulator)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Firmware of the flags that somebody's build system gives, run in an emulator."""
+"""Compiles firmware with the flags of other build systems, and runs it in an emulator."""
 import dataclasses
 import pathlib
 import re
@@ -12,16 +12,16 @@ BOARDS = ROOT / "ports" / "boards"
 CONSOLE = HERE / "console.c"
 LAYER = ROOT / "examples" / "c" / "printed.txt"
 ONLY_CPP = re.compile(r"-std=.*\+\+|-fno-(rtti|exceptions|threadsafe-statics)")
-FUNCTIONS = ("tinyattn_forward", "tinyattn_decoder_forward")  # one of each source of the compiled library
+FUNCTIONS = ("tinyattn_forward", "tinyattn_decoder_forward")  # one function of each unit of the compiled library
 
 
 @dataclasses.dataclass(frozen=True)
 class Machine:
-    """What a compiler builds for, and how its programs run."""
+    """A target: its compilers and flags, and how its programs run."""
 
     c: str
     cpp: str
-    flags: tuple  # of compilers and linker
+    flags: tuple  # of both compilers and the linker
     support: tuple = ()  # sources and flags that every program needs
     link: tuple = ()
     libraries: tuple = ()
@@ -37,7 +37,7 @@ class Machine:
         return to
 
     def run(self, folder, sources, *last):
-        """What the program of some sources prints. sources: pairs of a file and its flags."""
+        """Compiles, links and runs some sources. Returns the output. `sources`: pairs of a file and its flags."""
         folder.mkdir(exist_ok=True)
         objects = [self.compile(source, folder / f"{number}-{source.stem}.o", *flags)
                    for number, (source, flags) in enumerate([*sources, *self.support])]
@@ -47,7 +47,7 @@ class Machine:
 
 
 def board(name, *flags):
-    """One of ports/boards, with someone's flags."""
+    """Returns the Machine of a board of ports/boards, with additional flags."""
     settings = (BOARDS / name / "cross.ini").read_text(encoding="utf-8")
     clock = re.search(r"^clock_hz = (\d+)", settings, re.MULTILINE)[1]
     wrapper = re.search(r"^exe_wrapper = \[([^]]*)\]", (BOARDS / "cortex-m.ini").read_text(encoding="utf-8"),
@@ -62,7 +62,8 @@ def board(name, *flags):
 
 
 def riscv32(extensions, abi, *flags):
-    """A 32-bit RISC-V without a C library; headers of C++ are newlib's for Arm, which name no processor."""
+    """Returns the Machine of a 32-bit RISC-V. It has no C++ headers of its own: those of newlib for Arm do, since they
+    do not depend on the processor."""
     newlib = sorted(pathlib.Path("/usr/include/newlib/c++").glob("*/"))[-1:]
     headers = [word for folder in newlib for path in (folder, folder / "arm-none-eabi")
                for word in ("-isystem", str(path))]
@@ -80,13 +81,13 @@ def host(compiler):
 
 
 def differs(output, expected_file=LAYER, of=""):
-    """What of the checksums that the tree's own example prints, or those of one thing, was not printed."""
+    """Returns the checksums, or only those of `of`, that the example prints and that are missing in an output."""
     expected = re.findall(rf"^crc32 of {of}.*$", expected_file.read_text(encoding="utf-8"), re.MULTILINE)
     missing = [line for line in expected if line not in output.splitlines()]
     return "" if expected and not missing else f"not printed: {missing}\n{output[-1500:]}"
 
 
 def absent_functions(machine, folder):
-    """Functions of the compiled library that the objects in a folder do not define."""
+    """Returns which of FUNCTIONS no object in a folder defines."""
     symbols = call([machine.c.replace("gcc", "nm"), "--defined-only", *sorted(folder.glob("*.o"))])
     return "".join(f"no object has {name}\n" for name in FUNCTIONS if f" T {name}\n" not in f"{symbols}\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Packages for firmware, whose tools Debian does not have: what they name is there, and the compilers that it has build
-their examples with the tools' flags. Manifests are read by python3-yaml, the standard library, xmllint; Zephyr's
-options by its own kconfiglib.
+"""Tests packages for firmware whose tools Debian does not have: the files that they name exist, and Debian's compilers
+build their examples with the flags of the tools. Manifests are read by python3-yaml, the standard library or xmllint,
+the options of Zephyr by its own kconfiglib.
 
     firmware_packages.py PACKAGE
 """
@@ -32,7 +32,7 @@ SECTIONS = ("-ffunction-sections", "-fdata-sections", "-fno-exceptions", "-fno-r
 M4F = ("-mthumb", "-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard")
 STM32F4 = firmware.board("mps2-an386", "-Os", *M4F, *SECTIONS)
 RP2040 = firmware.board("microbit", "-Os", "-march=armv6-m", "-mcpu=cortex-m0plus", "-mthumb", *SECTIONS)
-# As ESP-IDF's CMakeLists.txt has them.
+# The flags in ESP-IDF's CMakeLists.txt.
 ESP = ("-Os", "-std=gnu++2b", "-fno-jump-tables", "-fno-tree-switch-conversion", "-fstrict-volatile-bitfields",
        *SECTIONS)
 ESP32_C3, ESP32_P4 = firmware.riscv32("imc", "ilp32", *ESP), firmware.riscv32("imafc", "ilp32f", *ESP)
@@ -44,12 +44,12 @@ def read(file):
 
 @in_a_folder
 def runs_example(folder, package, example, machine, of_library, of_example):
-    """The sources of the library and of an example, which prints the checksums of examples/c."""
+    """Builds the library and an example of a package. Checks that the example prints the checksums of examples/c."""
     if lacks := machine.missing():
         return lacks
     content = packages.make(package, folder / "made")
     include = (f"-I{content / 'include'}", f"-I{firmware.BOARDS}")
-    start = folder / "start.c"  # what ESP-IDF does when it has started
+    start = folder / "start.c"  # calls app_main as ESP-IDF does
     start.write_text("void app_main(void);\nint main(void) { app_main(); return 0; }\n")
     sources = [(source, (*of_library, *include)) for source in sorted((content / "src").glob("*.cpp"))]
     sources += [(source, (*of_example, *include)) for source in sorted((content / example).glob("*.c*"))]
@@ -107,7 +107,8 @@ def zephyr(folder):
 
 
 def configure(package, folder, options):
-    """As Zephyr's scripts/kconfig/kconfig.py: the options of someone who asks for some, and complaints."""
+    """Evaluates Kconfig as Zephyr's scripts/kconfig/kconfig.py does. Returns the values of all options if `options` are
+    set in prj.conf, and those of `options` that could not be set."""
     os.environ["MODULE_KCONFIG"] = str(package / "zephyr" / "Kconfig")
     kconfig = kconfiglib.Kconfig(str(HERE / "zephyr" / "Kconfig"), warn_to_stderr=False)
     (folder / "prj.conf").write_text("".join(f"CONFIG_{name}=y\n" for name in options))
@@ -118,7 +119,8 @@ def configure(package, folder, options):
 
 @in_a_folder
 def zephyr_options(folder):
-    """The library asks for C++20 and for the whole standard library, and needs nothing else."""
+    """Checks that the library can be enabled with C++20 or newer only, and that it selects the full standard
+    library."""
     if lacks := without_yaml():
         return lacks
     package, problems = packages.make("zephyr", folder), []
@@ -133,7 +135,7 @@ def zephyr_options(folder):
 
 
 def unpack(folder):
-    """Where a CMSIS-Pack's content lies, and its description."""
+    """Unpacks a CMSIS-Pack. Returns the pack, the folder of its content, and its description."""
     pack = next(packages.make("cmsis-pack", folder / "made").glob("*.pack"))
     with zipfile.ZipFile(pack) as archive:
         archive.extractall(folder / "pack")
@@ -142,7 +144,7 @@ def unpack(folder):
 
 @in_a_folder
 def cmsis_description(folder):
-    """It is well-formed, fits the schema if PACK_XSD names it, and names each file of the pack."""
+    """Checks that the description is well-formed, fits the schema if PACK_XSD names one, and names each file."""
     pack, content, description = unpack(folder)
     package = xml.parse(description).getroot()
     files = {file.get("name") for file in package.findall("components/component/files/file")}
@@ -160,7 +162,7 @@ def cmsis_description(folder):
 
 @in_a_folder
 def cmsis_components(folder, main):
-    """Their include folders and sources, with someone's program for a Cortex-M4F."""
+    """Builds a program for a Cortex-M4F with the include folders and sources that the components name."""
     if lacks := STM32F4.missing():
         return lacks
     _, content, description = unpack(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tests of packages share: a package made in a folder of its own, as its user gets it."""
+"""What tests of packages share: functions that make and check a package, as its user gets it."""
 import pathlib
 import shutil
 import tempfile
@@ -15,13 +15,13 @@ VERSION = tree.version()
 
 
 def make(name, output):
-    """The folder of a package."""
+    """Makes a package. Returns its folder."""
     call([ROOT / "ports" / "packages" / "make", name, "--output", output])
     return pathlib.Path(output) / name
 
 
 def in_a_folder(check):
-    """A check that is given an empty folder before its other arguments."""
+    """Decorates a check: its first argument becomes an empty folder."""
     def with_folder(*arguments):
         with tempfile.TemporaryDirectory() as folder:
             return check(pathlib.Path(folder), *arguments)
@@ -29,13 +29,13 @@ def in_a_folder(check):
 
 
 def needs(*programs):
-    """Why a check is skipped, or nothing."""
+    """Returns a Skip if one of the programs is missing, else an empty string."""
     missing = [program for program in programs if not shutil.which(program)]
     return tap.Skip(f"there is no {missing[0]}") if missing else ""
 
 
 def problems(folder, version, files=(), include="include"):
-    """Of any package: another version than the tree's, files that it lacks, headers that are not the tree's."""
+    """Yields what is wrong with any package: another version than the tree's, missing files, other headers."""
     yield from ([] if version == VERSION else [f"version {version} is not that of meson.build"])
     yield from (f"there is no {name}" for name in files if not (folder / name).exists())
     for name, file in tree.headers().items():

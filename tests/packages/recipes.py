@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The port for vcpkg and the recipe for Conan, whose tools Debian does not have: what they name is there, and the
-archive that vcpkg fetches is the one whose hash the port has."""
+"""Tests the port for vcpkg and the recipe for Conan, whose tools Debian does not have: the files that they name exist,
+and the hash in the port is that of the archive that vcpkg fetches."""
 import hashlib
 import json
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tinyattn-single.hpp: one file, the same each time, that compiles with -std=c++20 and nothing else. Its bits are rows
-of the CRC table (tests/one_answer).
+"""Tests tinyattn-single.hpp: making it again gives the same bytes, and it compiles with -std=c++20 alone. The CRC table
+(tests/one_answer) has rows that compute with it.
 
     single.py COMPILER
 """
@@ -49,7 +49,8 @@ def compiles(folder, compiler, *flags):
 
 @in_a_folder
 def can_be_pasted(folder):
-    """Into a program, as people do in a compiler explorer; it has a `compiled` of its own."""
+    """Checks that the header can be pasted into a program, as in Compiler Explorer, that has a `compiled` of its
+    own."""
     text = header(folder).read_text(encoding="utf-8").replace("#pragma once", "")
     call([sys.argv[1], "-std=c++20", *WARNINGS, "-fsyntax-only", "-x", "c++", "-"], text=text + OWN_NAMES)
     return ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Meson project that takes tinyattn by its wrap file, from a local archive.
+"""Tests a Meson project that takes tinyattn by its wrap file, from a local archive.
 
     wrap.py COMPILER
 """
@@ -18,8 +18,8 @@ SECTION = re.search(r"^## Meson\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)[1]
 
 
 def project(folder):
-    """Someone's sources, and what the page says is typed; Meson finds the archive in its cache, and checks it against
-    the hash."""
+    """Makes a project, and runs the commands of the page in it. Meson finds the archive in its cache, and checks its
+    hash."""
     package = packages.make("wrap", folder / "made")
     commands = re.findall(r"^    (.*)", SECTION.partition("In `meson.build`")[0], re.MULTILINE)
     shutil.copytree(CONSUMER / "wrap", folder / "project")
@@ -42,7 +42,7 @@ def consumes(folder):
 
 @packages.in_a_folder
 def as_the_page_has_it(folder):
-    """A project whose meson.build is that of the page."""
+    """Checks a project whose meson.build is that of the page."""
     where = project(folder)
     (where / "meson.build").write_text("\n".join(re.findall(r"^    (.*)", SECTION.partition("In `meson.build`")[2],
                                                             re.MULTILINE)))

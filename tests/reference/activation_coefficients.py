@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: MIT
 """Derives the constants of tinyattn's tanh, erf, gelu and gelu_tanh. Needs NumPy and mpmath (Debian: python3-numpy, python3-mpmath).
 
-Each polynomial is a minimax fit, by Lawson's reweighted least squares, whose error is weighted as ulp of the result. The coefficients
-are rounded to float from the lowest on, and those above make up for it. They are printed as the headers have them, the highest first,
-with the error that they leave if all else were exact. tests/arithmetic holds the results to their claims on every float.
+Each polynomial is a minimax fit, by Lawson's reweighted least squares; its error is measured in ulp of the result. The coefficients
+are rounded to float one by one, the lowest first; each time the higher ones are fitted anew. They are printed as in the headers, the
+highest first, with their error in exact arithmetic. tests/arithmetic checks the claimed error on every float.
 """
 import mpmath as mp
 import numpy as np
 
 mp.mp.dps = 30
-NODES = (1 - np.cos(np.pi * (np.arange(300) + 0.5) / 300)) / 2  # of [0, 1]
+NODES = (1 - np.cos(np.pi * (np.arange(300) + 0.5) / 300)) / 2  # Chebyshev nodes of [0, 1]
 
 
 def rounded(x):
-    """To float."""
+    """Rounds to float."""
     return float(np.float32(float(x)))
 
 
@@ -23,7 +23,7 @@ def table(function, points):
 
 
 def ulps_per_unit(values):
-    """One over the spacing of the floats at each."""
+    """Returns one over the spacing of floats at each value."""
     return 2.0 ** (23 - np.floor(np.log2(values)))
 
 
@@ -54,9 +54,9 @@ squares = NODES  # up to |x| = 1
 x = np.sqrt(squares)
 fit("tanh", squares, table(lambda x: (mp.tanh(x) / x - 1) / x**2, x), x**3 * ulps_per_unit(np.tanh(x)), 6)
 fit("erf", squares, table(lambda x: mp.erf(x) / x - 1, x), x * ulps_per_unit(table(mp.erf, x)), 6)
-# The middle of the far piece, among those of few bits, is where erf is nearly a float.
+# The middle of the far piece: of the numbers k / 1024, the one whose erf is nearest to a float.
 middle = min((2.25 + k / 1024 for k in range(512)), key=lambda x: abs(mp.erf(x) * 2**24 - mp.nint(mp.erf(x) * 2**24)))
-x = 1 + 2.93 * NODES  # where the distance to the middle is exact
+x = 1 + 2.93 * NODES  # of these numbers the distance to the middle is exact
 u, value = x - middle, rounded(mp.erf(middle))
 fit(f"far erf, {value.hex()} at {middle}", u, table(lambda x: mp.erf(x) - mp.mpf(value), x) / u, 2.0**24 * abs(u), 14)
 OFFSET = 3.5

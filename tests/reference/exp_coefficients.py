@@ -6,28 +6,28 @@
 
 In exact arithmetic the best q of degree 3 would err by 1.35 ulp, that of degree 4 by 0.035. What limits the result then is not q but
 three roundings: of the last fma (0.5 ulp), of r and of 1 + r q (up to 0.35 ulp together, at the ends of the interval). So q is fitted
-with little room at the ends and much in the middle. Of many sets of coefficients near it, the one is taken whose worst error is least,
-all roundings included. Only the inputs in HARD are looked at; tests/arithmetic/exp.cpp holds the result to its claim on every float.
+with a small error at the ends and a larger one in the middle. Of many sets of coefficients near this fit, the one with the least worst
+error, all roundings included, is chosen. Only the inputs in HARD are evaluated; tests/arithmetic/exp.cpp checks every float.
 """
 import itertools
 
 import numpy as np
 
 DEGREE = 4
-STEPS = np.longdouble([2.0**-22, 2.0**-24, 2.0**-23, 2.0**-24])  # from one candidate to the next, of each coefficient but the first
+STEPS = np.longdouble([2.0**-22, 2.0**-24, 2.0**-23, 2.0**-24])  # between candidates, for each coefficient but the first
 REACH = range(-4, 5)
 
-# Inputs on which sets near the fit were worst over all floats, found by exhaustive runs. These tell the best from all other candidates.
+# Inputs on which candidates had their worst error of all floats, found by exhaustive runs. They suffice to find the best candidate.
 HARD = np.longdouble([float.fromhex(x) for x in "0x1.ab7a6cp+4 0x1.4cc980p+2 -0x1.76ce2cp+2 0x1.86f096p+5 -0x1.ab490ap+4".split()])
 
 
 def rounded(x):
-    """To float."""
+    """Rounds to float."""
     return np.longdouble(np.float32(x))
 
 
 def fma(a, b, c):
-    """Of floats: in a long double the product is exact."""
+    """Returns the fma of floats: their product is exact in a long double."""
     return rounded(a * b + c)
 
 
@@ -37,14 +37,14 @@ LN2_LOW = rounded(LN2 - LN2_HIGH)
 
 
 def ulps_per_unit(r):
-    """One over the spacing of the floats at exp(r)."""
+    """Returns one over the spacing of floats at exp(r)."""
     return np.where(r >= 0, 2**23, 2**24)
 
 
 def fit(fixed):
-    """The coefficients of q behind those that are fixed: a minimax fit by Lawson's reweighted least squares.
+    """Returns the coefficients of q after those that are fixed: a minimax fit by Lawson's reweighted least squares.
 
-    The error is in ulp of exp(r), and weighted so that at the ends of the interval only a tenth of the room in the middle is left.
+    The error is in ulp of exp(r), and weighted: at the ends of the interval it may only be a tenth of that in the middle.
     """
     nodes = -np.cos(np.pi * (np.arange(240) + np.longdouble(0.5)) / 240)
     r = nodes * LN2 / 2
@@ -63,7 +63,7 @@ def fit(fixed):
 
 
 def worst_error(q):
-    """In ulp, over the hard inputs."""
+    """Returns the worst error of exp over the inputs in HARD, in ulp."""
     n = np.rint(HARD * LOG2_E)
     r, exact = fma(n, -LN2_LOW, fma(n, -LN2_HIGH, HARD)), np.exp(HARD - n * LN2)
     power = q[DEGREE]
@@ -72,8 +72,8 @@ def worst_error(q):
     return max(abs(power - exact) * ulps_per_unit(exact - 1))
 
 
-fitted = [rounded(0.5)]  # stays as it is: Arm has it as an immediate
-while len(fitted) <= DEGREE:  # the lowest is rounded first; those above make up for it
+fitted = [rounded(0.5)]  # fixed: Arm has it as an immediate operand
+while len(fitted) <= DEGREE:  # rounds the lowest; the next fit of those above compensates for it
     fitted.append(rounded(fit(fitted)[0]))
 candidates = [[fitted[0], *(fitted[1:] + STEPS * moves)] for moves in itertools.product(REACH, repeat=DEGREE)]
 q = min(candidates, key=worst_error)
