@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Writes what PyTorch computes (CPU, float32) as JSON, a line for each tensor: tables.json, the worked example of the specification
 step by step; cases.json, attention of many shapes, each from a seed; dropout.json, the same in training mode; models.json, whole
-models, each from a seed, of which only what comes out is kept; and ../golden/printed.json, the text that PyTorch prints of the worked
+models, each from a seed, of which only the outputs are kept; and ../golden/printed.json, the text that PyTorch prints of the worked
 example.
 
 Needs PyTorch (Debian: python3-torch and libopenblas0). Every number has nine significant digits, so that it reads back as the same
@@ -24,7 +24,7 @@ INPUTS = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64
 
 
 def masked(scores):
-    """No token sees a later one."""
+    """Masks scores so that no token attends to a later one."""
     return scores.masked_fill(triu(torch.ones(scores.shape[-2:]), diagonal=1).bool(), -torch.inf)
 
 
@@ -49,7 +49,7 @@ class Attention(nn.Module):
 
 
 def context_of(modules, d_out=2, **settings):
-    """Of the inputs, by that many modules, one behind the other; drawn from seed 123."""
+    """Returns the outputs of some modules for INPUTS, next to each other; the modules are drawn from seed 123."""
     torch.manual_seed(123)
     return torch.cat([module(INPUTS, INPUTS, INPUTS)[0] for module in [Attention(3, d_out, **settings) for _ in range(modules)]], -1)
 
@@ -121,17 +121,17 @@ def tables():
 
 
 def digits(*values):
-    """What PyTorch prints of each."""
+    """Returns what PyTorch prints of each value."""
     return [f"{value.detach()!r}\n" for value in values]
 
 
 def bits(*values):
-    """The same with a checksum, as the journey has it: where something is given, drawn, masked or counted, but not summed."""
+    """Returns the same with a checksum, as the journey prints it: for values that are given, drawn, masked or counted, but not summed."""
     return [f"{text}crc32 {zlib.crc32(value.detach().contiguous().numpy()):08x}\n" for text, value in zip(digits(*values), values)]
 
 
 def journey(t):
-    """What examples/journey prints, table by table."""
+    """Returns what examples/journey prints, table by table."""
     of_two = {name: torch.stack([t[f"{name}.context"]] * 2) for name in (
         "causal_attention", "causal_attention_without_its_mask", "wrapper", "multi_head")}
     causal_context = t["causal.weights"] @ INPUTS @ t["v2.value.weight_out_in"].T
@@ -145,7 +145,7 @@ def journey(t):
                 t["v1.scores_of_token_2"], t["v1.weights_of_token_2"], t["v1.context"][1], t["v1.context"]),
         *bits(t["v2.query.weight_out_in"], t["v2.key.weight_out_in"], t["v2.value.weight_out_in"]),
         *digits(t["v2.scores"], t["v2.weights"], t["v2.context"]),
-        *bits(t["v2.key.weight_out_in"][0, :2]),  # a bias is drawn where the layer without one goes on with the key
+        *bits(t["v2.key.weight_out_in"][0, :2]),  # without a bias, the key would be drawn next
         *bits(t["causal.tril_of_ones"]), *digits(t["causal.weights_times_tril"], t["causal.renormalized"]),
         *digits(t["causal.scaled_by_half_over_d_k"], t["causal.scaled_by_half_over_d_k.renormalized"]),
         *digits(t["causal.masked_scores"], t["causal.weights"]), *bits(t["causal.additive_mask_4"]), *digits(of_two["multi_head"]),
@@ -181,7 +181,7 @@ class RmsNorm(nn.Module):
 
 
 def turned(x, halves, base=10000):
-    """RoFormer: every pair of features of each head turns by an angle that grows with its position; x is [heads, tokens, head_dim]."""
+    """Rotates pairs of features of each head by angles that grow with the position, as RoFormer; x is [heads, tokens, head_dim]."""
     tokens, dim = x.shape[1:]
     angles = torch.arange(tokens, dtype=torch.float64)[:, None] / base ** (torch.arange(0, dim, 2, dtype=torch.float64) / dim)
     cosines, sines = angles.cos().float(), angles.sin().float()
@@ -191,7 +191,7 @@ def turned(x, halves, base=10000):
 
 
 class Block(nn.Module):
-    """With the attention of this file and two norms: of GPT-2, or gated and with fewer key heads, of Llama."""
+    """A block with the attention of this file and two norms: as GPT-2, or, gated and with fewer key heads, as Llama."""
 
     def __init__(self, d_model, d_hidden, num_heads, num_kv_heads, norm, activation, gated, bias, rotary):
         super().__init__()
@@ -219,7 +219,7 @@ class Block(nn.Module):
 
 
 def scrambled_norms(module):
-    """Weights and biases of norms, which PyTorch starts with 1 and 0: drawn when all else is, each weight before its bias."""
+    """Draws weights and biases of norms, which PyTorch sets to 1 and 0, after all else; each weight before its bias."""
     for norm in module.modules():
         if isinstance(norm, (nn.LayerNorm, RmsNorm)):
             for parameter in norm.parameters():
@@ -227,7 +227,7 @@ def scrambled_norms(module):
 
 
 def language_model(tokens, vocabulary, layers, *, seed, tied, **of_block):
-    """Logits of a text. Draws blocks, head unless it is tied, norms, embedding, and the embedding of positions if none turns."""
+    """Returns the logits of a text. Draws blocks, head unless it is tied, norms, embedding, and learned positions unless rotary."""
     torch.manual_seed(seed)
     d_model, norm = of_block["d_model"], of_block["norm"]
     blocks = nn.Sequential(*(Block(**of_block) for _ in range(layers)))
@@ -240,7 +240,7 @@ def language_model(tokens, vocabulary, layers, *, seed, tied, **of_block):
 
 
 def encoder_layer(tokens, d_model, num_heads, d_hidden, norm_first, activation, *, seed):
-    """Weights drawn as Linear draws them, in the order of Attention and then of the feed-forward part; then norms, then x."""
+    """Draws weights as Linear does, in the order of Attention and then of the feed-forward part; then norms, then x."""
     torch.manual_seed(seed)
     layer = nn.TransformerEncoderLayer(d_model, num_heads, d_hidden, dropout=0.0, activation=activation, norm_first=norm_first).train()
     torch.manual_seed(seed)
@@ -261,7 +261,7 @@ def layer_norm(rows, dim, *, seed):
 
 
 def models():
-    """Read again by ../golden/models.cpp, which knows the shapes."""
+    """Returns the content of models.json. ../golden/models.cpp reads it, and has the same shapes."""
     text = [3, 1, 4, 1, 5, 9, 2, 6]
     gelu_tanh = nn.GELU(approximate="tanh")
     gpt = {"d_model": 16, "d_hidden": 64, "num_heads": 4, "num_kv_heads": 4, "norm": nn.LayerNorm, "activation": gelu_tanh,
@@ -281,7 +281,7 @@ def models():
 
 
 def plain(value):
-    """A tensor as lists of numbers with nine digits."""
+    """Returns a tensor as lists of numbers with nine digits."""
     if value.ndim:
         return [plain(part) for part in value]
     return "-inf" if value == -math.inf else float(f"{value.item():.9g}")
@@ -289,7 +289,7 @@ def plain(value):
 
 def write(name, values, indent=None):
     text = json.dumps(values, default=plain, indent=indent)
-    lines = re.sub(r'(?<=\]), (?=")|, (?="[\w.]+": \[|\{)', ",\n", text)  # one begins before a tensor, and after it
+    lines = re.sub(r'(?<=\]), (?=")|, (?="[\w.]+": \[|\{)', ",\n", text)  # a line break before and after each tensor
     (pathlib.Path(__file__).parent / name).write_text(lines + "\n", encoding="utf-8")
 
 

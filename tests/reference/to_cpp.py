@@ -3,7 +3,7 @@
 """Turns a file of reference values into a C++ header. Needs Python's standard library only.
 
     to_cpp.py tables.json tables.hpp     an object: one constant for each entry, dots become underscores
-    to_cpp.py cases.json  cases.hpp      a list: one struct for each case, and the tuple of them all
+    to_cpp.py cases.json  cases.hpp      a list: one struct for each case, and a tuple of all structs
 """
 import json
 import pathlib

@@ -16,7 +16,7 @@ MAKER = ROOT / "ports" / "site" / "make_site.py"
 HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = ROOT / "tests" / "footprint" / "figures.txt"
 
-# A site and a reference with one fault of each kind.
+# Pages of a site, and doxygen's XML, with one fault of each kind.
 FAULTY = {
     "index.html": '<a href="other.html#there">a</a> <a href="other.html#gone">b</a> <a href="missing.html">c</a>',
     "other.html": '<a href="index.html" id="there">d</a>',
@@ -37,7 +37,7 @@ FOUND = [
 
 
 def planted():
-    """What the checks find in the faulty site, if that is not what is wrong with it."""
+    """Returns what the checks find in the faulty site, if that is not FOUND; else an empty string."""
     with tempfile.TemporaryDirectory() as faulty:
         for name, text in FAULTY.items():
             pathlib.Path(faulty, name).write_text(text, encoding="utf-8")
@@ -48,13 +48,13 @@ def planted():
 
 
 def unexplained():
-    """What is wrong with errors.toml."""
+    """Returns what is wrong with errors.toml."""
     errors = [sys.executable, "-B", MAKER.with_name("errors.py"), "--check"]
     return subprocess.run(errors, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def escapes(site):
-    """Pages that show what Markdown should have turned into something: a backslash, stars, a quote for a backtick."""
+    """Returns pages that show Markdown instead of its result: a backslash, two stars, a backtick or a quote for one."""
     texts = ((page.name, re.sub(r"(?s)<(pre|code|script)\b.*?</\1>|<div class=\"fragment.*?</div><!-- fragment -->", "",
                                 page.read_text()))
              for page in sorted(site.glob("*.html")) if not page.name.endswith("_source.html"))
@@ -62,7 +62,8 @@ def escapes(site):
 
 
 def stale():
-    """Where costs.json says another thing of a layer than tests/footprint, by more than that allows."""
+    """Returns where costs.json and the figures of tests/footprint differ on a layer by more than the test there
+    allows."""
     costs = json.loads(MAKER.with_name("costs.json").read_text(encoding="utf-8"))["rows"]
     rows = re.findall(r"^(\S+) +(\w+) +-O2 +(\d+) +(\d+) +(\d+)\b", FIGURES.read_text(encoding="utf-8"), re.MULTILINE)
     found = [] if len(rows) > 10 else ["there are no figures"]
@@ -75,7 +76,7 @@ def stale():
 
 
 def not_found(site):
-    """Words that do not have their page among the first three results."""
+    """Returns words whose page is not among the first three results of the search."""
     if not shutil.which("node"):
         return tap.Skip("there is no Node.js")
     lines = HERE.joinpath("words.txt").read_text(encoding="utf-8").split("\n")

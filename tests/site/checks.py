@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a site must be: every public name documented, every link alive, a way to each page.
+"""Checks of a site: every public name is documented, no link is dead, and links lead to each page.
 
-Each function returns sentences on what is wrong.
+Each check returns a list of what is wrong.
 """
 import collections
 import html.parser
@@ -22,14 +22,14 @@ def is_documented(element):
 
 
 def members(compound):
-    """Of a class, a namespace or a file: those that are public."""
+    """Yields the public members of a class, a namespace or a file."""
     for member in compound.iter("memberdef"):
         if member.get("prot") == "public" and member.get("kind") in PUBLIC_KINDS:
             yield member
 
 
 def undocumented(xml, least=100):
-    """Public names that no comment explains, with the line that lacks one."""
+    """Returns public names without documentation, with their lines."""
     found, count = {}, 0
     for file in sorted(pathlib.Path(xml).glob("*.xml")):
         for compound in ElementTree.parse(file).iter("compounddef"):
@@ -60,7 +60,7 @@ def place(element):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page links to, and what in it can be linked to."""
+    """The links and the anchors of a page."""
 
     def __init__(self, file):
         super().__init__()
@@ -76,14 +76,14 @@ class Page(html.parser.HTMLParser):
 
 
 def read(site):
-    """{name: Page} of all pages."""
+    """Returns {name: Page} of all pages."""
     site = pathlib.Path(site)
     files = {file.relative_to(site).as_posix(): file for file in sorted(site.rglob("*.html"))}
     return {name: Page(file) for name, file in files.items()}
 
 
 def target_of(page, link):
-    """The file and anchor that a link means, from the root of the site; None if it leaves it."""
+    """Returns the file, relative to the root of the site, and the anchor of a link; None if it leaves the site."""
     parts = urllib.parse.urlsplit(link)
     if parts.scheme or parts.netloc:
         return None
@@ -112,7 +112,7 @@ def dead_links(site, pages, least=100):
 
 
 def lost_pages(pages):
-    """Those that no path of links reaches from the main page."""
+    """Returns the pages that no path of links reaches from the main page."""
     reached, waiting = {"index.html"}, ["index.html"]
     while waiting:
         name = waiting.pop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The processor's time that compilers take for the bare headers, for a layer and for ten in one unit."""
+"""Measures the processor time that compilers take for the headers alone, for one layer, and for ten in one unit."""
 import functools
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Instructions of rows on the cores that QEMU plays, counted exactly by the plugin programs/counter.cpp."""
+"""Counts the instructions of rows on emulated cores, exactly, by QEMU's plugin programs/counter.cpp."""
 import itertools
 import re
 import shutil
@@ -9,8 +9,8 @@ from tests.speed.rows import NOTHING
 from tests.support import targets
 from tests.support.processes import call
 
-CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang of before version 17 does not know enough of it
-# The build of each core, and the way in which it is built there.
+CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang before version 17 does not know enough of it
+# {core: (its build, the way in which rows are built there)}
 CORES = {
     "M3": (targets.board_build("mps2-an385"), "usual"),
     "M4F": (targets.board_build("mps2-an386"), "usual"),
@@ -25,18 +25,18 @@ CORES = {
 
 
 def count(build, names):
-    """Instructions between two marks, by the file of the program's output."""
+    """Builds and runs programs, given the names of their output files. Returns the instructions that each counted."""
     return [int(re.search(r"^\d+$", file.read_text(encoding="utf-8"), re.MULTILINE)[0]) for file in build.make(names)]
 
 
 def instructions(build, way, level, whose, names):
-    """{row: instructions, less what a call of nothing takes}"""
+    """Returns {row: instructions, less those of an empty call}."""
     nothing, *counts = count(build, [f"{programs.name_of(whose, way, level, row)}.txt" for row in (NOTHING, *names)])
     return {row: number - nothing for row, number in zip(names, counts)}
 
 
 def cell(row, title, samples):
-    if row.startswith("token"):  # of one, on average
+    if row.startswith("token"):  # of one token, on average
         figure = samples[0] // rows.extents(row)[0]
     else:
         figure = samples[0] if row.startswith("attention") else float(f"{samples[0] / rows.work(row):.3g}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of rows, built by Meson: builds of their own, one for each machine and compiler."""
+"""Builds the programs of rows by Meson, in a build for each machine and compiler."""
 import dataclasses
 import json
 import os
@@ -12,16 +12,16 @@ SOURCES = ROOT / "tests" / "speed" / "programs"
 
 
 def language(tree=ROOT):
-    """The flags by which a program takes the headers of a tree."""
+    """Returns the flags with which a program uses the headers of a tree."""
     return ("-std=c++20", *(f"-I{folder}"
                             for folder in (tree / "include", tree / "ports" / "simd", targets.BOARDS, ROOT / "tests")))
 
 
 class Build:
-    """A build of the bench, which has the programs of all rows; those that are asked for are made."""
+    """A build of the bench. It is configured with the programs of all rows; make() builds some."""
 
     def __init__(self, build, options, **more):
-        if build.options:  # another machine's
+        if build.options:  # a build for another machine
             more["counter"], = map(str, Build(HOST, options).make(["counter.so"]))
         self.build = dataclasses.replace(build, name=f"speed/{build.name}")
         words = {**{whose: str(tree) for whose, tree in options.trees.items()}, "flags": options.flags, **more}
@@ -39,7 +39,7 @@ class Build:
         return any(target["name"] == name for target in self.targets())
 
     def compiler(self):
-        """That of the build, with the flags of its machine."""
+        """Returns the compiler of the build, with the flags for its machine."""
         its, *_ = next(target["target_sources"] for target in self.targets() if target["name"].endswith("-main"))
         return [*its["compiler"], *(flag for flag in its["parameters"] if flag.startswith(("-m", "-f")))]
 
@@ -47,7 +47,7 @@ class Build:
         return self.build.folder / "tests" / "speed" / name
 
     def make(self, names):
-        """Of the programs, or what was printed first that went wrong."""
+        """Builds files. Returns their paths, or raises Failed with the end of the output."""
         status, output = attempt(["ninja", "-C", self.build.folder, f"-j{os.cpu_count()}",
                                   *(f"tests/speed/{name}" for name in names)])
         if status != 0:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The rows of the tables, by their names: an operation and its shape; and how many instructions they may take on a
-core.
+"""The rows of the tables, by their names, which are an operation and its shape; and the most instructions that they may
+take on a core.
 
-    rows host|cores     for Meson: each row, and the flags of its program
+    rows host|cores     prints, for Meson, each row and the flags of its program
 """
 import math
 import re
@@ -12,14 +12,13 @@ from tests.support.processes import Failed
 
 NOTHING = "nothing 0"
 
-# Tokens, d_in, d_out and heads of causal layers.
+# {causal layer: (tokens, d_in, d_out, heads)}
 LAYERS = {"T0": (6, 3, 2, 2), "T1": (32, 64, 64, 4), "T2": (128, 128, 128, 4),
           "T3": (256, 256, 256, 8), "T4": (512, 512, 512, 8), "T5": (2048, 512, 512, 8)}
-# Tokens that are read; vocabulary, d_model, layers, heads, key heads, d_hidden and context of a decoder: of llama2.c's
-# stories260K.
+# {decoder: (tokens to read, vocabulary, d_model, layers, heads, key heads, d_hidden, context)}: llama2.c's stories260K.
 MODELS = {"260K": (64, 512, 64, 5, 8, 4, 172, 64)}
-# What a token of a model consists of: one row times a matrix. The last two are of attention: scores and context of a
-# head.
+# The products that compute a token of a model: one row times a matrix. The last two are of attention: scores and
+# context of a head.
 ROWS = ("1x64x64", "1x64x172", "1x172x64", "1x64x512", "1x8x32", "1x32x8")
 HOST = [
     "matmul 6x3x2", "matmul 6x64x64", "matmul 1x512x512",
@@ -27,7 +26,7 @@ HOST = [
     *(f"softmax {n}x{n}" for n in (6, 32, 128, 256)), "softmax 64x1024", *(f"attention {name}" for name in LAYERS),
     "token 260K", "prompt 260K",
 ]
-# How many instructions a multiply-add, an element or a whole layer shall take at most.
+# {row: {core: limit}} of instructions for a multiply-add, an element or a whole layer.
 CORES = {
     "matmul 6x3x2": {"M4F": 2.6, "M55 Helium": 2.2},
     "matmul 8x8x8": {"M4F": 2.0, "M55 Helium": 0.70},
@@ -53,14 +52,14 @@ def extents(row):
 
 
 def flags(row):
-    """Of a library's file, which computes it then."""
+    """Returns the flags with which a file of programs/ computes this row."""
     operation = f"{row.split()[0].title()}<{', '.join(map(str, extents(row)))}>"  # in operations.hpp
     model = ["-DTINYATTN_BENCH_MODELS"] if row.split()[1] in MODELS else []
     return f"-DTINYATTN_BENCH_OPERATION={operation}", f'-DTINYATTN_BENCH_NAME="{row}"', *model
 
 
 def work(row):
-    """Multiply-adds of a matmul, a layer or a model, elements of a softmax."""
+    """Returns the number of multiply-adds of a matmul, a layer or a model, or of elements of a softmax."""
     if row.startswith(("token", "prompt")):
         tokens, vocabulary, d_model, num_layers, heads, kv_heads, d_hidden, _ = extents(row)
         block = 2 * d_model * d_model * (heads + kv_heads) // heads + 3 * d_model * d_hidden
@@ -68,7 +67,7 @@ def work(row):
     if not row.startswith("attention"):
         return math.prod(extents(row))
     tokens, d_in, d_out, _ = extents(row)
-    pairs = tokens * (tokens + 1) // 2  # query i meets i + 1 keys, in its scores and again in its context
+    pairs = tokens * (tokens + 1) // 2  # query i attends to i + 1 keys: in the scores, and again in the context
     return 3 * tokens * d_in * d_out + tokens * d_out * d_out + 2 * pairs * d_out
 
 

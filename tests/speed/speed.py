@@ -10,7 +10,7 @@ from tests.speed import compiling, counting, timing, ways
 from tests.support import tools
 from tests.support.processes import ROOT, Failed
 
-# Each job, and the tools that it needs.
+# {job: (its function, the tools that it needs)}
 JOBS = {
     "host": (timing.bench, ["gcc"]),
     "boards": (counting.bench, ["gcc", "clang-19", "firmware", "linux-arm"]),

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Figures: {(row, column, whose): samples}, where whose is `ours` or `beside`. Taken in turns, and printed as tables in
-Markdown."""
+"""Takes samples of all figures in turns, and prints them as tables in Markdown. samples: {(row, column, whose): list},
+where whose is `ours` or `beside`, for another checkout."""
 import operator
 import random
 import statistics
 
 from tests.support.processes import call
 
-MOST = 1.03  # what a figure may be of the other's; above, it is marked
+MOST = 1.03  # a larger ratio of `ours` to `beside` is marked
 
 
 def compilers(names):
-    """With their releases: another release makes other code."""
+    """Returns names of compilers with their releases, since another release generates other code."""
     return ", ".join(f"{name} {call([name, '-dumpfullversion', '-dumpversion']).strip()}"
                      for name in dict.fromkeys(names))
 
 
 def take_turns(tasks, rounds):
-    """tasks: {(row, column, whose): function that takes a sample}. Those of a row follow each other, so that a
-    disturbance meets all."""
+    """Takes `rounds` samples by each of `tasks`, {(row, column, whose): function}. Samples of a row follow each other,
+    so that a disturbance of the machine affects all of them."""
     samples = {key: [] for key in tasks}
     rows = list(dict.fromkeys(row for row, _, _ in tasks))
     for _ in range(rounds):
@@ -29,21 +29,22 @@ def take_turns(tasks, rounds):
 
 
 def print_table(heading, lines):
-    """Of cells, each a string."""
+    """Prints a table. Its lines are lists of cells, which are strings."""
     widths = [max(map(len, cells)) for cells in zip(heading, *lines)]
     for line in (heading, ["-" * width for width in widths], *lines):
         print("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |")
 
 
 def print_ours(samples, cell):
-    """cell: what to show of (row, column, samples)."""
+    """Prints our figures. `cell`: a function from row, column and samples to a text."""
     shown = {(row, column): cell(row, column, its) for (row, column, whose), its in samples.items() if whose == "ours"}
     rows, columns = (list(dict.fromkeys(names)) for names in zip(*shown))
     print_table(["", *columns], [[row, *(shown.get((row, column), "") for column in columns)] for row in rows])
 
 
 def print_beside(samples, unit=""):
-    """A ratio is the median over pairs of samples, which were taken one after the other."""
+    """Prints the ratios of our figures to those of another checkout: medians over pairs of samples of the same
+    round."""
     pairs = {(row, column): (samples[row, column, "ours"], beside)
              for (row, column, whose), beside in samples.items() if whose == "beside"}
     if not pairs:

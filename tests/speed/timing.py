@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Times of rows on this machine, each as a share of the roof: a loop of multiply-adds in registers, timed beside it."""
+"""Times rows on this machine, each as a share of the roof: the speed of a loop of multiply-adds in registers, which is
+timed before and after each row."""
 import functools
 import itertools
 import pathlib
@@ -11,7 +12,8 @@ from tests.speed import programs, rows, tables
 from tests.support import targets
 from tests.support.processes import call
 
-# What they compute of the rows. Peers have one thread; OpenBLAS does not know every processor with AVX-512 by itself.
+# {library: operations of rows that it computes}. They use one thread. OpenBLAS does not detect every processor with
+# AVX-512, so that its core is named.
 PEERS = {"Eigen": ("matmul", "softmax", "attention"), "OpenBLAS": ("matmul", "attention"),
          "oneDNN": ("matmul", "attention")}
 CPUINFO = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
@@ -21,29 +23,30 @@ ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
 
 
 def sample(path, row):
-    """ns of a call, and the roof in GFLOP/s."""
+    """Returns the time of a call in ns, and the roof in GFLOP/s."""
     ns, roof = call([path, row], **ENVIRONMENT).split()
     return float(ns), float(roof)
 
 
 def cell(row, _, samples):
-    """Of medians. The share is of the same sample's roof, of two operations a multiply-add."""
+    """Returns the text of a cell, of medians. The share is of the roof of the same sample; a multiply-add is two
+    operations."""
     ns = statistics.median(ns for ns, _ in samples)
     if row.startswith("softmax"):
         return f"{ns / rows.work(row):.3g} ns/element"
-    if row.startswith("token"):  # of one, on average
+    if row.startswith("token"):  # of one token, on average
         ns /= rows.extents(row)[0]
     return f"{statistics.median(200 * rows.work(row) / its_ns / roof for its_ns, roof in samples):.3g} % ({ns:.4g} ns)"
 
 
 def tasks(build, title, whose, files):
-    """For tables.take_turns: samples of rows, {row: file}."""
+    """Returns tasks for tables.take_turns that take samples of rows. `files`: {row: program}."""
     build.make(files.values())
     return {(row, title, whose): functools.partial(sample, build.file(file), row) for row, file in files.items()}
 
 
 def peers(names, options):
-    """For tables.take_turns: each peer's rows."""
+    """Returns tasks for tables.take_turns that take samples of the rows of each peer."""
     computes = PEERS if options.peers else {}
     computes = computes | ({"llama2.c": ("token",)} if options.llama2c else {})
     build, turns = programs.Build(programs.HOST, options, llama2c=str(options.llama2c or "")), {}

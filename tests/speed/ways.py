@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The README's layer on this machine, in each way in which a program may take the library."""
+"""Times the layer of the README on this machine, for each way in which a program can use the library."""
 import functools
 import pathlib
 import statistics
@@ -12,7 +12,7 @@ T1 = "attention T1"
 FLAGS = ("", "-mavx2 -mfma", "-march=native")
 CMAKE = ("cmake -S ports/cmake -B {0} && cmake --build {0} --target tinyattn_compiled"
          " && mv {0}/libtinyattn_compiled.a {0}.a")
-# What makes the library in a file. The headers need none.
+# {way: the command that builds the compiled library there}. The headers need none.
 LIBRARIES = {
     "Meson": "meson setup -Dtests=disabled -Dexamples=disabled {0} && meson compile -C {0}"
              " && mv {0}/src/libtinyattn.a {0}.a",
@@ -24,7 +24,7 @@ LIBRARIES = {
 
 
 def link(folder, name, source, *flags):
-    """A program of the row, as a user's project compiles it."""
+    """Compiles the program of the row, as a user's project does. Returns its path."""
     program = folder / name
     sources = [programs.SOURCES / file for file in ("timed.cpp", source)]
     call(["g++", *programs.language(), "-O2", *flags[:-1], *rows.flags(T1), *sources, flags[-1], "-o", program])
@@ -32,7 +32,7 @@ def link(folder, name, source, *flags):
 
 
 def make(folder):
-    """{way: program}"""
+    """Yields a way and its program."""
     for number, (way, command) in enumerate(LIBRARIES.items()):
         library = folder / f"library-{number}"
         call(["bash", "-c", command.format(library)])

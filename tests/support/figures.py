@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a page says that an example takes on a board, against what it takes: to 2 %.
+"""Compares what an example takes on a board with what its page says: they must agree to 2 %.
 
-    figures [--write] BOARD CLOCK_HZ PAGE PROGRAM PRINTED     for Meson: whether the board's row of the page's table
-                                                              holds; --write writes it anew, in three digits
+    figures [--write] BOARD CLOCK_HZ PAGE PROGRAM PRINTED     for Meson: checks the board's row of the page's table;
+                                                              --write replaces it by figures of three digits
 
-PRINTED has the lines for the board, with the instructions and the stack.
+PRINTED is a file with the output of the example on the board, which has its instructions and stack.
 """
 import pathlib
 import re
@@ -21,7 +21,7 @@ LINES = {"cache": "bytes of cache", "stack": "bytes of stack", "instructions": "
 
 
 def measure(clock_hz, program, printed):
-    """{column: number}"""
+    """Measures what the example takes. Returns {column: number}."""
     sizes = {name: size for name, _, size in contents.sections(program)}
     text = pathlib.Path(printed).read_text(encoding="utf-8")
     values = {column: sum(sizes.get(name, 0) for name in names) for column, names in SECTIONS.items()}
@@ -44,7 +44,7 @@ def cells(line):
 
 
 def row_of(page, board):
-    """{column: cell} of the board's row, and the row."""
+    """Returns {column: cell} of the board's row, and the text of the row."""
     lines = page.read_text(encoding="utf-8").split("\n")
     row = next(line for line in lines if line.startswith(f"| {board} |"))
     head = next(line for line in lines if line.startswith("| board |"))
@@ -52,7 +52,7 @@ def row_of(page, board):
 
 
 def value_of(column, values):
-    """`instructions per image` are instructions."""
+    """Returns the value whose name begins a column's title: `instructions per image` is `instructions`."""
     return next((value for name, value in values.items() if column.startswith(name)), None)
 
 
@@ -70,7 +70,8 @@ def write(page, board, values):
 
 
 def is_of_another_compiler(page):
-    """Another release of GCC makes other code, of which the page says nothing."""
+    """Returns why a page does not apply, if it names another release of GCC, which generates other code; else an empty
+    string."""
     here = call(["arm-none-eabi-g++", "-dumpversion"]).split(".")[0]
     return "" if f"GCC {here}" in page.read_text(encoding="utf-8") else f"the page speaks of another GCC than {here}"
 

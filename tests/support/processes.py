@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands: what they print, and what they take."""
+"""Runs commands; measures the time that they take."""
 import os
 import pathlib
 import resource
@@ -10,11 +10,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Failed(Exception):
-    """What a compiler or a program printed."""
+    """A command failed; the message has its output."""
 
 
 def attempt(command, folder=ROOT, text="", seconds=1800, **environment):
-    """Status and output; no status if it did not end, or is not there."""
+    """Runs a command. Returns its exit status and its output; the status is None if it did not end, or does not
+    exist."""
     try:
         done = subprocess.run([str(word) for word in command], cwd=folder, input=text, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", timeout=seconds,
@@ -28,7 +29,7 @@ def attempt(command, folder=ROOT, text="", seconds=1800, **environment):
 
 
 def call(command, **options):
-    """The output of a command that succeeds."""
+    """Runs a command. Returns its output, or raises Failed if its exit status is not 0."""
     status, output = attempt(command, **options)
     if status != 0:
         first = "\n".join(line[:300] for line in output.splitlines()[:20])
@@ -37,7 +38,7 @@ def call(command, **options):
 
 
 def processor_seconds(command, **options):
-    """What a command takes of the processor's time: of the user and of the system, since only the sum is exact."""
+    """Returns the processor time of a command: user plus system time, since only the sum is exact."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     call(command, **options)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tests/run: configures a build for each target, lets Meson build and test it, and shows verdicts and how far it is."""
+"""Implements tests/run: configures the builds of the targets, builds and tests them by ninja and Meson, and shows
+progress and verdicts."""
 import concurrent.futures
 import dataclasses
 import json
@@ -19,15 +20,15 @@ from tests.support.processes import ROOT
 
 TIMES = ROOT / "build" / "times.json"
 DETAIL_LINES = 30
-MOST_DETAILS = 6  # of one run: a mistake in a header shows in every program
+MOST_DETAILS = 6  # of one run: an error in a header makes every program fail
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
-TESTS_VARIABLES = ("PYTHONPATH", "TINYATTN_PORT")  # what some tests are given
+TESTS_VARIABLES = ("PYTHONPATH", "TINYATTN_PORT")  # environment variables that tests need
 FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
-# A step of ninja: what it should have made, its command, and what that printed.
+# A failed step of ninja. Groups: its command, and the output of that.
 FAILED_STEP = re.compile(r"^FAILED: (?:\[code=\d+\] )?\S+.*\n(.*)\n((?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)",
                          re.MULTILINE)
 FIRST_COMMENTS = re.compile(r"(?:#.*\n)*")
-LANES = 2  # builds that go on at once: the end of each, and Meson, leave a core idle
+LANES = 2  # builds that run at once: the end of each, and Meson itself, use only one core
 
 
 @dataclasses.dataclass
@@ -39,7 +40,7 @@ class Outcome:
     details: list = dataclasses.field(default_factory=list)
 
     def fail(self, title, text, command, count=1):
-        """The command shows the failure again."""
+        """Notes a failure, and the command that shows it again."""
         lines = text.strip().splitlines()
         shown = lines[:DETAIL_LINES] + ["..."] * (len(lines) > DETAIL_LINES)
         self.failed += count
@@ -51,7 +52,7 @@ class Outcome:
 
 
 def as_typed(command):
-    """A command as it is typed at the top of the tree."""
+    """Returns a command as it can be typed at the top of the tree."""
     words = (os.path.normpath(word) if "/../" in word else word for word in map(str, command))
     return shlex.join(word.replace(f"{ROOT}/", "").replace(sys.executable, "python3") for word in words)
 
@@ -66,7 +67,7 @@ class Session:
     def __init__(self, runs):
         self.runs = runs  # {name: Run}
         self.times = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
-        # The names of the runs of each build, which have to follow each other; but of those that come last.
+        # {build: names of its runs}, which must run one after another. Runs that come last are not in it.
         self.lanes = {}
         for name, run in runs.items():
             if not run.last:
@@ -79,8 +80,8 @@ class Session:
         return f"{name}: {' '.join(self.runs[name].all_suites())}"
 
     def call(self, command, name, doing):
-        """Status and output; shows how many of its steps are done. What the caller has set for other builds does not
-        reach ours."""
+        """Runs a command of a run and shows its progress. Returns exit status and output. Removes variables such as
+        CXXFLAGS, which the user may have set for other builds."""
         environment = {variable: value for variable, value in os.environ.items() if variable not in CALLERS_FLAGS}
         process = subprocess.Popen(
             [str(word) for word in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -94,13 +95,13 @@ class Session:
         return process.wait(), "".join(output)
 
     def configure(self, name, outcome):
-        """Anew, unless it already is in this very way."""
+        """Configures the build of a run from scratch, unless it is already configured by the same command."""
         build = self.runs[name].build
         note, line = build.folder / "configured-by", f"{build.compiler} {as_typed(build.setup())}"
         as_before = note.is_file() and note.read_text(encoding="utf-8") == line
         if not as_before:
             shutil.rmtree(build.folder, ignore_errors=True)
-        # A meson.build may have changed.
+        # Meson reconfigures a build if a meson.build has changed.
         command = ["ninja", "-C", build.folder, "build.ninja"] if as_before else build.setup()
         status, output = self.call(command, name, "configuring")
         if status == 0:
@@ -109,8 +110,8 @@ class Session:
             outcome.fail("cannot be configured", last_lines(output), f"CXX={line}")
 
     def build(self, name, outcome):
-        """What the tests need and no more, unlike Meson, which builds all tests for a script. Goes on after an error:
-        it may be a check."""
+        """Builds only what the tests of a run need; Meson itself would build everything for tests that are scripts.
+        Continues after an error, so that all errors are found."""
         folder = self.runs[name].build.folder
         files = needed_files(folder, self.runs[name].all_suites())
         command = ["ninja", "-C", folder, "-k", "0", *files]
@@ -138,7 +139,7 @@ class Session:
                          as_typed(command))
 
     def logs(self, name):
-        """Meson's, of the run's tests."""
+        """Returns the paths of Meson's logs of a run."""
         run = self.runs[name]
         return [run.build.folder / "meson-logs" / f"{run.suites[0]}.{kind}" for kind in ("json", "junit.xml")]
 
@@ -159,7 +160,7 @@ class Session:
         return outcome
 
     def execute_all(self):
-        """The outcomes, in the order of the runs."""
+        """Executes all runs. Returns their outcomes, in the order of the runs."""
         with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
             lanes = pool.map(lambda names: [self.execute(name) for name in names], self.lanes.values())
             outcomes = {outcome.name: outcome for lane in lanes for outcome in lane}
@@ -170,7 +171,7 @@ class Session:
 
 
 def needed_files(folder, suites):
-    """What tests of these suites need, as Meson knows it."""
+    """Returns the files that tests of these suites need, by Meson's introspection."""
     info = folder / "meson-info"
     tests, files = (json.loads((info / f"intro-{what}.json").read_text(encoding="utf-8"))
                     for what in ("tests", "targets"))
@@ -180,8 +181,8 @@ def needed_files(folder, suites):
 
 
 def read_points(junit):
-    """Meson's verdict on each point of each test that speaks the Test Anything Protocol: {test: [passed, failed or
-    skipped]}"""
+    """Returns Meson's verdict on each point of each test that prints the Test Anything Protocol: {test: [tag of each
+    point]}, where the tag is passed, failure, error or skipped."""
     if not junit.is_file():
         return {}
     verdicts = {}
@@ -193,7 +194,8 @@ def read_points(junit):
 
 
 def count(test, points, outcome):
-    """Every point counts as one test; a program without any, and one that broke off, as one itself."""
+    """Adds the result of a test to an outcome. Each point counts as one test. A program that prints none, or that broke
+    off, counts as one."""
     name, result = test["name"].rpartition(" / ")[2], test["result"]
     variables = (f"{variable}={value}" for variable, value in test["env"].items() if variable in TESTS_VARIABLES)
     command = as_typed([*variables, *test["command"]])
@@ -207,7 +209,7 @@ def count(test, points, outcome):
 
 
 def choose(words):
-    """{name: target} that the words name; nothing if there is no such target."""
+    """Returns {name: target} of the targets that the words name; empty, after a message, if one does not exist."""
     if not words or words in (["quick"], ["all"]):
         return targets.of_size(words[0] if words else "run")
     unknown = [word for word in words if word not in targets.TARGETS]
@@ -218,13 +220,13 @@ def choose(words):
 
 
 def runs_of(chosen):
-    """{name: Run}; of several in a target each has the name of its build, too."""
+    """Returns {name: Run}. If a target has several runs, the title or the build is part of their names."""
     return {name if len(target.runs) == 1 else f"{name}, {run.title or run.build.name}": run
             for name, target in chosen.items() for run in target.runs}
 
 
 def stop(*_):
-    """This run and all that it has started, on Ctrl-C."""
+    """Stops this program and all that it has started, on Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.killpg(0, signal.SIGTERM)
     print()

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Checks that are programs, not C++: runs them beside each other and prints the Test Anything Protocol."""
+"""Runs checks that are functions of Python, in parallel, and prints the Test Anything Protocol."""
 import concurrent.futures
 import os
 import sys
 
 
 class Skip(str):
-    """Why a check does not apply."""
+    """The reason why a check is skipped."""
 
 
 def print_point(number, name, problem):
@@ -21,13 +21,13 @@ def print_point(number, name, problem):
 def problem_of(_, check, *arguments):
     try:
         return check(*arguments) if callable(check) else check
-    except Exception as problem:  # whatever it is, the other checks have their verdicts
+    except Exception as problem:  # of any kind: the other checks must still be reported
         return f"{type(problem).__name__}: {problem}"
 
 
 def report(checks):
-    """checks: a list of (name, function, argument...), where the function returns what is wrong, or "", or a Skip; or
-    of (name, what is wrong). Exits with the verdict."""
+    """Runs checks, prints a point for each, and exits with the verdict. A check is (name, function, argument...), where
+    the function returns what is wrong, or "", or a Skip; or (name, what is wrong)."""
     print(f"1..{len(checks)}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         problems = list(pool.map(lambda check: problem_of(*check), checks))

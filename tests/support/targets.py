@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What tests/run runs: targets, each of them suites of tests in builds by Meson.
+"""The targets of tests/run. Each is a list of runs, of suites of tests in a build by Meson.
 
-A target belongs to every change unless it says otherwise, and to the run of each night in any case. `seconds` is what
-it took on two idle cores, next to another, when someone last looked; after the first run build/times.json is read.
+A target is part of plain `tests/run` unless its `size` says otherwise, and always of the run of each night. `seconds`
+is how long a run took when it was last measured, on two idle cores and next to another run. It is used for the
+progress, until build/times.json has a time of this machine.
 """
 import dataclasses
 import pathlib
@@ -15,7 +16,7 @@ MACHINES = ROOT / "ports" / "machines"
 
 @dataclasses.dataclass(frozen=True)
 class Build:
-    """A configuration of Meson."""
+    """A build folder of Meson, and how it is configured."""
 
     name: str
     compiler: str = "g++"
@@ -26,21 +27,21 @@ class Build:
         return ROOT / "build" / self.name
 
     def setup(self):
-        """Meson's command; the compiler of this machine is in CXX."""
+        """Returns the command that configures the build. Needs the compiler in the variable CXX."""
         return ["meson", "setup", "-Dwerror=true", *self.options, self.folder, ROOT]
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """Some suites of one build."""
+    """A run of some suites in one build."""
 
     build: Build
     suites: tuple
     seconds: int
-    nightly: tuple = ()  # more suites, which not every change has to pass
-    shows: bool = False  # the comments with which its tests begin: tables
-    title: str = ""  # what else tells it from others of the target
-    last: bool = False  # whether it reads what all the others of the target have printed
+    nightly: tuple = ()  # further suites, only of the run of each night
+    shows: bool = False  # whether to show the first comments of its tests, which are tables
+    title: str = ""  # tells it from other runs of the target; by default the build does
+    last: bool = False  # whether it runs after all others, since it reads their logs
 
     def all_suites(self):
         return self.suites + self.nightly
@@ -56,13 +57,13 @@ class Target:
 
 GCC = Build("gcc")
 CLANG = Build("clang", "clang++")
-# Without the check of what a pointer to a function points to, which takes a compiler half of its time. Of debug
-# information, only lines.
+# Without four checks of UBSan, of which that of calls through pointers takes half of the compile time. Debug
+# information has only line numbers.
 SANITIZERS = Build("sanitizers", "clang++", (
     "-Db_sanitize=address,undefined",
     "-Dcpp_args=-gline-tables-only -fno-sanitize-recover=all -fno-sanitize=function,null,object-size,vptr",
     "-Db_lundef=false", "-Doptimization=0", "-Dexamples=disabled"))
-# %m: each program writes a profile of its own.
+# %m gives each program a profile of its own.
 # -Wno-psabi: without optimization Clang warns of calls that pass vectors by value.
 COUNTING = f"-fprofile-instr-generate={ROOT}/build/coverage/profiles/%m.profraw"
 COVERAGE = Build("coverage", "clang++", (
@@ -75,7 +76,7 @@ TOOLS_OF_MACHINES = {"aarch64": "linux-arm", "armv7": "linux-arm", "riscv64": "r
                      "riscv32imafc": "riscv",
                      "s390x": "s390x", "wasm32": "wasm"}
 ALL_TOOLS = ("gcc", "clang", "clang-19", "firmware", *dict.fromkeys(TOOLS_OF_MACHINES.values()))
-EACH_PORT = ("microbit", "mps2-an386", "mps3-an547")  # the boards of every change, whose ports differ
+EACH_PORT = ("microbit", "mps2-an386", "mps3-an547")  # boards with different ports, which every change has to pass
 
 
 def cross_build(name, *files, options=()):
@@ -106,13 +107,13 @@ def boards():
     return sorted(file.parent.name for file in BOARDS.glob("*/cross.ini"))
 
 
-# Those that have cells of the CRC table, and their shares of its time.
+# {build that has cells of the CRC table: its weight in the time of the table}
 TABLE_BUILDS = {GCC: 4, CLANG: 4, **{machine_build(name): 2 for name in TOOLS_OF_MACHINES},
                 **{board_build(name): 1 for name in boards()}}
 
 
 def crc_table(suite, seconds):
-    """The cells of the table in all builds, and the table."""
+    """Returns the runs that compute the cells of the table, one for each build, and the run that prints the table."""
     share = seconds / sum(TABLE_BUILDS.values())
     table = Run(GCC, (f"{suite}_table",), 3, shows=True, title="table", last=True)
     return (*(Run(build, (suite,), round(weight * share)) for build, weight in TABLE_BUILDS.items()), table)
@@ -176,12 +177,12 @@ def without_nightly(target):
 
 
 def of_size(size):
-    """{name: target} of one of the sizes."""
+    """Returns {name: target} of the size quick, run or all."""
     if size == "quick":
         return {"quick": QUICK}
     if size == "run":
         return {name: without_nightly(target) for name, target in TARGETS.items() if target.size == "run"}
-    return {name: target for name, target in TARGETS.items() if name != "one_answer"}  # every_flag has all of it
+    return {name: target for name, target in TARGETS.items() if name != "one_answer"}  # the target every_flag includes it
 
 
 def listing():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools that tests and the bench need, brought by ports/toolchain."""
+"""Installs the tools that tests and the bench need, by ports/toolchain."""
 import os
 import pathlib
 import subprocess
@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def bring(*jobs, dry_run=False):
-    """Installs them; or says what that would be, and ends."""
+    """Installs the tools of some jobs. With dry_run only prints what would be installed, and exits."""
     command = [ROOT / "ports" / "toolchain", *(["--dry-run"] if dry_run else []), *jobs]
     status = subprocess.run(command, check=False).returncode
     if dry_run or status != 0:
@@ -18,7 +18,8 @@ def bring(*jobs, dry_run=False):
 
 
 def become_the_user():
-    """Under sudo only the installation is root's: in a clone of a user's, build/ is theirs too."""
+    """Continues as the user under sudo, if the clone belongs to a user: only the installation needs root, and build/
+    must belong to the user."""
     user = os.environ.get("SUDO_UID", "0")
     if os.geteuid() == 0 and user != "0" and ROOT.stat().st_uid != 0:
         os.execvp("sudo", ["sudo", "-u", f"#{user}", "--", "env", f"PYTHONPATH={ROOT}", sys.executable,
