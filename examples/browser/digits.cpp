@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What digits.html calls: the model of ../digits, and what its heads attend to. All arrays are the page's to read and write.
+// The functions that digits.html calls: they run the model of ../digits, and return its attention weights. The page reads and
+// writes the arrays in place.
 #include "../digits/model.hpp"
 #include "../digits/score.hpp"
 
@@ -19,11 +20,11 @@ Score score;
 extern "C" {
 
 int digits_parameters() { return static_cast<int>(parameter_count); }
-// 8 x 8 pixels, 0 is white, 1 is black.
+// The image to read: 8 x 8 pixels, 0 is white, 1 is black.
 float* digits_image() { return drawn.data(); }
-// One for each digit.
+// The scores that digits_read computed, one for each digit.
 const float* digits_logits() { return logits.data(); }
-// [head, row that looks, row that it looks at]
+// Attention weights [head, query row, key row].
 const float* digits_attention() { return attention.data(); }
 
 // Returns the digit that the image is read as.
@@ -34,7 +35,7 @@ int digits_read() {
 }
 
 int digits_num_held_out() { return static_cast<int>(num_images); }
-// Takes one of the images that took no part in training, and returns what was written.
+// Copies one of the images that took no part in training to digits_image(). Returns its label.
 int digits_take_held_out(int index) {
   const std::size_t image = static_cast<std::size_t>(index) % num_images;
   for (std::size_t i = 0; i < num_tokens; ++i)
@@ -42,7 +43,7 @@ int digits_take_held_out(int index) {
   return held_out::labels(image);
 }
 
-// The CRC-32 of all logits of these images, which every board prints.
+// Returns the CRC-32 of the logits of all these images, which every board prints.
 unsigned digits_checksum() {
   score = {};
   score_images(score, scratch);

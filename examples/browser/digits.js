@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// What is drawn becomes 8 x 8 pixels as in the data that the model learned from: strokes scaled to a bitmap of 32 x 32, and the
-// black ones of each 4 x 4 counted.
+// Turns a drawing into 8 x 8 pixels, as the training data were made: strokes are scaled to a bitmap of 32 x 32, and a pixel is the
+// number of black dots in a square of 4 x 4.
 "use strict";
 
 const rows = 8, heads = 4, classes = 10;
 const bitmapSize = 32, block = bitmapSize / rows;
-const strokeWidth = 6, widest = 1.5;  // a narrow digit is stretched so much: so most of what was tried is read right
+const strokeWidth = 6, widest = 1.5;  // widest: how much a narrow digit is stretched; found by trial
 let module, image, logits, attention;
 let strokes = [];           // lists of [x, y] on the paper, from 0 to 1
 let pointed = null;         // {head, row} under the pointer
@@ -21,7 +21,7 @@ function bounds(points) {
   return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
 }
 
-// The strokes on a bitmap, as high as it is, and stretched, but no wider.
+// Draws the strokes on a bitmap: scaled to its height, and stretched to at most its width.
 function bitmapOf(strokes) {
   const { left, right, top, bottom } = bounds(strokes.flat());
   const inner = bitmapSize - strokeWidth;
@@ -53,7 +53,7 @@ function setImage(bitmap) {
       if (bitmap[4 * (y * bitmapSize + x) + 3] > 127) image[Math.floor(y / block) * rows + Math.floor(x / block)] += 1 / (block * block);
 }
 
-// --- What is shown ---
+// --- Display ---
 
 function paint() {
   const paper = byId("paper"), context = paper.getContext("2d"), cell = paper.width / rows;
@@ -185,7 +185,7 @@ function makeHeads() {
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
     canvas.addEventListener("pointerleave", (event) => {
-      if (event.pointerType === "touch") return;  // what a finger chose stays
+      if (event.pointerType === "touch") return;  // a row that was chosen by touch stays chosen
       pointed = null;
       paintHeads();
       paint();

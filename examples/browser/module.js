@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The module that the page's NAME.wasm.js holds as text: its functions and its memory.
+// Instantiates the WebAssembly module that NAME.wasm.js holds as text.
 "use strict";
 
 async function loadModule(code) {
@@ -10,7 +10,7 @@ async function loadModule(code) {
   return instance.exports;
 }
 
-// `count` floats of the module, which it may change.
+// Returns a view of `count` floats in the memory of the module.
 function floatsAt(module, address, count) {
   return new Float32Array(module.memory.buffer, address, count);
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The pages in a folder of their own.
+"""Collects the pages in a folder of their own.
 
     pages.py MODULE... FOLDER
 
-Each module, WebAssembly in NAME_page.*, becomes NAME.wasm.js, a text that a page loads as a script: that works without
-a server too, where a browser fetches nothing.
+Each module, WebAssembly in NAME_page.*, becomes NAME.wasm.js, a script with the module as text. A page can load a
+script without a server too, while a browser refuses to fetch other files then.
 """
 import base64
 import pathlib

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What writer.html calls: the model of ../writer, a character at a time.
+// The functions that writer.html calls: they run the model of ../writer, and generate one character at a time.
 #include <cstddef>
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace writer;
 
-// The model sees all of a prompt.
+// The longest prompt: one that the model can attend to as a whole.
 constexpr std::size_t longest = Model::context_length;
 
 struct Session {
@@ -38,8 +38,8 @@ int writer_vocabulary_size() { return static_cast<int>(vocabulary_size); }
 char* writer_prompt() { return prompt; }
 int writer_longest_prompt() { return static_cast<int>(longest); }
 
-// Starts a text after the first `length` characters of the prompt. Returns false if there are too many, none, or one that the model
-// does not know.
+// Starts a text with the first `length` characters of the prompt. Returns false if there are none, too many, or one that is not in
+// the vocabulary.
 bool writer_start(int length, unsigned seed, float temperature) {
   const std::size_t count = static_cast<std::size_t>(length);
   if (count == 0 || count > longest) return false;
@@ -53,7 +53,7 @@ bool writer_start(int length, unsigned seed, float temperature) {
   return true;
 }
 
-// The next character; 0 after the last one.
+// Generates the next character; returns 0 after the last one.
 int writer_next() {
   if (session.ends || session.characters == longest_paragraph) return 0;
   if (read(session.passage.tokens(), session.unread, session.memory) != tinyattn::Status::ok) return 0;
@@ -65,6 +65,6 @@ int writer_next() {
   return vocabulary[token];
 }
 
-// The CRC-32 of all logits so far.
+// Returns the CRC-32 of all logits so far.
 unsigned writer_checksum() { return session.checksum.value(); }
 }

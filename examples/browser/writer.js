@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// Some characters each frame, so that one can watch.
+// Generates a few characters in each animation frame, so that the text appears as it is generated.
 "use strict";
 
 const charactersEachFrame = 2;
 let module, vocabulary;
-let writing = 0;  // the frame that is asked for, or 0
+let writing = 0;  // the id of the requested animation frame, or 0
 
 function textAt(address, count) {
   return String.fromCharCode(...new Uint8Array(module.memory.buffer, address, count));
 }
 
-// What is wrong with a prompt, in a sentence, or nothing.
+// Returns a sentence that says what is wrong with a prompt, or an empty string.
 function problemOf(prompt) {
   const longest = module.writer_longest_prompt();
   if (prompt.length === 0 || prompt.length > longest) return `A prompt has 1 to ${longest} characters.`;

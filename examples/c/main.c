@@ -13,7 +13,7 @@ static const tinyattn_layer layer = {
 
 static float scratch[TINYATTN_LAYER_SCRATCH(d_out, num_tokens, num_tokens)];
 
-/* The CRC-32 of zip and Ethernet over the bits of floats, lowest byte first. */
+/* Returns the CRC-32, that of zip and Ethernet, of the bits of floats, lowest byte first. */
 static uint32_t checksum(const float* elements, size_t count) {
   uint32_t state = 0xffffffff;
   for (size_t i = 0; i < count; ++i) {
@@ -29,7 +29,7 @@ static uint32_t checksum(const float* elements, size_t count) {
   return ~state;
 }
 
-/* As " 0.1234", rounded half up. */
+/* Prints a number such as " 0.1234", rounded half up. */
 static void print_decimal(float x) {
   char text[] = " 0.0000";
   int32_t units = (int32_t)((x < 0 ? -x : x) * 10000.0f + 0.5f);

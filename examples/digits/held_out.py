@@ -43,7 +43,7 @@ def write(path, tensors):
 
 
 def read(path):
-    """The same, name -> (dtype, shape, flat values)"""
+    """Returns the tensors of a file, name -> (dtype, shape, flat values)"""
     content = pathlib.Path(path).read_bytes()
     begin = 8 + struct.unpack_from("<Q", content)[0]
 

@@ -36,7 +36,7 @@ void print_pictures(const Score& score) {
   print_readings(score.first_wrong.all());
 }
 
-// As "98.6 %".
+// Formats a share, such as "98.6 %".
 Text percent(std::size_t part, std::size_t whole) {
   const std::size_t tenths = (1000 * part + whole / 2) / whole;
   Text text = integer(tenths / 10);
@@ -46,7 +46,7 @@ Text percent(std::size_t part, std::size_t whole) {
   return text;
 }
 
-// As "0.000002384".
+// Formats a number such as "0.000002384".
 Text nine_decimals(float x) {
   const std::uint64_t count = rounded_product(x, 1000000000);
   Text text = integer(count / 1000000000);

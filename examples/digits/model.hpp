@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The model that train.py trains: a digit of 8 x 8 pixels is a sequence of 8 tokens, its rows. Attention lets each row look at all
-// others; a shortcut carries the row itself past the attention; a linear layer reads all rows at once.
+// The model that train.py trains: a digit of 8 x 8 pixels is a sequence of 8 tokens, its rows. In attention each row
+// attends to all rows; a residual connection adds the row itself; a linear layer maps all rows together to the logits.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ inline constexpr std::size_t parameter_count = weights::position.size() + Attent
                                                decltype(weights::shortcut)::parameter_count +
                                                decltype(weights::classifier)::parameter_count;
 
-// What lives from one layer to the next.
+// The activations between the layers, and the scratch of the attention layer.
 struct Scratch {
   Image x;
   Hidden attended;
@@ -37,7 +37,7 @@ struct Scratch {
 static_assert(sizeof(Scratch) <= 8 * 1024);
 static_assert(Attention::head_dim * num_heads == width);
 
-// One score for each digit; the largest is the answer.
+// Returns a score for each digit; the largest is the prediction.
 constexpr Logits classify(const Image& image, Scratch& scratch) {
   add(image, weights::position, scratch.x);
   weights::attention.forward(scratch.x, scratch.attended, scratch.attention);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A pixel is two characters wide, since a character is about twice as high as wide.
+// Prints each pixel as two characters, since a character is about twice as high as wide.
 #include "picture.hpp"
 
 #include <cstddef>

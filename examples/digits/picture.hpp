@@ -7,7 +7,7 @@
 
 namespace digits {
 
-// The images side by side, made of characters, with what the model takes each for.
+// Prints the images side by side, made of characters, each with the digit that the model reads.
 void print_readings(std::span<const Reading> readings);
 
 }  // namespace digits

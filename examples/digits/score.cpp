@@ -6,7 +6,7 @@
 namespace digits {
 namespace {
 
-// Pixels go from 0, white, to 16, black.
+// Returns an image. In the data its pixels go from 0, white, to 16, black.
 Image image_at(std::size_t index) {
   Image image;
   for (std::size_t i = 0; i < image.extent(0); ++i)
@@ -14,7 +14,7 @@ Image image_at(std::size_t index) {
   return image;
 }
 
-// A NaN is larger than any number.
+// Returns the maximum, where NaN counts as larger than any number.
 float larger(float a, float b) { return b <= a || a != a ? a : b; }
 
 float distance(float a, float b) { return a < b ? b - a : a - b; }

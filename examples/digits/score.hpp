@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How the model does on the held-out images: against what was written, and against what PyTorch computed.
+// Compares the model's results on the held-out images with the labels, and with what PyTorch computed.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ inline constexpr std::size_t num_images = held_out::pixels.extent(0);
 
 struct Reading {
   std::size_t image;  // which of the held-out images
-  std::size_t digit;  // what the model takes it for
+  std::size_t digit;  // the digit that the model reads
 };
 
-// The first few, to be shown side by side.
+// Keeps the first few readings, to print them side by side.
 class FirstReadings {
  public:
   void add(Reading reading) {
@@ -37,8 +37,8 @@ struct Score {
   FirstReadings first;
   FirstReadings first_wrong;
   std::size_t right = 0;
-  std::size_t as_pytorch = 0;       // predictions that are PyTorch's
-  float largest_difference = 0.0f;  // of a logit from PyTorch's
+  std::size_t as_pytorch = 0;       // predictions that equal PyTorch's
+  float largest_difference = 0.0f;  // between a logit and PyTorch's
   support::Checksum checksum;       // of all logits
   unsigned long long ticks = 0;     // spent in the model
 };

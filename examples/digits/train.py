@@ -58,7 +58,8 @@ class Digits(nn.Module):
 
 
 def load():
-    """The images from 0 to 1, their labels, and the indices of those for training and of those held out."""
+    """Returns the images, with pixels from 0 to 1, their labels, and the indices of the training and the held-out
+    images."""
     digits = sklearn.datasets.load_digits()
     indices = range(len(digits.target))
     training, held = sklearn.model_selection.train_test_split(indices, test_size=HELD_OUT, random_state=0,
@@ -68,7 +69,7 @@ def load():
 
 
 def augment(images):
-    """Each image a little rotated, stretched, slanted, moved and bent, with some noise."""
+    """Rotates, stretches, slants, moves and bends each image a little at random, and adds noise."""
     n = len(images)
     angle, slant = 0.12 * torch.randn(2, n)
     stretch_x, stretch_y = torch.exp(0.08 * torch.randn(2, n))
@@ -83,7 +84,7 @@ def augment(images):
 
 
 def train(images, labels, seed=0):
-    """Returns the average of the weights along the way, in which the later epochs count more."""
+    """Trains a model. Returns it with the average of its weights over the epochs, of which later ones count more."""
     torch.manual_seed(seed)
     model, average = Digits(), Digits()
     average.load_state_dict(model.state_dict())

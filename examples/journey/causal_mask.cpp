@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// A model that writes one token after another may not look ahead. Three ways to hide the future, which give the same weights.
+// A model that generates one token after another must not attend to later tokens. Three ways to mask these give the same weights.
 #include "stages.hpp"
 
 namespace journey {
 namespace {
 
-// Softmax first, then the future set to zero, then each row brought back to a sum of 1.
+// Computes softmax, sets the weights of later tokens to zero, and divides each row by its sum.
 void zero_and_renormalize(Report& report) {
   const auto attn_scores = scores_of_self_attention_v2();
   const auto attn_weights = softmax(attn_scores, one_over_sqrt_d_k);
@@ -24,7 +24,7 @@ void zero_and_renormalize(Report& report) {
                normalize(tril(halved)));
 }
 
-// The future's scores set to -infinity, of which softmax makes 0: nothing to renormalize.
+// Sets the scores of later tokens to -infinity, of which softmax makes 0: nothing is left to renormalize.
 void fill_with_minus_infinity(Report& report) {
   const auto masked = masked_scores_of_self_attention_v2();
   report.table("masked", "attn_scores.masked_fill(triu(ones(6, 6), diagonal=1), -inf)", "The triangle above the diagonal is the future.",
@@ -33,7 +33,7 @@ void fill_with_minus_infinity(Report& report) {
                softmax(masked, one_over_sqrt_d_k));
 }
 
-// A mask that is added; one for all heads and all elements of a batch.
+// Adds a mask to the scores: the same for all heads and all elements of a batch.
 void add_a_mask(Report& report) {
   report.table("mask", "triu(full((4, 4), -inf), diagonal=1)", "A mask to add: 0 changes nothing, -inf hides.", tinyattn::causal_mask<4>());
 

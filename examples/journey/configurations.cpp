@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a layer costs, as the compiler knows it: a firmware can hold each of these numbers to a budget with a static_assert.
+// What a layer costs. The compiler knows all these numbers: a firmware can check each against a budget by a static_assert.
 #include "stages.hpp"
 
 namespace journey {
@@ -10,7 +10,7 @@ struct Cost {
   std::size_t d_out, num_heads, head_dim, parameters, tokens, scratch;
 };
 
-// The notes' square layers have no bias, neither in the three matrices nor in the projection.
+// Returns the cost of a layer as in the notes: square, and without bias, neither in the three matrices nor in the projection.
 template <std::size_t Width, std::size_t NumHeads, std::size_t Tokens>
 constexpr Cost cost_of_square_layer() {
   constexpr tinyattn::AttentionConfig config = {

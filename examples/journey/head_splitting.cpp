@@ -28,7 +28,7 @@ void who_owns_what(Report& report) {
                copied(tinyattn::columns<head_dim>(x, 8)));
 }
 
-// One layer of three heads against three calls of attention, each on its columns.
+// Compares one layer of three heads with three calls of attention, each on the columns of its head.
 void one_layer_is_three_views(Report& report) {
   constexpr tinyattn::AttentionConfig config = {
       .d_in = d_in, .d_out = features, .context_length = num_tokens, .num_heads = num_heads, .out_proj = false};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention weights as a picture made of characters: a row for each token that looks, a column for each that is looked at.
+// Draws attention weights as a picture made of characters: a row for each query, a column for each key.
 #include "stages.hpp"
 
 namespace journey {
@@ -26,7 +26,7 @@ void print_titles(const char* left, const char* right) {
   print(right, "\n");
 }
 
-// The labels of every second column: all in one line, they would run into each other.
+// Prints the labels of every second column: in one line, all labels would overlap.
 void print_column_labels(std::size_t first) {
   const std::size_t before = first * cell_width;
   for (int map = 0; map < 2; ++map) {
@@ -36,7 +36,7 @@ void print_column_labels(std::size_t first) {
   print("\n");
 }
 
-// Each shade begins at one and a half times the weight of the one before.
+// Returns the shade of a weight. Each shade begins at 1.5 times the weight of the one before.
 const char* shade(float weight) {
   if (weight < 0.12f) return "  ";
   if (weight < 0.18f) return "░░";

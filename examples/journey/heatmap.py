@@ -9,7 +9,7 @@ import sys
 from html import escape
 
 CELL, GAP, LEFT, TOP = 68, 84, 96, 150
-SMALLEST = 0.1  # weights up to here have the lightest colour; from here to 1 the scale is logarithmic
+SMALLEST = 0.1  # weights up to this have the lightest colour; from this to 1 the scale is logarithmic
 SCALE = [(0.0, (239, 245, 251)), (0.25, (190, 216, 237)), (0.5, (107, 168, 211)), (0.75, (33, 105, 175)),
          (1.0, (8, 42, 98))]
 INK, SOFT = "#1b2530", "#5b6875"
@@ -38,7 +38,7 @@ def luminance(rgb):
 
 
 def ink_on(rgb):
-    """White or dark, whichever stands out more (the contrast ratio of WCAG)."""
+    """Returns white or dark, whichever has the larger contrast ratio (as WCAG defines it) to a colour."""
     on_white, on_dark = 1.05 / (luminance(rgb) + 0.05), (luminance(rgb) + 0.05) / 0.065
     return "#ffffff" if on_white > on_dark else INK
 

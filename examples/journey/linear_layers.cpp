@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The three matrices as Linear layers, drawn with the spread that training wants; and the whole of it as one type, SelfAttention.
+// The three matrices as Linear layers, with the random initial weights of torch.nn.Linear; and all of it as one type, SelfAttention.
 #include "stages.hpp"
 
 namespace journey {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The same weights with and without the mask: what the mask changes, in numbers and as a picture.
+// A layer with and without the causal mask: what the mask changes, in numbers and as a picture.
 #include "stages.hpp"
 
 namespace journey {

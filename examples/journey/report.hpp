@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the stages say and show. Every table is followed by the checksum of its bits, and the journey ends with one over all of
+// Prints the texts and tables of the stages. Every table is followed by the checksum of its bits, and the journey ends with one over all of
 // them, so that two machines can be compared. A line that starts with "board:" may differ between machines; no other line may.
 #pragma once
 
@@ -20,7 +20,7 @@ class Report {
 
   void note(const char* text) { print("\n", text, "\n"); }
 
-  // name = formula, what there is to see, the table.
+  // Prints name = formula, the text `to_see`, and the table.
   template <std::size_t... Extents>
   void table(const char* name, const char* formula, const char* to_see, const tinyattn::Tensor<float, Extents...>& tensor) {
     print("\n", name, " = ", formula, "\n  ", to_see, "\n");
@@ -34,7 +34,7 @@ class Report {
     checksum(&x, 1);
   }
 
-  // A claim of the text, checked.
+  // Prints a claim and whether it holds.
   void same_bits(const char* claim, bool holds) {
     print("\n", claim, holds ? ": the same bits\n" : ": DIFFERENT BITS\n");
     claims_hold_ = claims_hold_ && holds;

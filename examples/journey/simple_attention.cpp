@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention with nothing to train: every token looks at every token, itself among them, and mixes what it finds alike.
+// Attention without trainable weights: each token attends to all tokens, itself included, and most to those similar to it.
 #include "stages.hpp"
 
 namespace journey {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The sentence of the journey and what several stages draw from it: one embedding of three features for each token, and the
-// layer whose attention weights the notes mask, thin out by dropout and picture.
+// The sentence of the journey and what several stages share: an embedding of three features for each token, and the
+// layer whose attention weights later stages mask, drop at random and draw.
 #pragma once
 
 #include <cstddef>
@@ -17,26 +17,26 @@ inline constexpr std::size_t d_out = 2;
 
 inline constexpr const char* tokens[num_tokens] = {"Your", "journey", "starts", "with", "one", "step"};
 
-// Defined elsewhere, out of the optimizer's sight: what the stages make of it is computed when the program runs.
+// Defined in another unit, so that the compiler does not know the values: the stages compute with them at run time.
 extern const tinyattn::Matrix<float, num_tokens, d_in> inputs;
 
-// The same for a value that a stage writes down itself.
+// Returns a value that the compiler cannot know, for constants of a stage.
 template <class T>
 T at_run_time(T value) {
   asm volatile("" : : "r"(&value) : "memory");
   return value;
 }
 
-// torch.manual_seed: the one generator of the program, seeded anew. It holds 2.5 KB, so it does not stand on the stack.
+// Seeds the only generator of the program, as torch.manual_seed. It is static, since its 2.5 KB are much for a stack.
 tinyattn::Mt19937& manual_seed(std::uint32_t seed);
 
-// The notes' SelfAttention_v2 after torch.manual_seed(789).
+// Returns SelfAttention_v2 of the notes, initialized after torch.manual_seed(789).
 tinyattn::SelfAttention<d_in, d_out, num_tokens> self_attention_v2();
 
-// queries @ keys.T of that layer, not yet scaled.
+// Returns queries @ keys.T of that layer, not yet scaled.
 tinyattn::Matrix<float, num_tokens, num_tokens> scores_of_self_attention_v2();
 
-// The same with the future set to -infinity.
+// Returns these scores with those of later tokens set to -infinity.
 tinyattn::Matrix<float, num_tokens, num_tokens> masked_scores_of_self_attention_v2();
 
 // The scale of its scores.

@@ -19,7 +19,7 @@ void head_splitting(Report& report);
 void normal_against_causal(Report& report);
 void configurations(Report& report);
 
-// Both attention weights side by side, as shades and percent.
+// Draws both matrices of attention weights side by side, as shades and percentages.
 void print_heat_maps(const tinyattn::Matrix<float, num_tokens, num_tokens>& normal,
                      const tinyattn::Matrix<float, num_tokens, num_tokens>& causal);
 

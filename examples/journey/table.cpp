@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Two passes, as in PyTorch: the first finds what the numbers have in common, the second prints.
+// Prints in two passes, as PyTorch: the first finds a common format of all numbers, the second prints them.
 #include "table.hpp"
 
 #include "../support/print.hpp"
@@ -17,7 +17,7 @@ struct Format {
 
 bool is_whole(float x) { return static_cast<float>(static_cast<std::uint32_t>(rounded_product(x, 1))) == (x < 0 ? -x : x); }
 
-// Zeros and infinities take what room the other numbers leave them.
+// Returns the format that all numbers share. Zeros and infinities have no influence on it.
 Format common_format(const float* elements, std::size_t count) {
   Format format;
   const auto counts = [](float x) { return is_finite(x) && x != 0.0f; };

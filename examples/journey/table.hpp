@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A tensor as PyTorch prints it: tensor([[0.4306, 1.4551],
+// Prints a tensor as PyTorch does: tensor([[0.4306, 1.4551],
 //                                        [...]]). All numbers share a width; whole numbers lose their decimals together.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace journey {
 
-// `extents` has `rank` entries; rank 0 is one number. PyTorch would go over to 1.0000e-05 where the largest and the smallest number
-// differ more than a thousandfold, and wrap rows longer than 80 characters; no table of this example does either.
+// `extents` has `rank` entries; rank 0 is one number. PyTorch would change to 1.0000e-05 if the largest number were more than a
+// thousand times the smallest, and wrap rows longer than 80 characters; no table of this example does either.
 void print_tensor(const float* elements, const std::size_t* extents, std::size_t rank);
 
 template <std::size_t... Extents>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Three matrices let a model learn what to ask for (query), what to be found by (key) and what to pass on (value).
+// Three trainable matrices map each token to a query (what it looks for), a key (what it is found by) and a value (what it passes on).
 #include "stages.hpp"
 
 namespace journey {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a recipe shows: sentences, and whether they hold, as the Test Anything Protocol has them.
- * For C and C++. */
+ * Prints the claims of a recipe, and whether they hold, in the Test Anything Protocol. For C and
+ * C++. */
 #ifndef TINYATTN_EXAMPLES_RECIPES_CLAIMS_H
 #define TINYATTN_EXAMPLES_RECIPES_CLAIMS_H
 
@@ -32,7 +32,7 @@ static inline void claim(const char* sentence, bool holds) {
   board_print("\n");
 }
 
-/* What main returns. A recipe that shows nothing fails. */
+/* Returns the exit status of main. A recipe without claims fails. */
 static inline int verdict(void) {
   board_print("1..");
   print_number(claims_made);

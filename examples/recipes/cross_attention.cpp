@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Cross-attention: queries from one input, keys and values from another, as a decoder reads what an
-// encoder wrote. How many tokens of each there are is known only at run time; what is too much
-// comes back as a Status.
+// Cross-attention: queries from one input, keys and values from another, as a decoder attends to
+// the output of an encoder. The numbers of tokens of both are known only at run time; too many give
+// a Status.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
 
-// context_length bounds both lengths. A decoder may look at all of the source: not causal.
+// context_length bounds both lengths. A decoder attends to all of the source: not causal.
 using Layer = MultiHeadAttention<AttentionConfig{
     .d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2, .causal = false}>;
 

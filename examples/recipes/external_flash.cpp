@@ -37,7 +37,7 @@ static void attend(const Matrix<float, 5, 8>& tokens, Matrix<float, 5, 8>& out) 
 #include "trained.hpp"
 
 #ifdef HAS_EXTERNAL_FLASH
-// Of external_flash.ld.
+// Symbols that external_flash.ld defines.
 extern "C" const unsigned char external_flash_begin[], external_flash_end[];
 static bool is_outside(const void* address) {
   return external_flash_begin <= address && address < external_flash_end;

@@ -6,8 +6,8 @@
 //   python3 ports/pytorch/export.py multihead_attention.safetensors -o trained.hpp
 //     --name trained --num-heads 2 --context-length 5 --no-causal
 //
-// It holds a constant, trained::attention, which lies in flash, and with it the shape: there is
-// nothing to write down twice.
+// It holds a constant, trained::attention, which lies in flash. Its type has the shape, so that no
+// number has to be repeated here.
 #include <type_traits>
 
 #include "tinyattn/tinyattn.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Generation with a cache. A language model reads a prompt, then one token after the other; keys
-// and values of what it has read stay in the cache, so that a token costs the same however long the
-// text is. When the cache is full, the last half of a context is read again.
+// and values of these tokens stay in the cache, so that none is computed twice. When the cache is
+// full, it is cleared, and the last half of the context is read again.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -38,9 +38,9 @@ struct Memory {
 };
 static_assert(sizeof(Memory) <= 2 * 1024);
 
-// Logits of the token after `text`, of which the cache has read all but the last `unread` tokens.
-// Returns false, and changes nothing, if these are none, more than a context holds, or if the model
-// does not know one.
+// Computes the logits of the token after `text`, of which all but the last `unread` tokens are in
+// the cache. Returns false, and changes nothing, if `unread` is 0 or more than a context holds, or
+// if a token is not in the vocabulary.
 static bool read(const Model& model, std::span<const Token> text, std::size_t unread,
                  Memory& memory) {
   auto& [cache, workspace, logits] = memory;
@@ -54,9 +54,9 @@ static bool read(const Model& model, std::span<const Token> text, std::size_t un
   return model.forward(text.last(unread), cache, logits, workspace) == Status::ok;
 }
 
-// Fills `text` after its first `given` tokens, the prompt. The same seed writes the same text, on
-// every board. Returns false if there is no room for more, or the prompt cannot be read: it is not
-// cut.
+// Fills `text` after its first `given` tokens, the prompt. The same seed generates the same
+// text on every board. Returns false if `text` has no room after the prompt, or if the prompt
+// cannot be read: a prompt that is too long is not cut.
 static bool write(const Model& model, std::span<Token> text, std::size_t given,
                   Philox4x32 generator, Memory& memory) {
   if (given >= text.size()) return false;

@@ -2,8 +2,8 @@
 //
 // A model in a static_assert. Every function of the library can run while the program is compiled,
 // and gives the bits that the board will give. So a firmware can refuse to compile with weights
-// that do not do their work, or carry the results alone: whatever uses a constexpr result has it as
-// a number, and neither the layer nor its code is in the firmware.
+// that do not do their work, or contain only results: a constexpr result is a number in
+// the code that uses it, and neither the layer nor its code is in the firmware.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -38,7 +38,7 @@ static_assert([] {
   return row(layer(others), 0) == row(result, 0);
 }());
 
-// Nothing larger gets in by accident.
+// The sizes cannot grow by accident.
 static_assert(Layer::parameter_count == 56 && sizeof(Layer) == 56 * sizeof(float));
 static_assert(sizeof(Layer::Workspace) <= 1024);
 

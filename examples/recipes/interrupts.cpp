@@ -12,7 +12,8 @@ namespace {
 
 using Entry = void (*)();
 
-// From the end of a handler to the next: slow cores get on with the main loop too.
+// Time from the end of a handler to the next interrupt, so that on slow cores the main loop runs
+// too.
 constexpr std::uint32_t ticks_between = 4000;
 enum : std::uint32_t { enable = 1, interrupt = 2, core_clock = 4 };
 enum : std::size_t { systick = 15, core_entries = 16 };

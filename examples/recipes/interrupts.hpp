@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // A timer interrupt for main_loop.cpp: SysTick on a Cortex-M that can move its vector table (not a
-// Cortex-M0); elsewhere a signal, which interrupts a program just as rudely.
+// Cortex-M0); elsewhere a signal, which interrupts a program at any point too.
 #pragma once
 
-// Calls the handler again and again.
+// Calls the handler periodically.
 void start_timer(void (*handler)());
 void stop_timer();
 
-// May also wake for nothing; and a handler that ran just before is not waited for, but the next
-// one.
+// Sleeps until the next interrupt; may return earlier. An interrupt just before the call does not
+// end the sleep.
 void sleep_until_interrupt();

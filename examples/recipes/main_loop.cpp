@@ -20,7 +20,7 @@ using Layer = MultiHeadAttention<AttentionConfig{
 using Sample = Vector<float, width>;
 using Samples = PingPong<window_tokens, width>;
 
-// Drawn by the compiler, so that it lies in flash.
+// Its random weights are drawn by the compiler, so that it lies in flash.
 constexpr Layer layer = [] {
   Layer drawn{};
   Mt19937 generator(123);
@@ -30,14 +30,14 @@ constexpr Layer layer = [] {
 
 static Samples samples;
 
-// What belongs to the interrupt alone.
+// Data that only the interrupt accesses.
 static struct {
   std::uint32_t time = 0;
   Matrix<float, 2, width> last{}, smoothed{};
   Layer::Workspace workspace;
 } at_interrupt;
 
-// A sensor: any numbers between 0 and 1 that differ from one time to the next.
+// Stands in for a sensor: returns numbers between 0 and 1 that differ from sample to sample.
 static Sample measure(std::uint32_t time) {
   Philox4x32 generator(time);
   return rand<width>(generator);
@@ -88,7 +88,7 @@ int main() {
       again = out;
       const std::uint32_t begin = now();
       while (again == out && now() - begin < 3)
-        layer.forward(in, again, workspace);  // until interrupts came meanwhile
+        layer.forward(in, again, workspace);  // repeats until interrupts have occurred meanwhile
     });
   stop_timer();
 

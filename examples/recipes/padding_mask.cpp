@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Sequences of different lengths. PyTorch pads them to one length and says with a bool mask which
-// tokens are padding; but in torch.nn.MultiheadAttention true means "hide", and in
-// scaled_dot_product_attention it means "take part". Here each meaning is a type. On a board there
-// is often no need of padding: say how many tokens there are, and what lies after them costs
-// nothing.
+// tokens are padding; but in torch.nn.MultiheadAttention true means "masked", and in
+// scaled_dot_product_attention it means "take part". Here each meaning is a type. On a board
+// padding is often unnecessary: give the number of tokens, and what lies after them costs nothing.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -15,19 +14,19 @@ using Tokens = Matrix<float, 6, 8>;
 
 static Layer::Workspace workspace;
 
-// As key_padding_mask: true is padding. A mask with one row is the same for all queries.
+// Takes a mask as key_padding_mask: true is padding. Its single row is for all queries.
 static void attend_padded(const Layer& layer, const Tokens& x, const Vector<bool, 6>& is_padding,
                           Tokens& out) {
   layer.forward(x, BlockMask{is_padding}, out, workspace);
 }
 
-// The other way round: true is a token.
+// Takes the opposite mask: true is a token.
 static void attend_tokens(const Layer& layer, const Tokens& x, const Vector<bool, 6>& is_token,
                           Tokens& out) {
   layer.forward(x, KeepMask{is_token}, out, workspace);
 }
 
-// Without padding: the first num_tokens rows of x, and no more.
+// Needs no padding: attends over the first num_tokens rows of x only.
 static Status attend_first(const Layer& layer, const Tokens& x, std::size_t num_tokens,
                            Tokens& out) {
   return layer.forward(x, num_tokens, out, workspace);

@@ -14,8 +14,8 @@ class PingPong {
  public:
   using Window = tinyattn::Matrix<float, Tokens, Width>;
 
-  // From the interrupt. If the main loop still works when the next window is full, that window is
-  // lost, and filled again.
+  // For the interrupt: appends a sample. If the main loop still uses its window when the other one
+  // is full, the samples of the other are lost, and it is filled again.
   void put(const tinyattn::Vector<float, Width>& sample) {
     for (std::size_t j = 0; j < Width; ++j) windows_[filling_](count_, j) = sample(j);
     if (++count_ < Tokens) return;
@@ -28,7 +28,7 @@ class PingPong {
     filling_ = 1 - filling_;
   }
 
-  // From the main loop: a full window, which stays as it is until release(); or null.
+  // For the main loop: returns a full window, which does not change until release(), or null.
   const Window* take() const {
     const unsigned full = full_.load(std::memory_order_acquire);
     return full == none ? nullptr : &windows_[full];
@@ -43,6 +43,6 @@ class PingPong {
 
   Window windows_[2]{};
   std::atomic<unsigned> full_{none}, lost_{0};
-  unsigned filling_ = 0;   // of the interrupt alone
-  std::size_t count_ = 0;  // too
+  unsigned filling_ = 0;   // for the interrupt only
+  std::size_t count_ = 0;  // likewise
 };

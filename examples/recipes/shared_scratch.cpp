@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Layers that share scratch. What a Workspace holds between calls means nothing, so layers that
-// take turns need only the largest of theirs. Layers of one type take the same Workspace as it is;
-// these two have different shapes, and take turns in the same bytes.
+// Layers that share scratch. A Workspace keeps nothing between calls, so that layers that run one
+// after another need only the largest of their Workspaces. Layers of one type can use the same
+// Workspace object; these two have different shapes, and use the same bytes.
 #include <algorithm>
 #include <cstddef>
 #include <new>
@@ -15,7 +15,8 @@ using namespace tinyattn;
 template <class... Workspaces>
 class SharedScratch {
  public:
-  // Whoever had these bytes before has lost them. Creating a Workspace writes nothing.
+  // Creates a Workspace in these bytes, which writes nothing. The one before must not be used
+  // again.
   template <class Workspace>
   Workspace& as() {
     static_assert((std::is_same_v<Workspace, Workspaces> || ...), "not one of those that share");

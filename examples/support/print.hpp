@@ -35,7 +35,7 @@ class Text {
   std::size_t length_ = 0;
 };
 
-// At least `minimum` digits, zeros in front; a comma after every third if `grouped`.
+// Formats an integer with at least `minimum` digits, by leading zeros; with commas between groups of three if `grouped`.
 constexpr Text integer(std::uint64_t value, std::size_t minimum = 1, bool grouped = false) {
   std::array<char, 20> reversed{};
   std::size_t count = 0;
@@ -54,7 +54,7 @@ constexpr Text hexadecimal(std::uint32_t value, int digits = 8) {
   return text;
 }
 
-// |x| * scale, rounded half to even; x is finite and the result below 2^63.
+// Returns |x| * scale, rounded half to even; x must be finite and the result below 2^63.
 constexpr std::uint64_t rounded_product(float x, std::uint32_t scale) {
   const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t biased_exponent = bits >> 23 & 0xff;
@@ -71,7 +71,7 @@ constexpr std::uint64_t rounded_product(float x, std::uint32_t scale) {
 
 constexpr bool is_finite(float x) { return (__builtin_bit_cast(std::uint32_t, x) >> 23 & 0xff) != 0xff; }
 
-// "0.4306", "-inf", "nan"; without decimals "2.", as PyTorch writes a tensor of whole numbers.
+// Formats a number as "0.4306", "-inf" or "nan"; without decimals as "2.", which is how PyTorch prints a tensor of whole numbers.
 constexpr Text decimal(float x, bool with_decimals = true) {
   Text text;
   if (x != x) {

@@ -15,8 +15,8 @@ bool refuse(const Parts&... parts) {
   return false;
 }
 
-// The first character of `text`, for a sentence: beyond ASCII those from U+00C0 to U+02FF, of which each is printable. Of
-// others a byte in hexadecimal: a terminal might obey them.
+// Returns the first character of `text` for an error message: a printable one of ASCII or from U+00C0 to U+02FF. Of any other,
+// which might control a terminal, the first byte in hexadecimal.
 constexpr support::Text quoted_first(std::string_view text) {
   support::Text quoted;
   const auto byte = static_cast<unsigned char>(text[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the writer is called with: a prompt and a seed, each of which may be left out.
+// The arguments of the writer: a prompt and a seed, both optional.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Arguments {
   std::uint32_t seed = 1;
 };
 
-// [PROMPT] [--seed N], in any order. If they are wrong it says why, and returns false.
+// Parses [PROMPT] [--seed N], in any order. If they are not valid, prints why and returns false.
 bool read_arguments(int count, char** words, Arguments& arguments);
 
 }  // namespace writer

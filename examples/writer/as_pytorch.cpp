@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether the model computes what PyTorch computes: the logits after each character of a prompt, 200 characters of the most likely
+// Tests whether the model computes what PyTorch computes: the logits after each character of a prompt, 200 characters of the most likely
 // text, in which the context is full several times over, and the logits of the last of them.
 #include "../support/print.hpp"
 #include "board.h"
@@ -13,13 +13,13 @@ using namespace support;
 constexpr float tolerance = 2e-5f;
 constexpr std::string_view prompt = expected::prompt, greedy = expected::greedy;
 
-// A NaN is larger than any number.
+// Returns the maximum, where NaN counts as larger than any number.
 float larger(float a, float b) { return b <= a || a != a ? a : b; }
 
 float distance(float a, float b) { return a < b ? b - a : a - b; }
 
 struct Comparison {
-  std::size_t characters = 0;  // that are PyTorch's
+  std::size_t characters = 0;  // that equal PyTorch's
   float largest_difference = 0.0f;
 
   void add(const Logits& logits, std::size_t row) {
@@ -28,7 +28,7 @@ struct Comparison {
   }
 };
 
-// Reads the prompt a character at a time, then goes on with the most likely ones. Whatever fails leaves `characters` too small.
+// Reads the prompt a character at a time, then goes on with the most likely ones. After a failure `characters` is too small.
 Comparison compare(Memory& memory) {
   static Passage<prompt.size() + greedy.size()> passage;
   Comparison comparison;

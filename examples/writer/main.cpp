@@ -72,7 +72,7 @@ Cost write(const Arguments& arguments, Memory& memory) {
 
 Text grouped(std::uint64_t number) { return integer(number, 1, true); }
 
-// What the model does not see of a prompt must not go unsaid.
+// Prints a note if the prompt is longer than the context: the model does not read its beginning.
 void print_prompt(std::size_t characters) {
   if (characters <= Model::context_length) return;
   print("prompt           ", characters, " characters, more than the context: the model sees the last ", read_again, "\n");

@@ -24,7 +24,7 @@ inline constexpr std::size_t num_layers = std::extent_v<decltype(weights::model.
 
 using Logits = tinyattn::Vector<float, vocabulary_size>;
 
-// All that the model writes to. Its size is known before there is a board.
+// All memory that the model writes to. Its size is known when the program is compiled.
 struct Memory {
   Model::Cache cache;
   Model::Cache::Workspace workspace;
@@ -34,8 +34,8 @@ static_assert(sizeof(Memory) <= 12 * 1024, "a micro:bit has 16 KB for it, for th
 
 inline constexpr std::size_t read_again = Model::context_length / 2;
 
-// Logits of the character after `text`, whose last `unread` tokens the cache has not read. If they have no room in it, it starts
-// again with the last `read_again` of the text.
+// Computes the logits of the character after `text`, of which all but the last `unread` tokens are in the cache. If the cache has
+// no room for these, clears it, and reads the last `read_again` tokens of the text again.
 constexpr tinyattn::Status read(std::span<const Token> text, std::size_t unread, Memory& memory) {
   auto& [cache, workspace, logits] = memory;
   const tinyattn::Status status = weights::model.forward(text.last(unread), cache, logits, workspace);
@@ -44,19 +44,19 @@ constexpr tinyattn::Status read(std::span<const Token> text, std::size_t unread,
   return weights::model.forward(text.last(read_again), cache, logits, workspace);
 }
 
-// The token of a character; vocabulary_size if there is none.
+// Returns the token of a character; vocabulary_size if there is none.
 constexpr std::size_t token_of(char character) {
   std::size_t token = 0;
   while (token < vocabulary_size && vocabulary[token] != character) ++token;
   return token;
 }
 
-// A prompt, and what the model adds.
+// A prompt, and the tokens that the model has added.
 template <std::size_t Longest>
 class Passage {
  public:
   constexpr void add(Token token) { tokens_[length_++] = token; }
-  // Every character is one of the vocabulary.
+  // Every character must be in the vocabulary.
   constexpr void add(std::string_view characters) {
     for (const char character : characters) add(static_cast<Token>(token_of(character)));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a paragraph is drawn, and where it ends.
+// Settings for sampling a paragraph, and where it ends.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ inline constexpr tinyattn::Sampling sampling = {.temperature = 0.7f, .top_p = 0.
 inline constexpr std::size_t enough = 300;  // characters, after which the text ends with a sentence
 inline constexpr std::size_t longest_paragraph = 400;
 
-// A paragraph is a line of the text.
+// Returns whether a paragraph ends after this character: in the training text it is one line.
 constexpr bool ends_paragraph(char character, std::size_t characters) {
   return character == '\n' || (characters >= enough && (character == '.' || character == '!' || character == '?'));
 }

@@ -30,7 +30,7 @@ ROTARY_BASE, EPSILON = 10000.0, 1e-5
 STEPS, WARM_UP, BATCH, MATRIX_RATE, RATE, MOMENTUM, WEIGHT_DECAY = 30000, 300, 40, 0.02, 0.02, 0.95, 0.01
 PROMPT, GREEDY = "It is a truth", 200
 
-# As Hugging Face's configuration of a Llama: what the tensors do not say.
+# The settings that the tensors do not tell, with the keys of Hugging Face's configuration of a Llama.
 CONFIG = {"model_type": "llama", "vocab_size": VOCABULARY, "hidden_size": WIDTH, "intermediate_size": HIDDEN,
           "num_hidden_layers": LAYERS,
           "num_attention_heads": HEADS, "num_key_value_heads": 1, "head_dim": HEAD_DIM,
@@ -54,8 +54,7 @@ def matrix(d_in, d_out):
 
 
 def rotated(x):
-    """Each of the last dimension's pairs (i, i + half of it) rotated by an angle that grows with the token's
-    position."""
+    """Rotates each pair of features (i, i + HEAD_DIM / 2) by an angle that grows with the position of the token."""
     frequencies = ROTARY_BASE ** (-torch.arange(0, HEAD_DIM, 2, dtype=torch.float64) / HEAD_DIM)
     angles = torch.arange(x.shape[-2], dtype=torch.float64).unsqueeze(-1) * frequencies
     cosines, sines = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
@@ -63,7 +62,7 @@ def rotated(x):
 
 
 class Attention(nn.Module):
-    """Causal, with one key head for all query heads."""
+    """Causal attention with one key head for all query heads."""
     def __init__(self):
         super().__init__()
         self.q_proj, self.k_proj = matrix(WIDTH, HEADS * HEAD_DIM), matrix(WIDTH, HEAD_DIM)
@@ -103,7 +102,7 @@ class Layer(nn.Module):
 
 
 class Writer(nn.Module):
-    """Tokens [batch, tokens] to logits [batch, tokens, VOCABULARY]: a Llama whose head is its embedding."""
+    """A Llama whose head is its embedding: maps tokens [batch, tokens] to logits [batch, tokens, VOCABULARY]."""
     def __init__(self):
         super().__init__()
         self.embed_tokens = nn.Embedding(VOCABULARY, WIDTH)
@@ -119,7 +118,7 @@ class Writer(nn.Module):
 
 
 def orthogonalized(matrices):
-    """Each of the stacked matrices with singular values near 1: five steps of Newton and Schulz."""
+    """Moves the singular values of each of the stacked matrices close to 1, by five steps of Newton and Schulz."""
     x = matrices / (matrices.flatten(1).norm(dim=1).view(-1, 1, 1) + 1e-7)
     if x.shape[1] > x.shape[2]:
         return orthogonalized(x.transpose(1, 2)).transpose(1, 2)
@@ -130,7 +129,8 @@ def orthogonalized(matrices):
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum, orthogonalized: K. Jordan, "Muon: an optimizer for hidden layers in neural networks", 2024."""
+    """The optimizer Muon, which orthogonalizes the momentum: K. Jordan, "Muon: an optimizer for hidden layers in neural
+    networks", 2024."""
     def __init__(self, parameters, rate):
         by_shape = collections.defaultdict(list)
         for parameter in parameters:
@@ -148,8 +148,8 @@ class Muon(torch.optim.Optimizer):
 
 
 def load():
-    """The 60 most frequent characters, sorted, and the novels as their indices: one line a paragraph, all other
-    characters dropped."""
+    """Returns the VOCABULARY most frequent characters, sorted, and the novels as indices into them. Each paragraph is
+    one line; other characters are left out."""
     lines = subprocess.run(["Rscript", "-e", "writeLines(janeaustenr::austen_books()$text)"], capture_output=True,
                            text=True, check=True)
     text = "\n".join(" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", lines.stdout)
@@ -188,8 +188,8 @@ def train(text, seed=0):
 
 @torch.no_grad()
 def loss_as_used(model, text):
-    """Nats a character where a full context goes on with the last half of it, so that a prediction sees 24 to 48
-    characters."""
+    """Returns the loss, in nats per character, of the text as the firmware reads it: when the context is full, the
+    model reads its last half again, so that a prediction has half a context to a full one before it."""
     half = CONTEXT // 2
     total, count = 0.0, 0
     for starts in torch.arange(0, len(text) - CONTEXT, half + 1).split(256):
@@ -202,7 +202,7 @@ def loss_as_used(model, text):
 
 @torch.no_grad()
 def greedy(model, tokens, count):
-    """The most likely next token, `count` times over, and the logits of the last; the context is that of
+    """Returns the next `count` tokens, each the most likely one, and the logits of the last. The context is as in
     loss_as_used."""
     tokens, begin = list(tokens), 0
     for _ in range(count):
@@ -214,7 +214,7 @@ def greedy(model, tokens, count):
 
 
 def expected(model, vocabulary):
-    """What PyTorch computes in double from the weights in float: the tests compare with it."""
+    """Returns what PyTorch computes in double from the weights in float. The tests compare with it."""
     model, tokens = model.double(), [vocabulary.index(character) for character in PROMPT]
     with torch.no_grad():
         logits = model(torch.tensor([tokens]))[0]

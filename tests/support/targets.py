@@ -182,7 +182,7 @@ def of_size(size):
         return {"quick": QUICK}
     if size == "run":
         return {name: without_nightly(target) for name, target in TARGETS.items() if target.size == "run"}
-    return {name: target for name, target in TARGETS.items() if name != "one_answer"}  # the target every_flag includes it
+    return {name: target for name, target in TARGETS.items() if name != "one_answer"}  # every_flag includes it
 
 
 def listing():

@@ -14,7 +14,7 @@ namespace {
 
 using namespace tinyattn;
 
-// Prints an array and returns its name; for no array NULL.
+// Prints an array and returns its name; returns NULL if there is no array.
 std::string array(const std::string& name, const float* elements, std::size_t count) {
   if (elements == nullptr) return "NULL";
   std::printf("static const float %s[] = {", name.c_str());
@@ -79,7 +79,7 @@ void print(const LanguageModel<config>& model) {
   std::printf("    blocks, %s, {NULL, NULL}};\n", final_norm.c_str());
 }
 
-// As a literal of C; the vocabulary has no question mark after another.
+// Prints a string literal of C. Trigraphs cannot occur: the vocabulary has no two question marks in a row.
 void print_text(const char* name, const char* text) {
   std::printf("static const char %s[] = \"", name);
   for (; *text != 0; ++text) std::printf(*text == '\n' ? "\\n" : *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The layer of layer.h by the compiled library. */
+ * Computes the layer of layer.h by the compiled library. */
 #ifndef TINYATTN_SAMPLES_BY_LIBRARY_H
 #define TINYATTN_SAMPLES_BY_LIBRARY_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* out [num_tokens, d_out]; returns whether the shape makes sense. */
+/* Writes out [num_tokens, d_out]. Returns whether the library accepted the shape. */
 bool forward_by_library(float* out);
 
 #ifdef __cplusplus

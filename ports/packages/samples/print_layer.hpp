@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Both ways to the layer of layer.h, and their checksums on the console.
+// Computes the layer of layer.h by the library and by the headers, and prints both checksums on the console.
 #pragma once
 
 #include <cinttypes>
@@ -10,7 +10,7 @@
 #include "crc32.h"
 #include "layer.h"
 
-// Returns whether they came to the same bits.
+// Returns whether both give the same bits.
 inline bool print_layer() {
   float by_library[num_tokens * d_out], by_headers[num_tokens * d_out];
   if (!forward_by_library(by_library)) return false;

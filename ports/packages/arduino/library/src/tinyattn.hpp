@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The headers, where the core compiles C++20.
+// The C++ headers, for a core that compiles C++20.
 #pragma once
 
 #if __cplusplus < 202002L

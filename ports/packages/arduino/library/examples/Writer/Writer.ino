@@ -10,13 +10,13 @@
 const char prompt[] = "It is a truth";
 const size_t enough = 300;  // characters, after which the text ends with a sentence
 const size_t longest = 400;
-const size_t width = 80;  // of a line, which ends at the first space after it
+const size_t width = 80;  // of a line, which is broken at the first space from this column on
 const tinyattn_sampling sampling = {0.7f, 0, 0.9f};
 
 uint16_t text[sizeof prompt + longest];
 size_t length = 0;      // of the text, in tokens
 size_t past = 0;        // tokens in the cache
-size_t characters = 0;  // that were written
+size_t characters = 0;  // generated so far
 tinyattn_philox generator = {1, 0};
 uint32_t checksum = 0;
 bool goesOn = false;
@@ -25,14 +25,14 @@ float cache[TINYATTN_DECODER_CACHE(num_layers, kv_width, context_length)];
 float scratch[TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length)];
 float logits[vocabulary_size];
 
-// vocabulary_size if there is none.
+// Returns the token of a character; vocabulary_size if there is none.
 uint16_t tokenOf(char character) {
   uint16_t token = 0;
   while (token < vocabulary_size && vocabulary[token] != character) ++token;
   return token;
 }
 
-// Why the model cannot read the prompt, or nothing.
+// Returns why the model cannot read the prompt, or null.
 const char* problem() {
   if (sizeof prompt == 1) return "The prompt is empty.";
   if (sizeof prompt - 1 > context_length) return "The prompt is longer than what the model sees.";
@@ -49,7 +49,7 @@ void put(uint16_t token) {
   text[length++] = token;
 }
 
-// The logits after the last `unread` tokens of the text. If the cache has no room for them, it starts again with half a context.
+// Computes the logits after the last `unread` tokens of the text. If the cache has no room for them, reads half a context anew.
 bool readText(size_t unread) {
   tinyattn_status status = tinyattn_decoder_forward(&model, past, text + length - unread, unread, cache, logits, scratch);
   if (status == TINYATTN_TOO_MANY_TOKENS) {
@@ -61,12 +61,12 @@ bool readText(size_t unread) {
   return status == TINYATTN_OK;
 }
 
-// A paragraph is a line of the text.
+// Returns whether the paragraph ends after this character: in the training text it is one line.
 bool endsParagraph(char character) {
   return character == '\n' || (characters >= enough && (character == '.' || character == '!' || character == '?'));
 }
 
-// One more character; returns whether the paragraph goes on.
+// Generates and prints one more character. Returns whether the paragraph continues.
 bool writeOne() {
   uint16_t token = 0;
   if (!readText(characters == 0 ? length : 1)) return false;
