@@ -120,5 +120,5 @@ with tempfile.TemporaryDirectory() as folder:
         ("each page can be searched from", lambda: problem(without_search(pages))),
         ("no page shows signs of Markdown", lambda: problem(escapes(site))),
         ("what calls cost is what the footprint's figures say", lambda: problem(stale())),
-        ("planted faults are found", planted),
+        ("mutants are found", planted),
     ])

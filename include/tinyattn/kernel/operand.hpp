@@ -4,10 +4,14 @@
 // argument: memory of another kind, such as integers with a scale, needs a new type, but no new
 // kernel.
 //
-//   from(i, j)           the operand from row i and column j on
+//   from(i, j)           the operand from row i and column j on, any of them
 //   element<Port>(i, j)  one element, as a float
 //   load<Port>(j)        a vector of row 0 from column j on
-//   load_n<Port>(j, n)   its first n lanes, and zeros
+//   load_n<Port>(j, n)   its first n lanes, 1 <= n <= lanes, and zeros; reads no element after them
+//
+// Port is any port: a narrow product also loads by Port::half. `element` and `load` give the same
+// bits, so that a scale is multiplied by Port::one_lane::mul in the one and by Port::mul in the
+// other. The functions are constexpr and always inline, and lie in the namespace of the port.
 #pragma once
 
 #include "tinyattn/kernel/size.hpp"
