@@ -23,9 +23,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-template <class T, class Port>
-concept operand = requires(const T& matrix, std::size_t i) {
-  { matrix.from(i, i) } -> std::same_as<T>;
+template <class Operand, class Port>
+concept operand = requires(const Operand& matrix, std::size_t i) {
+  { matrix.from(i, i) } -> std::same_as<Operand>;
   { matrix.template element<Port>(i, i) } -> std::same_as<float>;
   { matrix.template load<Port>(i) } -> std::same_as<typename Port::vec>;
   { matrix.template load_n<Port>(i, i) } -> std::same_as<typename Port::vec>;
