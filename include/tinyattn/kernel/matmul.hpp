@@ -34,8 +34,8 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_with_overlap(const auto& p) noexcept
 }
 
 // out = initial + a . b
-template <class Port, Shape shape = Shape{}, class P = Product<>>
-TINYATTN_ALWAYS_INLINE constexpr void matmul(const P& p) noexcept {
+template <class Port, Shape shape = Shape{}, class AnyProduct = Product<>>
+TINYATTN_ALWAYS_INLINE constexpr void matmul(const AnyProduct& p) noexcept {
   static_assert(operand<decltype(p.b), Port>, "b lacks from, element, load or load_n");
   if constexpr (is_specialized<Port>(shape) && !is_transposed<decltype(p.b)>)
     specialized_matmul<narrowed<Port, shape.cols>, shape>(p);
@@ -51,8 +51,8 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul(const P& p) noexcept {
 
 // Does the same for a constant shape. A product of one row is specialized only if it has up to 512
 // multiply-adds, or where tiles are wide.
-template <class Port, Shape shape, class P = Product<>>
-TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const P& p) noexcept {
+template <class Port, Shape shape, class AnyProduct = Product<>>
+TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const AnyProduct& p) noexcept {
   constexpr bool pays = shape.inner * shape.cols <= 512 || Port::tile_vectors * Port::lanes >= 64;
   constexpr bool specialized = is_specialized<Port>(shape) && !Port::shares_code && pays;
   if constexpr (shape.rows == 1 && (!specialized || is_transposed<decltype(p.b)>))

@@ -198,10 +198,10 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_transposed(const auto& p) noexcept {
 // --- The product ---
 
 // out = initial + a . b for a product of one row; the bias may not be `out`.
-template <class Port, class P = Product<>>
-[[gnu::noinline]] constexpr void matmul_row(const P& p) noexcept {
-  constexpr bool dense = std::same_as<P, Product<>>,
-                 transposed = std::same_as<P, Product<Dense, Transposed<>>>;
+template <class Port, class AnyProduct = Product<>>
+[[gnu::noinline]] constexpr void matmul_row(const AnyProduct& p) noexcept {
+  constexpr bool dense = std::same_as<AnyProduct, Product<>>,
+                 transposed = std::same_as<AnyProduct, Product<Dense, Transposed<>>>;
   if constexpr (dense && adds_multiples<Port>)
     add_multiples<Port>(p, p.b.data, p.b.stride, 1);
   else if constexpr (transposed && adds_multiples<Port>)

@@ -83,7 +83,7 @@ struct Transposed {
 };
 
 // Whether vectors of B are gathered. If so, tiles are one vector wide.
-template <class B>
+template <class Right>
 inline constexpr bool is_transposed = false;
 template <class Stored>
 inline constexpr bool is_transposed<Transposed<Stored>> = true;
@@ -113,19 +113,19 @@ struct Output {
 
 // out[i][j] = initial[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma. NaN
 // and infinity go through as in the plain loop.
-template <class A = Dense, class B = Dense, class Initial = Bias>
+template <class Left = Dense, class Right = Dense, class Initial = Bias>
 struct Product {
   std::size_t rows, inner, cols;
-  A a;              // [rows, inner]
-  B b;              // [inner, cols]
+  Left a;           // [rows, inner]
+  Right b;          // [inner, cols]
   Initial initial;  // [cols], or [rows, cols]
   Output out;       // [rows, cols]; overwritten; may not overlap a or b
 };
 
 // Whether a product has plain floats only, for which ports may have tiles of their own.
-template <class A, class B, class Initial>
+template <class Left, class Right, class Initial>
 inline constexpr bool is_dense =
-    std::same_as<A, Dense>&& std::same_as<B, Dense>&& std::same_as<Initial, Bias>;
+    std::same_as<Left, Dense>&& std::same_as<Right, Dense>&& std::same_as<Initial, Bias>;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 

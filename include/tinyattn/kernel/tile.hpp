@@ -64,16 +64,16 @@ TINYATTN_ALWAYS_INLINE constexpr void initialize_sums(typename Port::vec (&sums)
 // sums[r] += a[r][k] * b[k] for every k. Registers for addresses are scarce: in a tile of more than
 // eight rows only every third row of a has a pointer. The two rows after it lie one and two strides
 // away; x86 can add a multiple of a register to an address.
-template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors, class A, class B>
+template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors, class Left, class Right>
 TINYATTN_ALWAYS_INLINE constexpr void multiply_add(typename Port::vec (&sums)[Rows][Vectors],
-                                                   std::size_t inner, const A& a, B b,
+                                                   std::size_t inner, const Left& a, Right b,
                                                    std::size_t last) noexcept {
   constexpr std::size_t apart = Rows > 8 ? 3 : 1;
-  A rows[(Rows + apart - 1) / apart];
+  Left rows[(Rows + apart - 1) / apart];
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; r += apart) {
     rows[r / apart] = a.from(r, 0);
-    if constexpr (std::same_as<A, Dense>)
+    if constexpr (std::same_as<Left, Dense>)
       if (!__builtin_constant_p(a.stride)) TINYATTN_FORGET_ORIGIN(rows[r / apart].data);
   }
   std::size_t k = 0;
@@ -120,12 +120,13 @@ TINYATTN_ALWAYS_INLINE constexpr void store_sums(const typename Port::vec (&sums
 
 // out = initial + a . b for `Rows` x `Vectors` vectors; all operands begin at the tile's corner,
 // and `last` columns fill the last vector. A port may have tiles of its own for whole vectors.
-template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{}, class A,
-          class B, class Initial>
-TINYATTN_ALWAYS_INLINE constexpr void tile(const Initial& initial, const A& a, const B& b,
+template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{}, class Left,
+          class Right, class Initial>
+TINYATTN_ALWAYS_INLINE constexpr void tile(const Initial& initial, const Left& a, const Right& b,
                                            Output out, std::size_t inner,
                                            std::size_t last = Port::lanes) noexcept {
-  if constexpr (is_dense<A, B, Initial> && kind.is_whole && requires(const float* from, float* to) {
+  if constexpr (is_dense<Left, Right, Initial> && kind.is_whole &&
+                requires(const float* from, float* to) {
                   Port::template tile<Rows, Vectors>(from, from, 0, from, 0, to, 0, 0);
                 }) {
     const bool is_zero = !Port::tiles_overlap && is_null(initial.data);
