@@ -41,11 +41,11 @@ struct Dense {
     return data + i * stride + j;
   }
   TINYATTN_ALWAYS_INLINE constexpr Dense from(std::size_t i, std::size_t j) const noexcept {
-    return {at(i, j), stride};
+    return {data + i * stride + j, stride};
   }
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr float element(std::size_t i, std::size_t j) const noexcept {
-    return *at(i, j);
+    return data[i * stride + j];
   }
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr auto load(std::size_t j) const noexcept {
@@ -106,7 +106,7 @@ struct Output {
     return data + i * stride + j;
   }
   TINYATTN_ALWAYS_INLINE constexpr Output from(std::size_t i, std::size_t j) const noexcept {
-    return {at(i, j), stride};
+    return {data + i * stride + j, stride};
   }
   TINYATTN_ALWAYS_INLINE constexpr operator Dense() const noexcept { return {data, stride}; }
 };
