@@ -1,36 +1,45 @@
 // SPDX-License-Identifier: MIT
 //
-// Shared by the golden tests: the values that PyTorch computed, tolerances, and modules drawn from a seed.
+// Shared by the golden tests and by the values that PyTorch computed: a recorded case, inputs as PyTorch draws them, a tolerance.
 #pragma once
 
-#include <cstdint>
-
-#include "reference/tables.hpp"
 #include "support/check.hpp"
-#include "tinyattn/math.hpp"
-#include "tinyattn/random.hpp"
+#include "tinyattn/multi_head_attention.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace tinyattn::reference {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// A case of attention. Layer, x and memory, from which keys and values come, are drawn from `seed`; a memory of as many tokens as x is x.
+template <AttentionConfig its_config, std::size_t Tokens, std::size_t SourceTokens>
+struct Recorded {
+  static constexpr AttentionConfig config = its_config;
+  static constexpr bool is_cross = Tokens != SourceTokens;
+
+  const char* name;
+  std::uint32_t seed;
+  Matrix<float, Tokens, config.d_in> x;
+  Matrix<float, SourceTokens, config.d_in> memory;
+  Tensor<float, config.num_heads, Tokens, SourceTokens> weights;
+  Matrix<float, Tokens, config.d_out> output;
+};
+
+template <const auto&... cases>
+struct List {};
+
+}  // namespace tinyattn::reference
 
 namespace tinyattn::test {
 
 inline constexpr float tolerance = 1e-6f;
 
-// "Your journey starts with one step": six tokens of three features.
-constexpr auto inputs() { return opaque(reference::inputs); }
-
-template <class Module>
-constexpr Module drawn(Mt19937& generator) {
-  Module module{};
-  initialize(module, generator);
-  return module;
+// As torch.rand(...) * 2 - 1.
+constexpr void draw(Mt19937& generator, auto& tensor) {
+  for (float& element : tensor.elements) element = uniform(generator, -1.0f, 1.0f);
 }
-
-template <class Module>
-constexpr Module drawn(std::uint32_t seed) {
-  Mt19937 generator(opaque(seed));
-  return drawn<Module>(generator);
-}
-
-// 1 / sqrt(d_k) for the two features of a key in the worked example.
-inline constexpr float scale = 1.0f / tinyattn::sqrt(2.0f);
 
 }  // namespace tinyattn::test

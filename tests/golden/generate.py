@@ -1,0 +1,307 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Writes what PyTorch computes (CPU, float32): values.hpp, a line for each tensor, with the worked example of the specification step by
+step, whole models, of which only the outputs are kept, and attention of many shapes; and printed.json, the text that PyTorch
+prints of the worked example.
+
+Needs PyTorch (Debian: python3-torch and libopenblas0). Every number has nine significant digits, so that it reads back as the same
+float32. Every weight is drawn the way torch.nn.Linear draws it after torch.manual_seed(seed), in the order in which the modules are
+built: query, key, value, output projection; a weight before its bias. Then come the inputs, and then what dropout draws.
+"""
+import json
+import pathlib
+import zlib
+
+import torch
+from torch import nn, softmax, tril, triu
+from torch.nn import functional
+
+INPUTS = torch.tensor([[0.43, 0.15, 0.89], [0.55, 0.87, 0.66], [0.57, 0.85, 0.64],
+                       [0.22, 0.58, 0.33], [0.77, 0.25, 0.10], [0.05, 0.80, 0.55]])
+
+
+def drawn(*shape):
+    return torch.rand(*shape) * 2 - 1
+
+
+def masked(scores):
+    """Masks scores so that no token attends to a later one."""
+    return scores.masked_fill(triu(torch.ones(scores.shape[-2:]), diagonal=1).bool(), -torch.inf)
+
+
+def rotated(x, halves, base=10000):
+    """Rotates pairs of features of each head by angles that grow with the position, as RoFormer; x is [heads, tokens, head_dim]."""
+    tokens, dim = x.shape[1:]
+    angles = torch.arange(tokens, dtype=torch.float64)[:, None] / base ** (torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    cosines, sines = angles.cos().float(), angles.sin().float()
+    a, b = x.chunk(2, -1) if halves else (x[..., ::2], x[..., 1::2])
+    pairs = a * cosines - b * sines, a * sines + b * cosines
+    return torch.cat(pairs, -1) if halves else torch.stack(pairs, -1).flatten(-2)
+
+
+class Attention(nn.Module):
+    """Split-head attention as the specification states it; one head and no output projection give the simpler classes."""
+
+    def __init__(self, d_in, d_out, num_heads=1, causal=True, qkv_bias=False, out_proj=True, out_bias=True,
+                 dropout=0.0, residual_dropout=0.0, num_kv_heads=None, rotary=None):
+        super().__init__()
+        self.head_dim, self.causal, self.rotary = d_out // num_heads, causal, rotary
+        self.shared_by = num_heads // (num_kv_heads or num_heads)
+        self.query, self.key, self.value = (
+            nn.Linear(d_in, width, bias=qkv_bias) for width in (d_out, d_out // self.shared_by, d_out // self.shared_by))
+        self.out_proj = nn.Linear(d_out, d_out, bias=out_bias) if out_proj else nn.Identity()
+        self.dropout, self.residual_dropout = nn.Dropout(dropout), nn.Dropout(residual_dropout)
+
+    def forward(self, query, key, value):
+        projected = self.query(query), self.key(key), self.value(value)
+        q, k, v = (features.unflatten(-1, (-1, self.head_dim)).transpose(0, 1) for features in projected)
+        if self.rotary:
+            q, k = (rotated(part, self.rotary == "halves") for part in (q, k))
+        if self.shared_by > 1:
+            k, v = (part.repeat_interleave(self.shared_by, 0) for part in (k, v))
+        scores = q @ k.transpose(1, 2)
+        weights = softmax((masked(scores) if self.causal else scores) / self.head_dim ** 0.5, dim=-1)
+        context = (self.dropout(weights) @ v).transpose(0, 1).flatten(1)
+        return self.residual_dropout(self.out_proj(context)), weights
+
+
+# --- The worked example ---
+
+def context_of(modules, d_out=2, **settings):
+    """Returns the outputs of some modules for INPUTS, next to each other; the modules are drawn from seed 123."""
+    torch.manual_seed(123)
+    return torch.cat([module(INPUTS, INPUTS, INPUTS)[0] for module in [Attention(3, d_out, **settings) for _ in range(modules)]], -1)
+
+
+def dropped_out(weights):
+    torch.manual_seed(123)
+    return nn.Dropout(0.5)(weights)
+
+
+def normalized(weights):
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def worked_example():
+    """Returns the tables of examples/journey in their order: names for those that values.hpp has too, numbers for the others."""
+    simple = INPUTS @ INPUTS.T
+    simple_weights = softmax(simple, -1)
+
+    torch.manual_seed(123)
+    w_query, w_key, w_value = (torch.rand(3, 2) for _ in range(3))
+    queries, keys, values = INPUTS @ w_query, INPUTS @ w_key, INPUTS @ w_value
+    scores = queries @ keys.T
+    context = softmax(scores / 2 ** 0.5, -1) @ values
+
+    torch.manual_seed(789)
+    v2 = Attention(3, 2, causal=False, out_proj=False)
+    v2_context, (v2_weights,) = v2(INPUTS, INPUTS, INPUTS)
+    v2_scores = v2.query(INPUTS) @ v2.key(INPUTS).T
+    halved = softmax(v2_scores / 2 * 0.5, -1)
+    causal = softmax(masked(v2_scores) / 2 ** 0.5, -1)
+    causal_context = causal @ INPUTS @ v2.value.weight.T
+    split = context_of(1, num_heads=2)
+
+    fruit_q = torch.tensor([[1.0, 0.5, -0.3, 0.8]])
+    fruit_k = torch.tensor([[0.9, 0.4, -0.2, 0.7], [0.8, 0.6, -0.1, 0.6], [-0.5, 0.2, 0.9, -0.4]])
+    fruit_v = torch.tensor([[1.2, 0.3, 0.5, 0.9], [1.0, 0.4, 0.6, 0.8], [0.2, 0.9, 1.1, 0.1]])
+    fruit_scores = fruit_q @ fruit_k.T
+    fruit_context = softmax(fruit_scores / 2, -1) @ fruit_v
+    numbered = torch.arange(24.0).view(2, 12)
+    return [
+        *bits(inputs=INPUTS), *digits(simple[1]), *digits(simple_normalized=normalized(simple[1])),
+        *digits(*[simple_weights[1]] * 2, (simple_weights @ INPUTS)[1]),
+        *digits(simple_scores=simple, simple_weights=simple_weights, simple_context=simple_weights @ INPUTS),
+        *bits(v1_w_query=w_query, v1_w_key=w_key, v1_w_value=w_value), *digits(queries), *digits(v1_keys=keys, v1_values=values),
+        *digits(v1_query_of_token_2=queries[1]), *digits(scores[1, 1]), *digits(v1_scores_of_token_2=scores[1]),
+        *digits(v1_weights_of_token_2=softmax(scores[1] / 2 ** 0.5, -1)), *digits(context[1]), *digits(v1_context=context),
+        *bits(v2_query=v2.query.weight, v2_key=v2.key.weight, v2_value=v2.value.weight),
+        *digits(v2_scores=v2_scores, v2_weights=v2_weights, v2_context=v2_context),
+        *bits(v2.key.weight[0, :2]),  # without a bias, the key would be drawn next
+        *bits(tril_of_ones=tril(torch.ones(6, 6))), *digits(tril_of_weights=tril(v2_weights), renormalized=normalized(tril(v2_weights))),
+        *digits(halved=halved, halved_renormalized=normalized(tril(halved)), masked_scores=masked(v2_scores), causal_weights=causal),
+        *bits(causal_mask_4=masked(torch.zeros(4, 4))), *digits(of_two(split)),
+        *bits(dropout_of_ones=dropped_out(torch.ones(6, 6))), *digits(dropout_of_causal_weights=dropped_out(causal)),
+        *digits(causal_attention=of_two(context_of(1, out_proj=False)),
+                self_attention=of_two(context_of(1, out_proj=False, causal=False)),
+                stacked_heads=of_two(context_of(2, out_proj=False)), two_heads=context_of(2, out_proj=False, causal=False),
+                split_heads=of_two(split)),
+        *bits(fruit_q=fruit_q, fruit_k=fruit_k, fruit_v=fruit_v),
+        *digits(fruit_scores=fruit_scores, fruit_weights_unscaled=softmax(fruit_scores, -1),
+                fruit_weights=softmax(fruit_scores / 2, -1), fruit_context=fruit_context),
+        *digits(fruit_context[:, :2]),
+        *bits(numbered, *numbered.split(4, -1)), *digits(context_of(1, d_out=12, num_heads=3, out_proj=False)[:, 4:8]),
+        *digits(v2_weights, causal, v2_context, causal_context, (v2_context - causal_context).abs().mean()),
+        *bits(triu(causal, diagonal=1).sum()), *digits(v2_weights.sum(-1), causal.sum(-1)),
+    ]
+
+
+def of_two(context):
+    return torch.stack([context, context])
+
+
+def digits(*unnamed, **named):
+    """Returns name, value and what PyTorch prints of it."""
+    return [(name, value, f"{value.detach()!r}\n") for name, value in [*((None, value) for value in unnamed), *named.items()]]
+
+
+def bits(*unnamed, **named):
+    """Returns the same with a checksum, as the journey prints it: for values that are given, drawn, masked or counted, but not summed."""
+    return [(name, value, f"{text}crc32 {zlib.crc32(value.detach().contiguous().numpy()):08x}\n")
+            for name, value, text in digits(*unnamed, **named)]
+
+
+def activations():
+    x = torch.tensor([-9.0, -5.5, -3.25, -2.0, -1.0, -0.75, -0.5, -0.1, -1e-4, 0.0, 1e-4, 0.1, 0.5, 0.75, 1.0, 2.0, 3.25, 9.0])
+    functions = {"relu": functional.relu, "gelu": functional.gelu, "gelu_tanh": nn.GELU(approximate="tanh"), "silu": functional.silu,
+                 "tanh": torch.tanh, "erf": torch.erf}
+    return {"activation_x": x, **{f"activation_{name}": function(x) for name, function in functions.items()}}
+
+
+# --- Whole models: models.cpp has the same shapes ---
+
+class RmsNorm(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(dim))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * self.weight
+
+
+class Block(nn.Module):
+    """A block with the attention of this file and two norms: as GPT-2, or, gated and with fewer key heads, as Llama."""
+
+    def __init__(self, d_model, d_hidden, norm, activation, gated, bias, **of_attention):
+        super().__init__()
+        self.norms, self.activation = nn.ModuleList([norm(d_model), norm(d_model)]), activation
+        self.attention = Attention(d_model, d_model, num_heads=4, qkv_bias=bias, out_bias=bias, **of_attention)
+        self.up = nn.Linear(d_model, d_hidden, bias=bias)
+        self.gate = nn.Linear(d_model, d_hidden, bias=bias) if gated else None
+        self.down = nn.Linear(d_hidden, d_model, bias=bias)
+
+    def forward(self, x):
+        y = self.norms[0](x)
+        x = x + self.attention(y, y, y)[0]
+        y = self.norms[1](x)
+        return x + self.down(self.activation(self.gate(y)) * self.up(y) if self.gate else self.activation(self.up(y)))
+
+
+def scrambled_norms(module):
+    """Draws weights and biases of norms, which PyTorch sets to 1 and 0, after all else; each weight before its bias."""
+    for norm in module.modules():
+        if isinstance(norm, (nn.LayerNorm, RmsNorm)):
+            for parameter in norm.parameters():
+                nn.init.uniform_(parameter, -1, 1)
+
+
+def language_model(num_layers, *, seed, tied, norm, **of_block):
+    """Returns the logits of a text. Draws blocks, head unless it is tied, norms, embedding, and learned positions unless rotary."""
+    torch.manual_seed(seed)
+    vocabulary, d_model, tokens = 11, 16, [3, 1, 4, 1, 5, 9, 2, 6]
+    blocks = nn.Sequential(*(Block(d_model, norm=norm, **of_block) for _ in range(num_layers)))
+    head = None if tied else nn.Linear(d_model, vocabulary, bias=False)
+    body = nn.Sequential(blocks, norm(d_model))
+    scrambled_norms(body)
+    embedding = drawn(vocabulary, d_model)
+    x = embedding[tokens] + (0 if "rotary" in of_block else drawn(len(tokens), d_model))
+    return body(x) @ (embedding if tied else head.weight).T
+
+
+def encoder_layer(norm_first, activation, *, seed):
+    """Draws weights as Linear does, in the order of Attention and then of the feed-forward part; then norms, then x."""
+    torch.manual_seed(seed)
+    layer = nn.TransformerEncoderLayer(12, 3, 20, dropout=0.0, activation=activation, norm_first=norm_first).train()
+    torch.manual_seed(seed)
+    query, key, value, out_proj = (nn.Linear(12, 12) for _ in range(4))
+    layer.self_attn.in_proj_weight = nn.Parameter(torch.cat([part.weight for part in (query, key, value)]))
+    layer.self_attn.in_proj_bias = nn.Parameter(torch.cat([part.bias for part in (query, key, value)]))
+    layer.self_attn.out_proj.load_state_dict(out_proj.state_dict())
+    layer.linear1, layer.linear2 = nn.Linear(12, 20), nn.Linear(20, 12)
+    scrambled_norms(layer)
+    return layer(drawn(5, 12)[:, None])[:, 0]
+
+
+def models():
+    gpt = {"d_hidden": 64, "norm": nn.LayerNorm, "activation": nn.GELU(approximate="tanh"), "gated": False, "bias": True}
+    llama = {"d_hidden": 24, "norm": RmsNorm, "activation": nn.SiLU(), "gated": True, "bias": False, "num_kv_heads": 2}
+    return {
+        "encoder_last_relu": encoder_layer(False, "relu", seed=32), "encoder_first_relu": encoder_layer(True, "relu", seed=33),
+        "encoder_last_gelu": encoder_layer(False, "gelu", seed=34), "encoder_first_gelu": encoder_layer(True, "gelu", seed=35),
+        "gpt": language_model(2, seed=36, tied=True, **gpt),
+        "llama_halves": language_model(2, seed=37, tied=False, rotary="halves", **llama),
+        "llama_interleaved": language_model(3, seed=38, tied=True, rotary="interleaved", **llama),
+    }
+
+
+# --- Attention of many shapes; with rates of dropout, a training pass ---
+
+# Seed, tokens, source tokens, features of inputs and outputs, heads, and the other fields of AttentionConfig, in their order.
+CASES = [
+    (1, 1, 1, 4, 4, 1, {}),
+    (2, 2, 2, 3, 2, 2, {}),
+    (3, 5, 5, 8, 8, 2, {"causal": False, "out_bias": False}),
+    (4, 5, 5, 8, 8, 2, {"qkv_bias": True}),
+    (5, 7, 7, 10, 6, 3, {}),
+    (6, 10, 10, 16, 16, 4, {"out_bias": False}),
+    (7, 10, 10, 16, 16, 4, {"causal": False, "qkv_bias": True, "out_proj": False, "out_bias": False}),
+    (8, 16, 16, 12, 24, 3, {"qkv_bias": True}),
+    (9, 17, 17, 33, 15, 5, {}),
+    (10, 4, 9, 8, 8, 2, {"causal": False}),
+    (11, 9, 5, 20, 12, 4, {"causal": False, "qkv_bias": True}),
+    (12, 32, 32, 64, 64, 4, {}),
+    (123, 6, 6, 3, 2, 2, {"dropout": 0.5}),
+    (21, 9, 9, 8, 12, 3, {"qkv_bias": True, "dropout": 0.1, "residual_dropout": 0.1}),
+    (22, 20, 20, 16, 16, 4, {"causal": False, "out_bias": False, "dropout": 0.25, "residual_dropout": 0.3}),
+]
+
+
+def recorded(seed, tokens, source_tokens, d_in, d_out, num_heads, more):
+    """Returns a case in C++: seed, inputs, weights and output. Without an input of its own for keys and values that one is empty."""
+    torch.manual_seed(seed)
+    module = Attention(d_in, d_out, num_heads, **more)
+    x = drawn(tokens, d_in)
+    memory = drawn(source_tokens, d_in) if source_tokens != tokens else None
+    output, weights = module(x, *[x if memory is None else memory] * 2)
+    fields = {"d_in": d_in, "d_out": d_out, "context_length": max(tokens, source_tokens), "num_heads": num_heads, **more}
+    config = ", ".join(f".{name} = {json.dumps(value)}" for name, value in fields.items())
+    tensors = ",\n".join("{}" if tensor is None else literals(tensor) for tensor in (x, memory, weights, output))
+    name = f"{tokens} x {source_tokens} tokens, {d_in} -> {d_out}, {num_heads} heads, seed {seed}"
+    return (f"inline constexpr Recorded<AttentionConfig{{{config}}}, {tokens}, {source_tokens}> "
+            f'case_{seed}{{"{name}", {seed},\n{tensors}}};')
+
+
+# --- C++ ---
+
+HEADER = """\
+// SPDX-License-Identifier: MIT
+//
+// Values computed by PyTorch. Written by generate.py: change that, not this.
+#pragma once
+
+#include "golden.hpp"
+
+namespace tinyattn::reference {{
+
+// clang-format off
+{}
+}}  // namespace tinyattn::reference
+"""
+
+
+def literals(tensor):
+    numbers = (f"{value:.9g}" for value in tensor.flatten().tolist())
+    return "{{" + ", ".join("-infinity" if number == "-inf" else f"{float(number)}f" for number in numbers) + "}}"
+
+
+def constant(name, tensor):
+    return f"inline constexpr Tensor<float, {', '.join(map(str, tensor.shape))}> {name}{literals(tensor)};"
+
+
+HERE = pathlib.Path(__file__).parent
+example = worked_example()
+named = {name: value for name, value, _ in example if name}
+lines = [constant(*item) for item in (named | activations() | models()).items()] + [recorded(*case) for case in CASES]
+lines.append(f"using Cases = List<{', '.join(f'case_{seed}' for seed, *_ in CASES)}>;")
+(HERE / "values.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")
+(HERE / "printed.json").write_text(json.dumps([text for _, _, text in example], indent=0) + "\n", encoding="utf-8")
