@@ -26,7 +26,7 @@ constexpr auto bias = vector<float>({10.0f, 20.0f});
 // A layer may be a temporary in a constant expression, where the compiler compares its bias with null.
 static_assert(from_torch(weight_out_in, vector<float>({1.0f, 2.0f}))(inputs) == matrix<float>({{-1.0f, 13.5f}, {0.0f, 2.0f}}));
 
-// Checks that initialize draws the weights in PyTorch's order and then the biases, uniform within the bound; golden/projections.cpp
+// Checks that initialize draws the weights in PyTorch's order and then the biases, uniform within the bound; golden/tables.cpp
 // compares with PyTorch's numbers.
 template <std::size_t In, std::size_t Out, bool Bias>
 constexpr void check_drawn(Check& check, float bound) {

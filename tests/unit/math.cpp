@@ -140,7 +140,7 @@ constexpr Test tests[] = {
                  check_points(check, exp_of, {{0.0f, 1.0f}, {-0.0f, 1.0f}, {smallest, 1.0f}, {-104.0f, 0.0f}, {-largest, 0.0f}});
                }),
     // These points were searched for: if any constant, except the low part of ln 2, moved to the next float on either side, one of these
-    // bits would change. Computed with the fma in tests/reference/exp_coefficients.py.
+    // bits would change. Computed with the fma in tests/arithmetic/coefficients.py.
     everywhere("exp of a few numbers, bit for bit",
                [](Check& check) {
                  check_points(check, exp_of,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The two generators against published vectors, and how a float is made of them; golden/projections.cpp compares with PyTorch's random
+// The two generators against published vectors, and how a float is made of them; golden/tables.cpp compares with PyTorch's random
 // numbers.
 #include "tinyattn/random.hpp"
 
