@@ -47,10 +47,13 @@ struct Mistakes {
   }
 };
 
+inline constexpr std::uint64_t all_floats = std::uint64_t{1} << 32;
+
 // Calls check(report, first, last) for pieces of [0, count), each with a report of its own, and adds up the reports. The
 // pieces do not depend on the machine.
-template <class Report, class Check>
-Report in_parallel(std::uint64_t count, std::uint64_t piece, Check check) {
+template <class Report>
+Report in_parallel(std::uint64_t count, auto check) {
+  const std::uint64_t piece = count / 1024;
   std::atomic<std::uint64_t> next = 0;
   std::mutex mutex;
   Report total;

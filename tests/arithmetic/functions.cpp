@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions of single numbers on all 2^32 floats: against libm in double, or bit for bit against what they must equal.
+#include "in_parallel.hpp"
+#include "tinyattn/activation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tinyattn::test { namespace {
+
+using Native = native_port::one_lane;
+
+// `limits`: the largest errors allowed for a positive and for a negative x, in ulp, those of include/tinyattn/README.md. `is_odd`: f(-x) =
+// -f(x), bit for bit. An activation may be 0 where its exact value is below 2^-100.
+struct Function {
+  const char* name;
+  float (*ours)(float);
+  float (*on_scalar_port)(float);
+  double (*exact)(double);
+  double limits[2];
+  bool is_odd = false, is_activation = false;
+};
+
+double logistic(double x, double u) { return x / (1 + std::exp(-u)); }
+
+const Function functions[] = {
+    {"exp", [](float x) { return exp(x); }, kernel::exp<port::scalar>, [](double x) { return std::exp(x); }, {1.0, 1.0}},
+    {"tanh", [](float x) { return tanh(x); }, kernel::tanh<port::scalar>, [](double x) { return std::tanh(x); }, {1.0, 1.0}, true},
+    {"erf", [](float x) { return erf(x); }, kernel::erf<port::scalar>, [](double x) { return std::erf(x); }, {1.0, 1.0}, true},
+    {"gelu",
+     [](float x) { return kernel::gelu<Native>(x); },
+     [](float x) { return kernel::gelu<port::scalar>(x); },
+     [](double x) { return x * std::erfc(-x * std::sqrt(0.5)) / 2; },
+     {3.5, 6.4},
+     false,
+     true},
+    {"gelu_tanh",
+     [](float x) { return kernel::gelu_tanh<Native>(x); },
+     [](float x) { return kernel::gelu_tanh<port::scalar>(x); },
+     [](double x) { return logistic(x, std::sqrt(8 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)); },
+     {2.0, 4.1},
+     false,
+     true},
+    {"silu",
+     [](float x) { return kernel::silu<Native>(x); },
+     [](float x) { return kernel::silu<port::scalar>(x); },
+     [](double x) { return logistic(x, x); },
+     {1.7, 3.6},
+     false,
+     true},
+};
+
+// One over the spacing of the floats at x, 2^-149 <= spacing <= 2^104.
+double ulps_per_unit(double x) {
+  const int exponent = std::clamp(static_cast<int>(__builtin_bit_cast(std::uint64_t, x) >> 52 & 0x7ff) - 1023, -126, 127);
+  return __builtin_bit_cast(double, static_cast<std::uint64_t>(1023 + 23 - exponent) << 52);
+}
+
+struct Worst {
+  double error = 0;
+  float x = 0;
+
+  // Of two equal errors it keeps that of the smaller x, so that the order of the pieces does not matter.
+  void consider(const Worst& other) {
+    if (other.error > error || (other.error == error && other.x < x)) *this = other;
+  }
+};
+
+struct Report {
+  Mistakes<1> every_float, on_scalar_port;
+  Worst worst[2];
+  std::uint64_t not_nearest = 0;
+
+  Report& operator+=(const Report& other) {
+    every_float += other.every_float;
+    on_scalar_port += other.on_scalar_port;
+    not_nearest += other.not_nearest;
+    for (const bool side : {false, true}) worst[side].consider(other.worst[side]);
+    return *this;
+  }
+};
+
+// An overflow counts as 2^128, the number that would follow the largest float.
+double or_overflow(double x) { return std::min(x, 0x1p128); }
+
+// Returns whether y is near enough to f(x), and not negative if f(x) is not.
+bool is_right(Report& report, const Function& f, float x, float y) {
+  if (x != x) return y != y;
+  if (std::isinf(x) && !f.is_odd) return y == (x > 0 ? x : 0.0f) && (f.is_activation || !std::signbit(y));
+  const double exact = or_overflow(f.exact(x)), error = std::fabs(or_overflow(static_cast<double>(y)) - exact);
+  if (!std::signbit(exact) && std::signbit(y)) return false;
+  if (f.is_activation && std::fabs(exact) < 0x1p-100) return error < 0x1p-100;
+  const double ulps = error * ulps_per_unit(exact);
+  report.worst[std::signbit(x)].consider({ulps, x});
+  report.not_nearest += ulps > 0.5;
+  return ulps <= f.limits[std::signbit(x)];
+}
+
+template <std::size_t index>
+void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
+  const Function& f = functions[index];
+  for (std::uint64_t bits = first; bits < last; ++bits) {
+    const float x = from_bits(bits), y = f.ours(x);
+    const bool is_mirrored = !f.is_odd || bits_of(f.ours(-x)) == bits_of(-y);
+    report.every_float.note({x}, is_right(report, f, x, y) && is_mirrored);
+    // Checks the scalar port, which has no FMA unit and so is slow, on every 61st float.
+    if (bits % 61 == 0) report.on_scalar_port.note({x}, bits_of(f.on_scalar_port(x)) == bits_of(y));
+  }
+}
+
+template <std::size_t index>
+void check_function(Check& check) {
+  const auto report = in_parallel<Report>(all_floats, check_piece<index>);
+  for (const bool side : {false, true})
+    std::printf("# %s %s 0: at most %.5f ulp, at %a\n", functions[index].name, side ? "below" : "above", report.worst[side].error,
+                static_cast<double>(report.worst[side].x));
+  std::printf("# %" PRIu64 " results are not the nearest float\n", report.not_nearest);
+  report.every_float.check_none(check);
+  report.on_scalar_port.check_none(check);
+  check.equal(report.every_float.checked, all_floats);
+}
+
+// Checks that two functions have the same bits from `from` to `to`.
+template <auto ours, auto expected>
+void check_equal(Check& check, float from, float to) {
+  const auto mistakes = in_parallel<Mistakes<1>>(all_floats, [=](Mistakes<1>& piece, std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t bits = first; bits < last; ++bits) {
+      const float x = from_bits(bits);
+      if (!(x < from || x > to)) piece.note({x}, bits_of(ours(x)) == bits_of(expected(x)));
+    }
+  });
+  mistakes.check_none(check);
+}
+
+constexpr auto machine_sqrt = [](float x) { return std::sqrt(x); };
+constexpr auto our_sqrt = [](float x) { return sqrt(x); };
+constexpr auto short_exp = [](float x) { return kernel::exp_of_nonpositive<Native>(x); };
+
+constexpr Test tests[] = {
+    at_run_time("exp is within 1 ulp, and not negative", check_function<0>),
+    at_run_time("tanh is within 1 ulp, and odd", check_function<1>),
+    at_run_time("erf is within 1 ulp, and odd", check_function<2>),
+    at_run_time("gelu is as near as it is said to be, and finite", check_function<3>),
+    at_run_time("gelu_tanh is as near as it is said to be, and finite", check_function<4>),
+    at_run_time("silu is as near as it is said to be, and finite", check_function<5>),
+    at_run_time("the root of every float is the machine's, which IEEE 754 requires to be correctly rounded",
+                [](Check& check) { check_equal<our_sqrt, machine_sqrt>(check, -INFINITY, INFINITY); }),
+    at_run_time("the short form of exp that softmax uses has the same bits from -69 to 0",
+                [](Check& check) { check_equal<short_exp, [](float x) { return exp(x); }>(check, -69.0f, 0.0f); }),
+};
+
+}}  // namespace tinyattn::test
+
+int main() { return tinyattn::test::run(tinyattn::test::tests); }
