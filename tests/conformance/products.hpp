@@ -3,24 +3,26 @@
 // Compares products on a port (of any shape, and specialized by size) and transposes with plain loops.
 #pragma once
 
-#include <array>
-#include <bit>
-#include <cstddef>
-
 #include "same_bits.hpp"
 #include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 
+#include <bit>
+#include <cstddef>
+
 namespace tinyattn::test {
+
+inline constexpr auto matmul = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };
+inline constexpr auto matmul_row = [](auto port, const auto& p) { kernel::matmul_row<decltype(port)>(p); };
 
 // The shape of a product to check, and the form of its operands.
 struct ProductCase {
   std::size_t rows, inner, cols;
   bool has_bias = false, b_is_transposed = false;
 };
-enum class Accumulators { of_a_row, of_each_row };
 
-template <class Port, bool a_is_transposed = false, Accumulators accumulators = Accumulators::of_a_row>
+// With `accumulates`, the output holds its accumulators, as in a gradient of weights, out += a transposed . b.
+template <class Port, bool a_is_transposed = false, bool accumulates = false>
 void check_product(Check& check, const ProductCase& p, auto multiply) {
   const kernel::Dense a{source(p.inner), (a_is_transposed ? p.rows : p.inner) + gap};
   const kernel::Dense b{source(p.cols), (p.b_is_transposed ? p.inner : p.cols) + gap};
@@ -29,27 +31,27 @@ void check_product(Check& check, const ProductCase& p, auto multiply) {
   const auto element = [](const kernel::Dense& from, bool is_transposed, std::size_t i, std::size_t j) {
     return is_transposed ? *from.at(j, i) : *from.at(i, j);
   };
-  const auto initial = [&](std::size_t i, std::size_t j) {
-    return accumulators == Accumulators::of_each_row ? source(p.rows)[i * p.cols + j] : p.has_bias ? bias[j] : 0.0f;
+  const auto write_initial = [&](float* out) {
+    for (std::size_t i = 0; i < p.rows; ++i)
+      for (std::size_t j = 0; j < p.cols; ++j)
+        out[i * stride + j] = accumulates ? source(p.rows)[i * p.cols + j] : p.has_bias ? bias[j] : 0.0f;
   };
   const auto plain_loop = [&](auto port, float* out) {
+    write_initial(out);
     for (std::size_t i = 0; i < p.rows; ++i, out += stride)
-      for (std::size_t j = 0; j < p.cols; ++j) {
-        out[j] = initial(i, j);
+      for (std::size_t j = 0; j < p.cols; ++j)
         for (std::size_t k = 0; k < p.inner; ++k)
           out[j] = port.fma(element(a, a_is_transposed, i, k), element(b, p.b_is_transposed, k, j), out[j]);
-      }
   };
   check_same_bits<Port>(check, p.rows * stride, plain_loop, [&](auto port, float* out) {
-    const auto with = [&](auto by, auto to) {
-      if constexpr (accumulators == Accumulators::of_each_row) {
-        for (std::size_t i = 0; i < p.rows; ++i)
-          for (std::size_t j = 0; j < p.cols; ++j) out[i * stride + j] = initial(i, j);
+    const kernel::Output to{out, stride};
+    if (accumulates) write_initial(out);
+    const auto with = [&](auto by, auto times) {
+      if constexpr (accumulates)
         multiply(port,
-                 kernel::Product<decltype(by), decltype(to), kernel::Dense>{p.rows, p.inner, p.cols, by, to, {out, stride}, {out, stride}});
-      } else {
-        multiply(port, kernel::Product<decltype(by), decltype(to)>{p.rows, p.inner, p.cols, by, to, bias, {out, stride}});
-      }
+                 kernel::Product<decltype(by), decltype(times), kernel::Dense>{p.rows, p.inner, p.cols, by, times, {out, stride}, to});
+      else
+        multiply(port, kernel::Product<decltype(by), decltype(times)>{p.rows, p.inner, p.cols, by, times, bias, to});
     };
     if constexpr (a_is_transposed)
       with(kernel::Transposed<>{a}, b);
@@ -66,41 +68,37 @@ inline constexpr std::size_t inners[] = {0, 1, 2, 3, 4, 5, 9};
 
 template <class Port>
 void check_products_of_any_shape(Check& check) {
-  const auto multiply = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };
   std::size_t turn = 0;
   for (const std::size_t rows : heights)
     for (const std::size_t cols : edges<Port>) {
       const std::size_t inner = inners[turn++ % std::size(inners)];
       if (rows * (cols + gap) > field_size) continue;
       for (const bool is_transposed : {false, true})
-        check_product<Port>(check, {rows, inner, cols, (turn % 2 == 0) != is_transposed, is_transposed}, multiply);
+        check_product<Port>(check, {rows, inner, cols, (turn % 2 == 0) != is_transposed, is_transposed}, matmul);
     }
   // A product of one row uses wider panels.
   constexpr std::size_t panel = std::bit_floor(Port::registers * 3 / 4) * Port::lanes;
   for (const std::size_t cols : {panel - 1, panel, panel + 1, 2 * panel + Port::lanes + 1})
-    check_product<Port>(check, {1, 3, cols, cols % 2 == 0}, multiply);
+    check_product<Port>(check, {1, 3, cols, cols % 2 == 0}, matmul);
 }
 
-// Checks out += a transposed . b, as in a gradient of weights, and out += a . b: the output holds its accumulators.
 template <class Port>
 void check_accumulated_products(Check& check) {
-  const auto multiply = [](auto port, const auto& p) { kernel::matmul<decltype(port)>(p); };
   for (const std::size_t rows : {1u, 3u, 7u, 13u})
     for (const std::size_t cols : {1u, 5u, 17u, 33u}) {
-      check_product<Port, true, Accumulators::of_each_row>(check, {rows, 5, cols}, multiply);
-      check_product<Port, false, Accumulators::of_each_row>(check, {rows, 4, cols}, multiply);
+      check_product<Port, true, true>(check, {rows, 5, cols}, matmul);
+      check_product<Port, false, true>(check, {rows, 4, cols}, matmul);
     }
 }
 
 // Checks products of one row: widths around every tile of one row, inner extents around iterations of eight steps.
 template <class Port>
 void check_rows_times_matrices(Check& check) {
-  const auto multiply = [](auto port, const auto& p) { kernel::matmul_row<decltype(port)>(p); };
   std::size_t turn = 0;
   for (std::size_t cols = 1; cols <= 60; ++cols)
     for (const std::size_t inner : {0u, 1u, 3u, 7u, 8u, 9u, 16u, 21u}) {
-      check_product<Port>(check, {1, inner, cols, ++turn % 3 != 0}, multiply);
-      check_product<Port>(check, {1, inner, cols, turn % 3 != 1, true}, multiply);
+      check_product<Port>(check, {1, inner, cols, ++turn % 3 != 0}, matmul_row);
+      check_product<Port>(check, {1, inner, cols, turn % 3 != 1, true}, matmul_row);
     }
 }
 
@@ -109,11 +107,9 @@ template <class Port, std::size_t Rows, std::size_t Inner, std::size_t Cols>
 void check_tiny_product(Check& check) {
   static constexpr kernel::Shape shape{Rows, Inner, Cols};
   static_assert(!kernel::specializes_shapes<Port> || kernel::is_specialized<Port>(shape));
-  const auto multiply = [](auto, const auto& p) { kernel::matmul<Port, shape>(p); };
-  for (const bool has_bias : {false, true}) {
-    check_product<Port>(check, {Rows, 0, Cols, has_bias}, multiply);
-    check_product<Port>(check, {Rows, Inner, Cols, has_bias}, multiply);
-  }
+  for (const bool has_bias : {false, true})
+    for (const std::size_t inner : {std::size_t{0}, Inner})
+      check_product<Port>(check, {Rows, inner, Cols, has_bias}, [](auto, const auto& p) { kernel::matmul<Port, shape>(p); });
 }
 
 template <class Port>

@@ -53,11 +53,10 @@ void check_same_bits(Check& check, std::size_t size, auto expect, auto compute) 
   check.that(field.is_untouched_beside(size));
 }
 
-// Random floats in [-1, 1) to read: at an offset; or the last `count` of them, after which a sanitizer detects reads.
+// Random floats in [-1, 1) to read, at an offset.
 inline constexpr std::size_t source_size = 2048;
 const auto source_floats = drawn<Vector<float, source_size>>(1);
 inline const float* source(std::size_t seed) noexcept { return source_floats.data() + seed % 64; }
-inline const float* last_of_source(std::size_t count) noexcept { return source_floats.data() + source_size - count; }
 
 // A gap separates the rows of matrices, so that reads and writes beyond a row change the result.
 inline constexpr std::size_t gap = 3;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // A port of any width in plain C++, for tests: with it every machine tests what kernels do with several lanes, with parts of a vector and
-// with tiles of another size. Its operations are calls, since kernels that inline them compile slowly. Include this file first: it lets the
-// compiler choose what to inline, and kernels that are calls compile in half the time.
+// with tiles of another size. -DTINYATTN_PORT=wide -DTINYATTN_WIDE=Eight makes it the port of a build. Its operations are calls, since
+// kernels that inline them compile slowly, and the compiler chooses what else to inline.
 #pragma once
 
-#include "tinyattn/port/compiler.hpp"
+#include "tinyattn/port/scalar.hpp"
 
 #undef TINYATTN_ALWAYS_INLINE
 #undef TINYATTN_INLINE_LAMBDA
@@ -13,8 +13,6 @@
 #define TINYATTN_INLINE_LAMBDA
 
 #include <cstddef>
-
-#include "tinyattn/port/scalar.hpp"
 
 namespace tinyattn::test {
 
@@ -139,14 +137,19 @@ struct OneLane : port::scalar {
   static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 };
 
-// The ports on which every kernel is checked.
-using Sharing = Wide<4, 2, 3, true>;
-using OwnTiles = WithTile<Wide<4, 3, 3, false, 24>>;
+using Sharing = Wide<4, 2, 3, true>;                  // one copy of a kernel for all shapes
+using OwnTiles = WithTile<Wide<4, 3, 3, false, 24>>;  // with every tile of its own
 using Eight = Wide<8, 1, 5, false>;
-using Narrowing = WideOrNarrow<16>;
+using Narrowing = WideOrNarrow<16>;  // eight or four lanes where rows are short
 
 template <class... Ports>
 inline constexpr bool keep_the_contract = (port::contract<Ports> && ...);
 static_assert(keep_the_contract<Sharing, SharingWithTile, OwnTiles, Eight, Narrowing, Narrowing::half::half, OneLane>);
 
 }  // namespace tinyattn::test
+
+#if defined(TINYATTN_WIDE)
+namespace tinyattn::port {
+using wide = test::TINYATTN_WIDE;
+}  // namespace tinyattn::port
+#endif
