@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Tests that damaged and random files give a header or an error of one sentence, in limited time: no traceback, and no
-incomplete file.
+"""Tests that damaged and random files give a header or an error of one sentence, in limited time: no
+traceback, and no incomplete file.
 
     damaged.py [FILES] --     FILES: the number of random files, 2,400 unless given
 
-A damaged file must give an error. Only damage that a reader can detect is tested: a file that is cut or has more bytes,
-a flipped bit in the header or its length, an entry with a wrong or missing value, a weight that became NaN or infinity.
-(No reader can detect another flipped bit of a weight, or another name of a tensor that the layer does not need.)
+A damaged file must give an error. Only damage that a reader can detect is tested: a file that is cut or
+has more bytes, a flipped bit in the header or its length, an entry with a wrong or missing value, a
+weight that became NaN or infinity. (No reader can detect another flipped bit of a weight, or another
+name of a tensor that the layer does not need.)
 """
 import json
 import pickle
@@ -15,44 +16,41 @@ import sys
 
 from ports.pytorch.tinyattn_export import layouts
 from tests.export import exporter
-from tests.export.exporter import CASES, DATA, MODELS, SIZES, frame, in_folder, split, safetensors
-from tests.export.fake_torch import Tensor as TorchTensor
+from tests.export.exporter import in_folder
+from tests.export.fake_torch import Tensor
+from tests.export.files import SIZES, frame, safetensors, split
+from tests.export.models import STORED
 from tests.support import tap
 
-ALL = {**CASES, **MODELS}
-LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None, True, [],
-        [[1]], {}, {"a": 1})
+LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None,
+        True, [], [[1]], {}, {"a": 1})
 NOT_FINITE = (b"\x00\x00\xc0\x7f", b"\x01\x00\x80\xff", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff")
-PREFIXES = ("", "", "", "model.", "a.", "h.0.", "h.1.attn.", "heads.0.", "heads.1.", "h.0.heads.0.", "rel_" * 99,
-            "\u00fc\n.", "." * 50)
-STEMS = (*(stem for layout in layouts.LAYOUTS for stem in (*layout.inputs, *layout.outs)), "", "mask", "tril", "q_norm",
-         "ln",
-         "bias_k", "rope", "lora_A", "in_proj_weight", "a" * 300, "0" * 50, "lm_head", "h.2.attn.c_attn",
-         "layers.0.self_attn.q_proj",
-         "layers.2.norm1", "rotary_emb.inv_freq", "norm")
+PREFIXES = ("", "", "", "model.", "a.", "h.0.", "h.1.attn.", "heads.0.", "heads.1.", "h.0.heads.0.",
+            "rel_" * 99, "\u00fc\n.", "." * 50)
+STEMS = (*(stem for layout in layouts.LAYOUTS for stem in (*layout.inputs, *layout.outs)), "", "mask",
+         "tril", "q_norm", "ln", "bias_k", "rope", "lora_A", "in_proj_weight", "a" * 300, "0" * 50,
+         "lm_head", "h.2.attn.c_attn", "layers.0.self_attn.q_proj", "layers.2.norm1",
+         "rotary_emb.inv_freq", "norm")
 ENDINGS = (".weight", ".weight", "_weight", ".bias", "_bias", "bias", "", ".T", ".weight.", "s", "\n")
 SHAPES = ((2, 2), (6, 2), (2, 6), (2,), (6,), (), (0, 2), (1, 1, 2, 2))
-TABLES = ({"attention": "", "num_heads": 2, "context_length": 4, "causal": False, "mapping": {"out": "out_proj.weight"},
-           "ignore": ["*"]},
+ATTENTION = {"num_heads": 2, "context_length": 4, "causal": False}
+TABLES = ({"attention": "", **ATTENTION, "mapping": {"out": "out_proj.weight"}, "ignore": ["*"]},
           {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"},
-          {"transformer": "", "num_heads": 2, "context_length": 4, "causal": False, "norm_first": True,
-           "activation": "gelu",
-           "epsilon": 0.1},
+          {"transformer": "", **ATTENTION, "norm_first": True, "activation": "gelu", "epsilon": 0.1},
           {"language_model": "", "num_heads": 2, "num_kv_heads": 1, "rotary": "halves", "rotary_base": 5,
-           "context_length": 4,
-           "activation": "silu", "epsilon": 0.1})
+           "context_length": 4, "activation": "silu", "epsilon": 0.1})
 CONFIG = {"n_head": 2, "n_positions": 12, "rope_theta": 500.0, "rope_scaling": {"rope_type": "default"},
-          "activation_function": "relu",
-          "rms_norm_eps": 1e-3, "vocab_size": 11, "tie_word_embeddings": True, "sliding_window": 12,
-          "model_type": "gpt2"}
-NO_STATE_DICTS = (None, [TorchTensor(2)], 3, RuntimeError("a\nb"), RuntimeError(),
+          "activation_function": "relu", "rms_norm_eps": 1e-3, "vocab_size": 11,
+          "tie_word_embeddings": True, "sliding_window": 12, "model_type": "gpt2"}
+NO_STATE_DICTS = (None, [Tensor(2)], 3, RuntimeError("a\nb"), RuntimeError(),
                   pickle.UnpicklingError("weights_only"), EOFError("\x1b"))
-ARGS = (None, 1, [], {}, {"n_head": 2}, {"n_head": [2]}, {3: "a"}, {(1, 2): 3}, {"n_head": TorchTensor(2)}, CONFIG)
+MODEL_ARGS = (None, 1, [], {}, {"n_head": 2}, {"n_head": [2]}, {3: "a"}, {(1, 2): 3},
+              {"n_head": Tensor(2)}, CONFIG)
 
 
 def changes(tree):
-    """Yields changed copies of a JSON value: another value instead; a member missing; a member changed in the same
-    ways."""
+    """Yields changed copies of a JSON value: another value instead; a member missing; a member changed in
+    the same ways."""
     yield from (lie for lie in LIES if json.dumps(lie) != json.dumps(tree))
     for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
         without = tree.copy()
@@ -64,23 +62,26 @@ def changes(tree):
             yield other
 
 
-def damages(layout):
-    """Yields the contents of damaged files."""
-    whole = (DATA / f"{layout}.safetensors").read_bytes()
+def damages(whole):
+    """Yields the contents of damaged files. None has metadata, where a flipped bit does not matter."""
     header, data = split(whole)
+    del header["__metadata__"]
+    whole = frame(header, data)
     start = len(whole) - len(data)
     yield from (whole[:length] for length in range(len(whole)))
     yield from (whole + bytes(more) for more in (1, 4, 1000))
     yield from (whole[:bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1:]
                 for bit in range(8 * start))
     yield from (frame(other, data) for other in changes(header))
-    yield from (whole[:i] + value + whole[i + 4:] for i in range(start, len(whole), 4) for value in NOT_FINITE)
+    yield from (whole[:i] + value + whole[i + 4:]
+                for i in range(start, len(whole), 4) for value in NOT_FINITE)
 
 
-def first_not_refused(layout, count):
-    files = list(damages(layout))
+def first_not_refused(name, count):
+    case = STORED[name]
+    files = list(damages(safetensors(case.tensors)))
     chosen = random.Random(1).sample(files, min(count, len(files)))
-    problems = (exporter.answer_problem("", content, ALL[layout]["arguments"]) for content in chosen)
+    problems = (exporter.answer_problem("", content, case.arguments) for content in chosen)
     return next(filter(None, problems), "" if len(files) > 3000 else f"only {len(files)} files")
 
 
@@ -89,12 +90,12 @@ def random_name(generator):
 
 
 def random_pickle(generator, tensors):
-    """Returns a pickle of what torch.load may return or raise: nested dicts of tensors and other values, or an
-    exception."""
-    content = {name: TorchTensor(*shape) for name, (_, shape) in tensors.items()}
+    """Returns a pickle of what torch.load may return or raise: nested dicts of tensors and other values, or
+    an exception."""
+    content = {name: Tensor(*shape) for name, (_, shape) in tensors.items()}
     for wrapper in generator.sample(("model", "state_dict", "other", 3, None), generator.randrange(3)):
         content = {wrapper: content, "step": generator.choice((1, "a", [1], {"b": 2}, None)),
-                   "model_args": generator.choice(ARGS)}
+                   "model_args": generator.choice(MODEL_ARGS)}
     return pickle.dumps(generator.choice((content,) * 20 + NO_STATE_DICTS))
 
 
@@ -102,33 +103,41 @@ def description(generator):
     """Returns a random description in TOML, made of JSON by replacing colons by equals signs."""
     tables = [generator.choice([table] * 200 + list(changes(table)))
               for table in generator.choices(TABLES, k=generator.choice((0, 1, 3)))]
-    return "".join(f"part_{number} = {json.dumps(table)}\n" for number,
-                   table in enumerate(tables)).replace('": ', '" = ')
+    lines = (f"part_{number} = {json.dumps(table)}\n" for number, table in enumerate(tables))
+    return "".join(lines).replace('": ', '" = ')
+
+
+def random_tensors(generator, case):
+    """Returns the tensors of a layout, perhaps of another type or below a prefix, and some with random names
+    and shapes."""
+    prefix, dtype = generator.choice(PREFIXES), generator.choice(("F32", "F32", "F32", *SIZES))
+    tensors = {prefix + name: (dtype, shape) for name, (_, shape, *_) in case.tensors.items()}
+    for _ in range(generator.choice((0, 0, 1, 5))):
+        tensors[random_name(generator)] = generator.choice(list(SIZES)), generator.choice(SHAPES)
+    if generator.random() < 0.2:
+        tensors[generator.choice(list(tensors))] = dtype, generator.choice(SHAPES)
+    return tensors
 
 
 def random_request(generator, folder):
-    """Writes random files, and returns the exporter's arguments. The files hold the tensors of a layout, perhaps of
-    another type or below a prefix, and some tensors with random names."""
-    layout, prefix = generator.choice(list(ALL)), generator.choice(PREFIXES)
-    dtype = generator.choice(("F32", "F32", "F32", *SIZES))
-    header, _ = split((DATA / f"{layout}.safetensors").read_bytes())
-    tensors = {prefix + name: (dtype, entry["shape"]) for name, entry in header.items()}
-    for _ in range(generator.choice((0, 0, 1, 5))):
-        tensors[random_name(generator)] = (generator.choice(list(SIZES)), generator.choice(SHAPES))
-    if generator.random() < 0.2:
-        tensors[generator.choice(list(tensors))] = (dtype, generator.choice(SHAPES))
+    """Writes random files, and returns the exporter's arguments."""
+    case = generator.choice(list(STORED.values()))
+    tensors = random_tensors(generator, case)
     weights = folder / generator.choice(("weights.safetensors", "weights.pt"))
-    weights.write_bytes(random_pickle(generator, tensors) if weights.suffix == ".pt" else safetensors(tensors))
-    (folder / "model.toml").write_text(description(generator))
-    own = [weights, *exporter.arguments_of(ALL[layout], folder), "--num-heads", generator.choice("1123")]
+    is_pickle = weights.suffix == ".pt"
+    weights.write_bytes(random_pickle(generator, tensors) if is_pickle else safetensors(tensors))
+    own = [weights, *exporter.arguments_of(case, folder), "--num-heads", generator.choice("1123")]
     if generator.random() < 0.5:
         (folder / "config.json").write_text(json.dumps(generator.choice([CONFIG, *changes(CONFIG)])))
+    parts = ["--parts", folder / "parts.toml"]
+    (folder / "parts.toml").write_text(description(generator))
+    (folder / "a.safetensors").write_bytes(safetensors(STORED["multihead_attention"].tensors))
     return generator.choice((
-        own, own, [*own, "--prefix", generator.choice(PREFIXES)], [*own, "--ignore", "*.bias", random_name(generator)],
+        own, own, [*own, "--prefix", generator.choice(PREFIXES)],
+        [*own, "--ignore", "*.bias", random_name(generator)],
         [*own, "--map", f"out={random_name(generator)}"], [*own, "--binary", folder / "weights.bin"],
-        [*own, "--config", folder / "config.json"],
-        [DATA / "multihead_attention.safetensors", "--parts", folder / "model.toml"],
-        [weights, "--parts", folder / "model.toml"]))
+        [*own, "--config", folder / "config.json"], [folder / "a.safetensors", *parts],
+        [weights, *parts]))
 
 
 @in_folder
@@ -139,14 +148,14 @@ def try_request(folder, seed):
 
 
 def first_without_answer(count):
-    """Returns the problem of the first file that gives neither a header nor one sentence. Also fails if too few files
-    gave a header: the fuzzer would not test the code that writes one."""
+    """Returns the problem of the first file that gives neither a header nor one sentence. Also fails if too
+    few files gave a header: the fuzzer would not test the code that writes one."""
     statuses, problems = zip(*map(try_request, range(count)))
-    return next(filter(None, problems), "" if statuses.count(0) > count // 20
-                else f"only {statuses.count(0)} headers of {count}")
+    few = "" if statuses.count(0) > count // 20 else f"only {statuses.count(0)} headers of {count}"
+    return next(filter(None, problems), few)
 
 
 files = int(sys.argv[1]) if sys.argv[1:2] not in ([], ["--"]) else 2_400
 tap.report([("random files", first_without_answer, files // 2)] + [
-    (f"damaged {layout}", first_not_refused, layout, files // 6)
-    for layout in ("multihead_attention", "multihead_attention_without_bias", "qkv", "model_llama_meta")])
+    (f"damaged {name}", first_not_refused, name, files // 6)
+    for name in ("multihead_attention", "multihead_attention_without_bias", "qkv", "model_llama_meta")])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Replaces what the exporter uses of PyTorch: importing this makes it the module `torch` if there is none."""
+"""Replaces what the exporter uses of PyTorch: importing this makes it the module `torch`."""
 import ctypes
 import math
 import pickle
@@ -29,4 +29,4 @@ def load(path, map_location, weights_only):
     return content
 
 
-sys.modules.setdefault("torch", types.SimpleNamespace(load=load))
+sys.modules["torch"] = types.SimpleNamespace(load=load)
