@@ -36,6 +36,10 @@ class Draw {
 
   constexpr bool one_in(std::uint32_t count) noexcept { return word() % count == 0; }
 
+  // Puts `value` in the place of the element that is drawn as number `index` of all. `elements` counts them.
+  constexpr void replace(std::size_t index, float value) noexcept { replaced_ = index, replacement_ = value; }
+  constexpr std::size_t elements() const noexcept { return elements_; }
+
   // Draws each argument in turn.
   constexpr void operator()(auto&... drawn) noexcept { (draw(drawn), ...); }
 
@@ -122,6 +126,8 @@ class Draw {
  private:
   [[gnu::noinline]] constexpr void draw(float* elements, std::size_t count, float scale) noexcept {
     for (std::size_t i = 0; i < count; ++i) elements[i] = scale * number();
+    if (replaced_ - elements_ < count) elements[replaced_ - elements_] = replacement_;
+    elements_ += count;
   }
 
   template <class T, std::size_t... Extents>
@@ -136,6 +142,8 @@ class Draw {
 
   Philox4x32 generator_;
   std::uint64_t drawn_ = 0;
+  std::size_t elements_ = 0, replaced_ = static_cast<std::size_t>(-1);
+  float replacement_ = 0.0f;
   std::array<std::uint32_t, 4> block_ = {};
 };
 

@@ -366,29 +366,6 @@ struct ArithmeticNotFinite {
   }
 };
 
-struct ProductsNotFinite {
-  Matrix<float, 4, 5> a;
-  Matrix<float, 5, 3> b;
-  Matrix<float, 3, 5> b_transposed;
-  Matrix<float, 4, 3> out;
-
-  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
-    draw(a, b, b_transposed);
-    const auto take = [&] {
-      by.matmul(a, b, out);
-      outputs.take("matmul", out);
-      by.matmul_transposed(a, b_transposed, out);
-      outputs.take("matmul_transposed", out);
-    };
-    b(4, 1) = quiet_nan;
-    take();
-    a(0, 2) = a(2, 1) = infinity;
-    a(1, 4) = quiet_nan;
-    a(2, 0) = -infinity;
-    take();
-  }
-};
-
 // One element of each row is NaN, infinite or the largest float, so that the whole row may become NaN.
 template <std::size_t Cols>
 struct RowsNotFinite {

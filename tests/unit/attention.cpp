@@ -73,10 +73,11 @@ constexpr Test tests[] = {
                  const auto tiny = full<float, 3, 1>(1e-15f);
                  check.same_bits(scaled_dot_product_attention(opaque(tiny), tiny, values), matmul(full<float, 3, 3>(1.0f / 3.0f), values));
                }),
-    at_run_time("NaN or infinity in any element: as in plain loops", as_in_plain_loops<AnyOperandNotFinite>),
+    at_run_time("NaN or infinity in any element: as in plain loops", as_in_plain_loops<AnyNotFinite<Attention<NoMask, 5, 7, 4, 3>>>),
     at_run_time("a NaN or infinity that is masked does not leak", as_in_plain_loops<MaskedNotFinite>),
     at_run_time("a NaN or +infinity in an addend takes part; in a row of NaN a masked weight is still zero",
-                as_in_plain_loops<AddendsNotFinite>),
+                as_in_plain_loops<AnyNotFinite<Attention<AdditiveMask<4, 5>, 4, 5, 3, 3>>, AnyNotFinite<Attention<KeepMask<6>, 4, 6, 3, 3>>,
+                                  AnyNotFinite<Attention<Causal, 5, 5, 3, 3>>>),
     at_run_time("a weight that the cutoff made zero still multiplies",
                 [](Check& check) {
                   const auto q = opaque(matrix<float>({{1.0f}}));

@@ -34,7 +34,8 @@ constexpr Test tests[] = {
                  check.that(kernel::evenly(1, four) == 1 && kernel::evenly(4, four) == 4 && kernel::evenly(5, four) == 3);
                  check.that(kernel::evenly(8, four) == 4 && kernel::evenly(9, four) == 3 && kernel::evenly(13, four) == 4);
                }),
-    at_run_time("NaN and infinity go through as in plain loops", as_in_plain_loops<ProductsNotFinite>),
+    at_run_time("NaN and infinity go through as in plain loops",
+                as_in_plain_loops<AnyNotFinite<Matmul<4, 5, 3>>, AnyNotFinite<MatmulTransposed<4, 5, 3>>>),
 };
 
 }  // namespace

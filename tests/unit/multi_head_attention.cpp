@@ -101,9 +101,10 @@ constexpr Test tests[] = {
                 }),
     at_run_time("a NaN or infinity in a masked token does not leak",
                 as_in_plain_loops<MaskedTokenNotFinite<unmasked>, MaskedTokenNotFinite<causal>>),
-    at_run_time("NaN and infinity in every weight, bias and input: as in plain loops",
-                as_in_plain_loops<AnyParameterNotFinite<
-                    AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 3, .num_heads = 2, .causal = false, .qkv_bias = true}, 3>>),
+    at_run_time(
+        "NaN and infinity in every weight, bias and input: as in plain loops",
+        as_in_plain_loops<AnyNotFinite<
+            ForwardOf<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 3, .num_heads = 2, .causal = false, .qkv_bias = true}, 3>>>),
     everywhere("by value, of a sequence, of a batch, of three inputs",
                [](Check& check) {
                  Layer::Workspace workspace{};
