@@ -1,57 +1,92 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention, and its masks.
-#include "tinyattn/attention.hpp"
+// Attention, its masks, and calls of its layers.
+#include "given.hpp"
 
-using namespace tinyattn;
+// --- Attention ---
 
-extern Matrix<float, 5, 3> x;
-
-// expect: query and key must have the same number of columns
-// lines: 40
-auto query_and_key_differ(const Matrix<float, 5, 4>& key) { return scaled_dot_product_attention(x, key, key); }
-
-// expect: key and value must have the same number of rows
-// lines: 40
-auto key_and_value_differ(const Matrix<float, 6, 3>& value) { return scaled_dot_product_attention(x, x, value); }
-
+// expect in 40 lines: query and key must have the same number of columns
+auto query_and_key_differ() { return scaled_dot_product_attention(x, narrow, narrow); }
+// expect in 40 lines: key and value must have the same number of rows
+auto key_and_value_differ() { return scaled_dot_product_attention(x, x, shorter); }
 // expect: query, key and value must hold floats
-auto attention_of_doubles(const Matrix<double, 5, 3>& key) { return scaled_dot_product_attention(x, key, x); }
-
+auto attention_of_doubles() { return scaled_dot_product_attention(x, doubles, x); }
 // expect: scaled_dot_product_attention takes
-void attention_into_temporary() { scaled_dot_product_attention(x, x, x, Causal{}, Matrix<float, 5, 3>{}); }
-
+void attention_into_temporary() { scaled_dot_product_attention(x, x, x, Causal{}, Matrix<float, 6, 4>{}); }
 // expect: out must have the rows of query and the columns of value
-void attention_out_differs(const Matrix<float, 5, 4>& value, Matrix<float, 5, 3>& out) {
-  scaled_dot_product_attention(x, x, value, NoMask{}, out);
-}
-
+void attention_out_differs() { scaled_dot_product_attention(x, x, narrow, NoMask{}, out); }
 // expect: weights must have the rows of query and a column for each row of key
-void attention_weights_differ(const Matrix<float, 7, 3>& key, Matrix<float, 5, 3>& out, Matrix<float, 5, 5>& weights) {
-  scaled_dot_product_attention(x, key, key, NoMask{}, out, weights);
-}
+void attention_weights_differ() { scaled_dot_product_attention(x, longer, longer, NoMask{}, out, square); }
+// expect in 30 lines: MatrixView<const float, rows, columns, stride>
+auto attention_of_arrays() { return scaled_dot_product_attention(array, array, array); }
+
+// --- Masks ---
 
 // expect: a Tensor<bool> alone does not say whether true hides or keeps
 // true masks in attn_mask of one interface of PyTorch and keeps in that of another
-auto bare_bools_as_mask(const Matrix<bool, 5, 5>& mask) { return scaled_dot_product_attention(x, x, x, mask); }
-
+auto bare_bools_as_mask() { return scaled_dot_product_attention(x, x, x, bools); }
+void bare_bools_in_a_layer() { layer.forward(x, bools, out, workspace); }
 // expect: this is no mask: floats that are added to scores are an AdditiveMask
-auto bare_floats_as_mask(const Matrix<float, 5, 5>& mask) { return scaled_dot_product_attention(x, x, x, mask); }
-
+auto bare_floats_as_mask() { return scaled_dot_product_attention(x, x, x, square); }
 // expect: mask must be [tokens, source tokens] or [source tokens]
-auto mask_of_another_shape(const Matrix<float, 7, 3>& memory, const Matrix<bool, 5, 5>& mask) {
-  return scaled_dot_product_attention(x, memory, memory, BlockMask{mask});
-}
-
+auto mask_of_another_shape() { return scaled_dot_product_attention(x, longer, longer, BlockMask{bools}); }
+void mask_of_another_shape_in_a_layer() { layer.forward(x, KeepMask{bools_of_five}, out, workspace); }
 // expect: a BlockMask is made of a Tensor<bool>, true = masked; floats are an AdditiveMask
-auto block_mask_of_floats(const Matrix<float, 5, 5>& mask) { return BlockMask{mask}; }
-
+auto block_mask_of_floats() { return BlockMask{square}; }
 // expect: a KeepMask is made of a Tensor<bool>
 auto keep_mask_of_array(const bool (&mask)[5][5]) { return KeepMask{mask}; }
-
 // expect: an AdditiveMask is made of a Tensor<float>
-auto additive_mask_of_bools(const Matrix<bool, 5, 5>& mask) { return AdditiveMask{mask}; }
+auto additive_mask_of_bools() { return AdditiveMask{bools}; }
 
-// expect: MatrixView<const float, rows, columns, stride>
-// lines: 30
-auto attention_of_arrays(const float (&array)[5][3]) { return scaled_dot_product_attention(array, array, array); }
+// --- Shapes of a layer ---
+
+// expect: x must have d_in columns
+void wrong_columns() { layer.forward(narrow, out, workspace); }
+void wrong_columns_of_memory() { layer.forward(x, narrow, narrow, out, workspace); }
+auto wrong_columns_of_stacked_heads(const StackedCausalAttention<4, 2, 6, 2>& stacked) { return stacked(narrow); }
+Status wrong_columns_with_token_count() { return layer.forward(narrow, 3, out, workspace); }
+// expect in 40 lines: x must have d_in columns
+auto wrong_columns_by_value() { return layer(narrow); }
+// expect: more tokens than context_length
+void more_tokens_than_context_length() { layer.forward(longer, longer, workspace); }
+void more_tokens_in_training() { layer.forward(longer, longer, workspace, generator); }
+void more_tokens_with_weights(Tensor<float, 2, 7, 7>& weights) { layer.forward_with_weights(longer, longer, weights, workspace); }
+void more_query_tokens() { layer.forward(longer, x, x, longer, workspace); }
+// context_length bounds the keys of cross-attention too
+void more_source_tokens() { layer.forward(x, longer, longer, out, workspace); }
+// expect in 40 lines: more tokens than context_length
+auto more_tokens_by_value() { return layer(longer); }
+// expect: key and value inputs must have the same number of tokens
+void keys_and_values_of_two_lengths() { layer.forward(x, x, shorter, out, workspace); }
+// expect: query, key and value inputs must have the same batch extents
+auto batches_of_two_sizes(const Tensor<float, 3, 6, 4>& memory) { return layer(batch, memory, memory); }
+// expect: out must have the tokens of x and d_out columns
+void wrong_out() { layer.forward(x, narrow, workspace); }
+Status wrong_out_rows() { return layer.forward(x, 3, shorter, workspace); }
+// expect: weights must be [..., num_heads, tokens, source tokens]
+void wrong_weights() { layer.forward_with_weights(x, out, square, workspace); }
+
+// --- Arguments of a layer ---
+
+// expect: nodiscard
+void ignored_status(std::size_t num_tokens) { layer.forward(x, num_tokens, out, workspace); }
+// expect: x must hold floats
+void layer_of_doubles() { layer.forward(doubles, out, workspace); }
+// expect: out must hold floats, and not be const
+void layer_into_const() { layer.forward(x, constant, workspace); }
+// expect: neither const nor a temporary
+void training_into_temporary() { layer.forward(x, Matrix<float, 6, 4>{}, workspace, generator); }
+// expect: out and weights are neither const nor temporaries
+void weights_into_temporary() { layer.forward_with_weights(x, out, Tensor<float, 2, 6, 6>{}, workspace); }
+// expect: workspace is this layer's Workspace
+void layer_without_workspace() { layer.forward(x, out); }
+void layer_workspace_first() { layer.forward(x, workspace, out); }
+void layer_with_another_workspace(CausalAttention<3, 4, 6>::Workspace& another) { layer.forward(x, out, another); }
+// expect in 30 lines: MatrixView<const float, rows, columns, stride>
+void array_as_input() { layer.forward(array, out, workspace); }
+void pointer_as_input(const float* pointer) { layer.forward(pointer, out, workspace); }
+auto array_as_only_input() { return layer(array); }
+// expect: out is a tensor or a MatrixView
+void array_as_output() { layer.forward(x, array, workspace); }
+// expect: forward takes (x, out, workspace)
+void braces_as_input() { layer.forward({{1.0f, 2.0f, 3.0f, 4.0f}, {4.0f, 5.0f, 6.0f, 7.0f}}, out, workspace); }

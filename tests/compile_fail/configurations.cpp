@@ -1,33 +1,60 @@
 // SPDX-License-Identifier: MIT
 //
-// Impossible layers.
-#include "tinyattn/multi_head_attention.hpp"
+// Impossible layers and models.
+#include "given.hpp"
 
-using namespace tinyattn;
+// --- Attention ---
 
-using Huge = MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 4, .context_length = std::size_t{1} << 60}>;
-
-// expect: d_in and d_out must not be zero
-// lines: 80
+// expect in 80 lines: d_in and d_out must not be zero
 MultiHeadAttention<AttentionConfig{.d_in = 0, .d_out = 4, .context_length = 6}> no_features;
-
 // expect: context_length must not be zero
 CausalAttention<3, 2, 0> no_context;
-
 // expect: num_heads must not be zero
 MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 0}> no_heads;
 StackedCausalAttention<3, 2, 6, 0> no_stacked_heads;
-
 // expect: d_out must be divisible by num_heads
 MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 5, .context_length = 6, .num_heads = 2}> d_out_not_divisible;
-
 // expect: dropout must lie in [0, 1]
 MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .dropout = 1.5}> dropout_rate_above_one;
-
 // expect: residual_dropout must lie in [0, 1]
 MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .residual_dropout = -0.1}> residual_dropout_rate_below_zero;
-
-// expect: a workspace has more bytes than this target can address
-// lines: 40
+// expect: num_heads must be divisible by num_kv_heads
+MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 4, .num_kv_heads = 3}> kv_heads_not_divisible;
+MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2, .num_kv_heads = 4}> more_kv_heads_than_heads;
+// expect: head_dim must be even for rotary positions
+MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 3, .context_length = 6, .rotary = Rotary::halves}> odd_head_for_rotary;
+// expect: rotary must be Rotary::none, interleaved or halves
+MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = static_cast<Rotary>(9)}> unknown_rotary;
+// expect: rotary_base must not be zero
+MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = Rotary::halves, .rotary_base = 0}>
+    rotary_base_zero;
+// expect in 40 lines: a workspace has more bytes than this target can address
 // 2^60 tokens of 4 floats each: the byte count overflows std::size_t
-const std::size_t too_large_workspace = sizeof(Huge::Workspace);
+MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 4, .context_length = std::size_t{1} << 60}>::Workspace too_large_workspace;
+// expect: a layer that is not causal has no cache
+// its earlier tokens attend to later ones
+SelfAttention<4, 4, 6>::Cache cache_of_open_layer;
+
+// --- Models ---
+
+// expect in 80 lines: d_model and d_hidden must not be zero
+FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 0}> hidden_width_zero;
+// expect: activation must be an enumerator of Activation
+FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .activation = static_cast<Activation>(-1)}> unknown_activation;
+// expect in 30 lines: d_model must equal d_in and d_out
+TransformerBlock<BlockConfig{.attention = heads, .feed_forward = {.d_model = 8, .d_hidden = 8}}> widths_differ;
+// a residual adds the input to the output, so their widths must be equal
+TransformerBlock<BlockConfig{.attention = {.d_in = 4, .d_out = 8, .context_length = 6}, .feed_forward = hidden}> widths_of_attention_differ;
+// expect: normalization must be Normalization::layer or rms
+TransformerBlock<BlockConfig{.attention = heads, .feed_forward = hidden, .normalization = static_cast<Normalization>(9)}>
+    unknown_normalization;
+// expect in 40 lines: num_layers must not be zero
+Transformer<TransformerConfig{.block = body.block, .num_layers = 0}> no_layers;
+// expect: positions must be Positions::none, learned or sinusoidal
+LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = body, .positions = static_cast<Positions>(9)}> unknown_positions;
+// expect in 40 lines: vocabulary must not be zero
+LanguageModel<LanguageModelConfig{.vocabulary = 0, .transformer = body}> no_vocabulary;
+// expect: vocabulary must not exceed 65,536
+LanguageModel<LanguageModelConfig{.vocabulary = 65537, .transformer = body}> too_large_vocabulary;
+// expect: a tied head has no bias
+LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = body, .head_bias = true}> tied_head_with_bias;

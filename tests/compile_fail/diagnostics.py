@@ -11,37 +11,34 @@ import sys
 from tests.support import tap
 
 HERE = pathlib.Path(__file__).resolve().parent
-MOST_LINES = 20
-PROGRAM = re.compile(r"((?://.*\n)*)(\w.*\n(?:[ }].*\n)*)")  # comments, then a declaration that is not indented
-NAME = re.compile(r"\w+ (\w+)\(|.*\b([A-Za-z_]\w*)(?: = [^{]*)?;$", re.DOTALL)  # the name of the function or object
-KEY = re.compile(r"^// (expect|arguments|lines): (.+)$", re.MULTILINE)
+PROGRAM = re.compile(r"^((?://.*\n)*)(\w.*\n(?:[ }].*\n)*)", re.MULTILINE)  # comments, then a declaration that is not indented
+NAME = re.compile(r"(?:\w+ (\w+)\(|.*\b(\w+)(?: = [^{]*)?;$)", re.DOTALL)  # the name of a function or an object
+EXPECT = re.compile(r"// expect(?: in (\d+) lines)?: (.+)")
+ARGUMENTS = re.compile(r"// arguments: (.+)")
 
 
 def programs_in(file):
-    """Returns {name: (keys, text)} of the programs in a file. #line directives make messages point to the file."""
+    """Yields the name, the expectation, the arguments and the text of each program in a file."""
     text = file.read_text(encoding="utf-8")
-    start, programs, keys = text.index("// expect: "), {}, {}
-    for program in PROGRAM.finditer(text, start):
-        keys = {"expect": keys.get("expect"), "arguments": "", "lines": MOST_LINES, **dict(KEY.findall(program[1]))}
-        name = next(filter(None, NAME.match(program[2]).groups()))
-        line = 1 + text.count("\n", 0, program.start(2))
-        programs[name] = keys, f'#line 1 "{file}"\n{text[:start]}#line {line} "{file}"\n{program[2]}'
-    return programs
+    start, expected = text.index("// expect"), None
+    for comments, program in PROGRAM.findall(text, start):
+        expected = EXPECT.search(comments) or expected
+        arguments = ARGUMENTS.search(comments)
+        yield (next(filter(None, NAME.match(program).groups())), expected,
+               arguments[1].split() if arguments else [], text[:start] + program)
 
 
-def problem(keys, program, compiler):
-    command = [*compiler, *keys["arguments"].split(), "-fsyntax-only", "-x", "c++", "-"]
+def problem(expected, arguments, program, compiler):
+    command = [*compiler, f"-I{HERE}", *arguments, "-fsyntax-only", "-x", "c++", "-"]
     done = subprocess.run(command, input=program, capture_output=True, encoding="utf-8", check=False)
     lines = done.stderr.splitlines()
-    if done.returncode == 0 or len(lines) >= int(keys["lines"]):
+    if done.returncode == 0 or len(lines) > int(expected[1] or 20):
         return f"it compiles, or prints too much: {len(lines)} lines"
-    errors = [line for line in lines if re.search(r"\berror:", line)]
-    if errors and keys["expect"] in errors[0]:
-        return ""
-    return "\n".join([f"expected: {keys['expect']}", *(errors or lines)[:10]])
+    first_error = next((line for line in lines if "error:" in line), "")
+    return "" if expected[2] in first_error else "\n".join([f"expected: {expected[2]}", *lines[:10]])
 
 
 separator = sys.argv.index("--")
 names, compiler = sys.argv[1:separator], sys.argv[separator + 1:]
-programs = {name: program for file in sorted(HERE.glob("*.cpp")) for name, program in programs_in(file).items()}
-tap.report([(name, problem, *program, compiler) for name, program in programs.items() if not names or name in names])
+tap.report([(name, problem, *program, compiler) for file in sorted(HERE.glob("*.cpp"))
+            for name, *program in programs_in(file) if not names or name in names])

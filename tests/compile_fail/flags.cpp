@@ -7,23 +7,21 @@
 // arguments: -std=c++17
 int cpp17;
 
-// expect: ffast-math
+// expect in 40 lines: ffast-math
 // arguments: -ffast-math
-// lines: 40
 int ffast_math;
+// expect: ffast-math
 // arguments: -D__NO_SIGNED_ZEROS__
 // a part of -ffast-math, for which GCC defines this macro
 int no_signed_zeros;
 
-// expect: ffinite-math-only
+// expect in 40 lines: ffinite-math-only
 // arguments: -ffinite-math-only
-// lines: 40
 // another part of -ffast-math
 int finite_math_only;
 
-// expect: FLT_EVAL_METHOD
+// expect in 40 lines: FLT_EVAL_METHOD
 // arguments: -Wno-builtin-macro-redefined -D__FLT_EVAL_METHOD__=2
-// lines: 40
 // a target that computes floats in a wider type, as the x87 does
 int flt_eval_method;
 
@@ -37,7 +35,6 @@ int x87_double;
 // without alignment no reference can bind to a member
 int fpack_struct;
 
-// expect: the port `helium` needs Helium with float: compile with -mcpu=cortex-m55 -mfloat-abi=hard
+// expect in 120 lines: the port `helium` needs Helium with float: compile with -mcpu=cortex-m55 -mfloat-abi=hard
 // arguments: -DTINYATTN_PORT=helium
-// lines: 120
 int port_that_flags_cannot_build;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls of attention layers, blocks and transformers with a cache have the bits of one call for all tokens, however the tokens are divided.
-#include <type_traits>
+// Calls of attention layers with a cache have the bits of one call for all tokens, however the tokens are divided; blocks and transformers:
+// transformer.cpp.
+#include <algorithm>
 
 #include "catalogue/models.hpp"
 #include "catalogue/twin.hpp"
@@ -29,48 +30,48 @@ constexpr AttentionConfig of_several_blocks{.d_in = 6, .d_out = 8, .context_leng
 constexpr AttentionConfig in_the_compiler{
     .d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary::halves};
 
+// Counts the parameters of projections; those of keys and values are as wide as their heads.
+static_assert(MultiHeadAttention<grouped>::parameter_count == 10 * 24 + 24 + 2 * (10 * 8 + 8) + 24 * 24 + 24);
+static_assert(MultiHeadAttention<shared>::parameter_count == 12 * 12 + 2 * 12 * 4);
+
 // A cache holds keys, values and their number, and nothing else but, if it is small, a vector of values.
-template <AttentionConfig config, std::size_t KvHeads = config.num_heads>
-constexpr bool cache_is_small = sizeof(typename MultiHeadAttention<config>::Cache) <= KvHeads*(config.d_out / config.num_heads) *
-                                                                                              2 * config.context_length * sizeof(float) +
-                                                                                          2 * sizeof(std::size_t);
-static_assert(cache_is_small<simple> && cache_is_small<grouped, 2> && cache_is_small<shared, 1> && cache_is_small<rotated>);
+template <AttentionConfig config>
+constexpr bool cache_is_small = sizeof(typename MultiHeadAttention<config>::Cache) <=
+                                sizeof(float) * 2 * config.context_length* MultiHeadAttention<config>{}.key.weight.extent(1) +
+                                    2 * sizeof(std::size_t);
+static_assert(cache_is_small<simple> && cache_is_small<grouped> && cache_is_small<shared> && cache_is_small<rotated>);
 
 // The scratch of a call with a cache is at most eight rows of the widest matrix.
 template <class Module>
 constexpr bool scratch_is_small(std::initializer_list<std::size_t> widths) {
-  std::size_t widest = 0;
-  for (const std::size_t width : widths) widest = width > widest ? width : widest;
-  return sizeof(typename Module::Cache::Workspace) <= 8 * widest * sizeof(float);
+  return sizeof(typename Module::Cache::Workspace) <= 8 * std::max(widths) * sizeof(float);
 }
 template <AttentionConfig config>
 constexpr bool scratch_of_layer_is_small = scratch_is_small<MultiHeadAttention<config>>({config.d_in, config.d_out, config.context_length});
-static_assert(scratch_of_layer_is_small<simple> && scratch_of_layer_is_small<grouped> && scratch_of_layer_is_small<shared> &&
-              scratch_of_layer_is_small<wide> &&
-              scratch_of_layer_is_small<AttentionConfig{.d_in = 64, .d_out = 64, .context_length = 512, .num_heads = 4}> &&
-              scratch_of_layer_is_small<AttentionConfig{.d_in = 288, .d_out = 288, .context_length = 256, .num_heads = 6}> &&
+static_assert(scratch_of_layer_is_small<grouped> && scratch_of_layer_is_small<shared> && scratch_of_layer_is_small<wide> &&
               scratch_of_layer_is_small<AttentionConfig{.d_in = 512, .d_out = 8, .context_length = 16}>);
 
-template <std::size_t DModel, std::size_t DHidden, std::size_t Context, std::size_t Heads, bool Gated>
-constexpr bool scratch_of_block_is_small = scratch_is_small<
-    TransformerBlock<BlockConfig{.attention = {.d_in = DModel, .d_out = DModel, .context_length = Context, .num_heads = Heads},
-                                 .feed_forward = {.d_model = DModel, .d_hidden = DHidden, .gated = Gated}}>>({DModel, DHidden, Context});
-static_assert(scratch_of_block_is_small<12, 20, 11, 2, false> && scratch_of_block_is_small<12, 17, 11, 2, true> &&
-              scratch_of_block_is_small<12, 3, 11, 1, true> && scratch_of_block_is_small<64, 172, 512, 8, true> &&
-              scratch_of_block_is_small<288, 768, 256, 6, true> && scratch_of_block_is_small<768, 3072, 1024, 12, false> &&
-              scratch_of_block_is_small<16, 16, 1000, 4, true> && scratch_of_block_is_small<128, 64, 8, 4, true> &&
-              scratch_of_block_is_small<32, 32, 32, 4, true>);
-
-// Counts the parameters of projections; those of keys and values are as wide as their heads.
-static_assert(MultiHeadAttention<grouped>::parameter_count == 10 * 24 + 24 + 2 * (10 * 8 + 8) + 24 * 24 + 24);
-static_assert(MultiHeadAttention<shared>::parameter_count == 12 * 12 + 2 * 12 * 4);
+// The same of a layer, of a block with it, and of a language model with two such blocks.
+template <std::size_t Vocabulary, std::size_t DModel, std::size_t DHidden, std::size_t Context, std::size_t Heads, bool Gated>
+constexpr bool scratch_of_each_is_small = [] {
+  constexpr AttentionConfig attention{.d_in = DModel, .d_out = DModel, .context_length = Context, .num_heads = Heads};
+  constexpr BlockConfig block{.attention = attention, .feed_forward = {.d_model = DModel, .d_hidden = DHidden, .gated = Gated}};
+  constexpr LanguageModelConfig model{.vocabulary = Vocabulary, .transformer = {.block = block, .num_layers = 2}};
+  return scratch_of_layer_is_small<attention> && scratch_is_small<TransformerBlock<block>>({DModel, DHidden, Context}) &&
+         scratch_is_small<LanguageModel<model>>({Vocabulary, DModel, DHidden, Context});
+}();
+static_assert(scratch_of_each_is_small<10, 12, 20, 11, 2, false> && scratch_of_each_is_small<7, 12, 17, 11, 2, true> &&
+              scratch_of_each_is_small<33, 12, 3, 11, 1, true> && scratch_of_each_is_small<512, 64, 172, 512, 4, true> &&
+              scratch_of_each_is_small<32000, 288, 768, 256, 6, true> && scratch_of_each_is_small<50257, 768, 3072, 1024, 12, false> &&
+              scratch_of_each_is_small<27, 16, 16, 1000, 4, true> && scratch_of_each_is_small<27, 16, 64, 1024, 4, true> &&
+              scratch_of_each_is_small<256, 128, 64, 8, 4, true> && scratch_of_each_is_small<65, 32, 32, 32, 4, true>);
 
 template <AttentionConfig config>
 using DividedAttention = Divided<MultiHeadAttention<config>, config.context_length, config.d_in, config.d_out>;
 
 // Checks how many rows a call of a block with a cache computes at once, for any sizes.
 constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t d_hidden, std::size_t context_length) {
-  const std::size_t widest = d_model > d_hidden ? d_model : d_hidden;
+  const std::size_t widest = std::max(d_model, d_hidden);
   const auto floats = [&](std::size_t rows) { return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length); };
   const std::size_t rows = kernel::cached_rows(widest, floats);
   check.that(rows >= 1 && rows <= 4);
@@ -78,27 +79,23 @@ constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t
   check.that(rows == 4 || floats(rows + 1) > 8 * widest);
 }
 
-// A layer, its full cache, and outputs that no call has written.
-struct Full {
+// A layer, an input and its output.
+struct Called {
   using Layer = MultiHeadAttention<simple>;
   Layer layer = drawn<Layer>(1);
   Matrix<float, 20, 12> x = drawn<Matrix<float, 20, 12>>(2), expected{};
   Layer::Cache cache{};
   Layer::Cache::Workspace workspace{};
-  Guarded<Matrix<float, 20, 12>> out{};
 
-  Full() {
-    if (layer.forward(x, cache, expected, workspace) != Status::ok) __builtin_trap();
-  }
-  bool out_is_untouched() const {
-    for (const float element : out.tensor.elements)
-      if (element != out.untouched) return false;
-    return out.guards_hold();
+  Called() { forward(x, expected); }
+  void forward(const auto& in, auto& out) {
+    cache.clear();
+    if (layer.forward(in, cache, out, workspace) != Status::ok) __builtin_trap();
   }
 };
 
 constexpr Test tests[] = {
-    at_run_time("layers: a prompt in one call, in two or token by token",
+    at_run_time("a prompt in one call, in two or token by token",
                 as_in_plain_loops<DividedAttention<simple>, DividedAttention<grouped>, DividedAttention<shared>, DividedAttention<rotated>,
                                   DividedAttention<smallest>, DividedAttention<wide>>),
     everywhere("the same in the compiler", as_in_plain_loops<DividedAttention<in_the_compiler>>),
@@ -108,46 +105,42 @@ constexpr Test tests[] = {
     at_run_time("without a cache: every count of tokens, wherever a block of rows ends", as_in_plain_loops<FormsOf<of_several_blocks, 67>>),
     at_run_time("too many tokens: nothing is written, and the cache is as it was; no tokens are fine, also with a full cache",
                 [](Check& check) {
-                  static Full full;
-                  static Full::Layer::Cache before;
+                  static Called full;
+                  static Called::Layer::Cache before;
                   before = full.cache;
-                  const auto call = [&](std::size_t count) {
-                    return full.layer.forward(full.x, count, full.cache, full.out.tensor, full.workspace);
+                  const auto untouched = tinyattn::full<float, 20, 12>(Guarded<float>::untouched);
+                  const auto check_call = [&](std::size_t count, Status expected) {
+                    check_output(check, untouched, [&](auto& out) {
+                      check.that(full.layer.forward(full.x, count, full.cache, out, full.workspace) == expected);
+                    });
                   };
-                  check.that(call(1) == Status::too_many_tokens && call(0) == Status::ok && full.cache.size() == 20);
-                  check.that(full.out_is_untouched() && __builtin_memcmp(&before, &full.cache, sizeof before) == 0);
+                  check_call(1, Status::too_many_tokens);
+                  check_call(0, Status::ok);
+                  check.that(full.cache.size() == 20 && __builtin_memcmp(&before, &full.cache, sizeof before) == 0);
                   full.cache.clear();
-                  check.that(call(21) == Status::too_many_tokens && full.cache.size() == 0 && full.out_is_untouched());
+                  check_call(21, Status::too_many_tokens);
+                  check.equal(full.cache.size(), std::size_t{0});
                 }),
     at_run_time("the output may be the input; what lies between the rows of a view stays",
                 [](Check& check) {
-                  static Full full;
-                  full.cache.clear();
-                  auto both = full.x;
-                  check.that(full.layer.forward(both, full.cache, both, full.workspace) == Status::ok);
-                  check.same_bits(both, full.expected);
-                  static Matrix<float, 20, 15> wide_x, wide_out;
-                  wide_x = tinyattn::full<float, 20, 15>(quiet_nan), wide_out = tinyattn::full<float, 20, 15>(7.0f);
-                  auto from = columns<12>(wide_x, 0), to = columns<12>(wide_out, 0);
-                  for (std::size_t i = 0; i < 20; ++i)
-                    for (std::size_t j = 0; j < 12; ++j) from(i, j) = full.x(i, j);
-                  full.cache.clear();
-                  check.that(full.layer.forward(from, full.cache, to, full.workspace) == Status::ok);
-                  for (std::size_t i = 0; i < 20; ++i)
-                    for (std::size_t j = 0; j < 15; ++j) check.same_bits(wide_out(i, j), j < 12 ? full.expected(i, j) : 7.0f);
+                  static Called called;
+                  check_in_place(check, called.expected, called.x, [&](auto& both) { called.forward(both, both); });
+                  const auto margin = full<float, 20, 3>(7.0f);
+                  auto wide_x = concat_columns(called.x, full<float, 20, 3>(quiet_nan)), wide_out = concat_columns(called.x, margin);
+                  auto to = columns<12>(wide_out, 0);
+                  called.forward(columns<12>(wide_x, 0), to);
+                  check.same_bits(wide_out, concat_columns(called.expected, margin));
                 }),
     at_run_time("a NaN in a later token, or one that a cache has forgotten, does not leak",
                 [](Check& check) {
-                  static Full full;
-                  auto x = full.x;
-                  for (std::size_t j = 0; j < 12; ++j) x(9, j) = quiet_nan;
-                  full.cache.clear();
-                  check.that(full.layer.forward(x, full.cache, full.out.tensor, full.workspace) == Status::ok);
-                  for (std::size_t i = 0; i < 9; ++i) check.same_bits(row(full.out.tensor, i), row(full.expected, i));
-                  for (const float element : row(full.out.tensor, 9).elements) check.that(element != element);
-                  full.cache.clear();
-                  check.that(full.layer.forward(full.x, full.cache, full.out.tensor, full.workspace) == Status::ok);
-                  check.same_bits(full.out.tensor, full.expected);
+                  static Called called;
+                  auto poisoned = called.x, out = called.x;
+                  for (std::size_t j = 0; j < 12; ++j) poisoned(9, j) = quiet_nan;
+                  called.forward(poisoned, out);
+                  for (std::size_t i = 0; i < 9; ++i) check.same_bits(row(out, i), row(called.expected, i));
+                  check.same_bits(row(out, 9), full<float, 12>(quiet_nan));
+                  called.forward(called.x, out);
+                  check.same_bits(out, called.expected);
                 }),
     everywhere("workspaces hold what so many tokens need, and nothing else",
                [](Check& check) {
@@ -159,10 +152,8 @@ constexpr Test tests[] = {
                }),
     everywhere("a call with a cache takes as many tokens at a time as fit into eight rows, one at least and four at most",
                [](Check& check) {
-                 for (const std::size_t context_length : {std::size_t{6}, std::size_t{64}, std::size_t{1024}}) {
-                   check_rows_at_once(check, 64, 172, opaque(context_length));
-                   check_rows_at_once(check, 64, 32, opaque(context_length));
-                 }
+                 for (const std::size_t context_length : {6u, 64u, 1024u})
+                   for (const std::size_t d_hidden : {172u, 32u}) check_rows_at_once(check, 64, d_hidden, opaque(context_length));
                }),
 };
 

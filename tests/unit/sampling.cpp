@@ -60,18 +60,6 @@ Token plain_sample(Vector<float, Count> logits, const Sampling& sampling, float 
 
 constexpr auto logits_of_five = vector<float>({1.0f, 3.0f, -2.0f, 3.0f, 0.5f});
 
-// Samples many times and counts how often each token occurs.
-template <class Generator, std::size_t Count>
-constexpr std::array<int, Count> counts(const Vector<float, Count>& logits, const Sampling& sampling, int draws) {
-  Generator generator(opaque(1u));
-  std::array<int, Count> result{};
-  for (int i = 0; i < draws; ++i) {
-    auto copy = logits;
-    ++result[sample(copy, sampling, generator)];
-  }
-  return result;
-}
-
 // Checks that sampling chooses the tokens that sorting chooses, with one uniform number for each.
 template <class Generator, std::size_t Count>
 void check_as_sorted(Check& check, float spread, bool has_ties) {
@@ -80,9 +68,9 @@ void check_as_sorted(Check& check, float spread, bool has_ties) {
     auto logits = test::drawn<Vector<float, Count>>(seed);
     for (float& logit : logits.elements) logit = has_ties ? static_cast<float>(static_cast<int>(logit * spread)) : logit * spread;
     if (seed % 5 == 4) logits(seed % Count) = -infinity;
-    constexpr float temperatures[] = {1.0f, 0.8f, 1.7f, 0.01f}, top_ps[] = {1.0f, 0.9f, 0.5f, 1e-9f, 0.999f};
+    constexpr float temperatures[] = {1.0f, 0.8f, 1.7f, 0.01f}, top_ps[] = {1.0f, 0.9f, 0.5f, 1e-9f, 0.999f, 0.0f, 0.6f};
     constexpr std::size_t top_ks[] = {0, 1, 3, Count - 1, Count, 1000};
-    const Sampling sampling{.temperature = temperatures[seed % 4], .top_k = top_ks[seed % 6], .top_p = top_ps[seed % 5]};
+    const Sampling sampling{.temperature = temperatures[seed % 4], .top_k = top_ks[seed % 6], .top_p = top_ps[seed % 7]};
     auto copy = logits;
     check.equal(sample(copy, sampling, generator), plain_sample(logits, sampling, uniform(same, 0.0f, 1.0f)));
   }
@@ -100,15 +88,30 @@ constexpr Token drawn(Vector<float, Count> logits, const Sampling& sampling) {
 }
 
 constexpr Test tests[] = {
-    everywhere("argmax: the lowest token on a tie; zeros of both signs are one",
+    everywhere("argmax: the lowest token on a tie, of zeros too; a NaN counts as -infinity; the first token if there is nothing else",
                [](Check& check) {
                  check.equal(argmax(opaque(logits_of_five)), Token{1});
-                 check.equal(argmax(opaque(vector<float>({0.0f, -0.0f, 0.0f}))), Token{0});
-                 check.equal(argmax(opaque(vector<float>({-0.0f, 0.0f}))), Token{0});
-                 check.equal(argmax(opaque(vector<float>({-3.0f}))), Token{0});
                  check.equal(argmax(opaque(full<float, 1, 4>(2.0f))), Token{0});
+                 struct {
+                   Vector<float, 3> logits;
+                   Token expected;
+                 } constexpr points[] = {
+                     {{0.0f, -0.0f, 0.0f}, 0},      {{-0.0f, 0.0f, -1.0f}, 0},         {{banned, banned, -1e30f}, 2},
+                     {{banned, banned, banned}, 0}, {{1.0f, infinity, infinity}, 1},   {{1.0f, quiet_nan, 2.0f}, 2},
+                     {{quiet_nan, 1.0f, 2.0f}, 2},  {{-quiet_nan, banned, -1e30f}, 2}, {{quiet_nan, banned, quiet_nan}, 0}};
+                 for (const auto& [logits, expected] : points) check.equal(argmax(opaque(logits)), expected);
                }),
-    at_run_time("a largest logit that the temperature makes infinite is taken; a NaN is never drawn",
+    everywhere("a temperature of 0, below it or NaN is argmax, and draws nothing",
+               [](Check& check) {
+                 Mt19937 generator(opaque(3u)), same(3);
+                 for (const float temperature : {0.0f, -0.0f, -1.0f, banned, quiet_nan})
+                   for (const std::size_t top_k : {0u, 2u}) {
+                     auto logits = opaque(vector<float>({quiet_nan, 1.0f, 2.0f}));
+                     check.equal(sample(logits, {.temperature = temperature, .top_k = top_k, .top_p = 0.1f}, generator), Token{2});
+                   }
+                 check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
+               }),
+    at_run_time("a largest logit that the temperature makes infinite is taken; neither a NaN nor -infinity is drawn",
                 [](Check& check) {
                   check.equal(drawn(vector<float>({1.0f, 2.0f, 30.0f, 4.0f}), {.temperature = 1e-38f}), Token{2});
                   check.equal(drawn(vector<float>({3e38f, -3e38f, 3.1e38f}), {.temperature = 0.5f}), Token{2});
@@ -119,6 +122,10 @@ constexpr Test tests[] = {
                   check.equal(drawn(vector<float>({1.0f, nan, 2.0f}), two), Token{2});
                   check.equal(drawn(vector<float>({1.0f, -nan, 2.0f}), two), Token{2});
                   check.equal(drawn(vector<float>({nan, -nan, 2.0f}), {}), Token{2});
+                  for (const Sampling& sampling : {Sampling{}, Sampling{.top_k = 2}, Sampling{.top_p = 0.5f}}) {
+                    check.equal(drawn(full<float, 3>(banned), sampling), Token{0});
+                    check.equal(drawn(vector<float>({banned, 0.0f, banned}), sampling), Token{1});
+                  }
                 }),
     everywhere("the running sum grows by what a float would not, and the last uniform draws what is not 0",
                [](Check& check) {
@@ -142,18 +149,6 @@ constexpr Test tests[] = {
                       check.equal(static_cast<Token>(token), plain_sample(logits, {.top_p = top_p}, u));
                     }
                 }),
-    everywhere("argmax of infinities; a NaN counts as -infinity, the first token is taken if there is nothing else",
-               [](Check& check) {
-                 check.equal(argmax(opaque(vector<float>({banned, banned, -1e30f}))), Token{2});
-                 check.equal(argmax(opaque(full<float, 3>(banned))), Token{0});
-                 check.equal(argmax(opaque(vector<float>({1.0f, infinity, infinity}))), Token{1});
-                 check.equal(argmax(opaque(vector<float>({1.0f, quiet_nan, 2.0f}))), Token{2});
-                 check.equal(argmax(opaque(vector<float>({quiet_nan, 1.0f, 2.0f}))), Token{2});
-                 check.equal(argmax(opaque(vector<float>({-quiet_nan, banned, -1e30f}))), Token{2});
-                 check.equal(argmax(opaque(vector<float>({quiet_nan, banned, quiet_nan}))), Token{0});
-                 for (const float temperature : {0.0f, -0.0f, -1.0f, banned, quiet_nan})
-                   check.equal(drawn(vector<float>({quiet_nan, 1.0f, 2.0f}), {.temperature = opaque(temperature)}), Token{2});
-               }),
     everywhere("an infinite temperature: what top_k leaves of the largest is equally likely, -infinity and NaN are not drawn",
                [](Check& check) {
                  const auto logits = vector<float>({banned, 1.0f, quiet_nan, 3e38f, -1.0f, banned, 3.0f});
@@ -176,69 +171,13 @@ constexpr Test tests[] = {
                    check.equal(drawn(vector<float>({1.0f, banned, infinity, infinity}), hot), Token{2});
                  }
                }),
-    everywhere("a temperature of 0 is argmax, and draws nothing",
-               [](Check& check) {
-                 Mt19937 generator(opaque(3u)), same(3);
-                 auto logits = opaque(logits_of_five);
-                 check.equal(sample(logits, {.temperature = 0.0f}, generator), Token{1});
-                 check.equal(sample(logits, {.temperature = 0.0f, .top_k = 2, .top_p = 0.1f}, generator), Token{1});
-                 check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
-               }),
-    everywhere("one uniform a token, from either generator",
-               [](Check& check) {
-                 const auto check_one = [&](auto generator, auto same) {
-                   for (int i = 0; i < 3; ++i) {
-                     auto logits = opaque(logits_of_five);
-                     static_cast<void>(sample(logits, {.temperature = 0.7f, .top_k = 3, .top_p = 0.9f}, generator));
-                     static_cast<void>(uniform(same, 0.0f, 1.0f));
-                   }
-                   check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
-                 };
-                 check_one(Mt19937(opaque(3u)), Mt19937(3));
-                 check_one(Philox4x32(opaque(3u)), Philox4x32(3));
-               }),
-    at_run_time("the tokens that sorting would give",
+    at_run_time("the tokens that sorting would give, of ties the lower; one uniform for each, from either generator",
                 [](Check& check) {
                   check_as_sorted<Mt19937, 9>(check, 4.0f, false);
                   check_as_sorted<Mt19937, 40>(check, 4.0f, true);
                   check_as_sorted<Philox4x32, 33>(check, 12.0f, false);
                   check_as_sorted<Philox4x32, 2>(check, 2.0f, true);
                   check_as_sorted<Mt19937, 100>(check, 1.0f, false);
-                }),
-    at_run_time("top_k: ties keep the lower tokens; one leaves argmax, as many as there are leave all",
-                [](Check& check) {
-                  const auto none_but = [&](const Sampling& sampling, std::initializer_list<std::size_t> kept) {
-                    const auto drawn = counts<Mt19937>(logits_of_five, sampling, 300);
-                    for (std::size_t i = 0; i < 5; ++i)
-                      check.that((drawn[i] != 0) == (std::find(kept.begin(), kept.end(), i) != kept.end()));
-                  };
-                  none_but({.top_k = 1}, {1});
-                  none_but({.top_k = 2}, {1, 3});
-                  none_but({.top_k = 3}, {0, 1, 3});
-                  none_but({.temperature = 3.0f, .top_k = 5}, {0, 1, 2, 3, 4});
-                  none_but({.temperature = 3.0f, .top_k = 0}, {0, 1, 2, 3, 4});
-                  none_but({.temperature = 3.0f, .top_k = 99}, {0, 1, 2, 3, 4});
-                  none_but({.top_p = 1e-9f}, {1});
-                  none_but({.top_p = 0.0f}, {1});
-                  none_but({.top_p = 0.6f}, {1, 3});
-                  none_but({.top_k = 2, .top_p = 0.4f}, {1});
-                }),
-    at_run_time("what is drawn has the probabilities of softmax",
-                [](Check& check) {
-                  const auto logits = vector<float>({0.0f, 1.0f, 2.0f, -1.0f});
-                  constexpr int draws = 4000;
-                  for (const float temperature : {1.0f, 0.5f}) {
-                    const auto p = softmax(vector<float>({0.0f, 1.0f / temperature, 2.0f / temperature, -1.0f / temperature}));
-                    const auto drawn = counts<Philox4x32>(logits, {.temperature = temperature}, draws);
-                    for (std::size_t i = 0; i < 4; ++i) check.near(static_cast<float>(drawn[i]) / draws, p(i), 0.03f);
-                  }
-                }),
-    at_run_time("logits of -infinity are never drawn; if all are, the first token is",
-                [](Check& check) {
-                  const auto drawn = counts<Mt19937>(vector<float>({-infinity, 0.0f, -infinity, 0.0f, -infinity}), {}, 300);
-                  check.that(drawn[0] == 0 && drawn[2] == 0 && drawn[4] == 0 && drawn[1] != 0 && drawn[3] != 0);
-                  for (const Sampling sampling : {Sampling{}, Sampling{.top_k = 2}, Sampling{.top_p = 0.5f}})
-                    check.equal(counts<Mt19937>(full<float, 3>(-infinity), sampling, 20)[0], 20);
                 }),
     at_run_time("nothing but the logits is written; a view will do",
                 [](Check& check) {
