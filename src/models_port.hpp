@@ -101,7 +101,7 @@ inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noe
   const std::size_t kv_width = d_model / decoder.num_heads * decoder.num_kv_heads;
   const std::size_t of_layer = TINYATTN_DECODER_CACHE(1, kv_width, context_length);
   const kernel::Output x{call.scratch, d_model};
-  const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model, context_length);
+  const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model);
   for (std::size_t i = 0; i < call.num_tokens; ++i) {
     kernel::embed<native_port>({decoder.token_embedding, d_model},
                                {decoder.position_embedding, d_model}, call.tokens + i, 1,

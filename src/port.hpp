@@ -6,6 +6,7 @@
 
 #include "features.hpp"
 #include "operations.hpp"
+#include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
@@ -35,8 +36,8 @@ inline void softmax(std::size_t rows, std::size_t cols, float scale, const float
     m = out;
     scale = 1.0f;
   }
-  const kernel::Mask mask = kernel::no_mask(cols);
-  kernel::softmax<native_port, false>(rows, {m, cols}, {out, cols}, mask, 0, scale);
+  const auto end_of = [=](std::size_t) { return cols; };
+  kernel::softmax<native_port, false>(rows, {m, cols}, {out, cols}, end_of, scale);
 }
 
 // Returns the mask of `call` as kernels take it.
@@ -78,21 +79,6 @@ inline std::size_t block_rows(std::size_t tokens) noexcept {
   return most <= TINYATTN_BLOCK_ROWS(most) ? most
                                            : TINYATTN_FEWER(TINYATTN_BLOCK_ROWS(tokens), most);
 }
-
-// Whether TINYATTN_LAYER_SCRATCH equals the scratch of the kernels. Both are sums of products of
-// the width, the source tokens, the padded source tokens, and the rows of a block and of queries,
-// each to the first power. So they are equal for all sizes if they are for widths and rows of 0 and
-// 1, and 0, 1 and 2 source tokens.
-consteval bool agree_on_scratch() noexcept {
-  for (std::size_t width = 0; width < 2; ++width)
-    for (std::size_t rows = 0; rows < 2; ++rows)
-      for (std::size_t source_tokens = 0; source_tokens < 3; ++source_tokens)
-        if (kernel::layer_scratch(width, width, source_tokens, rows, rows) !=
-            TINYATTN_LAYER_SCRATCH(width, rows, source_tokens))
-          return false;
-  return true;
-}
-static_assert(agree_on_scratch());
 
 TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const AttentionCall& call,
                                     const kernel::Mask& mask) noexcept {

@@ -39,7 +39,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
     on_native_port([&](auto port) {
       detail::scaled_dot_product_attention<decltype(port)>(
           query, key, value, mask, out,
-          kernel::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(
+          detail::copy_weights<detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows>(
               weights.data()));
     });
 }

@@ -5,6 +5,7 @@
 
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/detail/attention_shape.hpp"
+#include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/kernel/cache.hpp"
 
 #include <cstddef>
@@ -25,9 +26,9 @@ struct KeyValueCache {
     return kernel::cached_scratch(rows, config.d_out, config.context_length);
   }
   static constexpr std::size_t rows_at_once =
-      kernel::cached_rows(config.d_in < config.d_out ? config.d_out : config.d_in, floats);
+      cached_rows(config.d_in < config.d_out ? config.d_out : config.d_in, floats);
 
-  static_assert(kernel::fits_in_memory(kv_width, config.context_length),
+  static_assert(fits_in_memory(kv_width, config.context_length),
                 "a cache has more bytes than this target can address");
 
   // All the scratch of a call with a cache. The call processes rows_at_once tokens at a time, from

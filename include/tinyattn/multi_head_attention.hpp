@@ -9,9 +9,9 @@
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/detail/attention_calls.hpp"
 #include "tinyattn/detail/attention_checks.hpp"
+#include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/detail/config_checks.hpp"
 #include "tinyattn/dropout.hpp"
-#include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/linear.hpp"
 #include "tinyattn/mask.hpp"
 #include "tinyattn/status.hpp"
@@ -51,7 +51,7 @@ struct MultiHeadAttention {
 
   // All the scratch of a call. Nothing is kept between calls.
   struct Workspace
-      : kernel::LayerWorkspace<native_port, config.d_out, kv_width, config.context_length> {};
+      : detail::LayerWorkspace<native_port, config.d_out, kv_width, config.context_length> {};
 
   // The keys and values of the tokens so far, for a causal layer. size() is their number, clear()
   // removes them, has_room(count) says whether there is room for more. Cache::Workspace is all the

@@ -34,11 +34,12 @@ constexpr void softmax(const TensorM& m, float scale, Out& out) noexcept {
         from = to;
         scale = 1.0f;
       }
+      const auto end_of = [](std::size_t) { return LayoutM::cols; };
       if constexpr (kernel::has_few_vectors<Port, cols>)
-        kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, scale);
+        kernel::softmax_of_short_rows<kernel::narrowed<Port, cols>, cols>(rows, from, to, end_of,
+                                                                          scale);
       else
-        kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, kernel::no_mask(cols), 0,
-                                                       scale);
+        kernel::softmax<Port, cols % Port::lanes == 0>(rows, from, to, end_of, scale);
     });
 }
 

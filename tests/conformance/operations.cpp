@@ -8,7 +8,7 @@
 
 #include "catalogue/draw.hpp"
 #include "support/check.hpp"
-#include "tinyattn/kernel/math.hpp"
+#include "tinyattn/kernel/size.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"

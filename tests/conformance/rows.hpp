@@ -38,7 +38,8 @@ void check_each_row(Check& check, auto ends, auto step) {
 }
 
 inline constexpr auto softmax_row = [](auto port, auto from, auto to, std::size_t count) {
-  kernel::softmax<decltype(port), false>(1, {from, 0}, {to, 0}, kernel::no_mask(count), 0, row_scale);
+  kernel::softmax<decltype(port), false>(
+      1, {from, 0}, {to, 0}, [=](std::size_t) { return count; }, row_scale);
 };
 inline constexpr auto normalize_row = [](auto port, auto from, auto to, std::size_t count) {
   kernel::normalize_rows<decltype(port)>({from, 0}, {to, 0}, count);
@@ -85,8 +86,7 @@ void check_equal_rows(Check& check, std::size_t length) {
   check_each_row<Port>(check, ends, exp_row);
   check_each_row<Port>(check, ends, softmax_row, [&](auto port, float* out) {
     const auto softmax = [&](auto whole) {
-      kernel::softmax<decltype(port), decltype(whole)::value>(row_count, {scores.data(), row_stride}, {out, row_stride},
-                                                              kernel::no_mask(length), 0, row_scale);
+      kernel::softmax<decltype(port), decltype(whole)::value>(row_count, {scores.data(), row_stride}, {out, row_stride}, ends, row_scale);
     };
     length % port.lanes == 0 ? softmax(std::true_type{}) : softmax(std::false_type{});
   });
@@ -112,12 +112,11 @@ void check_growing_rows(Check& check, std::size_t length) {
 // Checks rows of a length that the compiler knows.
 template <class Port, std::size_t Length>
 void check_short_rows(Check& check) {
-  check_each_row<Port>(
-      check, [](std::size_t) { return Length; }, softmax_row,
-      [](auto, float* out) {
-        kernel::softmax_of_short_rows<kernel::narrowed<Port, Length>, Length>(row_count, kernel::Dense{scores.data(), row_stride},
-                                                                              {out, row_stride}, row_scale);
-      });
+  const auto ends = [](std::size_t) { return Length; };
+  check_each_row<Port>(check, ends, softmax_row, [&](auto, float* out) {
+    kernel::softmax_of_short_rows<kernel::narrowed<Port, Length>, Length>(row_count, kernel::Dense{scores.data(), row_stride},
+                                                                          {out, row_stride}, ends, row_scale);
+  });
 }
 
 // Checks all kernels of rows, also with masked scores and NaN in some of the rows.

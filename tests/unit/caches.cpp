@@ -73,7 +73,7 @@ using DividedAttention = Divided<MultiHeadAttention<config>, config.context_leng
 constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t d_hidden, std::size_t context_length) {
   const std::size_t widest = std::max(d_model, d_hidden);
   const auto floats = [&](std::size_t rows) { return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length); };
-  const std::size_t rows = kernel::cached_rows(widest, floats);
+  const std::size_t rows = detail::cached_rows(widest, floats);
   check.that(rows >= 1 && rows <= 4);
   check.that(rows == 1 || floats(rows) <= 8 * widest);
   check.that(rows == 4 || floats(rows + 1) > 8 * widest);

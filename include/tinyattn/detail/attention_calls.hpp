@@ -7,6 +7,7 @@
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
+#include "tinyattn/detail/scaled_dot_product.hpp"
 #include "tinyattn/detail/waves.hpp"
 #include "tinyattn/kernel/cache.hpp"
 #include "tinyattn/kernel/layer.hpp"
@@ -87,6 +88,22 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_batch(const auto& attention, std::
   });
 }
 
+// Returns the sizes for which a call is compiled, in which `tokens` is the height of a block; zeros
+// if it has too many multiply-adds, or if its blocks differ in height.
+template <class Port>
+consteval kernel::LayerShape specialized_shape(kernel::LayerShape shape, std::size_t block_rows,
+                                               std::size_t query_rows) noexcept {
+  const std::size_t rows = kernel::minimum(query_rows, shape.tokens);
+  const std::size_t of_queries = shape.tokens * (shape.d_in + shape.d_out);
+  const std::size_t of_source = 2 * shape.source_tokens * (shape.d_in + shape.tokens);
+  const std::size_t work = shape.d_out * (of_queries + of_source);
+  const bool blocks_are_equal =
+      shape.tokens % rows == 0 && kernel::minimum(block_rows, shape.tokens) == rows;
+  if (!kernel::specializes_shapes<Port> || work > 512 || !blocks_are_equal) return {};
+  shape.tokens = rows;
+  return shape;
+}
+
 // Runs the layer on all rows of the inputs. A small call is compiled for its sizes.
 template <auto config, class Query, class Key>
 TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention, const Query& query_input,
@@ -98,9 +115,9 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention, const Q
   constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out,
                                      head_dim<config>};
   constexpr kernel::LayerShape specialized =
-      is_grouped<config> ? kernel::LayerShape{}
-                         : kernel::specialized_shape<native_port>(shape, Workspace::block_rows,
-                                                                  Workspace::query_rows);
+      is_grouped<config>
+          ? kernel::LayerShape{}
+          : specialized_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
   forward_batch<config, specialized>(attention, tokens, source_tokens, query_input, key_input,
                                      value_input, mask, out, workspace, kernel::ignore_weights());
 }
@@ -112,7 +129,7 @@ constexpr void forward_with_weights(const auto& attention, const Query& query_in
   constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
   forward_batch<config>(attention, tokens, source_tokens, query_input, key_input, value_input,
                         no_mask, out, workspace,
-                        kernel::copy_weights<tokens, source_tokens>(weights.data()));
+                        copy_weights<tokens, source_tokens>(weights.data()));
 }
 
 // Runs the layer on the first rows of the inputs, whose numbers are known at run time.
@@ -140,8 +157,7 @@ constexpr Status forward_cached(const auto& attention, const TensorX& x, std::si
   if (num_tokens > LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
     return Status::too_many_tokens;
   on_native_port([&](auto port) {
-    const kernel::CachedScratch parts =
-        kernel::cached_parts(workspace.scratch, most, config.d_out, config.context_length);
+    const kernel::CachedScratch parts{most, workspace.scratch};
     for (std::size_t first = 0; first < num_tokens; first += most)
       kernel::forward_cached<decltype(port)>(
           describe(attention), cache.parts(), parts, cache.size() + first,

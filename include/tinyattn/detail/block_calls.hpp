@@ -3,6 +3,7 @@
 // The scratch of transformer blocks, and their calls with tensors.
 #pragma once
 
+#include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/kernel/block.hpp"
@@ -48,13 +49,13 @@ struct CachedWorkspace {
                                                                        context_length);
   }
   static constexpr std::size_t rows_at_once =
-      kernel::cached_rows(kernel::maximum(d_model, d_hidden), floats);
+      cached_rows(kernel::maximum(d_model, d_hidden), floats);
 
   float scratch[floats(rows_at_once)];
 
   TINYATTN_ALWAYS_INLINE constexpr kernel::CachedBlockScratch parts() noexcept {
     return kernel::cached_block_parts(scratch + rows_at_once * FeatureRows * d_model, rows_at_once,
-                                      d_model, context_length);
+                                      d_model);
   }
 };
 

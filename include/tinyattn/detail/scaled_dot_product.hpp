@@ -46,6 +46,15 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
                                described, take_weights);
 }
 
+// Returns a take_weights that copies weights to `out`, [matrices, Tokens, SourceTokens].
+template <std::size_t Tokens, std::size_t SourceTokens>
+constexpr auto copy_weights(float* out) noexcept {
+  return [out](std::size_t index, std::size_t i, const float* row, std::size_t end) {
+    for (std::size_t j = 0; j < SourceTokens; ++j)
+      out[(index * Tokens + i) * SourceTokens + j] = j < end ? row[j] : 0.0f;
+  };
+}
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
 
 TINYATTN_END

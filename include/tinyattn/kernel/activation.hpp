@@ -3,7 +3,6 @@
 // The activations of a feed-forward layer, element by element.
 #pragma once
 
-#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/math.hpp"
 

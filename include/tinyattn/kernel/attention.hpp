@@ -8,8 +8,6 @@
 #include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 
-#include <cstddef>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -33,8 +31,7 @@ struct Attention {
 // where tiles overlap `end` scores, or a whole tile if that is more. Scores after `end` are never
 // read.
 template <class Port, bool KeysArePadded>
-TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
-                                                           std::size_t keys) noexcept {
+TINYATTN_KERNEL std::size_t score_columns(std::size_t end, std::size_t keys) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
   if constexpr (Port::tiles_overlap)
     return KeysArePadded && keys >= width && end < width ? width : end;
@@ -45,8 +42,8 @@ TINYATTN_ALWAYS_INLINE constexpr std::size_t score_columns(std::size_t end,
 // Continues the sums of the context, which end before key `common`, with the unmasked keys of each
 // query from there on: one product of one row for each run of such keys.
 template <class Port, std::size_t KnownDim>
-TINYATTN_ALWAYS_INLINE constexpr void add_other_keys(const Attention& a, const Mask& mask,
-                                                     std::size_t common) noexcept {
+TINYATTN_KERNEL void add_other_keys(const Attention& a, const Mask& mask,
+                                    std::size_t common) noexcept {
   for (std::size_t i = 0; i < a.rows; ++i) {
     const std::size_t end = mask.end(a.first + i);
     float* const context = a.context.at(i, 0);
@@ -69,8 +66,7 @@ TINYATTN_ALWAYS_INLINE constexpr void add_other_keys(const Attention& a, const M
 // Does the same for `Rows` queries of which each attends to one key more than the one before: no
 // branch depends on the mask.
 template <class Port, std::size_t Rows>
-TINYATTN_ALWAYS_INLINE constexpr void add_triangle(const Attention& a,
-                                                   std::size_t common) noexcept {
+TINYATTN_KERNEL void add_triangle(const Attention& a, std::size_t common) noexcept {
   const Dense scores = Dense(a.scores).from(0, common), values = a.values.from(common, 0);
   for_each_vector<Port>(a.value_dim, [&](auto at) TINYATTN_INLINE_LAMBDA {
     TINYATTN_UNROLL
@@ -92,8 +88,7 @@ struct AttentionShape {
 
 // scores = queries . keys, up to the last key that is unmasked for any query of the block.
 template <class Port, bool TransposedKeys, AttentionShape known>
-TINYATTN_ALWAYS_INLINE constexpr void compute_scores(const Attention& a,
-                                                     const Mask& mask) noexcept {
+TINYATTN_KERNEL void compute_scores(const Attention& a, const Mask& mask) noexcept {
   constexpr std::size_t known_cols = padded<narrowed<Port, known.keys>>(known.keys);
   const std::size_t end = mask.end(a.first + a.rows - 1);
   const std::size_t cols =
@@ -109,8 +104,7 @@ TINYATTN_ALWAYS_INLINE constexpr void compute_scores(const Attention& a,
 // context = weights . values: a product over the keys that are unmasked for all queries of the
 // block, then the other keys.
 template <class Port, AttentionShape known>
-TINYATTN_ALWAYS_INLINE constexpr void compute_context(const Attention& a,
-                                                      const Mask& mask) noexcept {
+TINYATTN_KERNEL void compute_context(const Attention& a, const Mask& mask) noexcept {
   const std::size_t common = known.rows != 0 ? 0 : mask.common(a.first);
   matmul<Port, Shape{known.rows, 0, known.dim}>(
       {a.rows, common, a.value_dim, a.scores, a.values, nullptr, a.context});
@@ -124,8 +118,8 @@ TINYATTN_ALWAYS_INLINE constexpr void compute_context(const Attention& a,
 // Computes block after block. Passes the weights of each query i, which are row[0] to row[end - 1],
 // to take_weights(index, i, row, end); that may change them, as dropout does.
 template <class Port, bool TransposedKeys = false, AttentionShape known = AttentionShape{}>
-TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& all, const Mask& mask,
-                                             const auto& take_weights) noexcept {
+TINYATTN_KERNEL void attend(const Attention& all, const Mask& mask,
+                            const auto& take_weights) noexcept {
   for (std::size_t i = 0; i < all.rows; i += all.block_rows) {
     Attention a = all;
     a.rows = rows_of_block(i, all.rows, all.block_rows);
@@ -140,17 +134,8 @@ TINYATTN_ALWAYS_INLINE constexpr void attend(const Attention& all, const Mask& m
   }
 }
 
-// Two values of take_weights: the first ignores the weights, the second copies them to `out`,
-// [matrices, Tokens, SourceTokens].
 constexpr auto ignore_weights() noexcept {
   return [](std::size_t, std::size_t, const float*, std::size_t) TINYATTN_INLINE_LAMBDA {};
-}
-template <std::size_t Tokens, std::size_t SourceTokens>
-constexpr auto copy_weights(float* out) noexcept {
-  return [out](std::size_t index, std::size_t i, const float* row, std::size_t end) {
-    for (std::size_t j = 0; j < SourceTokens; ++j)
-      out[(index * Tokens + i) * SourceTokens + j] = j < end ? row[j] : 0.0f;
-  };
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

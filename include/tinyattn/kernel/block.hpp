@@ -7,8 +7,6 @@
 #include "tinyattn/kernel/feed_forward.hpp"
 #include "tinyattn/kernel/normalization.hpp"
 
-#include <cstddef>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -28,43 +26,29 @@ constexpr std::size_t maximum(std::size_t a, std::size_t b) noexcept { return a 
 template <class Port>
 inline constexpr std::size_t feed_forward_rows = minimum(Port::block_rows, TINYATTN_QUERY_ROWS(16));
 
+// x += part(norm(x)) if norm_first, else x = norm(x + part(x)). part(input) writes to `part_of`,
+// which is its input too if norm_first.
 template <class Port>
-constexpr void add_features(std::size_t rows, std::size_t dim, Dense a, Dense b,
-                            Output out) noexcept {
-  for (std::size_t i = 0; i < rows; ++i) add_rows<Port>(a.at(i, 0), b.at(i, 0), out.at(i, 0), dim);
-}
-
-// A part of a block computes x += part(norm(x)) if norm_first, else x = norm(x + part(x)). Returns
-// the input of the part: x itself, or its norm, which is written to `part_of`.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr Dense input_of_part(const Norm& norm, bool norm_first,
-                                                     std::size_t rows, Output x,
-                                                     Output part_of) noexcept {
-  if (!norm_first) return x;
-  normalize_features<Port>(norm, rows, x, part_of);
-  return part_of;
-}
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void add_residual(const Norm& norm, bool norm_first,
-                                                   std::size_t rows, Output x,
-                                                   Output part_of) noexcept {
-  add_features<Port>(rows, norm.dim, x, part_of, x);
+TINYATTN_KERNEL void add_part(const Norm& norm, bool norm_first, std::size_t rows, Output x,
+                              Output part_of, const auto& part) noexcept {
+  if (norm_first) normalize_features<Port>(norm, rows, x, part_of);
+  part(norm_first ? part_of : x);
+  for (std::size_t i = 0; i < rows; ++i)
+    add_rows<Port>(x.at(i, 0), part_of.at(i, 0), x.at(i, 0), norm.dim);
   if (!norm_first) normalize_features<Port>(norm, rows, x, x);
 }
 
 // Applies the feed-forward part to all rows of x, `most_rows` at a time, for which there is
 // scratch.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void add_feed_forward(const auto& block, std::size_t tokens,
-                                                       std::size_t most_rows, Output x,
-                                                       Output part_of, float* hidden) noexcept {
+TINYATTN_KERNEL void add_feed_forward(const auto& block, std::size_t tokens, std::size_t most_rows,
+                                      Output x, Output part_of, float* hidden) noexcept {
   for (std::size_t first = 0; first < tokens; first += most_rows) {
     const std::size_t rows = minimum(most_rows, tokens - first);
-    const Output features = x.from(first, 0);
-    const Dense input =
-        input_of_part<Port>(block.feed_forward_norm, block.norm_first, rows, features, part_of);
-    feed_forward<Port>(block.feed_forward, rows, input, part_of, hidden);
-    add_residual<Port>(block.feed_forward_norm, block.norm_first, rows, features, part_of);
+    add_part<Port>(block.feed_forward_norm, block.norm_first, rows, x.from(first, 0), part_of,
+                   [&](Dense input) TINYATTN_INLINE_LAMBDA {
+                     feed_forward<Port>(block.feed_forward, rows, input, part_of, hidden);
+                   });
   }
 }
 
@@ -79,21 +63,22 @@ struct BlockScratch {
 
 // x = block(x) for all tokens of one batch element.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void forward_block(const auto& block, const BlockScratch& scratch,
-                                                    std::size_t tokens, Output x,
-                                                    const Mask& mask) noexcept {
-  const Dense input =
-      input_of_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
-  const Item item{0, tokens, tokens, input, input, input, scratch.part_of};
-  forward<Port, LayerShape{}>(block.attention, scratch.attention, item, mask, ignore_weights());
-  add_residual<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
+TINYATTN_KERNEL void forward_block(const auto& block, const BlockScratch& scratch,
+                                   std::size_t tokens, Output x, const Mask& mask) noexcept {
+  add_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of,
+                 [&](Dense input) TINYATTN_INLINE_LAMBDA {
+                   forward<Port, LayerShape{}>(
+                       block.attention, scratch.attention,
+                       {0, tokens, tokens, input, input, input, scratch.part_of}, mask,
+                       ignore_weights());
+                 });
   add_feed_forward<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden);
 }
 
 struct CachedBlockScratch {
   Output part_of;  // [rows, d_model]
-  CachedScratch attention;
-  float* hidden;
+  std::size_t rows;
+  float* shared;  // by attention and the feed-forward part
 };
 
 // Returns how many floats the scratch above has for `rows` tokens at a time.
@@ -103,24 +88,22 @@ constexpr std::size_t cached_block_scratch(std::size_t rows, std::size_t d_model
   return rows * d_model + maximum(cached_scratch(rows, d_model, context_length),
                                   hidden_scratch(rows, d_hidden, is_gated));
 }
-TINYATTN_ALWAYS_INLINE constexpr CachedBlockScratch cached_block_parts(
-    float* scratch, std::size_t rows, std::size_t d_model, std::size_t context_length) noexcept {
-  float* const rest = scratch + rows * d_model;
-  return {{scratch, d_model}, cached_parts(rest, rows, d_model, context_length), rest};
+TINYATTN_KERNEL CachedBlockScratch cached_block_parts(float* scratch, std::size_t rows,
+                                                      std::size_t d_model) noexcept {
+  return {{scratch, d_model}, rows, scratch + rows * d_model};
 }
 
 // x = block(x) for `rows` tokens after the `past` ones of the cache.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void forward_block_cached(const auto& block, const Cached& cache,
-                                                           const CachedBlockScratch& scratch,
-                                                           std::size_t past, std::size_t rows,
-                                                           Output x) noexcept {
-  const Dense input =
-      input_of_part<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
-  forward_cached<Port>(block.attention, cache, scratch.attention, past, rows, input,
-                       scratch.part_of);
-  add_residual<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
-  add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.hidden);
+TINYATTN_KERNEL void forward_block_cached(const auto& block, const Cached& cache,
+                                          const CachedBlockScratch& scratch, std::size_t past,
+                                          std::size_t rows, Output x) noexcept {
+  add_part<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of,
+                 [&](Dense input) TINYATTN_INLINE_LAMBDA {
+                   forward_cached<Port>(block.attention, cache, {scratch.rows, scratch.shared},
+                                        past, rows, input, scratch.part_of);
+                 });
+  add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.shared);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -6,8 +6,6 @@
 
 #include "tinyattn/kernel/layer.hpp"
 
-#include <cstddef>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -25,41 +23,26 @@ constexpr std::size_t cache_floats(std::size_t kv_width, std::size_t context_len
   const std::size_t each = kv_width * context_length;
   return each + (each < TINYATTN_LANES ? TINYATTN_LANES : each);
 }
-TINYATTN_ALWAYS_INLINE constexpr Cached cached(float* floats, std::size_t kv_width,
-                                               std::size_t context_length) noexcept {
+TINYATTN_KERNEL Cached cached(float* floats, std::size_t kv_width,
+                              std::size_t context_length) noexcept {
   return {{floats, context_length}, {floats + kv_width * context_length, kv_width}};
 }
 
 // Scratch of a call with a cache, for `rows` tokens at a time.
 struct CachedScratch {
-  std::size_t rows, row_size;
-  // [rows, d_out]: new keys at first, later queries, which their contexts overwrite. Scores follow.
-  Output block;
+  std::size_t rows;
+  float* floats;  // [rows, d_out]: new keys, then queries, then contexts; and a row of scores
 };
 constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
                                      std::size_t context_length) noexcept {
   return TINYATTN_PADDED(context_length) + rows * d_out;
 }
-TINYATTN_ALWAYS_INLINE constexpr CachedScratch cached_parts(float* scratch, std::size_t rows,
-                                                            std::size_t d_out,
-                                                            std::size_t context_length) noexcept {
-  return {rows, TINYATTN_PADDED(context_length), {scratch, d_out}};
-}
-
-// Returns how many tokens a call with a cache takes at a time: from one to four, as long as their
-// scratch, floats_of(rows), is no larger than eight rows of the widest layer.
-constexpr std::size_t cached_rows(std::size_t widest, const auto& floats_of) noexcept {
-  std::size_t rows = 4;
-  while (rows > 1 && floats_of(rows) > 8 * widest) --rows;
-  return rows;
-}
 
 // Computes the keys and values of `rows` tokens, and stores them after the `past` ones of the
 // cache.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void append(const auto& layer, const Cached& cache,
-                                             std::size_t past, std::size_t rows, Dense x,
-                                             float* scratch) noexcept {
+TINYATTN_KERNEL void append(const auto& layer, const Cached& cache, std::size_t past,
+                            std::size_t rows, Dense x, float* scratch) noexcept {
   const std::size_t width = kv_width(layer);
   const Output keys{scratch, width};
   project_few<Port>(rows, layer.d_in, width, x, layer.key, keys);
@@ -75,50 +58,50 @@ template <class Port>
 constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
   constexpr bool in_vectors = requires { Port::row_vectors; };
   const std::size_t cols = in_vectors ? padded<Port>(end) : end;
+  const auto end_of = [=](std::size_t) { return end; };
   matmul_row<Port>({1, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
-  softmax_of_one_row<Port>(a.scores.data, end, a.scale);
+  softmax_of_scores<Port>(1, a.scores, end_of, a.scale);
   matmul_row<Port>({1, end, a.value_dim, a.scores, a.values, nullptr, a.context});
 }
 
 // Does the same for the queries of all rows: one after the other, unless rows are interleaved.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void attend_tokens(const Attention& all,
-                                                    const Mask& mask) noexcept {
-  if constexpr (!Port::interleaves_rows) {
+TINYATTN_KERNEL void attend_tokens(const Attention& all, const Mask& mask) noexcept {
+  if constexpr (Port::interleaves_rows) {
+    attend<Port>(all, mask, ignore_weights());
+  } else {
     for (std::size_t i = 0; i < all.rows; ++i) {
       Attention one = all;
       one.queries = all.queries.from(i, 0);
       one.context = all.context.from(i, 0);
       attend_token<Port>(one, all.first + i + 1);
     }
-  } else {
-    attend<Port>(all, mask, ignore_weights());
   }
 }
 
 // Computes the attention of the next `rows` tokens, at most scratch.rows, after the `past` ones of
 // the cache. `out` may be x.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void forward_cached(const auto& layer, const Cached& cache,
-                                                     const CachedScratch& scratch, std::size_t past,
-                                                     std::size_t rows, Dense x,
-                                                     Output out) noexcept {
+TINYATTN_KERNEL void forward_cached(const auto& layer, const Cached& cache,
+                                    const CachedScratch& scratch, std::size_t past,
+                                    std::size_t rows, Dense x, Output out) noexcept {
   const std::size_t width = layer.d_out, dim = layer.head_dim;
-  append<Port>(layer, cache, past, rows, x, scratch.block.data);
-  project_few<Port>(rows, layer.d_in, width, x, layer.query, scratch.block);
-  rotate<Port>(layer, rows, width, past, scratch.block);
+  const Output block{scratch.floats, width};
+  append<Port>(layer, cache, past, rows, x, scratch.floats);
+  project_few<Port>(rows, layer.d_in, width, x, layer.query, block);
+  rotate<Port>(layer, rows, width, past, block);
   const bool has_output = !is_null(layer.output.weight);
-  const Output context = has_output ? scratch.block : out;
+  const Output context = has_output ? block : out;
   // Scores follow the block. score_rows is the number of queries whose scores have room there.
-  const Output scores{scratch.block.at(rows, 0), scratch.row_size};
-  const std::size_t score_rows = 1 + (scratch.rows - rows) * width / scratch.row_size;
+  const Output scores{block.at(rows, 0), TINYATTN_PADDED(cache.keys.stride)};
+  const std::size_t score_rows = 1 + (scratch.rows - rows) * width / scores.stride;
   // Where rows are interleaved, those heads of a single token that share keys are computed
   // together, like queries of several tokens that attend to the same keys.
   const bool share = Port::interleaves_rows && rows == 1;
   const std::size_t heads = share ? group(layer) : 1, stride = share ? dim : width;
   for (std::size_t head = 0; head < layer.num_heads; head += heads) {
     const std::size_t column = kv_column(layer, head);
-    const Dense queries{scratch.block.at(0, head * dim), stride};
+    const Dense queries{block.at(0, head * dim), stride};
     const Output contexts{context.at(0, head * dim), stride};
     attend_tokens<Port>(
         {rows * heads, score_rows, dim, dim, past, head, queries, cache.keys.from(column, 0),

@@ -7,7 +7,6 @@
 #include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/row.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 TINYATTN_BEGIN
@@ -43,19 +42,15 @@ struct Head {
 };
 
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void compute_logits(const Head& head, std::size_t rows, Dense x,
-                                                     Output logits) noexcept {
+TINYATTN_KERNEL void compute_logits(const Head& head, std::size_t rows, Dense x,
+                                    Output logits) noexcept {
+  const std::size_t d_model = head.d_model, vocabulary = head.vocabulary;
   if (!is_null(head.projection.weight))
-    project_few<Port>(rows, head.d_model, head.vocabulary, x, head.projection, logits);
-  else
-    for (std::size_t i = 0; i < rows; ++i)
-      matmul_row<Port>(Product<Dense, Transposed<>>{1,
-                                                    head.d_model,
-                                                    head.vocabulary,
-                                                    x.from(i, 0),
-                                                    {{head.embedding, head.d_model}},
-                                                    nullptr,
-                                                    logits.from(i, 0)});
+    return project_few<Port>(rows, d_model, vocabulary, x, head.projection, logits);
+  const Transposed<> table{{head.embedding, d_model}};
+  for (std::size_t i = 0; i < rows; ++i)
+    matmul_row<Port>(Product<Dense, Transposed<>>{1, d_model, vocabulary, x.from(i, 0), table,
+                                                  nullptr, logits.from(i, 0)});
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -6,10 +6,6 @@
 #include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/kernel/matmul.hpp"
 
-#include <cstddef>
-
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 struct FeedForward {
@@ -26,8 +22,8 @@ constexpr std::size_t hidden_scratch(std::size_t rows, std::size_t d_hidden,
 
 // out = down(activation(up(x))), or down(activation(gate(x)) * up(x)); `out` may be x.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void feed_forward(const FeedForward& layer, std::size_t rows,
-                                                   Dense x, Output out, float* scratch) noexcept {
+TINYATTN_KERNEL void feed_forward(const FeedForward& layer, std::size_t rows, Dense x, Output out,
+                                  float* scratch) noexcept {
   const std::size_t d_model = layer.d_model, d_hidden = layer.d_hidden, count = rows * d_hidden;
   const Output hidden{scratch, d_hidden};
   project_few<Port>(rows, d_model, d_hidden, x, layer.up, hidden);
@@ -42,5 +38,3 @@ TINYATTN_ALWAYS_INLINE constexpr void feed_forward(const FeedForward& layer, std
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

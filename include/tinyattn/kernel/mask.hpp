@@ -4,10 +4,7 @@
 // that is masked cannot leak.
 #pragma once
 
-#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/kernel/size.hpp"
-
-#include <cstddef>
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
@@ -22,55 +19,52 @@ struct Mask {
   bool unmasked = true;
 
   // Returns the key from which on all keys are masked for query i.
-  TINYATTN_ALWAYS_INLINE constexpr std::size_t end(std::size_t i) const noexcept {
+  TINYATTN_KERNEL std::size_t end(std::size_t i) const noexcept {
     const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(i) + diagonal;
     return last < 0 ? 0 : minimum(static_cast<std::size_t>(last) + 1, keys);
   }
 
   // Returns the key before which all keys are unmasked, for query i and for all queries after it.
-  TINYATTN_ALWAYS_INLINE constexpr std::size_t common(std::size_t i) const noexcept {
+  TINYATTN_KERNEL std::size_t common(std::size_t i) const noexcept {
     return has_holes() ? 0 : end(i);
   }
 
   // Whether keys below end(i) may be masked.
-  TINYATTN_ALWAYS_INLINE constexpr bool has_holes() const noexcept {
-    return !is_null(flags) || !is_null(addends);
-  }
-  TINYATTN_ALWAYS_INLINE constexpr bool masks(std::size_t i, std::size_t j) const noexcept {
+  TINYATTN_KERNEL bool has_holes() const noexcept { return !is_null(flags) || !is_null(addends); }
+  TINYATTN_KERNEL bool masks(std::size_t i, std::size_t j) const noexcept {
     if (!is_null(flags)) return flags[i * stride + j] != unmasked;
     return !is_null(addends) && addends[i * stride + j] == -infinity;
   }
 
   // Returns the first key from j on that is masked for query i, or `end`.
-  TINYATTN_ALWAYS_INLINE constexpr std::size_t next_masked(std::size_t i, std::size_t j,
-                                                           std::size_t end) const noexcept {
+  TINYATTN_KERNEL std::size_t next_masked(std::size_t i, std::size_t j,
+                                          std::size_t end) const noexcept {
     if (!has_holes()) return end;
     while (j != end && !masks(i, j)) ++j;
     return j;
   }
 };
 
-TINYATTN_ALWAYS_INLINE constexpr Mask no_mask(std::size_t keys) noexcept {
+TINYATTN_KERNEL Mask no_mask(std::size_t keys) noexcept {
   return {keys, static_cast<std::ptrdiff_t>(keys)};
 }
 
 // Returns `mask` with flags or addends, one for each key of a query.
-TINYATTN_ALWAYS_INLINE constexpr Mask with_flags(Mask mask, const bool* flags, bool unmasked,
-                                                 std::size_t stride) noexcept {
+TINYATTN_KERNEL Mask with_flags(Mask mask, const bool* flags, bool unmasked,
+                                std::size_t stride) noexcept {
   mask.flags = flags;
   mask.unmasked = unmasked;
   mask.stride = stride;
   return mask;
 }
-TINYATTN_ALWAYS_INLINE constexpr Mask with_addends(Mask mask, const float* addends,
-                                                   std::size_t stride) noexcept {
+TINYATTN_KERNEL Mask with_addends(Mask mask, const float* addends, std::size_t stride) noexcept {
   mask.addends = addends;
   mask.stride = stride;
   return mask;
 }
 
 // Returns the mask of the keys that both `mask` and a causal mask leave unmasked.
-TINYATTN_ALWAYS_INLINE constexpr Mask and_causal(Mask mask) noexcept {
+TINYATTN_KERNEL Mask and_causal(Mask mask) noexcept {
   if (mask.diagonal > 0) mask.diagonal = 0;
   return mask;
 }

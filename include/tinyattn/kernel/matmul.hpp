@@ -7,9 +7,6 @@
 #include "tinyattn/kernel/matmul_row.hpp"
 
 #include <bit>
-#include <cstddef>
-
-TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
@@ -17,12 +14,11 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // port has tiles of one row.
 template <class Port>
 [[gnu::noinline]] constexpr void single_rows(const auto& p) noexcept {
-  for (std::size_t i = 0; i < p.rows; ++i)
-    cover_row<Port, is_transposed<decltype(p.b)> ? 1 : Port::tile_vectors>(p, i);
+  for (std::size_t i = 0; i < p.rows; ++i) cover_row<Port, row_width<Port, decltype(p.b)>>(p, i);
 }
 
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void cover_with_overlap(const auto& p) noexcept {
+TINYATTN_KERNEL void cover_with_overlap(const auto& p) noexcept {
   constexpr std::size_t height = tile_rows<Port, Port::tile_vectors>;
   // Accumulators of every row may be the output, which an overlap would add to twice.
   constexpr bool accumulates = requires { p.initial.stride; };
@@ -35,7 +31,7 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_with_overlap(const auto& p) noexcept
 
 // out = initial + a . b
 template <class Port, Shape shape = Shape{}, class AnyProduct = Product<>>
-TINYATTN_ALWAYS_INLINE constexpr void matmul(const AnyProduct& p) noexcept {
+TINYATTN_KERNEL void matmul(const AnyProduct& p) noexcept {
   static_assert(operand<decltype(p.b), Port>, "b lacks from, element, load or load_n");
   if constexpr (is_specialized<Port>(shape) && !is_transposed<decltype(p.b)>)
     specialized_matmul<narrowed<Port, shape.cols>, shape>(p);
@@ -44,7 +40,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul(const AnyProduct& p) noexcept {
   else if constexpr (is_transposed<decltype(p.b)>)
     cover_columns<Port, 1, 16>(p, 0);
   else if (p.rows == 1)  // one row leaves registers for more columns
-    cover_columns<Port, std::bit_floor(Port::registers * 3 / 4), 1>(p, 0);
+    cover_columns<Port, most_row_vectors<Port>, 1>(p, 0);
   else
     cover_columns<Port, Port::tile_vectors, 16>(p, 0);
 }
@@ -52,7 +48,7 @@ TINYATTN_ALWAYS_INLINE constexpr void matmul(const AnyProduct& p) noexcept {
 // Does the same for a constant shape. A product of one row is specialized only if it has up to 512
 // multiply-adds, or where tiles are wide.
 template <class Port, Shape shape, class AnyProduct = Product<>>
-TINYATTN_ALWAYS_INLINE constexpr void matmul_of_shape(const AnyProduct& p) noexcept {
+TINYATTN_KERNEL void matmul_of_shape(const AnyProduct& p) noexcept {
   constexpr bool pays = shape.inner * shape.cols <= 512 || Port::tile_vectors * Port::lanes >= 64;
   constexpr bool specialized = is_specialized<Port>(shape) && !Port::shares_code && pays;
   if constexpr (shape.rows == 1 && (!specialized || is_transposed<decltype(p.b)>))
@@ -68,27 +64,23 @@ struct Projection {
   Weight weight;      // [in, out], or nullptr: no projection
   const float* bias;  // [out], or nullptr
 };
-TINYATTN_ALWAYS_INLINE constexpr Dense operand_of(const float* weight,
-                                                  std::size_t stride) noexcept {
+TINYATTN_KERNEL Dense operand_of(const float* weight, std::size_t stride) noexcept {
   return {weight, stride};
 }
 template <class Weight>
 using ProjectionProduct = Product<Dense, decltype(operand_of(Weight{}, 0))>;
 
 template <class Port, Shape shape = Shape{}, class Weight>
-TINYATTN_ALWAYS_INLINE constexpr void project(std::size_t rows, std::size_t in, std::size_t cols,
-                                              Dense x, const Projection<Weight>& to,
-                                              Output out) noexcept {
+TINYATTN_KERNEL void project(std::size_t rows, std::size_t in, std::size_t cols, Dense x,
+                             const Projection<Weight>& to, Output out) noexcept {
   matmul<Port, shape>(
       ProjectionProduct<Weight>{rows, in, cols, x, operand_of(to.weight, cols), to.bias, out});
 }
 
 // Does the same for few rows, often for one.
 template <class Port, class Weight>
-TINYATTN_ALWAYS_INLINE constexpr void project_few(std::size_t rows, std::size_t in,
-                                                  std::size_t cols, Dense x,
-                                                  const Projection<Weight>& to,
-                                                  Output out) noexcept {
+TINYATTN_KERNEL void project_few(std::size_t rows, std::size_t in, std::size_t cols, Dense x,
+                                 const Projection<Weight>& to, Output out) noexcept {
   const ProjectionProduct<Weight> p{rows, in, cols, x, operand_of(to.weight, cols), to.bias, out};
   if (rows == 1)
     matmul_row<Port>(p);
@@ -97,5 +89,3 @@ TINYATTN_ALWAYS_INLINE constexpr void project_few(std::size_t rows, std::size_t 
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

@@ -8,7 +8,6 @@
 #include "tinyattn/kernel/transpose.hpp"
 
 #include <bit>
-#include <cstddef>
 #include <utility>
 
 TINYATTN_BEGIN
@@ -17,36 +16,36 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 
 // --- In tiles ---
 
-// Computes `count` tiles of row i and `Vectors` vectors, next to each other from column j on.
-// Returns the column after them.
-template <class Port, std::size_t Vectors, TileKind kind>
-TINYATTN_ALWAYS_INLINE constexpr std::size_t tiles_along(const auto& p, std::size_t i,
-                                                         std::size_t j,
-                                                         std::size_t count) noexcept {
-  constexpr std::size_t width = Vectors * Port::lanes;
-  for (; count != 0; --count, j += width)
-    tile<Port, 1, Vectors, kind>(initial_at<Port, width>(p, i, j), p.a.from(i, 0), p.b.from(0, j),
-                                 p.out.from(i, j), p.inner, minimum(Port::lanes, p.cols - j));
-  return j;
-}
+// The number of vectors of a tile of one row, next to others or alone.
+template <class Port, class Right>
+inline constexpr std::size_t row_width = is_transposed<Right> ? 1 : Port::tile_vectors;
+template <class Port>
+inline constexpr std::size_t most_row_vectors = std::bit_floor(Port::registers * 3 / 4);
 
 // Computes row i in tiles of `Vectors` vectors, and what is left in tiles of one.
 template <class Port, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void cover_row(const auto& p, std::size_t i) noexcept {
+TINYATTN_KERNEL void cover_row(const auto& p, std::size_t i) noexcept {
+  const auto tiles = [&]<std::size_t Width, TileKind kind>(
+                         std::size_t j, std::size_t count) TINYATTN_INLINE_LAMBDA {
+    for (; count != 0; --count, j += Width * Port::lanes)
+      tile<Port, 1, Width, kind>(initial_at<Port, Width * Port::lanes>(p, i, j), p.a.from(i, 0),
+                                 p.b.from(0, j), p.out.from(i, j), p.inner,
+                                 minimum(Port::lanes, p.cols - j));
+    return j;
+  };
+  constexpr std::size_t width = Vectors * Port::lanes;
   std::size_t j = 0, left = p.cols;
   if constexpr (Vectors > 1) {
-    constexpr std::size_t width = Vectors * Port::lanes;
-    j = tiles_along<Port, Vectors, TileKind{}>(p, i, j, left / width);
+    j = tiles.template operator()<Vectors, TileKind{}>(j, left / width);
     left %= width;
   }
-  tiles_along<Port, 1, TileKind{Port::lanes == 1}>(p, i, j, padded<Port>(left) / Port::lanes);
+  tiles.template operator()<1, TileKind{Port::lanes == 1}>(j, padded<Port>(left) / Port::lanes);
 }
 
 // Computes the row in as few tiles as the registers allow, of nearly equal width. Each tile reads
 // all rows of b, so that a narrow one takes as many steps as a wide one.
 template <class Port, std::size_t... Fewer>
-TINYATTN_ALWAYS_INLINE constexpr void cover_row_evenly(const auto& p,
-                                                       std::index_sequence<Fewer...>) noexcept {
+TINYATTN_KERNEL void cover_row_evenly(const auto& p, std::index_sequence<Fewer...>) noexcept {
   constexpr std::size_t most = sizeof...(Fewer);
   std::size_t left = padded<Port>(p.cols) / Port::lanes, j = 0;
   for (std::size_t tiles = (left + most - 1) / most; tiles != 0; --tiles) {
@@ -68,8 +67,7 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row_evenly(const auto& p,
 // Returns the bias of `Width` columns from column j on, or zeros in memory if there is none: ports
 // take no nullptr.
 template <std::size_t Width>
-TINYATTN_ALWAYS_INLINE constexpr const float* bias_in_memory(const auto& p,
-                                                             std::size_t j) noexcept {
+TINYATTN_KERNEL const float* bias_in_memory(const auto& p, std::size_t j) noexcept {
   return is_null(p.initial.data) ? zeros<Width> : p.initial.data + j;
 }
 
@@ -83,8 +81,7 @@ inline constexpr bool has_row_tile = requires(const float* from, float* to) {
 // Computes the columns from column j on, in tiles of `Vectors` vectors, then in narrower ones. The
 // last of the narrowest overlaps its neighbour.
 template <class Port, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void cover_row_with_overlap(const auto& p,
-                                                             std::size_t j) noexcept {
+TINYATTN_KERNEL void cover_row_with_overlap(const auto& p, std::size_t j) noexcept {
   constexpr std::size_t width = Vectors * Port::lanes, narrower = std::bit_floor(Vectors - 1);
   for (; j != p.cols; j += width) {
     if (p.cols - j < width) {
@@ -99,42 +96,29 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_row_with_overlap(const auto& p,
   }
 }
 
-// Computes out += a[k] * row k of b for one k after the other, so that a port whose fma is a
-// function of integers unpacks each a[k] only once. Column j of row k lies at b[k * next_row + j *
-// next].
+// Whether the port adds multiples of a row: its fma is a function of integers, which unpacks each
+// a[k] only once if out += a[k] * row k of b is computed for one k after the other.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void add_multiples(const auto& p, const float* b,
-                                                    std::size_t next_row,
-                                                    std::size_t next) noexcept {
+concept adds_multiples = requires(const float* from, float* to) {
+  Port::add_multiple(0.0f, from, 1, to, 1);
+};
+
+// Element (k, j) of b lies at b[k * next_row + j * next].
+template <class Port>
+TINYATTN_KERNEL void add_multiples(const auto& p, const float* b, std::size_t next_row,
+                                   std::size_t next) noexcept {
   for (std::size_t j = 0; j < p.cols; ++j)
     p.out.data[j] = is_null(p.initial.data) ? 0.0f : p.initial.data[j];
   for (std::size_t k = 0; k < p.inner; ++k)
     Port::add_multiple(p.a.data[k], b + k * next_row, next, p.out.data, p.cols);
 }
 
-template <class Port>
-concept adds_multiples = requires(const float* from, float* to) {
-  Port::add_multiple(0.0f, from, 1, to, 1);
-};
-
 // --- Transposed: the sums of several columns side by side ---
 
-// sum[q] += a[k] * b[q][k] for the first `count` terms, which is `lanes` of them if IsWhole: a
-// square of b is transposed in registers.
-template <class Port, bool IsWhole>
-TINYATTN_ALWAYS_INLINE constexpr void add_square(typename Port::vec& sum, const float* a, Dense b,
-                                                 std::size_t count) noexcept {
-  typename Port::vec square[Port::lanes];
-  load_transposed<Port, IsWhole>(b, count, square);
-  TINYATTN_UNROLL
-  for (std::size_t lane = 0; lane < Port::lanes; ++lane)
-    if (IsWhole || lane < count) sum = Port::fma(Port::broadcast(a[lane]), square[lane], sum);
-}
-
 // Computes `Vectors` vectors of columns from column j on, side by side: each sum has to wait for
-// its previous fma.
+// its previous fma. Squares of b are transposed in registers.
 template <class Port, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void columns_by_squares(const auto& p, std::size_t j) noexcept {
+TINYATTN_KERNEL void columns_by_squares(const auto& p, std::size_t j) noexcept {
   typename Port::vec sums[1][Vectors];
   initialize_sums<Port, TileKind{}>(sums, initial_at<Port, Vectors * Port::lanes>(p, 0, j),
                                     Port::lanes);
@@ -142,8 +126,14 @@ TINYATTN_ALWAYS_INLINE constexpr void columns_by_squares(const auto& p, std::siz
   Dense b = p.b.stored.from(j, 0);
   const auto add_squares = [&]<bool IsWhole>(std::size_t count) TINYATTN_INLINE_LAMBDA {
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < Vectors; ++v)
-      add_square<Port, IsWhole>(sums[0][v], a, b.from(v * Port::lanes, 0), count);
+    for (std::size_t v = 0; v < Vectors; ++v) {
+      typename Port::vec square[Port::lanes];
+      load_transposed<Port, IsWhole>(b.from(v * Port::lanes, 0), count, square);
+      TINYATTN_UNROLL
+      for (std::size_t lane = 0; lane < Port::lanes; ++lane)
+        if (IsWhole || lane < count)
+          sums[0][v] = Port::fma(Port::broadcast(a[lane]), square[lane], sums[0][v]);
+    }
   };
   for (std::size_t left = p.inner / Port::lanes; left != 0; --left) {
     add_squares.template operator()<true>(Port::lanes);
@@ -155,41 +145,33 @@ TINYATTN_ALWAYS_INLINE constexpr void columns_by_squares(const auto& p, std::siz
   store_sums<Port, TileKind{}>(sums, {p.out.data + j, 0}, Port::lanes);
 }
 
-// Computes all columns, `width` at a time, by columns_from(j). The last of them overlap their
+// Computes all columns, `Width` at a time, by columns_from(j). The last of them overlap their
 // neighbours.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void cover_transposed_row(const auto& p, std::size_t width,
-                                                           const auto& columns_from) noexcept {
-  if (p.cols < width) return cover_row<Port, 1>(p, 0);
-  for (std::size_t j = 0;; j = next_tile(j, width, p.cols)) {
+template <class Port, std::size_t Width>
+TINYATTN_KERNEL void cover_transposed_by(const auto& p, const auto& columns_from) noexcept {
+  if (p.cols < Width) return cover_row<Port, 1>(p, 0);
+  for (std::size_t j = 0;; j = next_tile(j, Width, p.cols)) {
     columns_from(j);
-    if (j + width == p.cols) return;
+    if (j + Width == p.cols) return;
   }
 }
-template <class Port, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void cover_by_squares(const auto& p) noexcept {
-  cover_transposed_row<Port>(p, Vectors * Port::lanes, [&](std::size_t j) TINYATTN_INLINE_LAMBDA {
-    columns_by_squares<Port, Vectors>(p, j);
-  });
-}
-
-// Whether a square of b can be transposed in registers.
-template <class Port>
-concept has_squares = requires(typename Port::vec v) {
-  Port::interleave(v, v, v, v);
-};
 
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void cover_transposed(const auto& p) noexcept {
+TINYATTN_KERNEL void cover_transposed(const auto& p) noexcept {
+  const auto by_squares = [&]<std::size_t Vectors>() TINYATTN_INLINE_LAMBDA {
+    cover_transposed_by<Port, Vectors * Port::lanes>(
+        p, [&](std::size_t j) TINYATTN_INLINE_LAMBDA { columns_by_squares<Port, Vectors>(p, j); });
+  };
   if constexpr (requires { Port::dot_products; }) {
     if constexpr (has_squares<Port>)
-      if (p.cols < Port::dot_products) return cover_by_squares<Port, 1>(p);
-    cover_transposed_row<Port>(p, Port::dot_products, [&](std::size_t j) TINYATTN_INLINE_LAMBDA {
+      if (p.cols < Port::dot_products) return by_squares.template operator()<1>();
+    cover_transposed_by<Port, Port::dot_products>(p, [&](std::size_t j) TINYATTN_INLINE_LAMBDA {
       Port::dots(bias_in_memory<Port::dot_products>(p, j), p.a.data, p.b.stored.at(j, 0),
                  p.b.stored.stride, p.out.data + j, p.inner);
     });
   } else if constexpr (has_squares<Port>) {
-    p.cols < 2 * Port::lanes ? cover_by_squares<Port, 1>(p) : cover_by_squares<Port, 2>(p);
+    p.cols < 2 * Port::lanes ? by_squares.template operator()<1>()
+                             : by_squares.template operator()<2>();
   } else {
     cover_row<Port, 1>(p, 0);
   }
@@ -211,18 +193,18 @@ template <class Port, class AnyProduct = Product<>>
   else if constexpr (dense && requires { Port::row_vectors; })
     cover_row_with_overlap<Port, Port::row_vectors>(p, 0);
   else if constexpr (Port::tiles_overlap || is_transposed<decltype(p.b)>)
-    cover_row<Port, is_transposed<decltype(p.b)> ? 1 : Port::tile_vectors>(p, 0);
+    cover_row<Port, row_width<Port, decltype(p.b)>>(p, 0);
   else if constexpr (Port::lanes >= 8)
     cover_row_evenly<Port>(p, std::make_index_sequence<12>());
   else
-    cover_columns<Port, std::bit_floor(Port::registers * 3 / 4), 1>(p, 0);
+    cover_columns<Port, most_row_vectors<Port>, 1>(p, 0);
 }
 
-// Does the same for few terms. It is inlined, since a call would take long next to the work. It
-// continues from `initial`, which may be `out`, but not nullptr. `KnownCols` is the number of
-// columns if that is a constant, else 0.
+// Does the same for few terms, inlined, since a call would take long next to the work. Continues
+// from `initial`, which may be `out`, but not nullptr. `KnownCols` is the number of columns if that
+// is a constant, else 0.
 template <class Port, std::size_t KnownCols>
-TINYATTN_ALWAYS_INLINE constexpr void matmul_short_row(const Product<>& p) noexcept {
+TINYATTN_KERNEL void matmul_short_row(const Product<>& p) noexcept {
 #if defined(__OPTIMIZE_SIZE__)
   constexpr std::size_t vectors = 1;
 #else

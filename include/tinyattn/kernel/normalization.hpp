@@ -7,8 +7,6 @@
 #include "tinyattn/kernel/tile.hpp"
 #include "tinyattn/port/square_root.hpp"
 
-#include <cstddef>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -24,8 +22,7 @@ struct Norm {
 
 // Returns 1 / sqrt(sum * (1 / dim) + epsilon), with one fma under the root.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float inverse_deviation(float sum, std::size_t dim,
-                                                         float epsilon) noexcept {
+TINYATTN_KERNEL float inverse_deviation(float sum, std::size_t dim, float epsilon) noexcept {
   const float inverse_dim = 1.0f / static_cast<float>(dim);
   return 1.0f / port::detail::square_root(Port::one_lane::fma(sum, inverse_dim, epsilon));
 }
@@ -60,8 +57,7 @@ template <class Port>
 
 // Normalizes every row: by a layer norm, or by an RMS norm if there is no bias.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void normalize_features(Norm norm, std::size_t rows, Dense x,
-                                                         Output out) noexcept {
+TINYATTN_KERNEL void normalize_features(Norm norm, std::size_t rows, Dense x, Output out) noexcept {
   for (std::size_t i = 0; i < rows; ++i)
     if (is_null(norm.bias))
       rms_norm<Port>(norm, x.at(i, 0), out.at(i, 0));

@@ -17,9 +17,6 @@
 #include "tinyattn/kernel/size.hpp"
 
 #include <concepts>
-#include <cstddef>
-
-TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
@@ -37,22 +34,22 @@ struct Dense {
   const float* data;
   std::size_t stride;
 
-  TINYATTN_ALWAYS_INLINE constexpr const float* at(std::size_t i, std::size_t j) const noexcept {
+  TINYATTN_KERNEL const float* at(std::size_t i, std::size_t j) const noexcept {
     return data + i * stride + j;
   }
-  TINYATTN_ALWAYS_INLINE constexpr Dense from(std::size_t i, std::size_t j) const noexcept {
+  TINYATTN_KERNEL Dense from(std::size_t i, std::size_t j) const noexcept {
     return {data + i * stride + j, stride};
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr float element(std::size_t i, std::size_t j) const noexcept {
+  TINYATTN_KERNEL float element(std::size_t i, std::size_t j) const noexcept {
     return data[i * stride + j];
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr auto load(std::size_t j) const noexcept {
+  TINYATTN_KERNEL auto load(std::size_t j) const noexcept {
     return Port::load(data + j);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr auto load_n(std::size_t j, std::size_t n) const noexcept {
+  TINYATTN_KERNEL auto load_n(std::size_t j, std::size_t n) const noexcept {
     return Port::load_n(data + j, n, 0.0f);
   }
 };
@@ -62,19 +59,19 @@ template <class Stored = Dense>
 struct Transposed {
   Stored stored;
 
-  TINYATTN_ALWAYS_INLINE constexpr Transposed from(std::size_t i, std::size_t j) const noexcept {
+  TINYATTN_KERNEL Transposed from(std::size_t i, std::size_t j) const noexcept {
     return {stored.from(j, i)};
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr float element(std::size_t i, std::size_t j) const noexcept {
+  TINYATTN_KERNEL float element(std::size_t i, std::size_t j) const noexcept {
     return stored.template element<Port>(j, i);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr auto load(std::size_t j) const noexcept {
+  TINYATTN_KERNEL auto load(std::size_t j) const noexcept {
     return load_n<Port>(j, Port::lanes);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr auto load_n(std::size_t j, std::size_t n) const noexcept {
+  TINYATTN_KERNEL auto load_n(std::size_t j, std::size_t n) const noexcept {
     float lanes[Port::lanes] = {};
     for (std::size_t lane = 0; lane < n; ++lane)
       lanes[lane] = stored.template element<Port>(j + lane, 0);
@@ -94,7 +91,7 @@ inline constexpr bool is_transposed<Transposed<Stored>> = true;
 struct Bias {
   const float* data;
 
-  TINYATTN_ALWAYS_INLINE constexpr Bias(const float* row) noexcept : data(row) {}
+  TINYATTN_KERNEL Bias(const float* row) noexcept : data(row) {}
 };
 
 // A matrix to write: element (i, j) lies at data[i * stride + j].
@@ -102,13 +99,13 @@ struct Output {
   float* data;
   std::size_t stride;
 
-  TINYATTN_ALWAYS_INLINE constexpr float* at(std::size_t i, std::size_t j) const noexcept {
+  TINYATTN_KERNEL float* at(std::size_t i, std::size_t j) const noexcept {
     return data + i * stride + j;
   }
-  TINYATTN_ALWAYS_INLINE constexpr Output from(std::size_t i, std::size_t j) const noexcept {
+  TINYATTN_KERNEL Output from(std::size_t i, std::size_t j) const noexcept {
     return {data + i * stride + j, stride};
   }
-  TINYATTN_ALWAYS_INLINE constexpr operator Dense() const noexcept { return {data, stride}; }
+  TINYATTN_KERNEL operator Dense() const noexcept { return {data, stride}; }
 };
 
 // out[i][j] = initial[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma. NaN
@@ -122,11 +119,4 @@ struct Product {
   Output out;       // [rows, cols]; overwritten; may not overlap a or b
 };
 
-// Whether a product has plain floats only, for which ports may have tiles of their own.
-template <class Left, class Right, class Initial>
-inline constexpr bool is_dense =
-    std::same_as<Left, Dense>&& std::same_as<Right, Dense>&& std::same_as<Initial, Bias>;
-
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

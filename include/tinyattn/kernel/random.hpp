@@ -3,9 +3,8 @@
 // Uniform numbers and dropout, from a random stream.
 #pragma once
 
-#include "tinyattn/port/native.hpp"
+#include "tinyattn/kernel/size.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 TINYATTN_BEGIN

@@ -4,10 +4,7 @@
 // for vectors of any width.
 #pragma once
 
-#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/kernel/size.hpp"
-
-#include <cstddef>
 
 TINYATTN_BEGIN
 
@@ -16,7 +13,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // Reduces a vector to one float: lane q is combined with lane q + lanes / 2, then q + lanes / 4,
 // and so on to q + 1.
 template <class Port, std::size_t Half = Port::lanes / 2>
-TINYATTN_ALWAYS_INLINE constexpr float reduce(typename Port::vec v, const auto& combine) noexcept {
+TINYATTN_KERNEL float reduce(typename Port::vec v, const auto& combine) noexcept {
   if constexpr (Half == 0)
     return Port::first(v);
   else
@@ -26,7 +23,7 @@ TINYATTN_ALWAYS_INLINE constexpr float reduce(typename Port::vec v, const auto& 
 // Returns the sum of the sixteen lanes: lane q takes lane q + 8, then q + 4, q + 2 and q + 1. Only
 // the first `Used` vectors have lanes that are not empty; empty lanes are left out.
 template <class Port, std::size_t Used>
-TINYATTN_ALWAYS_INLINE constexpr float total_of_lanes(typename Port::vec (&sums)[Used]) noexcept {
+TINYATTN_KERNEL float total_of_lanes(typename Port::vec (&sums)[Used]) noexcept {
   TINYATTN_UNROLL_FOR_SPEED
   for (std::size_t half = 8 / Port::lanes; half > 0; half /= 2) {
     const std::size_t count = half < Used ? minimum(half, Used - half) : 0;
@@ -37,24 +34,6 @@ TINYATTN_ALWAYS_INLINE constexpr float total_of_lanes(typename Port::vec (&sums)
                       [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::add(a, b); });
 }
 
-// The sixteen lanes, which start at +0: element j of a row is added to lane j % 16.
-template <class Port>
-struct LaneSums {
-  static constexpr std::size_t vectors = 16 / Port::lanes;
-  typename Port::vec sums[vectors];
-
-  TINYATTN_ALWAYS_INLINE constexpr LaneSums() noexcept {
-    TINYATTN_UNROLL
-    for (std::size_t q = 0; q < vectors; ++q) sums[q] = Port::splat(0.0f);
-  }
-
-  // Adds a vector of a row to vector q of the lanes.
-  TINYATTN_ALWAYS_INLINE constexpr void add(std::size_t q, typename Port::vec terms) noexcept {
-    sums[q] = Port::add(sums[q], terms);
-  }
-  TINYATTN_ALWAYS_INLINE constexpr float total() noexcept { return total_of_lanes<Port>(sums); }
-};
-
 // The vector of a row that starts at element j, or the part of it that the row fills.
 template <class Port, bool IsWhole>
 struct RowVector {
@@ -62,25 +41,18 @@ struct RowVector {
   std::size_t j;
   std::size_t count = Port::lanes;
 
-  TINYATTN_ALWAYS_INLINE constexpr auto load(const float* row, float fill) const noexcept {
-    if constexpr (IsWhole)
-      return Port::load(row + j);
-    else
-      return Port::load_n(row + j, count, fill);
+  TINYATTN_KERNEL auto load(const float* row, float fill) const noexcept {
+    return IsWhole ? Port::load(row + j) : Port::load_n(row + j, count, fill);
   }
-  TINYATTN_ALWAYS_INLINE constexpr void store(float* row, typename Port::vec v) const noexcept {
-    if constexpr (IsWhole)
-      Port::store(row + j, v);
-    else
-      Port::store_n(row + j, v, count);
+  TINYATTN_KERNEL void store(float* row, typename Port::vec v) const noexcept {
+    IsWhole ? Port::store(row + j, v) : Port::store_n(row + j, v, count);
   }
 };
 
 // Calls step(vector) for every vector of a row of `count` elements. A row that IsWhole has whole
 // vectors only.
 template <class Port, bool IsWhole = false>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count,
-                                                      const auto& step) noexcept {
+TINYATTN_KERNEL void for_each_vector(std::size_t count, const auto& step) noexcept {
   std::size_t j = 0;
   for (std::size_t left = count / Port::lanes; left != 0; --left, j += Port::lanes)
     step(RowVector<Port, true>{j});
@@ -88,30 +60,11 @@ TINYATTN_ALWAYS_INLINE constexpr void for_each_vector(std::size_t count,
     if (j != count) step(RowVector<Port, false>{j, count - j});
 }
 
-// How many floats a port of one lane moves at once.
-template <class Port>
-inline constexpr std::size_t group_size = [] {
-  if constexpr (requires { Port::group; })
-    return Port::group;
-  else
-    return Port::tile_vectors;
-}();
-
-// Calls step.operator()<size>(j) for each group of floats that a port of one lane moves at once:
-// `size` floats from element j on.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_group(std::size_t count, const auto& step) noexcept {
-  std::size_t j = 0;
-  for (; j + group_size<Port> <= count; j += group_size<Port>)
-    step.template operator()<group_size<Port>>(j);
-  for (; j < count; ++j) step.template operator()<1>(j);
-}
-
-// Calls step(vector, q) for every vector of a row, where q is the number of the vector of LaneSums
-// to which it is added. After unrolling q is a constant, unless a vector is one float.
+// Calls step(vector, q) for every vector of a row, where q is the number of the vector of the
+// sixteen lanes to which it is added. After unrolling q is a constant, unless a vector is one
+// float.
 template <class Port, bool IsWhole = false>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_summand(std::size_t count,
-                                                       const auto& step) noexcept {
+TINYATTN_KERNEL void for_each_summand(std::size_t count, const auto& step) noexcept {
   std::size_t j = 0;
   if constexpr (Port::lanes == 1) {
     while (j != count)
@@ -143,8 +96,8 @@ inline constexpr unsigned char lanes_in_order_of_reduction[] = {0, 8, 4, 12, 2, 
 // one lane is summed after the other, in the order of the reduction, so that only four sums have to
 // be kept. Empty lanes are left out.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float sum_lane_by_lane(const float* row, std::size_t count,
-                                                        const auto& add) noexcept {
+TINYATTN_KERNEL float sum_lane_by_lane(const float* row, std::size_t count,
+                                       const auto& add) noexcept {
   float waiting[5] = {};
   for (std::size_t i = 0; i < 16; ++i) {
     const std::size_t lane = lanes_in_order_of_reduction[i];
@@ -158,16 +111,15 @@ TINYATTN_ALWAYS_INLINE constexpr float sum_lane_by_lane(const float* row, std::s
   return waiting[4];
 }
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float sum_in_lanes(const float* row, std::size_t count,
-                                                    const auto& add) noexcept {
+TINYATTN_KERNEL float sum_in_lanes(const float* row, std::size_t count, const auto& add) noexcept {
   if constexpr (Port::lanes == 1) {
     return sum_lane_by_lane<Port>(row, count, add);
   } else {
-    LaneSums<Port> sums;
+    typename Port::vec sums[16 / Port::lanes] = {};
     for_each_summand<Port>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
-      sums.sums[q] = add(at.load(row, 0.0f), sums.sums[q]);
+      sums[q] = add(at.load(row, 0.0f), sums[q]);
     });
-    return sums.total();
+    return total_of_lanes<Port>(sums);
   }
 }
 
@@ -178,7 +130,7 @@ concept sums_rows = requires(const float* row) {
 
 // The sum of a row, and of its squares. A port may have functions of its own.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float sum_of_row(const float* row, std::size_t count) noexcept {
+TINYATTN_KERNEL float sum_of_row(const float* row, std::size_t count) noexcept {
   if constexpr (sums_rows<Port>)
     return Port::sum_of_row(row, count);
   else
@@ -186,8 +138,7 @@ TINYATTN_ALWAYS_INLINE constexpr float sum_of_row(const float* row, std::size_t 
         row, count, [](auto v, auto sum) TINYATTN_INLINE_LAMBDA { return Port::add(sum, v); });
 }
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float sum_of_squares(const float* row,
-                                                      std::size_t count) noexcept {
+TINYATTN_KERNEL float sum_of_squares(const float* row, std::size_t count) noexcept {
   if constexpr (requires { Port::sum_of_squares(row, count); })
     return Port::sum_of_squares(row, count);
   else
@@ -197,8 +148,8 @@ TINYATTN_ALWAYS_INLINE constexpr float sum_of_squares(const float* row,
 
 // to[j] = a[j] + b[j].
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void add_rows(const float* a, const float* b, float* to,
-                                               std::size_t count) noexcept {
+TINYATTN_KERNEL void add_rows(const float* a, const float* b, float* to,
+                              std::size_t count) noexcept {
   for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
     at.store(to, Port::add(at.load(a, 0.0f), at.load(b, 0.0f)));
   });
@@ -206,8 +157,8 @@ TINYATTN_ALWAYS_INLINE constexpr void add_rows(const float* a, const float* b, f
 
 // to[j] = apply(from[j]) for every vector of a row.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void transform_row(const float* from, float* to, std::size_t count,
-                                                    const auto& apply) noexcept {
+TINYATTN_KERNEL void transform_row(const float* from, float* to, std::size_t count,
+                                   const auto& apply) noexcept {
   for_each_vector<Port>(
       count, [&](auto at) TINYATTN_INLINE_LAMBDA { at.store(to, apply(at.load(from, 0.0f))); });
 }

@@ -4,10 +4,8 @@
 // counting, one bit of a threshold after the other.
 #pragma once
 
-#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 
-#include <cstddef>
 #include <cstdint>
 
 TINYATTN_BEGIN
@@ -114,7 +112,8 @@ constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::
     keep_largest(
         p, count, top_k, [](float) { return std::size_t{1}; }, -infinity);
   if (!(temperature < infinity)) divide_finite<Single>(p, count, infinity);
-  softmax<Port, false>(1, {p, count}, {p, count}, no_mask(count), 0, 1.0f);
+  softmax<Port, false>(
+      1, {p, count}, {p, count}, [=](std::size_t) { return count; }, 1.0f);
   if (top_p < 1.0f)
     keep_largest(p, count, top_p > 0x1p-24f ? share_of(p, count, top_p) : 1, in_units, 0.0f);
   return index_at(p, count, fraction);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Sizes are plain numbers. Code for small shapes has them as template arguments too.
+// What every kernel uses: sizes, which are plain numbers (std::size_t; code for small shapes has
+// them as template arguments too), and functions of vectors.
 #pragma once
 
+#include "tinyattn/port/elementwise.hpp"
 #include "tinyattn/port/native.hpp"
 
 #include <cstddef>
 
-TINYATTN_BEGIN
+// A function that is inlined into every caller. Others have one copy in flash.
+#define TINYATTN_KERNEL TINYATTN_ALWAYS_INLINE constexpr
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+using namespace port::elementwise;
 
 constexpr std::size_t minimum(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
 
@@ -28,15 +33,15 @@ constexpr std::size_t evenly(std::size_t count, std::size_t most) noexcept {
 
 // Returns how many rows the block that starts at row `first` has: `size`, or fewer if it is the
 // last.
-TINYATTN_ALWAYS_INLINE constexpr std::size_t rows_of_block(std::size_t first, std::size_t count,
-                                                           std::size_t size) noexcept {
+TINYATTN_KERNEL std::size_t rows_of_block(std::size_t first, std::size_t count,
+                                          std::size_t size) noexcept {
   return count % size == 0 ? size : minimum(size, count - first);
 }
 
 // Calls step.operator()<size>(first) for the chunks into which Count elements are divided: they
 // have at most Most elements each, and differ in size by at most one.
 template <std::size_t Count, std::size_t Most>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_known_chunk(const auto& step) noexcept {
+TINYATTN_KERNEL void for_each_known_chunk(const auto& step) noexcept {
   constexpr std::size_t size = evenly(Count, Most), chunks = (Count + size - 1) / size;
   constexpr std::size_t smaller_chunks = chunks * size - Count;
   std::size_t first = 0;
@@ -58,5 +63,3 @@ template <class Port, std::size_t Count>
 using narrowed = typename Narrowed<Port, Count>::port;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

@@ -7,8 +7,6 @@
 #include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/softmax_row.hpp"
 
-#include <cstddef>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -20,13 +18,14 @@ inline constexpr bool has_few_vectors = Port::lanes == 1
                                             ? Count <= 32 && specializes_shapes<Port>
                                             : Count <= (Port::shares_code ? 2 : 4) * Port::lanes;
 
-// Computes rows of a constant, short length: `Together` rows at once, then fewer.
+// Computes rows that the compiler knows to have up to `Count` elements: `Together` rows at once,
+// then fewer. Row i ends at end_of(i); in vectors, what follows its end must be -infinity.
 template <class Port, std::size_t Count, std::size_t Together = Count <= Port::lanes ? 6 : 4>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_rows(std::size_t rows, Dense from, Output to,
-                                                            float scale) noexcept {
+TINYATTN_KERNEL void softmax_of_short_rows(std::size_t rows, Dense from, Output to,
+                                           const auto& end_of, float scale) noexcept {
   if constexpr (Port::lanes == 1) {
     for (std::size_t i = 0; i < rows; ++i)
-      softmax_of_floats<Port, Count>(from.at(i, 0), to.at(i, 0), Count, scale);
+      softmax_of_floats<Port, Count>(from.at(i, 0), to.at(i, 0), end_of(i), scale);
   } else {
     for (std::size_t left = rows / Together; left != 0; --left) {
       softmax_in_registers<Port, Together, Count>(from, to, scale);
@@ -34,14 +33,14 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_rows(std::size_t rows, De
       to = to.from(Together, 0);
     }
     if constexpr (Together > 1)
-      softmax_of_short_rows<Port, Count, Together == 6 ? 4 : 1>(rows % Together, from, to, scale);
+      softmax_of_short_rows<Port, Count, Together == 6 ? 4 : 1>(rows % Together, from, to, end_of,
+                                                                scale);
   }
 }
 
 // Sets elements `end` to `count`, a multiple of the lanes, to -infinity.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void mask_tail(float* row, std::size_t end,
-                                                std::size_t count) noexcept {
+TINYATTN_KERNEL void mask_tail(float* row, std::size_t end, std::size_t count) noexcept {
   const std::size_t left = end % Port::lanes;
   std::size_t j = end - left;
   if (left != 0) {
@@ -51,34 +50,31 @@ TINYATTN_ALWAYS_INLINE constexpr void mask_tail(float* row, std::size_t end,
   for (; j < count; j += Port::lanes) Port::store(row + j, Port::splat(-infinity));
 }
 
-// If IsPadded, fills each of `Rows` rows with -infinity from its own end to that of the last row,
-// rounded up to whole vectors; returns the common end. The first is row i of the mask. Ends never
-// decrease, so that the last row is the longest.
+// If IsPadded, fills each of `Rows` rows from row i on with -infinity, from its own end to that of
+// the last row, rounded up to whole vectors; returns the common end. Ends never decrease, so that
+// the last row is the longest.
 template <class Port, std::size_t Rows, bool IsPadded>
-TINYATTN_ALWAYS_INLINE constexpr std::size_t pad_rows(Output rows, const Mask& mask,
-                                                      std::size_t i) noexcept {
-  const std::size_t end = mask.end(i + Rows - 1);
+TINYATTN_KERNEL std::size_t pad_rows(Output to, std::size_t i, const auto& end_of) noexcept {
+  const std::size_t end = end_of(i + Rows - 1);
   if constexpr (!IsPadded || Port::lanes * Rows == 1) return end;
   const std::size_t whole = padded<Port>(end);
-  for (std::size_t r = 0; r < Rows; ++r) mask_tail<Port>(rows.at(r, 0), mask.end(i + r), whole);
+  for (std::size_t r = 0; r < Rows; ++r) mask_tail<Port>(to.at(i + r, 0), end_of(i + r), whole);
   return whole;
 }
 
 // Computes e^(scale * (from[j] - m)) divided by the sum of these, row by row, where m is the
 // largest element: a probability distribution, or zeros if no element takes part. Row i ends at
-// mask.end(first + i). Padded rows have room for whole vectors: elements of `to` after their ends
-// are overwritten, and `to` must be `from` unless all rows end with a whole vector. Rows that are
-// not padded have one length.
+// end_of(i). Padded rows have room for whole vectors: elements of `to` after their ends are
+// overwritten, and `to` must be `from` unless all rows end with a whole vector. Rows that are not
+// padded have one length.
 template <class Port, bool IsPadded>
-TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Dense from, Output to,
-                                              const Mask& mask, std::size_t first,
-                                              float scale) noexcept {
+TINYATTN_KERNEL void softmax(std::size_t rows, Dense from, Output to, const auto& end_of,
+                             float scale) noexcept {
   std::size_t i = 0;
   if constexpr (Port::interleaves_rows) {
     const auto take = [&]<std::size_t Rows>() TINYATTN_INLINE_LAMBDA {
-      softmax_of_rows<Port, Rows, IsPadded>(
-          from.from(i, 0), to.from(i, 0),
-          pad_rows<Port, Rows, IsPadded>(to.from(i, 0), mask, first + i), scale);
+      softmax_of_rows<Port, Rows, IsPadded>(from.from(i, 0), to.from(i, 0),
+                                            pad_rows<Port, Rows, IsPadded>(to, i, end_of), scale);
       i += Rows;
     };
     for (std::size_t left = rows / 4; left != 0; --left) take.template operator()<4>();
@@ -86,25 +82,23 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax(std::size_t rows, Dense from, Outp
   }
   for (std::size_t left = Port::interleaves_rows ? rows % 2 : rows; left != 0; --left, ++i)
     softmax_of_row<Port, IsPadded>(from.at(i, 0), to.at(i, 0),
-                                   pad_rows<Port, 1, IsPadded>(to.from(i, 0), mask, first + i),
-                                   scale);
+                                   pad_rows<Port, 1, IsPadded>(to, i, end_of), scale);
 }
 
-// Does the same in place for one row of scores, all of which take part.
+// Does the same in place for scores.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_one_row(float* row, std::size_t count,
-                                                         float scale) noexcept {
+TINYATTN_KERNEL void softmax_of_scores(std::size_t rows, Output scores, const auto& end_of,
+                                       float scale) noexcept {
   if constexpr (has_exponentials<Port>)
-    softmax_of_fours<Port>(row, count, scale);
+    for (std::size_t i = 0; i < rows; ++i)
+      softmax_of_fours<Port>(scores.at(i, 0), end_of(i), scale);
   else
-    softmax<Port, true>(1, {row, 0}, {row, 0}, no_mask(count), 0, scale);
+    softmax<Port, true>(rows, scores, scores, end_of, scale);
 }
 
 // Whether a scale is so small that all scores count as equal. The bound is the least normal float,
 // since some targets flush numbers below it.
-TINYATTN_ALWAYS_INLINE constexpr bool is_no_scale(float scale) noexcept {
-  return scale < 0x1p-126f;
-}
+TINYATTN_KERNEL bool is_no_scale(float scale) noexcept { return scale < 0x1p-126f; }
 
 // Writes the scores that such a scale leaves: 0 for each that takes part, -infinity for each that
 // does not. As with any scale, a NaN or +infinity makes its row NaN.
@@ -118,29 +112,12 @@ constexpr void level_rows(std::size_t rows, std::size_t cols, Dense from, Output
     transform_row<Port>(from.at(i, 0), to.at(i, 0), cols, level);
 }
 
-// Computes the softmax of the scores of few queries, in rows so short that they are compiled for
-// `Keys` keys.
-template <class Port, std::size_t Keys>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_short_scores(std::size_t rows, Output scores,
-                                                              const Mask& mask, std::size_t first,
-                                                              float scale) noexcept {
-  if constexpr (Port::lanes == 1) {
-    for (std::size_t i = 0; i < rows; ++i)
-      softmax_of_floats<Port, Keys>(scores.at(i, 0), scores.at(i, 0), mask.end(first + i), scale);
-  } else {
-    for (std::size_t i = 0; i < rows; ++i)
-      mask_tail<Port>(scores.at(i, 0), mask.end(first + i), padded<Port>(Keys));
-    softmax_of_short_rows<Port, padded<Port>(Keys)>(rows, scores, scores, scale);
-  }
-}
-
 // Replaces the scores of `rows` queries by their weights over the unmasked keys. The first of them
 // is query `first` of the mask. A masked key before mask.end gets weight 0. `Keys` is the number of
 // keys if it is a small constant, else 0.
 template <class Port, std::size_t Keys = 0>
-TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output scores,
-                                                     const Mask& mask, std::size_t first,
-                                                     float scale) noexcept {
+TINYATTN_KERNEL void masked_softmax(std::size_t rows, Output scores, const Mask& mask,
+                                    std::size_t first, float scale) noexcept {
   if (mask.has_holes())
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < mask.end(first + i); ++j) {
@@ -150,14 +127,17 @@ TINYATTN_ALWAYS_INLINE constexpr void masked_softmax(std::size_t rows, Output sc
         else if (!is_null(mask.addends))
           score = Port::one_lane::fma(score, scale, mask.addends[(first + i) * mask.stride + j]);
       }
-  const float softmax_scale = !is_null(mask.addends) ? 1.0f : scale;
-  if constexpr (Keys != 0 && has_few_vectors<Port, Keys>)
-    softmax_of_short_scores<narrowed<Port, Keys>, Keys>(rows, scores, mask, first, softmax_scale);
-  else if constexpr (has_exponentials<Port>)
-    for (std::size_t i = 0; i < rows; ++i)
-      softmax_of_fours<Port>(scores.at(i, 0), mask.end(first + i), softmax_scale);
-  else
-    softmax<Port, true>(rows, scores, scores, mask, first, softmax_scale);
+  if (!is_null(mask.addends)) scale = 1.0f;
+  const auto end_of = [&](std::size_t i) TINYATTN_INLINE_LAMBDA { return mask.end(first + i); };
+  if constexpr (Keys != 0 && has_few_vectors<Port, Keys>) {
+    using Narrow = narrowed<Port, Keys>;
+    constexpr std::size_t whole = padded<Narrow>(Keys);
+    if constexpr (Narrow::lanes > 1)
+      for (std::size_t i = 0; i < rows; ++i) mask_tail<Narrow>(scores.at(i, 0), end_of(i), whole);
+    softmax_of_short_rows<Narrow, whole>(rows, scores, scores, end_of, scale);
+  } else {
+    softmax_of_scores<Port>(rows, scores, end_of, scale);
+  }
   if (mask.has_holes())
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < mask.end(first + i); ++j)

@@ -4,11 +4,9 @@
 // takes part.
 #pragma once
 
-#include "tinyattn/kernel/math.hpp"
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/tile.hpp"
 
-#include <cstddef>
 #include <limits>
 
 TINYATTN_BEGIN
@@ -21,7 +19,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 inline constexpr float least = std::numeric_limits<float>::lowest();
 
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float largest_of(typename Port::vec v) noexcept {
+TINYATTN_KERNEL float largest_of(typename Port::vec v) noexcept {
   return reduce<Port>(v, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::maximum(a, b); });
 }
 
@@ -33,10 +31,10 @@ struct Exponentials {
   typename Port::broadcast_operand scale;
 
   Exponentials() = default;
-  TINYATTN_ALWAYS_INLINE constexpr Exponentials(float largest, float scale_of_scores) noexcept
+  TINYATTN_KERNEL Exponentials(float largest, float scale_of_scores) noexcept
       : shift(Port::broadcast(-largest)), scale(Port::broadcast(scale_of_scores)) {}
 
-  TINYATTN_ALWAYS_INLINE constexpr auto operator()(typename Port::vec score) const noexcept {
+  TINYATTN_KERNEL auto operator()(typename Port::vec score) const noexcept {
     const auto t = Port::mul(Port::add(score, shift), scale);
     return exp_of_nonpositive<Port>(
         Port::select_less(t, Port::splat(-69.0f), Port::splat(exp_is_zero), t));
@@ -45,50 +43,54 @@ struct Exponentials {
 
 // Returns the number by which a row of this sum is multiplied to add up to 1; 0 if the sum is 0.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr auto reciprocal(float sum) noexcept {
+TINYATTN_KERNEL auto reciprocal(float sum) noexcept {
   return Port::broadcast(sum == 0.0f ? 0.0f : 1.0f / sum);
 }
 
 // --- `Rows` rows of one length side by side: while one waits for a result, another goes on ---
 
+// sums[r] = the sum of row r in sixteen lanes, of which element(at, r) is the vector `at`.
+template <class Port, std::size_t Rows, bool IsWhole>
+TINYATTN_KERNEL void sum_rows(std::size_t count, const auto& element,
+                              float (&sums)[Rows]) noexcept {
+  typename Port::vec lanes[Rows][16 / Port::lanes] = {};
+  for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < Rows; ++r) lanes[r][q] = Port::add(lanes[r][q], element(at, r));
+  });
+  TINYATTN_UNROLL
+  for (std::size_t r = 0; r < Rows; ++r) sums[r] = total_of_lanes<Port>(lanes[r]);
+}
+
 // to[j] = from[j] * (1 / sum of the row); zeros, of the elements' signs, if the sum is 0.
 template <class Port, std::size_t Rows, bool IsWhole>
-TINYATTN_ALWAYS_INLINE constexpr void divide_by_sums(Dense from, Output to, std::size_t count,
-                                                     auto(&sums)[Rows]) noexcept {
+TINYATTN_KERNEL void divide_rows(Dense from, Output to, std::size_t count,
+                                 const float (&sums)[Rows]) noexcept {
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
-    const auto factor = reciprocal<Port>(sums[r].total());
+    const auto factor = reciprocal<Port>(sums[r]);
     for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
       at.store(to.at(r, 0), Port::mul(at.load(from.at(r, 0), 0.0f), factor));
     });
   }
 }
 
-// A complete sum, with the interface of LaneSums.
-struct RowSum {
-  float sum;
-  TINYATTN_ALWAYS_INLINE constexpr float total() const noexcept { return sum; }
-};
-
 template <class Port, std::size_t Rows = 1, bool IsWhole = false>
-TINYATTN_ALWAYS_INLINE constexpr void normalize_rows(Dense from, Output to,
-                                                     std::size_t count) noexcept {
-  if constexpr (Rows == 1 && (Port::lanes == 1 || sums_rows<Port>)) {
-    RowSum sums[]{{sum_of_row<Port>(from.data, count)}};
-    divide_by_sums<Port, Rows, IsWhole>(from, to, count, sums);
-  } else {
-    LaneSums<Port> sums[Rows];
-    for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
-      TINYATTN_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) sums[r].add(q, at.load(from.at(r, 0), 0.0f));
-    });
-    divide_by_sums<Port, Rows, IsWhole>(from, to, count, sums);
-  }
+TINYATTN_KERNEL void normalize_rows(Dense from, Output to, std::size_t count) noexcept {
+  float sums[Rows];
+  if constexpr (Rows == 1 && (Port::lanes == 1 || sums_rows<Port>))
+    sums[0] = sum_of_row<Port>(from.data, count);
+  else
+    sum_rows<Port, Rows, IsWhole>(
+        count,
+        [&](auto at, std::size_t r) TINYATTN_INLINE_LAMBDA { return at.load(from.at(r, 0), 0.0f); },
+        sums);
+  divide_rows<Port, Rows, IsWhole>(from, to, count, sums);
 }
 
 template <class Port, std::size_t Rows, bool IsWhole>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Dense from, Output to, std::size_t count,
-                                                      float scale) noexcept {
+TINYATTN_KERNEL void softmax_of_rows(Dense from, Output to, std::size_t count,
+                                     float scale) noexcept {
   typename Port::vec largest[Rows];
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) largest[r] = Port::splat(least);
@@ -109,12 +111,9 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_of_rows(Dense from, Output to, std
   // With sixteen lanes, exponentials are added as they are computed. With fewer, for_each_summand
   // would repeat the code of an exponential 16 / lanes times.
   if constexpr (Port::lanes == 16) {
-    LaneSums<Port> sums[Rows];
-    for_each_summand<Port, IsWhole>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
-      TINYATTN_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) sums[r].add(q, exponential(at, r));
-    });
-    divide_by_sums<Port, Rows, IsWhole>(to, to, count, sums);
+    float sums[Rows];
+    sum_rows<Port, Rows, IsWhole>(count, exponential, sums);
+    divide_rows<Port, Rows, IsWhole>(to, to, count, sums);
   } else {
     for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
       TINYATTN_UNROLL
@@ -135,8 +134,7 @@ template <class Port, bool IsWhole>
 
 // Computes `Rows` rows of `Count` elements, which stay in registers.
 template <class Port, std::size_t Rows, std::size_t Count>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Dense from, Output to,
-                                                           float scale) noexcept {
+TINYATTN_KERNEL void softmax_in_registers(Dense from, Output to, float scale) noexcept {
   constexpr std::size_t vectors = padded<Port>(Count) / Port::lanes;
   constexpr RowVector<Port, Count % Port::lanes == 0> last{(vectors - 1) * Port::lanes,
                                                            Count - (vectors - 1) * Port::lanes};
@@ -144,11 +142,11 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Dense from, Output to
   float largest_of_row[Rows];
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
-    rows[r][vectors - 1] = last.load(from.at(r, 0), -infinity);
-    auto largest = Port::maximum(Port::splat(least), rows[r][vectors - 1]);
+    auto largest = Port::splat(least);
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < vectors - 1; ++v) {
-      rows[r][v] = Port::load(from.at(r, v * Port::lanes));
+    for (std::size_t v = 0; v < vectors; ++v) {
+      rows[r][v] = v + 1 < vectors ? Port::load(from.at(r, v * Port::lanes))
+                                   : last.load(from.at(r, 0), -infinity);
       largest = Port::maximum(largest, rows[r][v]);
     }
     largest_of_row[r] = largest_of<Port>(largest);
@@ -161,10 +159,13 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Dense from, Output to
   }
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
-    LaneSums<Port> sums;
+    typename Port::vec sums[16 / Port::lanes] = {};
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < vectors; ++v) sums.add(v % sums.vectors, rows[r][v]);
-    const auto factor = reciprocal<Port>(sums.total());
+    for (std::size_t v = 0; v < vectors; ++v) {
+      auto& sum = sums[v % (16 / Port::lanes)];
+      sum = Port::add(sum, rows[r][v]);
+    }
+    const auto factor = reciprocal<Port>(total_of_lanes<Port>(sums));
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < vectors - 1; ++v)
       Port::store(to.at(r, v * Port::lanes), Port::mul(rows[r][v], factor));
@@ -172,55 +173,45 @@ TINYATTN_ALWAYS_INLINE constexpr void softmax_in_registers(Dense from, Output to
   }
 }
 
-// --- Rows of single floats, several of which move at once ---
-
+// Calls step.operator()<size>(j) for each group of floats that a port of one lane moves at once:
+// `size` floats from element j on.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr float largest_of_floats(const float* row,
-                                                         std::size_t count) noexcept {
+TINYATTN_KERNEL void for_each_group(std::size_t count, const auto& step) noexcept {
+  constexpr std::size_t size = [] {
+    if constexpr (requires { Port::group; }) return Port::group;
+    return Port::tile_vectors;
+  }();
+  std::size_t j = 0;
+  for (; j + size <= count; j += size) step.template operator()<size>(j);
+  for (; j < count; ++j) step.template operator()<1>(j);
+}
+
+// Computes a row of `count` single floats, at most `Most`; elements from `count` to `Most` become
+// 0. Several floats move at once, and only the sum is unrolled.
+template <class Port, std::size_t Most>
+TINYATTN_KERNEL void softmax_of_floats(const float* from, float* to, std::size_t count,
+                                       float scale) noexcept {
   float largest = least;
   for_each_group<Port>(count, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
     float group[size];
-    Port::load_row(row + j, group);
+    Port::load_row(from + j, group);
     TINYATTN_UNROLL
     for (std::size_t e = 0; e < size; ++e) largest = Port::maximum(largest, group[e]);
   });
-  return largest;
-}
-
-// row[j] *= 1 / sum; zeros if the sum is 0.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void divide_floats(float* row, std::size_t count,
-                                                    float sum) noexcept {
-  const float share = reciprocal<Port>(sum);
-  for_each_group<Port>(count, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
-    float group[size];
-    Port::load_row(row + j, group);
-    TINYATTN_UNROLL
-    for (std::size_t e = 0; e < size; ++e) group[e] = Port::mul(group[e], share);
-    Port::store_row(group, row + j);
-  });
-}
-
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void exponentials_of_floats(const float* from, float* to,
-                                                             std::size_t count,
-                                                             float scale) noexcept {
-  const float largest = largest_of_floats<Port>(from, count);
   for (std::size_t j = 0; j < count; ++j) to[j] = Exponentials<Port>(largest, scale)(from[j]);
-}
-
-// Computes a row of `count` floats, at most `Most`. Only the sum is unrolled. Elements from `count`
-// to `Most` become 0.
-template <class Port, std::size_t Most>
-TINYATTN_ALWAYS_INLINE constexpr void softmax_of_floats(const float* from, float* to,
-                                                        std::size_t count, float scale) noexcept {
-  exponentials_of_floats<Port>(from, to, count, scale);
   for (std::size_t j = count; j < Most; ++j) to[j] = 0.0f;
   float sums[minimum(Most, 16)];
   TINYATTN_UNROLL
   for (std::size_t j = 0; j < Most; ++j)
     sums[j % 16] = j < 16 ? to[j] : Port::add(sums[j % 16], to[j]);
-  divide_floats<Port>(to, Most, total_of_lanes<Port>(sums));
+  const float factor = reciprocal<Port>(total_of_lanes<Port>(sums));
+  for_each_group<Port>(Most, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
+    float group[size];
+    Port::load_row(to + j, group);
+    TINYATTN_UNROLL
+    for (std::size_t e = 0; e < size; ++e) group[e] = Port::mul(group[e], factor);
+    Port::store_row(group, to + j);
+  });
 }
 
 // --- Rows of fours, for a port that computes their exponentials ---

@@ -7,8 +7,6 @@
 
 #include "tinyattn/kernel/operand.hpp"
 
-#include <cstddef>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -29,8 +27,8 @@ constexpr bool is_whole(std::size_t v) noexcept {
 
 // Loads a row of `Vectors` vectors of an operand; `last` columns fill the last vector.
 template <class Port, TileKind kind, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void load_row(const auto& from, std::size_t last,
-                                               typename Port::vec (&row)[Vectors]) noexcept {
+TINYATTN_KERNEL void load_row(const auto& from, std::size_t last,
+                              typename Port::vec (&row)[Vectors]) noexcept {
   TINYATTN_UNROLL
   for (std::size_t v = 0; v < Vectors; ++v)
     row[v] = is_whole<kind, Vectors>(v) ? from.template load<Port>(v * Port::lanes)
@@ -39,8 +37,8 @@ TINYATTN_ALWAYS_INLINE constexpr void load_row(const auto& from, std::size_t las
 
 // Sets every row of sums to the bias, or to zero.
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void initialize_sums(typename Port::vec (&sums)[Rows][Vectors],
-                                                      Bias bias, std::size_t last) noexcept {
+TINYATTN_KERNEL void initialize_sums(typename Port::vec (&sums)[Rows][Vectors], Bias bias,
+                                     std::size_t last) noexcept {
   const bool is_zero = !Port::tiles_overlap && is_null(bias.data);
   TINYATTN_UNROLL
   for (std::size_t v = 0; v < Vectors; ++v)
@@ -55,8 +53,8 @@ TINYATTN_ALWAYS_INLINE constexpr void initialize_sums(typename Port::vec (&sums)
   }
 }
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void initialize_sums(typename Port::vec (&sums)[Rows][Vectors],
-                                                      Dense initial, std::size_t last) noexcept {
+TINYATTN_KERNEL void initialize_sums(typename Port::vec (&sums)[Rows][Vectors], Dense initial,
+                                     std::size_t last) noexcept {
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) load_row<Port, kind>(initial.from(r, 0), last, sums[r]);
 }
@@ -65,9 +63,8 @@ TINYATTN_ALWAYS_INLINE constexpr void initialize_sums(typename Port::vec (&sums)
 // eight rows only every third row of a has a pointer. The two rows after it lie one and two strides
 // away; x86 can add a multiple of a register to an address.
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors, class Left, class Right>
-TINYATTN_ALWAYS_INLINE constexpr void multiply_add(typename Port::vec (&sums)[Rows][Vectors],
-                                                   std::size_t inner, const Left& a, Right b,
-                                                   std::size_t last) noexcept {
+TINYATTN_KERNEL void multiply_add(typename Port::vec (&sums)[Rows][Vectors], std::size_t inner,
+                                  const Left& a, Right b, std::size_t last) noexcept {
   constexpr std::size_t apart = Rows > 8 ? 3 : 1;
   Left rows[(Rows + apart - 1) / apart];
   TINYATTN_UNROLL
@@ -105,8 +102,8 @@ TINYATTN_ALWAYS_INLINE constexpr void multiply_add(typename Port::vec (&sums)[Ro
 }
 
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
-TINYATTN_ALWAYS_INLINE constexpr void store_sums(const typename Port::vec (&sums)[Rows][Vectors],
-                                                 Output out, std::size_t last) noexcept {
+TINYATTN_KERNEL void store_sums(const typename Port::vec (&sums)[Rows][Vectors], Output out,
+                                std::size_t last) noexcept {
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
     TINYATTN_UNROLL
@@ -122,10 +119,9 @@ TINYATTN_ALWAYS_INLINE constexpr void store_sums(const typename Port::vec (&sums
 // and `last` columns fill the last vector. A port may have tiles of its own for whole vectors.
 template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{}, class Left,
           class Right, class Initial>
-TINYATTN_ALWAYS_INLINE constexpr void tile(const Initial& initial, const Left& a, const Right& b,
-                                           Output out, std::size_t inner,
-                                           std::size_t last = Port::lanes) noexcept {
-  if constexpr (is_dense<Left, Right, Initial> && kind.is_whole &&
+TINYATTN_KERNEL void tile(const Initial& initial, const Left& a, const Right& b, Output out,
+                          std::size_t inner, std::size_t last = Port::lanes) noexcept {
+  if constexpr (std::same_as<Product<Left, Right, Initial>, Product<>> && kind.is_whole &&
                 requires(const float* from, float* to) {
                   Port::template tile<Rows, Vectors>(from, from, 0, from, 0, to, 0, 0);
                 }) {

@@ -8,7 +8,6 @@
 #include "tinyattn/kernel/tile.hpp"
 
 #include <bit>
-#include <cstddef>
 
 TINYATTN_BEGIN
 
@@ -27,8 +26,7 @@ inline constexpr std::size_t tile_rows = [] {
 // they are zeros in memory where tiles have one size; elsewhere they are nullptr, and the tile
 // clears its registers.
 template <class Port, std::size_t Width>
-TINYATTN_ALWAYS_INLINE constexpr auto initial_at(const auto& p, std::size_t i,
-                                                 std::size_t j) noexcept {
+TINYATTN_KERNEL auto initial_at(const auto& p, std::size_t i, std::size_t j) noexcept {
   if constexpr (requires { p.initial.stride; }) {
     return p.initial.from(i, j);
   } else {
@@ -39,20 +37,15 @@ TINYATTN_ALWAYS_INLINE constexpr auto initial_at(const auto& p, std::size_t i,
 
 // --- Panels: for machines with caches. Tiles of several sizes cover the product exactly. ---
 
-// The height of the next lower tile: a power of two, but five after six where vectors are wide.
-// Four rows of two vectors have too few sums to hide the latency of two fma in a cycle; with four
-// vectors, GCC loads b again for each of the four rows, which takes longer than their fma.
-template <class Port, std::size_t Height>
-inline constexpr std::size_t lower_height = Height == 6 && Port::lanes >= 8
-                                                ? 5
-                                                : std::bit_floor(Height - 1);
-
 // Computes the tiles of a panel from row i on: tiles of `Height` rows, as long as the next lower
-// height would need more of them; then tiles of that lower height, and so on down to one row.
+// height would need more of them; then tiles of that lower height, and so on down to one row. The
+// lower height is a power of two, but five after six where vectors are wide. Four rows of two
+// vectors have too few sums to hide the latency of two fma in a cycle; with four vectors, GCC loads
+// b again for each of the four rows, which takes longer than their fma.
 template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
-TINYATTN_ALWAYS_INLINE constexpr void tiles_downwards(const auto& p, auto a, std::size_t i,
-                                                      std::size_t j, std::size_t last) noexcept {
-  constexpr std::size_t lower = lower_height<Port, Height>;
+TINYATTN_KERNEL void tiles_downwards(const auto& p, auto a, std::size_t i, std::size_t j,
+                                     std::size_t last) noexcept {
+  constexpr std::size_t lower = Height == 6 && Port::lanes >= 8 ? 5 : std::bit_floor(Height - 1);
   for (; p.rows - i >= Height; i += Height) {
     const std::size_t tiles = (p.rows - i + Height - 1) / Height;
     if (p.rows - i <= tiles * lower) break;
@@ -75,7 +68,7 @@ template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
 // Computes the columns from column j on: in panels of `Vectors` vectors, then of the next lower
 // power of two, down to one vector and a part of one.
 template <class Port, std::size_t Vectors, std::size_t MostRows>
-TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const auto& p, std::size_t j) noexcept {
+TINYATTN_KERNEL void cover_columns(const auto& p, std::size_t j) noexcept {
   constexpr std::size_t width = Vectors * Port::lanes,
                         height = minimum(MostRows, tile_rows<Port, Vectors>);
   const std::size_t end = p.cols - (p.cols - j) % width;
@@ -90,8 +83,8 @@ TINYATTN_ALWAYS_INLINE constexpr void cover_columns(const auto& p, std::size_t j
 // overlaps its neighbour. What is computed twice comes to the same bits. ---
 
 // Returns where the tile after the one at `first` begins; the last one ends at `count`.
-TINYATTN_ALWAYS_INLINE constexpr std::size_t next_tile(std::size_t first, std::size_t size,
-                                                       std::size_t count) noexcept {
+TINYATTN_KERNEL std::size_t next_tile(std::size_t first, std::size_t size,
+                                      std::size_t count) noexcept {
   return minimum(first + size, count - size);
 }
 
@@ -134,7 +127,7 @@ consteval bool is_specialized(Shape shape) noexcept {
 
 // Computes `Vectors` vectors of all rows, from column j on; `last` columns fill the last vector.
 template <class Port, Shape shape, std::size_t Vectors, std::size_t last>
-TINYATTN_ALWAYS_INLINE constexpr void specialized_columns(const auto& p, std::size_t j) noexcept {
+TINYATTN_KERNEL void specialized_columns(const auto& p, std::size_t j) noexcept {
   constexpr std::size_t unrolled = Port::registers > 16 ? 2 - shape.inner % 2 : 1;
   constexpr std::size_t steps = shape.inner == 0 ? 1 : shape.inner <= 4 ? shape.inner : unrolled;
   for_each_known_chunk<shape.rows, tile_rows<Port, Vectors>>(
@@ -146,7 +139,7 @@ TINYATTN_ALWAYS_INLINE constexpr void specialized_columns(const auto& p, std::si
 }
 
 template <class Port, Shape shape>
-TINYATTN_ALWAYS_INLINE constexpr void specialized_matmul(const auto& p) noexcept {
+TINYATTN_KERNEL void specialized_matmul(const auto& p) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes, left = shape.cols % width;
   for (std::size_t j = 0; j < shape.cols - left; j += width)
     specialized_columns<Port, shape, Port::tile_vectors, Port::lanes>(p, j);

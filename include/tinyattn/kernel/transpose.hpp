@@ -8,18 +8,21 @@
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/tile.hpp"
 
-#include <cstddef>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+// Whether a square of vectors can be transposed in registers.
+template <class Port>
+concept has_squares = requires(typename Port::vec v) {
+  Port::interleave(v, v, v, v);
+};
 
 // Transposes a square of lanes x lanes elements. Interleaving rows i and i + lanes / 2 into rows 2
 // i and 2 i + 1, for every i, rotates the bits of the index (row, column) left by one: after
 // log2(lanes) such steps row and column are exchanged.
 template <class Port, std::size_t Left = Port::lanes>
-TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
-    typename Port::vec (&square)[Port::lanes]) noexcept {
+TINYATTN_KERNEL void transpose_square(typename Port::vec (&square)[Port::lanes]) noexcept {
   if constexpr (Left > 1) {
     typename Port::vec interleaved[Port::lanes];
     TINYATTN_UNROLL
@@ -35,8 +38,8 @@ TINYATTN_ALWAYS_INLINE constexpr void transpose_square(
 // Loads a square, of which the first row starts at `from`, and transposes it. Reads the first
 // `count` elements of each row, or all of them if it IsWhole.
 template <class Port, bool IsWhole>
-TINYATTN_ALWAYS_INLINE constexpr void load_transposed(
-    Dense from, std::size_t count, typename Port::vec (&square)[Port::lanes]) noexcept {
+TINYATTN_KERNEL void load_transposed(Dense from, std::size_t count,
+                                     typename Port::vec (&square)[Port::lanes]) noexcept {
   if constexpr (IsWhole && requires { Port::load_transposed(from.data, 0, square); }) {
     Port::load_transposed(from.data, from.stride, square);
   } else {
@@ -51,7 +54,7 @@ TINYATTN_ALWAYS_INLINE constexpr void load_transposed(
 template <class Port>
 constexpr void transpose(std::size_t rows, std::size_t cols, Dense from, Output to) noexcept {
   std::size_t i = 0;
-  if constexpr (requires(typename Port::vec v) { Port::interleave(v, v, v, v); })
+  if constexpr (has_squares<Port>)
     for (; i + Port::lanes <= rows; i += Port::lanes)
       for_each_vector<Port>(cols, [&](auto at) TINYATTN_INLINE_LAMBDA {
         typename Port::vec square[Port::lanes];
