@@ -17,25 +17,6 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace librar
 
 using namespace compiled;
 
-// Whether all activations are in C, with the same numbers as in C++.
-consteval bool agree_on_activations() noexcept {
-  constexpr struct {
-    Activation name;
-    tinyattn_activation in_c;
-  } activations[] = {{Activation::relu, TINYATTN_RELU},
-                     {Activation::gelu, TINYATTN_GELU},
-                     {Activation::gelu_tanh, TINYATTN_GELU_TANH},
-                     {Activation::silu, TINYATTN_SILU}};
-  unsigned number = 0;
-  for (const auto& [name, in_c] : activations) {
-    if (static_cast<unsigned>(name) != number || static_cast<unsigned>(in_c) != number)
-      return false;
-    ++number;
-  }
-  return number == kernel::num_activations;
-}
-static_assert(agree_on_activations(), "an activation is missing here or in tinyattn_models.h");
-
 inline void activate(tinyattn_activation activation, std::size_t count, const float* x,
                      float* out) noexcept {
   kernel::activate_row<native_port>(static_cast<Activation>(activation), x, out, count);

@@ -4,6 +4,7 @@
 // without libm; and the names of the activations.
 #pragma once
 
+#include "tinyattn/activation_list.h"
 #include "tinyattn/port/elementwise.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
@@ -14,14 +15,9 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// The functions of a float that a feed-forward layer may apply to its hidden features.
-// activation.hpp computes them for tensors.
-enum class Activation {
-  relu,       // x, or 0 if x is negative
-  gelu,       // x (1 + erf(x / sqrt(2))) / 2: PyTorch's default
-  gelu_tanh,  // its approximation by tanh: PyTorch's approximate='tanh', which GPT-2 uses
-  silu        // x / (1 + e^-x)
-};
+// The functions of a float that a feed-forward layer may apply to its hidden features: those of
+// activation_list.h. activation.hpp computes them for tensors.
+enum class Activation { TINYATTN_ACTIVATIONS(TINYATTN_ENUMERATOR_OF_CPP) };
 
 }  // namespace tinyattn
 

@@ -8,18 +8,17 @@
 
 #include <stdint.h>
 
+#include "tinyattn/activation_list.h"
 #include "tinyattn/tinyattn.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Activations, element by element, as in torch.nn.functional. */
+/* Activations, element by element, as in torch.nn.functional: TINYATTN_RELU and the others of
+ * activation_list.h. */
 typedef enum tinyattn_activation {
-  TINYATTN_RELU = 0,  /* x, or 0 if x is negative */
-  TINYATTN_GELU,      /* by erf: PyTorch's default */
-  TINYATTN_GELU_TANH, /* by tanh, as GPT-2 has it */
-  TINYATTN_SILU       /* x / (1 + e^-x) */
+  TINYATTN_ACTIVATIONS(TINYATTN_ENUMERATOR_OF_C)
 } tinyattn_activation;
 
 /* out[i] = the activation of x[i], i < count; `out` may be x. */

@@ -8,6 +8,7 @@ and `kernel`, private members, overloads that only give a diagnostic, bodies. Ev
 to the source are right.
 """
 import dataclasses
+import pathlib
 import re
 import sys
 
@@ -470,11 +471,20 @@ def shown(text, notion=""):
     return Shown(text, notion).result()
 
 
+def with_enumerators(text, activations):
+    """Writes out the enumerators that a header has by the list of activations, with their formulas as comments."""
+    listed = re.findall(r'^ +use\((\w+), (\w+), "(.+)"\)', activations, re.MULTILINE)
+    for language, names in (("CPP", [name for name, _, _ in listed]), ("C", [f"TINYATTN_{name}" for _, name, _ in listed])):
+        enumerators = " ".join(f"{name}, /* {formula} */" for name, (_, _, formula) in zip(names, listed, strict=True))
+        text = text.replace(f"TINYATTN_ACTIVATIONS(TINYATTN_ENUMERATOR_OF_{language})", enumerators)
+    return text
+
+
 def main():
-    path = sys.argv[1]
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    sys.stdout.write(shown(text, notions.notion_of(path.rpartition("/")[2])))
+    path = pathlib.Path(sys.argv[1])
+    activations = path.with_name("activation_list.h").read_text(encoding="utf-8")
+    text = with_enumerators(path.read_text(encoding="utf-8"), activations)
+    sys.stdout.write(shown(text, notions.notion_of(path.name)))
 
 
 if __name__ == "__main__":

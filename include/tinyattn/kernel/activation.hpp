@@ -3,6 +3,7 @@
 // The activations of a feed-forward layer, element by element.
 #pragma once
 
+#include "tinyattn/activation_list.h"
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/math.hpp"
 
@@ -85,28 +86,17 @@ TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void with_activation(Activation activation,
                                                       const auto& use) noexcept {
-  switch (activation) {
-    case Activation::relu:
-      return use([](auto x) { return relu<Port>(x); });
-    case Activation::gelu:
-      return use([](auto x) { return gelu<Port>(x); });
-    case Activation::gelu_tanh:
-      return use([](auto x) { return gelu_tanh<Port>(x); });
-    case Activation::silu:
-      return use([](auto x) { return silu<Port>(x); });
-  }
+#define TINYATTN_CASE(name, NAME, formula) \
+  case Activation::name:                   \
+    return use([](auto x) { return name<Port>(x); });
+  switch (activation) { TINYATTN_ACTIVATIONS(TINYATTN_CASE) }
+#undef TINYATTN_CASE
 }
 
-// The number of activations that with_activation has, which are numbered from 0. An enumeration may
-// hold any number, so callers compare with this one.
-inline constexpr unsigned num_activations = [] {
-  unsigned count = 0, before = 0;
-  do {
-    before = count;
-    with_activation<port::scalar>(static_cast<Activation>(count), [&](auto) { ++count; });
-  } while (count != before);
-  return count;
-}();
+// The number of activations. An enumeration may hold any number, so callers compare with this one.
+#define TINYATTN_ONE_MORE(name, NAME, formula) +1
+inline constexpr unsigned num_activations = 0 TINYATTN_ACTIVATIONS(TINYATTN_ONE_MORE);
+#undef TINYATTN_ONE_MORE
 
 // to[j] = the activation of from[j].
 template <class Port>

@@ -63,6 +63,7 @@ def components(package):
                ("source", "src/library.cpp", {"language": "cpp"})])
     component(parent, "Models", COMPILED, "Whole decoders in the compiled library: for C and C++",
               [("header", "include/tinyattn/tinyattn_models.h", {"path": "include/"}),
+               ("header", "include/tinyattn/activation_list.h", {"path": "include/"}),
                ("source", "src/models.cpp", {"language": "cpp"})])
 
 
