@@ -25,10 +25,13 @@ struct Library {
   static constexpr auto softmax(auto&&... args) noexcept { return tinyattn::softmax(args...); }
   static constexpr auto softmax_naive(auto&&... args) noexcept { return tinyattn::softmax_naive(args...); }
   static constexpr auto normalize(auto&&... args) noexcept { return tinyattn::normalize(args...); }
-  static constexpr auto relu(auto&&... args) noexcept { return tinyattn::relu(args...); }
-  static constexpr auto gelu(auto&&... args) noexcept { return tinyattn::gelu(args...); }
-  static constexpr auto gelu_tanh(auto&&... args) noexcept { return tinyattn::gelu_tanh(args...); }
-  static constexpr auto silu(auto&&... args) noexcept { return tinyattn::silu(args...); }
+  template <Activation activation>
+  static constexpr auto activate(auto&&... args) noexcept {
+#define CALL(name, NAME, formula) \
+  if constexpr (activation == Activation::name) return tinyattn::name(args...);
+    TINYATTN_ACTIVATIONS(CALL)
+#undef CALL
+  }
   static constexpr auto norm(const auto& module, auto&&... args) noexcept {
     if constexpr (sizeof...(args) == 1)
       return module(args...);
@@ -107,15 +110,12 @@ struct Twin {
   static constexpr void normalize(const auto& m, auto& out) noexcept {
     for_each_matrix(out, [&](auto to, std::size_t i) { plain::normalize(plain::view(m, i), to); });
   }
-  static constexpr void activate(Activation activation, const auto& m, auto& out) noexcept {
+  template <Activation activation>
+  static constexpr void activate(const auto& m, auto& out) noexcept {
     for_each_matrix(out, [&](auto to, std::size_t i) {
-      plain::for_each(plain::view(m, i), to, [=](float x) { return plain::activation(activation, x); });
+      plain::for_each(plain::view(m, i), to, [](float x) { return plain::activation(activation, x); });
     });
   }
-  static constexpr void relu(const auto& m, auto& out) noexcept { activate(Activation::relu, m, out); }
-  static constexpr void gelu(const auto& m, auto& out) noexcept { activate(Activation::gelu, m, out); }
-  static constexpr void gelu_tanh(const auto& m, auto& out) noexcept { activate(Activation::gelu_tanh, m, out); }
-  static constexpr void silu(const auto& m, auto& out) noexcept { activate(Activation::silu, m, out); }
   // Applies a norm or a Linear.
   static constexpr void norm(const auto& module, const auto& x, auto& out) noexcept {
     for_each_matrix(out, [&](auto to, std::size_t i) {

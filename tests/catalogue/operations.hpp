@@ -161,10 +161,15 @@ struct ProductForms {
 inline constexpr auto call_softmax = [](auto by, auto&&... args) { return by.softmax(args...); };
 inline constexpr auto call_softmax_naive = [](auto by, auto&&... args) { return by.softmax_naive(args...); };
 inline constexpr auto call_normalize = [](auto by, auto&&... args) { return by.normalize(args...); };
-inline constexpr auto call_relu = [](auto by, auto&&... args) { return by.relu(args...); };
-inline constexpr auto call_gelu = [](auto by, auto&&... args) { return by.gelu(args...); };
-inline constexpr auto call_gelu_tanh = [](auto by, auto&&... args) { return by.gelu_tanh(args...); };
-inline constexpr auto call_silu = [](auto by, auto&&... args) { return by.silu(args...); };
+
+// Calls f<activation>(name) for every activation.
+constexpr void for_each_activation(auto&& f) {
+#define CALL(name, NAME, formula) f.template operator()<Activation::name>(#name);
+  TINYATTN_ACTIVATIONS(CALL)
+#undef CALL
+}
+template <Activation activation>
+inline constexpr auto call_activation = [](auto by, auto&&... args) { return by.template activate<activation>(args...); };
 
 template <std::size_t... Extents>
 struct Add {
@@ -196,14 +201,11 @@ template <std::size_t Rows, std::size_t Cols>
 using SoftmaxNaive = OfRows<call_softmax_naive, 16, Rows, Cols>;
 template <std::size_t Rows, std::size_t Cols>
 using Normalize = OfRows<call_normalize, 1, Rows, Cols>;
-template <std::size_t Rows, std::size_t Cols>
-using Relu = OfRows<call_relu, 1, Rows, Cols>;
-template <std::size_t Rows, std::size_t Cols>
-using Gelu = OfRows<call_gelu, 16, Rows, Cols>;
-template <std::size_t Rows, std::size_t Cols>
-using GeluTanh = OfRows<call_gelu_tanh, 16, Rows, Cols>;
-template <std::size_t Rows, std::size_t Cols>
-using Silu = OfRows<call_silu, 128, Rows, Cols>;
+constexpr int range_of(Activation activation) noexcept {
+  return activation == Activation::relu ? 1 : activation == Activation::silu ? 128 : 16;
+}
+template <Activation activation, std::size_t Rows, std::size_t Cols>
+using Activated = OfRows<call_activation<activation>, range_of(activation), Rows, Cols>;
 
 // Every form in which an operation on rows can be called.
 template <const auto& operation>
@@ -390,7 +392,8 @@ struct RowsNotFinite {
   }
 };
 
-// Activations of infinities, NaN, the largest floats and 100, which is beyond the range of exp.
+// Activations of infinities, NaN, the largest floats and 100, which is beyond the range of exp: the first four, since one more would change
+// this CRC. unit/activation.cpp checks all.
 struct ActivationsNotFinite {
   Vector<float, 8> out;
 
@@ -402,14 +405,11 @@ struct ActivationsNotFinite {
       of_single(i + 8) = erf(m(i));
     }
     outputs.take("tanh and erf", of_single);
-    const auto activate = [&](const char* name, auto call) {
-      call(by, m, out);
+    for_each_activation([&]<Activation activation>(const char* name) {
+      if (activation > Activation::silu) return;
+      by.template activate<activation>(m, out);
       outputs.take(name, out);
-    };
-    activate("relu", call_relu);
-    activate("gelu", call_gelu);
-    activate("gelu_tanh", call_gelu_tanh);
-    activate("silu", call_silu);
+    });
   }
 };
 

@@ -210,18 +210,9 @@ constexpr void norm(Input x, const Norm& by, Output out) noexcept {
 
 // Activates one number, by functions that unit/activation.cpp compares with exact values.
 constexpr float activation(Activation which, float x) noexcept {
-  const Vector<float, 1> m{{x}};
-  switch (which) {
-    case Activation::relu:
-      return relu(m)(0);
-    case Activation::gelu:
-      return gelu(m)(0);
-    case Activation::gelu_tanh:
-      return gelu_tanh(m)(0);
-    case Activation::silu:
-      return silu(m)(0);
-  }
-  return 0.0f;
+  float y = 0.0f;
+  kernel::activate_row<port::scalar>(which, &x, &y, 1);
+  return y;
 }
 
 // --- Attention ---

@@ -9,6 +9,7 @@
 #include "operations.hpp"
 
 #include <cstdint>
+#include <iterator>
 
 namespace tinyattn::test {
 
@@ -47,6 +48,12 @@ constexpr BlockConfig layer_first = {.attention = with_biases,
 constexpr LanguageModelConfig gpt_2 = {.vocabulary = 7, .transformer = {.block = layer_first, .num_layers = 2}};
 constexpr LanguageModelConfig llama = {
     .vocabulary = 19, .transformer = {.block = rms_first, .num_layers = 2}, .positions = Positions::none, .tied = false};
+
+constexpr std::uint32_t crc_of(Activation activation) noexcept {
+  constexpr std::uint32_t crcs[] = {0xf6c7e277, 0x8c08360c, 0xf6ecc6f4, 0xd6133163};
+  static_assert(std::size(crcs) == kernel::num_activations, "an activation has no CRC here");
+  return crcs[static_cast<int>(activation)];
+}
 
 // Calls each(workload) for the workloads that the compiler computes, too.
 constexpr void for_each_finite_workload(auto&& each) {
@@ -98,10 +105,10 @@ constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<TrainingPass<training, Mt19937, 6>>{"MultiHeadAttention, training, Mt19937", 0x5dda91c6});
   each(Workload<TrainingPass<training, Philox4x32, 2, 5>>{"MultiHeadAttention, training, Philox4x32", 0x404f945c});
   each(Workload<TanhAndErf>{"tanh and erf", 0xb4c76b1c});
-  each(Workload<Relu<3, 7>, Relu<2, 17>>{"relu", 0xf6c7e277});
-  each(Workload<Gelu<3, 7>, Gelu<2, 33>>{"gelu", 0x8c08360c});
-  each(Workload<GeluTanh<3, 7>, GeluTanh<2, 33>>{"gelu_tanh", 0xf6ecc6f4});
-  each(Workload<Silu<3, 7>, Silu<2, 33>>{"silu", 0xd6133163});
+  for_each_activation([&]<Activation activation>(const char* name) {
+    constexpr std::size_t cols = activation == Activation::relu ? 17 : 33;
+    each(Workload<Activated<activation, 3, 7>, Activated<activation, 2, cols>>{name, crc_of(activation)});
+  });
   each(Workload<Normalized<LayerNorm<1>, 1>, Normalized<LayerNorm<17>, 17>, Normalized<LayerNorm<48>, 48>>{"LayerNorm", 0x4d96cf47});
   each(Workload<Normalized<RmsNorm<5>, 5>, Normalized<RmsNorm<16>, 16>, Normalized<RmsNorm<33>, 33>>{"RmsNorm", 0xea1801f5});
   each(Workload<Sinusoidal<9, 7>>{"sinusoidal_positions", 0x1c0ae845});

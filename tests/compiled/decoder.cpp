@@ -172,7 +172,7 @@ void refuses(Check& check) {
   is_refused([](auto& d) { d.cosines = nullptr; });
   is_refused([](auto& d) { d.sines = nullptr; });
   is_refused([](auto& d) { d.num_heads = d.num_kv_heads = 16; });  // a head of one feature has no pair to rotate
-  is_refused([](auto& d) { d.activation = static_cast<tinyattn_activation>(opaque(4)); });
+  is_refused([](auto& d) { d.activation = static_cast<tinyattn_activation>(opaque(kernel::num_activations)); });
   is_refused([](auto& d) { d.rotary = static_cast<tinyattn_rotary>(opaque(3)); });
   is_refused([](auto& d) { d.final_norm = {d.token_embedding, nullptr, -1.0f}; });
   is_refused([](auto& d) { d.head = {nullptr, d.token_embedding}; });
@@ -255,7 +255,8 @@ void parts_refuse(Check& check) {
     check.that(tinyattn_normalize(wrong, 1, 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
   check.that(tinyattn_normalize(&norm, 0, 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
   check.that(tinyattn_normalize(&norm, 1, 4, nullptr, out.data()) == TINYATTN_BAD_ARGUMENT);
-  check.that(tinyattn_activate(static_cast<tinyattn_activation>(opaque(4)), 4, x, out.data()) == TINYATTN_BAD_ARGUMENT);
+  check.that(tinyattn_activate(static_cast<tinyattn_activation>(opaque(kernel::num_activations)), 4, x, out.data()) ==
+             TINYATTN_BAD_ARGUMENT);
   check.that(tinyattn_activate(TINYATTN_RELU, 0, x, out.data()) == TINYATTN_BAD_ARGUMENT);
   check.that(tinyattn_activate(TINYATTN_RELU, 4, nullptr, out.data()) == TINYATTN_BAD_ARGUMENT);
   uint16_t token = 9;

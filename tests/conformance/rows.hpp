@@ -58,9 +58,9 @@ template <class Port>
 void check_activations(Check& check, auto ends) {
   check_each_row<Port>(check, ends, tanh_row);
   check_each_row<Port>(check, ends, erf_row);
-  for (const auto activation : {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu})
+  for (unsigned activation = 0; activation < kernel::num_activations; ++activation)
     check_each_row<Port>(check, ends, [=](auto port, auto from, auto to, std::size_t count) {
-      kernel::activate_row<decltype(port)>(opaque(activation), from, to, count);
+      kernel::activate_row<decltype(port)>(static_cast<Activation>(opaque(activation)), from, to, count);
     });
   check_each_row<Port>(check, ends, [](auto port, auto from, auto to, std::size_t count) {
     kernel::activate_row<decltype(port)>(Activation::gelu, from, to, count);

@@ -43,12 +43,16 @@ constexpr Test tests[] = {
                                  vector<float>({0.0f, 0.0f, 0.0f, 0.0f, 0x1p-126f, 1.5f, largest_float}));
                }),
     everywhere("in each form as one element after the other, and nothing next to it",
-               as_in_plain_loops<RowForms<call_relu>, RowForms<call_gelu>, RowForms<call_gelu_tanh>, RowForms<call_silu>>),
+               [](Check& check) {
+                 for_each_activation(
+                     [&]<Activation activation>(const char*) { as_in_plain_loops<RowForms<call_activation<activation>>>(check); });
+               }),
     everywhere("the largest floats and small ones",
                [](Check& check) {
-                 check_ends(check, [](const auto& m) { return gelu(m); });
-                 check_ends(check, [](const auto& m) { return gelu_tanh(m); });
-                 check_ends(check, [](const auto& m) { return silu(m); });
+                 for_each_activation([&]<Activation activation>(const char*) {
+                   if (activation == Activation::relu) return;
+                   check_ends(check, [](const auto& m) { return Library::activate<activation>(m); });
+                 });
                }),
     everywhere("below 0, where 1 + erf and 1 + tanh would cancel",
                [](Check& check) {
@@ -63,10 +67,9 @@ constexpr Test tests[] = {
                }),
     at_run_time("a NaN stays one, and no other becomes one; infinities",
                 [](Check& check) {
-                  check_not_finite(check, [](const auto& m) { return relu(m); });
-                  check_not_finite(check, [](const auto& m) { return gelu(m); });
-                  check_not_finite(check, [](const auto& m) { return gelu_tanh(m); });
-                  check_not_finite(check, [](const auto& m) { return silu(m); });
+                  for_each_activation([&]<Activation activation>(const char*) {
+                    check_not_finite(check, [](const auto& m) { return Library::activate<activation>(m); });
+                  });
                 }),
 };
 
