@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Activations, element by element, as in torch.nn.functional. A finite x has a finite result, a NaN
-// stays a NaN, and -infinity becomes 0 (-0 by gelu_tanh and silu). README.md has the maximum
-// errors.
+// stays a NaN, and -infinity becomes 0 (-0 by gelu_tanh and silu). Maximum errors are those over
+// all floats, in units in the last place (ulp) of the result; a result below 2^-100 in magnitude
+// may become 0.
 #pragma once
 
 #include "tinyattn/detail/rows.hpp"
@@ -31,7 +32,7 @@ constexpr void activate(const TensorM& m, Out& out) noexcept {
 }  // namespace detail
 
 // x, or 0 if x is negative, for each element x of m. m and `out` have the same shape; `out` may be
-// m.
+// m. Exact.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void relu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::relu>(m, out);
@@ -53,7 +54,9 @@ constexpr detail::Diagnosed relu(const TensorM&, detail::Anything, ...) noexcept
   return {};
 }
 
-// x (1 + erf(x / sqrt(2))) / 2 for each element x of m: PyTorch's default. `out` may be m.
+// x (1 + erf(x / sqrt(2))) / 2 for each element x of m: PyTorch's default. `out` may be m. Within
+// 3.5 ulp above 0 and 6.4 below, where the formula itself would lose all digits: gelu(-9) is about
+// 10^-18, not 0.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void gelu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::gelu>(m, out);
@@ -76,7 +79,7 @@ constexpr detail::Diagnosed gelu(const TensorM&, detail::Anything, ...) noexcept
 }
 
 // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 for each element x of m: PyTorch's
-// approximate='tanh', which GPT-2 uses. `out` may be m.
+// approximate='tanh', which GPT-2 uses. `out` may be m. Within 2 ulp above 0 and 4.1 below.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void gelu_tanh(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::gelu_tanh>(m, out);
@@ -98,7 +101,7 @@ constexpr detail::Diagnosed gelu_tanh(const TensorM&, detail::Anything, ...) noe
   return {};
 }
 
-// x / (1 + e^-x) for each element x of m. `out` may be m.
+// x / (1 + e^-x) for each element x of m. `out` may be m. Within 1.7 ulp above 0 and 3.6 below.
 template <tensor_like TensorM, tensor_like Out>
 constexpr void silu(const TensorM& m, Out& out) noexcept {
   detail::activate<Activation::silu>(m, out);
