@@ -130,10 +130,9 @@ constexpr void check_dropout(Check& check) {
 constexpr void check_activations(Check& check) {
   constexpr float near_one = 2.5e-7f;  // some units in the last place of a number near 1
   const auto x = opaque(torch::activation_x);
-  check.equal(relu(x), torch::activation_relu);
-  check.near(gelu(x), torch::activation_gelu, near_one);
-  check.near(gelu_tanh(x), torch::activation_gelu_tanh, near_one);
-  check.near(silu(x), torch::activation_silu, near_one);
+#define CHECK(name, NAME, formula) check.near(name(x), torch::activation_##name, near_one);
+  TINYATTN_ACTIVATIONS(CHECK)
+#undef CHECK
   for (std::size_t i = 0; i < x.size(); ++i) {
     check.near(tanh(x(i)), torch::activation_tanh(i), near_one);
     check.near(erf(x(i)), torch::activation_erf(i), near_one);
