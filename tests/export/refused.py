@@ -6,12 +6,13 @@ import functools
 import json
 import pathlib
 import pickle
+import re
 import sys
 import tomllib
 import types
 from unittest import mock
 
-from ports.pytorch.tinyattn_export import whole_files
+from ports.pytorch.tinyattn_export import settings, whole_files
 from tests.export import exporter, models
 from tests.export.exporter import ARGUMENTS, EXPORT, answer_problem
 from tests.export.fake_torch import Tensor
@@ -214,7 +215,16 @@ UNHEARD = {
                   "No space left on device\n"}
 
 SENTENCES = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def unnamed_activations():
+    """Returns the activations of the headers that the exporter has no name for."""
+    listed = exporter.ROOT.joinpath("include/tinyattn/activation_list.h").read_text(encoding="utf-8")
+    return ", ".join(set(re.findall(r"^ +use\((\w+)", listed, re.MULTILINE)) - set(settings.ACTIVATIONS.values()))
+
+
 tap.report([
+    ("each activation has a name", unnamed_activations),
     ("by command", functools.partial(answer_problem, "0 bytes", b"", by=exporter.command)),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
     *((f"export.py {redirection}", without_report, redirection, stderr)
