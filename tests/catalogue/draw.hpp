@@ -55,11 +55,13 @@ class Draw {
     for (bool& element : tensor.elements) element = one_in(3);
   }
 
+  // A mask or a member of a module that holds nothing.
+  template <class Empty>
+  requires std::is_empty_v<Empty>
+  constexpr void draw(Empty&) noexcept {}
+
   // --- Masks: in a mask with rows, the first row masks every key ---
 
-  template <class Mask>
-  requires std::is_empty_v<Mask>
-  constexpr void draw(Mask&) noexcept {}
   template <std::size_t... Extents>
   constexpr void draw(BlockMask<Extents...>& mask) noexcept {
     draw_mask(mask.tensor, true);
@@ -73,54 +75,30 @@ class Draw {
     draw_mask(mask.tensor, -infinity);
   }
 
-  // --- Modules, parameter by parameter ---
+  // --- Modules, member by member ---
 
   template <std::size_t In, std::size_t Out, bool Bias>
   constexpr void draw(Linear<In, Out, Bias>& linear) noexcept {
     draw(linear.weight, 0.5f);
     if constexpr (Bias) draw(linear.bias, 0.5f);
   }
-  template <std::size_t Dim>
-  constexpr void draw(LayerNorm<Dim>& norm) noexcept {
-    (*this)(norm.weight, norm.bias);
-  }
-  template <std::size_t Dim>
-  constexpr void draw(RmsNorm<Dim>& norm) noexcept {
-    draw(norm.weight);
-  }
   template <std::size_t Count, std::size_t Dim>
   constexpr void draw(Embedding<Count, Dim>& embedding) noexcept {
     draw(embedding.weight, 2.0f);
   }
-  template <AttentionConfig config>
-  constexpr void draw(MultiHeadAttention<config>& layer) noexcept {
-    (*this)(layer.query, layer.key, layer.value);
-    if constexpr (config.out_proj) draw(layer.out_proj);
-  }
-  template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads>
-  constexpr void draw(StackedCausalAttention<DIn, DOut, ContextLength, NumHeads>& layer) noexcept {
-    for (auto& head : layer.heads) draw(head);
-  }
+  // The gate comes last: the committed CRCs follow from this order.
   template <FeedForwardConfig config>
   constexpr void draw(FeedForward<config>& layer) noexcept {
-    (*this)(layer.up, layer.down);
-    if constexpr (config.gated) draw(layer.gate);
+    (*this)(layer.up, layer.down, layer.gate);
   }
-  template <BlockConfig config>
-  constexpr void draw(TransformerBlock<config>& block) noexcept {
-    (*this)(block.attention_norm, block.attention, block.feed_forward_norm, block.feed_forward);
+  // All other modules, member after member as they are declared.
+  template <class Module>
+  requires(!std::is_empty_v<Module>) constexpr void draw(Module& module) noexcept {
+    Module::members(module, [&](const auto&, auto&... members) { (*this)(members...); });
   }
-  template <TransformerConfig config>
-  constexpr void draw(Transformer<config>& transformer) noexcept {
-    for (auto& block : transformer.blocks) draw(block);
-    if constexpr (config.final_norm) draw(transformer.final_norm);
-  }
-  template <LanguageModelConfig config>
-  constexpr void draw(LanguageModel<config>& model) noexcept {
-    draw(model.token_embedding);
-    if constexpr (config.positions == Positions::learned) draw(model.position_embedding);
-    draw(model.transformer);
-    if constexpr (!config.tied) draw(model.head);
+  template <class Module, std::size_t Count>
+  constexpr void draw(Module (&modules)[Count]) noexcept {
+    for (Module& module : modules) draw(module);
   }
 
  private:
