@@ -49,14 +49,9 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
       !tinyattn::detail::is_grouped<config>,
       "the compiled library has no layer with grouped key heads or rotary positions: take "
       "layer.forward, or a decoder of tinyattn_models.h");
-  return {config.d_in,
-          config.d_out,
-          config.num_heads,
-          config.causal,
-          linear_of(layer.query),
-          linear_of(layer.key),
-          linear_of(layer.value),
-          linear_of(layer.out_proj)};
+  return layer.members(layer, [](const auto&, const auto&... linears) -> tinyattn_layer {
+    return {config.d_in, config.d_out, config.num_heads, config.causal, linear_of(linears)...};
+  });
 }
 
 // Calls tinyattn_cross_forward for every batch element.
@@ -67,8 +62,8 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_in
                    auto& workspace) noexcept {
   // The library requires a source token. If there is none, it gets one that is masked for all
   // queries.
-  constexpr bool hidden = true;
-  if (num_source_tokens == 0) mask = {TINYATTN_BLOCK_MASK, true, &hidden, nullptr};
+  constexpr bool masked = true;
+  if (num_source_tokens == 0) mask = {TINYATTN_BLOCK_MASK, true, &masked, nullptr};
   const std::size_t source_tokens = num_source_tokens == 0 ? 1 : num_source_tokens;
   const tinyattn_layer described = layer_of(layer);
   for (std::size_t element = 0; element < LayoutOf<decltype(query_input)>::batch; ++element)
