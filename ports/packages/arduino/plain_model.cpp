@@ -2,7 +2,9 @@
 //
 // The writer's model for the compiled library and any C++: reads the header that ports/pytorch/export.py writes, prints one of arrays and
 // of a tinyattn_decoder. Built for the machine that makes the package.
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <string>
 
 #include "constants.hpp"
@@ -14,44 +16,47 @@ namespace {
 
 using namespace tinyattn;
 
-// Prints an array and returns its name; returns NULL if there is no array.
-std::string array(const std::string& name, const float* elements, std::size_t count) {
-  if (elements == nullptr) return "NULL";
+void print_array(const std::string& name, const float* elements, std::size_t count) {
   std::printf("static const float %s[] = {", name.c_str());
   for (std::size_t i = 0; i < count; ++i) std::printf("%s%.9ef,", i % 8 == 0 ? "\n    " : " ", static_cast<double>(elements[i]));
   std::printf("\n};\n");
-  return name;
 }
 
-template <std::size_t In, std::size_t Out, bool HasBias>
-std::string linear(const std::string& name, const Linear<In, Out, HasBias>& linear) {
-  const kernel::Projection<> projection = describe(linear);
-  const std::string weight = array(name, projection.weight, In * Out);
-  return "{" + weight + ", " + array(name + "_bias", projection.bias, Out) + "}";
-}
-template <class Absent>
-std::string linear(const std::string&, const Absent&) {
-  return "{NULL, NULL}";
-}
+// The names of the arrays that are printed; that of no array is NULL.
+class Names {
+ public:
+  // Prints all parameters of a model: the array of "final_norm.weight" is final_norm_weight.
+  explicit Names(const auto& model) {
+    for_each_parameter(model, [&](std::string name, const auto& tensor) {
+      std::replace(name.begin(), name.end(), '.', '_');
+      print_array(name, tensor.data(), tensor.size());
+      names_[tensor.data()] = name;
+    });
+  }
 
-std::string norm(const std::string& name, const kernel::Norm& norm) {
-  const std::string weight = array(name, norm.weight, norm.dim), bias = array(name + "_bias", norm.bias, norm.dim);
-  char epsilon[20];
-  std::snprintf(epsilon, sizeof epsilon, "%.9ef", static_cast<double>(norm.epsilon));
-  return "{" + weight + ", " + bias + ", " + epsilon + "}";
-}
+  std::string of(const float* elements) const { return elements == nullptr ? "NULL" : names_.at(elements); }
+  std::string of(const kernel::Projection<>& projection) const { return "{" + of(projection.weight) + ", " + of(projection.bias) + "}"; }
+  std::string of(const kernel::Norm& norm) const {
+    char epsilon[20];
+    std::snprintf(epsilon, sizeof epsilon, "%.9ef", static_cast<double>(norm.epsilon));
+    return "{" + of(norm.weight) + ", " + of(norm.bias) + ", " + epsilon + "}";
+  }
+  // The initializer of a tinyattn_block.
+  std::string of(const auto& block) const {
+    const auto &attention = block.attention, &feed_forward = block.feed_forward;
+    std::string text = of(describe(block.attention_norm));
+    for (const auto& projection :
+         {describe(attention.query), describe(attention.key), describe(attention.value), describe(attention.out_proj)})
+      text += ", " + of(projection);
+    text += ", " + of(describe(block.feed_forward_norm));
+    for (const auto& projection : {describe(feed_forward.up), describe(feed_forward.gate), describe(feed_forward.down)})
+      text += ", " + of(projection);
+    return "{" + text + "}";
+  }
 
-std::string described(const std::string& name, const auto& block) {
-  const auto& attention = block.attention;
-  const auto& feed_forward = block.feed_forward;
-  std::string text = norm(name + "attention_norm", describe(block.attention_norm));
-  for (const std::string& part :
-       {linear(name + "query", attention.query), linear(name + "key", attention.key), linear(name + "value", attention.value),
-        linear(name + "out_proj", attention.out_proj), norm(name + "feed_forward_norm", describe(block.feed_forward_norm)),
-        linear(name + "up", feed_forward.up), linear(name + "gate", feed_forward.gate), linear(name + "down", feed_forward.down)})
-    text += ", " + part;
-  return "    {" + text + "},\n";
-}
+ private:
+  std::map<const float*, std::string> names_;
+};
 
 template <LanguageModelConfig config>
 void print(const LanguageModel<config>& model) {
@@ -60,23 +65,22 @@ void print(const LanguageModel<config>& model) {
   constexpr AttentionConfig attention = block.attention;
   static_assert(attention.rotary == Rotary::halves && config.positions == Positions::none && config.tied && config.transformer.final_norm);
   constexpr std::size_t head_dim = Model::d_model / attention.num_heads;
-  const std::size_t layers = config.transformer.num_layers;
   std::printf("enum {\n  vocabulary_size = %zu,\n  context_length = %zu,\n  d_model = %zu,\n  d_hidden = %zu,\n  num_layers = %zu,\n",
-              config.vocabulary, Model::context_length, Model::d_model, block.feed_forward.d_hidden, layers);
+              config.vocabulary, Model::context_length, Model::d_model, block.feed_forward.d_hidden, config.transformer.num_layers);
   std::printf("  num_heads = %zu,\n  num_kv_heads = %zu,\n  kv_width = %zu,\n  parameter_count = %zu\n};\n", attention.num_heads,
               attention.num_kv_heads, head_dim * attention.num_kv_heads, Model::parameter_count);
-  array("token_embedding", model.token_embedding.weight.data(), config.vocabulary * Model::d_model);
+  const Names names(model);
   const auto& waves = detail::waves<Model::context_length, head_dim, attention.rotary_base>;
-  array("cosines", waves.cosines, Model::context_length * head_dim / 2);
-  array("sines", waves.sines, Model::context_length * head_dim / 2);
-  std::string blocks;
-  for (std::size_t i = 0; i < layers; ++i) blocks += described("block_" + std::to_string(i) + "_", model.transformer.blocks[i]);
-  const std::string final_norm = norm("final_norm", describe(model.transformer.final_norm));
-  std::printf("static const tinyattn_block blocks[] = {\n%s};\n", blocks.c_str());
+  print_array("cosines", waves.cosines, Model::context_length * head_dim / 2);
+  print_array("sines", waves.sines, Model::context_length * head_dim / 2);
+  std::printf("static const tinyattn_block blocks[] = {\n");
+  for (const auto& each : model.transformer.blocks) std::printf("    %s,\n", names.of(each).c_str());
+  std::printf("};\n");
   std::printf("static const tinyattn_decoder model = {\n    vocabulary_size, context_length, d_model, d_hidden, num_layers, num_heads,\n");
-  std::printf("    num_kv_heads, static_cast<tinyattn_activation>(%d), %s, token_embedding, NULL, TINYATTN_HALVES, cosines, sines,\n",
-              static_cast<int>(block.feed_forward.activation), block.norm_first ? "true" : "false");
-  std::printf("    blocks, %s, {NULL, NULL}};\n", final_norm.c_str());
+  std::printf(
+      "    num_kv_heads, static_cast<tinyattn_activation>(%d), %s, token_embedding_weight, NULL, TINYATTN_HALVES, cosines, sines,\n",
+      static_cast<int>(block.feed_forward.activation), block.norm_first ? "true" : "false");
+  std::printf("    blocks, %s, {NULL, NULL}};\n", names.of(describe(model.transformer.final_norm)).c_str());
 }
 
 // Prints a string literal of C. Trigraphs cannot occur: the vocabulary has no two question marks in a row.
