@@ -7,7 +7,7 @@
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/optional.hpp"
-#include "tinyattn/detail/waves.hpp"
+#include "tinyattn/detail/sinusoids.hpp"
 #include "tinyattn/embedding.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/sampling.hpp"

@@ -4,7 +4,7 @@
 // reaches the firmware.
 #pragma once
 
-#include "tinyattn/detail/waves.hpp"
+#include "tinyattn/detail/sinusoids.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>

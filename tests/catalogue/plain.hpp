@@ -429,7 +429,7 @@ constexpr Rotation rotation_of() noexcept {
   if constexpr (config.rotary == Rotary::none) {
     return {};
   } else {
-    const auto& table = tinyattn::detail::waves<config.context_length, config.d_out / config.num_heads, config.rotary_base>;
+    const auto& table = tinyattn::detail::sinusoids<config.context_length, config.d_out / config.num_heads, config.rotary_base>;
     return {table.cosines, table.sines, config.rotary == Rotary::interleaved};
   }
 }

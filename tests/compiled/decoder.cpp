@@ -78,7 +78,7 @@ struct Described {
     decoder.token_embedding = model.token_embedding.weight.data();
     if constexpr (config.positions == Positions::learned) decoder.position_embedding = model.position_embedding.weight.data();
     if constexpr (block.attention.rotary != Rotary::none) {
-      const auto& table = detail::waves<Model::context_length, Model::Body::Block::Attention::head_dim, block.attention.rotary_base>;
+      const auto& table = detail::sinusoids<Model::context_length, Model::Body::Block::Attention::head_dim, block.attention.rotary_base>;
       decoder.rotary = block.attention.rotary == Rotary::halves ? TINYATTN_HALVES : TINYATTN_INTERLEAVED;
       decoder.cosines = table.cosines;
       decoder.sines = table.sines;

@@ -32,12 +32,12 @@ void check_nearest(Check& check, float actual, long double truth) {
 
 // Compares the constant table with its columns as this machine computes them.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
-void check_waves(Check& check) {
-  const auto arrange = [] { return detail::waves_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{}); };
+void check_sinusoids(Check& check) {
+  const auto arrange = [] { return detail::sinusoids_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{}); };
   const auto table = opaque(+arrange)();
   for (std::size_t i = 0; i < Dim / 2; ++i) {
     const double power = detail::logarithm(opaque(static_cast<double>(Base))) * static_cast<double>(2 * i) / Dim;
-    const auto column = detail::wave<Positions>(detail::exponential_of_minus(power));
+    const auto column = detail::sinusoid<Positions>(detail::exponential_of_minus(power));
     for (std::size_t p = 0; p < Positions; ++p) {
       const long double angle =
           static_cast<long double>(p) * std::pow(static_cast<long double>(Base), -static_cast<long double>(2 * i) / Dim);
@@ -97,11 +97,11 @@ constexpr Test tests[] = {
                 }),
     at_run_time("angles of rotary positions too, of other bases and many positions",
                 [](Check& check) {
-                  check_waves<64, 8, 10000>(check);
-                  check_waves<20, 4, 500000>(check);
-                  check_waves<30, 6, 1>(check);
-                  check_waves<9, 2, 4294967295>(check);
-                  check_waves<700, 2, 10000>(check);
+                  check_sinusoids<64, 8, 10000>(check);
+                  check_sinusoids<20, 4, 500000>(check);
+                  check_sinusoids<30, 6, 1>(check);
+                  check_sinusoids<9, 2, 4294967295>(check);
+                  check_sinusoids<700, 2, 10000>(check);
                 }),
 #endif
 };

@@ -8,7 +8,7 @@
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/scaled_dot_product.hpp"
-#include "tinyattn/detail/waves.hpp"
+#include "tinyattn/detail/sinusoids.hpp"
 #include "tinyattn/kernel/cache.hpp"
 #include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/kernel/random.hpp"

@@ -70,9 +70,9 @@ void print(const LanguageModel<config>& model) {
   std::printf("  num_heads = %zu,\n  num_kv_heads = %zu,\n  kv_width = %zu,\n  parameter_count = %zu\n};\n", attention.num_heads,
               attention.num_kv_heads, head_dim * attention.num_kv_heads, Model::parameter_count);
   const Names names(model);
-  const auto& waves = detail::waves<Model::context_length, head_dim, attention.rotary_base>;
-  print_array("cosines", waves.cosines, Model::context_length * head_dim / 2);
-  print_array("sines", waves.sines, Model::context_length * head_dim / 2);
+  const auto& sinusoids = detail::sinusoids<Model::context_length, head_dim, attention.rotary_base>;
+  print_array("cosines", sinusoids.cosines, Model::context_length * head_dim / 2);
+  print_array("sines", sinusoids.sines, Model::context_length * head_dim / 2);
   std::printf("static const tinyattn_block blocks[] = {\n");
   for (const auto& each : model.transformer.blocks) std::printf("    %s,\n", names.of(each).c_str());
   std::printf("};\n");

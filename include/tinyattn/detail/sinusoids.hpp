@@ -25,7 +25,7 @@ constexpr double alternating_series(double first_term, double first_divisor, dou
   return sum;
 }
 
-struct Turn {
+struct CosineAndSine {
   double cosine, sine;
 };
 
@@ -36,7 +36,7 @@ inline constexpr double two_over_pi = 0x1.45f306dc9c883p-1L, ln_2 = 0x1.62e42fef
 
 // Returns cosine and sine of 0 <= angle < 2^20. pi / 2 is split in two parts; the product of n and
 // the first is exact.
-constexpr Turn turn_by(double angle) {
+constexpr CosineAndSine cosine_and_sine(double angle) {
   constexpr double first_part = 0x1.921fb544p+0L, second_part = 0x1.0b4611a626331p-34L;
   const auto quarters = static_cast<std::uint32_t>(angle * two_over_pi + half);
   const double n = quarters, x = angle - n * first_part - n * second_part;
@@ -69,47 +69,47 @@ constexpr double exponential_of_minus(double x) {
 // Column `Pair` of the table below: a constant of its own, since compilers limit the steps of
 // evaluating one constant.
 template <std::size_t Positions>
-struct Wave {
+struct Sinusoid {
   float cosines[Positions], sines[Positions];
 };
 template <std::size_t Positions>
-constexpr Wave<Positions> wave(double frequency) {
-  Wave<Positions> wave{};
+constexpr Sinusoid<Positions> sinusoid(double frequency) {
+  Sinusoid<Positions> sinusoid{};
   for (std::size_t p = 0; p < Positions; ++p) {
-    const Turn turn = turn_by(static_cast<double>(p) * frequency);
-    wave.cosines[p] = static_cast<float>(turn.cosine);
-    wave.sines[p] = static_cast<float>(turn.sine);
+    const CosineAndSine at = cosine_and_sine(static_cast<double>(p) * frequency);
+    sinusoid.cosines[p] = static_cast<float>(at.cosine);
+    sinusoid.sines[p] = static_cast<float>(at.sine);
   }
-  return wave;
+  return sinusoid;
 }
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base, std::size_t Pair>
-inline constexpr Wave<Positions> wave_of =
-    wave<Positions>(exponential_of_minus(logarithm(Base) * static_cast<double>(2 * Pair) / Dim));
+inline constexpr Sinusoid<Positions> sinusoid_of = sinusoid<Positions>(
+    exponential_of_minus(logarithm(Base) * static_cast<double>(2 * Pair) / Dim));
 
 // cos and sin of p / Base^(2 i / Dim) for every position p and pair i of `Dim` features.
 template <std::size_t Positions, std::size_t Pairs>
-struct Waves {
+struct Sinusoids {
   float cosines[Positions * Pairs], sines[Positions * Pairs];
 };
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base, std::size_t... Pair>
-constexpr auto waves_of(std::index_sequence<Pair...>) {
+constexpr auto sinusoids_of(std::index_sequence<Pair...>) {
   constexpr std::size_t pairs = sizeof...(Pair);
-  constexpr const Wave<Positions>* columns[] = {&wave_of<Positions, Dim, Base, Pair>...};
-  Waves<Positions, pairs> waves{};
+  constexpr const Sinusoid<Positions>* columns[] = {&sinusoid_of<Positions, Dim, Base, Pair>...};
+  Sinusoids<Positions, pairs> sinusoids{};
   for (std::size_t i = 0; i < pairs; ++i)
     for (std::size_t p = 0; p < Positions; ++p) {
-      waves.cosines[p * pairs + i] = columns[i]->cosines[p];
-      waves.sines[p * pairs + i] = columns[i]->sines[p];
+      sinusoids.cosines[p * pairs + i] = columns[i]->cosines[p];
+      sinusoids.sines[p * pairs + i] = columns[i]->sines[p];
     }
-  return waves;
+  return sinusoids;
 }
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
-inline constexpr auto waves =
-    waves_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{});
+inline constexpr auto sinusoids =
+    sinusoids_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{});
 
 template <std::size_t Tokens, std::size_t Dim>
 constexpr Matrix<float, Tokens, Dim> make_sinusoidal_positions() {
-  constexpr const auto& table = waves<Tokens, Dim, 10000>;
+  constexpr const auto& table = sinusoids<Tokens, Dim, 10000>;
   Matrix<float, Tokens, Dim> positions{};
   for (std::size_t p = 0; p < Tokens; ++p)
     for (std::size_t j = 0; j < Dim; ++j)
@@ -124,7 +124,7 @@ inline constexpr Matrix<float, Tokens, Dim> sinusoidal_table =
 // Returns the cosines and sines of rotary positions, as kernels take them.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Rotation rotation(bool is_interleaved) noexcept {
-  constexpr const auto& table = waves<Positions, Dim, Base>;
+  constexpr const auto& table = sinusoids<Positions, Dim, Base>;
   return kernel::rotation_of(table.cosines, table.sines, is_interleaved, Dim);
 }
 
