@@ -25,14 +25,12 @@ inline constexpr std::size_t most_row_vectors = std::bit_floor(Port::registers *
 // Computes row i in tiles of `Vectors` vectors, and what is left in tiles of one.
 template <class Port, std::size_t Vectors>
 TINYATTN_KERNEL void cover_row(const auto& p, std::size_t i) noexcept {
-  const auto tiles = [&]<std::size_t Width, TileKind kind>(
-                         std::size_t j, std::size_t count) TINYATTN_INLINE_LAMBDA {
-    for (; count != 0; --count, j += Width * Port::lanes)
-      tile<Port, 1, Width, kind>(initial_at<Port, Width * Port::lanes>(p, i, j), p.a.from(i, 0),
-                                 p.b.from(0, j), p.out.from(i, j), p.inner,
-                                 minimum(Port::lanes, p.cols - j));
-    return j;
-  };
+  const auto tiles = [&]<std::size_t Width, TileKind kind>(std::size_t j, std::size_t count)
+                         TINYATTN_INLINE_LAMBDA {
+                           for (; count != 0; --count, j += Width * Port::lanes)
+                             tile<Port, 1, Width, kind>(p, i, j, minimum(Port::lanes, p.cols - j));
+                           return j;
+                         };
   constexpr std::size_t width = Vectors * Port::lanes;
   std::size_t j = 0, left = p.cols;
   if constexpr (Vectors > 1) {
@@ -51,12 +49,9 @@ TINYATTN_KERNEL void cover_row_evenly(const auto& p, std::index_sequence<Fewer..
   for (std::size_t tiles = (left + most - 1) / most; tiles != 0; --tiles) {
     const std::size_t vectors = (left + tiles - 1) / tiles, width = vectors * Port::lanes;
     const std::size_t last = minimum(width, p.cols - j) - (width - Port::lanes);
-    static_cast<void>(
-        ((vectors == most - Fewer && (tile<Port, 1, most - Fewer, TileKind{false}>(
-                                          initial_at<Port, most * Port::lanes>(p, 0, j), p.a,
-                                          p.b.from(0, j), p.out.from(0, j), p.inner, last),
-                                      true)) ||
-         ...));
+    static_cast<void>(((vectors == most - Fewer &&
+                        (tile<Port, 1, most - Fewer, TileKind{false}>(p, 0, j, last), true)) ||
+                       ...));
     j += width;
     left -= vectors;
   }

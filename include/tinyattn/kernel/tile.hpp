@@ -115,25 +115,38 @@ TINYATTN_KERNEL void store_sums(const typename Port::vec (&sums)[Rows][Vectors],
   }
 }
 
-// out = initial + a . b for `Rows` x `Vectors` vectors; all operands begin at the tile's corner,
-// and `last` columns fill the last vector. A port may have tiles of its own for whole vectors.
-template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{}, class Left,
-          class Right, class Initial>
-TINYATTN_KERNEL void tile(const Initial& initial, const Left& a, const Right& b, Output out,
-                          std::size_t inner, std::size_t last = Port::lanes) noexcept {
-  if constexpr (std::same_as<Product<Left, Right, Initial>, Product<>> && kind.is_whole &&
+// Returns the initial accumulators of `Width` columns from row i and column j on. Without a bias
+// they are zeros in memory where tiles have one size; elsewhere they are nullptr, and the tile
+// clears its registers.
+template <class Port, std::size_t Width>
+TINYATTN_KERNEL auto initial_at(const auto& p, std::size_t i, std::size_t j) noexcept {
+  if constexpr (requires { p.initial.stride; }) {
+    return p.initial.from(i, j);
+  } else {
+    const float* const none = Port::tiles_overlap ? zeros<Width> : nullptr;
+    return Bias(is_null(p.initial.data) ? none : p.initial.data + j);
+  }
+}
+
+// Computes the tile of `Rows` x `Vectors` vectors from row i and column j of a product on; `last`
+// columns fill the last vector. A port may have tiles of its own for whole vectors.
+template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{},
+          class AnyProduct>
+TINYATTN_KERNEL void tile(const AnyProduct& p, std::size_t i, std::size_t j,
+                          std::size_t last = Port::lanes) noexcept {
+  if constexpr (std::same_as<AnyProduct, Product<>> && kind.is_whole &&
                 requires(const float* from, float* to) {
                   Port::template tile<Rows, Vectors>(from, from, 0, from, 0, to, 0, 0);
                 }) {
-    const bool is_zero = !Port::tiles_overlap && is_null(initial.data);
-    Port::template tile<Rows, Vectors>(is_zero ? zeros<Vectors * Port::lanes> : initial.data,
-                                       a.data, a.stride, b.data, b.stride, out.data, out.stride,
-                                       inner);
+    const bool is_zero = is_null(p.initial.data);
+    Port::template tile<Rows, Vectors>(is_zero ? zeros<Vectors * Port::lanes> : p.initial.data + j,
+                                       p.a.at(i, 0), p.a.stride, p.b.at(0, j), p.b.stride,
+                                       p.out.at(i, j), p.out.stride, p.inner);
   } else {
     typename Port::vec sums[Rows][Vectors];
-    initialize_sums<Port, kind>(sums, initial, last);
-    multiply_add<Port, kind>(sums, inner, a, b, last);
-    store_sums<Port, kind>(sums, out, last);
+    initialize_sums<Port, kind>(sums, initial_at<Port, Vectors * Port::lanes>(p, i, j), last);
+    multiply_add<Port, kind>(sums, p.inner, p.a.from(i, 0), p.b.from(0, j), last);
+    store_sums<Port, kind>(sums, p.out.from(i, j), last);
   }
 }
 
