@@ -50,7 +50,10 @@ struct Forward {
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     draw_inputs(draw);
-    by.forward(layer, x, out.tensor, workspace.tensor);
+    compute(by, outputs);
+  }
+  constexpr void compute(auto by, auto& outputs, const auto&... mask) noexcept {
+    by.forward(layer, x, mask..., out.tensor, workspace.tensor);
     outputs.take("out", out);
     outputs.check_guards(workspace);
   }
@@ -97,9 +100,7 @@ struct ForwardMasked : ForwardOf<config, Tokens...> {
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
     draw(mask);
-    by.forward(this->layer, this->x, mask, this->out.tensor, this->workspace.tensor);
-    outputs.take("out", this->out);
-    outputs.check_guards(this->workspace);
+    this->compute(by, outputs, mask);
   }
 };
 

@@ -131,20 +131,12 @@ struct Twin {
     plain::dropout_factors(rate, generator, factors.size(), factors.data());
     for (std::size_t i = 0; i < m.size(); ++i) out.data()[i] = plain::drop(m.data()[i], factors.data()[i]);
   }
-  template <class Query, class Key>
-  static constexpr void attention(const Query& query, const Key& key, const auto& value, const auto& mask, auto& weights,
+  static constexpr void attention(const auto& query, const auto& key, const auto& value, const auto& mask, auto& weights,
                                   auto& out) noexcept {
-    const auto plain_mask = plain::mask_of(mask, detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows);
-    for_each_matrix(out, [&](auto to, std::size_t i) {
-      plain::attention(plain::view(query, i), plain::view(key, i), plain::view(value, i), plain_mask, plain::view(weights, i), to);
-    });
+    attend(query, key, value, mask, out, [&](std::size_t i) { return plain::view(weights, i); });
   }
-
   static constexpr void context(const auto& query, const auto& key, const auto& value, const auto& mask, auto& out) noexcept {
-    const auto plain_mask = plain::mask_of(mask, detail::LayoutOf<decltype(query)>::rows, detail::LayoutOf<decltype(key)>::rows);
-    for_each_matrix(out, [&](auto to, std::size_t i) {
-      plain::attention(plain::view(query, i), plain::view(key, i), plain::view(value, i), plain_mask, {}, to);
-    });
+    attend(query, key, value, mask, out, [](std::size_t) { return plain::Output{}; });
   }
 
   static constexpr void forward(const auto& module, const auto& x, auto& out, auto& workspace) noexcept {
@@ -230,6 +222,14 @@ struct Twin {
   template <class Out>
   static constexpr void for_each_matrix(Out& out, auto compute) noexcept {
     for (std::size_t i = 0; i < plain::batch_of<Out>; ++i) compute(plain::view(out, i), i);
+  }
+
+  template <class Query, class Key>
+  static constexpr void attend(const Query& query, const Key& key, const auto& value, const auto& mask, auto& out, auto weights) noexcept {
+    const auto plain_mask = plain::mask_of(mask, detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows);
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      plain::attention(plain::view(query, i), plain::view(key, i), plain::view(value, i), plain_mask, weights(i), to);
+    });
   }
 
   // Computes the first `rows` rows; a causal module adds its causal mask.

@@ -17,61 +17,41 @@ namespace tinyattn::test {
 
 // --- Arithmetic and generators: the twin calls the same functions; unit/ checks them by wide integers, doubles and published vectors ---
 
+// Functions of single numbers: compute(draw) returns a few results at a time.
+template <const auto& compute, std::size_t Count>
+struct OfNumbers {
+  Vector<float, Count> out;
+
+  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
+    for (std::size_t i = 0; i < Count;)
+      for (const float result : compute(draw).elements) out(i++) = result;
+    outputs.take("out", out);
+  }
+};
+
 // fma with operands of any size; with an addend that leaves only the rounding error of the product; with a sum that may be a tie.
-struct Fma {
-  Vector<float, 192> out;
-
-  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
-    for (std::size_t i = 0; i < out.size(); i += 3) {
-      const float a = draw.wide_number(20), b = draw.wide_number(20);
-      out(i) = fma(a, b, draw.wide_number(40));
-      out(i + 1) = fma(a, b, -fma(a, b, -0.0f));
-      out(i + 2) = fma(draw.wide_number(1), opaque(1.0f), opaque(0x1p-25f));
-    }
-    outputs.take("out", out);
-  }
+inline constexpr auto some_fma = [](Draw& draw) {
+  const float a = draw.wide_number(20), b = draw.wide_number(20), c = draw.wide_number(40);
+  return vector({fma(a, b, c), fma(a, b, -fma(a, b, -0.0f)), fma(draw.wide_number(1), opaque(1.0f), opaque(0x1p-25f))});
 };
-
 // exp from where e^x is just a normal number to where it is just finite.
-struct Exp {
-  Vector<float, 192> out;
-
-  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
-    for (float& element : out.elements) {
-      const float x = 128.0f * draw.number();
-      element = exp(x < -87.0f || x > 88.0f ? 0.25f * x : x);
-    }
-    outputs.take("out", out);
-  }
+inline constexpr auto some_exp = [](Draw& draw) {
+  const float x = 128.0f * draw.number();
+  return vector({exp(x < -87.0f || x > 88.0f ? 0.25f * x : x)});
 };
-
-struct Sqrt {
-  Vector<float, 64> out;
-
-  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
-    for (float& element : out.elements) {
-      const float x = draw.wide_number(60);
-      element = sqrt(x < 0.0f ? -x : x);
-    }
-    outputs.take("out", out);
-  }
+inline constexpr auto some_sqrt = [](Draw& draw) {
+  const float x = draw.wide_number(60);
+  return vector({sqrt(x < 0.0f ? -x : x)});
 };
-
 // tanh and erf of numbers from -4 to 4, across the limits between their formulas, and of numbers of any size.
-struct TanhAndErf {
-  Vector<float, 192> out;
-
-  constexpr void operator()(Draw& draw, auto, auto& outputs) noexcept {
-    for (std::size_t i = 0; i < out.size(); i += 4) {
-      const float x = 4.0f * draw.number(), y = draw.wide_number(60);
-      out(i) = tanh(x);
-      out(i + 1) = erf(x);
-      out(i + 2) = tanh(y);
-      out(i + 3) = erf(y);
-    }
-    outputs.take("out", out);
-  }
+inline constexpr auto some_tanh_and_erf = [](Draw& draw) {
+  const float x = 4.0f * draw.number(), y = draw.wide_number(60);
+  return vector({tanh(x), erf(x), tanh(y), erf(y)});
 };
+using Fma = OfNumbers<some_fma, 192>;
+using Exp = OfNumbers<some_exp, 192>;
+using Sqrt = OfNumbers<some_sqrt, 64>;
+using TanhAndErf = OfNumbers<some_tanh_and_erf, 192>;
 
 // Draws more words than the state of a Mersenne twister holds, so that the state is renewed in between.
 template <class Generator>

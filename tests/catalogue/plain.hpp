@@ -510,30 +510,31 @@ constexpr void forward(const LanguageModel<config>& model, const Token* tokens, 
 
 // --- Dropout ---
 
-// Computes PyTorch's factors for the next `count` elements of a dropout: it draws two words for each element and compares 53 of their bits
-// with a threshold.
-constexpr void dropout_factors(double rate, Mt19937& generator, Size count, float* factors) noexcept {
-  const auto kept_below = static_cast<std::uint64_t>((1 - rate) * 0x1p53);
-  const bool is_exact = static_cast<double>(kept_below) == (1 - rate) * 0x1p53;
-  for (Size i = 0; i < count; ++i) {
-    factors[i] = rate == 1 ? 0.0f : 1.0f;
-    if (rate == 0 || rate == 1) continue;
-    const std::uint64_t high = generator();
-    const std::uint64_t bits = (high << 32 | generator()) & 0x1fffffffffffff;
-    factors[i] = bits < kept_below + !is_exact ? 1.0f / static_cast<float>(1 - rate) : 0.0f;
-  }
-}
-
-// Each call takes a random stream of its own: element i has word i % 4 of block i / 4.
-constexpr void dropout_factors(double rate, Philox4x32& generator, Size count, float* factors) noexcept {
-  const auto kept_below = static_cast<std::uint64_t>((1 - rate) * 0x1p32);
-  const bool is_exact = static_cast<double>(kept_below) == (1 - rate) * 0x1p32;
-  const Philox4x32 stream = rate == 0 || rate == 1 ? generator : generator.take_stream();
-  for (Size i = 0; i < count; ++i) {
-    factors[i] = rate == 1 ? 0.0f : 1.0f;
-    if (rate != 0 && rate != 1)
-      factors[i] = stream.block(i / 4)[i % 4] < kept_below + !is_exact ? 1.0f / static_cast<float>(1 - rate) : 0.0f;
-  }
+// Computes the factors for the next `count` elements. With the Mersenne twister they are PyTorch's: two words for each element, of which 53
+// bits are compared with a threshold. With Philox each call takes a random stream of its own: element i has word i % 4 of block i / 4.
+template <class Generator>
+constexpr void dropout_factors(double rate, Generator& generator, Size count, float* factors) noexcept {
+  constexpr bool is_mersenne = std::is_same_v<Generator, Mt19937>;
+  const double keeps = (1 - rate) * (is_mersenne ? 0x1p53 : 0x1p32);
+  const auto rounded_down = static_cast<std::uint64_t>(keeps);
+  const std::uint64_t kept_below = rounded_down + (static_cast<double>(rounded_down) != keeps);
+  const bool draws = rate != 0 && rate != 1;
+  decltype(auto) stream = [&]() -> decltype(auto) {
+    if constexpr (is_mersenne)
+      return (generator);
+    else
+      return draws ? generator.take_stream() : generator;
+  }();
+  const auto bits = [&](Size i) -> std::uint64_t {
+    if constexpr (is_mersenne) {
+      const std::uint64_t high = stream();
+      return (high << 32 | stream()) & 0x1fffffffffffff;
+    } else {
+      return stream.block(i / 4)[i % 4];
+    }
+  };
+  for (Size i = 0; i < count; ++i)
+    factors[i] = draws ? (bits(i) < kept_below ? 1.0f / static_cast<float>(1 - rate) : 0.0f) : rate == 1 ? 0.0f : 1.0f;
 }
 
 }  // namespace tinyattn::test::plain

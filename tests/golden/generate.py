@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 """Writes what PyTorch computes (CPU, float32): values.hpp, a line for each tensor, with the worked example of the specification step by
-step, whole models, of which only the outputs are kept, and attention of many shapes; and printed.json, the text that PyTorch
-prints of the worked example.
+step, and attention of many shapes; and printed.json, the text that PyTorch prints of the worked example.
 
 Needs PyTorch (Debian: python3-torch and libopenblas0). Every number has nine significant digits, so that it reads back as the same
 float32. Every weight is drawn the way torch.nn.Linear draws it after torch.manual_seed(seed), in the order in which the modules are
@@ -29,38 +28,22 @@ def masked(scores):
     return scores.masked_fill(triu(torch.ones(scores.shape[-2:]), diagonal=1).bool(), -torch.inf)
 
 
-def rotated(x, halves, base=10000):
-    """Rotates pairs of features of each head by angles that grow with the position, as RoFormer; x is [heads, tokens, head_dim]."""
-    tokens, dim = x.shape[1:]
-    angles = torch.arange(tokens, dtype=torch.float64)[:, None] / base ** (torch.arange(0, dim, 2, dtype=torch.float64) / dim)
-    cosines, sines = angles.cos().float(), angles.sin().float()
-    a, b = x.chunk(2, -1) if halves else (x[..., ::2], x[..., 1::2])
-    pairs = a * cosines - b * sines, a * sines + b * cosines
-    return torch.cat(pairs, -1) if halves else torch.stack(pairs, -1).flatten(-2)
-
-
 class Attention(nn.Module):
     """Split-head attention as the specification states it; one head and no output projection give the simpler classes."""
 
     def __init__(self, d_in, d_out, num_heads=1, causal=True, qkv_bias=False, out_proj=True, out_bias=True,
-                 dropout=0.0, residual_dropout=0.0, num_kv_heads=None, rotary=None):
+                 dropout=0.0, residual_dropout=0.0):
         super().__init__()
-        self.head_dim, self.causal, self.rotary = d_out // num_heads, causal, rotary
-        self.shared_by = num_heads // (num_kv_heads or num_heads)
-        self.query, self.key, self.value = (
-            nn.Linear(d_in, width, bias=qkv_bias) for width in (d_out, d_out // self.shared_by, d_out // self.shared_by))
+        self.heads, self.causal = (num_heads, d_out // num_heads), causal
+        self.query, self.key, self.value = (nn.Linear(d_in, d_out, bias=qkv_bias) for _ in range(3))
         self.out_proj = nn.Linear(d_out, d_out, bias=out_bias) if out_proj else nn.Identity()
         self.dropout, self.residual_dropout = nn.Dropout(dropout), nn.Dropout(residual_dropout)
 
     def forward(self, query, key, value):
         projected = self.query(query), self.key(key), self.value(value)
-        q, k, v = (features.unflatten(-1, (-1, self.head_dim)).transpose(0, 1) for features in projected)
-        if self.rotary:
-            q, k = (rotated(part, self.rotary == "halves") for part in (q, k))
-        if self.shared_by > 1:
-            k, v = (part.repeat_interleave(self.shared_by, 0) for part in (k, v))
+        q, k, v = (features.unflatten(-1, self.heads).transpose(0, 1) for features in projected)
         scores = q @ k.transpose(1, 2)
-        weights = softmax((masked(scores) if self.causal else scores) / self.head_dim ** 0.5, dim=-1)
+        weights = softmax((masked(scores) if self.causal else scores) / self.heads[1] ** 0.5, dim=-1)
         context = (self.dropout(weights) @ v).transpose(0, 1).flatten(1)
         return self.residual_dropout(self.out_proj(context)), weights
 
@@ -158,82 +141,6 @@ def activations():
     return {"activation_x": x, **{f"activation_{name}": function(x) for name, function in functions.items()}}
 
 
-# --- Whole models: models.cpp has the same shapes ---
-
-class RmsNorm(nn.Module):
-    def __init__(self, dim):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(dim))
-
-    def forward(self, x):
-        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * self.weight
-
-
-class Block(nn.Module):
-    """A block with the attention of this file and two norms: as GPT-2, or, gated and with fewer key heads, as Llama."""
-
-    def __init__(self, d_model, d_hidden, norm, activation, gated, bias, **of_attention):
-        super().__init__()
-        self.norms, self.activation = nn.ModuleList([norm(d_model), norm(d_model)]), activation
-        self.attention = Attention(d_model, d_model, num_heads=4, qkv_bias=bias, out_bias=bias, **of_attention)
-        self.up = nn.Linear(d_model, d_hidden, bias=bias)
-        self.gate = nn.Linear(d_model, d_hidden, bias=bias) if gated else None
-        self.down = nn.Linear(d_hidden, d_model, bias=bias)
-
-    def forward(self, x):
-        y = self.norms[0](x)
-        x = x + self.attention(y, y, y)[0]
-        y = self.norms[1](x)
-        return x + self.down(self.activation(self.gate(y)) * self.up(y) if self.gate else self.activation(self.up(y)))
-
-
-def scrambled_norms(module):
-    """Draws weights and biases of norms, which PyTorch sets to 1 and 0, after all else; each weight before its bias."""
-    for norm in module.modules():
-        if isinstance(norm, (nn.LayerNorm, RmsNorm)):
-            for parameter in norm.parameters():
-                nn.init.uniform_(parameter, -1, 1)
-
-
-def language_model(num_layers, *, seed, tied, norm, **of_block):
-    """Returns the logits of a text. Draws blocks, head unless it is tied, norms, embedding, and learned positions unless rotary."""
-    torch.manual_seed(seed)
-    vocabulary, d_model, tokens = 11, 16, [3, 1, 4, 1, 5, 9, 2, 6]
-    blocks = nn.Sequential(*(Block(d_model, norm=norm, **of_block) for _ in range(num_layers)))
-    head = None if tied else nn.Linear(d_model, vocabulary, bias=False)
-    body = nn.Sequential(blocks, norm(d_model))
-    scrambled_norms(body)
-    embedding = drawn(vocabulary, d_model)
-    x = embedding[tokens] + (0 if "rotary" in of_block else drawn(len(tokens), d_model))
-    return body(x) @ (embedding if tied else head.weight).T
-
-
-def encoder_layer(norm_first, activation, *, seed):
-    """Draws weights as Linear does, in the order of Attention and then of the feed-forward part; then norms, then x."""
-    torch.manual_seed(seed)
-    layer = nn.TransformerEncoderLayer(12, 3, 20, dropout=0.0, activation=activation, norm_first=norm_first).train()
-    torch.manual_seed(seed)
-    query, key, value, out_proj = (nn.Linear(12, 12) for _ in range(4))
-    layer.self_attn.in_proj_weight = nn.Parameter(torch.cat([part.weight for part in (query, key, value)]))
-    layer.self_attn.in_proj_bias = nn.Parameter(torch.cat([part.bias for part in (query, key, value)]))
-    layer.self_attn.out_proj.load_state_dict(out_proj.state_dict())
-    layer.linear1, layer.linear2 = nn.Linear(12, 20), nn.Linear(20, 12)
-    scrambled_norms(layer)
-    return layer(drawn(5, 12)[:, None])[:, 0]
-
-
-def models():
-    gpt = {"d_hidden": 64, "norm": nn.LayerNorm, "activation": nn.GELU(approximate="tanh"), "gated": False, "bias": True}
-    llama = {"d_hidden": 24, "norm": RmsNorm, "activation": nn.SiLU(), "gated": True, "bias": False, "num_kv_heads": 2}
-    return {
-        "encoder_last_relu": encoder_layer(False, "relu", seed=32), "encoder_first_relu": encoder_layer(True, "relu", seed=33),
-        "encoder_last_gelu": encoder_layer(False, "gelu", seed=34), "encoder_first_gelu": encoder_layer(True, "gelu", seed=35),
-        "gpt": language_model(2, seed=36, tied=True, **gpt),
-        "llama_halves": language_model(2, seed=37, tied=False, rotary="halves", **llama),
-        "llama_interleaved": language_model(3, seed=38, tied=True, rotary="interleaved", **llama),
-    }
-
-
 # --- Attention of many shapes; with rates of dropout, a training pass ---
 
 # Seed, tokens, source tokens, features of inputs and outputs, heads, and the other fields of AttentionConfig, in their order.
@@ -301,7 +208,7 @@ def constant(name, tensor):
 HERE = pathlib.Path(__file__).parent
 example = worked_example()
 named = {name: value for name, value, _ in example if name}
-lines = [constant(*item) for item in (named | activations() | models()).items()] + [recorded(*case) for case in CASES]
+lines = [constant(*item) for item in (named | activations()).items()] + [recorded(*case) for case in CASES]
 lines.append(f"using Cases = List<{', '.join(f'case_{seed}' for seed, *_ in CASES)}>;")
 (HERE / "values.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")
 (HERE / "printed.json").write_text(json.dumps([text for _, _, text in example], indent=0) + "\n", encoding="utf-8")
