@@ -8,14 +8,6 @@
 
 namespace tinyattn::test { namespace {
 
-void print_hexadecimal(std::uint32_t value) {
-  print("0x");
-  for (int shift = 28; shift >= 0; shift -= 4) {
-    const char digit[] = {"0123456789abcdef"[value >> shift & 15u], '\0'};
-    print(digit);
-  }
-}
-
 struct Tap {
   unsigned number = 0, failed = 0;
 
@@ -33,8 +25,8 @@ struct Tap {
     print(++number);
     for (const char* text : {" - ", workload.name, is_skipped ? " # SKIP too large for its RAM\n" : "\n"}) print(text);
     if (is_skipped) return;
-    print("# ");
-    print_hexadecimal(crc.value());
+    print("# 0x");
+    print_hex(crc.value());
     print(crc.value() == workload.crc ? "\n" : " is not the CRC that is committed\n");
     if (check.failures() > (crc.value() != workload.crc)) print("# its plain twin has other bits, or a guard is lost\n");
   }

@@ -2,8 +2,8 @@
 //
 // Calls the layer once and prints, in hexadecimal, the size of its scratch and the stack that the call took. It has no float arithmetic of
 // its own, so that any in the image came with the layer.
-#include "board.h"
-#include "layers.hpp"
+#include "calls.hpp"
+#include "support/print.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,11 +38,10 @@ Workspace workspace;
 }
 
 void print(const char* name, std::uint32_t value) {
-  char digits[] = "00000000\n";
-  for (int i = 7; i >= 0; --i, value >>= 4) digits[i] = "0123456789abcdef"[value & 15];
-  board_print(name);
-  board_print(" ");
-  board_print(digits);
+  tinyattn::test::print(name);
+  tinyattn::test::print(" ");
+  tinyattn::test::print_hex(value);
+  tinyattn::test::print("\n");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The only file of the firmware that contains code of the library.
-#include "layers.hpp"
+#include "calls.hpp"
 
 using namespace tinyattn::footprint;
 

@@ -5,7 +5,7 @@ import argparse
 import pathlib
 import sys
 
-from tests.footprint.costs import costs
+from tests.footprint import costs
 from tests.speed import compiling, counting, timing, ways
 from tests.support import tools
 from tests.support.processes import ROOT, Failed
@@ -20,17 +20,13 @@ JOBS = {
 }
 
 
-def checkout(folder):
-    tree = pathlib.Path(folder).resolve()
-    if not (tree / "include" / "tinyattn").is_dir():
-        raise argparse.ArgumentTypeError(f"{folder} is no checkout of this project: it lacks include/tinyattn")
-    return tree
-
-
-def llama2c(folder):
-    if not pathlib.Path(folder, "run.c").is_file():
-        raise argparse.ArgumentTypeError(f"{folder} is no clone of github.com/karpathy/llama2.c: it lacks run.c")
-    return pathlib.Path(folder).resolve()
+def folder_with(part, what):
+    """Returns a function that takes an argument: the folder of a project, which has a part."""
+    def checked(folder):
+        if not pathlib.Path(folder, part).exists():
+            raise argparse.ArgumentTypeError(f"{folder} is no {what}: it lacks {part}")
+        return pathlib.Path(folder).resolve()
+    return checked
 
 
 def arguments():
@@ -42,7 +38,8 @@ def arguments():
     parser.add_argument("--filter", default="", metavar="REGEX",
                         help="rows whose names match, such as 'T[1-3]$' or '64'")
     parser.add_argument("--flags", default="", help="more compiler flags, as in --flags='-O3 -funroll-loops'")
-    parser.add_argument("--beside", type=checkout, metavar="FOLDER", help="another checkout: ratios to its figures")
+    parser.add_argument("--beside", type=folder_with("include/tinyattn", "checkout of this project"),
+                        metavar="FOLDER", help="another checkout: ratios to its figures")
     parser.add_argument("--rounds", type=int, help="of the host's rows (30), of compilers (5) or of ways (15)")
     parser.add_argument("--dry-run", action="store_true", help="say what would be installed")
     parser.add_argument("--compiler", nargs="+", default=["g++"], help="host: a column for each, such as g++ clang++")
@@ -50,7 +47,7 @@ def arguments():
                         help="host: a column for each, such as avx512 avx2; else that of -march=native")
     parser.add_argument("--peers", action="store_true",
                         help="host: Eigen, OpenBLAS and oneDNN beside us; installs them")
-    parser.add_argument("--llama2c", type=llama2c, metavar="FOLDER",
+    parser.add_argument("--llama2c", type=folder_with("run.c", "clone of github.com/karpathy/llama2.c"), metavar="FOLDER",
                         help="host: a clone of karpathy/llama2.c; its tokens beside ours")
     parser.add_argument("--core", nargs="+", choices=cores, default=[], metavar="CORE",
                         help=f"boards: some of {', '.join(cores)}")

@@ -12,19 +12,18 @@ from tests.speed import programs, rows, tables
 from tests.support import targets
 from tests.support.processes import call
 
-# {library: operations of rows that it computes}. They use one thread. OpenBLAS does not detect every processor with
-# AVX-512, so that its core is named.
-PEERS = {"Eigen": ("matmul", "softmax", "attention"), "OpenBLAS": ("matmul", "attention"),
-         "oneDNN": ("matmul", "attention")}
+# Libraries next to us. They use one thread. OpenBLAS does not detect every processor with AVX-512, so that its core is
+# named.
+PEERS = ("Eigen", "OpenBLAS", "oneDNN")
 CPUINFO = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
 PROCESSOR = (re.findall(r"model name\s*: (.*)", CPUINFO) or [platform.machine()])[0]
 ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
                **({"OPENBLAS_CORETYPE": "SkylakeX"} if "avx512f" in CPUINFO.split() else {})}
 
 
-def sample(path, row):
+def sample(program):
     """Returns the time of a call in ns, and the roof in GFLOP/s."""
-    ns, roof = call([path, row], **ENVIRONMENT).split()
+    ns, roof = call([program], **ENVIRONMENT).split()
     return float(ns), float(roof)
 
 
@@ -41,18 +40,17 @@ def cell(row, _, samples):
 
 def tasks(build, title, whose, files):
     """Returns tasks for tables.take_turns that take samples of rows. `files`: {row: program}."""
-    build.make(files.values())
-    return {(row, title, whose): functools.partial(sample, build.file(file), row) for row, file in files.items()}
+    return {(row, title, whose): functools.partial(sample, program)
+            for row, program in zip(files, build.make(files.values()))}
 
 
 def peers(names, options):
-    """Returns tasks for tables.take_turns that take samples of the rows of each peer."""
-    computes = PEERS if options.peers else {}
-    computes = computes | ({"llama2.c": ("token",)} if options.llama2c else {})
-    build, turns = programs.Build(programs.HOST, options, llama2c=str(options.llama2c or "")), {}
-    for title, operations in computes.items():
-        turns |= tasks(build, title, "ours",
-                       {row: f"{title}-{row.replace(' ', '-')}" for row in names if row.startswith(operations)})
+    """Returns tasks for tables.take_turns that take samples of the rows that each peer computes."""
+    build, turns = programs.Build(targets.Build("g++"), options, llama2c=options.llama2c), {}
+    for title in [*PEERS] * options.peers + ["llama2.c"] * bool(options.llama2c):
+        files = {row: programs.file_of(title, row) for row in names}
+        turns |= tasks(build, title, "ours", {row: file for row, file in files.items()
+                                              if file.rpartition("/")[2] in build.targets})
     return turns
 
 
@@ -60,7 +58,7 @@ def bench(options):
     names, turns = rows.chosen(rows.HOST, options), {}
     builds = {compiler: programs.Build(targets.Build(compiler, compiler), options) for compiler in options.compiler}
     for whose, (compiler, build), port in itertools.product(options.trees, builds.items(), options.port):
-        files = {row: programs.name_of(whose, port or "native", "2", row) for row in names}
+        files = {row: programs.file_of(whose, port or "native", "O2", row) for row in names}
         turns |= tasks(build, f"tinyattn {compiler} {port}".strip(), whose, files)
     turns |= peers(names, options)
     samples = tables.take_turns(turns, options.rounds or 30)

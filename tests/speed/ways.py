@@ -46,7 +46,7 @@ def bench(options):
     if options.beside:
         raise Failed("ways cannot be measured next to another checkout")
     with tempfile.TemporaryDirectory() as folder:
-        tasks = {(way, "µs", "ours"): functools.partial(timing.sample, program, T1)
+        tasks = {(way, "µs", "ours"): functools.partial(timing.sample, program)
                  for way, program in make(pathlib.Path(folder))}
         samples = tables.take_turns(tasks, options.rounds or 15)
     tables.print_ours(samples, lambda _row, _column, its: f"{statistics.median(ns for ns, _ in its) / 1000:.1f}")

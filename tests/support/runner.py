@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Implements tests/run: configures the builds of the targets, builds and tests them by ninja and Meson, and shows
-progress and verdicts."""
+"""Implements tests/run: builds the targets by ninja, tests them by Meson, and shows progress and verdicts."""
 import concurrent.futures
-import dataclasses
 import json
 import os
 import re
@@ -12,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree
 
 from ports import progress
 from tests.support import targets, tools
@@ -20,192 +17,141 @@ from tests.support.processes import ROOT
 
 TIMES = ROOT / "build" / "times.json"
 DETAIL_LINES = 30
-MOST_DETAILS = 6  # of one run: an error in a header makes every program fail
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
-TESTS_VARIABLES = ("PYTHONPATH", "TINYATTN_PORT")  # environment variables that tests need
-FAILED_POINT = re.compile(r"^not ok\b.*\n(?:#.*\n)*", re.MULTILINE)
-# A failed step of ninja. Groups: its command, and the output of that.
-FAILED_STEP = re.compile(r"^FAILED: (?:\[code=\d+\] )?\S+.*\n(.*)\n((?:(?!\[\d+/\d+\]|FAILED: |ninja: ).*\n)*)",
-                         re.MULTILINE)
-FIRST_COMMENTS = re.compile(r"(?:#.*\n)*")
+# A verdict of the Test Anything Protocol, with the comments that explain it. Other comments are of tables.
+POINT = re.compile(r"^(not )?ok\b(.*)\n(?:#.*\n)*", re.MULTILINE)
+TABLE_LINE = re.compile(r"^# ?(.*)", re.MULTILINE)
 LANES = 2  # builds that run at once: the end of each, and Meson itself, use only one core
-
-
-@dataclasses.dataclass
-class Outcome:
-    name: str
-    passed: int = 0
-    failed: int = 0
-    seconds: float = 0
-    details: list = dataclasses.field(default_factory=list)
-
-    def fail(self, title, text, command, count=1):
-        """Notes a failure, and the command that shows it again."""
-        lines = text.strip().splitlines()
-        shown = lines[:DETAIL_LINES] + ["..."] * (len(lines) > DETAIL_LINES)
-        self.failed += count
-        self.details.append("\n".join([f"{self.name}: {title}", *(f"    {line}" for line in shown),
-                                       f"  again: {command}"]))
-
-    def line(self):
-        return f"{self.name:<24}{self.passed:>6} passed{self.failed:>5} failed{progress.clock(self.seconds):>8}"
 
 
 def as_typed(command):
     """Returns a command as it can be typed at the top of the tree."""
-    words = (os.path.normpath(word) if "/../" in word else word for word in map(str, command))
-    return shlex.join(word.replace(f"{ROOT}/", "").replace(sys.executable, "python3") for word in words)
+    return shlex.join(str(word).replace(f"{ROOT}/", "") for word in command)
 
 
 def last_lines(text):
     return "\n".join(text.splitlines()[-DETAIL_LINES:])
 
 
-class Session:
-    """One call of tests/run."""
+def verdict(name, passed, failed, seconds):
+    return f"{name:<24}{passed:>6} passed{failed:>5} failed{progress.clock(seconds):>8}"
 
-    def __init__(self, runs):
-        self.runs = runs  # {name: Run}
-        self.times = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
-        # {build: names of its runs}, which must run one after another. Runs that come last are not in it.
-        self.lanes = {}
-        for name, run in runs.items():
-            if not run.last:
-                self.lanes.setdefault(run.build.name, []).append(name)
-        expected = {name: self.times.get(self.key(name), run.seconds) for name, run in runs.items()}
-        longest_lane = max(sum(map(expected.get, names)) for names in self.lanes.values())
-        self.progress = progress.Progress(expected, max(1 / LANES, longest_lane / sum(expected.values())))
 
-    def key(self, name):
-        return f"{name}: {' '.join(self.runs[name].all_suites())}"
+class Run:
+    """The suites of a target in one build, and what comes out."""
 
-    def call(self, command, name, doing):
-        """Runs a command of a run and shows its progress. Returns exit status and output. Removes variables such as
-        CXXFLAGS, which the user may have set for other builds."""
+    def __init__(self, name, build, suites):
+        self.name, self.build, self.suites = name, build, suites
+        self.passed = self.failed = self.seconds = 0
+        self.shown = None  # the Progress of all runs
+
+    def key(self):
+        return f"{self.name}: {' '.join(self.suites)}"
+
+    def fail(self, title, text, command, count=1):
+        """Counts a failure and prints it, with the command that shows it again."""
+        lines = text.strip().splitlines()
+        lines[DETAIL_LINES:] = ["..."] * (len(lines) > DETAIL_LINES)
+        self.failed += count
+        self.shown.print("\n    ".join([f"{self.name}: {title}", *lines]) + f"\n  again: {as_typed(command)}")
+
+    def call(self, command, doing):
+        """Runs a command and shows its progress. Returns exit status and output. Removes variables such as CXXFLAGS,
+        which the user may have set for other builds."""
         environment = {variable: value for variable, value in os.environ.items() if variable not in CALLERS_FLAGS}
         process = subprocess.Popen(
             [str(word) for word in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8", errors="replace", env={**environment, "CXX": self.runs[name].build.compiler})
+            stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
+            env={**environment, "CXX": self.build.compiler})
         output = []
-        self.progress.say(name, doing)
+        self.shown.say(self.name, doing)
         for line in process.stdout:
             output.append(line)
-            self.progress.count(name, doing, line)
+            self.shown.count(self.name, doing, line)
         return process.wait(), "".join(output)
 
-    def configure(self, name, outcome):
-        """Configures the build of a run from scratch, unless it is already configured by the same command."""
-        build = self.runs[name].build
-        note, line = build.folder / "configured-by", f"{build.compiler} {as_typed(build.setup())}"
-        as_before = note.is_file() and note.read_text(encoding="utf-8") == line
+    def configure(self):
+        """Configures the build from scratch, unless it is already configured by the same command."""
+        setup = ["env", f"CXX={self.build.compiler}", *self.build.setup()]
+        note = self.build.folder / "configured-by"
+        as_before = note.is_file() and note.read_text(encoding="utf-8") == as_typed(setup)
         if not as_before:
-            shutil.rmtree(build.folder, ignore_errors=True)
+            shutil.rmtree(self.build.folder, ignore_errors=True)
         # Meson reconfigures a build if a meson.build has changed.
-        command = ["ninja", "-C", build.folder, "build.ninja"] if as_before else build.setup()
-        status, output = self.call(command, name, "configuring")
+        command = ["ninja", "-C", self.build.folder, "build.ninja"] if as_before else setup
+        status, output = self.call(command, "configuring")
         if status == 0:
-            note.write_text(line, encoding="utf-8")
+            note.write_text(as_typed(setup), encoding="utf-8")
         else:
-            outcome.fail("cannot be configured", last_lines(output), f"CXX={line}")
+            self.fail("cannot be configured", last_lines(output), setup)
 
-    def build(self, name, outcome):
-        """Builds only what the tests of a run need; Meson itself would build everything for tests that are scripts.
-        Continues after an error, so that all errors are found."""
-        folder = self.runs[name].build.folder
-        files = needed_files(folder, self.runs[name].all_suites())
-        command = ["ninja", "-C", folder, "-k", "0", *files]
-        status, output = self.call(command, name, "building") if files else (0, "")
-        steps = FAILED_STEP.findall(output)
-        for compiler, errors in steps:
-            outcome.fail("does not compile", errors, f"cd {as_typed([folder])} && {compiler}")
-        if status != 0 and not steps:
-            outcome.fail("cannot be built", last_lines(output), as_typed(command))
+    def make(self):
+        """Builds only what the tests need; Meson itself would build everything for tests that are scripts."""
+        info = self.build.folder / "meson-info"
+        tests, files = (json.loads((info / f"intro-{what}.json").read_text(encoding="utf-8"))
+                        for what in ("tests", "targets"))
+        names = {target["id"]: target["filename"] for target in files}
+        needed = {os.path.relpath(file, self.build.folder)
+                  for test in tests if any(suite.partition(":")[2] in self.suites for suite in test["suite"])
+                  for target in test["depends"] for file in names[target]}
+        command = ["ninja", "-C", self.build.folder, *sorted(needed)]
+        status, output = self.call(command, "building") if needed else (0, "")
+        if status != 0:
+            self.fail("cannot be built", output[max(output.find("FAILED: "), 0):], command)
 
-    def test(self, name, outcome):
-        run, (log, points) = self.runs[name], self.logs(name)
-        suites = [f"--suite={suite}" for suite in run.all_suites()]
-        command = ["meson", "test", "-C", run.build.folder, "--no-rebuild", "--logbase", log.stem, *suites]
-        status, output = self.call(command, name, "testing")
-        verdicts = read_points(points)
-        for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []:
-            test = json.loads(line)
-            count(test, verdicts.get(test["name"], []), outcome)
-            table = FIRST_COMMENTS.match(test.get("stdout", ""))[0] if run.shows else ""
-            if table:
-                self.progress.print(re.sub("^# ?", "", table, flags=re.MULTILINE).rstrip())
-        if not outcome.failed and (status != 0 or not outcome.passed):
-            outcome.fail("meson test failed" if status else "nothing was checked", last_lines(output),
-                         as_typed(command))
+    def test(self):
+        command = ["meson", "test", "-C", self.build.folder, *(f"--suite={suite}" for suite in self.suites)]
+        log = self.build.folder / "meson-logs" / f"{self.suites[0]}.json"
+        log.unlink(missing_ok=True)
+        status, output = self.call([*command, "--no-rebuild", "--logbase", log.stem], "testing")
+        if log.is_file():
+            for test in log.read_text(encoding="utf-8", errors="replace").splitlines():
+                self.take(json.loads(test), command)
+        if not self.failed and (status != 0 or not self.passed):
+            self.fail("meson test failed" if status else "nothing was checked", last_lines(output), command)
 
-    def logs(self, name):
-        """Returns the paths of Meson's logs of a run."""
-        run = self.runs[name]
-        return [run.build.folder / "meson-logs" / f"{run.suites[0]}.{kind}" for kind in ("json", "junit.xml")]
+    def take(self, test, command):
+        """Counts a test that Meson ran: each of its points, or itself if it prints none or broke off. Prints tables of
+        its output."""
+        name, result = test["name"].rpartition(" / ")[2], test["result"]
+        output = test.get("stdout", "").rstrip() + "\n"
+        points = list(POINT.finditer(output))
+        failed = [point[0] for point in points if point[1]]
+        is_skipped = result == "SKIP" and (points or test["returncode"] == 77)
+        self.passed += len([point for point in points if not point[1] and "# SKIP" not in point[2]]) or result == "OK"
+        if failed:
+            self.fail(f"{name} failed", "".join(failed), [*command, "--verbose", name], len(failed))
+        elif result != "OK" and not is_skipped:
+            self.fail(f"{name}: {result}", last_lines(output + test.get("stderr", "")), [*command, "--verbose", name])
+        if table := TABLE_LINE.findall(POINT.sub("", output)):
+            self.shown.print("\n".join(table))
 
-    def execute(self, name):
-        self.progress.start(name)
-        outcome = Outcome(name)
-        for log in self.logs(name):
-            log.unlink(missing_ok=True)
-        for step in (self.configure, self.build, self.test):
-            if not outcome.failed:
-                step(name, outcome)
-        outcome.seconds = self.progress.finish(name)
-        if not outcome.failed:
-            self.times[self.key(name)] = round(outcome.seconds)
-        self.progress.print("\n".join([outcome.line(), *outcome.details[:MOST_DETAILS]]))
-        if len(outcome.details) > MOST_DETAILS:
-            self.progress.print(f"{name}: {len(outcome.details) - MOST_DETAILS} more")
-        return outcome
-
-    def execute_all(self):
-        """Executes all runs. Returns their outcomes, in the order of the runs."""
-        with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
-            lanes = pool.map(lambda names: [self.execute(name) for name in names], self.lanes.values())
-            outcomes = {outcome.name: outcome for lane in lanes for outcome in lane}
-        outcomes |= {name: self.execute(name) for name, run in self.runs.items() if run.last}
-        self.progress.end()
-        TIMES.write_text(json.dumps(self.times, indent=1), encoding="utf-8")
-        return [outcomes[name] for name in self.runs]
+    def execute(self):
+        self.shown.start(self.name)
+        for step in (self.configure, self.make, self.test):
+            if not self.failed:
+                step()
+        self.seconds = self.shown.finish(self.name)
+        self.shown.print(verdict(self.name, self.passed, self.failed, self.seconds))
 
 
-def needed_files(folder, suites):
-    """Returns the files that tests of these suites need, by Meson's introspection."""
-    info = folder / "meson-info"
-    tests, files = (json.loads((info / f"intro-{what}.json").read_text(encoding="utf-8"))
-                    for what in ("tests", "targets"))
-    names = {target["id"]: target["filename"] for target in files}
-    wanted = [test for test in tests if any(suite.partition(":")[2] in suites for suite in test["suite"])]
-    return sorted({os.path.relpath(file, folder) for test in wanted for id in test["depends"] for file in names[id]})
-
-
-def read_points(junit):
-    """Returns Meson's verdict on each point of each test that prints the Test Anything Protocol: {test: [tag of each
-    point]}, where the tag is passed, failure, error or skipped."""
-    if not junit.is_file():
-        return {}
-    verdicts = {}
-    for suite in xml.etree.ElementTree.parse(junit).getroot():
-        cases = [next((child.tag for child in case if child.tag != "system-out"), "passed")
-                 for case in suite.iter("testcase")]
-        verdicts[suite.get("name").partition(".")[2]] = cases
-    return verdicts
-
-
-def count(test, points, outcome):
-    """Adds the result of a test to an outcome. Each point counts as one test. A program that prints none, or that broke
-    off, counts as one."""
-    name, result = test["name"].rpartition(" / ")[2], test["result"]
-    variables = (f"{variable}={value}" for variable, value in test["env"].items() if variable in TESTS_VARIABLES)
-    command = as_typed([*variables, *test["command"]])
-    failed, skipped = (sum(point in tags for point in points) for tags in (("failure", "error"), ("skipped",)))
-    outcome.passed += points.count("passed") if points else result == "OK"
-    output = test.get("stdout", "").rstrip() + "\n"
-    if failed:
-        outcome.fail(f"{name} failed", "".join(FAILED_POINT.findall(output)), command, failed)
-    elif result != "OK" and not (result == "SKIP" and (skipped or test["returncode"] == 77)):
-        outcome.fail(f"{name}: {result}", last_lines(output + test.get("stderr", "").strip()), command)
+def execute_all(runs):
+    """Executes runs, those of one build after each other. Returns the seconds that they took."""
+    times = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.is_file() else {}
+    lanes = {}
+    for run in runs:
+        lanes.setdefault(run.build.name, []).append(run)
+    lengths = [sum(times.get(run.key(), 1) for run in lane) for lane in lanes.values()]
+    shown = progress.Progress({run.name: times.get(run.key()) for run in runs},
+                              max(1 / LANES, max(lengths) / sum(lengths)))
+    for run in runs:
+        run.shown = shown
+    with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
+        list(pool.map(lambda lane: [run.execute() for run in lane], lanes.values()))
+    shown.end()
+    times |= {run.key(): round(run.seconds) for run in runs if not run.failed}
+    TIMES.write_text(json.dumps(times, indent=1), encoding="utf-8")
+    return time.monotonic() - shown.began
 
 
 def choose(words):
@@ -219,10 +165,11 @@ def choose(words):
     return {name: targets.TARGETS[name] for name in words}
 
 
-def runs_of(chosen):
-    """Returns {name: Run}. If a target has several runs, the title or the build is part of their names."""
-    return {name if len(target.runs) == 1 else f"{name}, {run.title or run.build.name}": run
-            for name, target in chosen.items() for run in target.runs}
+def runs_of(name, target):
+    """Returns the runs of a target. If it has several, the build is part of their names."""
+    builds = targets.builds(target)
+    return [Run(name if len(builds) == 1 else f"{name}, {build.name}", build, (*target.suites, *target.nightly))
+            for build in builds]
 
 
 def stop(*_):
@@ -245,13 +192,12 @@ def main(words):
     needed_tools = dict.fromkeys(tool for target in chosen.values() for tool in target.tools)
     tools.bring("build", *needed_tools, *([] if words else ["everything"]), dry_run=dry_run)
     TIMES.parent.mkdir(exist_ok=True)
-    began = time.monotonic()
     signal.signal(signal.SIGINT, stop)
-    outcomes = Session(runs_of(chosen)).execute_all()
-    passed, failed = (sum(getattr(outcome, what) for outcome in outcomes) for what in ("passed", "failed"))
-    in_all = Outcome("in all, two at a time", passed, failed, time.monotonic() - began)
-    print("\n".join(outcome.line() for outcome in [*outcomes, in_all]))
-    print(f"{passed} passed, {failed} failed")
+    runs = [run for name, target in chosen.items() for run in runs_of(name, target)]
+    seconds = execute_all(runs)
+    passed, failed = (sum(counts) for counts in zip(*((run.passed, run.failed) for run in runs)))
+    print("\n".join(verdict(run.name, run.passed, run.failed, run.seconds) for run in runs))
+    print(f"{verdict('in all, two at a time', passed, failed, seconds)}\n{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
 

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows of layers by the compiled library, with which the program is linked.
+// A row of a layer by the compiled library, with which the program is linked.
 #include "tinyattn/compiled.hpp"
 
+#include "operations.hpp"
 #include "row.hpp"
 
-#include <type_traits>
-
-namespace tinyattn::bench { namespace {
+namespace tinyattn::bench {
 
 struct Compiled {
-  static void compute(auto& operands) {
-    alignas(64) static typename std::remove_reference_t<decltype(operands)>::Layer::Workspace workspace;
-    compiled::forward(operands.layer, operands.x, operands.out, workspace);
-  }
+  static void compute(auto& operands) { compiled::forward(operands.layer, operands.x, operands.out, operands.workspace); }
 };
 
-TINYATTN_BENCH_ROW_BY(Compiled);
+const Row row = RowBy<Compiled, TINYATTN_BENCH_OPERATION>::row;
 
-}}  // namespace tinyattn::bench
+}  // namespace tinyattn::bench

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs every row once, between two functions that counter.cpp knows by their addresses, and prints its name.
-#include "board.h"
+// Runs the row once, between two functions that counter.cpp knows by their addresses.
 #include "row.hpp"
 
 extern "C" {
@@ -10,13 +9,9 @@ extern "C" {
 }
 
 int main() {
-  for (const tinyattn::bench::Row* row = tinyattn::bench::rows; row != nullptr; row = row->next) {
-    board_print(row->name);
-    board_print("\n");
-    row->prepare();
-    count_begin();
-    row->once();
-    count_end();
-  }
+  tinyattn::bench::row.prepare();
+  count_begin();
+  tinyattn::bench::row.once();
+  count_end();
   return 0;
 }

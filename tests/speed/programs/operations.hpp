@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The operations that are measured: each of one shape with its operands, aligned to cache lines as a careful caller would align them. Every
-// library computes with the same operands.
+// The operations that are measured: each of one shape with its operands, aligned to cache lines as a
+// careful caller would align them, and computed by this library. Peers compute with the same operands.
 #pragma once
 
+#include "tinyattn/matmul.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/random.hpp"
+#include "tinyattn/softmax.hpp"
 #include "tinyattn/tensor.hpp"
 
 #include <cstddef>
@@ -21,7 +23,6 @@ void fill(auto&... tensors) {
   (fill_one(tensors), ...);
 }
 
-// out = a * b
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
 struct Matmul {
   alignas(64) Matrix<float, Rows, Inner> a;
@@ -29,9 +30,9 @@ struct Matmul {
   alignas(64) Matrix<float, Rows, Cols> out;
 
   void prepare() { fill(a, b); }
+  void compute() { matmul(a, b, out); }
 };
 
-// out = a * b transposed
 template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
 struct Transposed {
   alignas(64) Matrix<float, Rows, Inner> a;
@@ -39,22 +40,22 @@ struct Transposed {
   alignas(64) Matrix<float, Rows, Cols> out;
 
   void prepare() { fill(a, b); }
+  void compute() { matmul_transposed(a, b, out); }
 };
 
-// out = softmax of every row of scores
 template <std::size_t Rows, std::size_t Cols>
 struct Softmax {
   alignas(64) Matrix<float, Rows, Cols> scores;
   alignas(64) Matrix<float, Rows, Cols> out;
 
   void prepare() { fill(scores); }
+  void compute() { softmax(scores, out); }
 };
 
 // A whole layer: projections of the input without a bias, causal attention in split heads, a projection of the output with one.
 template <std::size_t Tokens, std::size_t DIn, std::size_t DOut, std::size_t NumHeads>
 struct Attention {
   static constexpr std::size_t tokens = Tokens;
-  static constexpr std::size_t d_in = DIn;
   static constexpr std::size_t d_out = DOut;
   static constexpr std::size_t head_dim = DOut / NumHeads;
   using Layer = MultiHeadAttention<AttentionConfig{.d_in = DIn, .d_out = DOut, .context_length = Tokens, .num_heads = NumHeads}>;
@@ -62,14 +63,17 @@ struct Attention {
   alignas(64) Layer layer;
   alignas(64) Matrix<float, Tokens, DIn> x;
   alignas(64) Matrix<float, Tokens, DOut> out;
+  alignas(64) static inline typename Layer::Workspace workspace;
 
   void prepare() { fill(layer.query.weight, layer.key.weight, layer.value.weight, layer.out_proj.weight, layer.out_proj.bias, x); }
+  void compute() { layer.forward(x, out, workspace); }
 };
 
 // No operation: measures the cost of a call.
 template <std::size_t>
 struct Nothing {
   void prepare() {}
+  void compute() {}
 };
 
 }  // namespace tinyattn::bench

@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// A row of a table: one operation, computed by one library. Each is an object of its own in the program, compiled from tinyattn.cpp or a
-// peer with -DTINYATTN_BENCH_OPERATION and -DTINYATTN_BENCH_NAME.
+// A row of a table: one operation, which -DTINYATTN_BENCH_OPERATION names, computed by one library. A
+// program has one row, defined in tinyattn.cpp or a peer's file.
 #pragma once
-
-#include "operations.hpp"
 
 #include <cstddef>
 
 namespace tinyattn::bench {
 
 struct Row {
-  const char* name;
   void (*prepare)();
   void (*once)();
   void (*repeat)(std::size_t times);
-  Row* next;
 };
 
-// All rows that the program was linked with.
-inline Row* rows = nullptr;
+extern const Row row;
 
 // Tells the compiler that `operands` may be read and written here, so that it makes each of several equal calls.
 inline void keep(auto& operands) { asm volatile("" : : "r"(&operands) : "memory"); }
 
 template <class Library, class Operation>
-struct RowOf {
+struct RowBy {
   static inline Operation operands;
 
   static void prepare() { operands.prepare(); }
@@ -45,14 +40,7 @@ struct RowOf {
     keep(operands);
   }
 
-  explicit RowOf(const char* name) {
-    static Row row;
-    row = {name, prepare, once, repeat, rows};
-    rows = &row;
-  }
+  static constexpr Row row = {prepare, once, repeat};
 };
 
 }  // namespace tinyattn::bench
-
-// Registers a row, at the end of a library's file.
-#define TINYATTN_BENCH_ROW_BY(Library) const tinyattn::bench::RowOf<Library, TINYATTN_BENCH_OPERATION> row(TINYATTN_BENCH_NAME)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Times the row that the argument names. Prints the nanoseconds of a call and the roof in GFLOP/s, which is timed right before and after
-// it, so that clock frequency and other load affect both alike. All times are of the thread's processor time.
+// Times the row. Prints the nanoseconds of a call and the roof in GFLOP/s, which is timed right before and
+// after it, so that clock frequency and other load affect both alike. All times are of the thread's
+// processor time.
 #include "roof.hpp"
 #include "row.hpp"
 
 #include <cstdio>
 #include <ctime>
-#include <string_view>
 
 namespace {
 
 using tinyattn::bench::multiply_add_in_registers;
-using tinyattn::bench::Row;
+using tinyattn::bench::row;
 
 double processor_seconds() {
   std::timespec time{};
@@ -27,13 +27,13 @@ double seconds_of(auto work) {
 }
 
 // Returns a number of calls that takes some milliseconds: long compared with reading the clock, short compared with disturbances.
-std::size_t calls_of_a_sample(const Row& row) {
+std::size_t calls_of_a_sample() {
   std::size_t calls = 1;
   while (seconds_of([&] { row.repeat(calls); }) < 2.5e-3) calls *= 2;
   return calls;
 }
 
-void print_sample(const Row& row, std::size_t calls) {
+void print_sample(std::size_t calls) {
   double operations = 0.0;
   const auto compute_roof = [&] { operations += multiply_add_in_registers(300000); };  // about half a millisecond
   const double before = seconds_of(compute_roof);
@@ -44,11 +44,8 @@ void print_sample(const Row& row, std::size_t calls) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const Row* row = tinyattn::bench::rows;
-  while (row != nullptr && (argc != 2 || std::string_view(row->name) != argv[1])) row = row->next;
-  if (row == nullptr) return 1;
-  row->prepare();
-  print_sample(*row, calls_of_a_sample(*row));
+int main() {
+  row.prepare();
+  print_sample(calls_of_a_sample());
   return 0;
 }

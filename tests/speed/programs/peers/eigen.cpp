@@ -6,7 +6,9 @@
 
 #include <Eigen/Core>
 
-namespace tinyattn::bench { namespace {
+namespace tinyattn::bench {
+
+namespace {
 
 template <std::size_t Rows, std::size_t Cols>
 using Fixed = Eigen::Matrix<float, Rows, Cols, Eigen::RowMajor>;
@@ -86,6 +88,8 @@ struct OfEigen : Composed<EigenGemm> {
   }
 };
 
-TINYATTN_BENCH_ROW_BY(OfEigen);
+}  // namespace
 
-}}  // namespace tinyattn::bench
+const Row row = RowBy<OfEigen, TINYATTN_BENCH_OPERATION>::row;
+
+}  // namespace tinyattn::bench

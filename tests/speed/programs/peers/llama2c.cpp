@@ -9,13 +9,16 @@ void llama2c_build(const int shape[7]);
 void llama2c_forward(int token, int position);
 }
 
-namespace tinyattn::bench { namespace {
+namespace tinyattn::bench {
 
 struct Llama2c {
-  template <std::size_t Tokens, std::size_t Vocabulary, std::size_t DModel, std::size_t NumLayers, std::size_t NumHeads,
-            std::size_t NumKvHeads, std::size_t DHidden, std::size_t ContextLength>
-  static void compute(Token<Tokens, Vocabulary, DModel, NumLayers, NumHeads, NumKvHeads, DHidden, ContextLength>& operands) {
-    static constexpr int shape[] = {DModel, DHidden, NumLayers, NumHeads, NumKvHeads, Vocabulary, ContextLength};
+  static void compute(const auto& operands) {
+    constexpr auto& transformer = stories260k.transformer;
+    constexpr auto& attention = transformer.block.attention;
+    static constexpr int shape[] = {attention.d_in,          transformer.block.feed_forward.d_hidden,
+                                    transformer.num_layers,  attention.num_heads,
+                                    attention.num_kv_heads,  stories260k.vocabulary,
+                                    attention.context_length};
     static const bool is_built = (llama2c_build(shape), true);
     int position = 0;
     for (const int token : operands.tokens.elements)
@@ -23,6 +26,6 @@ struct Llama2c {
   }
 };
 
-TINYATTN_BENCH_ROW_BY(Llama2c);
+const Row row = RowBy<Llama2c, TINYATTN_BENCH_OPERATION>::row;
 
-}}  // namespace tinyattn::bench
+}  // namespace tinyattn::bench

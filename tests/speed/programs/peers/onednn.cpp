@@ -6,7 +6,9 @@
 
 #include <dnnl.h>
 
-namespace tinyattn::bench { namespace {
+namespace tinyattn::bench {
+
+namespace {
 
 struct OneDnn {
   static void multiply(Extents extents, Operand a, Operand b, Result out, bool b_is_transposed = false) {
@@ -16,6 +18,8 @@ struct OneDnn {
   }
 };
 
-TINYATTN_BENCH_ROW_BY(Composed<OneDnn>);
+}  // namespace
 
-}}  // namespace tinyattn::bench
+const Row row = RowBy<Composed<OneDnn>, TINYATTN_BENCH_OPERATION>::row;
+
+}  // namespace tinyattn::bench

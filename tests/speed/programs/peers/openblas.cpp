@@ -6,7 +6,9 @@
 
 #include <cblas.h>
 
-namespace tinyattn::bench { namespace {
+namespace tinyattn::bench {
+
+namespace {
 
 struct OpenBlas {
   static void multiply(Extents extents, Operand a, Operand b, Result out, bool b_is_transposed = false) {
@@ -19,6 +21,8 @@ struct OpenBlas {
   }
 };
 
-TINYATTN_BENCH_ROW_BY(Composed<OpenBlas>);
+}  // namespace
 
-}}  // namespace tinyattn::bench
+const Row row = RowBy<Composed<OpenBlas>, TINYATTN_BENCH_OPERATION>::row;
+
+}  // namespace tinyattn::bench

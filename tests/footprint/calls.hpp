@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+//
+// The calls whose footprint is measured: three layers, which tests hold to their figures, and those of
+// the pages of the documentation, each with a comment that shows the call there.
+// -DTINYATTN_FOOTPRINT_CALL chooses one.
+#pragma once
+
+#include "support/stories260k.hpp"
+#include "tinyattn/compiled.hpp"
+#include "tinyattn/tinyattn.hpp"
+
+namespace tinyattn::footprint {
+
+struct None {};
+
+// A call make(layer, x, out, workspace).
+template <class LayerOfCall, class InputOfCall, class OutputOfCall, auto make, class WorkspaceOfCall = None>
+struct Call {
+  using Layer = LayerOfCall;
+  using Input = InputOfCall;
+  using Output = OutputOfCall;
+  using Workspace = WorkspaceOfCall;
+
+  static void call(const Layer& layer, const Input& x, Output& out, Workspace& workspace) noexcept { make(layer, x, out, workspace); }
+};
+
+inline constexpr auto forward = [](auto& layer, auto& x, auto& out, auto& workspace) noexcept { layer.forward(x, out, workspace); };
+inline constexpr auto forward_without_workspace = [](auto& layer, auto& x, auto& out, auto&) noexcept {
+  static_cast<void>(layer.forward(x, out));
+};
+inline constexpr auto forward_with_cache = [](auto& layer, auto& x, auto& out, auto& memory) noexcept {
+  static_cast<void>(layer.forward(x, memory.cache, out, memory.scratch));
+};
+
+template <class Layer>
+struct CacheAndScratch {
+  typename Layer::Cache cache;
+  typename Layer::Cache::Workspace scratch;
+};
+
+template <class Layer, class Input, class Output = Input>
+using Forward = Call<Layer, Input, Output, forward, typename Layer::Workspace>;
+
+template <AttentionConfig config>
+using Attention = Forward<MultiHeadAttention<config>, Matrix<float, config.context_length, config.d_in>,
+                          Matrix<float, config.context_length, config.d_out>>;
+
+using Square = Matrix<float, 32, 32>;
+using Tokens = Matrix<float, 16, 32>;
+inline constexpr AttentionConfig small_attention{.d_in = 32, .d_out = 32, .context_length = 16, .num_heads = 4};
+inline constexpr FeedForwardConfig small_part{.d_model = 32, .d_hidden = 128};
+using SmallLayer = MultiHeadAttention<small_attention>;
+using SmallBlock = TransformerBlock<BlockConfig{.attention = small_attention, .feed_forward = small_part}>;
+using Stories = LanguageModel<stories260k>;
+
+template <auto make>
+using Elementwise = Call<None, Square, Square, make>;
+
+template <float (*f)(float) noexcept>
+using EachElement = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept {
+  for (std::size_t i = 0; i < m.size(); ++i) out.elements[i] = f(m.elements[i]);
+}>;
+
+template <class Mask>
+using MaskedAttention =
+    Call<Mask, Tokens, Tokens, [](auto& mask, auto& x, auto& out, auto&) noexcept { scaled_dot_product_attention(x, x, x, mask, out); }>;
+
+template <class Generator>
+using Rand = Call<None, None, Square, [](auto&, auto&, auto& out, auto&) noexcept {
+  Generator generator(123);
+  rand(generator, out);
+}>;
+
+namespace calls {
+
+// layer.forward(x, out, workspace): 6 tokens, 3 -> 2 features, 2 heads, causal
+using T0 = Attention<{.d_in = 3, .d_out = 2, .context_length = 6, .num_heads = 2}>;
+
+// layer.forward(x, out, workspace): 32 tokens of 64 features, 4 heads, causal
+using T1 = Attention<{.d_in = 64, .d_out = 64, .context_length = 32, .num_heads = 4}>;
+
+// model.forward(token, cache, logits, workspace): a token of llama2.c's stories260K
+using TOKEN = Call<Stories, Vector<Token, 1>, Vector<float, stories260k.vocabulary>, forward_with_cache, CacheAndScratch<Stories>>;
+
+// transpose(m, out): m is [32, 32]
+using transpose = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept { tinyattn::transpose(m, out); }>;
+
+// matmul(a, b, out): a is [16, 32], b [32, 32]
+using matmul = Call<Square, Tokens, Tokens, [](auto& b, auto& a, auto& out, auto&) noexcept { tinyattn::matmul(a, b, out); }>;
+
+// softmax(m, out): m is [32, 32]
+using softmax = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept { tinyattn::softmax(m, out); }>;
+
+// tinyattn::exp(x): of 1,024 numbers
+using exp = EachElement<tinyattn::exp>;
+
+// tinyattn::tanh(x): of 1,024 numbers
+using tanh = EachElement<tinyattn::tanh>;
+
+// tinyattn::erf(x): of 1,024 numbers
+using erf = EachElement<tinyattn::erf>;
+
+// relu(m, out): m is [32, 32]
+using relu = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept { tinyattn::relu(m, out); }>;
+
+// gelu(m, out): m is [32, 32]
+using gelu = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept { tinyattn::gelu(m, out); }>;
+
+// gelu_tanh(m, out): m is [32, 32]
+using gelu_tanh = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept { tinyattn::gelu_tanh(m, out); }>;
+
+// silu(m, out): m is [32, 32]
+using silu = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept { tinyattn::silu(m, out); }>;
+
+// scaled_dot_product_attention(q, k, v, NoMask{}, out): each is [16, 32]
+using unmasked = MaskedAttention<NoMask>;
+
+// scaled_dot_product_attention(q, k, v, keep_mask, out): each is [16, 32], the mask [16, 16]
+using keep_mask = MaskedAttention<KeepMask<16, 16>>;
+
+// scaled_dot_product_attention(q, k, v, additive_mask, out): each is [16, 32], the mask [16, 16]
+using additive_mask = MaskedAttention<AdditiveMask<16, 16>>;
+
+// rand(generator, out): out is [32, 32], from a Philox4x32
+using philox = Rand<Philox4x32>;
+
+// rand(generator, out): out is [32, 32], from an Mt19937 that is seeded for it
+using mersenne = Rand<Mt19937>;
+
+// dropout(m, 0.125, generator, out): m is [32, 32], by a Philox4x32
+using dropout = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept {
+  Philox4x32 generator(123);
+  tinyattn::dropout(m, 0.125, generator, out);
+}>;
+
+// linear.forward(x, out): x is [16, 32], the weight [32, 32], with a bias
+using linear = Call<Linear<32, 32>, Tokens, Tokens, forward_without_workspace>;
+
+// out = sinusoidal_positions<16, 32>(): a table in flash, which is copied
+using positions = Call<None, None, Tokens, [](auto&, auto&, auto& out, auto&) noexcept { out = sinusoidal_positions<16, 32>(); }>;
+
+// compiled::forward(layer, x, 16, out, workspace): x is [16, 32], 4 heads; with the library
+using compiled = Call<SmallLayer, Tokens, Tokens,
+                      [](auto& layer, auto& x, auto& out, auto& workspace) noexcept {
+                        static_cast<void>(tinyattn::compiled::forward(layer, x, 16, out, workspace));
+                      },
+                      SmallLayer::Workspace>;
+
+// layer.forward(x, cache, out, workspace): one token of 32 features, 4 heads, the first of up to 16
+using cached = Call<SmallLayer, Matrix<float, 1, 32>, Matrix<float, 1, 32>, forward_with_cache, CacheAndScratch<SmallLayer>>;
+
+// norm.forward(x, out): LayerNorm<32>, x is [16, 32]
+using layer_norm = Call<LayerNorm<32>, Tokens, Tokens, forward_without_workspace>;
+
+// norm.forward(x, out): RmsNorm<32>, x is [16, 32]
+using rms_norm = Call<RmsNorm<32>, Tokens, Tokens, forward_without_workspace>;
+
+// part.forward(x, out, workspace): 32 features, 128 hidden ones, gelu; x is [16, 32]
+using feed_forward = Forward<FeedForward<small_part>, Tokens>;
+
+// embedding.forward(tokens, out): 16 tokens of a vocabulary of 60, 32 features
+using embedding = Call<Embedding<60, 32>, Vector<Token, 16>, Tokens, forward_without_workspace>;
+
+// block.forward(x, out, workspace): 32 features, 4 heads, 128 hidden features; x is [16, 32]
+using block = Forward<SmallBlock, Tokens>;
+
+// argmax(logits): of 512 tokens
+using argmax =
+    Call<None, Vector<float, 512>, Token, [](auto&, auto& logits, auto& token, auto&) noexcept { token = tinyattn::argmax(logits); }>;
+
+// sample(logits, {.temperature = 0.7f, .top_p = 0.9f}, generator): of 512 tokens
+using sample = Call<Vector<float, 512>, None, Token, [](auto& logits, auto&, auto& token, auto&) noexcept {
+  Philox4x32 generator(123);
+  auto& changed = const_cast<Vector<float, 512>&>(logits);  // firmware.cpp has a variable
+  token = tinyattn::sample(changed, {.temperature = 0.7f, .top_p = 0.9f}, generator);
+}>;
+
+}  // namespace calls
+
+using Measured = calls::TINYATTN_FOOTPRINT_CALL;
+using Layer = Measured::Layer;
+using Workspace = Measured::Workspace;
+using Input = Measured::Input;
+using Output = Measured::Output;
+
+}  // namespace tinyattn::footprint
+
+// The call that a firmware makes: layer.cpp defines it as a call of the library; without that file it
+// does nothing. The two images differ by what the call adds.
+extern "C" void attend(const tinyattn::footprint::Layer& layer, const tinyattn::footprint::Input& x, tinyattn::footprint::Output& out,
+                       tinyattn::footprint::Workspace& workspace) noexcept;

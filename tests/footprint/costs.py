@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Implements `tests/bench costs`: measures what the calls of calls.hpp cost on each board, for the pages of notions.
+Writes ports/site/costs.json.
+
+Flash, scratch and stack are measured as in footprint.py, instructions as `./tests/bench boards` counts them.
+"""
+import json
+import re
+
+from tests.footprint import contents, footprint
+from tests.speed import programs
+from tests.support import targets
+from tests.support.processes import ROOT, call
+
+COSTS = ROOT / "ports" / "site" / "costs.json"
+CALL = re.compile(r"^// (.+)\nusing (\w+) =", re.MULTILINE)
+
+
+def calls():
+    """Returns {name: the call, as a page shows it}."""
+    return {name: what for what, name in CALL.findall((footprint.HERE / "calls.hpp").read_text(encoding="utf-8"))}
+
+
+def cost(name, without, image, printed, counted):
+    its = footprint.Layer(name, "-O2", without, "", image, printed).cost()
+    instructions = re.search(r"^(\d+)$", counted.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    return {"flash": its.flash, "scratch": its.scratch & ~1, "stack": its.stack,  # an empty struct has a byte
+            "instructions": int(instructions)}
+
+
+def core(board):
+    """Returns the core of a board, as the README of ports/boards names it."""
+    listed = (targets.BOARDS / "README.md").read_text(encoding="utf-8")
+    return re.search(rf"^\| `?{board}`? \| ([^|]+) \| ([^|]+) \|", listed, re.MULTILINE)[1].partition(",")[0].strip()
+
+
+def costs_of(board, options):
+    """Returns {call: costs} of the calls that fit into the board."""
+    build = programs.Build(targets.build(board), options)
+    kinds = ("without_{}", "with_{}_O2", "{}_O2.txt", "counted_{}.txt")
+    files = {name: [f"tests/footprint/{kind.format(name)}" for kind in kinds]
+             for name in calls() if build.has(f"counted_{name}")}
+    build.make(file for its in files.values() for file in its)
+    return {name: cost(name, *(build.folder / file for file in its)) for name, its in files.items()}
+
+
+def bench(options):
+    by_board = {board: costs_of(board, options) for board in targets.boards()}
+    rows = {name: {"what": what, "boards": {board: costs[name] for board, costs in by_board.items() if name in costs}}
+            for name, what in calls().items()}
+    release = call(["arm-none-eabi-g++", "--version"]).splitlines()[0]
+    written = {"compiler": f"{release}, -O2", "cores": {board: core(board) for board in by_board}, "rows": rows}
+    COSTS.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    print(f"{COSTS}: {sum(map(len, by_board.values()))} measurements")
