@@ -93,7 +93,8 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
                     projection(layer.out_proj)},
       kernel::parts_of(call.scratch, d_out, d_out, call.source_tokens, block_rows(call.tokens),
                        TINYATTN_FEWER(call.tokens, native_port::query_rows)),
-      kernel::Item{0, call.tokens, call.source_tokens, query, key, value, {call.out, d_out}},
+      kernel::BatchElement{
+          0, call.tokens, call.source_tokens, query, key, value, {call.out, d_out}},
       layer.causal ? kernel::and_causal(mask) : mask, kernel::ignore_weights());
 }
 

@@ -106,14 +106,15 @@ Diagnosed matmul_transposed(const TensorM&, ...) noexcept {
   return {};
 }
 
-// Softmax of each row of scale * m, as tinyattn::softmax. scale must be >= 0, or `out` stays as it
-// is. `out` may be m.
+// Softmax of each row of scale * m, as tinyattn::softmax. If scale is below 0 or NaN, writes
+// nothing and returns TINYATTN_BAD_ARGUMENT. `out` may be m.
 template <tensor_like TensorM, tensor_like Out>
-void softmax(const TensorM& m, float scale, Out& out) noexcept {
+tinyattn_status softmax(const TensorM& m, float scale, Out& out) noexcept {
   using LayoutM = tinyattn::detail::LayoutOf<TensorM>;
   if constexpr (tinyattn::detail::check_rows<TensorM, Out>() && detail::check_whole<TensorM, Out>())
-    detail::always(tinyattn_softmax(LayoutM::batch * LayoutM::rows, LayoutM::cols, scale,
-                                    detail::matrix_of(m, 0), detail::matrix_of(out, 0)));
+    return tinyattn_softmax(LayoutM::batch * LayoutM::rows, LayoutM::cols, scale,
+                            detail::matrix_of(m, 0), detail::matrix_of(out, 0));
+  return TINYATTN_BAD_ARGUMENT;
 }
 
 template <class TensorM>

@@ -62,7 +62,7 @@ struct FeedForward {
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     using Layout = detail::LayoutOf<TensorX>;
-    if constexpr (detail::check_feed_forward<config.d_model, TensorX, Out>())
+    if constexpr (detail::check_rows_of_layer<config.d_model, config.d_model, TensorX, Out>())
       on_native_port([&](auto port) {
         constexpr std::size_t most = Workspace::rows;
         for (std::size_t element = 0; element < Layout::batch; ++element)

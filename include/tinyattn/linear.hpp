@@ -76,7 +76,7 @@ template <std::size_t In, std::size_t Out, bool Bias>
 template <tensor_like TensorX, tensor_like TensorY>
 constexpr void Linear<In, Out, Bias>::forward(const TensorX& x, TensorY& out) const noexcept {
   using LayoutX = detail::LayoutOf<TensorX>;
-  if constexpr (detail::check_linear<In, Out, TensorX, TensorY>())
+  if constexpr (detail::check_rows_of_layer<In, Out, TensorX, TensorY>())
     on_native_port([&](auto port) {
       for (std::size_t element = 0; element < LayoutX::batch; ++element)
         kernel::project<decltype(port)>(LayoutX::rows, In, Out, detail::input(x, element),

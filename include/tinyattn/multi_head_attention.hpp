@@ -8,7 +8,6 @@
 #include "tinyattn/attention_cache.hpp"
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/detail/attention_calls.hpp"
-#include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/detail/config_checks.hpp"
 #include "tinyattn/dropout.hpp"
@@ -89,7 +88,7 @@ struct MultiHeadAttention {
             tensor_like Out>
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
                          Workspace& workspace) const noexcept {
-    forward(x, x, x, mask, out, workspace);
+    detail::forward_all<config>(*this, x, x, x, mask, out, workspace);
   }
 
   // Cross-attention; context_length bounds both lengths, and config.causal lets query i attend to
@@ -104,9 +103,7 @@ struct MultiHeadAttention {
   TINYATTN_ALWAYS_INLINE constexpr void forward(const Query& query_input, const Key& key_input,
                                                 const Value& value_input, const Mask& mask,
                                                 Out& out, Workspace& workspace) const noexcept {
-    if constexpr (detail::check_layer<config, Query, Key, Value, Out>() &&
-                  detail::check_mask_of<Mask, Query, Key>())
-      detail::forward_all<config>(*this, query_input, key_input, value_input, mask, out, workspace);
+    detail::forward_all<config>(*this, query_input, key_input, value_input, mask, out, workspace);
   }
 
   // Attention that also writes its weights, [..., num_heads, tokens, source tokens]; there is no
@@ -122,10 +119,8 @@ struct MultiHeadAttention {
   constexpr void forward_with_weights(const Query& query_input, const Key& key_input,
                                       const Value& value_input, Out& out, Weights& weights,
                                       Workspace& workspace) const noexcept {
-    if constexpr (detail::check_layer<config, Query, Key, Value, Out>())
-      if constexpr (detail::check_head_weights<config, Query, Key, Weights>())
-        detail::forward_with_weights<config>(*this, query_input, key_input, value_input, out,
-                                             weights, NoMask{}, workspace);
+    detail::forward_with_weights<config>(*this, query_input, key_input, value_input, out, weights,
+                                         NoMask{}, workspace);
   }
 
   template <class TensorX = detail::Anything>
@@ -167,11 +162,8 @@ struct MultiHeadAttention {
   constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
                            std::size_t num_tokens, std::size_t num_source_tokens, const Mask& mask,
                            Out& out, Workspace& workspace) const noexcept {
-    if constexpr (detail::check_layer<config, Query, Key, Value, Out, true>() &&
-                  detail::check_mask_of<Mask, Query, Key>())
-      return detail::forward_counted<config>(*this, query_input, key_input, value_input, num_tokens,
-                                             num_source_tokens, mask, out, workspace);
-    return Status::ok;
+    return detail::forward_counted<config>(*this, query_input, key_input, value_input, num_tokens,
+                                           num_source_tokens, mask, out, workspace);
   }
 
   // Self-attention for tokens that follow those of the cache, and are added to it: x is [tokens,
@@ -188,10 +180,7 @@ struct MultiHeadAttention {
   template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::AttentionWorkspace& workspace) const noexcept {
-    if constexpr (detail::check_layer<config, TensorX, TensorX, TensorX, Out, true>() &&
-                  detail::check_cached<TensorX>())
-      return detail::forward_cached<config>(*this, x, num_tokens, cache, out, workspace);
-    return Status::ok;
+    return detail::forward_cached<config>(*this, x, num_tokens, cache, out, workspace);
   }
 
   // A training pass, with dropout by the generator. It draws first for the attention weights of the
@@ -279,7 +268,7 @@ struct StackedCausalAttention {
   // head reads.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
-    if constexpr (detail::check_stacked_heads<DIn, DOut * NumHeads, TensorX, Out>())
+    if constexpr (detail::check_rows_of_layer<DIn, DOut * NumHeads, TensorX, Out>())
       for (std::size_t i = 0; i < detail::LayoutOf<TensorX>::batch; ++i)
         for (std::size_t head = 0; head < NumHeads; ++head) {
           const auto x_view = detail::columns_of<DIn>(x, i, 0);

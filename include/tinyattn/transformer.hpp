@@ -4,7 +4,6 @@
 // body of a decoder, else an encoder.
 #pragma once
 
-#include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/block_calls.hpp"
 #include "tinyattn/detail/config_checks.hpp"
 #include "tinyattn/detail/optional.hpp"
@@ -85,10 +84,7 @@ struct TransformerBlock {
   template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
                          Workspace& workspace) const noexcept {
-    constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
-    if constexpr (detail::check_layer<config.attention, TensorX, TensorX, TensorX, Out>() &&
-                  detail::check_mask<Mask, tokens, tokens>())
-      detail::forward_blocks<config>(*this, tokens, x, mask, out, workspace);
+    detail::forward_blocks<config>(*this, x, mask, out, workspace);
   }
 
   // Applies the block to the first num_tokens rows of x, of which there may be 0. The other rows of
@@ -97,14 +93,7 @@ struct TransformerBlock {
   template <tensor_like TensorX, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
-    if constexpr (detail::check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>()) {
-      if (num_tokens > config.attention.context_length ||
-          num_tokens > detail::LayoutOf<TensorX>::rows)
-        return Status::too_many_tokens;
-      if (num_tokens != 0)
-        detail::forward_blocks<config>(*this, num_tokens, x, NoMask{}, out, workspace);
-    }
-    return Status::ok;
+    return detail::forward_counted_blocks<config>(*this, num_tokens, x, NoMask{}, out, workspace);
   }
 
   // Applies the block to tokens that follow those of the cache, and adds them to it: to all rows of
@@ -119,13 +108,7 @@ struct TransformerBlock {
   template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    if constexpr (detail::check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>() &&
-                  detail::check_cached<TensorX>()) {
-      if (num_tokens > detail::LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
-        return Status::too_many_tokens;
-      detail::forward_blocks_cached<config>(*this, num_tokens, x, cache, out, workspace);
-    }
-    return Status::ok;
+    return detail::forward_cached_blocks<config>(*this, num_tokens, x, cache, out, workspace);
   }
 
   template <class TensorX = detail::Anything>
@@ -213,23 +196,13 @@ struct Transformer {
   template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
                          Workspace& workspace) const noexcept {
-    constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows;
-    if constexpr (detail::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out>() &&
-                  detail::check_mask<Mask, tokens, tokens>())
-      detail::forward_blocks<config.block>(*this, tokens, x, mask, out, workspace);
+    detail::forward_blocks<config.block>(*this, x, mask, out, workspace);
   }
   template <tensor_like TensorX, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
                            Workspace& workspace) const noexcept {
-    if constexpr (detail::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out,
-                                      true>()) {
-      if (num_tokens > config.block.attention.context_length ||
-          num_tokens > detail::LayoutOf<TensorX>::rows)
-        return Status::too_many_tokens;
-      if (num_tokens != 0)
-        detail::forward_blocks<config.block>(*this, num_tokens, x, NoMask{}, out, workspace);
-    }
-    return Status::ok;
+    return detail::forward_counted_blocks<config.block>(*this, num_tokens, x, NoMask{}, out,
+                                                        workspace);
   }
   template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
@@ -239,14 +212,7 @@ struct Transformer {
   template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    if constexpr (detail::check_layer<config.block.attention, TensorX, TensorX, TensorX, Out,
-                                      true>() &&
-                  detail::check_cached<TensorX>()) {
-      if (num_tokens > detail::LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
-        return Status::too_many_tokens;
-      detail::forward_blocks_cached<config.block>(*this, num_tokens, x, cache, out, workspace);
-    }
-    return Status::ok;
+    return detail::forward_cached_blocks<config.block>(*this, num_tokens, x, cache, out, workspace);
   }
 
   template <class TensorX = detail::Anything>

@@ -50,14 +50,14 @@ class Comment:
 
     def lines(self, text):
         """Returns the lines of the comment without comment marks, margin and NOLINT."""
-        said = text[self.start:self.end]
+        content = text[self.start:self.end]
         if self.block:
-            said = re.sub(r"\s*\*/$", "", said.removeprefix("/*"))
-            lines = [re.sub(r"^\s*\* ?|^ ", "", line) for line in said.split("\n")]
+            content = re.sub(r"\s*\*/$", "", content.removeprefix("/*"))
+            lines = [re.sub(r"^\s*\* ?|^ ", "", line) for line in content.split("\n")]
             if self.trailing:
                 lines = [line.strip() for line in lines]
         else:
-            lines = [re.sub(r"^\s*// ?", "", line) for line in said.split("\n")]
+            lines = [re.sub(r"^\s*// ?", "", line) for line in content.split("\n")]
         return ["" if line.startswith(("NOLINT", "---")) else re.sub(r"\s*\bNOLINT\S*(: .*)?$", "", line).rstrip()
                 for line in lines]
 
@@ -154,16 +154,16 @@ def next_declaration(source, position, end):
         elif char == ";" and depth == 0:
             break
         elif char == "{":
-            behind = source.matching(position)
+            after = source.matching(position)
             if depth == 0 and not re.search(r"\brequires\s*(\([^{}]*\))?\s*$", code[start:position]):
                 head = position if head is None else head
-                following = code[behind:].lstrip()[:1]
+                following = code[after:].lstrip()[:1]
                 if kind_of(code[start:position]) == "namespace":
-                    return Declaration(start, behind, position, "namespace")
+                    return Declaration(start, after, position, "namespace")
                 if kind_of(code[start:position]) == "function" and following not in (",", ">", ")",
                                                                                      ";") and not following == "-":
-                    return Declaration(start, behind, position, "function")
-            position = behind
+                    return Declaration(start, after, position, "function")
+            position = after
             continue
         position += 1
     head = position if head is None else head
@@ -340,9 +340,9 @@ class Shown:
         for comment in self.source.comments:
             if found.head < comment.start < found.end and comment.trailing:
                 text = " ".join(escaped(line) for line in comment.lines(self.source.text))
-                self.behind(comment, text)
+                self.document_after(comment, text)
 
-    def behind(self, comment, text):
+    def document_after(self, comment, text):
         """Turns a trailing comment into documentation of the declaration before it, on the same line."""
         self.used.add(comment.start)
         newlines = only_newlines(self.source.text[comment.start:comment.end])
@@ -384,8 +384,8 @@ class Shown:
         if comment:
             self.hide(comment.start, comment.end)
             lines = lines or comment.lines(self.source.text)
-        said = " <p>".join(part.replace("\n", " ") for part in paragraphs(as_markdown(lines)))
-        text = " ".join(f"/** {said} */ {plain(part)}" if said else plain(part) for part in parts)
+        documentation = " <p>".join(part.replace("\n", " ") for part in paragraphs(as_markdown(lines)))
+        text = " ".join(f"/** {documentation} */ {plain(part)}" if documentation else plain(part) for part in parts)
         self.edits.append((found.start, found.end, text + only_newlines(self.source.text[found.start:found.end])))
 
     def document(self, found, leading, lines, in_class, more):
@@ -393,7 +393,7 @@ class Shown:
         trailing = self.trailing_comment(found) if in_class else None
         if trailing and leading is None:
             text = " ".join(escaped(line) for line in trailing.lines(self.source.text) + more)
-            self.behind(trailing, text)
+            self.document_after(trailing, text)
             return
         if not any(lines):
             return

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds sections of pages by their words: the index is lunr's, made of search_text.js when the search page opens.
+// The search: finds sections of pages by their words. When the search page opens, lunr builds an index of search_text.js.
 "use strict";
 
 const most = 30;      // results that are shown
-const around = 110;   // characters of an excerpt on either side of the first word that was found
+const around = 110;   // length of an excerpt, in characters, before and after the first word found
 
 const wordsOf = (text) => text.toLowerCase().match(/\w+/g) ?? [];
 
-// What is read first: a page for users; then the reference, and of it types and notions; then tests, headers and sources.
+// The order of results: pages for users first, then the reference (types and notions before functions), then tests, headers and sources.
 function weightOf(address) {
   if (/^(page_(tests|CHANGELOG|ports_site)|source_)|_8hp*\.html/.test(address)) return 0.2;
   return /^(index|page_)/.test(address) ? 2 : /#/.test(address) ? 0.7 : 1;
@@ -16,7 +16,7 @@ function weightOf(address) {
 
 const stemOf = (lunr, word) => lunr.stemmer(new lunr.Token(word, {})).toString();
 
-// A word as it is, so that `tokenizer` is not `token`, and its stem, so that `quantization` finds `quantized`.
+// Indexes each word twice: as it is, so that `tokenizer` does not find `token`, and by its stem, so that `quantization` finds `quantized`.
 function wordAndStem(lunr) {
   const both = (token) => {
     const stem = lunr.stemmer(token.clone());
@@ -26,7 +26,7 @@ function wordAndStem(lunr) {
   return both;
 }
 
-// sections: [address, title, title of the page, text] each.
+// Each section is [address, title, title of its page, text].
 function makeIndex(lunr, sections) {
   return lunr(function () {
     this.tokenizer = (text) => wordsOf(String(text)).map((word) => new lunr.Token(word, {}));
@@ -39,13 +39,13 @@ function makeIndex(lunr, sections) {
   });
 }
 
-// What is asked without `the` and `of`.
+// Returns the words of a query without stop words such as `the` and `of`.
 function wordsAsked(lunr, asked) {
   return wordsOf(asked).filter((word) => lunr.stopWordFilter(new lunr.Token(word, {})));
 }
 
-// Sections with all the words, the last of which may go on: first what has the name that is asked for, then the best. If there are none,
-// those with some of the words.
+// Returns the sections that have all words of a query, the last of which may be incomplete: first those whose name is asked for, then by
+// score. If no section has all words, returns those that have some.
 function find(lunr, index, sections, asked) {
   const words = wordsAsked(lunr, asked);
   if (words.length === 0) return [];
@@ -65,7 +65,7 @@ function find(lunr, index, sections, asked) {
 
 // --- The page ---
 
-// A word, or one that begins as its stem does.
+// Matches a word, or any word that begins with its stem.
 function patternOf(lunr, asked) {
   const stems = wordsAsked(lunr, asked).map((word) => stemOf(lunr, word));
   return stems.length > 0 ? new RegExp(`\\b(?:${stems.join("|")})\\w*`, "gi") : /$^/g;
@@ -77,7 +77,7 @@ function element(name, ...children) {
   return made;
 }
 
-// What is around the first of the words, which are marked.
+// Returns an excerpt around the first word found, in which all words are marked.
 function excerpt(text, pattern) {
   const at = Math.max(0, text.search(pattern));
   const begin = at <= around ? 0 : text.indexOf(" ", at - around) + 1;

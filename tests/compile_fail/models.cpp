@@ -11,14 +11,14 @@ using Block = Decoder::Block;
 void norm_of_other_width() { norm.forward(narrow, narrow); }
 // expect: forward takes (x, out)
 void norm_into_constant() { norm.forward(x, Matrix<float, 6, 4>{}); }
-// expect in 30 lines: x must have d_model columns
+// expect in 30 lines: x must have d_in columns, which is d_model of a feed-forward part
 void feed_forward_of_other_width() { feed_forward.forward(narrow, out, feed_forward_workspace); }
 // expect: out must hold floats, and not be const
 void feed_forward_into_constant() { feed_forward.forward(x, constant, feed_forward_workspace); }
 Status embedding_into_constant() { return model.token_embedding.forward(tokens, constant); }
 Status cached_into_constant() { return layer.forward(x, cache, constant, cache_workspace); }
 void transformer_into_constant() { decoder.forward(x, constant, decoder_workspace); }
-// expect: out must have the shape of x
+// expect: out must have the rows of x and a column for each output
 void feed_forward_into_other_shape() { feed_forward.forward(x, shorter, feed_forward_workspace); }
 // expect: workspace is this layer's Workspace
 void feed_forward_with_other_workspace() { feed_forward.forward(x, out, decoder_workspace); }

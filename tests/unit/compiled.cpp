@@ -100,6 +100,14 @@ constexpr Test tests[] = {
                   check.same_bits(tinyattn_inverse_sqrt(0), 0.0f);
                   check.same_bits(tinyattn_inverse_sqrt(SIZE_MAX), sizeof(std::size_t) == 8 ? 0x1p-32f : 0x1p-16f);
                 }),
+    at_run_time("softmax refuses a scale below 0 or NaN, and writes nothing",
+                [](Check& check) {
+                  const auto m = matrix<float>({{1.0f, 2.0f}});
+                  auto out = m;
+                  for (const float scale : {-1.0f, quiet_nan})
+                    check.that(compiled::softmax(m, opaque(scale), out) == TINYATTN_BAD_ARGUMENT);
+                  check.that(out == m && compiled::softmax(m, 1.0f, out) == TINYATTN_OK && out != m);
+                }),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 // too_many_tokens if it has no room, and the training pass.
 #pragma once
 
+#include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
@@ -49,7 +50,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) 
 }
 
 // Returns element `index` of a batch, as kernels take it.
-TINYATTN_ALWAYS_INLINE constexpr kernel::Item batch_element(
+TINYATTN_ALWAYS_INLINE constexpr kernel::BatchElement batch_element(
     std::size_t index, std::size_t tokens, std::size_t source_tokens, const auto& query_input,
     const auto& key_input, const auto& value_input, auto& out) noexcept {
   return {index,
@@ -72,7 +73,7 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::Mask layer_mask(bool is_causal, const a
 // Runs the layer on the first `tokens` and `source_tokens` rows of the inputs, for every batch
 // element. `specialized` has the sizes that the call is compiled for, or zeros if it is compiled
 // for none.
-template <auto config, kernel::LayerShape specialized = kernel::LayerShape{}>
+template <auto config, kernel::CallShape specialized = kernel::CallShape{}>
 TINYATTN_ALWAYS_INLINE constexpr void forward_batch(const auto& attention, std::size_t tokens,
                                                     std::size_t source_tokens,
                                                     const auto& query_input, const auto& key_input,
@@ -91,8 +92,8 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_batch(const auto& attention, std::
 // Returns the sizes for which a call is compiled, in which `tokens` is the height of a block; zeros
 // if it has too many multiply-adds, or if its blocks differ in height.
 template <class Port>
-consteval kernel::LayerShape specialized_shape(kernel::LayerShape shape, std::size_t block_rows,
-                                               std::size_t query_rows) noexcept {
+consteval kernel::CallShape specialized_shape(kernel::CallShape shape, std::size_t block_rows,
+                                              std::size_t query_rows) noexcept {
   const std::size_t rows = kernel::minimum(query_rows, shape.tokens);
   const std::size_t of_queries = shape.tokens * (shape.d_in + shape.d_out);
   const std::size_t of_source = 2 * shape.source_tokens * (shape.d_in + shape.tokens);
@@ -104,67 +105,81 @@ consteval kernel::LayerShape specialized_shape(kernel::LayerShape shape, std::si
   return shape;
 }
 
-// Runs the layer on all rows of the inputs. A small call is compiled for its sizes.
-template <auto config, class Query, class Key>
+// Runs the layer on all rows of the inputs. A small call is compiled for its sizes. This and the
+// next three functions check the types of a call first.
+template <auto config, class Query, class Key, class Value, class Mask, class Out>
 TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention, const Query& query_input,
-                                                  const Key& key_input, const auto& value_input,
-                                                  const auto& mask, auto& out,
+                                                  const Key& key_input, const Value& value_input,
+                                                  const Mask& mask, Out& out,
                                                   auto& workspace) noexcept {
-  using Workspace = std::remove_cvref_t<decltype(workspace)>;
-  constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
-  constexpr kernel::LayerShape shape{tokens, source_tokens, config.d_in, config.d_out,
-                                     head_dim<config>};
-  constexpr kernel::LayerShape specialized =
-      is_grouped<config>
-          ? kernel::LayerShape{}
-          : specialized_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
-  forward_batch<config, specialized>(attention, tokens, source_tokens, query_input, key_input,
-                                     value_input, mask, out, workspace, kernel::ignore_weights());
+  if constexpr (check_layer<config, Query, Key, Value, Out>() &&
+                check_mask_of<Mask, Query, Key>()) {
+    using Workspace = std::remove_cvref_t<decltype(workspace)>;
+    constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
+    constexpr kernel::CallShape shape{tokens, source_tokens, config.d_in, config.d_out,
+                                      head_dim<config>};
+    constexpr kernel::CallShape specialized =
+        is_grouped<config>
+            ? kernel::CallShape{}
+            : specialized_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
+    forward_batch<config, specialized>(attention, tokens, source_tokens, query_input, key_input,
+                                       value_input, mask, out, workspace, kernel::ignore_weights());
+  }
 }
 
-template <auto config, class Query, class Key>
+template <auto config, class Query, class Key, class Value, class Out, class Weights>
 constexpr void forward_with_weights(const auto& attention, const Query& query_input,
-                                    const Key& key_input, const auto& value_input, auto& out,
-                                    auto& weights, const auto& no_mask, auto& workspace) noexcept {
-  constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
-  forward_batch<config>(attention, tokens, source_tokens, query_input, key_input, value_input,
-                        no_mask, out, workspace,
-                        copy_weights<tokens, source_tokens>(weights.data()));
+                                    const Key& key_input, const Value& value_input, Out& out,
+                                    Weights& weights, const auto& no_mask,
+                                    auto& workspace) noexcept {
+  if constexpr (check_layer<config, Query, Key, Value, Out>())
+    if constexpr (check_head_weights<config, Query, Key, Weights>()) {
+      constexpr std::size_t tokens = LayoutOf<Query>::rows, source_tokens = LayoutOf<Key>::rows;
+      forward_batch<config>(attention, tokens, source_tokens, query_input, key_input, value_input,
+                            no_mask, out, workspace,
+                            copy_weights<tokens, source_tokens>(weights.data()));
+    }
 }
 
 // Runs the layer on the first rows of the inputs, whose numbers are known at run time.
-template <auto config, class Query, class Key>
+template <auto config, class Query, class Key, class Value, class Mask, class Out>
 constexpr Status forward_counted(const auto& attention, const Query& query_input,
-                                 const Key& key_input, const auto& value_input,
+                                 const Key& key_input, const Value& value_input,
                                  std::size_t num_tokens, std::size_t num_source_tokens,
-                                 const auto& mask, auto& out, auto& workspace) noexcept {
+                                 const Mask& mask, Out& out, auto& workspace) noexcept {
   using kernel::minimum;
-  if (num_tokens > minimum(config.context_length, LayoutOf<Query>::rows) ||
-      num_source_tokens > minimum(config.context_length, LayoutOf<Key>::rows))
-    return Status::too_many_tokens;
-  if (num_tokens != 0)
-    forward_batch<config>(attention, num_tokens, num_source_tokens, query_input, key_input,
-                          value_input, mask, out, workspace, kernel::ignore_weights());
+  if constexpr (check_layer<config, Query, Key, Value, Out, true>() &&
+                check_mask_of<Mask, Query, Key>()) {
+    if (num_tokens > minimum(config.context_length, LayoutOf<Query>::rows) ||
+        num_source_tokens > minimum(config.context_length, LayoutOf<Key>::rows))
+      return Status::too_many_tokens;
+    if (num_tokens != 0)
+      forward_batch<config>(attention, num_tokens, num_source_tokens, query_input, key_input,
+                            value_input, mask, out, workspace, kernel::ignore_weights());
+  }
   return Status::ok;
 }
 
 // Runs the layer on the first num_tokens rows of x, after the tokens of the cache, rows_at_once
 // rows at a time.
-template <auto config, class TensorX>
+template <auto config, class TensorX, class Out>
 constexpr Status forward_cached(const auto& attention, const TensorX& x, std::size_t num_tokens,
-                                auto& cache, auto& out, auto& workspace) noexcept {
-  constexpr std::size_t most = std::remove_cvref_t<decltype(cache)>::rows_at_once;
-  if (num_tokens > LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
-    return Status::too_many_tokens;
-  on_native_port([&](auto port) {
-    const kernel::CachedScratch parts{most, workspace.scratch};
-    for (std::size_t first = 0; first < num_tokens; first += most)
-      kernel::forward_cached<decltype(port)>(
-          describe(attention), cache.parts(), parts, cache.size() + first,
-          kernel::minimum(most, num_tokens - first), input(x, 0).from(first, 0),
-          output(out, 0).from(first, 0));
-  });
-  cache.num_tokens += num_tokens;
+                                auto& cache, Out& out, auto& workspace) noexcept {
+  if constexpr (check_layer<config, TensorX, TensorX, TensorX, Out, true>() &&
+                check_cached<TensorX>()) {
+    constexpr std::size_t most = std::remove_cvref_t<decltype(cache)>::rows_at_once;
+    if (num_tokens > LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
+      return Status::too_many_tokens;
+    on_native_port([&](auto port) {
+      const kernel::CachedScratch parts{most, workspace.scratch};
+      for (std::size_t first = 0; first < num_tokens; first += most)
+        kernel::forward_cached<decltype(port)>(
+            describe(attention), cache.parts(), parts, cache.size() + first,
+            kernel::minimum(most, num_tokens - first), input(x, 0).from(first, 0),
+            output(out, 0).from(first, 0));
+    });
+    cache.num_tokens += num_tokens;
+  }
   return Status::ok;
 }
 

@@ -23,7 +23,7 @@ consteval bool check_mask() noexcept {
   };
   static_assert(!is_floats, "this is no mask: floats that are added to scores are an AdditiveMask");
   static_assert(is_mask || is_floats,
-                "this is no mask: a Tensor<bool> alone does not say whether true hides or keeps; "
+                "this is no mask: a Tensor<bool> alone does not say whether true masks or keeps; "
                 "BlockMask and KeepMask do");
   if constexpr (is_mask) {
     constexpr bool fits = MaskTraits<Mask>::template fits<Tokens, SourceTokens>;
@@ -106,17 +106,6 @@ consteval bool check_layer() noexcept {
   static_assert(!inputs || writable, "out must hold floats, and not be const");
   static_assert(!inputs || !writable || fits, "out must have the tokens of x and d_out columns");
   return inputs && writable && fits;
-}
-
-template <std::size_t DIn, std::size_t Width, class TensorX, class Out>
-consteval bool check_stacked_heads() noexcept {
-  constexpr bool columns = LayoutOf<TensorX>::cols == DIn,
-                 fits = same_shape<Out, WithCols<TensorX, Width>>;
-  static_assert(columns, "x must have d_in columns");
-  static_assert(holds_floats<TensorX> && is_writable<Out>,
-                "x and out must hold floats, and out not be const");
-  static_assert(!columns || fits, "out must have the tokens of x and d_out * num_heads columns");
-  return columns && fits && is_writable<Out>;
 }
 
 // Requires an x that is no batch, because one cache belongs to one sequence of tokens.

@@ -3,11 +3,13 @@
 // The scratch of transformer blocks, and their calls with tensors.
 #pragma once
 
+#include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/kernel/block.hpp"
 #include "tinyattn/shape.hpp"
+#include "tinyattn/status.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -70,8 +72,8 @@ constexpr void copy_features(std::size_t rows, std::size_t dim, kernel::Dense fr
 // Computes out = module(x) for the first `tokens` rows of every batch element; module is a
 // TransformerBlock or a Transformer.
 template <auto config>
-constexpr void forward_blocks(const auto& module, std::size_t tokens, const auto& x,
-                              const auto& mask, auto& out, auto& workspace) noexcept {
+constexpr void forward_rows(const auto& module, std::size_t tokens, const auto& x, const auto& mask,
+                            auto& out, auto& workspace) noexcept {
   constexpr std::size_t d_model = config.feed_forward.d_model;
   const kernel::Mask by_mask = describe(mask, tokens, tokens);
   on_native_port([&](auto port) {
@@ -85,21 +87,49 @@ constexpr void forward_blocks(const auto& module, std::size_t tokens, const auto
   });
 }
 
+// Checks the types of a call, and computes all rows.
+template <auto config, class TensorX, class Mask, class Out>
+constexpr void forward_blocks(const auto& module, const TensorX& x, const Mask& mask, Out& out,
+                              auto& workspace) noexcept {
+  if constexpr (check_layer<config.attention, TensorX, TensorX, TensorX, Out>() &&
+                check_mask_of<Mask, TensorX, TensorX>())
+    forward_rows<config>(module, LayoutOf<TensorX>::rows, x, mask, out, workspace);
+}
+
+// The same for the first num_tokens rows.
+template <auto config, class TensorX, class Out>
+constexpr Status forward_counted_blocks(const auto& module, std::size_t num_tokens,
+                                        const TensorX& x, const auto& no_mask, Out& out,
+                                        auto& workspace) noexcept {
+  if constexpr (check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>()) {
+    if (num_tokens > kernel::minimum(config.attention.context_length, LayoutOf<TensorX>::rows))
+      return Status::too_many_tokens;
+    if (num_tokens != 0) forward_rows<config>(module, num_tokens, x, no_mask, out, workspace);
+  }
+  return Status::ok;
+}
+
 // The same for tokens that follow those of a cache, rows_at_once rows at a time.
-template <auto config>
-constexpr void forward_blocks_cached(const auto& module, std::size_t tokens, const auto& x,
-                                     auto& cache, auto& out, auto& workspace) noexcept {
+template <auto config, class TensorX, class Out>
+constexpr Status forward_cached_blocks(const auto& module, std::size_t num_tokens, const TensorX& x,
+                                       auto& cache, Out& out, auto& workspace) noexcept {
   constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once,
                         d_model = config.feed_forward.d_model;
-  on_native_port([&](auto port) {
-    for (std::size_t first = 0; first < tokens; first += most) {
-      const std::size_t rows = kernel::minimum(most, tokens - first);
-      const kernel::Output features = output(out, 0).from(first, 0);
-      copy_features<decltype(port)>(rows, d_model, input(x, 0).from(first, 0), features);
-      module.template apply_cached_in_place<decltype(port)>(rows, features, cache,
-                                                            workspace.parts());
-    }
-  });
+  if constexpr (check_layer<config.attention, TensorX, TensorX, TensorX, Out, true>() &&
+                check_cached<TensorX>()) {
+    if (num_tokens > LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
+      return Status::too_many_tokens;
+    on_native_port([&](auto port) {
+      for (std::size_t first = 0; first < num_tokens; first += most) {
+        const std::size_t rows = kernel::minimum(most, num_tokens - first);
+        const kernel::Output features = output(out, 0).from(first, 0);
+        copy_features<decltype(port)>(rows, d_model, input(x, 0).from(first, 0), features);
+        module.template apply_cached_in_place<decltype(port)>(rows, features, cache,
+                                                              workspace.parts());
+      }
+    });
+  }
+  return Status::ok;
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

@@ -12,17 +12,18 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
+// Of a layer that maps each row of In features to one of Out features.
 template <std::size_t In, std::size_t Out, class TensorX, class TensorY>
-consteval bool check_linear() noexcept {
+consteval bool check_rows_of_layer() noexcept {
   constexpr bool floats = holds_floats<TensorX>, writable = is_writable<TensorY>,
-                 fits_in = LayoutOf<TensorX>::cols == In;
-  constexpr bool fits_out = same_shape<TensorY, WithCols<TensorX, Out>>;
+                 columns = LayoutOf<TensorX>::cols == In,
+                 fits = same_shape<TensorY, WithCols<TensorX, Out>>;
   static_assert(floats, "x must hold floats");
-  static_assert(fits_in, "x must have d_in columns");
+  static_assert(columns, "x must have d_in columns, which is d_model of a feed-forward part");
   static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || !writable || fits_out,
+  static_assert(!floats || !writable || fits,
                 "out must have the rows of x and a column for each output");
-  return floats && writable && fits_in && fits_out;
+  return floats && columns && writable && fits;
 }
 
 template <std::size_t Dim, class TensorX>
@@ -30,17 +31,6 @@ consteval bool check_features() noexcept {
   constexpr bool columns = LayoutOf<TensorX>::cols == Dim;
   static_assert(columns, "x must have as many columns as the norm has features");
   return columns;
-}
-
-template <std::size_t DModel, class TensorX, class Out>
-consteval bool check_feed_forward() noexcept {
-  constexpr bool floats = holds_floats<TensorX>, writable = is_writable<Out>,
-                 columns = LayoutOf<TensorX>::cols == DModel, fits = same_shape<TensorX, Out>;
-  static_assert(floats, "x must hold floats");
-  static_assert(columns, "x must have d_model columns");
-  static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || !writable || fits, "out must have the shape of x");
-  return floats && columns && writable && fits;
 }
 
 template <std::size_t Vocabulary, std::size_t Tokens, class Logits>

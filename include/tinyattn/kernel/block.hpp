@@ -67,7 +67,7 @@ TINYATTN_KERNEL void forward_block(const auto& block, const BlockScratch& scratc
                                    std::size_t tokens, Output x, const Mask& mask) noexcept {
   add_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of,
                  [&](Dense input) TINYATTN_INLINE_LAMBDA {
-                   forward<Port, LayerShape{}>(
+                   forward<Port, CallShape{}>(
                        block.attention, scratch.attention,
                        {0, tokens, tokens, input, input, input, scratch.part_of}, mask,
                        ignore_weights());

@@ -48,7 +48,7 @@ TINYATTN_KERNEL void rotate(const auto& layer, std::size_t rows, std::size_t col
 }
 
 // One element of a batch: its inputs and its output.
-struct Item {
+struct BatchElement {
   std::size_t index;  // in its batch
   std::size_t tokens, source_tokens;
   Dense query_input;  // [tokens, d_in]
@@ -90,7 +90,7 @@ TINYATTN_KERNEL Scratch parts_of(float* scratch, std::size_t width, std::size_t 
 }
 
 // The sizes of a call of a layer. A call with few multiply-adds is compiled for them.
-struct LayerShape {
+struct CallShape {
   std::size_t tokens = 0, source_tokens = 0, d_in = 0, d_out = 0, head_dim = 0;
 };
 
@@ -98,12 +98,12 @@ struct LayerShape {
 // with rows: they are projected into the memory of the values, and transposed from there.
 template <class Port, Shape shape = Shape{}>
 TINYATTN_KERNEL void project_source(const auto& layer, const Scratch& scratch,
-                                    const Item& item) noexcept {
-  const std::size_t tokens = item.source_tokens, width = kv_width(layer);
-  project<Port, shape>(tokens, layer.d_in, width, item.key_input, layer.key, scratch.values);
+                                    const BatchElement& element) noexcept {
+  const std::size_t tokens = element.source_tokens, width = kv_width(layer);
+  project<Port, shape>(tokens, layer.d_in, width, element.key_input, layer.key, scratch.values);
   rotate<Port>(layer, tokens, width, 0, scratch.values);
   transpose<Port>(tokens, width, scratch.values, scratch.keys);
-  project<Port, shape>(tokens, layer.d_in, width, item.value_input, layer.value, scratch.values);
+  project<Port, shape>(tokens, layer.d_in, width, element.value_input, layer.value, scratch.values);
 }
 
 // Computes block after block: the queries of all heads, their contexts, the output. `known.tokens`
@@ -111,28 +111,30 @@ TINYATTN_KERNEL void project_source(const auto& layer, const Scratch& scratch,
 // than the others starts earlier and overlaps its neighbour, unless outputs replace the inputs.
 // take_weights then gets the weights of some queries twice, with the same values. In a constant
 // expression blocks do not overlap: Clang limits the steps of an evaluation.
-template <class Port, LayerShape known = LayerShape{}>
-TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch, const Item& item,
-                                    const Mask& mask, const auto& take_weights) noexcept {
+template <class Port, CallShape known = CallShape{}>
+TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch,
+                                    const BatchElement& element, const Mask& mask,
+                                    const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, dim = layer.head_dim;
-  const std::size_t size = scratch.block_rows, tokens = item.tokens;
+  const std::size_t size = scratch.block_rows, tokens = element.tokens;
   const bool has_output = !is_null(layer.output.weight);
   constexpr bool may_overlap = Port::tiles_overlap && specializes_shapes<Port>;
-  bool overlaps = may_overlap && tokens >= size && item.out.data != item.query_input.data;
+  bool overlaps = may_overlap && tokens >= size && element.out.data != element.query_input.data;
   if (__builtin_is_constant_evaluated()) overlaps = false;
-  project_source<Port, Shape{known.source_tokens, known.d_in, known.d_out}>(layer, scratch, item);
+  project_source<Port, Shape{known.source_tokens, known.d_in, known.d_out}>(layer, scratch,
+                                                                            element);
   for (std::size_t next = 0; next < tokens; next += size) {
     const std::size_t first = minimum(next, tokens - (overlaps ? size : 1));
     const std::size_t rows =
         may_overlap ? minimum(size, tokens - first) : rows_of_block(first, tokens, size);
-    const Output out = item.out.from(first, 0), context = has_output ? scratch.block : out;
+    const Output out = element.out.from(first, 0), context = has_output ? scratch.block : out;
     project<Port, Shape{known.tokens, known.d_in, known.d_out}>(
-        rows, layer.d_in, width, item.query_input.from(first, 0), layer.query, scratch.block);
+        rows, layer.d_in, width, element.query_input.from(first, 0), layer.query, scratch.block);
     rotate<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head) {
       const std::size_t column = head * dim, of_keys = kv_column(layer, head);
       attend<Port, false, AttentionShape{known.tokens, known.head_dim, known.source_tokens}>(
-          {rows, scratch.query_rows, dim, dim, first, item.index * layer.num_heads + head,
+          {rows, scratch.query_rows, dim, dim, first, element.index * layer.num_heads + head,
            scratch.block.from(0, column), scratch.keys.from(of_keys, 0),
            scratch.values.from(0, of_keys), scratch.scores, context.from(0, column), layer.scale},
           mask, take_weights);
@@ -146,33 +148,34 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch, c
 // Does the same for all layers that return no weights, with one copy in flash. Compilers inline it
 // where there is one call. The copy for masks without holes contains no search for them.
 template <class Port, bool HasHoles>
-constexpr void forward_shared(const auto& layer, const Scratch& scratch, const Item& item,
-                              const Mask& mask, const auto& take_weights) noexcept {
-  forward_inline<Port>(layer, scratch, item, HasHoles ? mask : Mask{mask.keys, mask.diagonal},
+constexpr void forward_shared(const auto& layer, const Scratch& scratch,
+                              const BatchElement& element, const Mask& mask,
+                              const auto& take_weights) noexcept {
+  forward_inline<Port>(layer, scratch, element, HasHoles ? mask : Mask{mask.keys, mask.diagonal},
                        take_weights);
 }
 
-template <class Port, LayerShape known>
-TINYATTN_KERNEL void forward(const auto& layer, const Scratch& scratch, const Item& item,
+template <class Port, CallShape known>
+TINYATTN_KERNEL void forward(const auto& layer, const Scratch& scratch, const BatchElement& element,
                              const Mask& mask, const auto& take_weights) noexcept {
   if constexpr (!Port::shares_code || known.tokens != 0)
-    forward_inline<Port, known>(layer, scratch, item, mask, take_weights);
+    forward_inline<Port, known>(layer, scratch, element, mask, take_weights);
   else if (mask.has_holes())
-    forward_shared<Port, true>(layer, scratch, item, mask, take_weights);
+    forward_shared<Port, true>(layer, scratch, element, mask, take_weights);
   else
-    forward_shared<Port, false>(layer, scratch, item, mask, take_weights);
+    forward_shared<Port, false>(layer, scratch, element, mask, take_weights);
 }
 
 // Computes the contexts of all heads into `out`, which may overlap no input, head after head: the
 // order in which a training pass draws random numbers for dropout. All queries are one block, which
 // is in `out` too.
 template <class Port>
-constexpr void forward_by_head(auto layer, Scratch scratch, const Item& item, const Mask& mask,
-                               const auto& take_weights) noexcept {
+constexpr void forward_by_head(auto layer, Scratch scratch, const BatchElement& element,
+                               const Mask& mask, const auto& take_weights) noexcept {
   layer.output = {nullptr, nullptr};
-  scratch.block = item.out;
-  scratch.block_rows = item.tokens;
-  forward_inline<Port>(layer, scratch, item, mask, take_weights);
+  scratch.block = element.out;
+  scratch.block_rows = element.tokens;
+  forward_inline<Port>(layer, scratch, element, mask, take_weights);
 }
 
 // Applies the output projection to the contexts that are in `out`.

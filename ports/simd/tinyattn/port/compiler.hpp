@@ -96,7 +96,7 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 #define TINYATTN_UNROLL_FOR_SPEED TINYATTN_UNROLL
 #endif
 
-// Hides from Clang how a pointer was computed. Otherwise Clang computes the pointers to several
+// Keeps Clang from seeing how a pointer was computed: otherwise it computes the pointers to several
 // rows from one another in each step of a loop.
 #if defined(__clang__) && !defined(__wasm__)
 #define TINYATTN_FORGET_ORIGIN(pointer) asm("" : "+r"(pointer))

@@ -105,7 +105,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   sign &= sign_bit;
   const std::int32_t exponent = unit + 2 - static_cast<std::int32_t>(leading_zeros);
   const auto below =
-      static_cast<std::uint32_t>(exponent - 1);  // the hidden bit of the mantissa adds the 1
+      static_cast<std::uint32_t>(exponent - 1);  // the implicit bit of the mantissa adds the 1
   if (below >= 254u) return round_outside_normal(sign, exponent, x);
   return add_rounded_mantissa(sign + (below << 23), x);
 }
@@ -179,7 +179,7 @@ struct unpacked {
   return x.exponent - 1 < 254;
 }
 
-// Removes the hidden bit of a subnormal or a zero, and sets the exponent of the smallest normal.
+// Removes the implicit bit of a subnormal or a zero, and sets the exponent of the smallest normal.
 [[gnu::always_inline]] constexpr void correct_subnormal(unpacked& x) noexcept {
   if (x.exponent == 0) x = {1, x.mantissa - hidden_bit};
 }

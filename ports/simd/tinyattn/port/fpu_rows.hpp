@@ -22,11 +22,11 @@ struct fpu_rows {
     const std::size_t step = (b_stride - (Vectors - 8)) * sizeof(float);
     // clang-format off
 #if defined(__OPTIMIZE_SIZE__)
-    std::size_t turns = inner / 4, left = inner % 4;
-#define TINYATTN_TURN(STEP) "1: vldm %[a]!, {s16-s19}\n" STEP(16) STEP(17) STEP(18) STEP(19)
+    std::size_t count = inner / 4, left = inner % 4;
+#define TINYATTN_ITERATION(STEP) "1: vldm %[a]!, {s16-s19}\n" STEP(16) STEP(17) STEP(18) STEP(19)
 #else
-    std::size_t turns = inner / 8, left = inner % 8;
-#define TINYATTN_TURN(STEP)                                                                       \
+    std::size_t count = inner / 8, left = inner % 8;
+#define TINYATTN_ITERATION(STEP)                                                                  \
   "1: vldm %[a]!, {s16-s23}\n" STEP(16) STEP(17) STEP(18) STEP(19) STEP(20) STEP(21) STEP(22)     \
   STEP(23)
 #endif
@@ -42,13 +42,13 @@ struct fpu_rows {
   "vldm %[b]!, {s24-s31}\n" TINYATTN_ADD_LOW(a)                                                   \
   "vldm %[b], {s24-s31}\n add %[b], %[step]\n" TINYATTN_ADD_HIGH(a)
 #define TINYATTN_ROW(STEP, sums)                                                                  \
-  asm volatile("vldm %[initial], {" sums "}\n cmp %[turns], #0\n beq 2f\n"                          \
-               TINYATTN_TURN(STEP) "subs %[turns], #1\n bne 1b\n"                                 \
+  asm volatile("vldm %[initial], {" sums "}\n cmp %[count], #0\n beq 2f\n"                        \
+               TINYATTN_ITERATION(STEP) "subs %[count], #1\n bne 1b\n"                            \
                "2: cmp %[left], #0\n beq 4f\n"                                                    \
                "3: vldm %[a]!, {s16}\n" STEP(16) "subs %[left], #1\n bne 3b\n"                    \
                "4: vstm %[out], {" sums "}\n"                                                     \
-               : [a] "+&r"(a), [b] "+&r"(b), [turns] "+&l"(turns), [left] "+&l"(left)             \
-               : [initial] "r"(initial), [step] "r"(step), [out] "r"(out)                             \
+               : [a] "+&r"(a), [b] "+&r"(b), [count] "+&l"(count), [left] "+&l"(left)             \
+               : [initial] "r"(initial), [step] "r"(step), [out] "r"(out)                         \
                : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",      \
                  "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",     \
                  "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31")
@@ -63,7 +63,7 @@ struct fpu_rows {
 #undef TINYATTN_ADD_HIGH
 #undef TINYATTN_ADD_LOW
 #undef TINYATTN_ADD
-#undef TINYATTN_TURN
+#undef TINYATTN_ITERATION
   }
 
   // Eight columns of a transposed product of one row. Sums are in s0 to s7, eight elements of the
@@ -77,7 +77,7 @@ struct fpu_rows {
     const float *b1 = b + b_stride, *b2 = b1 + b_stride, *b3 = b2 + b_stride, *b4 = b3 + b_stride,
                 *b5 = b4 + b_stride, *b6 = b5 + b_stride, *b7 = b6 + b_stride;
     float* const to = out;
-    std::size_t turns = inner / 8;
+    std::size_t count = inner / 8;
     const std::size_t rest = inner % 8;
     // clang-format off
 #define TINYATTN_ADD_BOTH(s, t, a, b, c)                                                          \
@@ -92,16 +92,16 @@ struct fpu_rows {
   "vldm %[" b "]!, {s16}\n vldm %[" c "]!, {s24}\n" TINYATTN_ADD_BOTH(s, t, 8, 16, 24)
 #define TINYATTN_FOR_8(ADD)                                                                       \
   ADD(0, 1, "b0", "b1") ADD(2, 3, "b2", "b3") ADD(4, 5, "b4", "b5") ADD(6, 7, "b6", "b7")
-    asm volatile("vldm %[initial], {s0-s7}\n cmp %[turns], #0\n beq 2f\n"
+    asm volatile("vldm %[initial], {s0-s7}\n cmp %[count], #0\n beq 2f\n"
                  "1: vldm %[a]!, {s8-s15}\n" TINYATTN_FOR_8(TINYATTN_ADD_COLUMNS)
-                 "subs %[turns], #1\n bne 1b\n"
-                 "2: ldr %[turns], %[rest]\n cmp %[turns], #0\n beq 4f\n"
+                 "subs %[count], #1\n bne 1b\n"
+                 "2: ldr %[count], %[rest]\n cmp %[count], #0\n beq 4f\n"
                  "3: vldm %[a]!, {s8}\n" TINYATTN_FOR_8(TINYATTN_ADD_TERMS)
-                 "subs %[turns], #1\n bne 3b\n"
-                 "4: ldr %[turns], %[to]\n vstm %[turns], {s0-s7}\n"
+                 "subs %[count], #1\n bne 3b\n"
+                 "4: ldr %[count], %[to]\n vstm %[count], {s0-s7}\n"
                  : [a] "+&r"(a), [b0] "+&r"(b), [b1] "+&r"(b1), [b2] "+&r"(b2), [b3] "+&r"(b3),
                    [b4] "+&h"(b4), [b5] "+&h"(b5), [b6] "+&h"(b6), [b7] "+&h"(b7),
-                   [turns] "+&l"(turns)
+                   [count] "+&l"(count)
                  : [initial] "r"(initial), [rest] "m"(rest), [to] "m"(to)
                  : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
                    "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",

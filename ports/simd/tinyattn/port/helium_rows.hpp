@@ -34,17 +34,17 @@ struct helium_rows {
 #define TINYATTN_REST_OF_2(DO)
 #define TINYATTN_REST_OF_4(DO) DO("q2", "q3", "#32", "#48")
 #define TINYATTN_REST_OF_6(DO) TINYATTN_REST_OF_4(DO) DO("q4", "q5", "#64", "#80")
-#define TINYATTN_START(s, t, at, behind)                                                          \
-  "vldrw.u32 " s ", [%[from], " at "]\n vldrw.u32 " t ", [%[from], " behind "]\n"
-#define TINYATTN_STORE(s, t, at, behind)                                                          \
-  "vstrw.32 " s ", [%[out], " at "]\n vstrw.32 " t ", [%[out], " behind "]\n"
-#define TINYATTN_ADD(x, s, t, at, behind)                                                         \
-  "vldrw.u32 q6, [%[b], " at "]\n vldrw.u32 q7, [%[b], " behind "]\n"                             \
+#define TINYATTN_LOAD(s, t, at, next)                                                             \
+  "vldrw.u32 " s ", [%[from], " at "]\n vldrw.u32 " t ", [%[from], " next "]\n"
+#define TINYATTN_STORE(s, t, at, next)                                                            \
+  "vstrw.32 " s ", [%[out], " at "]\n vstrw.32 " t ", [%[out], " next "]\n"
+#define TINYATTN_ADD(x, s, t, at, next)                                                           \
+  "vldrw.u32 q6, [%[b], " at "]\n vldrw.u32 q7, [%[b], " next "]\n"                               \
   "vfma.f32 " s ", q6, " x "\n vfma.f32 " t ", q7, " x "\n"
-#define TINYATTN_ADD_R4(s, t, at, behind) TINYATTN_ADD("r4", s, t, at, behind)
-#define TINYATTN_ADD_R5(s, t, at, behind) TINYATTN_ADD("r5", s, t, at, behind)
-#define TINYATTN_ADD_R6(s, t, at, behind) TINYATTN_ADD("r6", s, t, at, behind)
-#define TINYATTN_ADD_R8(s, t, at, behind) TINYATTN_ADD("r8", s, t, at, behind)
+#define TINYATTN_ADD_R4(s, t, at, next) TINYATTN_ADD("r4", s, t, at, next)
+#define TINYATTN_ADD_R5(s, t, at, next) TINYATTN_ADD("r5", s, t, at, next)
+#define TINYATTN_ADD_R6(s, t, at, next) TINYATTN_ADD("r6", s, t, at, next)
+#define TINYATTN_ADD_R8(s, t, at, next) TINYATTN_ADD("r8", s, t, at, next)
 #define TINYATTN_STEP(REST, ADD, x, move_on)                                                      \
   REST(ADD) "vldrw.u32 q7, [%[b], #16]\n vldrw.u32 q6, [%[b]]" move_on                            \
   "vfma.f32 q1, q7, " x "\n vfma.f32 q0, q6, " x "\n"
@@ -55,7 +55,7 @@ struct helium_rows {
   TINYATTN_STEP(REST, TINYATTN_ADD_R6, "r6", move_on)                                             \
   TINYATTN_STEP(REST, TINYATTN_ADD_R8, "r8", move_on) "le lr, " label "b\n"
 #define TINYATTN_ROW(REST)                                                                        \
-  asm volatile(TINYATTN_START("q0", "q1", "#0", "#16") REST(TINYATTN_START)                       \
+  asm volatile(TINYATTN_LOAD("q0", "q1", "#0", "#16") REST(TINYATTN_LOAD)                         \
                "ands lr, %[left], #3\n beq 2f\n dls lr, lr\n"                                     \
                "1: ldr r4, [%[a]], #4\n"                                                          \
                TINYATTN_STEP(REST, TINYATTN_ADD_R4, "r4", TINYATTN_MOVE_ON) "le lr, 1b\n"         \
@@ -85,7 +85,7 @@ struct helium_rows {
 #undef TINYATTN_ADD_R4
 #undef TINYATTN_ADD
 #undef TINYATTN_STORE
-#undef TINYATTN_START
+#undef TINYATTN_LOAD
 #undef TINYATTN_REST_OF_6
 #undef TINYATTN_REST_OF_4
 #undef TINYATTN_REST_OF_2
@@ -103,7 +103,7 @@ struct helium_rows {
     uint32x4_t b1 = vaddq_n_u32(b0, 4 * step), b2 = vaddq_n_u32(b1, 4 * step);
     // clang-format off
 #define TINYATTN_STEP(x)                                                                          \
-  "vldrw.u32 q6, [%q[b0], #4]!\n vldrw.u32 q7, [%q[b1], #4]!\n vfma.f32 q0, q6, " x "\n"           \
+  "vldrw.u32 q6, [%q[b0], #4]!\n vldrw.u32 q7, [%q[b1], #4]!\n vfma.f32 q0, q6, " x "\n"          \
   "vldrw.u32 q6, [%q[b2], #4]!\n vfma.f32 q1, q7, " x "\n vfma.f32 q2, q6, " x "\n"
     asm volatile("vldrw.u32 q0, [%[initial]]\n vldrw.u32 q1, [%[initial], #16]\n"
                  "vldrw.u32 q2, [%[initial], #32]\n"

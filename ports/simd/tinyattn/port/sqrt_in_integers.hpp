@@ -31,11 +31,11 @@ constexpr std::uint32_t square_root_of_mantissa(std::uint32_t square) noexcept {
 // than a float. It is never halfway between two floats: the square of a number that ends at its
 // 25th bit does not fit into the 24 bits of x.
 constexpr float sqrt_in_integers(float x) noexcept {
-  constexpr std::uint32_t infinity = 0x7f800000u, nan = 0x7fc00000u, hidden = 0x00800000u;
+  constexpr std::uint32_t infinity = 0x7f800000u, nan = 0x7fc00000u, implicit = 0x00800000u;
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   if (bits << 1 == 0 || bits == infinity) return x;
   if (bits > infinity) return __builtin_bit_cast(float, nan);
-  std::uint32_t exponent = bits >> 23, mantissa = (bits & (hidden - 1)) | hidden;
+  std::uint32_t exponent = bits >> 23, mantissa = (bits & (implicit - 1)) | implicit;
   if (exponent == 0) {
     const auto places = static_cast<std::uint32_t>(__builtin_clz(bits)) - 8;
     mantissa = bits << places;
@@ -44,7 +44,7 @@ constexpr float sqrt_in_integers(float x) noexcept {
   const std::uint32_t root =
       square_root_of_mantissa(exponent % 2 == 0 ? mantissa << 2 : mantissa << 1);
   const std::uint32_t half_exponent =
-      (exponent + 125) >> 1;  // one less than the root's: the hidden bit adds it
+      (exponent + 125) >> 1;  // one less than the root's: the implicit bit adds it
   return __builtin_bit_cast(float, (half_exponent << 23) + ((root + 1) >> 1));
 }
 
@@ -67,7 +67,7 @@ constexpr float inverse_sqrt_in_integers(std::size_t n) noexcept {
       ++root;
     }
   }
-  const std::uint32_t mantissa = (root + 1) / 2;  // its hidden bit adds 1 to the exponent
+  const std::uint32_t mantissa = (root + 1) / 2;  // its implicit bit adds 1 to the exponent
   return __builtin_bit_cast(float, ((127 + 23 - places) << 23) + mantissa);
 }
 
