@@ -81,43 +81,44 @@ TINYATTN_KERNEL void add_triangle(const Attention& a, std::size_t common) noexce
   });
 }
 
-// The sizes for which an attention is specialized, or zeros if it is not.
-struct AttentionShape {
-  std::size_t rows = 0, dim = 0, keys = 0;
+// The sizes for which a call of a layer is compiled, if it has few multiply-adds; else zeros.
+struct CallShape {
+  std::size_t tokens = 0, source_tokens = 0, d_in = 0, d_out = 0, head_dim = 0;
 };
 
 // scores = queries . keys, up to the last key that is unmasked for any query of the block.
-template <class Port, bool TransposedKeys, AttentionShape known>
+template <class Port, bool TransposedKeys, CallShape known>
 TINYATTN_KERNEL void compute_scores(const Attention& a, const Mask& mask) noexcept {
-  constexpr std::size_t known_cols = padded<narrowed<Port, known.keys>>(known.keys);
+  constexpr std::size_t known_cols =
+      padded<narrowed<Port, known.source_tokens>>(known.source_tokens);
   const std::size_t end = mask.end(a.first + a.rows - 1);
   const std::size_t cols =
-      known.rows != 0 ? known_cols : score_columns<Port, !TransposedKeys>(end, mask.keys);
+      known.tokens != 0 ? known_cols : score_columns<Port, !TransposedKeys>(end, mask.keys);
   if constexpr (TransposedKeys)
     matmul<Port>(Product<Dense, Transposed<>>{
         a.rows, a.key_dim, cols, a.queries, {a.keys}, nullptr, a.scores});
   else
-    matmul<Port, Shape{known.rows, known.dim, known_cols}>(
+    matmul<Port, Shape{known.tokens, known.head_dim, known_cols}>(
         {a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
 }
 
 // context = weights . values: a product over the keys that are unmasked for all queries of the
 // block, then the other keys.
-template <class Port, AttentionShape known>
+template <class Port, CallShape known>
 TINYATTN_KERNEL void compute_context(const Attention& a, const Mask& mask) noexcept {
-  const std::size_t common = known.rows != 0 ? 0 : mask.common(a.first);
-  matmul<Port, Shape{known.rows, 0, known.dim}>(
+  const std::size_t common = known.tokens != 0 ? 0 : mask.common(a.first);
+  matmul<Port, Shape{known.tokens, 0, known.head_dim}>(
       {a.rows, common, a.value_dim, a.scores, a.values, nullptr, a.context});
-  if constexpr (Port::interleaves_rows && known.rows == 0)
+  if constexpr (Port::interleaves_rows && known.tokens == 0)
     if (a.rows == Port::query_rows && !mask.has_holes() &&
         mask.end(a.first + a.rows - 1) == common + a.rows - 1)
       return add_triangle<Port, Port::query_rows>(a, common);
-  add_other_keys<Port, known.dim>(a, mask, common);
+  add_other_keys<Port, known.head_dim>(a, mask, common);
 }
 
 // Computes block after block. Passes the weights of each query i, which are row[0] to row[end - 1],
 // to take_weights(index, i, row, end); that may change them, as dropout does.
-template <class Port, bool TransposedKeys = false, AttentionShape known = AttentionShape{}>
+template <class Port, bool TransposedKeys = false, CallShape known = CallShape{}>
 TINYATTN_KERNEL void attend(const Attention& all, const Mask& mask,
                             const auto& take_weights) noexcept {
   for (std::size_t i = 0; i < all.rows; i += all.block_rows) {
@@ -127,7 +128,7 @@ TINYATTN_KERNEL void attend(const Attention& all, const Mask& mask,
     a.queries = a.queries.from(i, 0);
     a.context = a.context.from(i, 0);
     compute_scores<Port, TransposedKeys, known>(a, mask);
-    masked_softmax<Port, known.keys>(a.rows, a.scores, mask, a.first, a.scale);
+    masked_softmax<Port, known.source_tokens>(a.rows, a.scores, mask, a.first, a.scale);
     for (std::size_t r = 0; r < a.rows; ++r)
       take_weights(a.index, a.first + r, a.scores.at(r, 0), mask.end(a.first + r));
     compute_context<Port, known>(a, mask);

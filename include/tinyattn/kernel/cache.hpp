@@ -6,8 +6,6 @@
 
 #include "tinyattn/kernel/layer.hpp"
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // The keys and values of one layer.
@@ -112,5 +110,3 @@ TINYATTN_KERNEL void forward_cached(const auto& layer, const Cached& cache,
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

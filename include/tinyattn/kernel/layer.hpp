@@ -89,11 +89,6 @@ TINYATTN_KERNEL Scratch parts_of(float* scratch, std::size_t width, std::size_t 
   return {keys, values, block, scores, block_rows, query_rows};
 }
 
-// The sizes of a call of a layer. A call with few multiply-adds is compiled for them.
-struct CallShape {
-  std::size_t tokens = 0, source_tokens = 0, d_in = 0, d_out = 0, head_dim = 0;
-};
-
 // Projects keys and values. Keys are stored transposed, so that the scores of a block are products
 // with rows: they are projected into the memory of the values, and transposed from there.
 template <class Port, Shape shape = Shape{}>
@@ -133,7 +128,7 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch,
     rotate<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head) {
       const std::size_t column = head * dim, of_keys = kv_column(layer, head);
-      attend<Port, false, AttentionShape{known.tokens, known.head_dim, known.source_tokens}>(
+      attend<Port, false, known>(
           {rows, scratch.query_rows, dim, dim, first, element.index * layer.num_heads + head,
            scratch.block.from(0, column), scratch.keys.from(of_keys, 0),
            scratch.values.from(0, of_keys), scratch.scores, context.from(0, column), layer.scale},

@@ -25,12 +25,12 @@ inline constexpr std::size_t most_row_vectors = std::bit_floor(Port::registers *
 // Computes row i in tiles of `Vectors` vectors, and what is left in tiles of one.
 template <class Port, std::size_t Vectors>
 TINYATTN_KERNEL void cover_row(const auto& p, std::size_t i) noexcept {
-  const auto tiles = [&]<std::size_t Width, TileKind kind>(std::size_t j, std::size_t count)
-                         TINYATTN_INLINE_LAMBDA {
-                           for (; count != 0; --count, j += Width * Port::lanes)
-                             tile<Port, 1, Width, kind>(p, i, j, minimum(Port::lanes, p.cols - j));
-                           return j;
-                         };
+  const auto tiles = [&]<std::size_t Width, TileKind kind>(
+                         std::size_t j, std::size_t count) TINYATTN_INLINE_LAMBDA {
+    for (; count != 0; --count, j += Width * Port::lanes)
+      tile<Port, 1, Width, kind>(p, p.a.from(i, 0), i, j, minimum(Port::lanes, p.cols - j));
+    return j;
+  };
   constexpr std::size_t width = Vectors * Port::lanes;
   std::size_t j = 0, left = p.cols;
   if constexpr (Vectors > 1) {
@@ -50,7 +50,7 @@ TINYATTN_KERNEL void cover_row_evenly(const auto& p, std::index_sequence<Fewer..
     const std::size_t vectors = (left + tiles - 1) / tiles, width = vectors * Port::lanes;
     const std::size_t last = minimum(width, p.cols - j) - (width - Port::lanes);
     static_cast<void>(((vectors == most - Fewer &&
-                        (tile<Port, 1, most - Fewer, TileKind{false}>(p, 0, j, last), true)) ||
+                        (tile<Port, 1, most - Fewer, TileKind{false}>(p, p.a, 0, j, last), true)) ||
                        ...));
     j += width;
     left -= vectors;

@@ -61,29 +61,22 @@ TINYATTN_KERNEL void for_each_vector(std::size_t count, const auto& step) noexce
 }
 
 // Calls step(vector, q) for every vector of a row, where q is the number of the vector of the
-// sixteen lanes to which it is added. After unrolling q is a constant, unless a vector is one
-// float.
+// sixteen lanes to which it is added: after unrolling, a constant.
 template <class Port, bool IsWhole = false>
 TINYATTN_KERNEL void for_each_summand(std::size_t count, const auto& step) noexcept {
   std::size_t j = 0;
-  if constexpr (Port::lanes == 1) {
-    while (j != count)
-      for (std::size_t q = 0, end = minimum(count, j + 16); j != end; ++j)
-        step(RowVector<Port, true>{j}, q++);
-  } else {
-    for (std::size_t left = count / 16; left != 0; --left, j += 16) {
-      TINYATTN_UNROLL
-      for (std::size_t q = 0; q < 16 / Port::lanes; ++q)
-        step(RowVector<Port, true>{j + q * Port::lanes}, q);
-    }
+  for (std::size_t left = count / 16; left != 0; --left, j += 16) {
     TINYATTN_UNROLL
-    for (std::size_t q = 0; q < 16 / Port::lanes; ++q, j += Port::lanes) {
-      if (j + Port::lanes > count) {
-        if (!IsWhole && j != count) step(RowVector<Port, false>{j, count - j}, q);
-        break;
-      }
-      step(RowVector<Port, true>{j}, q);
+    for (std::size_t q = 0; q < 16 / Port::lanes; ++q)
+      step(RowVector<Port, true>{j + q * Port::lanes}, q);
+  }
+  TINYATTN_UNROLL
+  for (std::size_t q = 0; q < 16 / Port::lanes; ++q, j += Port::lanes) {
+    if (j + Port::lanes > count) {
+      if (!IsWhole && j != count) step(RowVector<Port, false>{j, count - j}, q);
+      break;
     }
+    step(RowVector<Port, true>{j}, q);
   }
 }
 

@@ -23,23 +23,15 @@ TINYATTN_KERNEL float largest_of(typename Port::vec v) noexcept {
   return reduce<Port>(v, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return Port::maximum(a, b); });
 }
 
-// Computes e^(scale * (score - largest)). An exponential below e^-69 counts as 0, so that no
-// subnormal arises; the comparison lets a NaN through.
+// Returns e^(scale * (score - largest)), in which `shift` is -largest. An exponential below e^-69
+// counts as 0, so that no subnormal arises; the comparison lets a NaN through.
 template <class Port>
-struct Exponentials {
-  typename Port::broadcast_operand shift;
-  typename Port::broadcast_operand scale;
-
-  Exponentials() = default;
-  TINYATTN_KERNEL Exponentials(float largest, float scale_of_scores) noexcept
-      : shift(Port::broadcast(-largest)), scale(Port::broadcast(scale_of_scores)) {}
-
-  TINYATTN_KERNEL auto operator()(typename Port::vec score) const noexcept {
-    const auto t = Port::mul(Port::add(score, shift), scale);
-    return exp_of_nonpositive<Port>(
-        Port::select_less(t, Port::splat(-69.0f), Port::splat(exp_is_zero), t));
-  }
-};
+TINYATTN_KERNEL auto exponential(typename Port::vec score, typename Port::broadcast_operand shift,
+                                 typename Port::broadcast_operand scale) noexcept {
+  const auto t = Port::mul(Port::add(score, shift), scale);
+  return exp_of_nonpositive<Port>(
+      Port::select_less(t, Port::splat(-69.0f), Port::splat(exp_is_zero), t));
+}
 
 // Returns the number by which a row of this sum is multiplied to add up to 1; 0 if the sum is 0.
 template <class Port>
@@ -78,8 +70,8 @@ TINYATTN_KERNEL void divide_rows(Dense from, Output to, std::size_t count,
 template <class Port, std::size_t Rows = 1, bool IsWhole = false>
 TINYATTN_KERNEL void normalize_rows(Dense from, Output to, std::size_t count) noexcept {
   float sums[Rows];
-  if constexpr (Rows == 1 && (Port::lanes == 1 || sums_rows<Port>))
-    sums[0] = sum_of_row<Port>(from.data, count);
+  if constexpr (Port::lanes == 1 || sums_rows<Port>)
+    for (std::size_t r = 0; r < Rows; ++r) sums[r] = sum_of_row<Port>(from.at(r, 0), count);
   else
     sum_rows<Port, Rows, IsWhole>(
         count,
@@ -99,12 +91,12 @@ TINYATTN_KERNEL void softmax_of_rows(Dense from, Output to, std::size_t count,
     for (std::size_t r = 0; r < Rows; ++r)
       largest[r] = Port::maximum(largest[r], at.load(from.at(r, 0), -infinity));
   });
-  Exponentials<Port> exponentials[Rows];
+  typename Port::broadcast_operand shifts[Rows];
   TINYATTN_UNROLL
-  for (std::size_t r = 0; r < Rows; ++r)
-    exponentials[r] = Exponentials<Port>(largest_of<Port>(largest[r]), scale);
-  const auto exponential = [&](auto at, std::size_t r) TINYATTN_INLINE_LAMBDA {
-    const auto e = exponentials[r](at.load(from.at(r, 0), -infinity));
+  for (std::size_t r = 0; r < Rows; ++r) shifts[r] = Port::broadcast(-largest_of<Port>(largest[r]));
+  const auto factor = Port::broadcast(scale);
+  const auto exponentiate = [&](auto at, std::size_t r) TINYATTN_INLINE_LAMBDA {
+    const auto e = exponential<Port>(at.load(from.at(r, 0), -infinity), shifts[r], factor);
     at.store(to.at(r, 0), e);
     return e;
   };
@@ -112,12 +104,12 @@ TINYATTN_KERNEL void softmax_of_rows(Dense from, Output to, std::size_t count,
   // would repeat the code of an exponential 16 / lanes times.
   if constexpr (Port::lanes == 16) {
     float sums[Rows];
-    sum_rows<Port, Rows, IsWhole>(count, exponential, sums);
+    sum_rows<Port, Rows, IsWhole>(count, exponentiate, sums);
     divide_rows<Port, Rows, IsWhole>(to, to, count, sums);
   } else {
     for_each_vector<Port, IsWhole>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
       TINYATTN_UNROLL
-      for (std::size_t r = 0; r < Rows; ++r) exponential(at, r);
+      for (std::size_t r = 0; r < Rows; ++r) exponentiate(at, r);
     });
     normalize_rows<Port, Rows, IsWhole>(to, to, count);
   }
@@ -153,9 +145,10 @@ TINYATTN_KERNEL void softmax_in_registers(Dense from, Output to, float scale) no
   }
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
-    const Exponentials<Port> exponential(largest_of_row[r], scale);
+    const auto shift = Port::broadcast(-largest_of_row[r]), factor = Port::broadcast(scale);
     TINYATTN_UNROLL
-    for (std::size_t v = 0; v < vectors; ++v) rows[r][v] = exponential(rows[r][v]);
+    for (std::size_t v = 0; v < vectors; ++v)
+      rows[r][v] = exponential<Port>(rows[r][v], shift, factor);
   }
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
@@ -198,7 +191,7 @@ TINYATTN_KERNEL void softmax_of_floats(const float* from, float* to, std::size_t
     TINYATTN_UNROLL
     for (std::size_t e = 0; e < size; ++e) largest = Port::maximum(largest, group[e]);
   });
-  for (std::size_t j = 0; j < count; ++j) to[j] = Exponentials<Port>(largest, scale)(from[j]);
+  for (std::size_t j = 0; j < count; ++j) to[j] = exponential<Port>(from[j], -largest, scale);
   for (std::size_t j = count; j < Most; ++j) to[j] = 0.0f;
   float sums[minimum(Most, 16)];
   TINYATTN_UNROLL

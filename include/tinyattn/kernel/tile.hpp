@@ -129,10 +129,11 @@ TINYATTN_KERNEL auto initial_at(const auto& p, std::size_t i, std::size_t j) noe
 }
 
 // Computes the tile of `Rows` x `Vectors` vectors from row i and column j of a product on; `last`
-// columns fill the last vector. A port may have tiles of its own for whole vectors.
+// columns fill the last vector, and `a` is p.a from row i on. A port may have tiles of its own for
+// whole vectors.
 template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{},
           class AnyProduct>
-TINYATTN_KERNEL void tile(const AnyProduct& p, std::size_t i, std::size_t j,
+TINYATTN_KERNEL void tile(const AnyProduct& p, const auto& a, std::size_t i, std::size_t j,
                           std::size_t last = Port::lanes) noexcept {
   if constexpr (std::same_as<AnyProduct, Product<>> && kind.is_whole &&
                 requires(const float* from, float* to) {
@@ -140,12 +141,12 @@ TINYATTN_KERNEL void tile(const AnyProduct& p, std::size_t i, std::size_t j,
                 }) {
     const bool is_zero = is_null(p.initial.data);
     Port::template tile<Rows, Vectors>(is_zero ? zeros<Vectors * Port::lanes> : p.initial.data + j,
-                                       p.a.at(i, 0), p.a.stride, p.b.at(0, j), p.b.stride,
-                                       p.out.at(i, j), p.out.stride, p.inner);
+                                       a.data, a.stride, p.b.at(0, j), p.b.stride, p.out.at(i, j),
+                                       p.out.stride, p.inner);
   } else {
     typename Port::vec sums[Rows][Vectors];
     initialize_sums<Port, kind>(sums, initial_at<Port, Vectors * Port::lanes>(p, i, j), last);
-    multiply_add<Port, kind>(sums, p.inner, p.a.from(i, 0), p.b.from(0, j), last);
+    multiply_add<Port, kind>(sums, p.inner, a, p.b.from(0, j), last);
     store_sums<Port, kind>(sums, p.out.from(i, j), last);
   }
 }

@@ -30,15 +30,16 @@ inline constexpr std::size_t tile_rows = [] {
 // vectors have too few sums to hide the latency of two fma in a cycle; with four vectors, GCC loads
 // b again for each of the four rows, which takes longer than their fma.
 template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
-TINYATTN_KERNEL void tiles_downwards(const auto& p, std::size_t i, std::size_t j,
+TINYATTN_KERNEL void tiles_downwards(const auto& p, auto a, std::size_t i, std::size_t j,
                                      std::size_t last) noexcept {
   constexpr std::size_t lower = Height == 6 && Port::lanes >= 8 ? 5 : std::bit_floor(Height - 1);
   for (; p.rows - i >= Height; i += Height) {
     const std::size_t tiles = (p.rows - i + Height - 1) / Height;
     if (p.rows - i <= tiles * lower) break;
-    tile<Port, Height, Vectors, kind>(p, i, j, last);
+    tile<Port, Height, Vectors, kind>(p, a, i, j, last);
+    a = a.from(Height, 0);
   }
-  if constexpr (Height > 1) tiles_downwards<Port, Vectors, kind, lower>(p, i, j, last);
+  if constexpr (Height > 1) tiles_downwards<Port, Vectors, kind, lower>(p, a, i, j, last);
 }
 
 // Computes the panels of columns `begin` to `end`, all of one width. A panel of b stays in cache
@@ -47,7 +48,7 @@ template <class Port, std::size_t Vectors, TileKind kind, std::size_t Height>
 [[gnu::noinline]] constexpr void panels(const auto& p, std::size_t begin, std::size_t end,
                                         std::size_t last) noexcept {
   for (std::size_t j = begin; j < end; j += Vectors * Port::lanes)
-    tiles_downwards<Port, Vectors, kind, Height>(p, 0, j, last);
+    tiles_downwards<Port, Vectors, kind, Height>(p, p.a, 0, j, last);
 }
 
 // Computes the columns from column j on: in panels of `Vectors` vectors, then of the next lower
@@ -78,7 +79,7 @@ template <class Port, std::size_t Height>
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
   for (std::size_t i = 0;; i = next_tile(i, Height, p.rows)) {
     for (std::size_t j = 0;; j = next_tile(j, width, p.cols)) {
-      tile<Port, Height, Port::tile_vectors>(p, i, j);
+      tile<Port, Height, Port::tile_vectors>(p, p.a.from(i, 0), i, j);
       if (j + width == p.cols) break;
     }
     if (i + Height == p.rows) break;
@@ -114,7 +115,8 @@ TINYATTN_KERNEL void specialized_columns(const auto& p, std::size_t j) noexcept 
   constexpr std::size_t steps = shape.inner == 0 ? 1 : shape.inner <= 4 ? shape.inner : unrolled;
   for_each_known_chunk<shape.rows, tile_rows<Port, Vectors>>(
       [&]<std::size_t height>(std::size_t i) TINYATTN_INLINE_LAMBDA {
-        tile<Port, height, Vectors, TileKind{last == Port::lanes, steps}>(p, i, j, last);
+        tile<Port, height, Vectors, TileKind{last == Port::lanes, steps}>(p, p.a.from(i, 0), i, j,
+                                                                          last);
       });
 }
 
