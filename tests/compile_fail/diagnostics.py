@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Compiles programs that must not compile, and looks for the diagnostic that README.md promises in the first error.
+"""Compiles programs that must not compile, and looks for the diagnostic that README.md promises in
+the first error.
 
     diagnostics.py [NAME...] -- COMPILER ARGUMENT...
 """
 import pathlib
 import re
-import subprocess
 import sys
 
 from tests.support import tap
+from tests.support.processes import attempt
 
 HERE = pathlib.Path(__file__).resolve().parent
-PROGRAM = re.compile(r"^((?://.*\n)*)(\w.*\n(?:[ }].*\n)*)", re.MULTILINE)  # comments, then a declaration that is not indented
-NAME = re.compile(r"(?:\w+ (\w+)\(|.*\b(\w+)(?: = [^{]*)?;$)", re.DOTALL)  # the name of a function or an object
+# Comments, then a declaration that is not indented; the name of the function or object
+PROGRAM = re.compile(r"^((?://.*\n)*)(\w.*\n(?:[ }].*\n)*)", re.MULTILINE)
+NAME = re.compile(r"(?:\w+ (\w+)\(|.*\b(\w+)(?: = [^{]*)?;$)", re.DOTALL)
 EXPECT = re.compile(r"// expect(?: in (\d+) lines)?: (.+)")
 ARGUMENTS = re.compile(r"// arguments: (.+)")
 
@@ -30,12 +32,14 @@ def programs_in(file):
 
 def problem(expected, arguments, program, compiler):
     command = [*compiler, f"-I{HERE}", *arguments, "-fsyntax-only", "-x", "c++", "-"]
-    done = subprocess.run(command, input=program, capture_output=True, encoding="utf-8", check=False)
-    lines = done.stderr.splitlines()
-    if done.returncode == 0 or len(lines) > int(expected[1] or 20):
+    status, output = attempt(command, text=program)
+    lines = output.splitlines()
+    if status == 0 or len(lines) > int(expected[1] or 20):
         return f"it compiles, or prints too much: {len(lines)} lines"
     first_error = next((line for line in lines if "error:" in line), "")
-    return "" if expected[2] in first_error else "\n".join([f"expected: {expected[2]}", *lines[:10]])
+    if expected[2] in first_error:
+        return ""
+    return "\n".join([f"expected: {expected[2]}", *lines[:10]])
 
 
 separator = sys.argv.index("--")

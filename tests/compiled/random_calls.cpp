@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Random calls of every function of tinyattn.h, valid and wild; calls.hpp says what each must do.
+// Random calls of the functions of tinyattn.h, valid and wild; calls.hpp says what each must do.
 //
 //     TINYATTN_PORT=avx2 random_calls [CALLS [FIRST]]
 #include "calls.hpp"
@@ -222,13 +222,6 @@ bool sizes_of_scratch(Call& call) {
                   TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens), std::max({d_out, tokens, source_tokens}));
 }
 
-bool inverse_sqrt(Call& call) {
-  const std::size_t head_dim = std::max(call.size("head_dim"), std::size_t{1});
-  ++computed, ++refused;
-  const double product = static_cast<double>(tinyattn_inverse_sqrt(head_dim)) * std::sqrt(static_cast<double>(head_dim));
-  return tinyattn_inverse_sqrt(0) == 0.0f && std::abs(product - 1) < 0x1.0001p-24;
-}
-
 struct Operation {
   const char* name;
   bool (*holds)(Call& call);
@@ -242,7 +235,6 @@ constexpr Operation operations[] = {
     {"tinyattn_forward", forward<false>},
     {"tinyattn_cross_forward", forward<true>},
     {"tinyattn_attention_scratch, tinyattn_layer_scratch", sizes_of_scratch},
-    {"tinyattn_inverse_sqrt", inverse_sqrt},
 };
 
 bool hold(const Operation& operation, unsigned long long first, unsigned long long count) {

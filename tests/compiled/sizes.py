@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Tests how much flash of a Cortex-M4F attention layers of 1 to 16 usual shapes take, by the headers and by the
-compiled library.
+"""Tests how much flash of a Cortex-M4F attention layers of 1 to 16 usual shapes take, by the
+headers and by the compiled library.
 
     sizes IMAGE...    as Meson links them: for each of -Os and -O2, each way, each count of layers
 """
-import itertools
 import re
 import sys
 
@@ -13,47 +12,37 @@ from tests.support import figures, tap
 from tests.support.processes import ROOT
 
 COUNTS = (1, 4, 8, 16)
-WAYS = ("headers", "compiled")
 LEVELS = ("-Os", "-O2")
+WAYS = ("headers", "library")
+PAGE = ROOT / "src" / "README.md"
 
 
-def pays(sizes, level):
-    """Checks that a further shape costs little more flash than its call, since all shapes share the kernels, and that
-    the compiled library takes less than the headers."""
-    (*_, headers), (*_, compiled) = (sizes[level, way] for way in WAYS)
-    another_by_headers, another_compiled = ((sixteen - four) / 12
-                                            for _, four, _, sixteen in (sizes[level, way] for way in WAYS))
-    if compiled < headers and another_compiled < 200 and another_by_headers < 300:
+def pays(headers, library):
+    """Checks that a further shape costs little more flash than its call, since all shapes share the
+    kernels, and that the compiled library takes less than the headers."""
+    another_by_headers, another = ((sizes[3] - sizes[1]) / 12 for sizes in (headers, library))
+    if library[3] < headers[3] and another < 200 and another_by_headers < 300:
         return ""
-    return (f"{compiled} bytes against {headers}; "
-            f"another shape costs {another_compiled:.0f} against {another_by_headers:.0f}")
+    return (f"{library[3]} bytes against {headers[3]}; "
+            f"another shape costs {another:.0f} against {another_by_headers:.0f}")
 
 
-def is_what_the_page_says(sizes):
-    """Checks the table of src/README.md, at -Os."""
-    page = ROOT / "src" / "README.md"
-    if reason := figures.is_of_another_compiler(page):
+def page_says(way, sizes):
+    """Checks a row of the table of src/README.md, at -Os."""
+    if reason := figures.is_of_another_compiler(PAGE):
         return tap.Skip(reason)
-    text, wrong = page.read_text(encoding="utf-8"), []
-    for name, way in (("headers", "headers"), ("library", "compiled")):
-        stated = figures.cells(re.search(rf"^\| {name}, -Os (\|.*)", text, re.MULTILINE)[1])
-        measured = sizes["-Os", way]
-        if any(abs(int(cell) / size - 1) > figures.NEAR for cell, size in zip(stated, measured, strict=True)):
-            row = " | ".join(map(str, measured))
-            wrong.append(f"| {name}, -Os | {row} | is measured, and src/README.md says {stated}")
-    return "\n".join(wrong)
+    row = re.search(rf"^\| {way}, -Os (\|.*)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    if all(abs(int(cell) / size - 1) <= figures.NEAR
+           for cell, size in zip(figures.cells(row), sizes, strict=True)):
+        return ""
+    return f"| {way}, -Os | {' | '.join(map(str, sizes))} | is measured"
 
 
-def main(*images):
-    flash = list(map(contents.flash, images))
-    sizes = {row: flash[first:first + len(COUNTS)]
-             for row, first in zip(itertools.product(LEVELS, WAYS), range(0, len(flash), len(COUNTS)), strict=True)}
-    print(f"# flash of a Cortex-M4F, bytes\n# {'shapes':<20}" + "".join(f"{count:>8}" for count in COUNTS))
-    for (level, way), its_sizes in sizes.items():
-        print(f"# {f'{way}, {level}':<20}" + "".join(f"{size:>8}" for size in its_sizes))
-    tap.report([*((f"sixteen shapes at {level}", pays, sizes, level) for level in LEVELS),
-                ("the page says what is measured, to 2 %", is_what_the_page_says, sizes)])
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+images = iter(sys.argv[1:])
+flash = {(level, way): [contents.flash(next(images)) for _ in COUNTS]
+         for level in LEVELS for way in WAYS}
+for (level, way), sizes in {("", "shapes"): COUNTS, **flash}.items():
+    print(f"# {f'{way} {level}':<20}" + "".join(f"{size:>8}" for size in sizes))
+tap.report([*((f"sixteen shapes at {level}", pays, flash[level, "headers"], flash[level, "library"])
+              for level in LEVELS),
+            *((f"the page: {way}, to 2 %", page_says, way, flash["-Os", way]) for way in WAYS)])

@@ -3,35 +3,9 @@
 // Includes the headers after macros of other software: single capital letters, complex.h, newlib's ctype.h, Arduino, ESP-IDF, lwIP, Zephyr,
 // windows.h, X11. Of the 75,000 names that Arduino's AVR core, ESP-IDF and the HAL of an STM32F4 define, this file has those that the
 // headers also use. The library cannot choose what a firmware includes first. All of that software includes the C library before it defines
-// `abs`.
+// `abs`. meson.build defines single letters, as for a number of layers or heads.
 #include <math.h>
 #include <stdlib.h>
-
-// Single letters, as for a number of layers or heads
-#define A 3
-#define B 3
-#define C 3
-#define D 3
-#define E 3
-#define G 3
-#define H 3
-#define J 3
-#define K 3
-#define L 3
-#define M 3
-#define N 3
-#define O 3
-#define P 3
-#define Q 3
-#define R 3
-#define S 3
-#define T 3
-#define U 3
-#define V 3
-#define W 3
-#define X 3
-#define Y 3
-#define Z 3
 
 // complex.h
 #define I _Complex_I

@@ -39,6 +39,6 @@ extern void* (*const* const objects[])() = {Cached<Llama>::each,
                                             Statics<FeedForward<hidden>, FeedForward<hidden>::Workspace, Linear<3, 2>, Embedding<9, 4>,
                                                     LayerNorm<3>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each};
 
-constinit Gpt::Cache cache;
+constinit Gpt::Cache cache_of_gpt;
 constinit Mt19937 mersenne_twister{1};
 constinit Philox4x32 philox{1};

@@ -85,13 +85,6 @@ constexpr Test tests[] = {
         "cross-attention, in batches, with both counts, in place",
         by_the_library<CrossForms<biased, NoMask, 6, 4>, CrossForms<biased, KeepMask<4>, 6, 4>, CrossForms<small, CausalBottomRight, 2, 5>,
                        CrossForms<small, KeepMask<2>, 5, 2>, CrossForms<without_projection, NoMask, 6, 3>>),
-    at_run_time("the output may be the input",
-                [](Check& check) {
-                  const auto layer = drawn<MultiHeadAttention<without_projection>>(10);
-                  const auto x = drawn<Matrix<float, 6, 8>>(14);
-                  compiled::Workspace<MultiHeadAttention<without_projection>> workspace;
-                  check_in_place(check, layer(x), x, [&](auto& m) { compiled::forward(layer, m, m, workspace); });
-                }),
     at_run_time("the scale is the constant of the headers, for every width",
                 [](Check& check) {
                   for (std::size_t n = 1; n <= 300; ++n) check.that(is_nearest_inverse_root(tinyattn_inverse_sqrt(n), n));

@@ -72,17 +72,6 @@ constexpr Test tests[] = {
                    check_output(check, none,
                                 [&](auto& out) { check.that(embedding.forward(opaque(tokens), out) == Status::unknown_token); });
                }),
-    // sin and cos of 0, 1, 2 and of 0, 0.01, 0.02.
-    everywhere("sinusoidal positions of four features",
-               [](Check& check) {
-                 check.near(sinusoidal_positions<3, 4>(),
-                            matrix<float>({{0.0f, 1.0f, 0.0f, 1.0f},
-                                           {0.841470985f, 0.540302306f, 0.00999983333f, 0.999950000f},
-                                           {0.909297427f, -0.416146837f, 0.0199986667f, 0.999800007f}}),
-                            0.0f);
-                 // An odd width ends with a sine.
-                 check.same_bits(row(sinusoidal_positions<3, 1>(), 1), vector<float>({0.841470985f}));
-               }),
 #if __STDC_HOSTED__
     at_run_time("sinusoidal positions are the nearest floats",
                 [](Check& check) {

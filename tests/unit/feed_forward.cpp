@@ -30,29 +30,6 @@ constexpr Test tests[] = {
     at_run_time("rows around those that are computed at a time, with a gate and without",
                 as_in_plain_loops<Forms<Plain, 1, 5>, Forms<Plain, 15, 5>, Forms<Plain, 17, 5>, Forms<Gated, 2, 5>, Forms<Gated, 16, 5>,
                                   Forms<Gated, 33, 5>>),
-    everywhere("by hand: two features, three hidden ones",
-               [](Check& check) {
-                 FeedForward<FeedForwardConfig{.d_model = 2, .d_hidden = 3, .activation = Activation::relu}> layer{};
-                 layer.up = {matrix<float>({{1.0f, -1.0f, 2.0f}, {0.5f, 1.0f, -1.0f}}), vector<float>({0.0f, 0.0f, 1.0f})};
-                 layer.down = {matrix<float>({{1.0f, 0.0f}, {0.0f, 1.0f}, {1.0f, 1.0f}}), vector<float>({10.0f, 20.0f})};
-                 Matrix<float, 1, 2> out{};
-                 decltype(layer)::Workspace workspace{};
-                 // The up projection of (2, 4) is (4, 2, 1).
-                 layer.forward(opaque(matrix<float>({{2.0f, 4.0f}})), out, workspace);
-                 check.equal(out, matrix<float>({{15.0f, 23.0f}}));
-               }),
-    everywhere("first weights: up, gate, down",
-               [](Check& check) {
-                 Philox4x32 generator(opaque(std::uint64_t{5})), same(5);
-                 Layer<Activation::silu, true, true> layer{};
-                 initialize(layer, generator);
-                 Linear<5, 7> up{}, gate{};
-                 Linear<7, 5> down{};
-                 initialize(up, same);
-                 initialize(gate, same);
-                 initialize(down, same);
-                 check.that(layer.up == up && layer.gate == gate && layer.down == down);
-               }),
 };
 
 }  // namespace

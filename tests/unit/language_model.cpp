@@ -89,21 +89,34 @@ void check_wrong_tokens(Check& check) {
   }
 }
 
+// Checks that layers are drawn in the order of their parameters, block after block, that norms are not drawn, and embeddings left alone.
 template <LanguageModelConfig config>
 void check_first_weights(Check& check) {
   static Reader<config> reader;
   auto& model = reader.model;
+  static const auto before = model;
   Mt19937 generator(6), same(6);
-  const auto embedding = model.token_embedding;
-  static auto transformer = model.transformer;
   initialize(model, generator);
-  initialize(transformer, same);
-  check.that(model.token_embedding == embedding && model.transformer == transformer);
-  if constexpr (!config.tied) {
-    auto head = model.head;
-    initialize(head, same);
-    check.that(model.head == head);
+  const auto check_drawn = [&](const auto& actual, auto expected) {
+    initialize(expected, same);
+    check.that(actual == expected);
+  };
+  for (std::size_t i = 0; i < config.transformer.num_layers; ++i) {
+    const auto& [attention_norm, attention, feed_forward_norm, feed_forward] = model.transformer.blocks[i];
+    const auto& old = before.transformer.blocks[i];
+    check_drawn(attention_norm, old.attention_norm);
+    check_drawn(attention.query, old.attention.query);
+    check_drawn(attention.key, old.attention.key);
+    check_drawn(attention.value, old.attention.value);
+    check_drawn(attention.out_proj, old.attention.out_proj);
+    check_drawn(feed_forward_norm, old.feed_forward_norm);
+    check_drawn(feed_forward.up, old.feed_forward.up);
+    if constexpr (config.transformer.block.feed_forward.gated) check_drawn(feed_forward.gate, old.feed_forward.gate);
+    check_drawn(feed_forward.down, old.feed_forward.down);
   }
+  check_drawn(model.transformer.final_norm, before.transformer.final_norm);
+  if constexpr (!config.tied) check_drawn(model.head, before.head);
+  check.that(model.token_embedding == before.token_embedding);
   check.equal(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
 }
 
@@ -138,7 +151,7 @@ constexpr Test tests[] = {
                   check_wrong_tokens<post>(check);
                 }),
     at_run_time("tokens of a Vector, an array, a span and {}; logits of a vector, a matrix, a view", check_forms),
-    at_run_time("first weights: the transformer's, then the head's; the embeddings are left alone",
+    at_run_time("first weights: query, key, value, out_proj, up, gate, down, block after block; the head; the embeddings are left alone",
                 [](Check& check) {
                   check_first_weights<llama>(check);
                   check_first_weights<gpt_2>(check);

@@ -41,13 +41,6 @@ constexpr void check_drawn(Check& check, float bound) {
 }
 
 constexpr Test tests[] = {
-    everywhere("x times weight, plus bias if there is one, by hand",
-               [](Check& check) {
-                 const Linear<3, 2> layer{transpose(opaque(weight_out_in)), bias};
-                 check.same_bits(layer(inputs), matrix<float>({{8.0f, 31.5f}, {9.0f, 20.0f}}));
-                 const Linear<3, 2, false> without{transpose(opaque(weight_out_in)), {}};
-                 check.equal(without(inputs), matrix<float>({{-2.0f, 11.5f}, {-1.0f, 0.0f}}));
-               }),
     everywhere("in each form as in plain loops: a sequential sum that starts at the bias",
                as_in_plain_loops<ModuleForms<Linear<7, 9>, 7, 9>, ModuleForms<Linear<7, 9, false>, 7, 9>>),
     everywhere("from_torch takes a weight as [out, in]",

@@ -14,6 +14,8 @@ using namespace tinyattn::test;
 
 namespace {
 
+constexpr auto banned = -infinity;
+
 // Returns the tokens from the most to the least likely; of equally likely ones, the lower comes first.
 template <std::size_t Count>
 auto sorted(const Vector<float, Count>& p) {
@@ -58,8 +60,6 @@ Token plain_sample(Vector<float, Count> logits, const Sampling& sampling, float 
   return static_cast<Token>(i - 1);
 }
 
-constexpr auto logits_of_five = vector<float>({1.0f, 3.0f, -2.0f, 3.0f, 0.5f});
-
 // Checks that sampling chooses the tokens that sorting chooses, with one uniform number for each.
 template <class Generator, std::size_t Count>
 void check_as_sorted(Check& check, float spread, bool has_ties) {
@@ -77,8 +77,6 @@ void check_as_sorted(Check& check, float spread, bool has_ties) {
   check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
 }
 
-constexpr auto banned = -infinity;
-
 // Samples one token.
 template <std::size_t Count>
 constexpr Token drawn(Vector<float, Count> logits, const Sampling& sampling) {
@@ -90,7 +88,7 @@ constexpr Token drawn(Vector<float, Count> logits, const Sampling& sampling) {
 constexpr Test tests[] = {
     everywhere("argmax: the lowest token on a tie, of zeros too; a NaN counts as -infinity; the first token if there is nothing else",
                [](Check& check) {
-                 check.equal(argmax(opaque(logits_of_five)), Token{1});
+                 check.equal(argmax(opaque(vector<float>({1.0f, 3.0f, -2.0f, 3.0f, 0.5f}))), Token{1});
                  check.equal(argmax(opaque(full<float, 1, 4>(2.0f))), Token{0});
                  struct {
                    Vector<float, 3> logits;

@@ -73,21 +73,6 @@ constexpr Test tests[] = {
                  encoder.forward(opaque(x), BlockMask{vector<bool>({false, false, true})}, out, scratch);
                  for (std::size_t i = 0; i < 2; ++i) check.same_bits(row(out, i), row(expected, i));
                }),
-    everywhere("first weights: attention, then feed_forward, block after block; norms are 1",
-               [](Check& check) {
-                 Mt19937 generator(opaque(5u)), same(5);
-                 Encoder encoder{};
-                 initialize(encoder, generator);
-                 for (const auto& block : encoder.blocks) {
-                   decltype(encoder.blocks[0].attention) attention{};
-                   decltype(encoder.blocks[0].feed_forward) feed_forward{};
-                   initialize(attention, same);
-                   initialize(feed_forward, same);
-                   check.that(block.attention == attention && block.feed_forward == feed_forward);
-                   check.equal(block.attention_norm, LayerNorm<4>{ones<float, 4>(), zeros<float, 4>()});
-                 }
-                 check.equal(encoder.final_norm, LayerNorm<4>{ones<float, 4>(), zeros<float, 4>()});
-               }),
 };
 
 }  // namespace
