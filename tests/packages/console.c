@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Of a C library no more than the samples print with, on the console of a board: %s, %c, %u and %08lx of printf, and puts. */
+ * Of a C library no more than the samples print with: puts, and printf with %08lx. */
 #include <stdarg.h>
 
 #include "board.h"
@@ -13,11 +13,6 @@ static void put(char character) {
   board_print(text);
 }
 
-static void put_number(unsigned long value, unsigned base, int digits) {
-  if (digits > 1 || value >= base) put_number(value / base, base, digits - 1);
-  put("0123456789abcdef"[value % base]);
-}
-
 int printf(const char* format, ...) {
   va_list values;
   va_start(values, format);
@@ -26,16 +21,9 @@ int printf(const char* format, ...) {
       put(*format);
       continue;
     }
-    const int digits = format[1] == '0' ? 8 : 1;
-    format += digits == 8 ? 3 : 1;
-    const int is_long = *format == 'l';
-    format += is_long;
-    if (*format == 's')
-      board_print(va_arg(values, const char*));
-    else if (*format == 'c')
-      put((char)va_arg(values, int));
-    else
-      put_number(is_long ? va_arg(values, unsigned long) : va_arg(values, unsigned), *format == 'x' ? 16 : 10, digits);
+    format += sizeof "08lx" - 1;
+    const unsigned long value = va_arg(values, unsigned long);
+    for (int shift = 28; shift >= 0; shift -= 4) put("0123456789abcdef"[value >> shift & 15]);
   }
   va_end(values);
   return 0;

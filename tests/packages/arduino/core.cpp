@@ -18,16 +18,6 @@ void Console::print(unsigned long number, int base) {
   print("0123456789ABCDEF"[number % base]);
 }
 
-void Console::print(double number, int digits) {
-  if (number < 0) print('-');
-  unsigned long scale = 1;
-  for (int i = 0; i < digits; ++i) scale *= 10;
-  const unsigned long units = static_cast<unsigned long>((number < 0 ? -number : number) * scale + 0.5);
-  print(units / scale, DEC);
-  print('.');
-  for (unsigned long rest = units % scale, place = scale / 10; place > 0; rest %= place, place /= 10) print("0123456789"[rest / place]);
-}
-
 unsigned long millis() { return 0; }
 
 int main() {
