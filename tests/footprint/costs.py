@@ -39,7 +39,7 @@ def costs_of(board, options):
     build = programs.Build(targets.build(board), options)
     kinds = ("without_{}", "with_{}_O2", "{}_O2.txt", "counted_{}.txt")
     files = {name: [f"tests/footprint/{kind.format(name)}" for kind in kinds]
-             for name in calls() if build.has(f"counted_{name}")}
+             for name in calls() if f"counted_{name}" in build.targets}
     build.make(file for its in files.values() for file in its)
     return {name: cost(name, *(build.folder / file for file in its)) for name, its in files.items()}
 

@@ -52,11 +52,11 @@ class Layer(typing.NamedTuple):
                 *contents.unwanted_in_growth(self.image, self.without, self.compiled, has_fpu)]
 
 
-def table(board, costs):
-    """Returns the table of costs, with the helpers of each layer, which the README names."""
-    lines = [[board, layer.name, layer.level, *cost, " ".join(sorted(contents.symbols(layer.compiled, "undefined")))]
-             for layer, cost in costs.items()]
-    return "".join("{:<12} {:<6} {:<6} {:>8} {:>8} {:>8}  {}".format(*line).rstrip() + "\n" for line in lines)
+def row(board, layer, cost):
+    """Returns the row of figures.txt, with the helpers of the layer, which the README names."""
+    helpers = " ".join(sorted(contents.symbols(layer.compiled, "undefined")))
+    cells = "{:<12} {:<6} {:<6} {:>8} {:>8} {:>8}  {}".format(board, layer.name, layer.level, *cost, helpers)
+    return cells.rstrip() + "\n"
 
 
 def compiler_release():
@@ -76,15 +76,12 @@ def read_limits():
     return limits | PROMISES
 
 
-def write(board, figures):
+def write(board, rows):
     """Replaces the figures of a board in figures.txt."""
-    head, release, rows = re.split(r"(compiler \d+\n\n.*\n)", FIGURES.read_text(encoding="utf-8"))
-    blocks = {row.split()[0]: "" for row in rows.splitlines()} | {board: ""}
-    for row in rows.splitlines():
-        blocks[row.split()[0]] += f"{row}\n"
-    blocks[board] = figures
-    release = re.sub(r"^compiler \d+", compiler_release(), release)
-    FIGURES.write_text(head + release + "".join(blocks[name] for name in sorted(blocks)), encoding="utf-8")
+    text = FIGURES.read_text(encoding="utf-8")
+    others = [match[0] for match in ROW.finditer(text) if match[1] != board]
+    head = re.sub(r"^compiler \d+", compiler_release(), ROW.sub("", text), flags=re.MULTILINE)
+    FIGURES.write_text(head + "".join(sorted([*others, *rows])), encoding="utf-8")
 
 
 def excesses(cost, most):
@@ -114,11 +111,11 @@ def main(arguments):
     board, fpu, kernels, mistakes, *files = (argument for argument in arguments if argument != "--write")
     layers = [Layer(*files[first:first + 6]) for first in range(0, len(files), 6)]
     costs = {layer: layer.cost() for layer in layers}
-    figures = table(board, costs)
+    rows = [row(board, layer, cost) for layer, cost in costs.items()]
     print("# What one attention layer adds to a firmware, in bytes: flash, with every helper; scratch; stack, painted.")
-    print("# " + figures.rstrip().replace("\n", "\n# "))
+    print("".join(f"# {line}" for line in rows), end="")
     if "--write" in arguments:
-        write(board, figures)
+        write(board, rows)
     tap.report([(name, "\n".join(found)) for name, found in problems(board, costs, fpu == "FPU", kernels, mistakes)])
 
 

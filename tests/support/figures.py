@@ -20,6 +20,14 @@ SECTIONS = {"flash": (".vectors", ".text", ".rodata", ".init_array", ".data"), "
 LINES = {"cache": "bytes of cache", "stack": "bytes of stack", "instructions": "instructions"}
 
 
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
 def measure(clock_hz, program, printed):
     """Measures what the example takes. Returns {column: number}."""
     sizes = {name: size for name, _, size in contents.sections(program)}
@@ -31,42 +39,19 @@ def measure(clock_hz, program, printed):
     return values | {"a second": int(clock_hz) / values["instructions"]}
 
 
-def number(text):
-    return float(text.replace(",", ""))
-
-
-def three_digits(value):
-    return f"{float(f'{value:.3g}'):,.10g}"
-
-
-def cells(line):
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
-
-
-def row_of(page, board):
-    """Returns {column: cell} of the board's row, and the text of the row."""
-    lines = page.read_text(encoding="utf-8").split("\n")
-    row = next(line for line in lines if line.startswith(f"| {board} |"))
-    head = next(line for line in lines if line.startswith("| board |"))
-    return dict(zip(cells(head), cells(row), strict=True)), row
-
-
-def value_of(column, values):
-    """Returns the value whose name begins a column's title: `instructions per image` is `instructions`."""
-    return next((value for name, value in values.items() if column.startswith(name)), None)
-
-
-def differences(page, board, values):
-    return [f"{column}: {cell}, measured {value:,.10g}" for column, cell in row_of(page, board)[0].items()
-            if (value := value_of(column, values)) is not None and abs(number(cell) / value - 1) > NEAR]
+def row_of(text, board, values):
+    """Returns the board's row of a page, and (title, cell, value) of its columns. A value's name begins the title of
+    its column: `instructions per image` is `instructions`. A column without a value has None."""
+    head, row = (re.search(rf"^\| {name} \|.*", text, re.MULTILINE)[0] for name in ("board", board))
+    return row, [(title, cell, next((value for name, value in values.items() if title.startswith(name)), None))
+                 for title, cell in zip(cells(head), cells(row), strict=True)]
 
 
 def write(page, board, values):
-    stated, row = row_of(page, board)
-    written = {column: cell if (value := value_of(column, values)) is None else three_digits(value)
-               for column, cell in stated.items()}
     text = page.read_text(encoding="utf-8")
-    page.write_text(text.replace(row, f"| {' | '.join(written.values())} |"), encoding="utf-8")
+    row, columns = row_of(text, board, values)
+    written = [cell if value is None else f"{float(f'{value:.3g}'):,.10g}" for _, cell, value in columns]
+    page.write_text(text.replace(row, f"| {' | '.join(written)} |"), encoding="utf-8")
 
 
 def is_of_another_compiler(page):
@@ -76,10 +61,12 @@ def is_of_another_compiler(page):
     return "" if f"GCC {here}" in page.read_text(encoding="utf-8") else f"the page speaks of another GCC than {here}"
 
 
-def holds(board, page, values, again):
+def holds(page, board, values, again):
     if reason := is_of_another_compiler(page):
         return tap.Skip(reason)
-    found = differences(page, board, values)
+    _, columns = row_of(page.read_text(encoding="utf-8"), board, values)
+    found = [f"{title}: {cell}, measured {value:,.10g}" for title, cell, value in columns
+             if value is not None and abs(number(cell) / value - 1) > NEAR]
     return "\n".join([*found, again]) if found else ""
 
 
@@ -89,7 +76,7 @@ def main(arguments):
     if "--write" in arguments:
         write(page, board, values)
     command = shlex.join(["python3", "-B", "-m", "tests.support.figures", "--write", *arguments])
-    tap.report([(f"{page.parent.name} on {board} takes what {page.name} says", holds, board, page, values,
+    tap.report([(f"{page.parent.name} on {board} takes what {page.name} says", holds, page, board, values,
                  f"write it anew: {command}")])
 
 

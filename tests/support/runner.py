@@ -167,7 +167,7 @@ def choose(words):
 
 def runs_of(name, target):
     """Returns the runs of a target. If it has several, the build is part of their names."""
-    builds = targets.builds(target)
+    builds = target.all_builds()
     return [Run(name if len(builds) == 1 else f"{name}, {build.name}", build, (*target.suites, *target.nightly))
             for build in builds]
 
@@ -189,7 +189,7 @@ def main(words):
     chosen = choose(words)
     if not chosen:
         return 2
-    needed_tools = dict.fromkeys(tool for target in chosen.values() for tool in target.tools)
+    needed_tools = dict.fromkeys(tool for target in chosen.values() for tool in target.all_tools())
     tools.bring("build", *needed_tools, *([] if words else ["everything"]), dry_run=dry_run)
     TIMES.parent.mkdir(exist_ok=True)
     signal.signal(signal.SIGINT, stop)

@@ -23,6 +23,7 @@ class Build:
     """A build folder of Meson, and how it is configured."""
 
     name: str
+    tool: str = "gcc"  # the job of ports/toolchain that installs its compiler
     compiler: str = "g++"
     options: tuple = ()
 
@@ -39,11 +40,18 @@ class Build:
 @dataclasses.dataclass(frozen=True)
 class Target:
     what: str
-    tools: tuple
-    builds: tuple
     suites: tuple
+    builds: tuple = ("gcc",)
+    tools: tuple = ()
     nightly: tuple = ()
     size: str = "run"  # the smallest run that has it: quick, run or all
+
+    def all_builds(self):
+        groups = {"boards": boards(), "machines": TABLE["machines"]}
+        return [build(name) for entry in self.builds for name in groups.get(entry, [entry])]
+
+    def all_tools(self):
+        return [*self.tools, *(build.tool for build in self.all_builds())]
 
 
 def boards():
@@ -54,30 +62,25 @@ def build(name):
     """Returns a build by its name, which is in targets.toml, or is that of a board or a machine."""
     if name in TABLE["builds"]:
         return Build(name, **TABLE["builds"][name])
-    files = [MACHINES / f"{name}.ini"] if name in TABLE["machines"] else [BOARDS / name / "cross.ini",
-                                                                          BOARDS / "cortex-m.ini"]
-    return Build(name, options=tuple(word for file in files for word in ("--cross-file", str(file))))
+    files, tool = [BOARDS / name / "cross.ini", BOARDS / "cortex-m.ini"], "firmware"
+    if name in TABLE["machines"]:
+        files, tool = [MACHINES / f"{name}.ini"], TABLE["machines"][name]
+    return Build(name, tool, options=tuple(word for file in files for word in ("--cross-file", str(file))))
 
 
-def builds(target):
-    """Returns the builds of a target."""
-    groups = {"boards": boards(), "machines": TABLE["machines"]}
-    return [build(name) for entry in target.builds for name in groups.get(entry, [entry])]
-
-
-def emulated(name, what, tool, nightly, size):
-    return Target(f"unit tests, conformance and golden values on an emulated {what}", (tool,), (name,),
-                  MACHINE_SUITES, nightly, size)
+def emulated(name, what, nightly, size):
+    return Target(f"unit tests, conformance and golden values on an emulated {what}", MACHINE_SUITES, (name,),
+                  nightly=nightly, size=size)
 
 
 def board(name):
     core = re.search(r"^core = '(.*)'", (BOARDS / name / "cross.ini").read_text(encoding="utf-8"), re.MULTILINE)[1]
-    return emulated(name, core, "firmware", ("shapes", "headers", "recipes"), "run" if name in EACH_PORT else "all")
+    return emulated(name, core, ("shapes", "headers", "recipes"), "run" if name in EACH_PORT else "all")
 
 
 TARGETS = {
-    **{name: Target(**fields) for name, fields in TABLE["targets"].items()},
-    **{name: emulated(name, name, tool, ("shapes", "recipes"), "all") for name, tool in TABLE["machines"].items()},
+    **{name: Target(**{"suites": (name,), **fields}) for name, fields in TABLE["targets"].items()},
+    **{name: emulated(name, name, ("shapes", "recipes"), "all") for name in TABLE["machines"]},
     **{name: board(name) for name in boards()},
 }
 
