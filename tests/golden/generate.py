@@ -164,16 +164,16 @@ CASES = [
 
 
 def recorded(seed, tokens, source_tokens, d_in, d_out, num_heads, more):
-    """Returns a case in C++: seed, inputs, weights and output. Without an input of its own for keys and values that one is empty."""
+    """Returns a case in C++: its name, seed, input, weights and output, and the input of keys and values if that is another one."""
     torch.manual_seed(seed)
     module = Attention(d_in, d_out, num_heads, **more)
     x = drawn(tokens, d_in)
-    memory = drawn(source_tokens, d_in) if source_tokens != tokens else None
-    output, weights = module(x, *[x if memory is None else memory] * 2)
+    memory = [drawn(source_tokens, d_in)] if source_tokens != tokens else []
+    output, weights = module(x, *(memory or [x]) * 2)
     fields = {"d_in": d_in, "d_out": d_out, "context_length": max(tokens, source_tokens), "num_heads": num_heads, **more}
     config = ", ".join(f".{name} = {json.dumps(value)}" for name, value in fields.items())
-    tensors = ",\n".join("{}" if tensor is None else literals(tensor) for tensor in (x, memory, weights, output))
     name = f"{tokens} x {source_tokens} tokens, {d_in} -> {d_out}, {num_heads} heads, seed {seed}"
+    tensors = ",\n".join(literals(tensor) for tensor in (x, weights, output, *memory))
     return (f"inline constexpr Recorded<AttentionConfig{{{config}}}, {tokens}, {source_tokens}> "
             f'case_{seed}{{"{name}", {seed},\n{tensors}}};')
 

@@ -23,9 +23,9 @@ struct Recorded {
   const char* name;
   std::uint32_t seed;
   Matrix<float, Tokens, config.d_in> x;
-  Matrix<float, SourceTokens, config.d_in> memory;
   Tensor<float, config.num_heads, Tokens, SourceTokens> weights;
   Matrix<float, Tokens, config.d_out> output;
+  Matrix<float, SourceTokens, config.d_in> memory = {};
 };
 
 template <const auto&... cases>
