@@ -46,9 +46,9 @@ def arguments():
     parser.add_argument("--port", nargs="+", default=[""],
                         help="host: a column for each, such as avx512 avx2; else that of -march=native")
     parser.add_argument("--peers", action="store_true",
-                        help="host: Eigen, OpenBLAS and oneDNN beside us; installs them")
-    parser.add_argument("--llama2c", type=folder_with("run.c", "clone of github.com/karpathy/llama2.c"), metavar="FOLDER",
-                        help="host: a clone of karpathy/llama2.c; its tokens beside ours")
+                        help="host: Eigen, OpenBLAS and oneDNN next to us; installs them")
+    parser.add_argument("--llama2c", type=folder_with("run.c", "clone of github.com/karpathy/llama2.c"),
+                        metavar="FOLDER", help="host: a clone of karpathy/llama2.c; its tokens next to ours")
     parser.add_argument("--core", nargs="+", choices=cores, default=[], metavar="CORE",
                         help=f"boards: some of {', '.join(cores)}")
     parser.add_argument("--level", nargs="+", choices=["2", "s", "3"], default=["2", "s"],

@@ -56,7 +56,8 @@ def peers(names, options):
 
 def bench(options):
     names, turns = rows.chosen(rows.HOST, options), {}
-    builds = {compiler: programs.Build(targets.Build(compiler, compiler=compiler), options) for compiler in options.compiler}
+    builds = {compiler: programs.Build(targets.Build(compiler, compiler=compiler), options)
+              for compiler in options.compiler}
     for whose, (compiler, build), port in itertools.product(options.trees, builds.items(), options.port):
         files = {row: programs.file_of(whose, port or "native", "O2", row) for row in names}
         turns |= tasks(build, f"tinyattn {compiler} {port}".strip(), whose, files)

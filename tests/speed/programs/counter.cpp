@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <deque>
 #include <string_view>
 
 // Declarations of QEMU's plugin interface, version 1: Debian ships QEMU without the header.
@@ -26,39 +25,23 @@ int qemu_plugin_version = 1;
 
 namespace {
 
-enum class Place { begin, end, interrupt, elsewhere };
-
-// Instructions that QEMU translated together.
-struct Block {
-  Place place;
-  std::size_t instructions;
-};
-
-std::deque<Block> blocks;
 std::size_t count;
 
-void executed(unsigned, void* data) {
-  const Block& block = *static_cast<Block*>(data);
-  if (block.place == Place::begin) count = 0;
-  if (block.place == Place::elsewhere) count += block.instructions;
-  if (block.place == Place::end) {
-    std::printf("%zu\n", count);
-    std::fflush(stdout);
-  }
+// What runs before each block of instructions, by the function that the block belongs to.
+void restart(unsigned, void*) { count = 0; }
+void add(unsigned, void* instructions) { count += reinterpret_cast<std::uintptr_t>(instructions); }
+void print(unsigned, void*) {
+  std::printf("%zu\n", count);
+  std::fflush(stdout);
 }
 
-Place place_of(const char* symbol) {
+void translated(Plugin, qemu_plugin_tb* block) {
+  const char* symbol = qemu_plugin_insn_symbol(qemu_plugin_tb_get_insn(block, 0));
   const std::string_view function = symbol == nullptr ? "" : symbol;
-  if (function == "count_begin") return Place::begin;
-  if (function == "count_end") return Place::end;
-  return function == "ticks_handler" ? Place::interrupt : Place::elsewhere;
-}
-
-void translated(Plugin, qemu_plugin_tb* translation) {
-  const char* symbol = qemu_plugin_insn_symbol(qemu_plugin_tb_get_insn(translation, 0));
-  blocks.push_back({place_of(symbol), qemu_plugin_tb_n_insns(translation)});
+  if (function == "ticks_handler") return;  // an interrupt
+  const auto executed = function == "count_begin" ? restart : function == "count_end" ? print : add;
   constexpr int no_registers = 0;
-  qemu_plugin_register_vcpu_tb_exec_cb(translation, executed, no_registers, &blocks.back());
+  qemu_plugin_register_vcpu_tb_exec_cb(block, executed, no_registers, reinterpret_cast<void*>(qemu_plugin_tb_n_insns(block)));
 }
 
 }  // namespace
