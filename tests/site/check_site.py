@@ -116,7 +116,7 @@ with tempfile.TemporaryDirectory() as folder:
         ("every link leads somewhere", lambda: problem(checks.dead_links(site, pages))),
         ("a way leads to every page", lambda: problem(checks.lost_pages(pages))),
         ("every sentence of the compiler is explained, and no other", unexplained),
-        ("the search finds each word where it stands", not_found, site),
+        ("the search finds the page of each word", not_found, site),
         ("each page can be searched from", lambda: problem(without_search(pages))),
         ("no page shows signs of Markdown", lambda: problem(escapes(site))),
         ("what calls cost is what the footprint's figures say", lambda: problem(stale())),

@@ -56,8 +56,7 @@ def parse(arguments):
     # True is allowed for a language model: it is causal, and its norms come first.
     present = [name for name in foreign if getattr(args, name) not in (None, [], args.language_model)]
     if present:
-        parser.error(f"{' and '.join(present)} cannot be said of "
-                     f"{'a language model' if args.language_model else 'this'}")
+        parser.error(f"not for {'a language model' if args.language_model else 'this'}: {', '.join(present)}")
     return args
 
 
