@@ -46,18 +46,14 @@ TINYATTN_KERNEL void add_other_keys(const Attention& a, const Mask& mask,
                                     std::size_t common) noexcept {
   for (std::size_t i = 0; i < a.rows; ++i) {
     const std::size_t end = mask.end(a.first + i);
-    float* const context = a.context.at(i, 0);
+    const Output context = a.context.from(i, 0);
     for (std::size_t j = common; j < end; ++j) {
       const std::size_t run = j;
       j = mask.next_masked(a.first + i, j, end);
       if (j == run) continue;
-      matmul_short_row<Port, KnownDim>({1,
-                                        j - run,
-                                        a.value_dim,
-                                        Dense(a.scores).from(i, run),
-                                        a.values.from(run, 0),
-                                        context,
-                                        {context, a.value_dim}});
+      const Dense weights{a.scores.at(i, run), a.scores.stride}, values = a.values.from(run, 0);
+      matmul_short_row<Port, KnownDim>(
+          {1, j - run, a.value_dim, weights, values, context.data, context});
       if (j == end) break;  // saves a comparison
     }
   }

@@ -7,8 +7,6 @@
 #include "tinyattn/kernel/feed_forward.hpp"
 #include "tinyattn/kernel/normalization.hpp"
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 template <class Attention>
@@ -26,13 +24,18 @@ constexpr std::size_t maximum(std::size_t a, std::size_t b) noexcept { return a 
 template <class Port>
 inline constexpr std::size_t feed_forward_rows = minimum(Port::block_rows, TINYATTN_QUERY_ROWS(16));
 
-// x += part(norm(x)) if norm_first, else x = norm(x + part(x)). part(input) writes to `part_of`,
-// which is its input too if norm_first.
+// A part of a block computes x += part(norm(x)) if norm_first, else x = norm(x + part(x)). Returns
+// the input of the part: x itself, or its norm, which is written to `part_of`.
 template <class Port>
-TINYATTN_KERNEL void add_part(const Norm& norm, bool norm_first, std::size_t rows, Output x,
-                              Output part_of, const auto& part) noexcept {
-  if (norm_first) normalize_features<Port>(norm, rows, x, part_of);
-  part(norm_first ? part_of : x);
+TINYATTN_KERNEL Dense input_of_part(const Norm& norm, bool norm_first, std::size_t rows, Output x,
+                                    Output part_of) noexcept {
+  if (!norm_first) return x;
+  normalize_features<Port>(norm, rows, x, part_of);
+  return part_of;
+}
+template <class Port>
+TINYATTN_KERNEL void add_residual(const Norm& norm, bool norm_first, std::size_t rows, Output x,
+                                  Output part_of) noexcept {
   for (std::size_t i = 0; i < rows; ++i)
     add_rows<Port>(x.at(i, 0), part_of.at(i, 0), x.at(i, 0), norm.dim);
   if (!norm_first) normalize_features<Port>(norm, rows, x, x);
@@ -45,10 +48,11 @@ TINYATTN_KERNEL void add_feed_forward(const auto& block, std::size_t tokens, std
                                       Output x, Output part_of, float* hidden) noexcept {
   for (std::size_t first = 0; first < tokens; first += most_rows) {
     const std::size_t rows = minimum(most_rows, tokens - first);
-    add_part<Port>(block.feed_forward_norm, block.norm_first, rows, x.from(first, 0), part_of,
-                   [&](Dense input) TINYATTN_INLINE_LAMBDA {
-                     feed_forward<Port>(block.feed_forward, rows, input, part_of, hidden);
-                   });
+    const Output features = x.from(first, 0);
+    const Dense input =
+        input_of_part<Port>(block.feed_forward_norm, block.norm_first, rows, features, part_of);
+    feed_forward<Port>(block.feed_forward, rows, input, part_of, hidden);
+    add_residual<Port>(block.feed_forward_norm, block.norm_first, rows, features, part_of);
   }
 }
 
@@ -65,13 +69,11 @@ struct BlockScratch {
 template <class Port>
 TINYATTN_KERNEL void forward_block(const auto& block, const BlockScratch& scratch,
                                    std::size_t tokens, Output x, const Mask& mask) noexcept {
-  add_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of,
-                 [&](Dense input) TINYATTN_INLINE_LAMBDA {
-                   forward<Port, CallShape{}>(
-                       block.attention, scratch.attention,
-                       {0, tokens, tokens, input, input, input, scratch.part_of}, mask,
-                       ignore_weights());
-                 });
+  const Dense input =
+      input_of_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
+  const BatchElement element{0, tokens, tokens, input, input, input, scratch.part_of};
+  forward<Port, CallShape{}>(block.attention, scratch.attention, element, mask, ignore_weights());
+  add_residual<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
   add_feed_forward<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden);
 }
 
@@ -98,14 +100,12 @@ template <class Port>
 TINYATTN_KERNEL void forward_block_cached(const auto& block, const Cached& cache,
                                           const CachedBlockScratch& scratch, std::size_t past,
                                           std::size_t rows, Output x) noexcept {
-  add_part<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of,
-                 [&](Dense input) TINYATTN_INLINE_LAMBDA {
-                   forward_cached<Port>(block.attention, cache, {scratch.rows, scratch.shared},
-                                        past, rows, input, scratch.part_of);
-                 });
+  const Dense input =
+      input_of_part<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
+  forward_cached<Port>(block.attention, cache, {scratch.rows, scratch.shared}, past, rows, input,
+                       scratch.part_of);
+  add_residual<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
   add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.shared);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

@@ -25,19 +25,16 @@ inline constexpr std::size_t most_row_vectors = std::bit_floor(Port::registers *
 // Computes row i in tiles of `Vectors` vectors, and what is left in tiles of one.
 template <class Port, std::size_t Vectors>
 TINYATTN_KERNEL void cover_row(const auto& p, std::size_t i) noexcept {
-  const auto tiles = [&]<std::size_t Width, TileKind kind>(
-                         std::size_t j, std::size_t count) TINYATTN_INLINE_LAMBDA {
-    for (; count != 0; --count, j += Width * Port::lanes)
-      tile<Port, 1, Width, kind>(p, p.a.from(i, 0), i, j, minimum(Port::lanes, p.cols - j));
-    return j;
-  };
   constexpr std::size_t width = Vectors * Port::lanes;
-  std::size_t j = 0, left = p.cols;
-  if constexpr (Vectors > 1) {
-    j = tiles.template operator()<Vectors, TileKind{}>(j, left / width);
-    left %= width;
+  std::size_t j = 0;
+  if constexpr (Vectors > 1)
+    for (std::size_t left = p.cols / width; left != 0; --left, j += width)
+      tile<Port, 1, Vectors>(p, p.a.from(i, 0), i, j);
+  for (std::size_t left = padded<Port>(p.cols - j) / Port::lanes; left != 0; --left) {
+    tile<Port, 1, 1, TileKind{Port::lanes == 1}>(p, p.a.from(i, 0), i, j,
+                                                 minimum(Port::lanes, p.cols - j));
+    j += Port::lanes;
   }
-  tiles.template operator()<1, TileKind{Port::lanes == 1}>(j, padded<Port>(left) / Port::lanes);
 }
 
 // Computes the row in as few tiles as the registers allow, of nearly equal width. Each tile reads

@@ -8,8 +8,6 @@
 
 #include <cstdint>
 
-TINYATTN_BEGIN
-
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Maps x, from -infinity to infinity, to an unsigned integer of the same order; both zeros map to
@@ -120,5 +118,3 @@ constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
-
-TINYATTN_END

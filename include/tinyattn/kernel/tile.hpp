@@ -40,14 +40,9 @@ template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
 TINYATTN_KERNEL void initialize_sums(typename Port::vec (&sums)[Rows][Vectors], Bias bias,
                                      std::size_t last) noexcept {
   const bool is_zero = !Port::tiles_overlap && is_null(bias.data);
+  if (!is_zero) load_row<Port, kind>(Dense{bias.data, 0}, last, sums[0]);
   TINYATTN_UNROLL
-  for (std::size_t v = 0; v < Vectors; ++v)
-    sums[0][v] = is_zero ? Port::splat(0.0f)
-                 : is_whole<kind, Vectors>(v)
-                     ? Port::load(bias.data + v * Port::lanes)
-                     : Port::load_n(bias.data + v * Port::lanes, last, 0.0f);
-  TINYATTN_UNROLL
-  for (std::size_t r = 1; r < Rows; ++r) {
+  for (std::size_t r = 0; r < Rows; ++r) {
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < Vectors; ++v) sums[r][v] = is_zero ? Port::splat(0.0f) : sums[0][v];
   }
