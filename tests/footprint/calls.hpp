@@ -74,10 +74,10 @@ using Rand = Call<None, None, Square, [](auto&, auto&, auto& out, auto&) noexcep
 namespace calls {
 
 // layer.forward(x, out, workspace): 6 tokens, 3 -> 2 features, 2 heads, causal
-using T0 = Attention<{.d_in = 3, .d_out = 2, .context_length = 6, .num_heads = 2}>;
+using T0 = Attention<AttentionConfig{.d_in = 3, .d_out = 2, .context_length = 6, .num_heads = 2}>;
 
 // layer.forward(x, out, workspace): 32 tokens of 64 features, 4 heads, causal
-using T1 = Attention<{.d_in = 64, .d_out = 64, .context_length = 32, .num_heads = 4}>;
+using T1 = Attention<AttentionConfig{.d_in = 64, .d_out = 64, .context_length = 32, .num_heads = 4}>;
 
 // model.forward(token, cache, logits, workspace): a token of llama2.c's stories260K
 using TOKEN = Call<Stories, Vector<Token, 1>, Vector<float, stories260k.vocabulary>, forward_with_cache, CacheAndScratch<Stories>>;
