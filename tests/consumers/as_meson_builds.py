@@ -31,8 +31,8 @@ def same(build_type, meson_build, compiler):
     if not shutil.which("cmake"):
         return tap.Skip("there is no cmake")
     with tempfile.TemporaryDirectory() as build:
-        call(["cmake", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}", f"-DTINYATTN={ROOT}", "-DPROGRAM=../program.c",
-                       "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", ROOT / "tests" / "consumers" / "cmake_in_c"], CXX=compiler)
+        call(["cmake", "-B", build, f"-DCMAKE_BUILD_TYPE={build_type}", f"-DTREE={ROOT}", "-DWAY=", "-DMAIN=main.c",
+              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", ROOT / "tests" / "packages" / "consumer"], CXX=compiler)
         if not build_type:
             call(["cmake", "--build", build])
             call([pathlib.Path(build, "program")])

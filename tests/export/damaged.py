@@ -13,9 +13,9 @@ import json
 import pickle
 import random
 import sys
+import tomllib
 
-from ports.pytorch.tinyattn_export import layouts
-from tests.export import exporter
+from tests.export import exporter, models
 from tests.export.exporter import in_folder
 from tests.export.fake_torch import Tensor
 from tests.export.files import SIZES, frame, safetensors, split
@@ -25,27 +25,20 @@ from tests.support import tap
 LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None,
         True, [], [[1]], {}, {"a": 1})
 NOT_FINITE = (b"\x00\x00\xc0\x7f", b"\x01\x00\x80\xff", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff")
-PREFIXES = ("", "", "", "model.", "a.", "h.0.", "h.1.attn.", "heads.0.", "heads.1.", "h.0.heads.0.",
-            "rel_" * 99, "\u00fc\n.", "." * 50)
-STEMS = (*(stem for layout in layouts.LAYOUTS for stem in (*layout.inputs, *layout.outs)), "", "mask",
-         "tril", "q_norm", "ln", "bias_k", "rope", "lora_A", "in_proj_weight", "a" * 300, "0" * 50,
-         "lm_head", "h.2.attn.c_attn", "layers.0.self_attn.q_proj", "layers.2.norm1",
-         "rotary_emb.inv_freq", "norm")
-ENDINGS = (".weight", ".weight", "_weight", ".bias", "_bias", "bias", "", ".T", ".weight.", "s", "\n")
+PIECES = sorted({piece for case in STORED.values() for name in case.tensors for piece in name.split(".")})
+ODD_PIECES = ("", "", "\n", "\u00fc", "T", "W_key_bias", "q_norm", "bias_k", "rope", "lora_A", "2",
+              "a" * 300, "0" * 50, "rel_" * 99)
 SHAPES = ((2, 2), (6, 2), (2, 6), (2,), (6,), (), (0, 2), (1, 1, 2, 2))
-ATTENTION = {"num_heads": 2, "context_length": 4, "causal": False}
-TABLES = ({"attention": "", **ATTENTION, "mapping": {"out": "out_proj.weight"}, "ignore": ["*"]},
+TWO_HEADS = {"num_heads": 2, "context_length": 4}
+TABLES = ({"attention": "", **TWO_HEADS, "causal": False, "ignore": ["*"],
+           "mapping": {"out": "out_proj.weight"}},
           {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"},
-          {"transformer": "", **ATTENTION, "norm_first": True, "activation": "gelu", "epsilon": 0.1},
-          {"language_model": "", "num_heads": 2, "num_kv_heads": 1, "rotary": "halves", "rotary_base": 5,
-           "context_length": 4, "activation": "silu", "epsilon": 0.1})
-CONFIG = {"n_head": 2, "n_positions": 12, "rope_theta": 500.0, "rope_scaling": {"rope_type": "default"},
-          "activation_function": "relu", "rms_norm_eps": 1e-3, "vocab_size": 11,
-          "tie_word_embeddings": True, "sliding_window": 12, "model_type": "gpt2"}
+          *(tomllib.loads(case.files["model.toml"])["model"] | TWO_HEADS
+            for case in STORED.values() if case.files.get("model.toml")))
+CONFIGS = tuple(json.loads(model.config) for model in models.MODELS.values() if model.config)
 NO_STATE_DICTS = (None, [Tensor(2)], 3, RuntimeError("a\nb"), RuntimeError(),
                   pickle.UnpicklingError("weights_only"), EOFError("\x1b"))
-MODEL_ARGS = (None, 1, [], {}, {"n_head": 2}, {"n_head": [2]}, {3: "a"}, {(1, 2): 3},
-              {"n_head": Tensor(2)}, CONFIG)
+MODEL_ARGS = (*LIES, *CONFIGS, {"n_head": 2}, {3: "a"}, {(1, 2): 3}, {"n_head": Tensor(2)})
 
 
 def changes(tree):
@@ -86,7 +79,24 @@ def first_not_refused(name, count):
 
 
 def random_name(generator):
-    return "".join(map(generator.choice, (PREFIXES, STEMS, ENDINGS)))
+    return ".".join(generator.choice((*ODD_PIECES, *PIECES)) for _ in range(generator.randint(1, 5)))
+
+
+def perhaps_changed(generator, tree):
+    return generator.choice([tree] * 200 + list(changes(tree)))
+
+
+def random_tensors(generator, case):
+    """Returns the tensors of a layout, perhaps of another type or below a prefix, and some with random names
+    and shapes."""
+    prefix = generator.choice(("", "", f"{random_name(generator)}."))
+    dtype = generator.choice(("F32", "F32", "F32", *SIZES))
+    tensors = {prefix + name: (dtype, shape) for name, (_, shape, *_) in case.tensors.items()}
+    for _ in range(generator.choice((0, 0, 1, 5))):
+        tensors[random_name(generator)] = generator.choice(list(SIZES)), generator.choice(SHAPES)
+    if generator.random() < 0.2:
+        tensors[generator.choice(list(tensors))] = dtype, generator.choice(SHAPES)
+    return tensors
 
 
 def random_pickle(generator, tensors):
@@ -94,29 +104,17 @@ def random_pickle(generator, tensors):
     an exception."""
     content = {name: Tensor(*shape) for name, (_, shape) in tensors.items()}
     for wrapper in generator.sample(("model", "state_dict", "other", 3, None), generator.randrange(3)):
-        content = {wrapper: content, "step": generator.choice((1, "a", [1], {"b": 2}, None)),
+        content = {wrapper: content, "step": generator.choice(LIES),
                    "model_args": generator.choice(MODEL_ARGS)}
     return pickle.dumps(generator.choice((content,) * 20 + NO_STATE_DICTS))
 
 
 def description(generator):
     """Returns a random description in TOML, made of JSON by replacing colons by equals signs."""
-    tables = [generator.choice([table] * 200 + list(changes(table)))
-              for table in generator.choices(TABLES, k=generator.choice((0, 1, 3)))]
-    lines = (f"part_{number} = {json.dumps(table)}\n" for number, table in enumerate(tables))
+    tables = generator.choices(TABLES, k=generator.choice((0, 1, 3)))
+    lines = (f"part_{number} = {json.dumps(perhaps_changed(generator, table))}\n"
+             for number, table in enumerate(tables))
     return "".join(lines).replace('": ', '" = ')
-
-
-def random_tensors(generator, case):
-    """Returns the tensors of a layout, perhaps of another type or below a prefix, and some with random names
-    and shapes."""
-    prefix, dtype = generator.choice(PREFIXES), generator.choice(("F32", "F32", "F32", *SIZES))
-    tensors = {prefix + name: (dtype, shape) for name, (_, shape, *_) in case.tensors.items()}
-    for _ in range(generator.choice((0, 0, 1, 5))):
-        tensors[random_name(generator)] = generator.choice(list(SIZES)), generator.choice(SHAPES)
-    if generator.random() < 0.2:
-        tensors[generator.choice(list(tensors))] = dtype, generator.choice(SHAPES)
-    return tensors
 
 
 def random_request(generator, folder):
@@ -127,16 +125,16 @@ def random_request(generator, folder):
     is_pickle = weights.suffix == ".pt"
     weights.write_bytes(random_pickle(generator, tensors) if is_pickle else safetensors(tensors))
     own = [weights, *exporter.arguments_of(case, folder), "--num-heads", generator.choice("1123")]
-    if generator.random() < 0.5:
-        (folder / "config.json").write_text(json.dumps(generator.choice([CONFIG, *changes(CONFIG)])))
-    parts = ["--parts", folder / "parts.toml"]
+    config = perhaps_changed(generator, generator.choice(CONFIGS))
+    (folder / "other.json").write_text(json.dumps(config))
     (folder / "parts.toml").write_text(description(generator))
     (folder / "a.safetensors").write_bytes(safetensors(STORED["multihead_attention"].tensors))
+    parts = ["--parts", folder / "parts.toml"]
     return generator.choice((
-        own, own, [*own, "--prefix", generator.choice(PREFIXES)],
+        own, own, [*own, "--prefix", random_name(generator)],
         [*own, "--ignore", "*.bias", random_name(generator)],
         [*own, "--map", f"out={random_name(generator)}"], [*own, "--binary", folder / "weights.bin"],
-        [*own, "--config", folder / "config.json"], [folder / "a.safetensors", *parts],
+        [*own, "--config", folder / "other.json"], [folder / "a.safetensors", *parts],
         [weights, *parts]))
 
 

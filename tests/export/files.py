@@ -34,6 +34,11 @@ def safetensors(tensors):
     return frame(json.dumps(names, indent=1).encode() + b"  ", data)
 
 
+def of_hex(tensors):
+    """Returns tensors whose last bytes were given in hexadecimal."""
+    return {name: (dtype, shape, *map(bytes.fromhex, end)) for name, (dtype, shape, *end) in tensors.items()}
+
+
 def draw(seed, count, scale=1):
     generator = random.Random(seed)
     return [generator.uniform(-scale, scale) for _ in range(count)]

@@ -3,11 +3,13 @@
 which tensors a file has, how it is exported, and an input."""
 import dataclasses
 import json
+import pathlib
 import random
-import struct
+import tomllib
 
-from tests.export.files import draw, drawn
+from tests.export.files import draw, drawn, of_hex
 
+TABLE = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 VOCABULARY = 11
 
 
@@ -22,10 +24,9 @@ class Case:
     part: str = "model"  # of the header
 
 
-# The pattern of a linear layer's names is that of its weight and bias: {} becomes either word. ^T: in
-# the file, the weight is in x out. *: one for each head.
 def parameters(patterns, shapes, has_bias):
-    """Yields the name and the shape of each parameter of some linear layers."""
+    """Yields the name and the shape of each parameter of some linear layers. models.toml says what a
+    pattern is."""
     for pattern, (outputs, inputs), bias in zip(patterns.split(), shapes, has_bias):
         pattern, _, is_transposed = pattern.partition("^")
         weight = pattern.format("weight")
@@ -39,14 +40,14 @@ def parameters(patterns, shapes, has_bias):
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """A layout of attention layers."""
+    """A layout of attention layers, as models.toml has it."""
 
-    linears: str  # patterns of query, key, value and output; the first three may be one
+    linears: str
     arguments: str = "--causal"
-    biases: tuple = (False, False, False, True)  # of each of the four
+    biases: str = "o"
     dtype: str = "F32"
-    is_square: bool = True  # d_in is d_out
-    more: dict = dataclasses.field(default_factory=dict)  # {name: (dtype, the letters of its extents)}
+    is_square: bool = True
+    more: dict = dataclasses.field(default_factory=dict)
 
     def num_heads(self, wanted):
         return 1 if self.linears.count(" ") == 2 else wanted  # without a projection there is one head
@@ -56,7 +57,8 @@ class Layer:
         patterns, is_joined = self.linears, self.linears.count(" ") == 1
         outputs = [3 * d_out, d_out] if is_joined else [d_out] * 4
         inputs = [d_in, d_out] if is_joined else [d_in] * 3 + [d_out]
-        shapes, biases = list(zip(outputs, inputs)), self.biases[2:] if is_joined else self.biases
+        shapes = list(zip(outputs, inputs))
+        biases = [role in self.biases for role in ("qo" if is_joined else "qkvo")]
         if "*" in patterns:
             heads, out = patterns.rsplit(" ", 1)
             patterns = " ".join([heads.replace("*", str(head)) for head in range(num_heads)] + [out])
@@ -69,34 +71,7 @@ class Layer:
         return {**named, **more}
 
 
-ALL, NONE = (True,) * 4, (False,) * 4
-BOOK, MASK = "W_query.{} W_key.{} W_value.{} out_proj.{}", {"mask": ("F32", "tt")}
-PROJ = "q_proj.{} k_proj.{} v_proj.{} o_proj.{}"
-OTHERS_OF_GPT2 = {  # the layer is the second of a GPT-2
-    "wte.weight": ("F32", "vd"), "ln_f.weight": ("F32", "d"), "h.1.ln_1.bias": ("F32", "d"),
-    "h.0.attn.c_attn.weight": ("F32", "dq"), "h.0.attn.c_proj.weight": ("F32", "dd"),
-    "h.1.attn.bias": ("U8", "11tt")}
-LAYERS = {
-    "w_query": Layer(BOOK, is_square=False, more=MASK),
-    "w_query_float16": Layer(BOOK, biases=ALL, dtype="F16", is_square=False, more=MASK),
-    "w_query_without_projection": Layer(BOOK.rpartition(" ")[0], biases=NONE, is_square=False, more=MASK),
-    "w_query_parameters": Layer("W_query^T W_key^T W_value^T", "--no-causal", NONE, is_square=False),
-    "wq_bfloat16": Layer("wq.{} wk.{} wv.{} wo.{}", biases=NONE, dtype="BF16"),
-    "q_proj_key_without_bias": Layer(PROJ, biases=(True, False, True, True)),
-    "q_proj_float64": Layer(PROJ, "--no-causal", ALL, "F64"),
-    "multihead_attention": Layer("in_proj_{} out_proj.{}", "--no-causal", ALL),
-    "multihead_attention_without_bias": Layer("in_proj_{} out_proj.{}", biases=NONE),
-    "gpt2": Layer("h.1.attn.c_attn.{}^T h.1.attn.c_proj.{}^T", "--prefix h.1.attn. --causal", ALL,
-                  more=OTHERS_OF_GPT2),
-    "nanogpt": Layer("c_attn.{} c_proj.{}", biases=ALL,
-                     more={"bias": ("U8", "11tt"), "masked_bias": ("F32", "")}),
-    "qkv": Layer("qkv.{} proj.{}", "--no-causal", ALL),
-    "stacked_heads": Layer("heads.*.query.{} heads.*.key.{} heads.*.value.{} proj.{}",
-                           more={"heads.0.tril": ("F32", "tt")}),
-    "mapped": Layer("ask.{} match.{} give.{}^T mix.{}",
-                    "--map query=ask.weight key=match.weight value=give.weight.T out=mix.weight "
-                    "--causal", (True, True, True, False), is_square=False),
-}
+LAYERS = {name: Layer(**row) for name, row in TABLE["layers"].items()}
 
 
 def layers(d_in, d_out, num_heads, tokens):
@@ -116,12 +91,12 @@ def layers(d_in, d_out, num_heads, tokens):
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """A layout of language models, and one of them."""
+    """A layout of language models, and one of them, as models.toml has it."""
 
-    tops: str  # token embedding, position embedding, blocks, final norm, head; - where there is none
-    block: str  # names in a block: both norms, then patterns of the linears
-    arguments: str
-    activation: str
+    tops: str
+    block: str
+    arguments: str = ""
+    activation: str = ""
     rotate: str = ""  # how queries and keys are rotated: halves, interleaved
     has_bias: bool = True
     is_tied: bool = True  # the head is the token embedding
@@ -131,7 +106,8 @@ class Model:
     base: int = 10000
     epsilon: float = 1e-5
     dtype: str = "F32"
-    files: dict = dataclasses.field(default_factory=dict)
+    config: str = ""  # config.json
+    description: str = ""  # model.toml
     more: dict = dataclasses.field(default_factory=dict)  # other tensors of the file
 
     def linear_shapes(self):
@@ -153,7 +129,7 @@ class Model:
         shapes = {f"{token}.weight": (VOCABULARY, self.d_model),
                   f"{position}.weight": (positions, self.d_model),
                   f"{head}.weight": (VOCABULARY, self.d_model), **self.norm(final_norm)}
-        norm_1, norm_2, linears = self.block.split(" ", 2)
+        norm_1, norm_2, linears = TABLE["blocks"][self.block].split(" ", 2)
         for start in (f"{stem}{i}." for i in range(blocks)):
             shapes |= {**self.norm(start + norm_1), **self.norm(start + norm_2)}
             shapes |= {start + name: shape for name, shape in parameters(
@@ -161,52 +137,7 @@ class Model:
         return {name: (self.dtype, shape) for name, shape in shapes.items() if name[0] != "-"}
 
 
-GPT2 = "ln_1 ln_2 attn.c_attn.{}^T attn.c_proj.{}^T mlp.c_fc.{}^T mlp.c_proj.{}^T"
-NANOGPT = GPT2.replace("^T", "")
-LLAMA = ("input_layernorm post_attention_layernorm self_attn.q_proj.{} self_attn.k_proj.{} "
-         "self_attn.v_proj.{} self_attn.o_proj.{} mlp.up_proj.{} mlp.gate_proj.{} mlp.down_proj.{}")
-META = ("attention_norm ffn_norm attention.wq.{} attention.wk.{} attention.wv.{} attention.wo.{} "
-        "feed_forward.w3.{} feed_forward.w1.{} feed_forward.w2.{}")
-ONE, CONFIG = "--language-model --num-heads", "--language-model --config FOLDER/config.json"
-GPT2_CONFIG = {
-    "model_type": "gpt2", "n_head": 2, "n_embd": 8, "n_layer": 2, "vocab_size": 11, "n_inner": 16,
-    "activation_function": "gelu_new", "layer_norm_epsilon": 1e-3, "tie_word_embeddings": True,
-    "scale_attn_weights": True}
-LLAMA_CONFIG = {
-    "model_type": "llama", "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4,
-    "hidden_size": 8, "intermediate_size": 16, "num_hidden_layers": 2, "vocab_size": 11,
-    "rope_theta": 500.0, "rope_scaling": None, "hidden_act": "silu", "rms_norm_eps": 1e-6,
-    "tie_word_embeddings": False, "attention_bias": False, "mlp_bias": False}
-UNTIED = '[model]\nlanguage_model = ""\nnum_heads = 4\nactivation = "relu"\nepsilon = 0.01\n'
-MODELS = {
-    "model_gpt2": Model(
-        "transformer.wte transformer.wpe transformer.h. transformer.ln_f lm_head", GPT2,
-        f"{ONE} 2 --activation gelu_new", "gelu_new",
-        more={"transformer.h.0.attn.bias": ("U8", (1, 1, 5, 5)),
-              "transformer.h.1.attn.masked_bias": ("F32", ())}),
-    "model_gpt2_config": Model(
-        "wte wpe h. ln_f -", GPT2, CONFIG, "gelu_new", epsilon=1e-3, dtype="F16",
-        files={"config.json": json.dumps(GPT2_CONFIG)}),
-    "model_nanogpt": Model(
-        "_orig_mod.transformer.wte _orig_mod.transformer.wpe _orig_mod.transformer.h. "
-        "_orig_mod.transformer.ln_f _orig_mod.lm_head", NANOGPT,
-        f"{ONE} 2 --activation gelu --context-length LENGTH", "gelu", has_bias=False),
-    "model_nanogpt_untied": Model(
-        "wte wpe h. ln_f lm_head", NANOGPT, "--parts FOLDER/model.toml", "relu", is_tied=False,
-        num_heads=4, epsilon=0.01, dtype="F64", files={"model.toml": UNTIED}),
-    "model_llama": Model(
-        "model.embed_tokens - model.layers. model.norm lm_head", LLAMA,
-        f"{CONFIG} --context-length LENGTH", "silu", "halves", has_bias=False, is_tied=False,
-        num_kv_heads=1, base=500, epsilon=1e-6, dtype="BF16",
-        files={"config.json": json.dumps(LLAMA_CONFIG)},
-        more={"model.layers.0.self_attn.rotary_emb.inv_freq":
-              ("F32", (2,), struct.pack("<2f", 1, 500**-.5))}),
-    "model_llama_meta": Model(
-        "tok_embeddings - layers. norm output", META,
-        f"{ONE} 4 --num-kv-heads 2 --context-length LENGTH --activation silu --epsilon 1e-5 "
-        "--rotary-base 100", "silu", "interleaved", d_model=16, num_heads=4, base=100,
-        has_bias=False),
-}
+MODELS = {name: Model(**row) for name, row in TABLE["models"].items()}
 
 
 def language_models(length):
@@ -214,29 +145,24 @@ def language_models(length):
     cases = {}
     for name, model in MODELS.items():
         tensors = model.tensors(length + 3 * ("LENGTH" in model.arguments))
-        tensors = drawn({**tensors, **model.more}, name, spread=5)
+        tensors = drawn({**tensors, **of_hex(model.more)}, name, spread=5)
         token, *_, head = (f"{top}.weight" for top in model.tops.split())
         if model.is_tied and head in tensors:
             tensors[head] = tensors[token]
         tokens = random.Random(name).choices(range(VOCABULARY), k=length)
         cases[name] = Case(tensors, model.arguments.replace("LENGTH", str(length)).split(),
-                           input=[tokens], files=model.files)
+                           input=[tokens],
+                           files={"config.json": model.config, "model.toml": model.description})
     return cases
 
 
 # --- Encoders of torch.nn ---
 
-ENCODERS = {  # {name: (settings of torch.nn.TransformerEncoderLayer, kind of part, prefix)}
-    "encoder": ({}, "transformer", ""),
-    "encoder_norm_first": ({"norm_first": True, "activation": "gelu"}, "transformer", "encoder."),
-    "encoder_layer": ({"layer_norm_eps": 1e-3}, "transformer_block", "encoder."),
-}
-
 
 def encoder_tensors(prefix, kind="transformer", blocks=2):
     """Returns {name: (dtype, shape)}. An encoder at a prefix has a final norm."""
     linears = "self_attn.in_proj_{} self_attn.out_proj.{} linear1.{} linear2.{}"
-    block = dict(parameters(linears, [(24, 8), (8, 8), (16, 8), (8, 16)], ALL))
+    block = dict(parameters(linears, [(24, 8), (8, 8), (16, 8), (8, 16)], [True] * 4))
     block |= {f"norm{i}.{word}": (8,) for i in (1, 2) for word in ("weight", "bias")}
     if kind == "transformer_block":
         shapes = block
@@ -249,7 +175,8 @@ def encoder_tensors(prefix, kind="transformer", blocks=2):
 def encoders(length):
     """Returns {name: Case}."""
     cases = {}
-    for name, (settings, kind, prefix) in ENCODERS.items():
+    for name, encoder in TABLE["encoders"].items():
+        kind, prefix, settings = (encoder[key] for key in ("kind", "prefix", "settings"))
         table = {kind: prefix, "causal": False, "activation": settings.get("activation", "relu"),
                  "norm_first": settings.get("norm_first", False),
                  "epsilon": settings.get("layer_norm_eps", 1e-5)}

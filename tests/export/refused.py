@@ -16,19 +16,19 @@ from ports.pytorch.tinyattn_export import settings, whole_files
 from tests.export import exporter, models
 from tests.export.exporter import ARGUMENTS, EXPORT, answer_problem
 from tests.export.fake_torch import Tensor
-from tests.export.files import frame, safetensors
+from tests.export.files import frame, of_hex, safetensors
 from tests.support import tap
 
 
 # --- What refused.toml changes: files that can be exported ---
 
-LAYER = models.Layer(models.BOOK).tensors(6, 8, 2, 5)
-LLAMA = models.Model("model.embed_tokens - model.layers. model.norm -", models.LLAMA, "", "", "halves",
+LAYER = models.Layer("W_query.{} W_key.{} W_value.{} out_proj.{}").tensors(6, 8, 2, 5)
+LLAMA = models.Model("model.embed_tokens - model.layers. model.norm -", "llama", rotate="halves",
                      has_bias=False, num_kv_heads=1).tensors(5, blocks=1)
 # A language model inside a multimodal model.
 NESTED = {name.replace("model.", "model.language_model."): LLAMA[name] for name in LLAMA}
-GPT2, NANOGPT = (models.Model("wte wpe h. ln_f -", block, "", "").tensors(5, blocks=1)
-                 for block in (models.GPT2, models.NANOGPT))
+GPT2, NANOGPT = (models.Model("wte wpe h. ln_f -", block).tensors(5, blocks=1)
+                 for block in ("gpt2", "nanogpt"))
 ENCODER = models.encoder_tensors("", blocks=1)
 OTHERS = {"ln.weight": ("F32", (8,)), "ln.bias": ("F32", (8,)), "empty": ("F32", (0, 8)),
           "steps": ("I32", ())}
@@ -53,12 +53,13 @@ BASES = {
     "no_model": ({}, TWO + FIVE, "tensors"),
     "llama": (LLAMA, TWO + OF_LLAMA + FIVE, "tensors"),
     "nested": (NESTED, TWO + OF_LLAMA + FIVE + "--prefix model.language_model.", "tensors"),
+    "unplaced": (NESTED, TWO + OF_LLAMA + FIVE + "--prefix model.language_model.", "name"),
+    "unplaced_in_layer": (LAYER, OF_LAYER, "name"),
     "llama_untold": (LLAMA, MODEL, "arguments"),
     "llama_arguments": (LLAMA, MODEL + OF_LLAMA, "arguments"),
     "llama_config": ({**LLAMA, **HEAD}, TWO + FIVE + CONFIG, "config"),
     "gpt2": (GPT2, TWO + OF_GPT2, "tensors"),
     "gpt2_case": (GPT2, TWO + OF_GPT2, None),
-    "gpt2_untold": (GPT2, MODEL, "arguments"),
     "gpt2_arguments": (GPT2, MODEL + OF_GPT2, "arguments"),
     "gpt2_config": (GPT2, MODEL + CONFIG, "config"),
     "nanogpt_args": (NANOGPT, MODEL, None),
@@ -81,8 +82,7 @@ def apply(table, changes):
 
 
 def of_tensors(tensors):
-    return safetensors({name: (dtype, shape, *map(bytes.fromhex, end))
-                        for name, (dtype, shape, *end) in tensors.items()})
+    return safetensors(of_hex(tensors))
 
 
 def of_torch(tensors, **others):
@@ -98,7 +98,8 @@ def request(table, value):
         return {"content": CONTENTS[table](value)}
     tensors, arguments, key = BASES[table.removeprefix("accepted_")]
     case = {key: value} if key else value
-    tensors, config = apply(tensors, case.get("tensors", {})), case.get("config", {})
+    more = {case["name"]: ("F32", (8,))} if key == "name" else case.get("tensors", {})
+    tensors, config = apply(tensors, more), case.get("config", {})
     description = case.get("description", "")
     if "in_parts" in table:
         description = f"[a]\nlanguage_model = ''\nconfig = 'FOLDER/config.json'\n{description}"
@@ -113,7 +114,8 @@ def request(table, value):
 
 
 def problem(table, phrase, values):
-    problems = (answer_problem(phrase, **request(table, value)) for value in values)
+    problems = (answer_problem(phrase.replace("NAME", str(value)) if "unplaced" in table else phrase,
+                               **request(table, value)) for value in values)
     return next(filter(None, problems), "")
 
 
@@ -145,7 +147,7 @@ def heads(count):
 ZEROS = 40 * "0"
 SIMILAR = tiny(
     *(f"a.{ZEROS[:i]}{number}{ZEROS[i + 2:]}.wq.bias" for i in range(0, 40, 2) for number in range(10, 100)),
-    *(f"a.{ZEROS}.{name}.weight" for name in ("wq", "wk", "wv", "wo")))
+    *(f"{prefix}.{name}.weight" for prefix in ("a", f"a.{ZEROS}") for name in ("wq", "wk", "wv", "wo")))
 ENDLESS = [
     ("nested too deeply", frame(b'{"a":' * 100_000)),
     ("a number of 5000 digits", frame(b"9" * 5000)),
@@ -154,7 +156,7 @@ ENDLESS = [
     ("3000 stacked heads", safetensors({**heads(3000), **tiny("heads.1.W_query.biaN")})),
     ("400 stacked heads",
      safetensors({**heads(400), **tiny(*(f"block.{i}.other.weight" for i in range(2000)))})),
-    ("1 outputs", safetensors(SIMILAR), "--prefix", f"a.{ZEROS}."),
+    ("1 outputs", safetensors(SIMILAR), "--prefix", f"a.{ZEROS}"),
 ]
 
 

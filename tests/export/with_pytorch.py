@@ -125,7 +125,7 @@ def of_layer(name, case):
     num_heads, is_causal = int(case.arguments[1]), "--causal" in case.arguments
     if not name.startswith("multihead_attention"):
         return attend(Weights(case), layer.linears.split(), x, num_heads, is_causal), []
-    own = torch.nn.MultiheadAttention(x.shape[1], num_heads, bias=layer.biases[0])
+    own = torch.nn.MultiheadAttention(x.shape[1], num_heads, bias=bool(layer.biases))
     own.load_state_dict(state_dict(case))
     mask = upper(len(x)) if is_causal else None
     return own(x, x, x, attn_mask=mask, need_weights=False)[0], []
@@ -133,7 +133,7 @@ def of_layer(name, case):
 
 def logits_of(model, weights, tokens):
     token, position, stem, final_norm, head = model.tops.split()
-    norm_1, norm_2, *linears = model.block.split()
+    norm_1, norm_2, *linears = models.TABLE["blocks"][model.block].split()
     count = 4 if model.rotate else 2
     norm = lambda name, x: weights.norm(name, model.epsilon, bool(model.rotate), x)
     activate = ACTIVATIONS[model.activation]
@@ -162,10 +162,11 @@ def of_model(name, case):
 
 
 def of_encoder(name, case):
-    settings, kind, prefix = models.ENCODERS[name]
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, **settings)
+    row = models.TABLE["encoders"][name]
+    prefix = row["prefix"]
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, **row["settings"])
     norm = torch.nn.LayerNorm(8) if prefix else None
-    module = layer if kind == "transformer_block" else torch.nn.TransformerEncoder(
+    module = layer if row["kind"] == "transformer_block" else torch.nn.TransformerEncoder(
         layer, 2, norm=norm, enable_nested_tensor=False)
     state = {key.removeprefix(prefix): tensor for key, tensor in state_dict(case).items()}
     module.load_state_dict(state)
@@ -174,8 +175,7 @@ def of_encoder(name, case):
 
 def expected(name, case):
     """Returns the outputs with nine digits, enough to read back the same float32; and the tokens."""
-    compute = next(function for table, function in (
-        (models.LAYERS, of_layer), (models.MODELS, of_model), (models.ENCODERS, of_encoder)) if name in table)
+    compute = of_layer if name in models.LAYERS else of_model if name in models.MODELS else of_encoder
     output, tokens = compute(name, case)
     return {"output": [[float(f"{value:.9g}") for value in row] for row in output.tolist()],
             "tokens": tokens}

@@ -35,8 +35,8 @@ CHOSEN = LIST + """ ports/simd/tinyattn/port/native.hpp | while IFS=: read -r po
   g++ -std=c++20 $flags -Iports/simd -E -dM ports/simd/tinyattn/port/native.hpp |
     grep -x "#define TINYATTN_PORT $port" || exit 1
 done"""
-CMAKE = ("cmake -B cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DTINYATTN=$PWD -DPROGRAM=../program.c"
-         " tests/consumers/cmake_in_c && cat cmake/compile_commands.json")
+CMAKE = ("cmake -B cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DWAY= -DTREE=$PWD -DMAIN=main.c"
+         " tests/packages/consumer && cat cmake/compile_commands.json")
 OBJECT = ("ninja -C build -t commands src/libtinyattn_{}.a.p/port.cpp.o |"
           " (cd build; sed 's/$/ -fsyntax-only/' | bash -ex)")
 ENTRY = "d=$(mktemp -d -p .); printf '{}\n#define TINYATTN_PORT avx9' >$d/native.hpp; " + LIST + " $d/native.hpp"

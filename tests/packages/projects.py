@@ -112,12 +112,11 @@ def checks_the_archive(folder):
     return "" if is_right else f"a damaged archive is taken:\n{output[-500:]}"
 
 
-WAYS = ("find_package", "FetchContent")  # tests/consumers tests add_subdirectory
+WAYS = ("find_package", "FetchContent", "add_subdirectory")
 EMULATOR = board("mps2-an386").emulator
 tap.report([
     *((f"{way} on this machine", by_cmake, way, "main.cpp") for way in WAYS),
-    *((f"{way} as firmware", by_cmake, way, "main.cpp", FIRMWARE, EMULATOR)
-      for way in (*WAYS, "add_subdirectory")),
+    *((f"{way} as firmware", by_cmake, way, "main.cpp", FIRMWARE, EMULATOR) for way in WAYS),
     ("find_package by a project of C alone", by_cmake, "find_package", "main.c"),
     ("find_package of another series finds nothing", rejects_version, "9.9"),
     ("the pages name this series", pages_name_this_series),

@@ -4,19 +4,18 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 from tests.site import checks
 from tests.support import tap
-from tests.support.processes import ROOT
+from tests.support.processes import ROOT, attempt
 
 MAKER = ROOT / "ports" / "site" / "make_site.py"
 HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = ROOT / "tests" / "footprint" / "figures.txt"
 
-# Pages of a site, and doxygen's XML, with one fault of each kind.
+# Pages of a site, and doxygen's XML, with one fault of each kind; and what the checks say of them.
 FAULTY = {
     "index.html": '<a href="other.html#there">a</a> <a href="other.html#gone">b</a> <a href="missing.html">c</a>',
     "other.html": '<a href="index.html" id="there">d</a>',
@@ -24,16 +23,13 @@ FAULTY = {
     "faulty.xml": """<doxygen><compounddef kind="struct"><compoundname>Layer</compoundname>
         <detaileddescription>What it is.</detaileddescription><location file="l.hpp" line="1"/>
         <memberdef kind="variable" prot="public"><name>said</name><briefdescription>why</briefdescription></memberdef>
-        <memberdef kind="variable" prot="public"><name>unsaid</name><briefdescription/>
-        <location file="l.hpp" line="2"/></memberdef>
+        <memberdef kind="variable" prot="public"><name>unsaid</name><location file="l.hpp" line="2"/></memberdef>
         </compounddef></doxygen>""",
 }
-FOUND = [
-    "l.hpp:2: the variable Layer::unsaid has no documentation",
-    "index.html: missing.html: there is no such file",
-    "index.html: other.html#gone: there is no such anchor",
-    "lost.html: no link leads to it",
-]
+FOUND = """l.hpp:2: the variable Layer::unsaid has no documentation
+index.html: missing.html: there is no such file
+index.html: other.html#gone: there is no such anchor
+lost.html: no link leads to it"""
 
 
 def planted():
@@ -41,16 +37,15 @@ def planted():
     with tempfile.TemporaryDirectory() as faulty:
         for name, text in FAULTY.items():
             pathlib.Path(faulty, name).write_text(text, encoding="utf-8")
-        all_pages = checks.read(faulty)
-        found = [*checks.undocumented(faulty, least=1), *checks.dead_links(faulty, all_pages, least=1),
-                 *checks.lost_pages(all_pages)]
-    return "" if found == FOUND else "\n".join(["found:", *found])
+        pages = checks.read(faulty)
+        found = problem([*checks.undocumented(faulty, least=1), *checks.dead_links(faulty, pages, least=1),
+                         *checks.lost_pages(pages)])
+    return "" if found == FOUND else f"found:\n{found}"
 
 
 def unexplained():
     """Returns what is wrong with errors.toml."""
-    errors = [sys.executable, "-B", MAKER.with_name("errors.py"), "--check"]
-    return subprocess.run(errors, capture_output=True, text=True, check=False).stdout.strip()
+    return attempt([sys.executable, "-B", MAKER.with_name("errors.py"), "--check"])[1].strip()
 
 
 def escapes(site):
@@ -81,12 +76,11 @@ def not_found(site):
         return tap.Skip("there is no Node.js")
     lines = HERE.joinpath("words.txt").read_text(encoding="utf-8").split("\n")
     table = [re.split(" {2,}", line) for line in lines if line and not line.startswith("#")]
-    search = subprocess.run(["node", HERE / "find.js", site, *(words for words, _ in table)], capture_output=True,
-                           text=True, check=False)
-    if search.returncode != 0 or len(table) < 20:
-        return search.stderr or "there are too few words"
+    status, search = attempt(["node", HERE / "find.js", site, *(words for words, _ in table)])
+    if status != 0 or len(table) < 20:
+        return search or "there are too few words"
     return problem(f"{words}: {wanted} is not in {found[:3]}"
-                   for (words, wanted), found in zip(table, json.loads(search.stdout), strict=True)
+                   for (words, wanted), found in zip(table, json.loads(search), strict=True)
             if not any(address == wanted or re.match(re.escape(wanted) + r"(#|__)", address) for address in found[:3]))
 
 
@@ -103,15 +97,14 @@ if not shutil.which("doxygen"):
     tap.report([("site", tap.Skip, "there is no doxygen")])
 with tempfile.TemporaryDirectory() as folder:
     in_browser = ["--browser"] if shutil.which("em++") and shutil.which("node") else []
-    made = subprocess.run([sys.executable, "-B", "-m", "ports.site.make_site", *in_browser, folder], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
-    if made.returncode != 0:
-        tap.report([("the site is made", str, made.stderr)])
+    status, output = attempt([sys.executable, "-B", "-m", "ports.site.make_site", *in_browser, folder])
+    if status != 0 or re.search("warning|error", output):
+        tap.report([("the site is made", output)])
     site, xml = pathlib.Path(folder, "site"), pathlib.Path(folder, "site-xml")
     warnings = pathlib.Path(folder, "site-warnings.txt").read_text(encoding="utf-8")
     pages = checks.read(site)
     tap.report([
-        ("doxygen understands every page and header", str, made.stderr + warnings),
+        ("doxygen understands every page and header", output.replace(str(site / "index.html"), "").strip() + warnings),
         ("every public name is documented", lambda: problem(checks.undocumented(xml))),
         ("every link leads somewhere", lambda: problem(checks.dead_links(site, pages))),
         ("a way leads to every page", lambda: problem(checks.lost_pages(pages))),

@@ -10,53 +10,45 @@ import re
 import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
-PUBLIC_KINDS = {"function", "variable", "typedef", "enum", "define"}
-
-
-def text_of(element):
-    return "".join(element.itertext()).strip() if element is not None else ""
+TYPES = ("class", "struct", "union", "concept")
+MEMBERS = ("function", "variable", "typedef", "enum", "define")
 
 
 def is_documented(element):
-    return any(text_of(element.find(part)) for part in ("briefdescription", "detaileddescription", "inbodydescription"))
+    parts = map(element.find, ("briefdescription", "detaileddescription", "inbodydescription"))
+    return any("".join(part.itertext()).strip() for part in parts if part is not None)
 
 
-def members(compound):
-    """Yields the public members of a class, a namespace or a file."""
-    for member in compound.iter("memberdef"):
-        if member.get("prot") == "public" and member.get("kind") in PUBLIC_KINDS:
-            yield member
+def public_names(xml):
+    """Yields each public type, member and enumerator of doxygen's XML: its kind, name, place and element."""
+    for file in sorted(pathlib.Path(xml).glob("*.xml")):
+        for compound in ElementTree.parse(file).iter("compounddef"):
+            kind, scope = compound.get("kind"), ""
+            if kind in TYPES:
+                name = compound.findtext("compoundname")
+                yield kind, name, place(compound), compound
+                scope = f"{name}::"
+            for member in compound.iter("memberdef"):
+                if kind == "page" or member.get("prot") != "public" or member.get("kind") not in MEMBERS:
+                    continue
+                name = scope + member.findtext("name")
+                yield member.get("kind"), name, place(member), member
+                for value in member.findall("enumvalue"):
+                    yield "enumerator", f"{name}::{value.findtext('name')}", place(member), value
 
 
 def undocumented(xml, least=100):
     """Returns public names without documentation, with their lines."""
-    found, count = {}, 0
-    for file in sorted(pathlib.Path(xml).glob("*.xml")):
-        for compound in ElementTree.parse(file).iter("compounddef"):
-            kind, name = compound.get("kind"), text_of(compound.find("compoundname"))
-            if kind in ("class", "struct", "union", "concept"):
-                count += 1
-                if not is_documented(compound):
-                    found[name, place(compound)] = kind
-            if kind in ("class", "struct", "union", "namespace", "file", "group"):
-                for member in members(compound):
-                    scope = f"{name}::" if kind in ("class", "struct", "union") else ""
-                    called = scope + text_of(member.find("name"))
-                    count += 1
-                    if not is_documented(member):
-                        found[called, place(member)] = member.get("kind")
-                    for value in member.findall("enumvalue"):
-                        count += 1
-                        if not is_documented(value):
-                            found[f"{called}::{text_of(value.find('name'))}", place(member)] = "enumerator"
-    if count < least:
-        return [f"the XML has only {count} public names: it is not that of the headers"]
-    return sorted(f"{where}: the {kind} {name} has no documentation" for (name, where), kind in found.items())
+    names = list(public_names(xml))
+    if len(names) < least:
+        return [f"the XML has only {len(names)} public names: it is not that of the headers"]
+    return sorted({f"{where}: the {kind} {name} has no documentation"
+                   for kind, name, where, element in names if not is_documented(element)})
 
 
 def place(element):
     location = element.find("location")
-    return f"{location.get('file')}:{location.get('line')}"
+    return f"{location.get('file')}:{location.get('line')}" if location is not None else ""
 
 
 class Page(html.parser.HTMLParser):
@@ -68,11 +60,11 @@ class Page(html.parser.HTMLParser):
         self.feed(file.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        self.anchors |= {attributes[name] for name in ("id", "name") if attributes.get(name)}
-        for name in ("href", "src"):
-            if attributes.get(name) is not None:
-                self.links.append(attributes[name])
+        for name, value in attributes:
+            if value and name in ("id", "name"):
+                self.anchors.add(value)
+            if value is not None and name in ("href", "src"):
+                self.links.append(value)
 
 
 def read(site):
@@ -113,12 +105,10 @@ def dead_links(site, pages, least=100):
 
 def lost_pages(pages):
     """Returns the pages that no path of links reaches from the main page."""
-    reached, waiting = {"index.html"}, ["index.html"]
+    reached, waiting = set(), ["index.html"]
     while waiting:
         name = waiting.pop()
-        for link in pages[name].links:
-            target = target_of(name, link)
-            if target and target[0] in pages and target[0] not in reached:
-                reached.add(target[0])
-                waiting.append(target[0])
+        if name in pages and name not in reached:
+            reached.add(name)
+            waiting += [target[0] for link in pages[name].links if (target := target_of(name, link))]
     return [f"{name}: no link leads to it" for name in sorted(set(pages) - reached)]
