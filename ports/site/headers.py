@@ -474,10 +474,10 @@ def shown(text, notion=""):
 def with_enumerators(text, activations):
     """Writes out the enumerators that a header has by the list of activations, with their formulas as comments."""
     listed = re.findall(r'^ +use\((\w+), (\w+), "(.+)"\)', activations, re.MULTILINE)
-    for language, names in (("CPP", [name for name, _, _ in listed]), ("C", [f"TINYATTN_{name}" for _, name, _ in listed])):
-        enumerators = " ".join(f"{name}, /* {formula} */" for name, (_, _, formula) in zip(names, listed, strict=True))
-        text = text.replace(f"TINYATTN_ACTIVATIONS(TINYATTN_ENUMERATOR_OF_{language})", enumerators)
-    return text
+    in_cpp = " ".join(f"{name}, /* {formula} */" for name, _, formula in listed)
+    in_c = " ".join(f"TINYATTN_{name}, /* {formula} */" for _, name, formula in listed)
+    text = text.replace("TINYATTN_ACTIVATIONS(TINYATTN_ENUMERATOR_OF_CPP)", in_cpp)
+    return text.replace("TINYATTN_ACTIVATIONS(TINYATTN_ENUMERATOR_OF_C)", in_c)
 
 
 def main():
