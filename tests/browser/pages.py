@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the pages of examples/browser in a browser: digits that are drawn with the mouse are read, the
-writer generates a text, and both print the checksums that every board prints.
+"""Tests the pages of examples/browser in a browser: digits that are drawn with the mouse are read,
+the writer generates a text, and both print the checksums that every board prints.
 
     pages.py PAGES
 
@@ -51,7 +51,8 @@ def one_line(text):
 
 @contextlib.contextmanager
 def browser(page, size=WIDE):
-    """Opens a page, and waits until it shows its checksum. Afterwards its console may not have errors."""
+    """Opens a page, and waits until it shows its checksum. Afterwards its console may not have
+    errors."""
     options = webdriver.ChromeOptions()
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
         options.add_argument(argument)

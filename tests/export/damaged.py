@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that damaged and random files give a header or an error of one sentence, in limited time: no
-traceback, and no incomplete file.
+"""Tests that damaged and random files give a header or an error of one sentence, in limited time:
+no traceback, and no incomplete file.
 
     damaged.py [FILES] --     FILES: the number of random files, 2,400 unless given
 
@@ -42,8 +42,8 @@ MODEL_ARGS = (*LIES, *CONFIGS, {"n_head": 2}, {3: "a"}, {(1, 2): 3}, {"n_head": 
 
 
 def changes(tree):
-    """Yields changed copies of a JSON value: another value instead; a member missing; a member changed in
-    the same ways."""
+    """Yields changed copies of a JSON value: another value instead; a member missing; a member
+    changed in the same ways."""
     yield from (lie for lie in LIES if json.dumps(lie) != json.dumps(tree))
     for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
         without = tree.copy()
@@ -56,7 +56,8 @@ def changes(tree):
 
 
 def damages(whole):
-    """Yields the contents of damaged files. None has metadata, where a flipped bit does not matter."""
+    """Yields the contents of damaged files. None has metadata, where a flipped bit does not
+    matter."""
     header, data = split(whole)
     del header["__metadata__"]
     whole = frame(header, data)
@@ -87,8 +88,8 @@ def perhaps_changed(generator, tree):
 
 
 def random_tensors(generator, case):
-    """Returns the tensors of a layout, perhaps of another type or below a prefix, and some with random names
-    and shapes."""
+    """Returns the tensors of a layout, perhaps of another type or below a prefix, and some with
+    random names and shapes."""
     prefix = generator.choice(("", "", f"{random_name(generator)}."))
     dtype = generator.choice(("F32", "F32", "F32", *SIZES))
     tensors = {prefix + name: (dtype, shape) for name, (_, shape, *_) in case.tensors.items()}
@@ -100,8 +101,8 @@ def random_tensors(generator, case):
 
 
 def random_pickle(generator, tensors):
-    """Returns a pickle of what torch.load may return or raise: nested dicts of tensors and other values, or
-    an exception."""
+    """Returns a pickle of what torch.load may return or raise: nested dicts of tensors and other
+    values, or an exception."""
     content = {name: Tensor(*shape) for name, (_, shape) in tensors.items()}
     for wrapper in generator.sample(("model", "state_dict", "other", 3, None), generator.randrange(3)):
         content = {wrapper: content, "step": generator.choice(LIES),
@@ -146,8 +147,8 @@ def try_request(folder, seed):
 
 
 def first_without_answer(count):
-    """Returns the problem of the first file that gives neither a header nor one sentence. Also fails if too
-    few files gave a header: the fuzzer would not test the code that writes one."""
+    """Returns the problem of the first file that gives neither a header nor one sentence. Also
+    fails if too few files gave a header: the fuzzer would not test the code that writes one."""
     statuses, problems = zip(*map(try_request, range(count)))
     few = "" if statuses.count(0) > count // 20 else f"only {statuses.count(0)} headers of {count}"
     return next(filter(None, problems), few)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs the exporter within this process or as a command, judges its answer, and runs what it wrote."""
+"""Runs the exporter within this process or as a command, judges its answer, and runs what it
+wrote."""
 import contextlib
 import functools
 import hashlib
@@ -63,9 +64,9 @@ def contents(folder):
 
 
 def answer(folder, *arguments, by=run):
-    """Runs the exporter. Returns its exit status, its output, and what is wrong with them. Either it
-    writes a complete header; or it changes and adds no file, and prints one sentence, or its usage, on
-    stderr. It must be quick."""
+    """Runs the exporter. Returns its exit status, its output, and what is wrong with them. Either
+    it writes a complete header; or it changes and adds no file, and prints one sentence, or its
+    usage, on stderr. It must be quick."""
     header = folder / "model.hpp"
     for path in (header, folder / "weights.bin"):
         path.write_text("earlier")
@@ -113,8 +114,8 @@ def arguments_of(case, folder):
 @in_folder
 def computes(folder, content, case, expected):
     """Checks that the layer or model computes what PyTorch computed, both as a constant and from a
-    binary that the assembler puts into read-only memory; that exporting twice gives the same bytes; and
-    that the header has the hash of the weights."""
+    binary that the assembler puts into read-only memory; that exporting twice gives the same bytes;
+    and that the header has the hash of the weights."""
     weights, arguments = folder / "weights.safetensors", arguments_of(case, folder)
     weights.write_bytes(content)
     for by, header, more in (
@@ -138,7 +139,8 @@ def computes(folder, content, case, expected):
 
 
 def difference(found, case, expected):
-    """Returns the difference between outputs and tokens and those of PyTorch, or an empty string."""
+    """Returns the difference between outputs and tokens and those of PyTorch, or an empty
+    string."""
     output = [value for row in expected["output"] for value in row]
     tolerance = TOLERANCE if case.part == "attention" else OF_LARGEST * max(map(abs, output))
     wanted = 2 * (output + expected["tokens"])

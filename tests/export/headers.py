@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests exported headers and binaries: they compute what PyTorch computed, have the exact bits of the
-file, lie in read-only memory, and compile quickly.
+"""Tests exported headers and binaries: they compute what PyTorch computed, have the exact bits of
+the file, lie in read-only memory, and compile quickly.
 
     headers.py -- COMPILER ARGUMENT...
 """
@@ -43,8 +43,8 @@ def failure(folder, *steps):
 
 @in_folder
 def every_bit(folder):
-    """Checks that constants and binary have the bits of the file, for every kind of number; and that two
-    units that include the header link to one program with one layer."""
+    """Checks that constants and binary have the bits of the file, for every kind of number; and
+    that two units that include the header link to one program with one layer."""
     generator = random.Random(3)
     drawn = struct.pack("<202I", *(generator.getrandbits(31) % 0x7f800000 for _ in range(202)))
     kinds = struct.pack("<14f", *EDGES) + drawn
@@ -67,8 +67,8 @@ def every_bit(folder):
 
 @in_folder
 def quick_to_compile(folder):
-    """Checks that a header of 102,720 parameters compiles in time, with all of them in .rodata, and .data
-    and .bss empty."""
+    """Checks that a header of 102,720 parameters compiles in time, with all of them in .rodata, and
+    .data and .bss empty."""
     shapes = {"in_proj_weight": (480, 160), "in_proj_bias": (480,), "out_proj.weight": (160, 160)}
     tensors = {name: ("F32", shape, struct.pack("<f", 0.1) * math.prod(shape))
                for name, shape in shapes.items()}
@@ -86,8 +86,8 @@ def quick_to_compile(folder):
 
 @in_folder
 def names_compile(folder):
-    """Checks each word that occurs in the preprocessed headers or is a macro: as a name, it is refused or
-    it compiles."""
+    """Checks each word that occurs in the preprocessed headers or is a macro: as a name, it is
+    refused or it compiles."""
     (folder / "qkv.safetensors").write_bytes(safetensors(STORED["qkv"].tensors))
     run(folder / "qkv.safetensors", "-o", folder / "model.hpp", "--binary", folder / "weights.bin",
         *ARGUMENTS)
@@ -123,8 +123,8 @@ def documented_tensors():
 
 @in_folder
 def documented(folder):
-    """Checks the commands and code of the pages, as they are typed: several parts, in TOML and in Python;
-    training, if there is PyTorch; exporting and including."""
+    """Checks the commands and code of the pages, as they are typed: several parts, in TOML and in
+    Python; training, if there is PyTorch; exporting and including."""
     pages = [(ROOT / page).read_text(encoding="utf-8")
              for page in ("README.md", "ports/pytorch/README.md", "include/tinyattn/models.md")]
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(pages), re.MULTILINE)

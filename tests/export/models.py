@@ -25,8 +25,8 @@ class Case:
 
 
 def parameters(patterns, shapes, has_bias):
-    """Yields the name and the shape of each parameter of some linear layers. models.toml says what a
-    pattern is."""
+    """Yields the name and the shape of each parameter of some linear layers. models.toml says what
+    a pattern is."""
     for pattern, (outputs, inputs), bias in zip(patterns.split(), shapes, has_bias):
         pattern, _, is_transposed = pattern.partition("^")
         weight = pattern.format("weight")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that what cannot be exported gives an error of one sentence, which names it, and that no file is
-written. refused.toml has the sentences."""
+"""Tests that what cannot be exported gives an error of one sentence, which names it, and that no
+file is written. refused.toml has the sentences."""
 import errno
 import functools
 import json
@@ -25,51 +25,21 @@ from tests.support import tap
 LAYER = models.Layer("W_query.{} W_key.{} W_value.{} out_proj.{}").tensors(6, 8, 2, 5)
 LLAMA = models.Model("model.embed_tokens - model.layers. model.norm -", "llama", rotate="halves",
                      has_bias=False, num_kv_heads=1).tensors(5, blocks=1)
-# A language model inside a multimodal model.
-NESTED = {name.replace("model.", "model.language_model."): LLAMA[name] for name in LLAMA}
 GPT2, NANOGPT = (models.Model("wte wpe h. ln_f -", block).tensors(5, blocks=1)
                  for block in ("gpt2", "nanogpt"))
 ENCODER = models.encoder_tensors("", blocks=1)
-OTHERS = {"ln.weight": ("F32", (8,)), "ln.bias": ("F32", (8,)), "empty": ("F32", (0, 8)),
-          "steps": ("I32", ())}
-HEAD = {"lm_head.weight": ("F32", (11, 8), "0000803f")}
-CLASSIFIER = {"classifier.weight": ("F32", (3, 8))}
-TWO_PARTS = {**LAYER, "fc.weight": ("F32", (2, 2)), "step": ("I32", ())}
-ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
-
-MODEL, PARTS = "--language-model ", "--parts FOLDER/model.toml "
-TWO, FIVE = "--language-model --num-heads 2 ", "--context-length 5 "
-OF_LLAMA, OF_GPT2 = "--activation silu --epsilon 1e-5 --rotary-base 10000 ", "--activation gelu_tanh "
-OF_ENCODER = "--context-length 5 --no-causal --no-norm-first --activation relu "
-CONFIG, OF_LAYER = "--config FOLDER/config.json ", " ".join(ARGUMENTS)
-
-# {table of refused.toml: (the tensors of the file, arguments, which setting of a case a value is)}.
-BASES = {
-    "tensors": ({}, OF_LAYER, "tensors"),
-    "layer": (LAYER, OF_LAYER, "tensors"),
-    "layer_with_others": ({**LAYER, **OTHERS}, OF_LAYER, "arguments"),
-    "arguments": (LAYER, OF_LAYER, "arguments"),
-    "all_arguments": (LAYER, "", "arguments"),
-    "no_model": ({}, TWO + FIVE, "tensors"),
-    "llama": (LLAMA, TWO + OF_LLAMA + FIVE, "tensors"),
-    "nested": (NESTED, TWO + OF_LLAMA + FIVE + "--prefix model.language_model.", "tensors"),
-    "unplaced": (NESTED, TWO + OF_LLAMA + FIVE + "--prefix model.language_model.", "name"),
-    "unplaced_in_layer": (LAYER, OF_LAYER, "name"),
-    "llama_untold": (LLAMA, MODEL, "arguments"),
-    "llama_arguments": (LLAMA, MODEL + OF_LLAMA, "arguments"),
-    "llama_config": ({**LLAMA, **HEAD}, TWO + FIVE + CONFIG, "config"),
-    "gpt2": (GPT2, TWO + OF_GPT2, "tensors"),
-    "gpt2_case": (GPT2, TWO + OF_GPT2, None),
-    "gpt2_arguments": (GPT2, MODEL + OF_GPT2, "arguments"),
-    "gpt2_config": (GPT2, MODEL + CONFIG, "config"),
-    "nanogpt_args": (NANOGPT, MODEL, None),
-    "encoder": (ENCODER, PARTS + OF_ENCODER, "description"),
-    "encoder_untold": (ENCODER, PARTS, "description"),
-    "classified": ({**ENCODER, **CLASSIFIER}, PARTS + OF_ENCODER, "description"),
-    "in_parts": ({**LLAMA, **HEAD}, PARTS + "--num-heads 2 " + FIVE, None),
-    "description": (LAYER, PARTS, "description"),
-    "two_parts": (TWO_PARTS, PARTS, "description"),
+FILES = {
+    "nothing": {}, "layer": LAYER, "llama": LLAMA, "gpt2": GPT2, "nanogpt": NANOGPT, "encoder": ENCODER,
+    "layer with others": {**LAYER, "ln.weight": ("F32", (8,)), "ln.bias": ("F32", (8,)),
+                          "empty": ("F32", (0, 8)), "steps": ("I32", ())},
+    "layer with a linear": {**LAYER, "fc.weight": ("F32", (2, 2)), "step": ("I32", ())},
+    "llama with a head": {**LLAMA, "lm_head.weight": ("F32", (11, 8), "0000803f")},
+    "llama in a model": {name.replace("model.", "model.language_model."): LLAMA[name] for name in LLAMA},
+    "encoder with classifier": {**ENCODER, "classifier.weight": ("F32", (3, 8))},
 }
+ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+SENTENCES = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+BASES = SENTENCES.pop("bases")
 CONTENTS = {  # {table of refused.toml: a function from a value in it to the content of the file}
     "file": lambda text: text.encode("latin-1"),
     "header": lambda text: frame(text.encode(), bytes(4)),
@@ -92,14 +62,14 @@ def of_torch(tensors, **others):
 
 
 def request(table, value):
-    """Returns the arguments of `answer_problem` for a value of a table. Cases in tables whose names begin
-    with `accepted_` must be exported."""
+    """Returns the arguments of `answer_problem` for a value of a table. Cases in tables whose names
+    begin with `accepted_` must be exported."""
     if table in CONTENTS:
         return {"content": CONTENTS[table](value)}
-    tensors, arguments, key = BASES[table.removeprefix("accepted_")]
-    case = {key: value} if key else value
+    file, arguments, key = BASES[table.removeprefix("accepted_")]
+    case = value if key == "case" else {key: value}
     more = {case["name"]: ("F32", (8,))} if key == "name" else case.get("tensors", {})
-    tensors, config = apply(tensors, more), case.get("config", {})
+    tensors, config = apply(FILES[file], more), case.get("config", {})
     description = case.get("description", "")
     if "in_parts" in table:
         description = f"[a]\nlanguage_model = ''\nconfig = 'FOLDER/config.json'\n{description}"
@@ -175,7 +145,8 @@ def failing(step):
 
 
 def linked(header):
-    """Puts a link to another file where the exporter will create a temporary file next to the header."""
+    """Puts a link to another file where the exporter will create a temporary file next to the
+    header."""
     link = header.with_name("link")
     link.symlink_to(header.with_name("weights.bin"))
     return link
@@ -189,8 +160,8 @@ def refuse_meanwhile(patch, table, phrase, value):
 
 @exporter.in_folder
 def without_report(folder, redirection, stderr):
-    """Checks that, if the report cannot be printed, the header is nevertheless complete, and the exit
-    status 0."""
+    """Checks that, if the report cannot be printed, the header is nevertheless complete, and the
+    exit status 0."""
     (folder / "weights.safetensors").write_bytes(of_tensors(LAYER))
     done = exporter.call("bash", "-c", f'set -o pipefail; "$@" {redirection}', "bash", *EXPORT,
                          folder / "weights.safetensors", "-o", folder / "model.hpp", *ARGUMENTS)
@@ -215,8 +186,6 @@ UNHEARD = {
     ">&-": "", ">&- 2>&-": "", "<&- >&- 2>&-": "", "2>&-": "", ">/dev/full 2>&1": "", "| true": "",
     ">/dev/full": "export.py: the header is written, but what it holds cannot be shown: "
                   "No space left on device\n"}
-
-SENTENCES = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def unnamed_activations():

@@ -11,27 +11,19 @@ Needs PyTorch (Debian: python3-torch). The second command skips its tests withou
 import functools
 import json
 import math
-import os
-import pathlib
 import sys
-
-DEBIANS = "/usr/bin/python3"
-try:
-    import torch
-    from torch.nn import functional
-except ImportError:
-    if sys.executable != DEBIANS and pathlib.Path(DEBIANS).exists():
-        os.execv(DEBIANS, [DEBIANS, "-B", "-m", "tests.export.with_pytorch", *sys.argv[1:]])
-    torch = None
 
 from ports.pytorch import tinyattn_export as export
 from ports.pytorch.tinyattn_export import command_line
 from tests.export import exporter, models
 from tests.export.exporter import ARGUMENTS, EXPECTED, in_folder
-from tests.support import tap
+from tests.support import debian, tap
 
-if not torch:
+if debian.missing("torch"):
     tap.report([("fresh models", tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
+import torch
+from torch.nn import functional
+
 torch.set_grad_enabled(False)
 TYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 ACTIVATIONS = {"gelu": functional.gelu, "silu": functional.silu, "relu": functional.relu,
@@ -102,7 +94,8 @@ def upper(tokens):
 
 
 def attend(weights, patterns, x, num_heads, is_causal, rotate="", base=0):
-    """Computes attention by the layers of some patterns: three inputs or one, and perhaps an output."""
+    """Computes attention by the layers of some patterns: three inputs or one, and perhaps an
+    output."""
     inputs, out = (patterns[:-1], patterns[-1:]) if len(patterns) != 3 else (patterns, [])
     joined = [weights.linear(pattern, x) for pattern in inputs]
     parts = joined if len(joined) == 3 else joined[0].chunk(3, dim=-1)
@@ -174,7 +167,8 @@ def of_encoder(name, case):
 
 
 def expected(name, case):
-    """Returns the outputs with nine digits, enough to read back the same float32; and the tokens."""
+    """Returns the outputs with nine digits, enough to read back the same float32; and the
+    tokens."""
     compute = of_layer if name in models.LAYERS else of_model if name in models.MODELS else of_encoder
     output, tokens = compute(name, case)
     return {"output": [[float(f"{value:.9g}") for value in row] for row in output.tolist()],
@@ -186,8 +180,8 @@ def expected(name, case):
 
 @in_folder
 def fresh(folder, name, case):
-    """Checks that .pt and a state_dict in memory give the same header as .safetensors, except for the
-    name of the source; and that it computes what PyTorch computes."""
+    """Checks that .pt and a state_dict in memory give the same header as .safetensors, except for
+    the name of the source; and that it computes what PyTorch computes."""
     weights, state = folder / "weights.safetensors", state_dict(case)
     export.write_safetensors(weights, state)
     torch.save(state, folder / "weights.pt")
@@ -215,8 +209,8 @@ def damaged_pt(folder):
 
 @in_folder
 def checkpoint(folder, name, key):
-    """Checks that a checkpoint of a training run can be read; or that PyTorch 1.13 refuses it, and that
-    the Python code in the error message, run as printed, makes a readable file of it."""
+    """Checks that a checkpoint of a training run can be read; or that PyTorch 1.13 refuses it, and
+    that the Python code in the error message, run as printed, makes a readable file of it."""
     path, model_args = folder / name, {"n_head": 2, "bias": True, "dropout": 0.0}
     linear = torch.nn.Linear(2, 6, bias=False)
     optimizer = torch.optim.AdamW(linear.parameters(), lr=1e-3, betas=(0.9, 0.95))

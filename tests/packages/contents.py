@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests what each package holds: the version of meson.build, what its description names, the headers of
-the tree. Descriptions are read by the parsers of their formats: python3-yaml, the standard library,
-xmllint, Zephyr's own kconfiglib."""
+"""Tests what each package holds: the version of meson.build, what its description names, the
+headers of the tree. Descriptions are read by the parsers of their formats: python3-yaml, the
+standard library, xmllint, Zephyr's own kconfiglib."""
 import hashlib
 import json
 import os
@@ -47,7 +47,7 @@ def arduino(library):
     yield from unlike_the_tree(library, properties["version"], [
         *(f"src/{header}" for header in properties["includes"].split(",")), "src/tinyattn_models.cpp",
         *(f"src/{archives.place(*core)}/libtinyattn.a" for core in archives.CORES),
-        "examples/Layer/Layer.ino", "examples/Writer/Writer.ino"], "src")
+        "README.md", "examples/Layer/Layer.ino", "examples/Writer/Writer.ino"], "src")
     headers = "".join(read(file) for file in (library / "src" / "tinyattn").rglob("*.h*"))
     rows = [line.split("\t") for line in read(library, "keywords.txt").splitlines() if line[0] != "#"]
     yield from (f"{name}: {kind}" for name, kind in rows
@@ -57,7 +57,8 @@ def arduino(library):
 
 
 def cmsis_pack(content):
-    """The description must be well-formed, fit the schema if PACK_XSD names one, and name each header."""
+    """The description must be well-formed, fit the schema if PACK_XSD names one, and name each
+    header."""
     description = next(content.glob("*.pdsc"))
     pack = next(made("cmsis-pack").glob("*.pack"))
     package = xml.parse(description).getroot()
@@ -67,7 +68,7 @@ def cmsis_pack(content):
         yield f"{pack.name} and {description.name} are not of {name} {version}"
     files = {file.get("name") for file in package.findall("components/component/files/file")}
     yield from (f"{header} is not named" for header in tree.headers() if f"include/{header}" not in files)
-    yield from unlike_the_tree(content, version, [*files, package.findtext("license")])
+    yield from unlike_the_tree(content, version, [*files, package.findtext("license"), "README.md"])
     schema = ["--schema", os.environ["PACK_XSD"]] if os.environ.get("PACK_XSD") else []
     if not needs("xmllint"):
         status, output = attempt(["xmllint", "--noout", *schema, description])
@@ -90,18 +91,19 @@ def esp_idf(package):
     for folder in (package, main):
         sources = re.search(r"SRCS ([\w./ ]+?)(?: [A-Z_]+ |\))", read(folder, "CMakeLists.txt"))[1]
         yield from (f"{folder} has no {name}" for name in sources.split() if not (folder / name).exists())
-    yield from unlike_the_tree(package, manifest["version"], ["src/models.cpp"])
+    yield from unlike_the_tree(package, manifest["version"], ["README.md", "src/models.cpp"])
 
 
 def platformio(package):
     manifest = json.loads(read(package, "library.json"))
     files = [f"{example['base']}/{name}" for example in manifest["examples"] for name in example["files"]]
     files += [f"include/{name}" for name in manifest["headers"]]
-    yield from unlike_the_tree(package, manifest["version"], ["src/models.cpp", *files])
+    yield from unlike_the_tree(package, manifest["version"], ["README.md", "src/models.cpp", *files])
 
 
 def vcpkg(package):
-    """The hash in the port must be that of the archive, and the archive have the files that it names."""
+    """The hash in the port must be that of the archive, and the archive have the files that it
+    names."""
     port = package / "ports" / "tinyattn"
     portfile = read(port, "portfile.cmake")
     archive = package / re.search(r'FILENAME "([^"]+)"', portfile)[1]
@@ -117,7 +119,10 @@ def vcpkg(package):
 
 def wrap(package):
     entry = json.loads(read(package, "releases.json"))["tinyattn"]
-    provided = read(package, "tinyattn.wrap").partition("[provide]")[2]
+    text, _, provided = read(package, "tinyattn.wrap").partition("[provide]")
+    archive = package / re.search(r"^source_filename = (.+)", text, re.MULTILINE)[1]
+    if hashlib.sha256(archive.read_bytes()).hexdigest() != re.search(r"source_hash = (\w+)", text)[1]:
+        yield "another hash"
     yield from (f"[provide] has no {name}" for name in entry["dependency_names"] if name not in provided)
     yield from [] if entry["versions"] == [f"{VERSION}-1"] else ["another version"]
 
@@ -150,8 +155,8 @@ def unlike_the_tree(folder, version, files=(), include="include"):
 
 @in_a_folder
 def zephyr_options(folder):
-    """Checks which options can be set, evaluating Kconfig as Zephyr's scripts/kconfig/kconfig.py does; and
-    that the library selects the full standard library."""
+    """Checks which options can be set, evaluating Kconfig as Zephyr's scripts/kconfig/kconfig.py
+    does; and that the library selects the full standard library."""
     os.environ["MODULE_KCONFIG"] = str(made("zephyr") / "zephyr" / "Kconfig")
     problems = []
     for options, is_possible in OPTIONS.items():

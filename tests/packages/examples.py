@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that packages for firmware can be used: Debian's compilers build their examples with the flags of
-the tools, and QEMU runs them. Each prints the checksums that every machine prints.
+"""Tests that packages for firmware can be used: Debian's compilers build their examples with the
+flags of the tools, and QEMU runs them. Each prints the checksums that every machine prints.
 
     examples.py COMPILER
 """
@@ -97,8 +97,8 @@ def with_archive(folder, core, sketch, standard, *expected):
 
 
 def from_sources(folder, sketch, prompt="It is a truth"):
-    """Runs a sketch as on a core without an archive that compiles C++20: on this machine. Returns what it
-    prints, perhaps for another prompt."""
+    """Runs a sketch as on a core without an archive that compiles C++20: on this machine. Returns
+    what it prints, perhaps for another prompt."""
     library = copied(folder)
     file = library / "examples" / sketch / f"{sketch}.ino"
     text = file.read_text(encoding="utf-8").replace("It is a truth", prompt)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests projects that take tinyattn by CMake (find_package, FetchContent and, as firmware of a Cortex-M4F,
-add_subdirectory), and by Meson's wrap file from a local archive.
+"""Tests projects that take tinyattn by CMake (find_package, FetchContent and, as firmware of a
+Cortex-M4F, add_subdirectory), and by Meson's wrap file from a local archive.
 
     projects.py COMPILER
 """
@@ -73,7 +73,8 @@ def lines_of_code(text):
 
 
 def wrapped(folder):
-    """Makes a project, and runs the commands of the page in it. Meson finds the archive in its cache."""
+    """Makes a project, and runs the commands of the page in it. Meson finds the archive in its
+    cache."""
     shutil.copytree(CONSUMER / "wrap", folder / "project")
     shutil.copy(CONSUMER / "main.cpp", folder / "project")
     commands = re.sub(r"\bP/", f"{made('wrap')}/", lines_of_code(MESON[0]))
@@ -102,16 +103,6 @@ def as_the_page_has_it(folder):
     return call([folder / "build" / "yours"])
 
 
-@in_a_folder
-def checks_the_archive(folder):
-    project = wrapped(folder)
-    archive = next((project / "subprojects" / "packagecache").iterdir())
-    archive.write_bytes(archive.read_bytes()[:-1] + b"?")
-    status, output = attempt(["meson", "setup", "-Dat_least=0", folder / "build", project])
-    is_right = status != 0 and "hash" in output.lower()
-    return "" if is_right else f"a damaged archive is taken:\n{output[-500:]}"
-
-
 WAYS = ("find_package", "FetchContent", "add_subdirectory")
 EMULATOR = board("mps2-an386").emulator
 tap.report([
@@ -121,5 +112,4 @@ tap.report([
     ("find_package of another series finds nothing", rejects_version, "9.9"),
     ("the pages name this series", pages_name_this_series),
     ("a project takes Meson's archive", by_wrap),
-    ("a project as the page has it", as_the_page_has_it),
-    ("a damaged archive is not taken", checks_the_archive)])
+    ("a project as the page has it", as_the_page_has_it)])

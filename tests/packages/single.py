@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests tinyattn-single.hpp: making it again gives the same bytes, and it compiles with -std=c++20 alone.
-The CRC table (tests/one_answer) has rows that compute with it.
+"""Tests tinyattn-single.hpp: making it again gives the same bytes, and it compiles with -std=c++20
+alone. The CRC table (tests/one_answer) has rows that compute with it.
 
     single.py COMPILER
 """
