@@ -47,7 +47,7 @@ struct DropoutRate {
         scale_bits(__builtin_bit_cast(std::uint32_t,
                                       rate < one ? 1.0f / static_cast<float>(one - rate) : 0.0f)) {}
 
-  // Returns the rate.
+  // Returns the rate; a rate of -0 has become 0. Kernels read only the integers below.
   // NOLINTNEXTLINE(google-explicit-constructor)
   TINYATTN_ALWAYS_INLINE constexpr operator double() const noexcept {
     return __builtin_bit_cast(double, std::uint64_t{bits});

@@ -58,9 +58,9 @@ struct LanguageModel {
   static constexpr bool has_learned_positions = config.positions == Positions::learned;
   // config.vocabulary, or 1 for 0, which the static_assert above diagnoses.
   static constexpr std::size_t vocabulary = config.vocabulary == 0 ? 1 : config.vocabulary;
-  using TokenEmbedding = Embedding<vocabulary, d_model>;             // type of token_embedding
-  using PositionEmbedding = Embedding<context_length, d_model>;      // type of position_embedding
-  using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;  // type of head
+  using TokenEmbedding = Embedding<vocabulary, d_model>;             // a row for each token id
+  using PositionEmbedding = Embedding<context_length, d_model>;      // a row for each position
+  using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;  // from features to logits
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<LanguageModel>();
 

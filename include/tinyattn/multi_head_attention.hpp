@@ -40,8 +40,9 @@ struct MultiHeadAttention {
   using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key, value
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>();
-  static constexpr DropoutRate dropout_rate = config.dropout;                    // of weights
-  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // of outputs
+  // In a training pass, the rate for attention weights, and that for outputs.
+  static constexpr DropoutRate dropout_rate = config.dropout;
+  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
 
   QueryProjection query;     // [d_in, d_out]
   KeyProjection key, value;  // [d_in, kv_width]
@@ -250,7 +251,7 @@ struct StackedCausalAttention {
   static constexpr std::size_t parameter_count =
       detail::count_parameters<StackedCausalAttention>();  // all weights and biases, in floats
 
-  Head heads[NumHeads];  // all heads, with their weights
+  Head heads[NumHeads];  // head h writes the columns of `out` from h * DOut on
 
   // By value: result and workspace are on the stack.
   template <tensor_like TensorX>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tokens: the numbers of words, or of characters.
+// Token ids, and views of them.
 #pragma once
 
 #include "tinyattn/shape.hpp"
@@ -20,7 +20,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn {
 
-// The number of a word or a character, below the vocabulary of its model.
+// A token id: the index of a word, of a part of one, or of a character in its model's vocabulary.
 using Token = std::uint16_t;
 
 }  // namespace tinyattn

@@ -30,7 +30,8 @@ void check_nearest(Check& check, float actual, long double truth) {
   check.that(truth >= half_way_to(-2.0f) - slack && truth <= half_way_to(2.0f) + slack);
 }
 
-// Compares the constant table with its columns as this machine computes them.
+// Checks against libm the table, which is arranged at run time from constant columns, and the same
+// columns computed at run time.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 void check_sinusoids(Check& check) {
   const auto arrange = [] { return detail::sinusoids_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{}); };
@@ -49,7 +50,7 @@ void check_sinusoids(Check& check) {
 
 #endif
 
-// More columns than Clang joins in a single expression.
+// 260 pairs of columns: Clang accepts at most 256 operands in a fold expression.
 static_assert(sinusoidal_positions<2, 520>()(1, 519) == 1.0f);
 
 constexpr Test tests[] = {

@@ -15,9 +15,9 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // softmax(scale * queries . keys) . values for `rows` queries of one head (Vaswani et al.,
 // "Attention Is All You Need", 2017, equation 1).
 struct Attention {
-  std::size_t rows, block_rows;  // the queries; those of a block, which `scores` has room for
+  std::size_t rows, block_rows;  // numbers of queries: of all, and of a block (rows of `scores`)
   std::size_t key_dim, value_dim;
-  std::size_t first;  // number of the first query, as the mask counts
+  std::size_t first;  // index of the first query in the mask
   std::size_t index;  // of the matrix of weights: one for each head and batch element
   Dense queries;      // [rows, key_dim]
   Dense keys;      // [key_dim, source tokens], padded; if TransposedKeys, [source tokens, key_dim]
@@ -27,9 +27,9 @@ struct Attention {
   float scale;     // of the scores
 };
 
-// Returns how many scores of a row are computed: whole vectors if rows of keys are padded, but
-// where tiles overlap `end` scores, or a whole tile if that is more. Scores after `end` are never
-// read.
+// Returns how many scores of a row are computed. If rows of keys are padded: `end` rounded up to
+// whole vectors; where tiles overlap, `end`, or the width of a tile if `end` is less and there are
+// so many keys. If they are not padded: `end`. Scores after `end` are never read.
 template <class Port, bool KeysArePadded>
 TINYATTN_KERNEL std::size_t score_columns(std::size_t end, std::size_t keys) noexcept {
   constexpr std::size_t width = Port::tile_vectors * Port::lanes;
@@ -39,8 +39,8 @@ TINYATTN_KERNEL std::size_t score_columns(std::size_t end, std::size_t keys) noe
     return KeysArePadded ? padded<Port>(end) : end;
 }
 
-// Continues the sums of the context, which end before key `common`, with the unmasked keys of each
-// query from there on: one product of one row for each run of such keys.
+// Adds to each row of the context its unmasked keys from `common` on; the rows already hold the
+// sums over the keys before that. Each run of unmasked keys is one product of a single row.
 template <class Port, std::size_t KnownDim>
 TINYATTN_KERNEL void add_other_keys(const Attention& a, const Mask& mask,
                                     std::size_t common) noexcept {

@@ -39,7 +39,8 @@ TINYATTN_KERNEL std::size_t kv_column(const auto& layer, std::size_t head) noexc
   return head / group(layer) * layer.head_dim;
 }
 
-// Rotates `columns` columns of `rows` rows, of which the first is at `position`.
+// Applies rotary positions, if the layer has them, to `columns` columns of `rows` rows; row r is at
+// position `position` + r.
 template <class Port>
 TINYATTN_KERNEL void rotate(const auto& layer, std::size_t rows, std::size_t columns,
                             std::size_t position, Output x) noexcept {
@@ -140,8 +141,9 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch,
   }
 }
 
-// Does the same for all layers that return no weights, with one copy in flash. Compilers inline it
-// where there is one call. The copy for masks without holes contains no search for them.
+// forward_inline as a function: one copy in flash for all layers that return no weights, and a
+// second one if some masks have holes. Compilers inline it where there is one call. A mask without
+// holes has neither flags nor addends, so its copy contains no search for masked keys.
 template <class Port, bool HasHoles>
 constexpr void forward_shared(const auto& layer, const Scratch& scratch,
                               const BatchElement& element, const Mask& mask,
@@ -161,9 +163,9 @@ TINYATTN_KERNEL void forward(const auto& layer, const Scratch& scratch, const Ba
     forward_shared<Port, false>(layer, scratch, element, mask, take_weights);
 }
 
-// Computes the contexts of all heads into `out`, which may overlap no input, head after head: the
-// order in which a training pass draws random numbers for dropout. All queries are one block, which
-// is in `out` too.
+// Computes the contexts of all heads into `out`, which may overlap no input. All queries are one
+// block, which is projected into `out` and then overwritten by the contexts. So heads come one
+// after the other: the order in which a training pass draws random numbers for dropout.
 template <class Port>
 constexpr void forward_by_head(auto layer, Scratch scratch, const BatchElement& element,
                                const Mask& mask, const auto& take_weights) noexcept {

@@ -11,7 +11,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // Query i attends to keys 0 to i + diagonal, which torch.tril(m, diagonal) keeps in row i, except
 // for those that flags or addends mask. At most one of `flags` and `addends` is given.
 struct Mask {
-  std::size_t keys;  // the number of keys
+  std::size_t keys;  // how many there are; the diagonal may reach beyond the last
   std::ptrdiff_t diagonal;
   const bool* flags = nullptr;     // flags[i * stride + j] == unmasked: query i attends to key j
   const float* addends = nullptr;  // each is added to its scaled score; -infinity masks the key

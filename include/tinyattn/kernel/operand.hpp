@@ -108,8 +108,8 @@ struct Output {
   TINYATTN_KERNEL operator Dense() const noexcept { return {data, stride}; }
 };
 
-// out[i][j] = initial[j] + the sum over k of a[i][k] * b[k][j], k rising, each step one fma. NaN
-// and infinity go through as in the plain loop.
+// out[i][j] = initial[j], or initial[i][j], + the sum over k of a[i][k] * b[k][j], k rising, each
+// step one fma. NaN and infinity propagate as in the plain loop.
 template <class Left = Dense, class Right = Dense, class Initial = Bias>
 struct Product {
   std::size_t rows, inner, cols;

@@ -41,7 +41,8 @@ TINYATTN_KERNEL auto reciprocal(float sum) noexcept {
 
 // --- `Rows` rows of one length side by side: while one waits for a result, another goes on ---
 
-// sums[r] = the sum of row r in sixteen lanes, of which element(at, r) is the vector `at`.
+// sums[r] = the sum of row r, in sixteen lanes. element(at, r) returns a vector of row r, where
+// `at` is its RowVector.
 template <class Port, std::size_t Rows, bool IsWhole>
 TINYATTN_KERNEL void sum_rows(std::size_t count, const auto& element,
                               float (&sums)[Rows]) noexcept {

@@ -14,7 +14,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // Properties of a tile besides its height and its width in vectors.
 struct TileKind {
   bool is_whole = true;   // its last vector is full
-  std::size_t steps = 1;  // of k in an iteration of its loop; `inner` is a multiple of it
+  std::size_t steps = 1;  // by how many steps of k the loop is unrolled; `inner` is a multiple
 };
 
 template <std::size_t Count>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The writer's model for the compiled library and any C++: reads the header that ports/pytorch/export.py writes, prints one of arrays and
-// of a tinyattn_decoder. Built for the machine that makes the package.
+// Converts the model of examples/writer for the compiled library, in any version of C++: includes
+// the header that ports/pytorch/export.py writes, and prints a header of arrays and a
+// tinyattn_decoder that points to them. Runs on the machine that makes the package.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -22,7 +23,7 @@ void print_array(const std::string& name, const float* elements, std::size_t cou
   std::printf("\n};\n");
 }
 
-// The names of the arrays that are printed; that of no array is NULL.
+// The name of each printed array, by its address; a missing array (nullptr) has the name NULL.
 class Names {
  public:
   // Prints all parameters of a model: the array of "final_norm.weight" is final_norm_weight.

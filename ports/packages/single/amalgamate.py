@@ -12,7 +12,8 @@ from ports.simd import priorities
 from .. import tree
 
 ALWAYS = "tinyattn/tinyattn.hpp"
-# Headers of the compiled library, only included on demand: a program may have a `compiled` of its own.
+# Headers of the compiled library, only if TINYATTN_COMPILED is defined: the namespace
+# tinyattn::compiled could clash with a name `compiled` of the program.
 IF_COMPILED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")
 CHOOSER = "tinyattn/port/native.hpp"
 ONE_LANE = "tinyattn/port/one_lane.hpp"

@@ -76,7 +76,7 @@ struct avx2 {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
     return _mm256_add_ps(rounded(a), rounded(b));
   }
-  // As divided.hpp has it.
+  // An asm statement, for the reason that divided.hpp gives.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
     return a;

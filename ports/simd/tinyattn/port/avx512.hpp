@@ -143,7 +143,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
 
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
-  // As divided.hpp has it.
+  // An asm statement, for the reason that divided.hpp gives.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+v"(a) : "v"(b));
     return a;

@@ -16,7 +16,8 @@ namespace elementwise {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// e^x = power * 2^n, with round_to_integer + n in `shifted`.
+// e^x = power * 2^n. `shifted` is n + round_to_integer (below), whose low bits are the biased
+// exponent of 2^n.
 template <class Port>
 struct exponential {
   typename Port::vec power;
@@ -62,10 +63,11 @@ TINYATTN_ALWAYS_INLINE constexpr exponential<Port> reduce_exponent(typename Port
   return {power, n, shifted};
 }
 
-// e^x for -87 <= x <= 0, and 0 for x = exp_is_zero, where n = -127 leaves no bit of the power of
-// two; a NaN stays one.
+// The argument for which exp_of_nonpositive returns 0: its n is -127, and the biased exponent of
+// 2^n is 0.
 inline constexpr float exp_is_zero = -88.0f;
 
+// Returns e^x for -87 <= x <= 0, and 0 for x = exp_is_zero; a NaN stays one.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(
     typename Port::vec x) noexcept {

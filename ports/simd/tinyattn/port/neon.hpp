@@ -31,8 +31,9 @@ struct neon : neon_rows {
   static constexpr std::size_t query_rows = 4;
   static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 #if defined(__aarch64__)
-  static constexpr std::size_t registers =
-      24;  // of 32: the others hold four floats of a for each row, and the row loaded ahead
+  // Of 32: the others hold four floats of `a` for each row of the tile, and the row of `b` that is
+  // loaded ahead.
+  static constexpr std::size_t registers = 24;
   static constexpr std::size_t tile_vectors = 4;
 #else
   static constexpr std::size_t registers = 16;
@@ -74,13 +75,14 @@ struct neon : neon_rows {
     return vaddq_f32(rounded(a), rounded(b));
   }
 #if defined(__aarch64__)
-  // As divided.hpp has it.
+  // An asm statement, for the reason that divided.hpp gives.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     asm("fdiv %0.4s, %0.4s, %1.4s" : "+w"(a) : "w"(b));
     return a;
   }
 #else
-  // Lane by lane, but in place: the first eight vectors have registers of single floats.
+  // ARMv7 has no division of vectors: divides lane by lane, in place, since the lanes of q0 to q7
+  // are the registers s0 to s31.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     register vec quotients asm("q0") = a;
     register vec divisors asm("q1") = b;
@@ -210,7 +212,7 @@ struct neon : neon_rows {
 #if !defined(__aarch64__)
   TINYATTN_ALWAYS_INLINE static void take_row(const float*& from, std::size_t stride,
                                               vec (&row)[2]) noexcept {
-    register vec first asm("q8");  // an instruction loads neighbours
+    register vec first asm("q8");  // vld1 loads consecutive registers
     register vec second asm("q9");
     asm("vld1.32 {d16-d19}, [%2], %3"
         : "=w"(first), "=w"(second), "+r"(from)

@@ -91,7 +91,7 @@ struct simd128 {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, broadcast_operand b) noexcept {
     return add(a, b.single);
   }
-  // As divided.hpp has it.
+  // An asm statement, for the reason that divided.hpp gives.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     vec quotient;
     asm("local.get %1\n\tlocal.get %2\n\tf32x4.div\n\tlocal.set %0"

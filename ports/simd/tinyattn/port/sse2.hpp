@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// SSE2: four lanes for every x86-64, which may lack a fused multiply-add. Then fma is computed in
-// double, two lanes to a register.
+// SSE2: four lanes for every x86-64. Many have no fused multiply-add, so fma is computed in double,
+// two lanes to a register.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -76,7 +76,7 @@ struct sse2 {
   }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
-  // As divided.hpp has it.
+  // An asm statement, for the reason that divided.hpp gives.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
 #if defined(__AVX__)
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
