@@ -181,8 +181,10 @@ template <std::size_t Rows, std::size_t Cols>
 using SoftmaxNaive = OfRows<call_softmax_naive, 16, Rows, Cols>;
 template <std::size_t Rows, std::size_t Cols>
 using Normalize = OfRows<call_normalize, 1, Rows, Cols>;
+// Wide enough for a tail of e^x to end in 0; those of gelu end earlier.
 constexpr int range_of(Activation activation) noexcept {
-  return activation == Activation::relu ? 1 : activation == Activation::silu ? 128 : 16;
+  if (activation == Activation::relu) return 1;
+  return activation == Activation::gelu || activation == Activation::gelu_tanh ? 16 : 128;
 }
 template <Activation activation, std::size_t Rows, std::size_t Cols>
 using Activated = OfRows<call_activation<activation>, range_of(activation), Rows, Cols>;
