@@ -53,7 +53,7 @@ TINYATTN_KERNEL void append(const auto& layer, const Cached& cache, std::size_t 
 // whole vectors where the port has tiles of one row. Elsewhere an fma may branch on its operands,
 // and keys after the end are uninitialized.
 template <class Port>
-constexpr void attend_token(const Attention& a, std::size_t end) noexcept {
+TINYATTN_KERNEL void attend_token(const Attention& a, std::size_t end) noexcept {
   constexpr bool in_vectors = requires { Port::row_vectors; };
   const std::size_t cols = in_vectors ? padded<Port>(end) : end;
   const auto end_of = [=](std::size_t) { return end; };

@@ -26,11 +26,13 @@ inline constexpr std::size_t most_row_vectors = std::bit_floor(Port::registers *
 template <class Port, std::size_t Vectors>
 TINYATTN_KERNEL void cover_row(const auto& p, std::size_t i) noexcept {
   constexpr std::size_t width = Vectors * Port::lanes;
-  std::size_t j = 0;
-  if constexpr (Vectors > 1)
+  std::size_t j = 0, rest = p.cols;
+  if constexpr (Vectors > 1) {
     for (std::size_t left = p.cols / width; left != 0; --left, j += width)
       tile<Port, 1, Vectors>(p, p.a.from(i, 0), i, j);
-  for (std::size_t left = padded<Port>(p.cols - j) / Port::lanes; left != 0; --left) {
+    rest %= width;
+  }
+  for (std::size_t left = padded<Port>(rest) / Port::lanes; left != 0; --left) {
     tile<Port, 1, 1, TileKind{Port::lanes == 1}>(p, p.a.from(i, 0), i, j,
                                                  minimum(Port::lanes, p.cols - j));
     j += Port::lanes;

@@ -153,7 +153,9 @@ TINYATTN_KERNEL void softmax_in_registers(Dense from, Output to, float scale) no
   }
   TINYATTN_UNROLL
   for (std::size_t r = 0; r < Rows; ++r) {
-    typename Port::vec sums[16 / Port::lanes] = {};
+    typename Port::vec sums[16 / Port::lanes];
+    TINYATTN_UNROLL
+    for (auto& sum : sums) sum = Port::splat(0.0f);  // not = {}: for Helium, GCC calls memset
     TINYATTN_UNROLL
     for (std::size_t v = 0; v < vectors; ++v) {
       auto& sum = sums[v % (16 / Port::lanes)];
@@ -224,7 +226,8 @@ constexpr std::size_t room_of_scores(std::size_t count) noexcept {
   return (count + size - 1) / size * size;
 }
 
-// Computes a row in place. Elements from its end to the next multiple of four become 0, or NaN.
+// Computes a row in place. Elements from its end to the next multiple of four become 0, or NaN if
+// the row has one.
 template <class Port>
 [[gnu::noinline]] constexpr void softmax_of_fours(float* row, std::size_t count,
                                                   float scale) noexcept {
