@@ -62,7 +62,7 @@ struct Linear {
     return use(detail::names<"weight", "bias">, self.weight, self.bias);
   }
 
-  // Returns the layer as kernels take it: pointers and a stride.
+  // Returns the layer as kernels take it: pointers to weight and bias.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Projection<> describe(
       const Linear& linear) noexcept {
     if constexpr (Bias)

@@ -25,7 +25,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// 1 / sqrt(N), correctly rounded: the scale of the scores, and the bound of a Linear's initial
+// 1 / sqrt(Number), correctly rounded: the scale of the scores, and the bound of a Linear's initial
 // weights. The compiler computes it.
 template <std::size_t Number>
 inline constexpr float inverse_sqrt = port::detail::inverse_sqrt_in_integers(Number);

@@ -40,9 +40,8 @@ struct MultiHeadAttention {
   using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key, value
   // All weights and biases, in floats.
   static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>();
-  // In a training pass, the rate for attention weights, and that for outputs.
-  static constexpr DropoutRate dropout_rate = config.dropout;
-  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;
+  static constexpr DropoutRate dropout_rate = config.dropout;  // for attention weights in training
+  static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // for outputs
 
   QueryProjection query;     // [d_in, d_out]
   KeyProjection key, value;  // [d_in, kv_width]

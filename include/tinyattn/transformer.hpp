@@ -73,14 +73,14 @@ struct TransformerBlock {
     struct Workspace : detail::CachedWorkspace<config> {};
   };
 
-  // Applies the block to all rows of x, without a mask besides config.causal.
+  // Applies the block to all rows of x, without a mask besides config.attention.causal.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     forward(x, NoMask{}, out, workspace);
   }
 
   // Applies the block with a mask, [tokens, tokens] or [tokens], which masks keys in addition to
-  // config.causal.
+  // config.attention.causal.
   template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
   constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
                          Workspace& workspace) const noexcept {

@@ -43,8 +43,9 @@ auto additive_mask_of_bools() { return AdditiveMask{bools}; }
 // expect: x must have d_in columns
 void wrong_columns() { layer.forward(narrow, out, workspace); }
 void wrong_columns_of_memory() { layer.forward(x, narrow, narrow, out, workspace); }
-auto wrong_columns_of_stacked_heads(const StackedCausalAttention<4, 2, 6, 2>& stacked) { return stacked(narrow); }
 Status wrong_columns_with_token_count() { return layer.forward(narrow, 3, out, workspace); }
+// expect: x must have as many columns as the layer has inputs
+auto wrong_columns_of_stacked_heads(const StackedCausalAttention<4, 2, 6, 2>& stacked) { return stacked(narrow); }
 // expect in 40 lines: x must have d_in columns
 auto wrong_columns_by_value() { return layer(narrow); }
 // expect: more tokens than context_length

@@ -63,7 +63,7 @@ void matmul_into_const() { matmul(square, x, constant); }
 void matmul_output_first(const Matrix<float, 6, 5>& a, const Matrix<float, 5, 6>& b) { matmul(square, a, b); }
 // expect: matmul takes (a, b) or (a, b, out)
 void matmul_into_temporary() { matmul(square, x, Matrix<float, 6, 4>{}); }
-// expect: x must have d_in columns
+// expect: x must have as many columns as the layer has inputs
 auto linear_columns(const Linear<3, 2>& linear) { return linear(x); }
 // expect: forward takes (x, out)
 void linear_into_temporary(const Linear<4, 4>& linear) { linear.forward(x, Matrix<float, 6, 4>{}); }

@@ -79,8 +79,6 @@ consteval bool check_weights() noexcept {
   return fits && is_whole;
 }
 
-// --- Of a layer ---
-
 // Without counted_at_run_time, all rows of the inputs are tokens, and may be no more than
 // context_length.
 template <auto config, class Query, class Key, class Value, class Out,

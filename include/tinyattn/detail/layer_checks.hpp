@@ -19,7 +19,7 @@ consteval bool check_rows_of_layer() noexcept {
                  columns = LayoutOf<TensorX>::cols == In,
                  fits = same_shape<TensorY, WithCols<TensorX, Out>>;
   static_assert(floats, "x must hold floats");
-  static_assert(columns, "x must have d_in columns, which is d_model of a feed-forward part");
+  static_assert(columns, "x must have as many columns as the layer has inputs");
   static_assert(!floats || writable, "out must hold floats, and not be const");
   static_assert(!floats || !writable || fits,
                 "out must have the rows of x and a column for each output");

@@ -43,7 +43,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto silu(typename Port::vec x) noexcept {
 
 // Returns x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3). Each constant is the sum of two
 // floats, and so is 2u: the rounding errors are computed and corrected for. `linear` has few bits,
-// so that removing it from the rounded `factor` is exact.
+// so that adding it to the rounded `factor` is exact.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
   constexpr float linear = 0x1.98845p+0f, linear_low = 0x1.9ea1b2p-23f;

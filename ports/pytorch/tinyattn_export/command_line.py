@@ -25,7 +25,7 @@ def make_parser():
     add("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
     add("--num-heads", type=int, metavar="N", help="how many; needed, as the next two, unless --parts has it")
     add("--context-length", type=int, metavar="N", help="the most tokens")
-    add("--causal", action=choice, help="whether no token sees a later one")
+    add("--causal", action=choice, help="whether no token attends to a later one")
     add("--prefix", default="", help="what precedes the layer's own names, such as h.0.attn.")
     add("--name", default="model", help="the namespace of the constants; model unless given")
     add("--map", dest="mapping", action="extend", nargs="+", default=[], metavar="ROLE=NAME",

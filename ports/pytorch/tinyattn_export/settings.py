@@ -113,7 +113,7 @@ ARCHITECTURE = re.compile(r"(GPT2|Llama|LLaMA|Mistral|Qwen2)(?:Model|LMHeadModel
 SPELLINGS = {  # {setting: (its description, how an argument spells it)}
     "num_heads": ("the number of heads", Spelling("--num-heads N", "num_heads = N")),
     "context_length": ("the most tokens", Spelling("--context-length N", "context_length = N")),
-    "causal": ("whether later tokens are hidden", Spelling("--causal or --no-causal", "causal = true or false")),
+    "causal": ("whether later tokens are masked", Spelling("--causal or --no-causal", "causal = true or false")),
     "norm_first": ("whether norms come first",
                    Spelling("--norm-first or --no-norm-first", "norm_first = true or false")),
     "activation": ("the activation", Spelling("--activation NAME", 'activation = "NAME"')),
