@@ -226,7 +226,7 @@ struct Mask {
   Input addends = {};
   bool is_causal = false;  // the layer's own mask
 
-  constexpr bool sees(Size i, Size j) const noexcept {
+  constexpr bool attends(Size i, Size j) const noexcept {
     const std::ptrdiff_t distance = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
     if (distance > diagonal || (is_causal && distance > 0)) return false;
     if (flags.first != nullptr) return flags(i, j) == keeps;
@@ -280,14 +280,14 @@ constexpr void attention(Input query, Input key, Input value, const Mask& mask, 
   const Matrix one_row(2, key.rows);
   for (Size i = 0; i < query.rows; ++i) {
     const Output scores = (*one_row).first_rows(1), row = weights.first == nullptr ? (*one_row).rows_from(1) : weights.rows_from(i);
-    const auto sees = [&](Size j) { return mask.sees(i, j); };
+    const auto attends = [&](Size j) { return mask.attends(i, j); };
     matmul(query.rows_from(i).first_rows(1), key.transposed(), scores);
     for (Size j = 0; adds && j < key.rows; ++j) scores(0, j) = fma(scores(0, j), scale, mask.addends(i, j));
-    softmax_row(scores, adds ? 1.0f : scale, sees, row);
+    softmax_row(scores, adds ? 1.0f : scale, attends, row);
     for (Size c = 0; c < value.cols; ++c) {
       float sum = 0.0f;
       for (Size j = 0; j < key.rows; ++j)
-        if (sees(j)) sum = fma(factors.first == nullptr ? row(0, j) : drop(row(0, j), factors(i, j)), value(j, c), sum);
+        if (attends(j)) sum = fma(factors.first == nullptr ? row(0, j) : drop(row(0, j), factors(i, j)), value(j, c), sum);
       out(i, c) = sum;
     }
   }

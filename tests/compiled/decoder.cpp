@@ -207,6 +207,27 @@ void draws_the_same(Check& check) {
   }
 }
 
+// The first token has a probability of .999. The others share the rest evenly, as far as the 24 bits of a uniform number can tell them
+// apart.
+void unlikely_tokens_are_drawn(Check& check) {
+  constexpr std::size_t count = 65536;
+  constexpr float share_of_first = 0.999f;
+  static std::array<float, count> logits;
+  const tinyattn_sampling how = {1.0f, 0, 1.0f};
+  for (uint64_t stream = 0, draws = 0; draws < 20; ++stream) {
+    Philox4x32 numbers(11, stream);
+    const float u = uniform(numbers, 0.0f, 1.0f);
+    if (u < share_of_first + 1e-5f) continue;
+    ++draws;
+    logits.fill(0.0f);
+    logits[0] = 17.9971f;  // the logarithm of .999 / (.001 / 65535)
+    tinyattn_philox generator = {11, stream};
+    uint16_t token = 0;
+    check.that(tinyattn_sample(&how, count, logits.data(), &generator, &token) == TINYATTN_OK);
+    check.near(static_cast<float>(token) / count, (u - share_of_first) / (1.0f - share_of_first), 0.005f);
+  }
+}
+
 void parts_compute_the_same(Check& check) {
   const auto x = drawn<Matrix<float, 3, 21>>(3);
   const auto check_norm = [&](const auto& norm) {
@@ -265,6 +286,7 @@ constexpr Test tests[] = {
     at_run_time("a decoder as Llama, with grouped heads and rotary positions", computes_the_same<llama>),
     at_run_time("what makes no sense is refused, and nothing is written", refuses),
     at_run_time("tokens are drawn as sample draws them", draws_the_same),
+    at_run_time("tokens that are unlikely each and not together are drawn", unlikely_tokens_are_drawn),
     at_run_time("norms and activations", parts_compute_the_same),
     at_run_time("parts refuse what makes no sense", parts_refuse),
 };

@@ -11,28 +11,28 @@ using namespace tinyattn::test;
 
 namespace {
 
-// The faults, each by its name.
-constexpr char no_fault[] = "nothing in a port that is sound";
+// The mutants, each by its name.
+constexpr char no_mutant[] = "nothing in a port that is sound";
 constexpr char stores_one_too_many[] = "a partial store one too long";
 constexpr char stores_one_too_few[] = "a partial store one too short";
 constexpr char swaps_lanes[] = "two lanes of a load swapped";
 constexpr char fills_with_zeros[] = "zeros after a partial load";
 constexpr char takes_the_same_lane[] = "lanes that do not change places";
 constexpr char forgets_a_lane_of_an_fma[] = "an fma that forgets a lane";
-constexpr char rounds_twice[] = "an fma with a factor that rounds twice";
-constexpr char rounds_twice_to_a_factor[] = "an fma that adds a factor and rounds twice";
-constexpr char forgets_a_lane_of_a_product[] = "a product with a factor that forgets a lane";
-constexpr char forgets_a_lane_of_a_sum[] = "a sum with a factor that forgets a lane";
+constexpr char rounds_twice[] = "an fma with a broadcast that rounds twice";
+constexpr char rounds_twice_to_a_broadcast[] = "an fma that adds a broadcast and rounds twice";
+constexpr char forgets_a_lane_of_a_product[] = "a product with a broadcast that forgets a lane";
+constexpr char forgets_a_lane_of_a_sum[] = "a sum with a broadcast that forgets a lane";
 constexpr char forgets_a_lane_in_max[] = "a maximum that forgets a lane";
 constexpr char takes_nan_for_less[] = "a NaN that counts as less";
 constexpr char leaves_a_bit_of_the_smallest_power[] = "a power of two that does not reach 0";
-constexpr char takes_the_next_factor[] = "a tile with the next factor";
+constexpr char takes_the_next_broadcast[] = "a tile with the next broadcast";
 constexpr char starts_at_zero[] = "a tile that starts at zero";
 constexpr char forgets_the_odd_step[] = "a tile without the odd step";
 constexpr char zips_the_other_way[] = "the second vector zipped first";
 constexpr char scatters_too_near[] = "lanes scattered too near";
 
-const char* fault = no_fault;
+const char* mutant = no_mutant;
 
 template <class Sound>
 struct Broken : Sound {
@@ -40,38 +40,40 @@ struct Broken : Sound {
   using vec = typename Sound::vec;
   using broadcast_operand = typename Sound::broadcast_operand;
 
-  // Returns v; for the fault `forgotten`, its last lane is that of `before`.
+  // Returns v; for the mutant `forgotten`, its last lane is that of `before`.
   static vec with_last_lane(const char* forgotten, vec v, vec before) {
-    if (fault == forgotten) v.lane[Sound::lanes - 1] = before.lane[Sound::lanes - 1];
+    if (mutant == forgotten) v.lane[Sound::lanes - 1] = before.lane[Sound::lanes - 1];
     return v;
   }
 
   static void store_n(float* to, vec v, Size n) {
-    Sound::store_n(to, v, fault == stores_one_too_few ? n - 1 : n);
-    if (fault == stores_one_too_many) to[n] = 0.0f;
+    Sound::store_n(to, v, mutant == stores_one_too_few ? n - 1 : n);
+    if (mutant == stores_one_too_many) to[n] = 0.0f;
   }
   static vec load(const float* from) {
     vec v = Sound::load(from);
-    if (fault == swaps_lanes) std::swap(v.lane[0], v.lane[1]);
+    if (mutant == swaps_lanes) std::swap(v.lane[0], v.lane[1]);
     return v;
   }
-  static vec load_n(const float* from, Size n, float rest) { return Sound::load_n(from, n, fault == fills_with_zeros ? 0.0f : rest); }
+  static vec load_n(const float* from, Size n, float rest) { return Sound::load_n(from, n, mutant == fills_with_zeros ? 0.0f : rest); }
   template <Size By>
   static vec butterfly(vec v) {
-    return fault == takes_the_same_lane ? v : Sound::template butterfly<By>(v);
+    return mutant == takes_the_same_lane ? v : Sound::template butterfly<By>(v);
   }
   static vec fma(vec a, vec b, vec c) { return with_last_lane(forgets_a_lane_of_an_fma, Sound::fma(a, b, c), c); }
-  static vec fma(broadcast_operand a, vec b, vec c) { return fault == rounds_twice ? add(mul(b, a), c) : Sound::fma(a, b, c); }
-  static vec fma(vec a, vec b, broadcast_operand c) { return fault == rounds_twice_to_a_factor ? add(mul(a, b), c) : Sound::fma(a, b, c); }
+  static vec fma(broadcast_operand a, vec b, vec c) { return mutant == rounds_twice ? add(mul(b, a), c) : Sound::fma(a, b, c); }
+  static vec fma(vec a, vec b, broadcast_operand c) {
+    return mutant == rounds_twice_to_a_broadcast ? add(mul(a, b), c) : Sound::fma(a, b, c);
+  }
   static vec mul(vec a, broadcast_operand b) { return with_last_lane(forgets_a_lane_of_a_product, Sound::mul(a, b), a); }
   static vec add(vec a, broadcast_operand b) { return with_last_lane(forgets_a_lane_of_a_sum, Sound::add(a, b), a); }
   static vec maximum(vec a, vec b) { return with_last_lane(forgets_a_lane_in_max, Sound::maximum(a, b), a); }
   static vec select_less(vec a, vec b, vec c, vec d) {
-    return fault == takes_nan_for_less ? Sound::select_less(b, a, d, c) : Sound::select_less(a, b, c, d);
+    return mutant == takes_nan_for_less ? Sound::select_less(b, a, d, c) : Sound::select_less(a, b, c, d);
   }
   static vec exponent_bits(vec n) {
     const vec power = Sound::exponent_bits(n);
-    return fault == leaves_a_bit_of_the_smallest_power ? Sound::maximum(power, Sound::splat(0x1p-126f)) : power;
+    return mutant == leaves_a_bit_of_the_smallest_power ? Sound::maximum(power, Sound::splat(0x1p-126f)) : power;
   }
 
   // Optional members, for sound ports that have them.
@@ -81,42 +83,42 @@ struct Broken : Sound {
     Sound::template tile<Rows, Vectors>(initial, a, 0, b, 0, out, 0, 0);
   }
   {
-    if (fault == takes_the_next_factor) ++a;
-    if (fault == starts_at_zero) initial = kernel::zeros<8>;
-    if (fault == forgets_the_odd_step) inner -= inner % 2;
+    if (mutant == takes_the_next_broadcast) ++a;
+    if (mutant == starts_at_zero) initial = kernel::zeros<8>;
+    if (mutant == forgets_the_odd_step) inner -= inner % 2;
     Sound::template tile<Rows, Vectors>(initial, a, a_stride, b, b_stride, out, out_stride, inner);
   }
   static void interleave(vec a, vec b, vec& low, vec& high) requires requires { Sound::interleave(a, b, low, high); }
   {
-    if (fault == zips_the_other_way) std::swap(a, b);
+    if (mutant == zips_the_other_way) std::swap(a, b);
     Sound::interleave(a, b, low, high);
   }
   static void scatter(float* to, Size step, vec v) requires requires { Sound::scatter(to, step, v); }
-  { Sound::scatter(to, fault == scatters_too_near ? step - 1 : step, v); }
+  { Sound::scatter(to, mutant == scatters_too_near ? step - 1 : step, v); }
 };
 
-template <const char* its_fault>
+template <const char* its_mutant>
 void is_found(Check& check) {
-  fault = its_fault;
+  mutant = its_mutant;
   Check found;
   check_products_of_any_shape<Broken<SharingWithTile>>(found);
   check_rows<Broken<SharingWithTile>>(found);
   check_transposes<Broken<SharingWithTile>>(found);
   check_transposes<Broken<Narrowing>>(found);
-  check.that(found.checks() != 0 && found.passed() == (fault == no_fault));
+  check.that(found.checks() != 0 && found.passed() == (mutant == no_mutant));
 }
 
-template <const char*... faults>
+template <const char*... mutants>
 int find_all() {
-  static constexpr Test tests[] = {at_run_time(faults, is_found<faults>)...};
+  static constexpr Test tests[] = {at_run_time(mutants, is_found<mutants>)...};
   return run(tests);
 }
 
 }  // namespace
 
 int main() {
-  return find_all<no_fault, stores_one_too_many, stores_one_too_few, swaps_lanes, fills_with_zeros, takes_the_same_lane,
-                  forgets_a_lane_of_an_fma, rounds_twice, rounds_twice_to_a_factor, forgets_a_lane_of_a_product, forgets_a_lane_of_a_sum,
-                  forgets_a_lane_in_max, takes_nan_for_less, leaves_a_bit_of_the_smallest_power, takes_the_next_factor, starts_at_zero,
+  return find_all<no_mutant, stores_one_too_many, stores_one_too_few, swaps_lanes, fills_with_zeros, takes_the_same_lane,
+                  forgets_a_lane_of_an_fma, rounds_twice, rounds_twice_to_a_broadcast, forgets_a_lane_of_a_product, forgets_a_lane_of_a_sum,
+                  forgets_a_lane_in_max, takes_nan_for_less, leaves_a_bit_of_the_smallest_power, takes_the_next_broadcast, starts_at_zero,
                   forgets_the_odd_step, zips_the_other_way, scatters_too_near>();
 }

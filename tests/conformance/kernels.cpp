@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Checks the kernels of products and rows over the port of this build, for shapes that the catalogue does not have.
+// Checks the kernels of products and rows over the port of this build, for shapes that the catalogue does not have; and caches and
+// feed-forward parts, for sizes that its workloads do not have.
+#include "catalogue/models.hpp"
+#include "catalogue/twin.hpp"
 #include "products.hpp"
 #include "rows.hpp"
 
@@ -9,10 +12,18 @@ using namespace tinyattn::test;
 
 namespace {
 
+// Query heads that share keys, and rows that fill no vector.
+constexpr AttentionConfig longer{
+    .d_in = 10, .d_out = 24, .context_length = 19, .num_heads = 6, .qkv_bias = true, .num_kv_heads = 2, .rotary = Rotary::halves};
+constexpr FeedForwardConfig plain_part{.d_model = 6, .d_hidden = 21}, gated_part{.d_model = 6, .d_hidden = 37, .gated = true};
+
 constexpr Test tests[] = {
-    at_run_time("products of any shape, of one row, and tiny ones", check_products<native_port>),
+    at_run_time("products of any shape, of one row, and specialized ones", check_products<native_port>),
     at_run_time("rows", check_rows<native_port>),
     at_run_time("transposes", check_transposes<native_port>),
+    at_run_time("caches of 19 tokens, divided at every place", as_in_plain_loops<Divided<MultiHeadAttention<longer>, 19, 10, 24>>),
+    at_run_time("feed-forward parts, whose hidden features fill no vector",
+                as_in_plain_loops<FeedForwardOf<plain_part, 13>, FeedForwardOf<gated_part, 13>>),
 };
 
 }  // namespace

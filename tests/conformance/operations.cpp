@@ -267,7 +267,7 @@ constexpr Test tests[] = {
     at_run_time("a product is rounded before anyone adds to it",
                 all<check_products_are_rounded<native_port>, check_products_are_rounded<one_lane>, check_products_are_rounded<soft>>),
     at_run_time("powers of two", all<check_exponent_bits<native_port>, check_exponent_bits<soft>>),
-    at_run_time("part of a vector: nothing behind it is read or written", all<check_parts<native_port>, check_parts<soft>>),
+    at_run_time("part of a vector: nothing after it is read or written", all<check_parts<native_port>, check_parts<soft>>),
     at_run_time("several single floats at once", all<check_rows<one_lane>, check_rows<soft>>),
     at_run_time("lanes: the first, swapped and zipped", check_lanes<native_port>),
     at_run_time("infinity and NaN: a NaN is not less", all<check_not_finite<native_port>, check_not_finite<soft>>),

@@ -104,7 +104,7 @@ void check_rows_times_matrices(Check& check) {
 
 // Checks a product specialized by size, also with the inner extent 0.
 template <class Port, std::size_t Rows, std::size_t Inner, std::size_t Cols>
-void check_tiny_product(Check& check) {
+void check_specialized_product(Check& check) {
   static constexpr kernel::Shape shape{Rows, Inner, Cols};
   static_assert(!kernel::specializes_shapes<Port> || kernel::is_specialized<Port>(shape));
   for (const bool has_bias : {false, true})
@@ -118,13 +118,13 @@ void check_products(Check& check) {
   check_accumulated_products<Port>(check);
   check_rows_times_matrices<Port>(check);
   constexpr std::size_t tile = kernel::minimum(Port::tile_vectors * Port::lanes, 16);
-  check_tiny_product<Port, 5, 3, tile>(check);
-  check_tiny_product<Port, 4, 6, tile + 1>(check);
-  check_tiny_product<Port, 7, 4, (tile > 1 ? tile - 1 : 1)>(check);
-  check_tiny_product<Port, 17, 5, 5>(check);
-  check_tiny_product<Port, 1, 7, 3 * tile + 3>(check);
-  check_tiny_product<Port, 13, 2, tile + 2>(check);
-  check_tiny_product<Port, 2, 1, 2>(check);
+  check_specialized_product<Port, 5, 3, tile>(check);
+  check_specialized_product<Port, 4, 6, tile + 1>(check);
+  check_specialized_product<Port, 7, 4, (tile > 1 ? tile - 1 : 1)>(check);
+  check_specialized_product<Port, 17, 5, 5>(check);
+  check_specialized_product<Port, 1, 7, 3 * tile + 3>(check);
+  check_specialized_product<Port, 13, 2, tile + 2>(check);
+  check_specialized_product<Port, 2, 1, 2>(check);
 }
 
 // Checks transposes of whole squares of vectors, and of what is left over to the right and below.

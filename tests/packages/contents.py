@@ -22,6 +22,7 @@ if not LACKS:
 
 NO_YAML = tap.Skip(f"there is no python3-{LACKS}")
 HTTPS = r"https?://\S+"
+SOURCES = ("src/library.cpp", "src/models.cpp")  # that a description names
 OPTIONS = {  # of Zephyr: {options of prj.conf: whether they can be set}
     ("TINYATTN", "STD_CPP17"): False, ("TINYATTN", "STD_CPP20"): True, ("TINYATTN", "STD_CPP2B"): True,
     ("TINYATTN", "STD_CPP20", "TINYATTN_MODELS"): False,
@@ -49,6 +50,7 @@ def arduino(library):
         *(f"src/{archives.place(*core)}/libtinyattn.a" for core in archives.CORES),
         "README.md", "examples/Layer/Layer.ino", "examples/Writer/Writer.ino"], "src")
     headers = "".join(read(file) for file in (library / "src" / "tinyattn").rglob("*.h*"))
+    headers += "".join(f" TINYATTN_{name}" for name in re.findall(r"use\(\w+, (\w+)", headers))
     rows = [line.split("\t") for line in read(library, "keywords.txt").splitlines() if line[0] != "#"]
     yield from (f"{name}: {kind}" for name, kind in rows
                 if kind not in ("KEYWORD1", "KEYWORD2", "LITERAL1")
@@ -58,7 +60,7 @@ def arduino(library):
 
 def cmsis_pack(content):
     """The description must be well-formed, fit the schema if PACK_XSD names one, and name each
-    header."""
+    header and source."""
     description = next(content.glob("*.pdsc"))
     pack = next(made("cmsis-pack").glob("*.pack"))
     package = xml.parse(description).getroot()
@@ -67,7 +69,8 @@ def cmsis_pack(content):
     if (pack.name, description.name) != (f"{name}.{version}.pack", f"{name}.pdsc"):
         yield f"{pack.name} and {description.name} are not of {name} {version}"
     files = {file.get("name") for file in package.findall("components/component/files/file")}
-    yield from (f"{header} is not named" for header in tree.headers() if f"include/{header}" not in files)
+    wanted = [*(f"include/{header}" for header in tree.headers()), *SOURCES]
+    yield from (f"{name} is not named" for name in wanted if name not in files)
     yield from unlike_the_tree(content, version, [*files, package.findtext("license"), "README.md"])
     schema = ["--schema", os.environ["PACK_XSD"]] if os.environ.get("PACK_XSD") else []
     if not needs("xmllint"):
@@ -88,10 +91,11 @@ def esp_idf(package):
     overrides = of_yaml(main, "idf_component.yml")["dependencies"].values()
     if not any((main / entry["override_path"]).samefile(package) for entry in overrides):
         yield "the example does not take the component that it lies in"
-    for folder in (package, main):
-        sources = re.search(r"SRCS ([\w./ ]+?)(?: [A-Z_]+ |\))", read(folder, "CMakeLists.txt"))[1]
-        yield from (f"{folder} has no {name}" for name in sources.split() if not (folder / name).exists())
-    yield from unlike_the_tree(package, manifest["version"], ["README.md", "src/models.cpp"])
+    for folder, wanted in ((package, SOURCES), (main, ())):
+        sources = re.search(r"SRCS ([\w./ ]+?)(?: [A-Z_]+ |\))", read(folder, "CMakeLists.txt"))[1].split()
+        yield from (f"{folder} does not name {name}" for name in wanted if name not in sources)
+        yield from (f"{folder} has no {name}" for name in sources if not (folder / name).exists())
+    yield from unlike_the_tree(package, manifest["version"], ["README.md"])
 
 
 def platformio(package):

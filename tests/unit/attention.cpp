@@ -33,6 +33,14 @@ constexpr Test tests[] = {
                           Attention<BlockMask<7>, 6, 7, 4, 3>, Attention<AdditiveMask<6, 7>, 6, 7, 4, 3>,
                           Attention<AdditiveMask<7>, 6, 7, 4, 3>, Attention<AdditiveMask<4, 5>, 4, 5, 3, 2>>),
     everywhere("five ways to say causal", as_in_plain_loops<CausalWays>),
+    everywhere("an addend goes to the scaled score: ln 3 for one of two equal keys gives it three quarters",
+               [](Check& check) {
+                 Matrix<float, 1, 2> weights{};
+                 Matrix<float, 1, 1> out{};
+                 scaled_dot_product_attention(opaque(full<float, 1, 4>(2.0f)), full<float, 2, 4>(1.0f), matrix<float>({{1.0f}, {0.0f}}),
+                                              AdditiveMask{matrix<float>({{1.09861229f, 0.0f}})}, out, weights);
+                 check.near(weights, matrix<float>({{0.75f, 0.25f}}), 1e-6f);
+               }),
     everywhere("a query that sees nothing gives zeros; masks that mask nothing are none",
                [](Check& check) {
                  check.same_bits(scaled_dot_product_attention(opaque(query), key, value, KeepMask{zeros<bool, 6, 6>()}),
