@@ -38,7 +38,7 @@ inline std::uint16_t sample(const tinyattn_sampling& sampling, std::size_t count
       p, count, sampling.temperature, sampling.top_k, sampling.top_p, fraction));
 }
 
-using DecoderBlock = kernel::Block<kernel::GroupedLayer>;
+using DecoderBlock = kernel::Block<kernel::GroupedLayer<>, kernel::FeedForward<>>;
 
 TINYATTN_ALWAYS_INLINE DecoderBlock block_of(const tinyattn_decoder& decoder,
                                              const tinyattn_block& block) noexcept {
@@ -84,7 +84,7 @@ inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noe
   const kernel::Output x{call.scratch, d_model};
   const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model);
   for (std::size_t i = 0; i < call.num_tokens; ++i) {
-    kernel::embed<native_port>({decoder.token_embedding, d_model},
+    kernel::embed<native_port>(kernel::Dense{decoder.token_embedding, d_model},
                                {decoder.position_embedding, d_model}, call.tokens + i, 1,
                                call.past + i, x);
     for (std::size_t layer = 0; layer < decoder.num_layers; ++layer)
@@ -95,11 +95,11 @@ inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noe
   }
   if (decoder.final_norm.weight != nullptr)
     kernel::normalize_features<native_port>(norm_of(decoder.final_norm, d_model), 1, x, x);
-  kernel::compute_logits<native_port>({d_model,
-                                       decoder.vocabulary,
-                                       {decoder.head.weight, decoder.head.bias},
-                                       decoder.token_embedding},
-                                      1, x, {call.logits, decoder.vocabulary});
+  kernel::compute_logits<native_port>(kernel::Head{d_model,
+                                                   decoder.vocabulary,
+                                                   {decoder.head.weight, decoder.head.bias},
+                                                   decoder.token_embedding},
+                                      1, x, {call.logits, decoder.vocabulary}, kernel::NoScratch{});
 }
 
 static constexpr ModelOperations native_model_operations = {activate, normalize, sample, decode};

@@ -88,9 +88,9 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
     return kernel::Projection<>{linear.weight, linear.bias};
   };
   kernel::forward_inline<native_port>(
-      kernel::Layer{d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
-                    projection(layer.query), projection(layer.key), projection(layer.value),
-                    projection(layer.out_proj)},
+      kernel::Layer<>{d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
+                      projection(layer.query), projection(layer.key), projection(layer.value),
+                      projection(layer.out_proj)},
       kernel::parts_of(call.scratch, d_out, d_out, call.source_tokens, block_rows(call.tokens),
                        TINYATTN_FEWER(call.tokens, native_port::query_rows)),
       kernel::BatchElement{

@@ -25,8 +25,11 @@ struct KeyValueCache {
   static constexpr std::size_t floats(std::size_t rows) noexcept {
     return kernel::cached_scratch(rows, config.d_out, config.context_length);
   }
+  static constexpr std::size_t words(std::size_t rows) noexcept {
+    return floats(rows) + IntegerWorkspace<integer_width<config>, 1>::words * rows;
+  }
   static constexpr std::size_t rows_at_once =
-      cached_rows(config.d_in < config.d_out ? config.d_out : config.d_in, floats);
+      cached_rows(kernel::maximum(config.d_in, config.d_out), words);
 
   static_assert(fits_in_memory(kv_width, config.context_length),
                 "a cache has more bytes than this target can address");
@@ -37,6 +40,7 @@ struct KeyValueCache {
   // between calls.
   struct Workspace {
     float scratch[floats(rows_at_once)];
+    [[no_unique_address]] IntegerWorkspace<integer_width<config>, rows_at_once> integers;
   };
 
   using AttentionWorkspace = Workspace;  // a block's Cache declares another Workspace

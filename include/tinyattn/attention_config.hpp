@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tinyattn/dropout.hpp"
+#include "tinyattn/weights.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,8 @@ struct AttentionConfig {
                                        // h / (num_heads / num_kv_heads)
   Rotary rotary = Rotary::none;        // how queries and keys rotate by their positions
   std::uint32_t rotary_base = 10000;   // pair i rotates by p / base^(2 i / head_dim) at position p
+  Weights weights = Weights::f32;      // of all projections
+  Weights cache = Weights::f32;        // keys and values of a cache
 };
 
 }  // namespace tinyattn

@@ -10,6 +10,7 @@
 #include "tinyattn/status.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
+#include "tinyattn/weights.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -19,12 +20,15 @@ TINYATTN_BEGIN
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // torch.nn.Embedding: `Count` rows of `Dim` features.
-template <std::size_t Count, std::size_t Dim>
+template <std::size_t Count, std::size_t Dim, Weights weights = Weights::f32>
 struct Embedding {
-  static constexpr std::size_t parameter_count =
-      detail::count_parameters<Embedding>();  // of weight, in floats
+  // The number of weights, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Embedding>(),
+                               parameter_bytes = detail::bytes_of_parameters<Embedding>();
 
-  Matrix<float, Count, Dim> weight{};  // a row for each token
+  // A row for each token.
+  std::conditional_t<weights == Weights::int8, Int8Matrix<Dim, Count>, Matrix<float, Count, Dim>>
+      weight{};
 
   // Writes out[i] = weight[tokens[i]] to out, [tokens, Dim]. If a token is not below Count, writes
   // nothing and returns unknown_token.
@@ -39,7 +43,7 @@ struct Embedding {
     if constexpr (writable && fits) {
       if (!kernel::are_known(tokens.data(), Tokens, Count)) return Status::unknown_token;
       on_native_port([&](auto port) {
-        kernel::embed<decltype(port)>({weight.data(), Dim}, {nullptr, 0}, tokens.data(), Tokens, 0,
+        kernel::embed<decltype(port)>(describe(*this), {nullptr, 0}, tokens.data(), Tokens, 0,
                                       detail::output(out, 0));
       });
     }
@@ -60,10 +64,26 @@ struct Embedding {
   static constexpr auto members(auto& self, const auto& use) {
     return use(detail::names<"weight">, self.weight);
   }
+
+  // Returns the table as kernels take it.
+  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Embedding& embedding) noexcept {
+    if constexpr (weights == Weights::int8)
+      return kernel::Int8Table{{embedding.weight.code, embedding.weight.scale}, Dim};
+    else
+      return kernel::Dense{embedding.weight.data(), Dim};
+  }
 };
 
-template <std::size_t Count, std::size_t Dim, class Generator>
-constexpr void initialize(Embedding<Count, Dim>&, Generator&) noexcept {
+// Returns the embedding with int8 weights: each token has the scale max |w| / 127, or 1 if all its
+// weights are 0. The result is on the stack unless it is a constant.
+template <std::size_t Count, std::size_t Dim>
+constexpr auto quantize(const Embedding<Count, Dim>& embedding) noexcept {
+  return Embedding<Count, Dim, Weights::int8>{detail::quantized<Dim, Count>(
+      [&](std::size_t token, std::size_t j) { return embedding.weight(token, j); })};
+}
+
+template <std::size_t Count, std::size_t Dim, Weights weights, class Generator>
+constexpr void initialize(Embedding<Count, Dim, weights>&, Generator&) noexcept {
   static_assert(detail::no_such_call<Generator>,
                 "PyTorch draws an Embedding from a normal distribution, and torch.randn is not "
                 "replayed: fill its weight");

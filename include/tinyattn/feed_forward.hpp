@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tinyattn/activation.hpp"
+#include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/config_checks.hpp"
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
@@ -24,6 +25,7 @@ struct FeedForwardConfig {
   Activation activation = Activation::gelu;  // of the hidden features, or of the gate
   bool gated = false;  // a third projection, whose activation multiplies the hidden features
   bool bias = true;    // whether all projections have biases
+  Weights weights = Weights::f32;  // of all projections
 };
 
 }  // namespace tinyattn
@@ -41,10 +43,11 @@ struct FeedForward {
   // diagnose it again.
   static constexpr std::size_t d_model = config.d_model == 0 ? 1 : config.d_model,
                                d_hidden = config.d_hidden == 0 ? 1 : config.d_hidden;
-  using Up = Linear<d_model, d_hidden, config.bias>;    // type of up and gate
-  using Down = Linear<d_hidden, d_model, config.bias>;  // type of down
-  // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count = detail::count_parameters<FeedForward>();
+  using Up = Linear<d_model, d_hidden, config.bias, config.weights>;    // type of up and gate
+  using Down = Linear<d_hidden, d_model, config.bias, config.weights>;  // type of down
+  // The number of weights and biases, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<FeedForward>(),
+                               parameter_bytes = detail::bytes_of_parameters<FeedForward>();
 
   Up up;                                                            // [d_model, d_hidden]
   [[no_unique_address]] detail::Optional<config.gated, Up> gate{};  // [d_model, d_hidden]
@@ -55,6 +58,9 @@ struct FeedForward {
   struct Workspace {
     static constexpr std::size_t rows = kernel::feed_forward_rows<native_port>;  // at a time
     float scratch[kernel::hidden_scratch(rows, d_hidden, config.gated)];         // hidden features
+    [[no_unique_address]] detail::IntegerWorkspace<detail::integer_width_of_feed_forward<config>,
+                                                   rows>
+        integers;  // of inputs
   };
 
   // Applies the layer to each row of x. x and out are [..., d_model], with any number of rows; out
@@ -67,10 +73,11 @@ struct FeedForward {
         constexpr std::size_t most = Workspace::rows;
         for (std::size_t element = 0; element < Layout::batch; ++element)
           for (std::size_t first = 0; first < Layout::rows; first += most)
-            kernel::feed_forward<decltype(port)>(
-                describe(*this), kernel::minimum(most, Layout::rows - first),
-                detail::input(x, element).from(first, 0),
-                detail::output(out, element).from(first, 0), workspace.scratch);
+            kernel::feed_forward<decltype(port)>(describe(*this),
+                                                 kernel::minimum(most, Layout::rows - first),
+                                                 detail::input(x, element).from(first, 0),
+                                                 detail::output(out, element).from(first, 0),
+                                                 workspace.scratch, workspace.integers.parts());
       });
   }
 
@@ -90,10 +97,10 @@ struct FeedForward {
   }
 
   // Returns the layer as kernels take it: sizes and pointers.
-  TINYATTN_ALWAYS_INLINE friend constexpr kernel::FeedForward describe(
-      const FeedForward& layer) noexcept {
-    return {config.d_model,     config.d_hidden,      config.activation,
-            describe(layer.up), describe(layer.gate), describe(layer.down)};
+  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const FeedForward& layer) noexcept {
+    return kernel::FeedForward<detail::KernelWeight<config.weights>>{
+        config.d_model,     config.d_hidden,      config.activation,
+        describe(layer.up), describe(layer.gate), describe(layer.down)};
   }
 };
 

@@ -37,6 +37,7 @@ struct LanguageModelConfig {
   Positions positions = Positions::learned;  // what is added to the features of a token
   bool tied = true;                          // the token embedding is the weight of the head
   bool head_bias = false;                    // whether a head that is not tied has a bias
+  Weights weights = Weights::f32;            // of the token embedding and of the head
 };
 
 }  // namespace tinyattn
@@ -58,11 +59,17 @@ struct LanguageModel {
   static constexpr bool has_learned_positions = config.positions == Positions::learned;
   // config.vocabulary, or 1 for 0, which the static_assert above diagnoses.
   static constexpr std::size_t vocabulary = config.vocabulary == 0 ? 1 : config.vocabulary;
-  using TokenEmbedding = Embedding<vocabulary, d_model>;             // a row for each token id
-  using PositionEmbedding = Embedding<context_length, d_model>;      // a row for each position
-  using HeadLinear = Linear<d_model, vocabulary, config.head_bias>;  // from features to logits
-  // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count = detail::count_parameters<LanguageModel>();
+  using TokenEmbedding = Embedding<vocabulary, d_model, config.weights>;  // a row for each token id
+  using PositionEmbedding = Embedding<context_length, d_model>;           // a row for each position
+  // From features to logits.
+  using HeadLinear = Linear<d_model, vocabulary, config.head_bias, config.weights>;
+  // The number of weights and biases, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<LanguageModel>(),
+                               parameter_bytes = detail::bytes_of_parameters<LanguageModel>();
+
+  // The widest input that is quantized; 0 for weights of floats.
+  static constexpr std::size_t integer_width = kernel::maximum(
+      detail::integer_width_of_block<block>, config.weights == Weights::int8 ? d_model : 0);
 
   TokenEmbedding token_embedding;  // [vocabulary, d_model]
   // [context_length, d_model]
@@ -74,7 +81,10 @@ struct LanguageModel {
   // All the scratch of a call: that of one block, and the features of the tokens.
   struct Workspace {
     Matrix<float, context_length, d_model> features;  // of all tokens
-    typename Body::Workspace transformer;             // of one block
+    // Of one block.
+    detail::BlockWorkspace<block, typename Body::Block::Attention, typename Body::Block::Hidden,
+                           integer_width>
+        transformer;
   };
 
   // The keys and values of the tokens so far. The scratch of a call with the cache has at most the
@@ -82,7 +92,7 @@ struct LanguageModel {
   // scores is as long as the context.
   struct Cache : Body::Cache {
     // All the scratch of a call with the cache.
-    struct Workspace : detail::CachedWorkspace<block, 1> {};
+    struct Workspace : detail::CachedWorkspace<block, 1, integer_width> {};
   };
 
   // Computes logits [T, vocabulary] from tokens, a Vector<Token, T>: row i is for the token after
@@ -101,7 +111,8 @@ struct LanguageModel {
         embed<Port>(tokens.data(), Tokens, 0, x);
         transformer.template apply_in_place<Port>(Tokens, x, mask(Tokens),
                                                   workspace.transformer.parts());
-        kernel::compute_logits<Port>(logits_head(), Tokens, x, detail::output(logits, 0));
+        kernel::compute_logits<Port>(logits_head(), Tokens, x, detail::output(logits, 0),
+                                     workspace.transformer.integers.parts());
       });
     }
     return Status::ok;
@@ -123,7 +134,8 @@ struct LanguageModel {
         using Port = decltype(port);
         const kernel::Output last = take<Port>(tokens, cache, workspace);
         transformer.template normalize<Port>(1, last);
-        kernel::compute_logits<Port>(logits_head(), 1, last, detail::output(logits, 0));
+        kernel::compute_logits<Port>(logits_head(), 1, last, detail::output(logits, 0),
+                                     workspace.integers.parts());
       });
     }
     return Status::ok;
@@ -151,8 +163,15 @@ struct LanguageModel {
     return block.attention.causal ? kernel::Mask{tokens, 0} : kernel::no_mask(tokens);
   }
 
-  TINYATTN_ALWAYS_INLINE constexpr kernel::Head logits_head() const noexcept {
-    return {d_model, config.vocabulary, describe(head), token_embedding.weight.data()};
+  TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
+    if constexpr (config.weights == Weights::f32)
+      return kernel::Head{d_model, config.vocabulary, describe(head),
+                          token_embedding.weight.data()};
+    else if constexpr (config.tied)
+      return kernel::Int8Head{
+          d_model, config.vocabulary, {describe(token_embedding).weights, nullptr}};
+    else
+      return kernel::Int8Head{d_model, config.vocabulary, describe(head)};
   }
 
   TINYATTN_ALWAYS_INLINE constexpr kernel::Dense positions() const noexcept {
@@ -167,8 +186,7 @@ struct LanguageModel {
   template <class Port>
   constexpr void embed(const Token* tokens, std::size_t count, std::size_t position,
                        kernel::Output x) const noexcept {
-    kernel::embed<Port>({token_embedding.weight.data(), d_model}, positions(), tokens, count,
-                        position, x);
+    kernel::embed<Port>(describe(token_embedding), positions(), tokens, count, position, x);
   }
 
   // Adds tokens to the cache, rows_at_once at a time. Returns the features of the last token.

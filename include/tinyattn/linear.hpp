@@ -3,6 +3,7 @@
 // The affine layer: x . weight + bias.
 #pragma once
 
+#include "tinyattn/detail/integer_workspace.hpp"
 #include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/optional.hpp"
@@ -13,21 +14,26 @@
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/tensor.hpp"
+#include "tinyattn/weights.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// torch.nn.Linear. The weight is [In, Out], the transpose of PyTorch's; from_torch transposes it.
-// Row i has the weights of input feature i for all outputs.
-template <std::size_t In, std::size_t Out, bool Bias = true>
+// torch.nn.Linear. A weight of floats is [In, Out], the transpose of PyTorch's; from_torch
+// transposes it. Row i has the weights of input feature i for all outputs. A weight of int8 is
+// [Out, In], as PyTorch's is; quantize makes it of floats.
+template <std::size_t In, std::size_t Out, bool Bias = true, Weights weights = Weights::f32>
 struct Linear {
-  // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Linear>();
+  // The number of weights and biases, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Linear>(),
+                               parameter_bytes = detail::bytes_of_parameters<Linear>();
 
-  Matrix<float, In, Out> weight{};  // the transpose of PyTorch's
+  std::conditional_t<weights == Weights::int8, Int8Matrix<In, Out>, Matrix<float, In, Out>>
+      weight{};
   // Added to each row.
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
@@ -63,25 +69,40 @@ struct Linear {
   }
 
   // Returns the layer as kernels take it: pointers to weight and bias.
-  TINYATTN_ALWAYS_INLINE friend constexpr kernel::Projection<> describe(
-      const Linear& linear) noexcept {
-    if constexpr (Bias)
-      return {linear.weight.data(), linear.bias.data()};
+  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Linear& linear) noexcept {
+    const float* of_bias = nullptr;
+    if constexpr (Bias) of_bias = linear.bias.data();
+    if constexpr (weights == Weights::int8)
+      return kernel::Projection<kernel::Int8Weights>{{linear.weight.code, linear.weight.scale},
+                                                     of_bias};
     else
-      return {linear.weight.data(), nullptr};
+      return kernel::Projection<>{linear.weight.data(), of_bias};
   }
 };
 
-template <std::size_t In, std::size_t Out, bool Bias>
+template <std::size_t In, std::size_t Out, bool Bias, Weights weights>
 template <tensor_like TensorX, tensor_like TensorY>
-constexpr void Linear<In, Out, Bias>::forward(const TensorX& x, TensorY& out) const noexcept {
+constexpr void Linear<In, Out, Bias, weights>::forward(const TensorX& x,
+                                                       TensorY& out) const noexcept {
   using LayoutX = detail::LayoutOf<TensorX>;
   if constexpr (detail::check_rows_of_layer<In, Out, TensorX, TensorY>())
     on_native_port([&](auto port) {
+      constexpr std::size_t width = weights == Weights::int8 ? In : 0;
+      detail::IntegerWorkspace<width, detail::rows_on_stack(LayoutX::rows, width)> integers;
       for (std::size_t element = 0; element < LayoutX::batch; ++element)
         kernel::project<decltype(port)>(LayoutX::rows, In, Out, detail::input(x, element),
-                                        describe(*this), detail::output(out, element));
+                                        describe(*this), detail::output(out, element),
+                                        integers.parts());
     });
+}
+
+// Returns the layer with int8 weights: each output has the scale max |w| / 127, or 1 if all its
+// weights are 0. The result is on the stack unless it is a constant.
+template <std::size_t In, std::size_t Out, bool Bias>
+constexpr auto quantize(const Linear<In, Out, Bias>& linear) noexcept {
+  return Linear<In, Out, Bias, Weights::int8>{
+      detail::quantized<In, Out>([&](std::size_t o, std::size_t i) { return linear.weight(i, o); }),
+      linear.bias};
 }
 
 // Makes a Linear from the weight and bias of a PyTorch state_dict: transposes the weight, which is

@@ -33,13 +33,15 @@ template <AttentionConfig config>
 struct MultiHeadAttention {
   static_assert(detail::check_attention_config<config>());
 
-  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias>;  // type of out_proj
-  static constexpr std::size_t head_dim = detail::head_dim<config>;              // width of a head
-  static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;   // width of keys
-  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias>;    // type of query
-  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias>;          // of key, value
-  // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>();
+  static constexpr std::size_t head_dim = detail::head_dim<config>;             // width of a head
+  static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;  // width of keys
+  // The types of query, of key and value, and of out_proj.
+  using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias, config.weights>;
+  using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias, config.weights>;
+  using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias, config.weights>;
+  // The number of weights and biases, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>(),
+                               parameter_bytes = detail::bytes_of_parameters<MultiHeadAttention>();
   static constexpr DropoutRate dropout_rate = config.dropout;  // for attention weights in training
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // for outputs
 
@@ -49,8 +51,9 @@ struct MultiHeadAttention {
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. Nothing is kept between calls.
-  struct Workspace
-      : detail::LayerWorkspace<native_port, config.d_out, kv_width, config.context_length> {};
+  struct Workspace : detail::LayerWorkspace<native_port, config.d_out, kv_width,
+                                            config.context_length, detail::integer_width<config>> {
+  };
 
   // The keys and values of the tokens so far, for a causal layer. size() is their number, clear()
   // removes them, has_room(count) says whether there is room for more. Cache::Workspace is all the
@@ -189,7 +192,8 @@ struct MultiHeadAttention {
   template <tensor_like TensorX, tensor_like Out, random_generator Generator>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
                          Generator& generator) const noexcept {
-    if constexpr (detail::check_layer<config, TensorX, TensorX, TensorX, Out>())
+    if constexpr (detail::check_training<config>() &&
+                  detail::check_layer<config, TensorX, TensorX, TensorX, Out>())
       on_native_port([&](auto port) {
         detail::forward_training<config, decltype(port), detail::RandomStreams>(
             *this, x, out, workspace.parts(), generator);
@@ -247,8 +251,10 @@ struct StackedCausalAttention {
   using Head = CausalAttention<DIn, DOut, ContextLength>;  // type of a head
   using Workspace = typename Head::Workspace;  // all the scratch of a call, for one head at a time
   static constexpr std::size_t head_dim = DOut;  // the columns that a head writes
-  static constexpr std::size_t parameter_count =
-      detail::count_parameters<StackedCausalAttention>();  // all weights and biases, in floats
+  // The number of weights and biases, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<StackedCausalAttention>(),
+                               parameter_bytes =
+                                   detail::bytes_of_parameters<StackedCausalAttention>();
 
   Head heads[NumHeads];  // head h writes the columns of `out` from h * DOut on
 

@@ -54,8 +54,9 @@ struct Epsilon {
 // features. Ba et al., "Layer Normalization", 2016.
 template <std::size_t Dim>
 struct LayerNorm {
-  static constexpr std::size_t parameter_count =
-      detail::count_parameters<LayerNorm>();  // in floats
+  // The number of weights and biases, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<LayerNorm>(),
+                               parameter_bytes = detail::bytes_of_parameters<LayerNorm>();
 
   Vector<float, Dim> weight{};  // for each feature
   Vector<float, Dim> bias{};    // for each feature
@@ -103,7 +104,9 @@ struct LayerNorm {
 // "Root Mean Square Layer Normalization", 2019, as Llama has it.
 template <std::size_t Dim>
 struct RmsNorm {
-  static constexpr std::size_t parameter_count = detail::count_parameters<RmsNorm>();  // in floats
+  // The number of weights, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<RmsNorm>(),
+                               parameter_bytes = detail::bytes_of_parameters<RmsNorm>();
 
   Vector<float, Dim> weight{};  // for each feature
   Epsilon epsilon{};            // a float, >= 0; 1e-5 unless given

@@ -53,11 +53,17 @@ consteval auto number_name() noexcept {
   return name;
 }
 
-// Calls f(name, tensor) for every tensor in a member of a module: in an array of modules, a tensor,
-// or a module. Skips an absent member, whose class is empty.
+// What a module is made of in the end: tensors, and matrices of int8.
+template <class Member>
+concept parameter_like = tensor_like<Member> || requires {
+  Member::row_size;
+};
+
+// Calls f(name, parameter) for every parameter in a member of a module: in an array of modules, a
+// parameter, or a module. Skips an absent member, whose class is empty.
 template <Name path, class Module, std::size_t Count>
 constexpr void visit(Module (&modules)[Count], const auto& f);
-template <Name path, tensor_like Parameter>
+template <Name path, parameter_like Parameter>
 constexpr void visit(Parameter& parameter, const auto& f) {
   f(static_cast<const char*>(path.text), parameter);
 }
@@ -77,31 +83,55 @@ constexpr void visit(Module (&modules)[Count], const auto& f) {
   (std::make_index_sequence<Count>{});
 }
 
-// Returns the number of floats in the parameters of a member.
-template <class Member>
-consteval std::size_t count_parameters() noexcept;
-struct CountOfMembers {
+// Returns the sum of count.operator()<Parameter>() over the parameters of a member.
+template <class Member, class Count>
+consteval std::size_t sum_over_parameters(Count count) noexcept;
+template <class Count>
+struct SumOverMembers {
   template <class... Members>
   auto operator()(const auto&, Members&...) const
-      -> std::integral_constant<std::size_t, (0 + ... + count_parameters<Members>())>;
+      -> std::integral_constant<std::size_t, (0 + ... + sum_over_parameters<Members>(Count{}))>;
 };
-template <class Member>
-consteval std::size_t count_parameters() noexcept {
+template <class Member, class Count>
+consteval std::size_t sum_over_parameters(Count count) noexcept {
   if constexpr (std::is_array_v<Member>)
-    return std::extent_v<Member> * count_parameters<std::remove_extent_t<Member>>();
+    return std::extent_v<Member> * sum_over_parameters<std::remove_extent_t<Member>>(count);
   else if constexpr (std::is_empty_v<Member>)
     return 0;
-  else if constexpr (tensor_like<Member>)
-    return Member::size();
+  else if constexpr (parameter_like<Member>)
+    return count.template operator()<Member>();
   else
-    return decltype(Member::members(std::declval<Member&>(), CountOfMembers{}))::value;
+    return decltype(Member::members(std::declval<Member&>(), SumOverMembers<Count>{}))::value;
+}
+
+struct Elements {
+  template <class Parameter>
+  consteval std::size_t operator()() const noexcept {
+    return Parameter::size();
+  }
+};
+struct Bytes {
+  template <class Parameter>
+  consteval std::size_t operator()() const noexcept {
+    return sizeof(Parameter);
+  }
+};
+// The number of weights and biases in a module, and the bytes that they take.
+template <class Module>
+consteval std::size_t count_parameters() noexcept {
+  return sum_over_parameters<Module>(Elements{});
+}
+template <class Module>
+consteval std::size_t bytes_of_parameters() noexcept {
+  return sum_over_parameters<Module>(Bytes{});
 }
 
 }  // namespace detail
 
 // Calls f(name, tensor) for every weight and bias of a layer or model, in the order in which they
 // are declared. The name is a const char* of static storage, the path of members to the tensor,
-// such as "transformer.blocks.0.attention.query.weight"; the tensor is const if the module is.
+// such as "transformer.blocks.0.attention.query.weight"; the tensor is const if the module is. A
+// weight of int8 is one Int8Matrix.
 // Skips what a configuration leaves out: a bias, a gate, a head that is tied.
 template <class Module>
 constexpr void for_each_parameter(Module& module, const auto& f) {

@@ -26,3 +26,4 @@
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
 #include "tinyattn/transformer.hpp"
+#include "tinyattn/weights.hpp"

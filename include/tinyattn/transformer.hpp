@@ -54,8 +54,9 @@ struct TransformerBlock {
   using Hidden = FeedForward<config.feed_forward>;         // type of the member feed_forward
   // LayerNorm or RmsNorm, as config.normalization says.
   using Norm = detail::Norm<config.normalization, config.feed_forward.d_model>;
-  // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count = detail::count_parameters<TransformerBlock>();
+  // The number of weights and biases, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<TransformerBlock>(),
+                               parameter_bytes = detail::bytes_of_parameters<TransformerBlock>();
 
   Norm attention_norm;     // [d_model]
   Attention attention;     // d_in and d_out are d_model
@@ -130,22 +131,23 @@ struct TransformerBlock {
 
   // Returns the block as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const TransformerBlock& block) noexcept {
-    return kernel::Block<decltype(describe(block.attention))>{
+    return kernel::Block<decltype(describe(block.attention)),
+                         decltype(describe(block.feed_forward))>{
         describe(block.attention_norm), describe(block.attention),
         describe(block.feed_forward_norm), describe(block.feed_forward), config.norm_first};
   }
 
   // For kernels: computes x = block(x) for all tokens of a text, or for those after the cache.
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(
-      std::size_t tokens, kernel::Output x, const kernel::Mask& mask,
-      const kernel::BlockScratch& scratch) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
+                                                       const kernel::Mask& mask,
+                                                       const auto& scratch) const noexcept {
     kernel::forward_block<Port>(describe(*this), scratch, tokens, x, mask);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(
-      std::size_t rows, kernel::Output x, auto& cache,
-      const kernel::CachedBlockScratch& scratch) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(std::size_t rows, kernel::Output x,
+                                                              auto& cache,
+                                                              const auto& scratch) const noexcept {
     kernel::forward_block_cached<Port>(describe(*this), cache.parts(), scratch, cache.size(), rows,
                                        x);
     cache.num_tokens += rows;
@@ -160,8 +162,9 @@ struct Transformer {
 
   using Block = TransformerBlock<config.block>;  // type of a block
   using Norm = typename Block::Norm;             // type of the final norm, and of those in blocks
-  // All weights and biases, in floats.
-  static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>();
+  // The number of weights and biases, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>(),
+                               parameter_bytes = detail::bytes_of_parameters<Transformer>();
 
   Block blocks[config.num_layers];  // in the order in which they are applied
   // [d_model]
@@ -238,24 +241,24 @@ struct Transformer {
       kernel::normalize_features<Port>(describe(final_norm), rows, x, x);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(
-      std::size_t tokens, kernel::Output x, const kernel::Mask& mask,
-      const kernel::BlockScratch& scratch) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
+                                                       const kernel::Mask& mask,
+                                                       const auto& scratch) const noexcept {
     for (const Block& block : blocks) block.template apply_in_place<Port>(tokens, x, mask, scratch);
     normalize<Port>(tokens, x);
   }
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(
-      std::size_t rows, kernel::Output x, auto& cache,
-      const kernel::CachedBlockScratch& scratch) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(std::size_t rows, kernel::Output x,
+                                                              auto& cache,
+                                                              const auto& scratch) const noexcept {
     apply_blocks_cached<Port>(rows, x, cache, scratch);
     normalize<Port>(rows, x);
   }
   // Applies the blocks without the final norm, which a language model needs for the last row only.
   template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(
-      std::size_t rows, kernel::Output x, auto& cache,
-      const kernel::CachedBlockScratch& scratch) const noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(std::size_t rows, kernel::Output x,
+                                                            auto& cache,
+                                                            const auto& scratch) const noexcept {
     for (std::size_t i = 0; i < config.num_layers; ++i) {
       auto& of_block = cache.blocks[i];
       kernel::forward_block_cached<Port>(describe(blocks[i]), of_block.parts(), scratch,

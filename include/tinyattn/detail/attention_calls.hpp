@@ -29,24 +29,25 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 template <auto config>
 TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) noexcept {
   constexpr std::size_t dim = head_dim<config>;
-  const kernel::Layer layer{config.d_in,
-                            config.d_out,
-                            config.num_heads,
-                            dim,
-                            inverse_sqrt<dim>,
-                            describe(attention.query),
-                            describe(attention.key),
-                            describe(attention.value),
-                            describe(attention.out_proj)};
+  using Weight = KernelWeight<config.weights>;
+  const kernel::Layer<Weight> layer{config.d_in,
+                                    config.d_out,
+                                    config.num_heads,
+                                    dim,
+                                    inverse_sqrt<dim>,
+                                    describe(attention.query),
+                                    describe(attention.key),
+                                    describe(attention.value),
+                                    describe(attention.out_proj)};
   using Rotary = std::remove_cv_t<decltype(config.rotary)>;
   if constexpr (!is_grouped<config>)
     return layer;
   else if constexpr (config.rotary == Rotary::none)
-    return kernel::GroupedLayer{layer, config.num_heads / kv_heads<config>, {}};
+    return kernel::GroupedLayer<Weight>{layer, config.num_heads / kv_heads<config>, {}};
   else
-    return kernel::GroupedLayer{layer, config.num_heads / kv_heads<config>,
-                                rotation<config.context_length, dim, config.rotary_base>(
-                                    config.rotary == Rotary::interleaved)};
+    return kernel::GroupedLayer<Weight>{layer, config.num_heads / kv_heads<config>,
+                                        rotation<config.context_length, dim, config.rotary_base>(
+                                            config.rotary == Rotary::interleaved)};
 }
 
 // Returns element `index` of a batch, as kernels take it.
@@ -171,7 +172,8 @@ constexpr Status forward_cached(const auto& attention, const TensorX& x, std::si
     if (num_tokens > LayoutOf<TensorX>::rows || !cache.has_room(num_tokens))
       return Status::too_many_tokens;
     on_native_port([&](auto port) {
-      const kernel::CachedScratch parts{most, workspace.scratch};
+      const kernel::CachedScratch<decltype(workspace.integers.parts())> parts{
+          most, workspace.scratch, workspace.integers.parts()};
       for (std::size_t first = 0; first < num_tokens; first += most)
         kernel::forward_cached<decltype(port)>(
             describe(attention), cache.parts(), parts, cache.size() + first,
@@ -187,7 +189,7 @@ constexpr Status forward_cached(const auto& attention, const TensorX& x, std::si
 // stream, then outputs, by another. RandomStreams::of(generator) returns the next random stream.
 template <auto config, class Port, class RandomStreams>
 constexpr void forward_training(const auto& attention, const auto& x, auto& out,
-                                const kernel::Scratch& scratch, auto& generator) noexcept {
+                                const auto& scratch, auto& generator) noexcept {
   using LayoutX = LayoutOf<decltype(x)>;
   using Attention = std::remove_cvref_t<decltype(attention)>;
   constexpr std::size_t tokens = LayoutX::rows;

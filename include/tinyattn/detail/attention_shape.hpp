@@ -4,7 +4,7 @@
 // apart.
 #pragma once
 
-#include "tinyattn/port/native.hpp"
+#include "tinyattn/kernel/size.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -23,6 +23,19 @@ inline constexpr std::size_t kv_heads =
 
 template <auto config>
 inline constexpr std::size_t head_dim = config.d_out / num_heads<config>;
+
+// The widest input that projections quantize, or 0 for weights of floats.
+template <auto config>
+inline constexpr std::size_t integer_width = config.weights == decltype(config.weights)::f32
+                                                 ? 0
+                                                 : kernel::maximum(config.d_in, config.d_out);
+
+template <auto config>
+inline constexpr std::size_t integer_width_of_feed_forward = config.weights ==
+                                                                     decltype(config.weights)::f32
+                                                                 ? 0
+                                                                 : kernel::maximum(config.d_model,
+                                                                                   config.d_hidden);
 
 // Whether query heads share key heads, or features rotate.
 template <auto config>

@@ -3,6 +3,7 @@
 // The memory of attention layers, whose sizes are constants of a type.
 #pragma once
 
+#include "tinyattn/detail/integer_workspace.hpp"
 #include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/scratch.h"
 
@@ -40,7 +41,8 @@ consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noe
 }
 
 // All the scratch of a layer.
-template <class Port, std::size_t Width, std::size_t KvWidth, std::size_t ContextLength>
+template <class Port, std::size_t Width, std::size_t KvWidth, std::size_t ContextLength,
+          std::size_t IntegerWidth = 0>
 struct LayerWorkspace {
   static constexpr std::size_t block_rows = kernel::block_rows<Port>(ContextLength);
   static constexpr std::size_t query_rows = kernel::minimum(block_rows, Port::query_rows);
@@ -53,9 +55,11 @@ struct LayerWorkspace {
                 "a workspace has more bytes than this target can address");
 
   float scratch[TINYATTN_GROUPED_LAYER_SCRATCH(Width, KvWidth, ContextLength, ContextLength)];
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, query_rows> integers;
 
-  TINYATTN_ALWAYS_INLINE constexpr kernel::Scratch parts() noexcept {
-    return kernel::parts_of(scratch, Width, KvWidth, ContextLength, block_rows, query_rows);
+  TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
+    return kernel::parts_of(scratch, Width, KvWidth, ContextLength, block_rows, query_rows,
+                            integers.parts());
   }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tinyattn/detail/attention_checks.hpp"
+#include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
@@ -18,8 +19,14 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
+// The widest input that a block quantizes, or 0 for weights of floats.
+template <auto config>
+inline constexpr std::size_t integer_width_of_block = kernel::maximum(
+    integer_width<config.attention>, integer_width_of_feed_forward<config.feed_forward>);
+
 // All the scratch of a block, or of blocks that run one after the other.
-template <auto config, class Attention, class FeedForward>
+template <auto config, class Attention, class FeedForward,
+          std::size_t IntegerWidth = integer_width_of_block<config>>
 struct BlockWorkspace {
   static constexpr std::size_t d_model = config.feed_forward.d_model,
                                context_length = config.attention.context_length;
@@ -27,19 +34,23 @@ struct BlockWorkspace {
   using OfFeedForward = typename FeedForward::Workspace;
 
   float part_of[context_length * d_model];
-  float scratch[kernel::maximum(sizeof(OfAttention), sizeof(OfFeedForward)) / sizeof(float)];
+  float scratch[kernel::maximum(sizeof(OfAttention::scratch), sizeof(OfFeedForward::scratch)) /
+                sizeof(float)];
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, OfFeedForward::rows> integers;
 
-  TINYATTN_ALWAYS_INLINE constexpr kernel::BlockScratch parts() noexcept {
-    return {{part_of, d_model},
-            kernel::parts_of(scratch, config.attention.d_out, Attention::kv_width, context_length,
-                             OfAttention::block_rows, OfAttention::query_rows),
-            scratch,
-            OfFeedForward::rows};
+  TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
+    return kernel::BlockScratch<decltype(integers.parts())>{
+        {part_of, d_model},
+        kernel::parts_of(scratch, config.attention.d_out, Attention::kv_width, context_length,
+                         OfAttention::block_rows, OfAttention::query_rows, integers.parts()),
+        scratch,
+        OfFeedForward::rows};
   }
 };
 
 // All the scratch of a call with a cache, and FeatureRows * d_model floats more for each token.
-template <auto config, std::size_t FeatureRows = 0>
+template <auto config, std::size_t FeatureRows = 0,
+          std::size_t IntegerWidth = integer_width_of_block<config>>
 struct CachedWorkspace {
   static constexpr std::size_t d_model = config.feed_forward.d_model,
                                d_hidden = config.feed_forward.d_hidden,
@@ -50,14 +61,18 @@ struct CachedWorkspace {
                                                                        config.feed_forward.gated,
                                                                        context_length);
   }
+  static constexpr std::size_t words(std::size_t rows) noexcept {
+    return floats(rows) + IntegerWorkspace<IntegerWidth, 1>::words * rows;
+  }
   static constexpr std::size_t rows_at_once =
-      cached_rows(kernel::maximum(d_model, d_hidden), floats);
+      cached_rows(kernel::maximum(d_model, d_hidden), words);
 
   float scratch[floats(rows_at_once)];
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, rows_at_once> integers;
 
-  TINYATTN_ALWAYS_INLINE constexpr kernel::CachedBlockScratch parts() noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     return kernel::cached_block_parts(scratch + rows_at_once * FeatureRows * d_model, rows_at_once,
-                                      d_model);
+                                      d_model, integers.parts());
   }
 };
 

@@ -35,6 +35,13 @@ consteval bool check_attention_config() noexcept {
 }
 
 template <auto config>
+consteval bool check_training() noexcept {
+  constexpr bool floats = config.weights == decltype(config.weights)::f32;
+  static_assert(floats, "a training pass needs weights of floats: int8 weights are not trained");
+  return floats;
+}
+
+template <auto config>
 consteval bool check_feed_forward_config() noexcept {
   static_assert(config.d_model != 0 && config.d_hidden != 0,
                 "d_model and d_hidden must not be zero");

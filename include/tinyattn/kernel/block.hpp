@@ -9,7 +9,7 @@
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-template <class Attention>
+template <class Attention, class FeedForward>
 struct Block {
   Norm attention_norm;
   Attention attention;  // a Layer or a GroupedLayer
@@ -17,8 +17,6 @@ struct Block {
   FeedForward feed_forward;
   bool norm_first;
 };
-
-constexpr std::size_t maximum(std::size_t a, std::size_t b) noexcept { return a < b ? b : a; }
 
 // The number of rows for which the feed-forward part is computed at a time.
 template <class Port>
@@ -45,42 +43,45 @@ TINYATTN_KERNEL void add_residual(const Norm& norm, bool norm_first, std::size_t
 // scratch.
 template <class Port>
 TINYATTN_KERNEL void add_feed_forward(const auto& block, std::size_t tokens, std::size_t most_rows,
-                                      Output x, Output part_of, float* hidden) noexcept {
+                                      Output x, Output part_of, float* hidden,
+                                      const auto& integers) noexcept {
   for (std::size_t first = 0; first < tokens; first += most_rows) {
     const std::size_t rows = minimum(most_rows, tokens - first);
     const Output features = x.from(first, 0);
     const Dense input =
         input_of_part<Port>(block.feed_forward_norm, block.norm_first, rows, features, part_of);
-    feed_forward<Port>(block.feed_forward, rows, input, part_of, hidden);
+    feed_forward<Port>(block.feed_forward, rows, input, part_of, hidden, integers);
     add_residual<Port>(block.feed_forward_norm, block.norm_first, rows, features, part_of);
   }
 }
 
 // Scratch of a block: the output of a part, and the scratch of attention and of the feed-forward
 // part, which share memory.
+template <class Integers = NoScratch>
 struct BlockScratch {
   Output part_of;  // [tokens, d_model]
-  Scratch attention;
+  Scratch<Integers> attention;
   float* hidden;  // has room for hidden_rows rows
   std::size_t hidden_rows;
 };
 
 // x = block(x) for all tokens of one batch element.
 template <class Port>
-TINYATTN_KERNEL void forward_block(const auto& block, const BlockScratch& scratch,
-                                   std::size_t tokens, Output x, const Mask& mask) noexcept {
+TINYATTN_KERNEL void forward_block(const auto& block, const auto& scratch, std::size_t tokens,
+                                   Output x, const Mask& mask) noexcept {
   const Dense input =
       input_of_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
   const BatchElement element{0, tokens, tokens, input, input, input, scratch.part_of};
   forward<Port, CallShape{}>(block.attention, scratch.attention, element, mask, ignore_weights());
   add_residual<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
-  add_feed_forward<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden);
+  add_feed_forward<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden,
+                         scratch.attention.integers);
 }
 
+template <class Integers = NoScratch>
 struct CachedBlockScratch {
-  Output part_of;  // [rows, d_model]
-  std::size_t rows;
-  float* shared;  // by attention and the feed-forward part
+  Output part_of;                     // [rows, d_model]
+  CachedScratch<Integers> attention;  // its floats are those of the feed-forward part, too
 };
 
 // Returns how many floats the scratch above has for `rows` tokens at a time.
@@ -90,22 +91,25 @@ constexpr std::size_t cached_block_scratch(std::size_t rows, std::size_t d_model
   return rows * d_model + maximum(cached_scratch(rows, d_model, context_length),
                                   hidden_scratch(rows, d_hidden, is_gated));
 }
-TINYATTN_KERNEL CachedBlockScratch cached_block_parts(float* scratch, std::size_t rows,
-                                                      std::size_t d_model) noexcept {
-  return {{scratch, d_model}, rows, scratch + rows * d_model};
+template <class Integers = NoScratch>
+TINYATTN_KERNEL CachedBlockScratch<Integers> cached_block_parts(float* scratch, std::size_t rows,
+                                                                std::size_t d_model,
+                                                                Integers integers = {}) noexcept {
+  return {{scratch, d_model}, {rows, scratch + rows * d_model, integers}};
 }
 
 // x = block(x) for `rows` tokens after the `past` ones of the cache.
 template <class Port>
 TINYATTN_KERNEL void forward_block_cached(const auto& block, const Cached& cache,
-                                          const CachedBlockScratch& scratch, std::size_t past,
-                                          std::size_t rows, Output x) noexcept {
+                                          const auto& scratch, std::size_t past, std::size_t rows,
+                                          Output x) noexcept {
   const Dense input =
       input_of_part<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
-  forward_cached<Port>(block.attention, cache, {scratch.rows, scratch.shared}, past, rows, input,
+  forward_cached<Port>(block.attention, cache, scratch.attention, past, rows, input,
                        scratch.part_of);
   add_residual<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
-  add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.shared);
+  add_feed_forward<Port>(block, rows, rows, x, scratch.part_of, scratch.attention.floats,
+                         scratch.attention.integers);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -27,20 +27,22 @@ TINYATTN_KERNEL Cached cached(float* floats, std::size_t kv_width,
 }
 
 // Scratch of a call with a cache, for `rows` tokens at a time.
+template <class Integers = NoScratch>
 struct CachedScratch {
   std::size_t rows;
   float* floats;  // [rows, d_out]: new keys, then queries, then contexts; and a row of scores
+  [[no_unique_address]] Integers integers = {};  // `rows` rows of inputs, if weights are int8
 };
 constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
                                      std::size_t context_length) noexcept {
   return TINYATTN_PADDED(context_length) + rows * d_out;
 }
 
-// Computes the keys and values of `rows` tokens, and stores them after the `past` ones of the
-// cache.
+// Computes the keys and values of `rows` tokens from their input, and stores them after the `past`
+// ones of the cache.
 template <class Port>
 TINYATTN_KERNEL void append(const auto& layer, const Cached& cache, std::size_t past,
-                            std::size_t rows, Dense x, float* scratch) noexcept {
+                            std::size_t rows, const auto& x, float* scratch) noexcept {
   const std::size_t width = kv_width(layer);
   const Output keys{scratch, width};
   project_few<Port>(rows, layer.d_in, width, x, layer.key, keys);
@@ -80,13 +82,14 @@ TINYATTN_KERNEL void attend_tokens(const Attention& all, const Mask& mask) noexc
 // Computes the attention of the next `rows` tokens, at most scratch.rows, after the `past` ones of
 // the cache. `out` may be x.
 template <class Port>
-TINYATTN_KERNEL void forward_cached(const auto& layer, const Cached& cache,
-                                    const CachedScratch& scratch, std::size_t past,
-                                    std::size_t rows, Dense x, Output out) noexcept {
+TINYATTN_KERNEL void forward_cached(const auto& layer, const Cached& cache, const auto& scratch,
+                                    std::size_t past, std::size_t rows, Dense x,
+                                    Output out) noexcept {
   const std::size_t width = layer.d_out, dim = layer.head_dim;
   const Output block{scratch.floats, width};
-  append<Port>(layer, cache, past, rows, x, scratch.floats);
-  project_few<Port>(rows, layer.d_in, width, x, layer.query, block);
+  const auto input = input_of<Port>(layer.key, rows, layer.d_in, x, scratch.integers);
+  append<Port>(layer, cache, past, rows, input, scratch.floats);
+  project_few<Port>(rows, layer.d_in, width, input, layer.query, block);
   rotate<Port>(layer, rows, width, past, block);
   const bool has_output = !is_null(layer.output.weight);
   const Output context = has_output ? block : out;
@@ -106,7 +109,10 @@ TINYATTN_KERNEL void forward_cached(const auto& layer, const Cached& cache,
          cache.values.from(0, column), scores, contexts, layer.scale},
         {past + rows, 0});
   }
-  if (has_output) project_few<Port>(rows, width, width, context, layer.output, out);
+  if (has_output)
+    project_few<Port>(rows, width, width,
+                      input_of<Port>(layer.output, rows, width, context, scratch.integers),
+                      layer.output, out);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

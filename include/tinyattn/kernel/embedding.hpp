@@ -4,7 +4,7 @@
 // a product with that table, or with a weight of its own.
 #pragma once
 
-#include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/int8.hpp"
 #include "tinyattn/kernel/row.hpp"
 
 #include <cstdint>
@@ -12,6 +12,12 @@
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+// The table of an embedding with int8 weights.
+struct Int8Table {
+  Int8Weights weights;
+  std::size_t dim;
+};
 
 // x[i] = table[tokens[i]], plus row position + i of `positions`, if that is not null.
 template <class Port>
@@ -34,6 +40,22 @@ constexpr bool are_known(const std::uint16_t* tokens, std::size_t num_tokens,
   return true;
 }
 
+// The same with a table of int8: a row of codes and a scale for each token.
+template <class Port>
+constexpr void embed(const Int8Table& table, Dense positions, const std::uint16_t* tokens,
+                     std::size_t count, std::size_t position, Output x) noexcept {
+  using Single = typename Port::one_lane;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint8_t* const codes = table.weights.codes + tokens[i] * row_size(table.dim);
+    const float scale = table.weights.scales[tokens[i]];
+    for (std::size_t j = 0; j < table.dim; ++j) {
+      const float feature = Single::mul(static_cast<float>(codes[j] - 128), scale);
+      *x.at(i, j) =
+          is_null(positions.data) ? feature : Single::add(feature, *positions.at(position + i, j));
+    }
+  }
+}
+
 // The head, which computes logits from features: by a projection, or by the table of the embedding.
 struct Head {
   std::size_t d_model, vocabulary;
@@ -41,9 +63,20 @@ struct Head {
   const float* embedding;
 };
 
+// A head of int8: its projection, or the table of the embedding, which has the same layout.
+struct Int8Head {
+  std::size_t d_model, vocabulary;
+  Projection<Int8Weights> projection;
+};
+
 template <class Port>
-TINYATTN_KERNEL void compute_logits(const Head& head, std::size_t rows, Dense x,
-                                    Output logits) noexcept {
+TINYATTN_KERNEL void compute_logits(const Int8Head& head, std::size_t rows, Dense x, Output logits,
+                                    const IntegerScratch& integers) noexcept {
+  project<Port>(rows, head.d_model, head.vocabulary, x, head.projection, logits, integers);
+}
+template <class Port>
+TINYATTN_KERNEL void compute_logits(const Head& head, std::size_t rows, Dense x, Output logits,
+                                    const auto&) noexcept {
   const std::size_t d_model = head.d_model, vocabulary = head.vocabulary;
   if (!is_null(head.projection.weight))
     return project_few<Port>(rows, d_model, vocabulary, x, head.projection, logits);

@@ -4,14 +4,15 @@
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
-#include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/int8.hpp"
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
+template <class Weight = const float*>
 struct FeedForward {
   std::size_t d_model, d_hidden;
   Activation activation;
-  Projection<> up, gate, down;  // without a gate, its weight is nullptr
+  Projection<Weight> up, gate, down;  // without a gate, its weight is nullptr
 };
 
 // Returns how many floats of scratch `rows` rows need.
@@ -22,19 +23,21 @@ constexpr std::size_t hidden_scratch(std::size_t rows, std::size_t d_hidden,
 
 // out = down(activation(up(x))), or down(activation(gate(x)) * up(x)); `out` may be x.
 template <class Port>
-TINYATTN_KERNEL void feed_forward(const FeedForward& layer, std::size_t rows, Dense x, Output out,
-                                  float* scratch) noexcept {
+TINYATTN_KERNEL void feed_forward(const auto& layer, std::size_t rows, Dense x, Output out,
+                                  float* scratch, const auto& integers) noexcept {
   const std::size_t d_model = layer.d_model, d_hidden = layer.d_hidden, count = rows * d_hidden;
   const Output hidden{scratch, d_hidden};
-  project_few<Port>(rows, d_model, d_hidden, x, layer.up, hidden);
+  const auto input = input_of<Port>(layer.up, rows, d_model, x, integers);
+  project_few<Port>(rows, d_model, d_hidden, input, layer.up, hidden);
   if (is_null(layer.gate.weight)) {
     activate_row<Port>(layer.activation, scratch, scratch, count);
   } else {
     float* const gates = scratch + count;
-    project_few<Port>(rows, d_model, d_hidden, x, layer.gate, {gates, d_hidden});
+    project_few<Port>(rows, d_model, d_hidden, input, layer.gate, {gates, d_hidden});
     gate_row<Port>(layer.activation, gates, scratch, count);
   }
-  project_few<Port>(rows, d_hidden, d_model, hidden, layer.down, out);
+  project_few<Port>(rows, d_hidden, d_model,
+                    input_of<Port>(layer.down, rows, d_hidden, hidden, integers), layer.down, out);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

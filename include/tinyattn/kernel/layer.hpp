@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/attention.hpp"
-#include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/int8.hpp"
 #include "tinyattn/kernel/rotary.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 #include "tinyattn/scratch.h"
@@ -14,22 +14,28 @@
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
+template <class Weight = const float*>
 struct Layer {
   std::size_t d_in, d_out, num_heads, head_dim;
   float scale;  // of the scores
-  Projection<> query, key, value, output;
+  Projection<Weight> query, key, value, output;
 };
 
 // A layer in which `group` query heads share each key head, or in which queries and keys rotate
 // with their position.
-struct GroupedLayer : Layer {
+template <class Weight = const float*>
+struct GroupedLayer : Layer<Weight> {
   std::size_t group;
   Rotation rotation;
 };
 
 // How many query heads share a key head.
-TINYATTN_KERNEL std::size_t group(const Layer&) noexcept { return 1; }
-TINYATTN_KERNEL std::size_t group(const GroupedLayer& layer) noexcept { return layer.group; }
+TINYATTN_KERNEL std::size_t group(const auto& layer) noexcept {
+  if constexpr (requires { layer.group; })
+    return layer.group;
+  else
+    return 1;
+}
 
 // The width of all key heads, and the column at which the keys of a query head begin.
 TINYATTN_KERNEL std::size_t kv_width(const auto& layer) noexcept {
@@ -58,6 +64,7 @@ struct BatchElement {
   Output out;         // [tokens, d_out]; may be query_input
 };
 
+template <class Integers = NoScratch>
 struct Scratch {
   Output keys;    // transposed: [kv_width, source tokens], in rows padded to whole vectors
   Output values;  // [source tokens, kv_width]
@@ -65,6 +72,7 @@ struct Scratch {
   Output scores;  // [query_rows, source tokens], in padded rows
   // rows that are projected at once, and queries for which one head is computed at once
   std::size_t block_rows, query_rows;
+  [[no_unique_address]] Integers integers;  // of inputs, if weights are int8
 };
 
 // Returns the height of a block: the port's, but at most sixteen rows or a quarter of the context,
@@ -80,26 +88,30 @@ constexpr std::size_t block_rows(std::size_t context_length) noexcept {
 
 // Divides the scratch of a layer: TINYATTN_GROUPED_LAYER_SCRATCH is its size. query_rows is at most
 // the number of tokens.
-TINYATTN_KERNEL Scratch parts_of(float* scratch, std::size_t width, std::size_t kv_width,
-                                 std::size_t source_tokens, std::size_t block_rows,
-                                 std::size_t query_rows) noexcept {
+template <class Integers = NoScratch>
+TINYATTN_KERNEL Scratch<Integers> parts_of(float* scratch, std::size_t width, std::size_t kv_width,
+                                           std::size_t source_tokens, std::size_t block_rows,
+                                           std::size_t query_rows,
+                                           Integers integers = {}) noexcept {
   const Output keys{scratch, TINYATTN_PADDED(source_tokens)};
   const Output values{keys.at(kv_width, 0), kv_width};
   const Output scores{values.at(source_tokens, 0), keys.stride};
   const Output block{scores.at(query_rows, 0), width};
-  return {keys, values, block, scores, block_rows, query_rows};
+  return {keys, values, block, scores, block_rows, query_rows, integers};
 }
 
 // Projects keys and values. Keys are stored transposed, so that the scores of a block are products
 // with rows: they are projected into the memory of the values, and transposed from there.
 template <class Port, Shape shape = Shape{}>
-TINYATTN_KERNEL void project_source(const auto& layer, const Scratch& scratch,
+TINYATTN_KERNEL void project_source(const auto& layer, const auto& scratch,
                                     const BatchElement& element) noexcept {
   const std::size_t tokens = element.source_tokens, width = kv_width(layer);
-  project<Port, shape>(tokens, layer.d_in, width, element.key_input, layer.key, scratch.values);
+  project<Port, shape>(tokens, layer.d_in, width, element.key_input, layer.key, scratch.values,
+                       scratch.integers);
   rotate<Port>(layer, tokens, width, 0, scratch.values);
   transpose<Port>(tokens, width, scratch.values, scratch.keys);
-  project<Port, shape>(tokens, layer.d_in, width, element.value_input, layer.value, scratch.values);
+  project<Port, shape>(tokens, layer.d_in, width, element.value_input, layer.value, scratch.values,
+                       scratch.integers);
 }
 
 // Computes block after block: the queries of all heads, their contexts, the output. `known.tokens`
@@ -108,7 +120,7 @@ TINYATTN_KERNEL void project_source(const auto& layer, const Scratch& scratch,
 // take_weights then gets the weights of some queries twice, with the same values. In a constant
 // expression blocks do not overlap: Clang limits the steps of an evaluation.
 template <class Port, CallShape known = CallShape{}>
-TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch,
+TINYATTN_KERNEL void forward_inline(const auto& layer, const auto& scratch,
                                     const BatchElement& element, const Mask& mask,
                                     const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, dim = layer.head_dim;
@@ -125,7 +137,8 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch,
         may_overlap ? minimum(size, tokens - first) : rows_of_block(first, tokens, size);
     const Output out = element.out.from(first, 0), context = has_output ? scratch.block : out;
     project<Port, Shape{known.tokens, known.d_in, known.d_out}>(
-        rows, layer.d_in, width, element.query_input.from(first, 0), layer.query, scratch.block);
+        rows, layer.d_in, width, element.query_input.from(first, 0), layer.query, scratch.block,
+        scratch.integers);
     rotate<Port>(layer, rows, width, first, scratch.block);
     for (std::size_t head = 0; head < layer.num_heads; ++head) {
       const std::size_t column = head * dim, of_keys = kv_column(layer, head);
@@ -136,8 +149,8 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch,
           mask, take_weights);
     }
     if (has_output)
-      project<Port, Shape{known.tokens, known.d_out, known.d_out}>(rows, width, width, context,
-                                                                   layer.output, out);
+      project<Port, Shape{known.tokens, known.d_out, known.d_out}>(
+          rows, width, width, context, layer.output, out, scratch.integers);
   }
 }
 
@@ -145,15 +158,14 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const Scratch& scratch,
 // second one if some masks have holes. Compilers inline it where there is one call. A mask without
 // holes has neither flags nor addends, so its copy contains no search for masked keys.
 template <class Port, bool HasHoles>
-constexpr void forward_shared(const auto& layer, const Scratch& scratch,
-                              const BatchElement& element, const Mask& mask,
-                              const auto& take_weights) noexcept {
+constexpr void forward_shared(const auto& layer, const auto& scratch, const BatchElement& element,
+                              const Mask& mask, const auto& take_weights) noexcept {
   forward_inline<Port>(layer, scratch, element, HasHoles ? mask : Mask{mask.keys, mask.diagonal},
                        take_weights);
 }
 
 template <class Port, CallShape known>
-TINYATTN_KERNEL void forward(const auto& layer, const Scratch& scratch, const BatchElement& element,
+TINYATTN_KERNEL void forward(const auto& layer, const auto& scratch, const BatchElement& element,
                              const Mask& mask, const auto& take_weights) noexcept {
   if constexpr (!Port::shares_code || known.tokens != 0)
     forward_inline<Port, known>(layer, scratch, element, mask, take_weights);
@@ -167,7 +179,7 @@ TINYATTN_KERNEL void forward(const auto& layer, const Scratch& scratch, const Ba
 // block, which is projected into `out` and then overwritten by the contexts. So heads come one
 // after the other: the order in which a training pass draws random numbers for dropout.
 template <class Port>
-constexpr void forward_by_head(auto layer, Scratch scratch, const BatchElement& element,
+constexpr void forward_by_head(auto layer, auto scratch, const BatchElement& element,
                                const Mask& mask, const auto& take_weights) noexcept {
   layer.output = {nullptr, nullptr};
   scratch.block = element.out;
@@ -177,7 +189,7 @@ constexpr void forward_by_head(auto layer, Scratch scratch, const BatchElement& 
 
 // Applies the output projection to the contexts that are in `out`.
 template <class Port>
-constexpr void project_output(const Layer& layer, const Scratch& scratch, std::size_t tokens,
+constexpr void project_output(const auto& layer, const auto& scratch, std::size_t tokens,
                               Output out) noexcept {
   const std::size_t width = layer.d_out, size = scratch.block_rows;
   if (is_null(layer.output.weight)) return;
@@ -185,7 +197,8 @@ constexpr void project_output(const Layer& layer, const Scratch& scratch, std::s
     const std::size_t rows = rows_of_block(first, tokens, size);
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t j = 0; j < width; ++j) *scratch.block.at(i, j) = *out.at(first + i, j);
-    project<Port>(rows, width, width, scratch.block, layer.output, out.from(first, 0));
+    project<Port>(rows, width, width, scratch.block, layer.output, out.from(first, 0),
+                  scratch.integers);
   }
 }
 

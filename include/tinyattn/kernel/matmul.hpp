@@ -58,7 +58,7 @@ TINYATTN_KERNEL void matmul_of_shape(const AnyProduct& p) noexcept {
 }
 
 // The parameters of x . weight + bias. A weight of another type than a pointer to floats is a
-// pointer to data of its own, of which operand_of(weight, stride) makes an operand.
+// pointer to data of its own, of which operand_of(weight, stride) makes an operand; or Int8Weights.
 template <class Weight = const float*>
 struct Projection {
   Weight weight;      // [in, out], or nullptr: no projection
@@ -70,9 +70,12 @@ TINYATTN_KERNEL Dense operand_of(const float* weight, std::size_t stride) noexce
 template <class Weight>
 using ProjectionProduct = Product<Dense, decltype(operand_of(Weight{}, 0))>;
 
+// Scratch of projections that need none.
+struct NoScratch {};
+
 template <class Port, Shape shape = Shape{}, class Weight>
 TINYATTN_KERNEL void project(std::size_t rows, std::size_t in, std::size_t cols, Dense x,
-                             const Projection<Weight>& to, Output out) noexcept {
+                             const Projection<Weight>& to, Output out, const auto&) noexcept {
   matmul<Port, shape>(
       ProjectionProduct<Weight>{rows, in, cols, x, operand_of(to.weight, cols), to.bias, out});
 }

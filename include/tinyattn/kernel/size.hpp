@@ -17,6 +17,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 using namespace port::elementwise;
 
 constexpr std::size_t minimum(std::size_t a, std::size_t b) noexcept { return a < b ? a : b; }
+constexpr std::size_t maximum(std::size_t a, std::size_t b) noexcept { return a < b ? b : a; }
 
 // Rounds `count` up to whole vectors.
 template <class Port>

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// Scratch for inputs that are quantized next to int8 weights.
+#pragma once
+
+#include "tinyattn/kernel/int8.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// Room for `Rows` rows of up to `Width` inputs, and for `Words` integers at least.
+template <std::size_t Width, std::size_t Rows, std::size_t Words = 0>
+struct IntegerWorkspace {
+  static constexpr std::size_t words = kernel::maximum(Rows * kernel::integer_row(Width), Words);
+
+  std::int32_t q[words];
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::IntegerScratch parts() noexcept { return {q, Rows}; }
+};
+
+// Weights of floats need none.
+template <std::size_t Rows>
+struct IntegerWorkspace<0, Rows, 0> {
+  static constexpr std::size_t words = 0;
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::NoScratch parts() noexcept { return {}; }
+};
+
+// Returns how many rows of a layer without a workspace are quantized at a time, on the stack: at
+// most 4 KB, or one row.
+constexpr std::size_t rows_on_stack(std::size_t rows, std::size_t width) noexcept {
+  const std::size_t most = 1024 / kernel::integer_row(width);
+  return kernel::minimum(rows, most == 0 ? 1 : kernel::minimum(most, 4));
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

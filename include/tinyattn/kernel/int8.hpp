@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+//
+// Products with int8 weights: rows of x become integers, sums of integers are exact, and an output
+// is rounded where its sum becomes a float and where that is scaled.
+#pragma once
+
+#include "tinyattn/kernel/matmul.hpp"
+#include "tinyattn/kernel/quantize.hpp"
+
+#include <cstdint>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+// The weight of a projection: weight (k, j) is (codes[j * row_size(in) + k] - 128) * scales[j].
+struct Int8Weights {
+  const std::uint8_t* codes;  // [out, row_size(in)], aligned to 4
+  const float* scales;        // [out]
+
+  TINYATTN_ALWAYS_INLINE friend constexpr bool is_null(const Int8Weights& weights) noexcept {
+    return tinyattn::is_null(weights.codes);
+  }
+};
+
+// Rows of codes, for sums of products with rows of integers.
+struct Codes {
+  const std::uint8_t* data;
+  std::size_t stride;  // of rows; a multiple of 8
+  std::size_t terms;   // of a sum; a multiple of 8
+
+  TINYATTN_KERNEL Codes from(std::size_t j) const noexcept {
+    return {data + j * stride, stride, terms};
+  }
+};
+
+// sums[r * cols + j] = the sum of q_r[k] * codes[j][k] for `Rows` rows, modulo 2^32.
+template <class Port, std::size_t Rows>
+TINYATTN_KERNEL void integer_dots(IntegerRows x, Codes codes, std::size_t cols,
+                                  std::uint32_t* sums) noexcept {
+  if constexpr (sums_integers<Port>) {
+    Port::template integer_dots<Rows>(x.q, x.stride, codes.data, codes.stride, codes.terms, cols,
+                                      sums);
+  } else {
+    for (std::size_t r = 0; r < Rows; ++r)
+      for (std::size_t j = 0; j < cols; ++j) {
+        std::uint32_t sum = 0;
+        for (std::size_t k = 0; k < codes.terms; ++k)
+          sum +=
+              static_cast<std::uint32_t>(x.q[r * x.stride + k]) * codes.data[j * codes.stride + k];
+        sums[r * cols + j] = sum;
+      }
+  }
+}
+
+// The maximum number of rows of a tile of sums, and of its columns.
+template <class Port>
+constexpr std::size_t sum_rows() noexcept {
+  if constexpr (sums_integers<Port>)
+    return Port::integer_rows;
+  else
+    return 1;
+}
+inline constexpr std::size_t sum_columns = 32;
+
+// scale * step, where step is 0, NaN or a power of two. Without an FPU an exponent is added.
+template <class Port>
+TINYATTN_KERNEL float scaled_by_step(float scale, float step) noexcept {
+  if constexpr (shifts_mantissas<Port>) {
+    const std::uint32_t bits = bits_of(scale), exponent = bits >> 23 & 255;
+    const std::uint32_t of_step = bits_of(step), sum = exponent + (of_step >> 23);
+    if (exponent != 0 && of_step - 1 < infinity_bits - 1 && sum - 128 < 254)
+      return float_of(bits + of_step - (127u << 23));
+  }
+  return Port::one_lane::mul(scale, step);
+}
+
+// out[j] = float(sum) * (scales[j] * step) + bias[j], in which the sum, the product of scales, and
+// the whole are rounded. sums[j] lacks `correction`.
+template <class Port>
+TINYATTN_KERNEL void scale_sums(const std::uint32_t* sums, std::uint32_t correction,
+                                const float* scales, float step, const float* bias, float* out,
+                                std::size_t count) noexcept {
+  if constexpr (requires { Port::scale_sums(sums, correction, scales, step, bias, out, count); }) {
+    Port::scale_sums(sums, correction, scales, step, bias, out, count);
+  } else if constexpr (requires { Port::scaled_sum(0, step, step); }) {
+    for (std::size_t j = 0; j < count; ++j) {
+      const std::int32_t sum = static_cast<std::int32_t>(sums[j] + correction);
+      const float scale = scaled_by_step<Port>(scales[j], step);
+      out[j] = is_null(bias) ? Port::scaled_sum(sum, scale) : Port::scaled_sum(sum, scale, bias[j]);
+    }
+  } else {
+    const auto scale_by = [&](const auto& finish) TINYATTN_INLINE_LAMBDA {
+      for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+        const auto sum = load_and_add<Port>(sums + at.j, correction);
+        const auto scale = Port::mul(at.load(scales, 0.0f), Port::broadcast(step));
+        at.store(out, finish(as_floats<Port>(sum), scale, at));
+      });
+    };
+    if (is_null(bias))
+      scale_by([](auto sum, auto scale, auto)
+                   TINYATTN_INLINE_LAMBDA { return Port::mul(sum, scale); });
+    else
+      scale_by([&](auto sum, auto scale, auto at)
+                   TINYATTN_INLINE_LAMBDA { return Port::fma(sum, scale, at.load(bias, 0.0f)); });
+  }
+}
+
+// One tile: `Rows` rows from row i on, and up to sum_columns columns from column j on.
+template <class Port, std::size_t Rows>
+TINYATTN_KERNEL void int8_tile(IntegerRows x, Codes codes, const Projection<Int8Weights>& to,
+                               std::size_t i, std::size_t j, std::size_t cols,
+                               Output out) noexcept {
+  std::uint32_t sums[Rows * sum_columns];
+  integer_dots<Port, Rows>(x.from(i), codes.from(j), cols, sums);
+  for (std::size_t r = 0; r < Rows; ++r) {
+    const IntegerRows row = x.from(i + r);
+    scale_sums<IntegerPort<Port>>(sums + r * cols, row.correction(), to.weight.scales + j,
+                                  row.scale(), is_null(to.bias) ? nullptr : to.bias + j,
+                                  out.at(i + r, j), cols);
+  }
+}
+
+// out = x . weight + bias
+template <class Port>
+[[gnu::noinline]] constexpr void int8_matmul(std::size_t rows, std::size_t in, std::size_t cols,
+                                             IntegerRows x, const Projection<Int8Weights>& to,
+                                             Output out) noexcept {
+  constexpr std::size_t height = sum_rows<Port>();
+  const Codes codes{to.weight.codes, row_size(in), row_size(in)};
+  for (std::size_t j = 0; j < cols; j += sum_columns) {
+    const std::size_t count = minimum(sum_columns, cols - j);
+    std::size_t i = 0;
+    if constexpr (height > 1)
+      for (; rows - i >= height; i += height)
+        int8_tile<Port, height>(x, codes, to, i, j, count, out);
+    for (; i < rows; ++i) int8_tile<Port, 1>(x, codes, to, i, j, count, out);
+  }
+}
+
+// --- Inputs of projections ---
+
+// Scratch for rows of integers.
+struct IntegerScratch {
+  std::int32_t* q;
+  std::size_t rows;  // for which there is room
+};
+
+// Returns rows of x as projections take them: as they are, or quantized, which one input needs but
+// once for all its projections.
+template <class Port>
+TINYATTN_KERNEL Dense input_of(const Projection<>&, std::size_t, std::size_t, Dense x,
+                               const auto&) noexcept {
+  return x;
+}
+template <class Port>
+TINYATTN_KERNEL IntegerRows input_of(const Projection<Int8Weights>&, std::size_t rows,
+                                     std::size_t in, Dense x,
+                                     const IntegerScratch& integers) noexcept {
+  const IntegerRows to{integers.q, integer_row(in)};
+  quantize_rows<Port>(rows, in, x, to);
+  return to;
+}
+
+template <class Port>
+TINYATTN_KERNEL void project_few(std::size_t rows, std::size_t in, std::size_t cols, IntegerRows x,
+                                 const Projection<Int8Weights>& to, Output out) noexcept {
+  int8_matmul<Port>(rows, in, cols, x, to, out);
+}
+
+// Projects any number of rows, as many at a time as there is scratch for.
+template <class Port, Shape = Shape{}>
+TINYATTN_KERNEL void project(std::size_t rows, std::size_t in, std::size_t cols, Dense x,
+                             const Projection<Int8Weights>& to, Output out,
+                             const IntegerScratch& integers) noexcept {
+  for (std::size_t i = 0; i < rows; i += integers.rows) {
+    const std::size_t count = minimum(integers.rows, rows - i);
+    int8_matmul<Port>(count, in, cols, input_of<Port>(to, count, in, x.from(i, 0), integers), to,
+                      out.from(i, 0));
+  }
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+//
+// Rows of floats as rows of integers, each row with a scale: what multiplies int8 weights. A sum of
+// their products is exact, so that its order is free.
+#pragma once
+
+#include "tinyattn/kernel/operand.hpp"
+#include "tinyattn/kernel/row.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+constexpr std::uint32_t bits_of(float x) noexcept { return __builtin_bit_cast(std::uint32_t, x); }
+constexpr float float_of(std::uint32_t bits) noexcept { return __builtin_bit_cast(float, bits); }
+
+inline constexpr std::uint32_t infinity_bits = 0x7f800000, nan_bits = 0x7fc00000;
+inline constexpr std::uint32_t least_exponent = 63;  // that of 2^-64: a row of less is all zeros
+
+// The number of integers in a row of `count`, and of codes: padded with zeros.
+constexpr std::size_t row_size(std::size_t count) noexcept { return (count + 15) / 16 * 16; }
+
+// The bits of an integer input, without its sign: at most 14, and so few that a sum of `inner`
+// products with weights has 32 bits.
+constexpr unsigned input_bits(std::size_t inner) noexcept {
+  constexpr std::uint32_t most = 0x7fffffff / 127;  // the sum of all |q|
+  unsigned bits = 14;
+  if (inner != 0)
+    while ((1u << bits) - 1 > most / inner) --bits;
+  return bits;
+}
+
+// --- Vectors of integers ---
+
+// Whether vectors of the port are the compiler's, which have integers of the same size.
+template <class Port>
+inline constexpr bool has_compiler_vectors =
+    Port::lanes > 1 && !std::is_class_v<typename Port::vec>;
+// The port that computes rows of integers: Port, or else its port of one lane.
+template <class Port>
+using IntegerPort =
+    typename std::conditional_t<has_compiler_vectors<Port>, std::type_identity<Port>,
+                                std::type_identity<typename Port::one_lane>>::type;
+
+// `lanes` integers of 32 bits.
+template <class Port>
+struct IntegersOf {
+  using type [[gnu::vector_size(sizeof(typename Port::vec))]] = std::int32_t;
+};
+template <class Port>
+requires(Port::lanes == 1) struct IntegersOf<Port> {
+  using type = std::int32_t;
+};
+template <class Port>
+using Integers = typename IntegersOf<Port>::type;
+
+template <class Port>
+TINYATTN_KERNEL Integers<Port> as_integers(typename Port::vec v) noexcept {
+  return __builtin_bit_cast(Integers<Port>, v);
+}
+
+TINYATTN_KERNEL std::int32_t greater(std::int32_t a, std::int32_t b) noexcept {
+  return a < b ? b : a;
+}
+template <class Vector>
+TINYATTN_KERNEL Vector greater(Vector a, Vector b) noexcept {
+  return a < b ? b : a;
+}
+
+// Loads `lanes` integers, and adds a number to each, modulo 2^32.
+template <class Port>
+TINYATTN_KERNEL Integers<Port> load_and_add(const std::uint32_t* from,
+                                            std::uint32_t addend) noexcept {
+  if constexpr (Port::lanes == 1) {
+    return static_cast<std::int32_t>(*from + addend);
+  } else {
+    Integers<Port> n;
+    __builtin_memcpy(&n, from, sizeof(n));
+    return n + static_cast<std::int32_t>(addend);
+  }
+}
+template <class Port>
+TINYATTN_KERNEL void store_integers(std::int32_t* to, Integers<Port> n) noexcept {
+  if constexpr (Port::lanes == 1)
+    *to = n;
+  else
+    __builtin_memcpy(to, &n, sizeof(n));
+}
+
+// Each integer as a float, rounded half to even.
+template <class Port>
+TINYATTN_KERNEL typename Port::vec as_floats(Integers<Port> n) noexcept {
+  if constexpr (Port::lanes == 1)
+    return static_cast<float>(n);
+  else
+    return __builtin_convertvector(n, typename Port::vec);
+}
+
+// Combines the lanes to one integer: step(a, b) is their sum or the greater.
+template <class Port>
+TINYATTN_KERNEL std::int32_t reduce_integers(Integers<Port> n, const auto& step) noexcept {
+  if constexpr (Port::lanes == 1) {
+    return n;
+  } else {
+    std::int32_t lanes[Port::lanes];
+    __builtin_memcpy(lanes, &n, sizeof(n));
+    std::int32_t all = lanes[0];
+    for (std::size_t lane = 1; lane < Port::lanes; ++lane) all = step(all, lanes[lane]);
+    return all;
+  }
+}
+
+// --- A row ---
+
+// The maximum magnitude of a row, as the bits of a float: from infinity_bits on, if an element is
+// infinite or NaN.
+template <class Port>
+TINYATTN_KERNEL std::uint32_t magnitude_bits(const float* x, std::size_t count) noexcept {
+  if constexpr (requires { Port::magnitude_bits(x, count); }) {
+    return Port::magnitude_bits(x, count);
+  } else {
+    Integers<Port> most{};
+    for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      most = greater(as_integers<Port>(at.load(x, 0.0f)) & 0x7fffffff, most);
+    });
+    return static_cast<std::uint32_t>(
+        reduce_integers<Port>(most, [](std::int32_t a, std::int32_t b) { return greater(a, b); }));
+  }
+}
+
+// The scale of a row whose maximum magnitude has these bits: the power of two with which no element
+// rounds to more than 2^bits - 1 steps. `exponent` is the biased one of 2^bits steps.
+constexpr std::uint32_t row_exponent(std::uint32_t magnitude, unsigned bits) noexcept {
+  return (magnitude + (1u << (23 - bits))) >> 23;
+}
+constexpr float step_of(std::uint32_t exponent, unsigned bits) noexcept {
+  return float_of((exponent - bits + 1) << 23);
+}
+constexpr float steps_of_one(std::uint32_t exponent, unsigned bits) noexcept {  // 1 / step_of
+  return float_of((253 + bits - exponent) << 23);
+}
+
+// Returns x / step, rounded half to even, by shifting the mantissa. What is below 2^-126 counts
+// as 0.
+constexpr std::int32_t shifted_to_integer(std::uint32_t x, std::uint32_t exponent,
+                                          unsigned bits) noexcept {
+  const std::uint32_t shift = exponent + 24 - bits - (x << 1 >> 24);
+  if (shift > 25) return 0;
+  const std::uint32_t mantissa = (x & 0x7fffff) | 0x800000;
+  const std::uint32_t half = (1u << shift >> 1) - 1 + (mantissa >> shift & 1);
+  const std::uint32_t magnitude = (mantissa + half) >> shift;
+  return static_cast<std::int32_t>((x >> 31) != 0 ? 0 - magnitude : magnitude);
+}
+
+// Whether fma is a function of integers, so that shifts are cheaper.
+template <class Port>
+inline constexpr bool shifts_mantissas = requires(float* to) {
+  Port::add_multiple(0.0f, to, 1, to, 1);
+};
+
+// q[k] = x[k] / step, rounded half to even. Returns the sum of q modulo 2^32. Writes whole vectors.
+template <class Port>
+TINYATTN_KERNEL std::uint32_t round_row(const float* x, std::size_t count, std::uint32_t exponent,
+                                        unsigned bits, std::int32_t* q) noexcept {
+  if constexpr (requires { Port::round_row(x, count, exponent, bits, q); }) {
+    return Port::round_row(x, count, exponent, bits, q);
+  } else if constexpr (requires { Port::round_row(x, count, 1.0f, q); }) {
+    return Port::round_row(x, count, steps_of_one(exponent, bits), q);
+  } else if (shifts_mantissas<Port> || __builtin_is_constant_evaluated()) {
+    std::uint32_t sum = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      q[k] = shifted_to_integer(bits_of(x[k]), exponent, bits);
+      sum += static_cast<std::uint32_t>(q[k]);
+    }
+    return sum;
+  } else {
+    // The product with a power of two is exact, and the sum has it rounded in its low bits.
+    constexpr float magic = 0x1.8p23f;
+    const auto factor = Port::splat(steps_of_one(exponent, bits));
+    Integers<Port> sum{};
+    for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+      const auto shifted = Port::fma(at.load(x, 0.0f), factor, Port::splat(magic));
+      const auto n = as_integers<Port>(shifted) - static_cast<std::int32_t>(bits_of(magic));
+      store_integers<Port>(q + at.j, n);
+      sum += n;
+    });
+    return static_cast<std::uint32_t>(
+        reduce_integers<Port>(sum, [](std::int32_t a, std::int32_t b) { return a + b; }));
+  }
+}
+
+// --- Rows ---
+
+// Rows of integers, in scratch. Row i begins at q + i * stride, and has two words more than it has
+// integers: its scale, and -128 times the sum of the integers, which corrects a sum of products
+// with codes. The scale is 0 for a row of zeros, and NaN if an element was infinite or NaN.
+struct IntegerRows {
+  std::int32_t* q;
+  std::size_t stride;
+
+  TINYATTN_KERNEL IntegerRows from(std::size_t i) const noexcept {
+    return {q + i * stride, stride};
+  }
+  TINYATTN_KERNEL float scale() const noexcept { return __builtin_bit_cast(float, q[stride - 2]); }
+  TINYATTN_KERNEL std::uint32_t correction() const noexcept {
+    return static_cast<std::uint32_t>(q[stride - 1]);
+  }
+};
+
+// How many integers of scratch a row takes.
+constexpr std::size_t integer_row(std::size_t inner) noexcept { return row_size(inner) + 2; }
+
+template <class Port>
+concept sums_integers = requires(std::int32_t* q) {
+  Port::pack_row(q, 16);
+  Port::integer_rows;
+};
+
+// Quantizes one row of x, and converts it to the form that the port's integer_dots takes.
+template <class Port>
+constexpr void quantize_row(const float* x, std::size_t inner, IntegerRows row) noexcept {
+  using Rounding = IntegerPort<Port>;
+  const std::size_t padded_size = row.stride - 2;
+  const std::uint32_t magnitude = magnitude_bits<Rounding>(x, inner);
+  const bool is_finite = magnitude < infinity_bits, is_zero = magnitude < least_exponent << 23;
+  std::uint32_t sum = 0;
+  float scale = is_finite ? 0.0f : float_of(nan_bits);
+  std::size_t written = 0;
+  if (is_finite && !is_zero) {
+    const unsigned bits = input_bits(inner);
+    const std::uint32_t exponent = row_exponent(magnitude, bits);
+    scale = step_of(exponent, bits);
+    sum = round_row<Rounding>(x, inner, exponent, bits, row.q);
+    written = inner;
+  }
+  for (std::size_t k = written; k < padded_size; ++k) row.q[k] = 0;
+  row.q[padded_size] = __builtin_bit_cast(std::int32_t, scale);
+  row.q[padded_size + 1] = static_cast<std::int32_t>(0u - sum * 128u);
+  if constexpr (sums_integers<Port>) Port::pack_row(row.q, padded_size);
+}
+
+template <class Port>
+[[gnu::noinline]] constexpr void quantize_rows(std::size_t rows, std::size_t inner, Dense x,
+                                               IntegerRows to) noexcept {
+  for (std::size_t i = 0; i < rows; ++i) quantize_row<Port>(x.at(i, 0), inner, to.from(i));
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

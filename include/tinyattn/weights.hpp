@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// How weights are stored: as floats, or as integers of eight bits with a scale for each output.
+#pragma once
+
+#include "tinyattn/kernel/int8.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// The type of the weights of a layer, or of the keys and values of a cache.
+enum class Weights : unsigned char {
+  f32,  // floats
+  int8  // integers from -127 to 127, times a scale
+};
+
+}  // namespace tinyattn
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+// The weights of `Out` outputs of `In` inputs each, PyTorch's [out, in]. Weight (o, i) is
+// (code[o * row_size + i] - 128) * scale[o]. quantize makes it of floats.
+template <std::size_t In, std::size_t Out>
+struct Int8Matrix {
+  static_assert(kernel::input_bits(In) >= 8,
+                "a layer with int8 weights has at most 66,311 inputs: the sums have 32 bits");
+
+  static constexpr std::size_t row_size = kernel::row_size(In);  // In, rounded up to 16s
+
+  // Weights + 128, a row for each output; the rest of a row is 128.
+  alignas(4) std::uint8_t code[Out * row_size];
+  float scale[Out];  // of a row of codes; positive
+
+  // The number of weights.
+  static constexpr std::size_t size() noexcept { return In * Out; }
+
+  friend constexpr bool operator==(const Int8Matrix&, const Int8Matrix&) = default;
+};
+
+namespace detail {
+
+// The weight of a kernel's projection.
+template <Weights weights>
+using KernelWeight =
+    std::conditional_t<weights == Weights::int8, kernel::Int8Weights, const float*>;
+
+// The nearest integer, half to even, of a number below 2^51.
+constexpr double rounded_to_integer(double x) noexcept {
+  constexpr double magic = 0x1.8p52;
+  return x + magic - magic;
+}
+
+// Quantizes `Out` rows of `In` weights; weight_at(o, i) is a float.
+template <std::size_t In, std::size_t Out>
+constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
+  Int8Matrix<In, Out> matrix{};
+  for (std::uint8_t& code : matrix.code) code = 128;
+  for (std::size_t o = 0; o < Out; ++o) {
+    float largest = 0.0f;
+    for (std::size_t i = 0; i < In; ++i) {
+      const float w = weight_at(o, i), magnitude = w < 0.0f ? -w : w;
+      largest = largest < magnitude ? magnitude : largest;
+    }
+    const float scale =
+        largest == 0.0f ? 1.0f : static_cast<float>(static_cast<double>(largest) / 127.0);
+    matrix.scale[o] = scale;
+    for (std::size_t i = 0; i < In; ++i) {
+      const double steps =
+          rounded_to_integer(static_cast<double>(weight_at(o, i)) / static_cast<double>(scale));
+      const double clamped = steps < -127.0 ? -127.0 : steps > 127.0 ? 127.0 : steps;
+      matrix.code[o * matrix.row_size + i] = static_cast<std::uint8_t>(128.0 + clamped);
+    }
+  }
+  return matrix;
+}
+
+}  // namespace detail
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END
