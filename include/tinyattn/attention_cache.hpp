@@ -6,13 +6,31 @@
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
-#include "tinyattn/kernel/cache.hpp"
+#include "tinyattn/kernel/int8_cache.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// Keys and values of int8, and a scale of each for every head and token.
+template <AttentionConfig config>
+struct Int8KeysAndValues {
+  static constexpr std::size_t rows = kv_heads<config> * config.context_length;
+
+  TINYATTN_ALWAYS_INLINE constexpr kernel::Int8Cached parts() noexcept {
+    return {keys, values, key_scales, value_scales, config.context_length};
+  }
+
+  alignas(4) std::uint8_t keys[rows * kernel::padded_to_eight(head_dim<config>)];
+  alignas(4) std::uint8_t
+      values[kv_heads<config> * head_dim<config> * kernel::padded_to_eight(config.context_length)];
+  std::uint8_t key_scales[rows];
+  std::uint8_t value_scales[rows];
+};
 
 // Has room for context_length tokens, and holds num_tokens.
 template <AttentionConfig config>
@@ -23,10 +41,12 @@ struct KeyValueCache {
 
   static constexpr std::size_t kv_width = kv_heads<config> * head_dim<config>;
   static constexpr std::size_t floats(std::size_t rows) noexcept {
-    return kernel::cached_scratch(rows, config.d_out, config.context_length);
+    return kernel::cached_scratch(rows, config.d_out, scores_in_floats<config>);
   }
+  template <std::size_t Rows>
+  using Integers = IntegerWorkspace<integer_width<config>, Rows, words_of_scores<config>>;
   static constexpr std::size_t words(std::size_t rows) noexcept {
-    return floats(rows) + IntegerWorkspace<integer_width<config>, 1>::words * rows;
+    return floats(rows) + integer_words<integer_width<config>, words_of_scores<config>>(rows);
   }
   static constexpr std::size_t rows_at_once =
       cached_rows(kernel::maximum(config.d_in, config.d_out), words);
@@ -40,7 +60,7 @@ struct KeyValueCache {
   // between calls.
   struct Workspace {
     float scratch[floats(rows_at_once)];
-    [[no_unique_address]] IntegerWorkspace<integer_width<config>, rows_at_once> integers;
+    [[no_unique_address]] Integers<rows_at_once> integers;
   };
 
   using AttentionWorkspace = Workspace;  // a block's Cache declares another Workspace
@@ -54,12 +74,17 @@ struct KeyValueCache {
     return count <= config.context_length - num_tokens;
   }
 
-  TINYATTN_ALWAYS_INLINE constexpr kernel::Cached parts() noexcept {
-    return kernel::cached(keys_and_values, kv_width, config.context_length);
+  TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
+    if constexpr (has_int8_cache<config>)
+      return keys_and_values.parts();
+    else
+      return kernel::cached(keys_and_values, kv_width, config.context_length);
   }
 
   std::size_t num_tokens = 0;
-  float keys_and_values[kernel::cache_floats(kv_width, config.context_length)] = {};
+  std::conditional_t<has_int8_cache<config>, Int8KeysAndValues<config>,
+                     float[kernel::cache_floats(kv_width, config.context_length)]>
+      keys_and_values = {};
 };
 
 template <class KeyValues, AttentionConfig config>

@@ -4,7 +4,7 @@
 // apart.
 #pragma once
 
-#include "tinyattn/kernel/size.hpp"
+#include "tinyattn/kernel/int8_cache.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -36,6 +36,16 @@ inline constexpr std::size_t integer_width_of_feed_forward = config.weights ==
                                                                  ? 0
                                                                  : kernel::maximum(config.d_model,
                                                                                    config.d_hidden);
+
+// The length of a row of scores with a cache: in floats, and for a cache of int8 in integers.
+template <auto config>
+inline constexpr bool has_int8_cache = config.cache != decltype(config.cache)::f32;
+template <auto config>
+inline constexpr std::size_t scores_in_floats = has_int8_cache<config> ? 0 : config.context_length;
+template <auto config>
+inline constexpr std::size_t words_of_scores =
+    has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, config.context_length)
+                           : 0;
 
 // Whether query heads share key heads, or features rotate.
 template <auto config>

@@ -57,18 +57,20 @@ struct CachedWorkspace {
                                context_length = config.attention.context_length;
 
   static constexpr std::size_t floats(std::size_t rows) noexcept {
-    return rows * FeatureRows * d_model + kernel::cached_block_scratch(rows, d_model, d_hidden,
-                                                                       config.feed_forward.gated,
-                                                                       context_length);
+    return rows * FeatureRows * d_model +
+           kernel::cached_block_scratch(rows, d_model, d_hidden, config.feed_forward.gated,
+                                        scores_in_floats<config.attention>);
   }
   static constexpr std::size_t words(std::size_t rows) noexcept {
-    return floats(rows) + IntegerWorkspace<IntegerWidth, 1>::words * rows;
+    return floats(rows) + integer_words<IntegerWidth, words_of_scores<config.attention>>(rows);
   }
   static constexpr std::size_t rows_at_once =
       cached_rows(kernel::maximum(d_model, d_hidden), words);
 
   float scratch[floats(rows_at_once)];
-  [[no_unique_address]] IntegerWorkspace<IntegerWidth, rows_at_once> integers;
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, rows_at_once,
+                                         words_of_scores<config.attention>>
+      integers;
 
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     return kernel::cached_block_parts(scratch + rows_at_once * FeatureRows * d_model, rows_at_once,

@@ -12,12 +12,16 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
+// Returns how many integers `rows` rows of up to `Width` inputs take, at least Words.
+template <std::size_t Width, std::size_t Words = 0>
+constexpr std::size_t integer_words(std::size_t rows) noexcept {
+  return Width == 0 ? Words : kernel::maximum(rows * kernel::integer_row(Width), Words);
+}
+
 // Room for `Rows` rows of up to `Width` inputs, and for `Words` integers at least.
 template <std::size_t Width, std::size_t Rows, std::size_t Words = 0>
 struct IntegerWorkspace {
-  static constexpr std::size_t words = kernel::maximum(Rows * kernel::integer_row(Width), Words);
-
-  std::int32_t q[words];
+  std::int32_t q[integer_words<Width, Words>(Rows)];
 
   TINYATTN_ALWAYS_INLINE constexpr kernel::IntegerScratch parts() noexcept { return {q, Rows}; }
 };
@@ -25,8 +29,6 @@ struct IntegerWorkspace {
 // Weights of floats need none.
 template <std::size_t Rows>
 struct IntegerWorkspace<0, Rows, 0> {
-  static constexpr std::size_t words = 0;
-
   TINYATTN_ALWAYS_INLINE constexpr kernel::NoScratch parts() noexcept { return {}; }
 };
 

@@ -100,9 +100,8 @@ TINYATTN_KERNEL CachedBlockScratch<Integers> cached_block_parts(float* scratch, 
 
 // x = block(x) for `rows` tokens after the `past` ones of the cache.
 template <class Port>
-TINYATTN_KERNEL void forward_block_cached(const auto& block, const Cached& cache,
-                                          const auto& scratch, std::size_t past, std::size_t rows,
-                                          Output x) noexcept {
+TINYATTN_KERNEL void forward_block_cached(const auto& block, const auto& cache, const auto& scratch,
+                                          std::size_t past, std::size_t rows, Output x) noexcept {
   const Dense input =
       input_of_part<Port>(block.attention_norm, block.norm_first, rows, x, scratch.part_of);
   forward_cached<Port>(block.attention, cache, scratch.attention, past, rows, input,

@@ -79,20 +79,13 @@ TINYATTN_KERNEL void attend_tokens(const Attention& all, const Mask& mask) noexc
   }
 }
 
-// Computes the attention of the next `rows` tokens, at most scratch.rows, after the `past` ones of
-// the cache. `out` may be x.
+// Computes the contexts of all heads for the queries of `rows` tokens, which `block` holds; they
+// may overwrite these.
 template <class Port>
-TINYATTN_KERNEL void forward_cached(const auto& layer, const Cached& cache, const auto& scratch,
-                                    std::size_t past, std::size_t rows, Dense x,
-                                    Output out) noexcept {
+TINYATTN_KERNEL void attend_heads(const auto& layer, const Cached& cache, const auto& scratch,
+                                  std::size_t past, std::size_t rows, Output block,
+                                  Output context) noexcept {
   const std::size_t width = layer.d_out, dim = layer.head_dim;
-  const Output block{scratch.floats, width};
-  const auto input = input_of<Port>(layer.key, rows, layer.d_in, x, scratch.integers);
-  append<Port>(layer, cache, past, rows, input, scratch.floats);
-  project_few<Port>(rows, layer.d_in, width, input, layer.query, block);
-  rotate<Port>(layer, rows, width, past, block);
-  const bool has_output = !is_null(layer.output.weight);
-  const Output context = has_output ? block : out;
   // Scores follow the block. score_rows is the number of queries whose scores have room there.
   const Output scores{block.at(rows, 0), TINYATTN_PADDED(cache.keys.stride)};
   const std::size_t score_rows = 1 + (scratch.rows - rows) * width / scores.stride;
@@ -109,6 +102,23 @@ TINYATTN_KERNEL void forward_cached(const auto& layer, const Cached& cache, cons
          cache.values.from(0, column), scores, contexts, layer.scale},
         {past + rows, 0});
   }
+}
+
+// Computes the attention of the next `rows` tokens, at most scratch.rows, after the `past` ones of
+// the cache. `out` may be x.
+template <class Port>
+TINYATTN_KERNEL void forward_cached(const auto& layer, const auto& cache, const auto& scratch,
+                                    std::size_t past, std::size_t rows, Dense x,
+                                    Output out) noexcept {
+  const std::size_t width = layer.d_out;
+  const Output block{scratch.floats, width};
+  const auto input = input_of<Port>(layer.key, rows, layer.d_in, x, scratch.integers);
+  append<Port>(layer, cache, past, rows, input, scratch.floats);
+  project_few<Port>(rows, layer.d_in, width, input, layer.query, block);
+  rotate<Port>(layer, rows, width, past, block);
+  const bool has_output = !is_null(layer.output.weight);
+  const Output context = has_output ? block : out;
+  attend_heads<Port>(layer, cache, scratch, past, rows, block, context);
   if (has_output)
     project_few<Port>(rows, width, width,
                       input_of<Port>(layer.output, rows, width, context, scratch.integers),

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+//
+// A cache of int8: the keys and values of a head and token are integers with one scale, and their
+// attention is computed in integers. So it takes a quarter of the memory, and any order of the sums
+// gives the same bits.
+#pragma once
+
+#include "tinyattn/kernel/cache.hpp"
+
+#include <cstdint>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+// Rows of a cache are padded to eights: heads are narrow.
+constexpr std::size_t padded_to_eight(std::size_t count) noexcept { return (count + 7) / 8 * 8; }
+
+// The keys and values of one layer, as codes of int8 weights: integers from -127 to 127, plus 128.
+struct Int8Cached {
+  std::uint8_t* keys;          // [kv heads, context_length, padded head_dim]
+  std::uint8_t* values;        // transposed: [kv_width, padded context_length]
+  std::uint8_t* key_scales;    // [kv heads, context_length]
+  std::uint8_t* value_scales;  // [kv heads, context_length]
+  std::size_t context_length;
+};
+
+// --- Scales of eight bits ---
+
+// A scale is (8 + s % 8) * 2^(s / 8 - 25), from 2^-22 to 896: about the range of half precision. A
+// head with an element from 114,240 on, or with a NaN, has no_scale: all its attention is NaN.
+inline constexpr std::uint32_t no_scale = 255;
+inline constexpr std::int32_t scale_bias = 25;
+constexpr std::int32_t scale_exponent(std::uint32_t scale) noexcept {
+  return static_cast<std::int32_t>(scale / 8) - scale_bias;
+}
+
+// Returns the least scale with which no element rounds to more than 127 steps; `magnitude` has the
+// bits of the largest. The limits are 127.5 steps of 9 to 16 times a power of two, as the
+// mantissa of a float.
+constexpr std::uint32_t scale_of(std::uint32_t magnitude) noexcept {
+  constexpr std::uint32_t limits[] = {0xf7000,  0x1f6000, 0x2f5000, 0x3f4000,
+                                      0x4f3000, 0x5f2000, 0x6f1000, 0x7f0000};
+  constexpr std::int32_t least = 127 - scale_bias + 10;
+  const std::uint32_t mantissa = magnitude & 0x7fffff;
+  std::int32_t steps = (static_cast<std::int32_t>(magnitude >> 23) - least) * 8 + 1;
+  for (const std::uint32_t limit : limits) steps += mantissa < limit ? 0 : 1;
+  return static_cast<std::uint32_t>(steps < 0 ? 0
+                                              : minimum(static_cast<std::size_t>(steps), no_scale));
+}
+
+// Returns x / scale, rounded, plus 128. The quotient by 8 to 15 is a product with a reciprocal.
+constexpr std::uint8_t code_of(std::uint32_t x, std::uint32_t scale) noexcept {
+  constexpr std::uint16_t reciprocals[] = {16384, 14563, 13107, 11915,
+                                           10922, 10082, 9362,  8738};  // of 8 to 15, times 2^17
+  const std::uint32_t mantissa = (x & 0x7fffff) | 0x800000;
+  const std::uint32_t shift = scale / 8 + (19 + 127 - scale_bias) - (x << 1 >> 24);
+  const std::uint32_t sixteenths = shift < 24 ? mantissa >> shift : 0;
+  const std::uint32_t steps = (sixteenths * reciprocals[scale % 8] + (1u << 20)) >> 21;
+  return static_cast<std::uint8_t>((x >> 31) != 0 ? 128 - steps : 128 + steps);
+}
+
+// Writes the codes of one head of one token, `step` apart, and returns their scale.
+template <class Port>
+constexpr std::uint8_t encode(const float* x, std::size_t count, std::uint8_t* codes,
+                              std::size_t step) noexcept {
+  const std::uint32_t scale = scale_of(magnitude_bits<IntegerPort<Port>>(x, count));
+  for (std::size_t k = 0; k < count; ++k)
+    codes[k * step] = scale == no_scale ? 128 : code_of(bits_of(x[k]), scale);
+  return static_cast<std::uint8_t>(scale);
+}
+
+// Computes the keys and values of `rows` tokens from their input, and stores them after the `past`
+// ones of the cache.
+template <class Port>
+TINYATTN_KERNEL void append(const auto& layer, const Int8Cached& cache, std::size_t past,
+                            std::size_t rows, const auto& x, float* scratch) noexcept {
+  const std::size_t width = kv_width(layer), dim = layer.head_dim;
+  const std::size_t key_row = padded_to_eight(dim), context = cache.context_length;
+  const Output features{scratch, width};
+  const auto for_each_head = [&](const auto& store) TINYATTN_INLINE_LAMBDA {
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t head = 0; head < width / dim; ++head)
+        store(features.at(i, head * dim), head, past + i);
+  };
+  project_few<Port>(rows, layer.d_in, width, x, layer.key, features);
+  rotate<Port>(layer, rows, width, past, features);
+  for_each_head([&](const float* key, std::size_t head, std::size_t token) TINYATTN_INLINE_LAMBDA {
+    const std::size_t row = head * context + token;
+    cache.key_scales[row] = encode<Port>(key, dim, cache.keys + row * key_row, 1);
+  });
+  project_few<Port>(rows, layer.d_in, width, x, layer.value, features);
+  for_each_head([&](const float* value, std::size_t head, std::size_t token)
+                    TINYATTN_INLINE_LAMBDA {
+                      const std::size_t step = padded_to_eight(context);
+                      cache.value_scales[head * context + token] =
+                          encode<Port>(value, dim, cache.values + head * dim * step + token, step);
+                    });
+}
+
+// --- Softmax in integers ---
+
+// 32767 * 2^(-i / 32).
+inline constexpr auto powers_of_two = [] {
+  struct Powers {
+    std::uint16_t at[33];
+  } powers{};
+  double power = 32767.0;
+  for (std::uint16_t& rounded : powers.at) {
+    rounded = static_cast<std::uint16_t>(power + 0.5);
+    power *= 0x1.f50765b6e4540p-1;  // 2^(-1 / 32)
+  }
+  return powers;
+}();
+
+// Returns 32767 * 2^(-below / 1024), interpolated between 32nds; 0 from 2^-16 on.
+constexpr std::uint32_t power_of_two(std::uint32_t below) noexcept {
+  if (below >> 14 != 0) return 0;
+  const std::uint32_t i = below >> 5 & 31, high = powers_of_two.at[i];
+  return (high - ((high - powers_of_two.at[i + 1]) * (below & 31) >> 5)) >> (below >> 10);
+}
+
+// How scores of a layer are computed from sums of integers.
+struct ScoreRule {
+  unsigned shift;              // which leaves a sum 15 bits and its sign
+  std::int32_t multiplier[8];  // log2(e) * scale of scores * (8 + s % 8) / 16, times 2^15
+  unsigned power_shift;        // of powers, so that the sum of a context has 32 bits
+};
+template <class Port>
+constexpr ScoreRule score_rule(float scale, std::size_t head_dim,
+                               std::size_t context_length) noexcept {
+  ScoreRule rule{};
+  const std::size_t most = ((1u << input_bits(head_dim)) - 1) * 127 * head_dim;
+  while (most >> rule.shift > 32767) ++rule.shift;
+  for (std::size_t i = 0; i < 8; ++i)
+    rule.multiplier[i] = static_cast<std::int32_t>(
+        Port::one_lane::fma(scale, 0x1.715476p+0f * 2048.0f * static_cast<float>(8 + i), 0.5f));
+  while ((32767u >> rule.power_shift) > 0x7fffffff / 127 / context_length) ++rule.power_shift;
+  return rule;
+}
+
+// Returns a score in 1024ths of a power of two, from a sum of products: `exponent` is that of the
+// query, `scale` that of the key.
+constexpr std::int32_t score_of(std::int32_t sum, const ScoreRule& rule, std::int32_t exponent,
+                                std::uint32_t scale) noexcept {
+  const std::int32_t rounded = (sum >> rule.shift) + (sum >> (rule.shift - 1) & 1);
+  const std::int32_t product = rounded * rule.multiplier[scale % 8];
+  const std::int32_t right =
+      1 - static_cast<std::int32_t>(rule.shift) - exponent - scale_exponent(scale);
+  if (right >= 0) return product >> (right < 31 ? right : 31);
+  const std::int32_t most = right < -30 ? 0 : 0x3fffffff >> -right;
+  return product > most ? 0x3fffffff : product < -most ? -0x3fffffff : product * (1 << -right);
+}
+
+// Turns scores into weights of values, as rows of integers: powers of two, times the scale of their
+// value. Returns the sum of the powers, of which the context is a quotient.
+constexpr std::uint32_t weigh(std::int32_t* scores, const std::uint8_t* value_scales,
+                              std::size_t end, std::int32_t most, std::uint32_t most_scale,
+                              const ScoreRule& rule, std::uint32_t& sum_of_weights) noexcept {
+  std::uint32_t total = 0;
+  for (std::size_t j = 0; j < end; ++j) {
+    const std::uint32_t power =
+        power_of_two(static_cast<std::uint32_t>(most) - static_cast<std::uint32_t>(scores[j])) >>
+        rule.power_shift;
+    const std::uint32_t apart = 4 + most_scale / 8 - value_scales[j] / 8u;
+    const std::uint32_t shift = apart < 31 ? apart : 31;
+    const std::uint32_t weight =
+        (power * (8 + value_scales[j] % 8u) + (1u << (shift - 1))) >> shift;
+    total += power;
+    sum_of_weights += weight;
+    scores[j] = static_cast<std::int32_t>(weight);
+  }
+  return total;
+}
+
+// --- Attention ---
+
+// The context of one head for one query, over the first `end` keys.
+template <class Port>
+[[gnu::noinline]] constexpr void attend_in_integers(const float* query, std::size_t dim,
+                                                    const Int8Cached& cache, std::size_t head,
+                                                    std::size_t end, const ScoreRule& rule,
+                                                    std::int32_t* scratch,
+                                                    float* context) noexcept {
+  using Single = typename Port::one_lane;
+  const std::size_t key_row = padded_to_eight(dim),
+                    value_row = padded_to_eight(cache.context_length);
+  const std::uint8_t* const key_scales = cache.key_scales + head * cache.context_length;
+  const std::uint8_t* const value_scales = cache.value_scales + head * cache.context_length;
+  const IntegerRows row{scratch, key_row + 2};
+  std::int32_t* const weights = scratch + row.stride;
+  quantize_row<Port>(query, dim, row);
+  const std::uint32_t query_scale = bits_of(row.scale());
+  const std::int32_t exponent = static_cast<std::int32_t>(query_scale >> 23) - 127;
+  bool is_nan = query_scale >= infinity_bits;
+  std::uint32_t sums[sum_columns], most_scale = 0;
+  std::int32_t most = -0x7fffffff;
+  const Codes keys{cache.keys + head * cache.context_length * key_row, key_row, key_row};
+  for (std::size_t j = 0; j < end; j += sum_columns) {
+    const std::size_t count = minimum(sum_columns, end - j);
+    integer_dots<Port, 1>(row, keys.from(j), count, sums);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int32_t sum = static_cast<std::int32_t>(sums[i] + row.correction());
+      weights[j + i] = score_of(sum, rule, exponent, key_scales[j + i]);
+      most = greater(most, weights[j + i]);
+      is_nan = is_nan || key_scales[j + i] == no_scale;
+      most_scale = most_scale < value_scales[j + i] ? value_scales[j + i] : most_scale;
+    }
+  }
+  is_nan = is_nan || most_scale == no_scale;
+  std::uint32_t sum_of_weights = 0;
+  const std::uint32_t total =
+      weigh(weights, value_scales, end, most, most_scale, rule, sum_of_weights);
+  const std::size_t terms = padded_to_eight(end);
+  for (std::size_t j = end; j < terms; ++j) weights[j] = 0;
+  if constexpr (sums_integers<Port>) Port::pack_row(weights, terms);
+  // A weight is a sixteenth of a power times its scale.
+  const std::uint32_t unit = static_cast<std::uint32_t>(scale_exponent(most_scale) + 127 + 4);
+  const float inverse = Single::divide(1.0f, static_cast<float>(static_cast<std::int32_t>(total)));
+  const float scale = is_nan ? float_of(nan_bits) : Single::mul(inverse, float_of(unit << 23));
+  const Codes values{cache.values + head * dim * value_row, value_row, terms};
+  const IntegerRows by_weight{weights, terms};
+  for (std::size_t c = 0; c < dim; c += sum_columns) {
+    const std::size_t count = minimum(sum_columns, dim - c);
+    integer_dots<Port, 1>(by_weight, values.from(c), count, sums);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t sum = sums[i] - sum_of_weights * 128u;
+      context[c + i] = Single::mul(static_cast<float>(static_cast<std::int32_t>(sum)), scale);
+    }
+  }
+}
+
+// How many integers of scratch that takes: a query, and the scores of a context.
+constexpr std::size_t int8_cache_scratch(std::size_t head_dim,
+                                         std::size_t context_length) noexcept {
+  return padded_to_eight(head_dim) + 2 + padded_to_eight(context_length);
+}
+
+// Computes the contexts of all heads for the queries of `rows` tokens.
+template <class Port>
+TINYATTN_KERNEL void attend_heads(const auto& layer, const Int8Cached& cache, const auto& scratch,
+                                  std::size_t past, std::size_t rows, Output block,
+                                  Output context) noexcept {
+  const std::size_t dim = layer.head_dim;
+  const ScoreRule rule = score_rule<Port>(layer.scale, dim, cache.context_length);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t head = 0; head < layer.num_heads; ++head)
+      attend_in_integers<Port>(block.at(i, head * dim), dim, cache, head / group(layer),
+                               past + i + 1, rule, scratch.integers.q, context.at(i, head * dim));
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
