@@ -33,6 +33,8 @@ TWO_HEADS = {"num_heads": 2, "context_length": 4}
 TABLES = ({"attention": "", **TWO_HEADS, "causal": False, "ignore": ["*"],
            "mapping": {"out": "out_proj.weight"}},
           {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"},
+          {"linear": "out_proj", "weights": "int8"},
+          {"attention": "", **TWO_HEADS, "causal": True, "weights": "int8", "cache": "int8"},
           *(tomllib.loads(case.files["model.toml"])["model"] | TWO_HEADS
             for case in STORED.values() if case.files.get("model.toml")))
 CONFIGS = tuple(json.loads(model.config) for model in models.MODELS.values() if model.config)
@@ -129,13 +131,15 @@ def random_request(generator, folder):
     config = perhaps_changed(generator, generator.choice(CONFIGS))
     (folder / "other.json").write_text(json.dumps(config))
     (folder / "parts.toml").write_text(description(generator))
+    (folder / "tokens.txt").write_text(generator.choice(("1 2 3", "10", "11", "", "a")))
     (folder / "a.safetensors").write_bytes(safetensors(STORED["multihead_attention"].tensors))
     parts = ["--parts", folder / "parts.toml"]
     return generator.choice((
         own, own, [*own, "--prefix", random_name(generator)],
         [*own, "--ignore", "*.bias", random_name(generator)],
         [*own, "--map", f"out={random_name(generator)}"], [*own, "--binary", folder / "weights.bin"],
-        [*own, "--config", folder / "other.json"], [folder / "a.safetensors", *parts],
+        [*own, "--weights", "int8", "--binary", folder / "weights.bin"],
+        [*own, "--weights", "int8", "--example", folder / "tokens.txt"], [*own, "--cache", "int8"], [*own, "--config", folder / "other.json"], [folder / "a.safetensors", *parts],
         [weights, *parts]))
 
 
@@ -156,5 +160,6 @@ def first_without_answer(count):
 
 files = int(sys.argv[1]) if sys.argv[1:2] not in ([], ["--"]) else 2_400
 tap.report([("random files", first_without_answer, files // 2)] + [
-    (f"damaged {name}", first_not_refused, name, files // 6)
-    for name in ("multihead_attention", "multihead_attention_without_bias", "qkv", "model_llama_meta")])
+    (f"damaged {name}", first_not_refused, name, files // 8)
+    for name in ("multihead_attention", "multihead_attention_int8", "multihead_attention_without_bias", "qkv",
+                 "model_llama_meta")])

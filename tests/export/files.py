@@ -5,7 +5,7 @@ import math
 import random
 import struct
 
-SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "U8": 1, "BOOL": 1}
+SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "I8": 1, "U8": 1, "BOOL": 1}
 FORMATS = {"F64": "d", "F32": "f", "F16": "e"}
 
 

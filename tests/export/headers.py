@@ -107,6 +107,20 @@ def names_compile(folder):
     return problem or ("" if len(words) > 500 else f"only {words}")
 
 
+@in_folder
+def as_quantize(folder):
+    """Checks that a model with int8 has the bits that `quantize` of the library makes of its
+    floats, and as many parameters as the report says."""
+    case = STORED["model_llama"]
+    (folder / "weights.safetensors").write_bytes(safetensors(case.tensors))
+    arguments = [folder / "weights.safetensors", *exporter.arguments_of(case, folder)]
+    run(*arguments, "-o", folder / "floats.hpp", "--name", "floats")
+    _, report, _ = run(*arguments, "-o", folder / "codes.hpp", "--name", "codes", "--weights", "int8")
+    count = re.search(r"; (\d+) parameters", report)[1]
+    program = [*COMPILER, f"-DPARAMETERS={count}", HERE / "quantized.cpp", "-o", "quantized"]
+    return failure(folder, program, ["./quantized"])
+
+
 def documented_tensors():
     """Returns the tensors of all files that the pages name."""
     layers = ("", "blocks.0.attn.", "encoder.layers.0.self_attn.")
@@ -144,14 +158,14 @@ def documented(folder):
         [sys.executable, "-c", f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
         *(["sh", "-c", command] for command in commands),
         *([*COMPILER, "-c", name] for name in ("main.cpp", "writer.cpp")))
-    return problem or ("" if len(commands) == 4 else f"{len(commands)} commands")
+    return problem or ("" if len(commands) == 5 else f"{len(commands)} commands")
 
 
 EXPECTATIONS = json.loads(EXPECTED.read_text(encoding="utf-8"))
 tap.report([
     *((f"as PyTorch: {name}", exporter.computes, safetensors(case.tensors), case, EXPECTATIONS[name])
       for name, case in STORED.items()),
-    ("every bit of a weight", every_bit),
+    ("every bit of a weight", every_bit), ("int8 as quantize makes it", as_quantize),
     ("100,000 parameters compile in two seconds, into read-only memory", quick_to_compile),
     ("what the pages say", documented),
     ("a name is refused or compiles", names_compile),

@@ -188,4 +188,15 @@ def encoders(length):
     return cases
 
 
-STORED = {**layers(6, 8, 2, 5), **language_models(12), **encoders(12)}
+# --- The same with int8 weights ---
+
+
+def with_int8(cases):
+    """Returns {name: Case}: the cases, and those of them that are exported with int8, too."""
+    int8 = {f"{name}_int8": dataclasses.replace(
+        cases[name], arguments=[*cases[name].arguments, *arguments.split()])
+            for name, arguments in TABLE["int8"].items() if name in cases}
+    return {**cases, **int8}
+
+
+STORED = with_int8({**layers(6, 8, 2, 5), **language_models(12), **encoders(12)})

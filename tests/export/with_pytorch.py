@@ -8,6 +8,7 @@
 
 Needs PyTorch (Debian: python3-torch). The second command skips its tests without it.
 """
+import dataclasses
 import functools
 import json
 import math
@@ -166,9 +167,36 @@ def of_encoder(name, case):
     return module(torch.tensor(case.input)), []
 
 
+def rounded(weight, axis):
+    """Returns what the codes of a weight stand for. `axis` is that of the inputs."""
+    scale = (weight.double().abs().amax(axis, keepdim=True) / 127).float().double()
+    return (torch.round(weight.double() / scale).clamp(-127, 127) * scale).float()
+
+
+def dequantized(name, case):
+    """Returns the case with the weights that its int8 codes stand for."""
+    if name in models.MODELS:
+        patterns = models.TABLE["blocks"][models.MODELS[name].block]
+        floats = (models.MODELS[name].tops.split()[1] + ".weight",)
+    else:
+        patterns, floats = models.LAYERS[name].linears if name in models.LAYERS else "", ()
+    axis = 0 if "^" in patterns else 1
+    tensors = {}
+    for key, tensor in state_dict(case).items():
+        if tensor.dim() == 2 and tensor.is_floating_point() and key not in floats:
+            stored_by_rows = key.endswith(("wte.weight", "lm_head.weight"))
+            tensor = rounded(tensor.float(), 1 if stored_by_rows else axis)
+            tensors[key] = "F32", tuple(tensor.shape), tensor.numpy().tobytes()
+        else:
+            tensors[key] = case.tensors[key]
+    return dataclasses.replace(case, tensors=tensors)
+
+
 def expected(name, case):
     """Returns the outputs with nine digits, enough to read back the same float32; and the
     tokens."""
+    name = name.removesuffix("_int8")
+    case = dequantized(name, case) if "--weights" in case.arguments else case
     compute = of_layer if name in models.LAYERS else of_model if name in models.MODELS else of_encoder
     output, tokens = compute(name, case)
     return {"output": [[float(f"{value:.9g}") for value in row] for row in output.tolist()],

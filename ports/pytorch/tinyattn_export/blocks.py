@@ -3,6 +3,7 @@
 names of a layout."""
 import dataclasses
 
+from . import int8
 from .errors import ExportError, printable
 from .layouts import INPUTS
 from .parts import source, zeros
@@ -38,6 +39,8 @@ class Style:
     norm_first: bool = True
     rotary: str = "none"
     rotary_base: int = 10000
+    weights: str = "f32"
+    cache: str = "f32"
 
 
 @dataclasses.dataclass
@@ -134,7 +137,8 @@ def config_of(block, style, d_model, num_kv_heads, flags):
     feed_forward = {"d_model": d_model, "d_hidden": block.linears["up"].shape[1],
                     "activation": f"::tinyattn::Activation::{style.activation}", "gated": "gate" in block.linears,
                     "bias": flags["bias"]}
-    return {"attention": attention, "feed_forward": feed_forward,
+    return {"attention": int8.with_storage(attention, style.weights, style.cache),
+            "feed_forward": int8.with_storage(feed_forward, style.weights),
             "normalization": f"::tinyattn::Normalization::{style.normalization}", "norm_first": style.norm_first}
 
 

@@ -11,9 +11,10 @@ from .description import read_parts
 from .errors import ExportError, listing
 from .language_models import LanguageModelRequest
 from .parts import AttentionRequest
-from .settings import ACTIVATIONS, ROTARIES
+from .settings import ACTIVATIONS, ROTARIES, STORAGES
 
-ONLY_LAYERS, ONLY_MODELS = ("mapping", "causal", "norm_first"), ("num_kv_heads", "rotary", "rotary_base", "config")
+ONLY_LAYERS = ("mapping", "causal", "norm_first")
+ONLY_MODELS = ("num_kv_heads", "rotary", "rotary_base", "config", "example")
 ONLY_BLOCKS = ("norm_first", "activation", "epsilon")
 
 
@@ -35,6 +36,9 @@ def make_parser():
         help="a tensor that may be left out although it belongs to the layer; * and ? are wildcards")
     add("--parts", metavar="TOML", help="a description of a model of several parts")
     add("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
+    add("--weights", dest="storage", choices=STORAGES, default="f32", help="how weights lie in flash; f32 unless given")
+    add("--cache", choices=STORAGES, default="f32",
+        help="how keys and values lie in RAM, of causal attention that is computed token by token; f32 unless given")
     add = parser.add_argument_group("whole models").add_argument
     add("--language-model", action="store_true", help="the whole file is a GPT-2, a nanoGPT or a Llama")
     add("--config", metavar="JSON", help="a config.json, for what no tensor tells of a language model")
@@ -43,6 +47,7 @@ def make_parser():
     add("--rotary-base", type=int, metavar="B", help="of the angles, such as 10000")
     add("--activation", choices=ACTIVATIONS, help="of a model, or a block in --parts")
     add("--epsilon", type=float, metavar="E", help="of norms; 1e-5 for LayerNorm unless given")
+    add("--example", metavar="FILE", help="of tokens, as numbers: says how much int8 weights change their logits")
     add("--norm-first", action=choice, help="as PyTorch's option, for blocks in --parts")
     return parser
 
@@ -60,11 +65,22 @@ def parse(arguments):
     return args
 
 
+def check_taken(args, requests):
+    """Raises an ExportError if no part of a description takes what the command says about all of them."""
+    for name, value, what in (("weights", args.storage, "weights"), ("cache", args.cache, "a cache")):
+        if value == "int8" and all(getattr(request, name, "f32") == "f32" for request in requests.values()):
+            raise ExportError(f"--{name} int8 makes no sense: no part has {what} in int8")
+
+
 def requests(args):
-    layer = {"num_heads": args.num_heads, "context_length": args.context_length}
+    layer = {"num_heads": args.num_heads, "context_length": args.context_length, "weights": args.storage,
+             "cache": args.cache}
     model = {"activation": args.activation, "epsilon": args.epsilon}
     if args.parts:
-        return read_parts(args.parts, {**layer, **model, "causal": args.causal, "norm_first": args.norm_first})
+        defaults = {**layer, **model, "causal": args.causal, "norm_first": args.norm_first}
+        described = read_parts(args.parts, defaults)
+        check_taken(args, described)
+        return described
     if args.language_model:
         model.update({name: getattr(args, name) for name in ONLY_MODELS})
         return {"model": LanguageModelRequest(args.prefix, **layer, **model, ignore=args.ignore)}
@@ -73,11 +89,18 @@ def requests(args):
     return {"attention": request}
 
 
+def int8_report(part):
+    if part.matrices():
+        yield f"  {part.size} bytes, with weights of floats {part.size_of_floats}"
+    yield from (f"  {members}: largest error {matrix.error:.4f} steps" for members, matrix in part.matrices())
+
+
 def report(name, weights, parts):
     for part_name, part in parts.items():
         yield f"{name}::{part_name}: {part.summary}; {part.parameter_count} parameters"
         yield from (f"  {member}: {text}" for member, text in part.sources.items())
         yield from (f"  {remark}" for remark in part.remarks)
+        yield from int8_report(part)
     yield from (f"left out: {listing(names)} ({why})" for why, names in header.unused(weights, parts).items())
 
 
@@ -112,7 +135,7 @@ def main(arguments):
     args = parse(arguments)
     open_streams()
     try:
-        files = [args.weights, args.parts, args.config, args.header, args.binary]
+        files = [args.weights, args.parts, args.config, args.example, args.header, args.binary]
         paths = [os.path.realpath(path) for path in files if path]
         if len(set(paths)) != len(paths):
             raise ExportError("what is read and what is written must be different files")

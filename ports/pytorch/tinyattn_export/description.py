@@ -7,13 +7,14 @@ from .errors import ExportError, printable, within
 from .language_models import LanguageModelRequest
 from .parts import AttentionRequest, LinearRequest, TensorRequest
 
-LAYER = {"num_heads": int, "context_length": int, "causal": bool, "ignore": list}
+STORAGE = {"weights": str, "cache": str}
+LAYER = {"num_heads": int, "context_length": int, "causal": bool, "ignore": list, **STORAGE}
 ENCODER = {**LAYER, "norm_first": bool, "activation": str, "epsilon": float}
 MODEL = {"num_heads": int, "num_kv_heads": int, "context_length": int, "rotary": str, "rotary_base": int,
-         "activation": str, "epsilon": float, "config": str, "ignore": list}
+         "activation": str, "epsilon": float, "config": str, "example": str, "ignore": list, **STORAGE}
 KINDS = {  # {kind: (the request, its argument that the key `kind` gives, {other key: type})}
     "attention": (AttentionRequest, "prefix", {**LAYER, "mapping": dict}),
-    "linear": (LinearRequest, "prefix", {"transposed": bool}),
+    "linear": (LinearRequest, "prefix", {"transposed": bool, "weights": str}),
     "tensor": (TensorRequest, "name", {}),
     "transformer": (TransformerRequest, "prefix", ENCODER),
     "transformer_block": (TransformerBlockRequest, "prefix", ENCODER),

@@ -3,12 +3,12 @@
 Transformer."""
 import dataclasses
 
-from . import blocks
+from . import blocks, int8
 from .blocks import Style
 from .errors import ExportError, listing, printable
 from .parts import Part, initializer
 from .reader import AroundModel, Reader, count_modules, find_start
-from .settings import Settings, check_context, require
+from .settings import Settings, check_context, check_storage, require, storage_words
 
 NAMES = blocks.Names("self_attn.", "norm1", "norm2", "linear1", "linear2")
 FIRST = "self_attn.in_proj_weight"
@@ -26,11 +26,14 @@ class EncoderRequest:
     activation: str = None
     epsilon: float = None
     ignore: tuple = ()
+    weights: str = "f32"  # or int8
+    cache: str = "f32"  # or int8
 
     def __post_init__(self):
         values = {name: getattr(self, name)
                   for name in ("num_heads", "context_length", "causal", "norm_first", "activation")}
         require(**values)
+        check_storage(self.weights, self.cache, self.causal)
         self.settings = Settings({**values, "epsilon": self.epsilon})
 
     def start(self, tensors, first, what):
@@ -44,7 +47,11 @@ class EncoderRequest:
     def style(self):
         value = self.settings.value
         return Style(value("num_heads"), value("context_length"), value("activation"), value("epsilon", 1e-5),
-                     value("causal"), norm_first=value("norm_first"))
+                     value("causal"), norm_first=value("norm_first"), weights=self.weights, cache=self.cache)
+
+    def stored(self, tree):
+        """Returns a tree of floats with the weights as they are asked for."""
+        return int8.quantized(tree) if self.weights == "int8" else tree
 
     def encoder(self, reader, start, prefixes):
         """Returns the Blocks at some prefixes, their summary in words, and the last arguments of their Part."""
@@ -54,7 +61,7 @@ class EncoderRequest:
         summary = (
             f"{d_model} features, {style.num_heads} heads, {'causal' if style.causal else 'not causal'}, "
             f"{encoder.d_hidden} hidden, {style.activation}, norms {'first' if style.norm_first else 'last'}, epsilon "
-            f"{style.epsilon:.6g}, at most {style.context_length} tokens")
+            f"{style.epsilon:.6g}, at most {style.context_length} tokens{storage_words(self.weights, self.cache)}")
         remarks = [*([f"at {printable(start)}"] if start else []), *encoder.remarks]
         return encoder, summary, (reader.consumed, remarks, AroundModel(reader.tensors, start, self.ignore))
 
@@ -72,8 +79,8 @@ class TransformerBlockRequest(EncoderRequest):
         start = self.start(tensors, FIRST, "torch.nn.TransformerEncoderLayer")
         encoder, summary, others = self.encoder(Reader(tensors), start, [start])
         return Part(f"::tinyattn::TransformerBlock<::tinyattn::BlockConfig{initializer(encoder.config)}>",
-                    "tinyattn/transformer.hpp", encoder.trees[0], f"transformer block, {summary}", encoder.sources,
-                    *others)
+                    "tinyattn/transformer.hpp", self.stored(encoder.trees[0]), f"transformer block, {summary}",
+                    encoder.sources, *others)
 
 
 class TransformerRequest(EncoderRequest):
@@ -86,5 +93,5 @@ class TransformerRequest(EncoderRequest):
         norm = self.final_norm(reader, start)
         config = encoder.transformer(norm is not None)
         return Part(f"::tinyattn::Transformer<::tinyattn::TransformerConfig{initializer(config)}>",
-                    "tinyattn/transformer.hpp", {"blocks": encoder.trees, "final_norm": norm},
+                    "tinyattn/transformer.hpp", self.stored({"blocks": encoder.trees, "final_norm": norm}),
                     f"transformer, {count} blocks, {summary}", encoder.sources, *others)

@@ -3,12 +3,12 @@
 either both files, whole, or none."""
 import hashlib
 import pathlib
-import struct
 
-from . import names, whole_files
+from . import int8, names, whole_files
 from .errors import ExportError, printable, within
 
 NUMBERS_IN_A_LINE = 8
+CODES_IN_A_LINE = 16
 PRODUCER = "written by tinyattn's ports/pytorch/export.py. Do not edit: export again."
 
 
@@ -18,20 +18,29 @@ def number(value):
     return f"{digits.rstrip('0').rstrip('.')}p{exponent}f"
 
 
+def in_lines(rows, count, text, indent):
+    """Returns the numbers of some rows, `count` in a line. Each row begins a new one."""
+    groups = [row[i:i + count] for row in rows for i in range(0, len(row), count)]
+    return ",\n".join(indent + ", ".join(map(text, group)) for group in groups)
+
+
 def braces(tree, indent):
-    """Returns the initializer of a part in C++: {{1, 2}} for a tensor, {.weight = ..., .bias = ...} for a layer,
-    {{...}, {...}} for several."""
+    """Returns the initializer of a part in C++: {{1, 2}} for a tensor, {.code = {...}, .scale = {...}} for an
+    Int8Matrix, {.weight = ..., .bias = ...} for a layer, {{...}, {...}} for several."""
     inner = indent + "  "
     if tree is None:
         return "{}"
     if isinstance(tree, float):
         return number(tree)
+    if isinstance(tree, int8.Int8Matrix):
+        codes = in_lines(tree.rows, CODES_IN_A_LINE, str, inner)
+        scales = in_lines([tree.scales], NUMBERS_IN_A_LINE, number, inner)
+        return f"{{.code = {{\n{codes}}},\n{indent}.scale = {{\n{scales}}}}}"
     if isinstance(tree, dict):
         return "{\n" + ",\n".join(f"{inner}.{name} = {braces(member, inner)}" for name, member in tree.items()) + "}"
     if isinstance(tree, tuple):
         return "{\n" + ",\n".join(inner + braces(member, inner) for member in tree) + "}"
-    groups = [row[i:i + NUMBERS_IN_A_LINE] for row in tree for i in range(0, len(row), NUMBERS_IN_A_LINE)]
-    return "{{\n" + ",\n".join(inner + ", ".join(map(number, group)) for group in groups) + "}}"
+    return "{{\n" + in_lines(tree, NUMBERS_IN_A_LINE, number, inner) + "}}"
 
 
 def comment(weights, name, parts):
@@ -114,9 +123,8 @@ def write(path, weights, name, parts, binary=None):
     if binary is None:
         body = constants(parts)
     else:
-        # all numbers as little-endian float32, without a gap: the memory of the struct on the target
-        rows = (row for part in parts.values() for row in part.rows())
-        files[binary] = b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows)
+        # without a gap: the memory of the struct on the target
+        files[binary] = b"".join(part.content() for part in parts.values())
         file_name = printable(pathlib.Path(binary).name)
         lines += ["", f"They lie in {file_name}, SHA-256 {hashlib.sha256(files[binary]).hexdigest()}."]
         includes += "#include <bit>\n#include <cstddef>\n#include <limits>\n#include <type_traits>\n\n"

@@ -3,14 +3,15 @@
 header."""
 import dataclasses
 
-from . import blocks, unused
+from . import blocks, forward, int8, unused
 from .blocks import Style
-from .errors import ExportError, listing, printable
+from .errors import ExportError, Spelling, listing, printable
 from .parts import Part, initializer, layout_remark, source
 from .reader import AroundModel, Reader, count_modules, find_start, place_of
-from .settings import Settings, check_context, missing, read_config
+from .settings import Settings, check_context, missing, read_config, storage_words
 
 MOST_TOKENS = 2**16  # the values of tinyattn's Token
+EXAMPLE = Spelling("--example FILE", 'example = "FILE"')
 DEFAULT_EPSILON = 1e-5  # of LayerNorm in PyTorch, and in GPT-2 and nanoGPT
 
 
@@ -104,7 +105,8 @@ def style_of(settings, layout, rows):
     settings.check_window(context_length)
     return Style(settings.value("num_heads"), context_length, settings.value("activation", layout.activation),
                  settings.value("epsilon", DEFAULT_EPSILON), normalization=layout.normalization,
-                 rotary=settings.value("rotary", layout.rotary), rotary_base=settings.value("rotary_base", 10000))
+                 rotary=settings.value("rotary", layout.rotary), rotary_base=settings.value("rotary_base", 10000),
+                 weights=settings.value("weights", "f32"), cache=settings.value("cache", "f32"))
 
 
 def stem_of_head(tensors, start, layout, ignore):
@@ -153,8 +155,8 @@ def check_vocabulary(embedding):
 class Model:
     """A language model in a file."""
 
-    def __init__(self, tensors, prefix, settings, ignore):
-        self.settings, self.ignore, self.prefix = settings, ignore, prefix
+    def __init__(self, tensors, prefix, settings, ignore, example=None):
+        self.settings, self.ignore, self.prefix, self.example = settings, ignore, prefix, example
         self.layout, self.start = find(tensors, prefix)
         settings.check_family(self.layout.family)
         self.reader = Reader(tensors)
@@ -210,9 +212,10 @@ class Model:
         check_context(self.style.context_length, kv_width, len(self.blocks.trees))
 
     def config(self):
-        return {"vocabulary": self.vocabulary, "transformer": self.blocks.transformer(True),
-                "positions": f"::tinyattn::Positions::{'learned' if self.positions else 'none'}",
-                "tied": self.head is None, "head_bias": self.head is not None and self.head.bias is not None}
+        config = {"vocabulary": self.vocabulary, "transformer": self.blocks.transformer(True),
+                  "positions": f"::tinyattn::Positions::{'learned' if self.positions else 'none'}",
+                  "tied": self.head is None, "head_bias": self.head is not None and self.head.bias is not None}
+        return int8.with_storage(config, self.style.weights)
 
     def tree(self):
         rows = self.positions and self.positions[:self.style.context_length]
@@ -231,7 +234,7 @@ class Model:
             *([f"{layers.num_kv_heads} of keys"] if layers.num_kv_heads != style.num_heads else []), positions,
             f"{layers.d_hidden} hidden", f"{'gated ' if layers.gated else ''}{style.activation}", norm,
             f"epsilon {style.epsilon:.6g}", f"at most {style.context_length} tokens of {self.vocabulary}",
-            "a head of its own" if self.head else "a tied head"])
+            "a head of its own" if self.head else "a tied head"]) + storage_words(style.weights, style.cache)
 
     def sources(self):
         return {"token_embedding": str(self.tensor("token_embedding")), **self.blocks.sources, "head": self.head_source}
@@ -243,15 +246,23 @@ class Model:
 
     def part(self):
         self.check()
+        if self.example is not None:
+            forward.check_tokens(self.example, self.vocabulary, self.style.context_length)
+        tree, remarks = self.tree(), [layout_remark(self.layout.title, self.start), *self.blocks.remarks]
+        if self.style.weights == "int8":
+            floats, tree = tree, int8.quantized(tree)
+            if self.example is not None:
+                remarks.append(forward.comparison(floats, tree, self.style, self.example))
         return Part(f"::tinyattn::LanguageModel<::tinyattn::LanguageModelConfig{initializer(self.config())}>",
-                    "tinyattn/language_model.hpp", self.tree(), self.summary(), self.sources(), self.reader.consumed,
-                    [layout_remark(self.layout.title, self.start), *self.blocks.remarks], self.surroundings())
+                    "tinyattn/language_model.hpp", tree, self.summary(), self.sources(), self.reader.consumed, remarks,
+                    self.surroundings())
 
 
 @dataclasses.dataclass
 class LanguageModelRequest:
     """Asks for a LanguageModel. `config` is the path of a config.json, or its content; what it says needs no argument.
-    num_kv_heads follows from the tensors, and context_length from learned positions, if there are any."""
+    num_kv_heads follows from the tensors, and context_length from learned positions, if there are any. `example` is the
+    path of a file of tokens, or a list of them: a remark says how much int8 weights change their logits."""
 
     prefix: str = ""
     num_heads: int = None
@@ -263,18 +274,26 @@ class LanguageModelRequest:
     epsilon: float = None
     config: object = None
     ignore: tuple = ()
+    weights: str = "f32"  # or int8
+    cache: str = "f32"  # or int8
+    example: object = None
 
     def __post_init__(self):
+        if self.example is not None and self.weights != "int8":
+            raise ExportError(EXAMPLE, " is for weights in int8, whose logits it compares with those of floats")
+        if self.example is not None and not isinstance(self.example, list):
+            self.example = forward.read_tokens(self.example)
         if self.config is not None and not isinstance(self.config, dict):
             self.config = read_config(self.config)
         self.settings()  # checks that the arguments and the config agree, before any weights are read
 
     def settings(self, model_args=None):
         arguments = {name: getattr(self, name) for name in (
-            "num_heads", "num_kv_heads", "context_length", "rotary", "rotary_base", "activation", "epsilon")}
+            "num_heads", "num_kv_heads", "context_length", "rotary", "rotary_base", "activation", "epsilon", "weights",
+            "cache")}
         configs = {} if self.config is None else {"config.json": self.config}
         return Settings(arguments, configs if model_args is None else {**configs, "model_args": model_args})
 
     def part(self, tensors):
         settings = self.settings(getattr(tensors, "model_args", {}))
-        return Model(tensors, self.prefix, settings, self.ignore).part()
+        return Model(tensors, self.prefix, settings, self.ignore, self.example).part()

@@ -4,21 +4,30 @@ of the tensors of a file. Whole models are in language_models.py and encoders.py
 """
 import array
 import dataclasses
+import struct
 
-from . import layouts, unused
+from . import int8, layouts, unused
 from .errors import ExportError, printable
 from .layouts import INPUTS, Place
 from .safetensors import extents
-from .settings import LARGEST_COUNT, check_context, require
+from .settings import LARGEST_COUNT, check_context, check_storage, require, storage_words
 
 
-def rows_in(tree):
-    if isinstance(tree, list):
-        return tree
-    if isinstance(tree, float):
-        return [(tree,)]
-    members = tree.values() if isinstance(tree, dict) else tree or ()
-    return [row for member in members for row in rows_in(member)]
+def leaves(tree):
+    """Yields the numbers of a tree in the order of memory: lists of rows, single numbers and Int8Matrices."""
+    if isinstance(tree, (list, float, int8.Int8Matrix)):
+        yield tree
+    else:
+        for member in tree.values() if isinstance(tree, dict) else tree or ():
+            yield from leaves(member)
+
+
+def content(leaf):
+    """Returns the bytes of a leaf in the memory of the target: codes, and little-endian float32."""
+    if isinstance(leaf, int8.Int8Matrix):
+        return leaf.content()
+    rows = [(leaf,)] if isinstance(leaf, float) else leaf
+    return b"".join(struct.pack(f"<{len(row)}f", *row) for row in rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,26 +36,39 @@ class Part:
 
     type: str  # its type in C++
     header: str  # the header of tinyattn that declares the type
-    tree: object  # members in order: a dict or a tuple of trees, a list of rows, a number, or None, which is empty
+    tree: object  # members in order: a dict or a tuple of trees, a leaf (see `leaves`), or None, which is empty
     summary: str
     sources: dict  # {member: the tensors that it is made of, in words}
     consumed: set  # the names of all tensors that it is made of
     remarks: list = dataclasses.field(default_factory=list)
     surroundings: object = None  # its `reasons` returns which unused tensors may be left out, and why
 
-    def rows(self):
-        """Returns all numbers as rows, in the order of memory. Parameters are in arrays; a number that is none, such as
-        an epsilon, is a tuple."""
-        return rows_in(self.tree)
+    def content(self):
+        """Returns its bytes in the memory of the target."""
+        return b"".join(map(content, leaves(self.tree)))
+
+    def matrices(self):
+        """Returns (its members, the Int8Matrix) for each one."""
+        return list(int8.matrices(self.tree))
 
     @property
     def parameter_count(self):
-        return sum(len(row) for row in self.rows() if not isinstance(row, tuple))
+        """The number of weights and biases. A single number, such as an epsilon, is none, nor is a scale."""
+        return self.size_of_floats // 4 - sum(isinstance(leaf, float) for leaf in leaves(self.tree))
+
+    @property
+    def size_of_floats(self):
+        """The size in bytes if all weights were floats."""
+        def size(leaf):
+            if isinstance(leaf, int8.Int8Matrix):
+                return 4 * leaf.parameter_count
+            return 4 if isinstance(leaf, float) else 4 * sum(map(len, leaf))
+        return sum(map(size, leaves(self.tree)))
 
     @property
     def size(self):
-        """The size in bytes. There is no padding."""
-        return 4 * sum(map(len, self.rows()))
+        """The size in bytes. There is no padding but that of the rows of codes."""
+        return self.size_of_floats + sum(matrix.size - 4 * matrix.parameter_count for _, matrix in self.matrices())
 
 
 @dataclasses.dataclass
@@ -150,6 +172,8 @@ class AttentionRequest:
     causal: bool = None
     mapping: dict = None  # names the tensors of a layout that is not known
     ignore: tuple = ()  # patterns of names that may be left out
+    weights: str = "f32"  # or int8
+    cache: str = "f32"  # or int8
 
     def __post_init__(self):
         require(num_heads=self.num_heads, context_length=self.context_length, causal=self.causal)
@@ -159,6 +183,7 @@ class AttentionRequest:
                 raise ExportError(f"{name} must be a number from 1 to {LARGEST_COUNT}")
         if type(self.causal) is not bool:
             raise ExportError("causal must be true or false")
+        check_storage(self.weights, self.cache, self.causal)
 
     def part(self, tensors):
         layer = layouts.find(tensors, self.prefix, self.mapping)
@@ -169,9 +194,10 @@ class AttentionRequest:
         linears = {**inputs, "out_proj": out} if out else inputs
         places = {**layer.inputs, "out_proj": [layer.out]}
         check_context(self.context_length, inputs["query"].shape[1])
+        tree = {role: linear.tree() for role, linear in linears.items()}
         return Part(
             f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{initializer(self.config(inputs, out))}>",
-            "tinyattn/multi_head_attention.hpp", {role: linear.tree() for role, linear in linears.items()},
+            "tinyattn/multi_head_attention.hpp", int8.quantized(tree) if self.weights == "int8" else tree,
             self.summary(inputs, out), {role: source(tensors, places[role]) for role in linears},
             layouts.names_in(layer.places()), [layout_remark(layer.title, layer.prefix), *fills],
             unused.AroundLayer(tensors, layer, self.ignore))
@@ -194,9 +220,10 @@ class AttentionRequest:
 
     def config(self, inputs, out):
         d_in, d_out = inputs["query"].shape
-        return {"d_in": d_in, "d_out": d_out, "context_length": self.context_length, "num_heads": self.num_heads,
-                "causal": self.causal, "qkv_bias": inputs["query"].bias is not None, "out_proj": out is not None,
-                "out_bias": out is not None and out.bias is not None}
+        config = {"d_in": d_in, "d_out": d_out, "context_length": self.context_length, "num_heads": self.num_heads,
+                  "causal": self.causal, "qkv_bias": inputs["query"].bias is not None, "out_proj": out is not None,
+                  "out_bias": out is not None and out.bias is not None}
+        return int8.with_storage(config, self.weights, self.cache)
 
     def summary(self, inputs, out):
         d_in, d_out = inputs["query"].shape
@@ -204,7 +231,7 @@ class AttentionRequest:
         return (f"attention, {d_in} features to {d_out}, {self.num_heads} "
                 f"{'head' if self.num_heads == 1 else 'heads'}, {'causal' if self.causal else 'not causal'}, at most "
                 f"{self.context_length} tokens, queries, keys and values {with_or_without(inputs['query'].bias)} bias, "
-                f"{projection}")
+                f"{projection}{storage_words(self.weights, self.cache)}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,6 +240,10 @@ class LinearRequest:
 
     prefix: str
     transposed: bool = False  # the file stores in x out
+    weights: str = "f32"  # or int8
+
+    def __post_init__(self):
+        check_storage(self.weights)
 
     def part(self, tensors):
         starts = (self.prefix, self.prefix + ".")
@@ -223,9 +254,11 @@ class LinearRequest:
         place = Place(start + "weight", start + "bias", self.transposed)
         linear = linear_at(tensors, place)
         d_in, d_out = linear.shape
+        is_int8, bias = self.weights == "int8", flag(linear.bias is not None)
         return Part(
-            f"::tinyattn::Linear<{d_in}, {d_out}, {flag(linear.bias is not None)}>", "tinyattn/linear.hpp",
-            linear.tree(), f"Linear, {d_in} features to {d_out}, {with_or_without(linear.bias)} bias",
+            f"::tinyattn::Linear<{d_in}, {d_out}, {bias}{', ' + int8.TYPE if is_int8 else ''}>", "tinyattn/linear.hpp",
+            int8.quantized(linear.tree(), "linear") if is_int8 else linear.tree(),
+            f"Linear, {d_in} features to {d_out}, {with_or_without(linear.bias)} bias{storage_words(self.weights)}",
             {"linear": source(tensors, [place])}, layouts.names_in([place]))
 
 

@@ -19,6 +19,7 @@ ACTIVATIONS = {
     "gelu_pytorch_tanh": "gelu_tanh", "silu": "silu", "swish": "silu",
 }
 ROTARIES = ("halves", "interleaved")
+STORAGES = ("f32", "int8")  # of weights, or of keys and values in a cache
 ROTARY_TABLES = ("rope_parameters", "rope_scaling")  # tables of a config.json on rotary positions
 FAMILIES = {"gpt2": "GPT-2", "llama": "Llama", "mistral": "Llama", "qwen2": "Llama"}  # {model_type: family}
 
@@ -54,6 +55,10 @@ def rotary(value):
     return value if value in ROTARIES else None, f"one of {', '.join(ROTARIES)}"
 
 
+def storage(value):
+    return value if value in STORAGES else None, f"one of {', '.join(STORAGES)}"
+
+
 def flag(value):
     return value if isinstance(value, bool) else None, "true or false"
 
@@ -76,6 +81,8 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
     "tied": (flag, "tie_word_embeddings"),
     "causal": (flag,),
     "norm_first": (flag,),
+    "weights": (storage,),
+    "cache": (storage,),
     "attention_bias": (flag, "attention_bias", "bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
     "sliding_window": (count,),
@@ -120,6 +127,7 @@ SPELLINGS = {  # {setting: (its description, how an argument spells it)}
     "epsilon": ("the epsilon of the norms", Spelling("--epsilon E", "epsilon = E")),
     "rotary_base": ("the base of the rotary positions", Spelling("--rotary-base B", "rotary_base = B")),
 }
+INT8_CACHE = Spelling("--cache int8", 'cache = "int8"')
 CONFIG = Spelling("--config config.json", 'config = "config.json"')
 
 
@@ -135,6 +143,11 @@ def require(**settings):
     absent = [name for name, value in settings.items() if value is None]
     if absent:
         raise missing(absent)
+
+
+def storage_words(weights, cache="f32"):
+    """Returns what is int8, for a summary."""
+    return "".join(f", {what} in int8" for what, value in (("weights", weights), ("cache", cache)) if value == "int8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -201,6 +214,13 @@ def parse(name, value, origin):
         if converted is None:
             raise ExportError(f"{printable(value)} is not {expected}")
     return Setting(converted, origin)
+
+
+def check_storage(weights, cache="f32", causal=True):
+    """Raises an ExportError if this is no type of weights, or of a cache, or if there can be no cache."""
+    parse("weights", weights, "weights")
+    if parse("cache", cache, "cache").value == "int8" and not causal:
+        raise ExportError(INT8_CACHE, " makes no sense without a cache, and only causal attention has one")
 
 
 def agreement(settings):
