@@ -41,9 +41,9 @@ constexpr std::int32_t scale_exponent(std::uint32_t scale) noexcept {
 constexpr std::uint32_t scale_of(std::uint32_t magnitude) noexcept {
   constexpr std::uint32_t limits[] = {0xf7000,  0x1f6000, 0x2f5000, 0x3f4000,
                                       0x4f3000, 0x5f2000, 0x6f1000, 0x7f0000};
-  constexpr std::int32_t least = 127 - scale_bias + 10;
+  constexpr std::int32_t first = 127 - scale_bias + 10;
   const std::uint32_t mantissa = magnitude & 0x7fffff;
-  std::int32_t steps = (static_cast<std::int32_t>(magnitude >> 23) - least) * 8 + 1;
+  std::int32_t steps = (static_cast<std::int32_t>(magnitude >> 23) - first) * 8 + 1;
   for (const std::uint32_t limit : limits) steps += mantissa < limit ? 0 : 1;
   return static_cast<std::uint32_t>(steps < 0 ? 0
                                               : minimum(static_cast<std::size_t>(steps), no_scale));

@@ -69,13 +69,19 @@ template <class Vector>
 TINYATTN_KERNEL Vector greater(Vector a, Vector b) noexcept {
   return a < b ? b : a;
 }
+TINYATTN_KERNEL std::int32_t lesser(std::int32_t a, std::int32_t b) noexcept {
+  return a < b ? a : b;
+}
+template <class Vector>
+TINYATTN_KERNEL Vector lesser(Vector a, Vector b) noexcept {
+  return a < b ? a : b;
+}
 
 // Loads `lanes` integers, and adds a number to each, modulo 2^32.
 template <class Port>
-TINYATTN_KERNEL Integers<Port> load_and_add(const std::uint32_t* from,
-                                            std::uint32_t addend) noexcept {
+TINYATTN_KERNEL Integers<Port> load_and_add(const auto* from, std::uint32_t addend) noexcept {
   if constexpr (Port::lanes == 1) {
-    return static_cast<std::int32_t>(*from + addend);
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(*from) + addend);
   } else {
     Integers<Port> n;
     __builtin_memcpy(&n, from, sizeof(n));
@@ -99,7 +105,7 @@ TINYATTN_KERNEL typename Port::vec as_floats(Integers<Port> n) noexcept {
     return __builtin_convertvector(n, typename Port::vec);
 }
 
-// Combines the lanes to one integer: step(a, b) is their sum or the greater.
+// Combines the lanes to one integer by step(a, b).
 template <class Port>
 TINYATTN_KERNEL std::int32_t reduce_integers(Integers<Port> n, const auto& step) noexcept {
   if constexpr (Port::lanes == 1) {
@@ -111,6 +117,16 @@ TINYATTN_KERNEL std::int32_t reduce_integers(Integers<Port> n, const auto& step)
     for (std::size_t lane = 1; lane < Port::lanes; ++lane) all = step(all, lanes[lane]);
     return all;
   }
+}
+template <class Port>
+TINYATTN_KERNEL std::uint32_t greatest_of_integers(Integers<Port> n) noexcept {
+  return static_cast<std::uint32_t>(
+      reduce_integers<Port>(n, [](std::int32_t a, std::int32_t b) { return greater(a, b); }));
+}
+template <class Port>
+TINYATTN_KERNEL std::uint32_t sum_of_integers(Integers<Port> n) noexcept {
+  return static_cast<std::uint32_t>(
+      reduce_integers<Port>(n, [](std::int32_t a, std::int32_t b) { return a + b; }));
 }
 
 // --- A row ---
@@ -126,8 +142,7 @@ TINYATTN_KERNEL std::uint32_t magnitude_bits(const float* x, std::size_t count) 
     for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
       most = greater(as_integers<Port>(at.load(x, 0.0f)) & 0x7fffffff, most);
     });
-    return static_cast<std::uint32_t>(
-        reduce_integers<Port>(most, [](std::int32_t a, std::int32_t b) { return greater(a, b); }));
+    return greatest_of_integers<Port>(most);
   }
 }
 
@@ -161,6 +176,29 @@ inline constexpr bool shifts_mantissas = requires(float* to) {
   Port::add_multiple(0.0f, to, 1, to, 1);
 };
 
+// Rounds floats to integers: x / step, half to even.
+template <class Port>
+class Rounding {
+ public:
+  TINYATTN_KERNEL Rounding(std::uint32_t exponent, unsigned bits) noexcept
+      : exponent_(exponent), bits_(bits), factor_(Port::splat(steps_of_one(exponent, bits))) {}
+
+  TINYATTN_KERNEL Integers<Port> operator()(typename Port::vec x) const noexcept {
+    if constexpr (Port::lanes == 1)
+      if (shifts_mantissas<Port> || __builtin_is_constant_evaluated())
+        return shifted_to_integer(bits_of(x), exponent_, bits_);
+    // The product with a power of two is exact, and the sum has it rounded in its low bits.
+    constexpr float magic = 0x1.8p23f;
+    return as_integers<Port>(Port::fma(x, factor_, Port::splat(magic))) -
+           static_cast<std::int32_t>(bits_of(magic));
+  }
+
+ private:
+  std::uint32_t exponent_;
+  unsigned bits_;
+  typename Port::vec factor_;
+};
+
 // q[k] = x[k] / step, rounded half to even. Returns the sum of q modulo 2^32. Writes whole vectors.
 template <class Port>
 TINYATTN_KERNEL std::uint32_t round_row(const float* x, std::size_t count, std::uint32_t exponent,
@@ -169,26 +207,15 @@ TINYATTN_KERNEL std::uint32_t round_row(const float* x, std::size_t count, std::
     return Port::round_row(x, count, exponent, bits, q);
   } else if constexpr (requires { Port::round_row(x, count, 1.0f, q); }) {
     return Port::round_row(x, count, steps_of_one(exponent, bits), q);
-  } else if (shifts_mantissas<Port> || __builtin_is_constant_evaluated()) {
-    std::uint32_t sum = 0;
-    for (std::size_t k = 0; k < count; ++k) {
-      q[k] = shifted_to_integer(bits_of(x[k]), exponent, bits);
-      sum += static_cast<std::uint32_t>(q[k]);
-    }
-    return sum;
   } else {
-    // The product with a power of two is exact, and the sum has it rounded in its low bits.
-    constexpr float magic = 0x1.8p23f;
-    const auto factor = Port::splat(steps_of_one(exponent, bits));
+    const Rounding<Port> rounded(exponent, bits);
     Integers<Port> sum{};
     for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-      const auto shifted = Port::fma(at.load(x, 0.0f), factor, Port::splat(magic));
-      const auto n = as_integers<Port>(shifted) - static_cast<std::int32_t>(bits_of(magic));
+      const auto n = rounded(at.load(x, 0.0f));
       store_integers<Port>(q + at.j, n);
       sum += n;
     });
-    return static_cast<std::uint32_t>(
-        reduce_integers<Port>(sum, [](std::int32_t a, std::int32_t b) { return a + b; }));
+    return sum_of_integers<Port>(sum);
   }
 }
 
@@ -219,27 +246,35 @@ concept sums_integers = requires(std::int32_t* q) {
   Port::integer_rows;
 };
 
-// Quantizes one row of x, and converts it to the form that the port's integer_dots takes.
+// Ends a row of which `count` integers, whose sum is `sum`, are written: with zeros, scale and
+// correction, and in the form that the port's integer_dots takes.
+template <class Port>
+TINYATTN_KERNEL void finish_row(IntegerRows row, std::size_t count, std::uint32_t sum,
+                                float scale) noexcept {
+  const std::size_t size = row.stride - 2;
+  for (std::size_t k = count; k < size; ++k) row.q[k] = 0;
+  row.q[size] = __builtin_bit_cast(std::int32_t, scale);
+  row.q[size + 1] = static_cast<std::int32_t>(0u - sum * 128u);
+  if constexpr (sums_integers<Port>) Port::pack_row(row.q, size);
+}
+
+// Ends a row of zeros, or of NaN.
+template <class Port>
+TINYATTN_KERNEL void finish_without_integers(IntegerRows row, bool is_finite) noexcept {
+  finish_row<Port>(row, 0, 0, is_finite ? 0.0f : float_of(nan_bits));
+}
+
+// Quantizes one row of x.
 template <class Port>
 constexpr void quantize_row(const float* x, std::size_t inner, IntegerRows row) noexcept {
-  using Rounding = IntegerPort<Port>;
-  const std::size_t padded_size = row.stride - 2;
-  const std::uint32_t magnitude = magnitude_bits<Rounding>(x, inner);
-  const bool is_finite = magnitude < infinity_bits, is_zero = magnitude < least_exponent << 23;
-  std::uint32_t sum = 0;
-  float scale = is_finite ? 0.0f : float_of(nan_bits);
-  std::size_t written = 0;
-  if (is_finite && !is_zero) {
-    const unsigned bits = input_bits(inner);
-    const std::uint32_t exponent = row_exponent(magnitude, bits);
-    scale = step_of(exponent, bits);
-    sum = round_row<Rounding>(x, inner, exponent, bits, row.q);
-    written = inner;
-  }
-  for (std::size_t k = written; k < padded_size; ++k) row.q[k] = 0;
-  row.q[padded_size] = __builtin_bit_cast(std::int32_t, scale);
-  row.q[padded_size + 1] = static_cast<std::int32_t>(0u - sum * 128u);
-  if constexpr (sums_integers<Port>) Port::pack_row(row.q, padded_size);
+  using Integral = IntegerPort<Port>;
+  const std::uint32_t magnitude = magnitude_bits<Integral>(x, inner);
+  if (magnitude >= infinity_bits || magnitude < least_exponent << 23)
+    return finish_without_integers<Port>(row, magnitude < infinity_bits);
+  const unsigned bits = input_bits(inner);
+  const std::uint32_t exponent = row_exponent(magnitude, bits);
+  const std::uint32_t sum = round_row<Integral>(x, inner, exponent, bits, row.q);
+  finish_row<Port>(row, inner, sum, step_of(exponent, bits));
 }
 
 template <class Port>

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+//
+// Activations in integers, between two products with int8 weights: what enters the second product
+// is quantized anyhow. An activation is x times a share s(x) from 0 to 1, which a table holds.
+#pragma once
+
+#include "tinyattn/kernel/activation.hpp"
+#include "tinyattn/kernel/int8.hpp"
+
+#include <bit>
+#include <cstdint>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+// s(x) of |x| = 0, 1/16 ... 12 1/16, times 2^15: of positive x, then of negative x.
+struct Shares {
+  static constexpr std::int32_t count = 194, of_one = 1024;  // |x| = 1 in the units of look-ups
+  std::uint16_t at[2 * count];
+};
+template <class Activate>
+inline constexpr Shares shares_of = [] {
+  Shares shares{};
+  for (std::int32_t i = 0; i < 2 * Shares::count; ++i) {
+    const float size = static_cast<float>(i % Shares::count) * 0x1p-4f + 0x1p-20f;
+    const float x = i < Shares::count ? size : -size;
+    shares.at[i] = static_cast<std::uint16_t>(Activate{}(x) / x * 0x1p15f + 0.5f);
+  }
+  return shares;
+}();
+
+// The element of a table for each of several indices.
+template <class Port>
+TINYATTN_KERNEL Integers<Port> look_up(const std::uint16_t* table, Integers<Port> index) noexcept {
+  if constexpr (Port::lanes == 1) {
+    return table[index];
+  } else if constexpr (requires { Port::look_up(table, index); }) {
+    return Port::look_up(table, index);
+  } else {
+    Integers<Port> found{};
+    for (std::size_t lane = 0; lane < Port::lanes; ++lane) found[lane] = table[index[lane]];
+    return found;
+  }
+}
+
+// A row of floats as integers of 14 bits: one of the operands of an activation.
+template <class Port>
+struct Operand14 {
+  static constexpr unsigned bits = 14;
+  const float* row;
+  std::uint32_t magnitude = 0, exponent = 0;
+
+  TINYATTN_KERNEL Operand14(const float* x, std::size_t count) noexcept
+      : row(x),
+        magnitude(magnitude_bits<Port>(x, count)),
+        exponent(row_exponent(magnitude, bits)) {}
+
+  TINYATTN_KERNEL bool is_finite() const noexcept { return magnitude < infinity_bits; }
+  TINYATTN_KERNEL bool is_zero() const noexcept { return magnitude < least_exponent << 23; }
+  TINYATTN_KERNEL Rounding<Port> rounding() const noexcept { return {exponent, bits}; }
+  // An element is an integer times 2^power.
+  TINYATTN_KERNEL std::int32_t power() const noexcept {
+    return static_cast<std::int32_t>(exponent) - 127 - 13;
+  }
+};
+
+// n * s(n * 2^power), with 15 bits after the point.
+template <class Port>
+TINYATTN_KERNEL Integers<Port> activated(const Shares& shares, Integers<Port> n,
+                                         std::int32_t power) noexcept {
+  constexpr std::int32_t most = 12 * Shares::of_one;
+  const auto size = greater(n, -n);
+  const std::int32_t left = power + 10;
+  const auto scaled =
+      left < 0 ? size >> (left < -31 ? 31 : -left) : size << (left > 14 ? 14 : left);
+  const auto z = lesser(scaled, Integers<Port>{} + most);
+  const auto index = (z >> 6) + (n >> 31 & Shares::count);
+  const auto low = look_up<Port>(shares.at, index), high = look_up<Port>(shares.at, index + 1);
+  return n * (low + ((high - low) * (z & 63) >> 6));
+}
+
+// Quantizes a row of products, which are integers times 2^power, in place.
+template <class Port>
+constexpr void quantize_products(IntegerRows row, std::size_t count, std::uint32_t magnitude,
+                                 std::int32_t power) noexcept {
+  using Integral = IntegerPort<Port>;
+  const std::int32_t bits = static_cast<std::int32_t>(input_bits(count));
+  std::int32_t shift = static_cast<std::int32_t>(std::bit_width(magnitude)) - bits;
+  if (shift < 0) shift = 0;
+  if ((magnitude + (1u << shift >> 1)) >> shift >> bits != 0) ++shift;
+  const std::int32_t step = power + shift;
+  if (magnitude == 0 || step + bits <= -64 || step > 127)
+    return finish_without_integers<Port>(row, step <= 127);
+  const std::int32_t half = (1 << shift) >> 1;
+  Integers<Integral> sum{};
+  for_each_vector<Integral>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    const auto q = (load_and_add<Integral>(row.q + at.j, 0) + half) >> shift;
+    store_integers<Integral>(row.q + at.j, q);
+    sum += q;
+  });
+  finish_row<Port>(row, count, sum_of_integers<Integral>(sum),
+                   float_of(static_cast<std::uint32_t>(step + 127) << 23));
+}
+
+// row = quantize(activation(x)), or quantize(activation(gates) * x) with gates.
+template <class Port>
+constexpr void activate_in_integers(const Shares& shares, const float* gates, const float* x,
+                                    std::size_t count, IntegerRows row) noexcept {
+  using Integral = IntegerPort<Port>;
+  const bool is_gated = !is_null(gates);
+  const Operand14<Integral> gate(is_gated ? gates : x, count), factor(x, count);
+  const bool is_finite = gate.is_finite() && factor.is_finite();
+  if (!is_finite || gate.is_zero() || factor.is_zero())
+    return finish_without_integers<Port>(row, is_finite);
+  const auto round_gate = gate.rounding(), round_factor = factor.rounding();
+  const std::int32_t power = gate.power();
+  Integers<Integral> most{};
+  for_each_vector<Integral>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    auto product = activated<Integral>(shares, round_gate(at.load(gate.row, 0.0f)), power);
+    if (is_gated) product = ((product + (1 << 13)) >> 14) * round_factor(at.load(x, 0.0f));
+    store_integers<Integral>(row.q + at.j, product);
+    most = greater(most, greater(product, -product));
+  });
+  quantize_products<Port>(row, count, greatest_of_integers<Integral>(most),
+                          is_gated ? power + factor.power() - 1 : power - 15);
+}
+
+// Returns the input of `down`: rows of integers.
+template <class Port>
+[[gnu::noinline]] constexpr void activate_rows_in_integers(Activation activation, std::size_t rows,
+                                                           std::size_t count, const float* gates,
+                                                           const float* hidden,
+                                                           IntegerRows to) noexcept {
+  with_activation<port::scalar>(activation, [&](auto apply) {
+    for (std::size_t i = 0; i < rows; ++i)
+      activate_in_integers<Port>(shares_of<decltype(apply)>,
+                                 is_null(gates) ? nullptr : gates + i * count, hidden + i * count,
+                                 count, to.from(i));
+  });
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
