@@ -147,5 +147,6 @@ def read_tokens(path):
 def check_tokens(tokens, vocabulary, context_length):
     if not 0 < len(tokens) <= context_length:
         raise ExportError(f"the example has {len(tokens)} tokens, and the model takes 1 to {context_length}")
-    if max(tokens) >= vocabulary:
-        raise ExportError(f"the example has the token {max(tokens)}, and the vocabulary is {vocabulary}")
+    for token in tokens:
+        if type(token) is not int or not 0 <= token < vocabulary:
+            raise ExportError(f"the example has the token {printable(token)}, and the vocabulary is {vocabulary}")
