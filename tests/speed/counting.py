@@ -11,6 +11,7 @@ from tests.support.processes import call
 CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang before version 17 does not know enough of it
 # {core: (its build, the way in which rows are built there)}
 CORES = {
+    "M0": ("mps2-an385", "m0"),  # the code of a Cortex-M0, on a board that has memory enough for every row
     "M3": ("mps2-an385", "usual"),
     "M4F": ("mps2-an386", "usual"),
     "M7": ("mps2-an500", "usual"),

@@ -13,6 +13,7 @@ from tests.support.processes import Failed
 
 TABLE = tomllib.loads(pathlib.Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))
 NOTHING = "nothing 0"
+INT8 = {"int8": "-DTINYATTN_BENCH_WEIGHTS=int8", "cache": "-DTINYATTN_BENCH_CACHE=int8"}
 HOST, CORES, LAYERS, MODELS = (TABLE[name] for name in ("host", "cores", "layers", "models"))
 
 
@@ -24,10 +25,11 @@ def extents(row):
 
 
 def flags(row):
-    """Returns the flags with which a file of programs/ computes this row."""
-    operation = f"{row.split()[0].title()}<{', '.join(map(str, extents(row)))}>"
-    model = ["-DTINYATTN_BENCH_MODELS"] if row.split()[1] in MODELS else []
-    return [f"-DTINYATTN_BENCH_OPERATION={operation}", *model]
+    """Returns the flags with which a file of programs/ computes this row. Words after the shape say what is int8."""
+    name, shape, *words = row.split()
+    operation = f"{name.title()}<{', '.join(map(str, extents(row)))}>"
+    model = ["-DTINYATTN_BENCH_MODELS"] if shape in MODELS else []
+    return [f"-DTINYATTN_BENCH_OPERATION={operation}", *model, *(INT8[word] for word in words)]
 
 
 def work_of_layer(tokens, d_in, d_out, _):

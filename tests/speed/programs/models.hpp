@@ -5,12 +5,25 @@
 
 #include "operations.hpp"
 #include "support/stories260k.hpp"
+#include "tinyattn/parameters.hpp"
 
 #include <cstddef>
 
 namespace tinyattn::bench {
 
-using Model = LanguageModel<stories260k>;
+// Weights and cache of int8 are macros, so that checkouts without them can stand beside.
+constexpr LanguageModelConfig measured_config() {
+  LanguageModelConfig config = stories260k;
+#ifdef TINYATTN_BENCH_WEIGHTS
+  config.weights = Weights::TINYATTN_BENCH_WEIGHTS;
+  config.transformer.block.attention.weights = config.transformer.block.feed_forward.weights = config.weights;
+#endif
+#ifdef TINYATTN_BENCH_CACHE
+  config.transformer.block.attention.cache = Weights::TINYATTN_BENCH_CACHE;
+#endif
+  return config;
+}
+using Model = LanguageModel<measured_config()>;
 
 template <std::size_t Tokens>
 struct Token {
@@ -18,9 +31,7 @@ struct Token {
   Vector<tinyattn::Token, Tokens> tokens;
 
   void prepare() {
-    Philox4x32 generator(Tokens);
-    initialize(model, generator);
-    fill(model.token_embedding.weight);
+    for_each_parameter(model, [](const char*, auto& parameter) { fill(parameter); });
     for (std::size_t i = 0; i < Tokens; ++i) tokens(i) = static_cast<tinyattn::Token>(i * 7 % stories260k.vocabulary);
   }
 

@@ -4,6 +4,7 @@
 // careful caller would align them, and computed by this library. Peers compute with the same operands.
 #pragma once
 
+#include "tinyattn/linear.hpp"
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/random.hpp"
@@ -14,11 +15,16 @@
 
 namespace tinyattn::bench {
 
-// Fills tensors with random numbers from -1 to 1, the same in every run.
+// Fills tensors with random numbers from -1 to 1, the same in every run; a matrix of int8 with any codes.
 void fill(auto&... tensors) {
   const auto fill_one = [](auto& tensor) {
     Philox4x32 generator(tensor.size());
-    for (float& element : tensor.elements) element = uniform(generator, -1.0f, 1.0f);
+    if constexpr (requires { tensor.elements; }) {
+      for (float& element : tensor.elements) element = uniform(generator, -1.0f, 1.0f);
+    } else {
+      for (auto& code : tensor.code) code = static_cast<unsigned char>(128.0f + uniform(generator, -127.0f, 127.0f));
+      for (float& scale : tensor.scale) scale = uniform(generator, 0.001f, 0.008f);
+    }
   };
   (fill_one(tensors), ...);
 }
@@ -41,6 +47,21 @@ struct Transposed {
 
   void prepare() { fill(a, b); }
   void compute() { matmul_transposed(a, b, out); }
+};
+
+#ifdef TINYATTN_BENCH_WEIGHTS
+#define TINYATTN_BENCH_LINEAR(inner, cols) tinyattn::Linear<inner, cols, true, Weights::TINYATTN_BENCH_WEIGHTS>
+#else
+#define TINYATTN_BENCH_LINEAR(inner, cols) tinyattn::Linear<inner, cols>
+#endif
+template <std::size_t Rows, std::size_t Inner, std::size_t Cols>
+struct Linear {
+  alignas(64) TINYATTN_BENCH_LINEAR(Inner, Cols) layer;
+  alignas(64) Matrix<float, Rows, Inner> x;
+  alignas(64) Matrix<float, Rows, Cols> out;
+
+  void prepare() { fill(layer.weight, layer.bias, x); }
+  void compute() { layer.forward(x, out); }
 };
 
 template <std::size_t Rows, std::size_t Cols>
