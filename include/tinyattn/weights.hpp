@@ -66,8 +66,8 @@ constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
       const float w = weight_at(o, i), magnitude = w < 0.0f ? -w : w;
       largest = largest < magnitude ? magnitude : largest;
     }
-    const float scale =
-        largest == 0.0f ? 1.0f : static_cast<float>(static_cast<double>(largest) / 127.0);
+    const float step = static_cast<float>(static_cast<double>(largest) / 127.0);
+    const float scale = step == 0.0f ? 1.0f : step;
     matrix.scale[o] = scale;
     for (std::size_t i = 0; i < In; ++i) {
       const double steps =

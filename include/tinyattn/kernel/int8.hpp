@@ -75,6 +75,15 @@ TINYATTN_KERNEL float scaled_by_step(float scale, float step) noexcept {
   return Port::one_lane::mul(scale, step);
 }
 
+// Returns float(sum) * scale, in which the sum and the product are rounded.
+template <class Port>
+TINYATTN_KERNEL float scaled_sum(std::int32_t sum, float scale) noexcept {
+  if constexpr (requires { Port::scaled_sum(sum, scale); })
+    return Port::scaled_sum(sum, scale);
+  else
+    return Port::one_lane::mul(static_cast<float>(sum), scale);
+}
+
 // out[j] = float(sum) * (scales[j] * step) + bias[j], in which the sum, the product of scales, and
 // the whole are rounded. sums[j] lacks `correction`.
 template <class Port>

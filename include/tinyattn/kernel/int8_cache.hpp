@@ -225,7 +225,7 @@ template <class Port>
     integer_dots<Port, 1>(by_weight, values.from(c), count, sums);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t sum = sums[i] - sum_of_weights * 128u;
-      context[c + i] = Single::mul(static_cast<float>(static_cast<std::int32_t>(sum)), scale);
+      context[c + i] = scaled_sum<Port>(static_cast<std::int32_t>(sum), scale);
     }
   }
 }
