@@ -152,82 +152,116 @@ constexpr std::int32_t score_of(std::int32_t sum, const ScoreRule& rule, std::in
   return product > most ? 0x3fffffff : product < -most ? -0x3fffffff : product * (1 << -right);
 }
 
-// Turns scores into weights of values, as rows of integers: powers of two, times the scale of their
-// value. Returns the sum of the powers, of which the context is a quotient.
-constexpr std::uint32_t weigh(std::int32_t* scores, const std::uint8_t* value_scales,
-                              std::size_t end, std::int32_t most, std::uint32_t most_scale,
-                              const ScoreRule& rule, std::uint32_t& sum_of_weights) noexcept {
-  std::uint32_t total = 0;
-  for (std::size_t j = 0; j < end; ++j) {
-    const std::uint32_t power =
-        power_of_two(static_cast<std::uint32_t>(most) - static_cast<std::uint32_t>(scores[j])) >>
-        rule.power_shift;
-    const std::uint32_t apart = 4 + most_scale / 8 - value_scales[j] / 8u;
-    const std::uint32_t shift = apart < 31 ? apart : 31;
-    const std::uint32_t weight =
-        (power * (8 + value_scales[j] % 8u) + (1u << (shift - 1))) >> shift;
-    total += power;
-    sum_of_weights += weight;
-    scores[j] = static_cast<std::int32_t>(weight);
-  }
-  return total;
-}
-
 // --- Attention ---
 
-// The context of one head for one query, over the first `end` keys.
+// What a cache holds of one head.
+struct Int8CachedHead {
+  Codes keys;                        // [context_length, padded head_dim]
+  Codes values;                      // [head_dim, padded context_length]
+  const std::uint8_t* key_scales;    // [context_length]
+  const std::uint8_t* value_scales;  // [context_length]
+};
+TINYATTN_KERNEL Int8CachedHead head_of(const Int8Cached& cache, std::size_t dim,
+                                       std::size_t head) noexcept {
+  const std::size_t key_row = padded_to_eight(dim), context = cache.context_length;
+  const std::size_t value_row = padded_to_eight(context);
+  return {{cache.keys + head * context * key_row, key_row, key_row},
+          {cache.values + head * dim * value_row, value_row, value_row},
+          cache.key_scales + head * context,
+          cache.value_scales + head * context};
+}
+
+// What is found over all keys that a query attends to.
+struct Maxima {
+  std::int32_t score = -0x7fffffff;
+  std::uint32_t key_scale = 0, value_scale = 0;
+};
+
+// Computes the scores of the first `end` keys.
 template <class Port>
-[[gnu::noinline]] constexpr void attend_in_integers(const float* query, std::size_t dim,
-                                                    const Int8Cached& cache, std::size_t head,
-                                                    std::size_t end, const ScoreRule& rule,
-                                                    std::int32_t* scratch,
-                                                    float* context) noexcept {
-  using Single = typename Port::one_lane;
-  const std::size_t key_row = padded_to_eight(dim),
-                    value_row = padded_to_eight(cache.context_length);
-  const std::uint8_t* const key_scales = cache.key_scales + head * cache.context_length;
-  const std::uint8_t* const value_scales = cache.value_scales + head * cache.context_length;
-  const IntegerRows row{scratch, key_row + 2};
-  std::int32_t* const weights = scratch + row.stride;
-  quantize_row<Port>(query, dim, row);
-  const std::uint32_t query_scale = bits_of(row.scale());
-  const std::int32_t exponent = static_cast<std::int32_t>(query_scale >> 23) - 127;
-  bool is_nan = query_scale >= infinity_bits;
-  std::uint32_t sums[sum_columns], most_scale = 0;
-  std::int32_t most = -0x7fffffff;
-  const Codes keys{cache.keys + head * cache.context_length * key_row, key_row, key_row};
+TINYATTN_KERNEL Maxima compute_scores(IntegerRows query, const Int8CachedHead& head,
+                                      std::size_t end, const ScoreRule& rule,
+                                      std::int32_t* scores) noexcept {
+  const std::int32_t exponent = static_cast<std::int32_t>(bits_of(query.scale()) >> 23) - 127;
+  Maxima maxima;
+  std::uint32_t sums[sum_columns];
   for (std::size_t j = 0; j < end; j += sum_columns) {
     const std::size_t count = minimum(sum_columns, end - j);
-    integer_dots<Port, 1>(row, keys.from(j), count, sums);
+    integer_dots<Port, 1>(query, head.keys.from(j), count, sums);
     for (std::size_t i = 0; i < count; ++i) {
-      const std::int32_t sum = static_cast<std::int32_t>(sums[i] + row.correction());
-      weights[j + i] = score_of(sum, rule, exponent, key_scales[j + i]);
-      most = greater(most, weights[j + i]);
-      is_nan = is_nan || key_scales[j + i] == no_scale;
-      most_scale = most_scale < value_scales[j + i] ? value_scales[j + i] : most_scale;
+      const std::uint32_t scale = head.key_scales[j + i], of_value = head.value_scales[j + i];
+      const std::int32_t sum = static_cast<std::int32_t>(sums[i] + query.correction());
+      scores[j + i] = score_of(sum, rule, exponent, scale);
+      maxima.score = greater(maxima.score, scores[j + i]);
+      maxima.key_scale = maxima.key_scale < scale ? scale : maxima.key_scale;
+      maxima.value_scale = maxima.value_scale < of_value ? of_value : maxima.value_scale;
     }
   }
-  is_nan = is_nan || most_scale == no_scale;
-  std::uint32_t sum_of_weights = 0;
-  const std::uint32_t total =
-      weigh(weights, value_scales, end, most, most_scale, rule, sum_of_weights);
-  const std::size_t terms = padded_to_eight(end);
-  for (std::size_t j = end; j < terms; ++j) weights[j] = 0;
-  if constexpr (sums_integers<Port>) Port::pack_row(weights, terms);
-  // A weight is a sixteenth of a power times its scale.
-  const std::uint32_t unit = static_cast<std::uint32_t>(scale_exponent(most_scale) + 127 + 4);
-  const float inverse = Single::divide(1.0f, static_cast<float>(static_cast<std::int32_t>(total)));
-  const float scale = is_nan ? float_of(nan_bits) : Single::mul(inverse, float_of(unit << 23));
-  const Codes values{cache.values + head * dim * value_row, value_row, terms};
-  const IntegerRows by_weight{weights, terms};
+  return maxima;
+}
+
+// The sums of powers of two, and of the weights of values, over all keys.
+struct Totals {
+  std::uint32_t powers = 0, weights = 0;
+};
+
+// Turns scores into weights of values: powers of two times the scale of their value, in 16ths of
+// the largest scale.
+TINYATTN_KERNEL Totals weigh(std::int32_t* scores, const std::uint8_t* value_scales,
+                             std::size_t end, const Maxima& maxima,
+                             const ScoreRule& rule) noexcept {
+  Totals totals;
+  for (std::size_t j = 0; j < end; ++j) {
+    const std::uint32_t scale = value_scales[j], of_one = 8 + scale % 8;
+    const std::uint32_t below =
+        static_cast<std::uint32_t>(maxima.score) - static_cast<std::uint32_t>(scores[j]);
+    const std::uint32_t power = power_of_two(below) >> rule.power_shift;
+    const std::uint32_t apart = 4 + maxima.value_scale / 8 - scale / 8;
+    const std::uint32_t shift = apart < 31 ? apart : 31;
+    const std::uint32_t weight = (power * of_one + (1u << (shift - 1))) >> shift;
+    totals.powers += power;
+    totals.weights += weight;
+    scores[j] = static_cast<std::int32_t>(weight);
+  }
+  return totals;
+}
+
+// out = weights . values * scale, for rows of `terms` weights.
+template <class Port>
+TINYATTN_KERNEL void combine_values(std::int32_t* weights, std::uint32_t total, Codes values,
+                                    std::size_t dim, float scale, float* out) noexcept {
+  if constexpr (sums_integers<Port>) Port::pack_row(weights, values.terms);
+  std::uint32_t sums[sum_columns];
   for (std::size_t c = 0; c < dim; c += sum_columns) {
     const std::size_t count = minimum(sum_columns, dim - c);
-    integer_dots<Port, 1>(by_weight, values.from(c), count, sums);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t sum = sums[i] - sum_of_weights * 128u;
-      context[c + i] = scaled_sum<Port>(static_cast<std::int32_t>(sum), scale);
-    }
+    integer_dots<Port, 1>({weights, values.terms}, values.from(c), count, sums);
+    for (std::size_t i = 0; i < count; ++i)
+      out[c + i] = scaled_sum<Port>(static_cast<std::int32_t>(sums[i] - total * 128u), scale);
   }
+}
+
+// The context of one head for one query, over the first `end` keys. `scratch` has room for the
+// query and for a score of each key.
+template <class Port>
+[[gnu::noinline]] constexpr void attend_in_integers(const float* query, std::size_t dim,
+                                                    const Int8CachedHead& head, std::size_t end,
+                                                    const ScoreRule& rule, std::int32_t* scratch,
+                                                    float* context) noexcept {
+  using Single = typename Port::one_lane;
+  const IntegerRows row{scratch, head.keys.terms + 2};
+  std::int32_t* const weights = scratch + row.stride;
+  quantize_row<Port>(query, dim, row);
+  const Maxima maxima = compute_scores<Port>(row, head, end, rule, weights);
+  const Totals totals = weigh(weights, head.value_scales, end, maxima, rule);
+  const Codes values{head.values.data, head.values.stride, padded_to_eight(end)};
+  for (std::size_t j = end; j < values.terms; ++j) weights[j] = 0;
+  const bool is_nan = bits_of(row.scale()) >= infinity_bits || maxima.key_scale == no_scale ||
+                      maxima.value_scale == no_scale;
+  const auto unit = static_cast<std::uint32_t>(scale_exponent(maxima.value_scale) + 127 + 4);
+  const float total = static_cast<float>(static_cast<std::int32_t>(totals.powers));
+  const float scale = Single::mul(Single::divide(1.0f, total), float_of(unit << 23));
+  combine_values<Port>(weights, totals.weights, values, dim, is_nan ? float_of(nan_bits) : scale,
+                       context);
 }
 
 // How many integers of scratch that takes: a query, and the scores of a context.
@@ -245,8 +279,9 @@ TINYATTN_KERNEL void attend_heads(const auto& layer, const Int8Cached& cache, co
   const ScoreRule rule = score_rule<Port>(layer.scale, dim, cache.context_length);
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t head = 0; head < layer.num_heads; ++head)
-      attend_in_integers<Port>(block.at(i, head * dim), dim, cache, head / group(layer),
-                               past + i + 1, rule, scratch.integers.q, context.at(i, head * dim));
+      attend_in_integers<Port>(block.at(i, head * dim), dim,
+                               head_of(cache, dim, head / group(layer)), past + i + 1, rule,
+                               scratch.integers.q, context.at(i, head * dim));
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
