@@ -27,7 +27,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // (code[o * row_size + i] - 128) * scale[o]. quantize makes it of floats.
 template <std::size_t In, std::size_t Out>
 struct Int8Matrix {
-  static_assert(kernel::input_bits(In) >= 8,
+  static_assert(In <= kernel::most_inputs,
                 "a layer with int8 weights has at most 66,311 inputs: the sums have 32 bits");
 
   static constexpr std::size_t row_size = kernel::row_size(In);  // In, rounded up to 16s

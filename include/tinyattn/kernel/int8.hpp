@@ -61,7 +61,8 @@ constexpr std::size_t sum_rows() noexcept {
   else
     return 1;
 }
-inline constexpr std::size_t sum_columns = 32;
+template <class Port>
+inline constexpr std::size_t sum_columns = Port::shares_code ? 32 : 128;
 
 // scale * step, where step is 0, NaN or a power of two. Without an FPU an exponent is added.
 template <class Port>
@@ -120,7 +121,7 @@ template <class Port, std::size_t Rows>
 TINYATTN_KERNEL void int8_tile(IntegerRows x, Codes codes, const Projection<Int8Weights>& to,
                                std::size_t i, std::size_t j, std::size_t cols,
                                Output out) noexcept {
-  std::uint32_t sums[Rows * sum_columns];
+  std::uint32_t sums[Rows * sum_columns<Port>];
   integer_dots<Port, Rows>(x.from(i), codes.from(j), cols, sums);
   for (std::size_t r = 0; r < Rows; ++r) {
     const IntegerRows row = x.from(i + r);
@@ -137,8 +138,8 @@ template <class Port>
                                              Output out) noexcept {
   constexpr std::size_t height = sum_rows<Port>();
   const Codes codes{to.weight.codes, row_size(in), row_size(in)};
-  for (std::size_t j = 0; j < cols; j += sum_columns) {
-    const std::size_t count = minimum(sum_columns, cols - j);
+  for (std::size_t j = 0; j < cols; j += sum_columns<Port>) {
+    const std::size_t count = minimum(sum_columns<Port>, cols - j);
     std::size_t i = 0;
     if constexpr (height > 1)
       for (; rows - i >= height; i += height)

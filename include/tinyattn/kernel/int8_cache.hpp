@@ -184,9 +184,9 @@ TINYATTN_KERNEL Maxima compute_scores(IntegerRows query, const Int8CachedHead& h
                                       std::int32_t* scores) noexcept {
   const std::int32_t exponent = static_cast<std::int32_t>(bits_of(query.scale()) >> 23) - 127;
   Maxima maxima;
-  std::uint32_t sums[sum_columns];
-  for (std::size_t j = 0; j < end; j += sum_columns) {
-    const std::size_t count = minimum(sum_columns, end - j);
+  std::uint32_t sums[sum_columns<Port>];
+  for (std::size_t j = 0; j < end; j += sum_columns<Port>) {
+    const std::size_t count = minimum(sum_columns<Port>, end - j);
     integer_dots<Port, 1>(query, head.keys.from(j), count, sums);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t scale = head.key_scales[j + i], of_value = head.value_scales[j + i];
@@ -231,9 +231,9 @@ template <class Port>
 TINYATTN_KERNEL void combine_values(std::int32_t* weights, std::uint32_t total, Codes values,
                                     std::size_t dim, float scale, float* out) noexcept {
   if constexpr (sums_integers<Port>) Port::pack_row(weights, values.terms);
-  std::uint32_t sums[sum_columns];
-  for (std::size_t c = 0; c < dim; c += sum_columns) {
-    const std::size_t count = minimum(sum_columns, dim - c);
+  std::uint32_t sums[sum_columns<Port>];
+  for (std::size_t c = 0; c < dim; c += sum_columns<Port>) {
+    const std::size_t count = minimum(sum_columns<Port>, dim - c);
     integer_dots<Port, 1>({weights, values.terms}, values.from(c), count, sums);
     for (std::size_t i = 0; i < count; ++i)
       out[c + i] = scaled_sum<Port>(static_cast<std::int32_t>(sums[i] - total * 128u), scale);

@@ -24,12 +24,11 @@ inline constexpr std::uint32_t least_exponent = 63;  // that of 2^-64: a row of 
 constexpr std::size_t row_size(std::size_t count) noexcept { return (count + 15) / 16 * 16; }
 
 // The bits of an integer input, without its sign: at most 14, and so few that a sum of `inner`
-// products with weights has 32 bits.
+// products with weights has 32 bits. With more inputs than most_inputs they would be fewer than 8.
+inline constexpr std::size_t most_inputs = 0x7fffffff / 127 / 255;
 constexpr unsigned input_bits(std::size_t inner) noexcept {
-  constexpr std::uint32_t most = 0x7fffffff / 127;  // the sum of all |q|
   unsigned bits = 14;
-  if (inner != 0)
-    while ((1u << bits) - 1 > most / inner) --bits;
+  while (((1u << bits) - 1) * inner > 0x7fffffff / 127) --bits;
   return bits;
 }
 
@@ -105,28 +104,30 @@ TINYATTN_KERNEL typename Port::vec as_floats(Integers<Port> n) noexcept {
     return __builtin_convertvector(n, typename Port::vec);
 }
 
+template <class Port>
+TINYATTN_KERNEL typename Port::vec as_vector(Integers<Port> n) noexcept {
+  return __builtin_bit_cast(typename Port::vec, n);
+}
+
 // Combines the lanes to one integer by step(a, b).
 template <class Port>
-TINYATTN_KERNEL std::int32_t reduce_integers(Integers<Port> n, const auto& step) noexcept {
-  if constexpr (Port::lanes == 1) {
-    return n;
-  } else {
-    std::int32_t lanes[Port::lanes];
-    __builtin_memcpy(lanes, &n, sizeof(n));
-    std::int32_t all = lanes[0];
-    for (std::size_t lane = 1; lane < Port::lanes; ++lane) all = step(all, lanes[lane]);
-    return all;
-  }
+TINYATTN_KERNEL std::uint32_t reduce_integers(Integers<Port> n, const auto& step) noexcept {
+  const auto of_vectors = [&](auto a, auto b) TINYATTN_INLINE_LAMBDA {
+    return as_vector<Port>(step(as_integers<Port>(a), as_integers<Port>(b)));
+  };
+  if constexpr (Port::lanes == 1)
+    return static_cast<std::uint32_t>(n);
+  else
+    return bits_of(reduce<Port>(as_vector<Port>(n), of_vectors));
 }
 template <class Port>
 TINYATTN_KERNEL std::uint32_t greatest_of_integers(Integers<Port> n) noexcept {
-  return static_cast<std::uint32_t>(
-      reduce_integers<Port>(n, [](std::int32_t a, std::int32_t b) { return greater(a, b); }));
+  return reduce_integers<Port>(n,
+                               [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return greater(a, b); });
 }
 template <class Port>
 TINYATTN_KERNEL std::uint32_t sum_of_integers(Integers<Port> n) noexcept {
-  return static_cast<std::uint32_t>(
-      reduce_integers<Port>(n, [](std::int32_t a, std::int32_t b) { return a + b; }));
+  return reduce_integers<Port>(n, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return a + b; });
 }
 
 // --- A row ---
