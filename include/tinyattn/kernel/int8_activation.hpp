@@ -65,32 +65,39 @@ struct Operand14 {
   }
 };
 
-// n * s(n * 2^power), with 15 bits after the point.
+// Multiplies integers by their shares: n becomes n * s(n * 2^power), with 15 bits after the point.
 template <class Port>
-TINYATTN_KERNEL Integers<Port> activated(const Shares& shares, Integers<Port> n,
-                                         std::int32_t power) noexcept {
-  constexpr std::int32_t most = 12 * Shares::of_one;
-  const auto size = greater(n, -n);
-  const std::int32_t left = power + 10;
-  const auto scaled =
-      left < 0 ? size >> (left < -31 ? 31 : -left) : size << (left > 14 ? 14 : left);
-  const auto z = lesser(scaled, Integers<Port>{} + most);
-  const auto index = (z >> 6) + (n >> 31 & Shares::count);
-  const auto low = look_up<Port>(shares.at, index), high = look_up<Port>(shares.at, index + 1);
-  return n * (low + ((high - low) * (z & 63) >> 6));
-}
+class Sharing {
+ public:
+  TINYATTN_KERNEL Sharing(const Shares& shares, std::int32_t power) noexcept
+      : table_(shares.at), left_(clamped(power + 10, 14)), right_(clamped(-power - 10, 31)) {}
 
-// Quantizes a row of products, which are integers times 2^power, in place.
+  TINYATTN_KERNEL Integers<Port> operator()(Integers<Port> n) const noexcept {
+    constexpr std::int32_t most = 12 * Shares::of_one;
+    const auto z = lesser(magnitude(n) << left_ >> right_, Integers<Port>{} + most);
+    const auto index = (z >> 6) + (n >> 31 & Shares::count);
+    const auto low = look_up<Port>(table_, index), high = look_up<Port>(table_, index + 1);
+    return n * (low + ((high - low) * (z & 63) >> 6));
+  }
+
+ private:
+  static constexpr std::int32_t clamped(std::int32_t shift, std::int32_t most) noexcept {
+    return shift < 0 ? 0 : shift < most ? shift : most;
+  }
+
+  const std::uint16_t* table_;
+  std::int32_t left_, right_;  // of which one is 0
+};
+
+// Quantizes a row of products, which are integers times 2^power, in place; `width` is the number of
+// bits of the largest. They get one bit less than inputs may have, so that none rounds to too many.
 template <class Port>
-constexpr void quantize_products(IntegerRows row, std::size_t count, std::uint32_t magnitude,
+constexpr void quantize_products(IntegerRows row, std::size_t count, std::int32_t width,
                                  std::int32_t power) noexcept {
   using Integral = IntegerPort<Port>;
-  const std::int32_t bits = static_cast<std::int32_t>(input_bits(count));
-  std::int32_t shift = static_cast<std::int32_t>(std::bit_width(magnitude)) - bits;
-  if (shift < 0) shift = 0;
-  if ((magnitude + (1u << shift >> 1)) >> shift >> bits != 0) ++shift;
-  const std::int32_t step = power + shift;
-  if (magnitude == 0 || step + bits <= -64 || step > 127)
+  const std::int32_t bits = static_cast<std::int32_t>(input_bits(count)) - 1;
+  const std::int32_t shift = width > bits ? width - bits : 0, step = power + shift;
+  if (width == 0 || step + bits <= -64 || step > 127)
     return finish_without_integers<Port>(row, step <= 127);
   const std::int32_t half = (1 << shift) >> 1;
   Integers<Integral> sum{};
@@ -114,16 +121,17 @@ constexpr void activate_in_integers(const Shares& shares, const float* gates, co
   if (!is_finite || gate.is_zero() || factor.is_zero())
     return finish_without_integers<Port>(row, is_finite);
   const auto round_gate = gate.rounding(), round_factor = factor.rounding();
-  const std::int32_t power = gate.power();
-  Integers<Integral> most{};
+  const Sharing<Integral> shared(shares, gate.power());
+  Integers<Integral> bits{};
   for_each_vector<Integral>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    auto product = activated<Integral>(shares, round_gate(at.load(gate.row, 0.0f)), power);
+    auto product = shared(round_gate(at.load(gate.row, 0.0f)));
     if (is_gated) product = ((product + (1 << 13)) >> 14) * round_factor(at.load(x, 0.0f));
     store_integers<Integral>(row.q + at.j, product);
-    most = greater(most, greater(product, -product));
+    bits |= product ^ product >> 31;
   });
-  quantize_products<Port>(row, count, greatest_of_integers<Integral>(most),
-                          is_gated ? power + factor.power() - 1 : power - 15);
+  const auto width =
+      static_cast<std::int32_t>(std::bit_width(all_bits_of_integers<Integral>(bits)));
+  quantize_products<Port>(row, count, width, gate.power() + (is_gated ? factor.power() - 1 : -15));
 }
 
 // Returns the input of `down`: rows of integers.

@@ -68,6 +68,11 @@ template <class Vector>
 TINYATTN_KERNEL Vector greater(Vector a, Vector b) noexcept {
   return a < b ? b : a;
 }
+// |n|
+template <class Vector>
+TINYATTN_KERNEL Vector magnitude(Vector n) noexcept {
+  return (n ^ n >> 31) - (n >> 31);
+}
 TINYATTN_KERNEL std::int32_t lesser(std::int32_t a, std::int32_t b) noexcept {
   return a < b ? a : b;
 }
@@ -124,6 +129,10 @@ template <class Port>
 TINYATTN_KERNEL std::uint32_t greatest_of_integers(Integers<Port> n) noexcept {
   return reduce_integers<Port>(n,
                                [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return greater(a, b); });
+}
+template <class Port>
+TINYATTN_KERNEL std::uint32_t all_bits_of_integers(Integers<Port> n) noexcept {
+  return reduce_integers<Port>(n, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return a | b; });
 }
 template <class Port>
 TINYATTN_KERNEL std::uint32_t sum_of_integers(Integers<Port> n) noexcept {
