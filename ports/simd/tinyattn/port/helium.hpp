@@ -118,6 +118,11 @@ struct helium : helium_rows {
     return selected;
 #endif
   }
+  using words [[gnu::vector_size(16)]] = std::int32_t;
+  TINYATTN_ALWAYS_INLINE static words look_up(const std::uint16_t* table, words index) noexcept {
+    return reinterpret_cast<words>(
+        vldrhq_gather_shifted_offset_u32(table, reinterpret_cast<uint32x4_t>(index)));
+  }
   TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
