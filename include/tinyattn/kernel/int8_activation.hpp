@@ -74,7 +74,7 @@ class Sharing {
 
   TINYATTN_KERNEL Integers<Port> operator()(Integers<Port> n) const noexcept {
     constexpr std::int32_t most = 12 * Shares::of_one;
-    const auto z = lesser(magnitude(n) << left_ >> right_, Integers<Port>{} + most);
+    const auto z = lesser(absolute(n) << left_ >> right_, Integers<Port>{} + most);
     const auto index = (z >> 6) + (n >> 31 & Shares::count);
     const auto low = look_up<Port>(table_, index), high = look_up<Port>(table_, index + 1);
     return n * (low + ((high - low) * (z & 63) >> 6));

@@ -70,7 +70,7 @@ TINYATTN_KERNEL Vector greater(Vector a, Vector b) noexcept {
 }
 // |n|
 template <class Vector>
-TINYATTN_KERNEL Vector magnitude(Vector n) noexcept {
+TINYATTN_KERNEL Vector absolute(Vector n) noexcept {
   return (n ^ n >> 31) - (n >> 31);
 }
 TINYATTN_KERNEL std::int32_t lesser(std::int32_t a, std::int32_t b) noexcept {
