@@ -11,6 +11,7 @@
 
 #include "tinyattn/port/fpu.hpp"
 #include "tinyattn/port/sse2.hpp"
+#include "tinyattn/port/x86_integers.hpp"
 
 #include <immintrin.h>
 
@@ -31,7 +32,7 @@ struct avx2_half : sse2 {
   }
 };
 
-struct avx2 {
+struct avx2 : avx2_integers {
   using vec = __m256;
   using broadcast_operand = __m256;
   using one_lane = fpu;

@@ -67,16 +67,24 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 // The instruction sets that the compiler may use besides the port's. Units that are built with
 // different flags share no function of a port.
 #ifndef TINYATTN_FLAGS
-#if defined(__AVX512F__)
+#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
+#define TINYATTN_FLAGS avx512_vnni
+#elif defined(__AVX512F__)
 #define TINYATTN_FLAGS avx512
+#elif defined(__AVXVNNI__)
+#define TINYATTN_FLAGS avx_vnni
 #elif defined(__AVX2__) || defined(__BMI2__)
 #define TINYATTN_FLAGS avx2
 #elif defined(__AVX__)
 #define TINYATTN_FLAGS avx
 #elif defined(__SSE3__) || defined(__POPCNT__)
 #define TINYATTN_FLAGS sse4
+#elif defined(__ARM_FEATURE_SVE) && defined(__ARM_FEATURE_DOTPROD)
+#define TINYATTN_FLAGS sve_dotprod
 #elif defined(__ARM_FEATURE_SVE)
 #define TINYATTN_FLAGS sve
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define TINYATTN_FLAGS dotprod
 #else
 #define TINYATTN_FLAGS none
 #endif

@@ -12,6 +12,7 @@
 #else
 
 #include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/neon_integers.hpp"
 #include "tinyattn/port/neon_rows.hpp"
 
 #include <arm_neon.h>
@@ -22,7 +23,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct neon : neon_rows {
+struct neon : neon_rows, neon_integers {
   using vec = float32x4_t;
   using broadcast_operand = float32x4_t;
   using one_lane = fpu;

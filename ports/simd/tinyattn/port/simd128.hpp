@@ -12,6 +12,7 @@
 
 #include "tinyattn/port/rounded.hpp"
 #include "tinyattn/port/scalar.hpp"
+#include "tinyattn/port/simd128_integers.hpp"
 
 #include <wasm_simd128.h>
 
@@ -19,7 +20,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct simd128 {
+struct simd128 : simd128_integers {
   using vec [[gnu::vector_size(16)]] = float;
   using pair [[gnu::vector_size(16)]] = double;
   struct broadcast_operand {

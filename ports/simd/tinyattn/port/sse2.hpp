@@ -11,6 +11,7 @@
 #else
 
 #include "tinyattn/port/scalar.hpp"
+#include "tinyattn/port/x86_integers.hpp"
 
 #include <emmintrin.h>
 
@@ -18,7 +19,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct sse2 {
+struct sse2 : sse2_integers {
   using vec = __m128;
   struct broadcast_operand {
     vec single;
