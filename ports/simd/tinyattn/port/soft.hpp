@@ -7,6 +7,7 @@
 #include "tinyattn/port/fma_in_integers.hpp"
 #include "tinyattn/port/rounded.hpp"
 #include "tinyattn/port/scalar.hpp"
+#include "tinyattn/port/soft_integers.hpp"
 
 #include <cstddef>
 
@@ -20,7 +21,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct soft : scalar {
+struct soft : scalar, soft_integers {
   using one_lane = soft;
   static constexpr std::size_t registers = 2;
   static constexpr std::size_t tile_vectors = 1;

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums of products with int8 weights on a Cortex-M without an FPU, in assembly, and what stands
+// around them. For each word w of four codes, the integers q0 to q3 of a row are packed to the
+// factors of w and of what is left of it when it is shifted,
+//
+//   q0 w + (q1 - 256 q0) (w >> 8) + (q2 - 256 q1) (w >> 16) + (q3 - 256 q2) (w >> 24),
+//
+// modulo 2^32, so that no code has to be taken out of its word.
+#pragma once
+
+#include "tinyattn/port/soft_scaling.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
+
+struct soft_integers : soft_scaling {
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && !defined(__ARM_BIG_ENDIAN)
+  static constexpr std::size_t integer_rows = 2;
+
+  [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t) noexcept {
+    // clang-format off
+    asm volatile(
+        ".syntax unified\n push {r4-r6}\n lsls r1, r1, #2\n adds r1, r1, r0\n b 2f\n"
+#if __ARM_ARCH_ISA_THUMB == 1
+        "1: ldmia r0!, {r2-r5}\n lsls r6, r4, #8\n subs r5, r5, r6\n lsls r6, r3, #8\n"
+        "subs r4, r4, r6\n lsls r6, r2, #8\n subs r3, r3, r6\n subs r0, #16\n"
+#else
+        "1: ldm r0, {r2-r5}\n sub r5, r5, r4, lsl #8\n sub r4, r4, r3, lsl #8\n"
+        "sub r3, r3, r2, lsl #8\n"
+#endif
+        "stmia r0!, {r2-r5}\n 2: cmp r0, r1\n bne 1b\n pop {r4-r6}\n bx lr\n");
+    // clang-format on
+  }
+
+  // sums[r * cols + j] of one row, or of two.
+  template <std::size_t Rows>
+  static void integer_dots(const std::int32_t* q, std::size_t q_stride, const std::uint8_t* codes,
+                           std::size_t stride, std::size_t terms, std::size_t cols,
+                           std::uint32_t* sums) noexcept {
+    static_assert(Rows == 1 || Rows == integer_rows);
+    const auto take = [&](std::size_t step, std::uint32_t* to, std::size_t count,
+                          std::uint32_t* below) {
+      if constexpr (Rows == 1)
+        dots_of_row(q, codes, step, terms, to, to + count);
+      else
+        dots_of_rows(q, q + q_stride, codes, step, terms, to, to + count, below);
+    };
+    std::uint32_t* below = sums + cols;
+    if (columns == 2 && cols % 2 != 0) {  // the first column twice
+      std::uint32_t twice[4];
+      take(0, twice, 2, twice + 2);
+      *sums++ = twice[0];
+      if constexpr (Rows == 2) *below++ = twice[2];
+      if (--cols == 0) return;
+      codes += stride;
+    }
+    take(stride, sums, cols, below);
+  }
+
+  // What follows computes sums from `sums` to `end`, and those of a second row from `below` on.
+  // clang-format off
+#if __ARM_ARCH_ISA_THUMB == 1
+  static constexpr std::size_t columns = 1;
+
+#define TINYATTN_ADD(w, q, sum) "muls " q ", " w "\n add " sum ", " q "\n"
+#define TINYATTN_FOUR(w)                                                                          \
+  "ldmia r0!, {r4-r7}\n" TINYATTN_ADD(w, "r4", "r8") "lsrs " w ", #8\n"                           \
+  TINYATTN_ADD(w, "r5", "r8") "lsrs " w ", #8\n" TINYATTN_ADD(w, "r6", "r8")                      \
+  "lsrs " w ", #8\n" TINYATTN_ADD(w, "r7", "r8")
+#define TINYATTN_EIGHT "ldmia r1!, {r2, r3}\n" TINYATTN_FOUR("r2") TINYATTN_FOUR("r3")
+  // r8 is the sum, r9 the end of the row, r10 its begin, r11 where the sum goes, r12 the way from
+  // the end of a column to the next, lr where a column enters the turn of 32 terms.
+  [[gnu::naked, gnu::noinline]] static void dots_of_row(const std::int32_t*, const std::uint8_t*,
+                                                        std::size_t, std::size_t, std::uint32_t*,
+                                                        std::uint32_t*) noexcept {
+    asm volatile(
+        ".syntax unified\n"
+        "push {r4-r7, lr}\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n push {r4-r7}\n"
+        "ldr r4, [sp, #36]\n mov r11, r4\n mov r10, r0\n subs r2, r2, r3\n mov r12, r2\n"
+        "lsls r4, r3, #2\n adds r4, r4, r0\n mov r9, r4\n"
+        "negs r3, r3\n lsls r3, r3, #27\n lsrs r3, r3, #30\n movs r2, #50\n muls r3, r2\n"
+        "adr r2, 2f\n adds r2, r2, r3\n mov lr, r2\n"
+        "1: mov r0, r10\n movs r2, #0\n mov r8, r2\n mov pc, lr\n"
+        ".balign 4\n"
+        "2: " TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT "cmp r0, r9\n bne 2b\n"
+        "mov r2, r11\n mov r3, r8\n stmia r2!, {r3}\n mov r11, r2\n add r1, r12\n"
+        "ldr r3, [sp, #40]\n cmp r2, r3\n bne 1b\n"
+        "pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n pop {r4-r7, pc}\n");
+  }
+#undef TINYATTN_EIGHT
+#undef TINYATTN_FOUR
+
+#define TINYATTN_BOTH(a, b) TINYATTN_ADD("r3", a, "r8") TINYATTN_ADD("r3", b, "r9")
+#define TINYATTN_TWO                                                                              \
+  "ldmia r0!, {r4, r5}\n ldmia r1!, {r6, r7}\n" TINYATTN_BOTH("r4", "r6") "lsrs r3, r3, #8\n"     \
+  TINYATTN_BOTH("r5", "r7")
+#define TINYATTN_FOUR "ldmia r2!, {r3}\n" TINYATTN_TWO "lsrs r3, r3, #8\n" TINYATTN_TWO
+  // r8 and r9 are the sums, r10 is the begin of the row, r11 its end, r12 the way from the end of a
+  // column to the next, lr the way to the second row.
+  [[gnu::naked, gnu::noinline]] static void dots_of_rows(const std::int32_t*, const std::int32_t*,
+                                                         const std::uint8_t*, std::size_t,
+                                                         std::size_t, std::uint32_t*,
+                                                         std::uint32_t*, std::uint32_t*) noexcept {
+    asm volatile(
+        ".syntax unified\n"
+        "push {r4-r7, lr}\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n push {r4-r7}\n"
+        "subs r1, r1, r0\n mov lr, r1\n mov r10, r0\n ldr r4, [sp, #36]\n subs r3, r3, r4\n"
+        "mov r12, r3\n lsls r4, r4, #2\n adds r4, r4, r0\n mov r11, r4\n"
+        "1: mov r0, r10\n mov r1, lr\n adds r1, r1, r0\n movs r3, #0\n mov r8, r3\n mov r9, r3\n"
+        "2: " TINYATTN_FOUR TINYATTN_FOUR "cmp r0, r11\n bne 2b\n"
+        "add r2, r12\n ldr r3, [sp, #40]\n mov r4, r8\n stmia r3!, {r4}\n str r3, [sp, #40]\n"
+        "ldr r5, [sp, #48]\n mov r4, r9\n stmia r5!, {r4}\n str r5, [sp, #48]\n"
+        "ldr r4, [sp, #44]\n cmp r3, r4\n bne 1b\n"
+        "pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n pop {r4-r7, pc}\n");
+  }
+#undef TINYATTN_FOUR
+#undef TINYATTN_TWO
+#undef TINYATTN_BOTH
+#undef TINYATTN_ADD
+#else
+  static constexpr std::size_t columns = 2;
+
+#define TINYATTN_BOTH(a, b, q) "mla r11, " a ", " q ", r11\n mla r12, " b ", " q ", r12\n"
+#define TINYATTN_NEXT(a, b) "lsrs " a ", " a ", #8\n lsrs " b ", " b ", #8\n"
+#define TINYATTN_FOUR(a, b)                                                                       \
+  "ldmia r0!, {r7-r10}\n" TINYATTN_BOTH(a, b, "r7") TINYATTN_NEXT(a, b)                           \
+  TINYATTN_BOTH(a, b, "r8") TINYATTN_NEXT(a, b) TINYATTN_BOTH(a, b, "r9") TINYATTN_NEXT(a, b)     \
+  TINYATTN_BOTH(a, b, "r10")
+#define TINYATTN_EIGHT                                                                            \
+  "ldrd r3, r4, [r1], #8\n ldrd r5, r6, [r2], #8\n" TINYATTN_FOUR("r3", "r5")                     \
+  TINYATTN_FOUR("r4", "r6")
+  // Two columns at a time, whose codes are at r1 and r2. r11 and r12 are the sums, lr is the end of
+  // the row. On the stack: the begin of the row, the way to the next two columns, the stride, and
+  // the number of terms.
+  [[gnu::naked, gnu::noinline]] static void dots_of_row(const std::int32_t*, const std::uint8_t*,
+                                                        std::size_t, std::size_t, std::uint32_t*,
+                                                        std::uint32_t*) noexcept {
+    asm volatile(
+        "push {r0-r11, lr}\n add lr, r0, r3, lsl #2\n subs r3, r2, r3\n str r3, [sp, #4]\n"
+        "subs r2, r1, r3\n"
+        "1: ldm sp, {r0, r3-r5}\n adds r1, r2, r3\n adds r2, r1, r4\n mov r11, #0\n mov r12, #0\n"
+        "lsls r5, r5, #28\n bmi 3f\n"
+        "2: " TINYATTN_EIGHT "3: " TINYATTN_EIGHT "cmp r0, lr\n bne 2b\n"
+        "ldrd r3, r4, [sp, #52]\n strd r11, r12, [r3], #8\n str r3, [sp, #52]\n"
+        "cmp r3, r4\n bne 1b\n"
+        "add sp, sp, #16\n pop {r4-r11, pc}\n");
+  }
+#undef TINYATTN_EIGHT
+#undef TINYATTN_FOUR
+#undef TINYATTN_BOTH
+
+#define TINYATTN_ALL(q, p)                                                                        \
+  "mla r10, r4, " q ", r10\n mla r11, r5, " q ", r11\n"                                           \
+  "mla r12, r4, " p ", r12\n mla lr, r5, " p ", lr\n"
+#define TINYATTN_TWO                                                                              \
+  "ldrd r6, r7, [r0], #8\n ldrd r8, r9, [r1], #8\n" TINYATTN_ALL("r6", "r8")                      \
+  TINYATTN_NEXT("r4", "r5") TINYATTN_ALL("r7", "r9")
+#define TINYATTN_FOUR                                                                             \
+  "ldr r4, [r2], #4\n ldr r5, [r3], #4\n" TINYATTN_TWO TINYATTN_NEXT("r4", "r5") TINYATTN_TWO
+  // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. On the stack: the
+  // begin of both rows, the way to the next two columns, the stride.
+  [[gnu::naked, gnu::noinline]] static void dots_of_rows(const std::int32_t*, const std::int32_t*,
+                                                         const std::uint8_t*, std::size_t,
+                                                         std::size_t, std::uint32_t*,
+                                                         std::uint32_t*, std::uint32_t*) noexcept {
+    asm volatile(
+        "push {r0-r11, lr}\n ldr r4, [sp, #52]\n add r5, r0, r4, lsl #2\n str r5, [sp, #52]\n"
+        "subs r4, r3, r4\n str r4, [sp, #8]\n subs r3, r2, r4\n"
+        "1: ldm sp, {r0, r1, r4, r5}\n adds r2, r3, r4\n adds r3, r2, r5\n"
+        "mov r10, #0\n mov r11, #0\n mov r12, #0\n mov lr, #0\n"
+        "2: " TINYATTN_FOUR TINYATTN_FOUR "ldr r4, [sp, #52]\n cmp r0, r4\n bne 2b\n"
+        "ldr r6, [sp, #64]\n strd r12, lr, [r6], #8\n str r6, [sp, #64]\n"
+        "ldrd r4, r5, [sp, #56]\n strd r10, r11, [r4], #8\n str r4, [sp, #56]\n"
+        "cmp r4, r5\n bne 1b\n"
+        "add sp, sp, #16\n pop {r4-r11, pc}\n");
+  }
+#undef TINYATTN_FOUR
+#undef TINYATTN_TWO
+#undef TINYATTN_ALL
+#undef TINYATTN_NEXT
+#endif
+  // clang-format on
+#endif
+};
+
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

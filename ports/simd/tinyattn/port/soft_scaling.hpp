@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+//
+// Integers to floats and floats to integers, on a core without an FPU: what stands before and
+// behind the sums of products with int8 weights.
+//
+// A sum, rounded to 24 bits, times the mantissa of a scale has up to 49 bits. It is not normalized;
+// the mantissa of a bias is shifted left to the same unit, and both are added in 64 bits, exactly.
+// Only the result is normalized, and rounded. Operands for which 64 bits do not suffice, and those
+// that are not ordinary numbers, go to fma_in_integers.
+#pragma once
+
+#include "tinyattn/port/fma_in_integers.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
+
+struct soft_scaling {
+  // The maximum of the bits of |x[k]|.
+#if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
+  static std::uint32_t magnitude_bits(const float* x, std::size_t count) noexcept {
+    std::uint32_t most = 0;
+    for (const float* const end = x + count; x != end; ++x) {
+      const std::uint32_t twice = __builtin_bit_cast(std::uint32_t, *x) << 1;
+      if (twice > most) most = twice;
+    }
+    return most >> 1;
+  }
+#else
+  [[gnu::naked, gnu::noinline]] static std::uint32_t magnitude_bits(const float*,
+                                                                    std::size_t) noexcept {
+    // clang-format off
+    asm volatile(
+        ".syntax unified\n lsls r1, r1, #2\n adds r1, r1, r0\n movs r3, #0\n b 2f\n"
+#if __ARM_ARCH_ISA_THUMB == 1
+        "1: ldmia r0!, {r2}\n lsls r2, r2, #1\n cmp r2, r3\n bls 2f\n mov r3, r2\n"
+#else
+        "1: ldr r2, [r0], #4\n cmp r3, r2, lsl #1\n it lo\n lsllo r3, r2, #1\n"
+#endif
+        "2: cmp r0, r1\n bne 1b\n lsrs r0, r3, #1\n bx lr\n");
+    // clang-format on
+  }
+#endif
+
+  // q[k] = x[k] * 2^(126 + bits - exponent), rounded half to even; returns the sum of q. `exponent`
+  // is above that of every x[k], or the same if that is not to round up.
+  // clang-format off
+#if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
+  static std::uint32_t round_row(const float* x, std::size_t count, std::uint32_t exponent,
+                                 std::uint32_t bits, std::int32_t* q) noexcept {
+    const std::uint32_t most = exponent + 32 - bits;
+    std::uint32_t sum = 0;
+    for (const float* const end = x + count; x != end; ++x) {
+      const auto from = __builtin_bit_cast(std::uint32_t, *x);
+      const std::uint32_t places = most - (from << 1 >> 24);  // more than 8
+      std::uint32_t integer = 0;
+      if (places < 32) {
+        const std::uint32_t mantissa = (from << 8) | detail::sign_bit;
+        integer = mantissa >> places;
+        // above 2^31 if it is rounded up: the last bit tells whether a tie is
+        const std::uint32_t rest = (mantissa << (32 - places)) | (integer & 1u);
+        if (rest > detail::sign_bit) ++integer;
+        if (static_cast<std::int32_t>(from) < 0) integer = 0 - integer;
+      } else if (places == 32 && (from << 9) != 0) {
+        integer = static_cast<std::int32_t>(from) < 0 ? ~0u : 1u;  // more than a half
+      }
+      *q++ = static_cast<std::int32_t>(integer);
+      sum += integer;
+    }
+    return sum;
+  }
+#elif __ARM_ARCH_ISA_THUMB == 1
+  // r2 minus the exponent of x is one less than the places by which its mantissa, below bit 31, is
+  // shifted right. lr is the sum.
+  [[gnu::naked, gnu::noinline]] static std::uint32_t round_row(const float*, std::size_t,
+                                                               std::uint32_t, std::uint32_t,
+                                                               std::int32_t*) noexcept {
+    asm volatile(
+        ".syntax unified\n"
+        "push {r4-r7, lr}\n ldr r4, [sp, #20]\n lsls r1, r1, #2\n adds r1, r1, r0\n mov r12, r1\n"
+        "adds r2, #31\n subs r2, r2, r3\n movs r3, #0\n mov lr, r3\n movs r3, #128\n"
+        "lsls r3, r3, #24\n cmp r0, r1\n beq 5f\n"
+        "1: ldmia r0!, {r5}\n lsls r6, r5, #1\n lsrs r6, r6, #24\n subs r6, r2, r6\n"
+        "cmp r6, #31\n bhs 3f\n lsls r7, r5, #8\n orrs r7, r3\n mov r1, r7\n"
+        "lsrs r1, r6\n adds r1, #1\n lsrs r1, r1, #1\n"
+        "rsbs r6, r6, #0\n adds r6, #32\n lsls r7, r6\n beq 4f\n"
+        "2: asrs r5, r5, #31\n eors r1, r5\n subs r1, r1, r5\n stmia r4!, {r1}\n add lr, r1\n"
+        "cmp r0, r12\n bne 1b\n"
+        "5: mov r0, lr\n pop {r4-r7, pc}\n"
+        // less than 1: 1 if it is more than a half
+        "3: movs r1, #0\n cmp r6, #31\n bne 2b\n lsls r7, r5, #9\n beq 2b\n movs r1, #1\n b 2b\n"
+        // an integer, or a tie, which was rounded up
+        "4: rsbs r6, r6, #0\n adds r6, #32\n lsls r7, r5, #8\n orrs r7, r3\n lsrs r7, r6\n"
+        "lsls r7, r7, #31\n lsrs r7, r7, #31\n bics r1, r7\n b 2b\n");
+  }
+#else
+  // r2 minus the exponent of x is the places by which its mantissa, below bit 31, is shifted right.
+  [[gnu::naked, gnu::noinline]] static std::uint32_t round_row(const float*, std::size_t,
+                                                               std::uint32_t, std::uint32_t,
+                                                               std::int32_t*) noexcept {
+    asm volatile(
+        "push {r4-r7, lr}\n ldr r4, [sp, #20]\n add r1, r0, r1, lsl #2\n"
+        "adds r2, r2, #32\n subs r2, r2, r3\n movs r3, #0\n cmp r0, r1\n beq 5f\n"
+        "1: ldr r5, [r0], #4\n ubfx r6, r5, #23, #8\n subs r6, r2, r6\n cmp r6, #32\n bhs 3f\n"
+        "lsls r7, r5, #8\n orr r7, r7, #0x80000000\n lsrs r12, r7, r6\n adc r12, r12, #0\n"
+        "rsb r6, r6, #33\n lsls r7, r7, r6\n beq 4f\n"
+        "2: eor r12, r12, r5, asr #31\n sub r12, r12, r5, asr #31\n str r12, [r4], #4\n"
+        "add r3, r3, r12\n cmp r0, r1\n bne 1b\n"
+        "5: mov r0, r3\n pop {r4-r7, pc}\n"
+        // less than 1: 1 if it is more than a half
+        "3: mov r12, #0\n bne 2b\n lsls r6, r5, #9\n it ne\n movne r12, #1\n b 2b\n"
+        // an integer, or a tie, which was rounded up
+        "4: rsb r6, r6, #32\n lsls r7, r5, #8\n orr r7, r7, #0x80000000\n lsrs r7, r7, r6\n"
+        "and r7, r7, #1\n bic r12, r12, r7\n b 2b\n");
+  }
+#endif
+  // clang-format on
+
+#if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+  // out[j] = float(sums[j] + addend) * (scales[j] * step) + bias[j], in which the sum, the product
+  // of scales, and the whole are rounded; or without bias. step is 0, NaN or a power of two.
+  [[gnu::noinline]] static void scale_sums(const std::uint32_t* sums, std::uint32_t addend,
+                                           const float* scales, float step, const float* bias,
+                                           float* out, std::size_t count) noexcept {
+    std::uint32_t power = (__builtin_bit_cast(std::uint32_t, step) >> 23) - 127;
+    if (power + 126 > 155) power = 0x1000;  // so that no result is ordinary
+    while (count != 0) {
+      const std::size_t left =
+          scale_ordinary_sums(sums, scales, bias, out, count, addend, power + power_offset);
+      const std::size_t done = count - left;
+      if (left == 0) return;
+      if (bias != nullptr) bias += done;
+      out[done] =
+          scale_any_sum(static_cast<std::int32_t>(sums[done] + addend), scales[done], step, bias);
+      if (bias != nullptr) ++bias;
+      sums += done + 1, scales += done + 1, out += done + 1, count = left - 1;
+    }
+  }
+  // float(sum) * scale + bias
+  static float scaled_sum(std::int32_t sum, float scale, float bias) noexcept {
+    return scale_one_sum(static_cast<std::uint32_t>(sum), scale, &bias);
+  }
+  static float scaled_sum(std::int32_t sum, float scale) noexcept {
+    return scale_one_sum(static_cast<std::uint32_t>(sum), scale, nullptr);
+  }
+
+ private:
+  static float scale_one_sum(std::uint32_t sum, float scale, const float* bias) noexcept {
+    float to;
+    if (scale_ordinary_sums(&sum, &scale, bias, &to, 1, 0, power_offset) == 0) return to;
+    return scale_any_sum(static_cast<std::int32_t>(sum), scale, 1.0f, bias);
+  }
+
+  // The general case of scale_sums.
+  [[gnu::noinline]] static float scale_any_sum(std::int32_t sum, float scale, float step,
+                                               const float* bias) noexcept {
+    const float by = detail::fma_in_integers(scale, step, -0.0f);
+    return detail::fma_in_integers(static_cast<float>(sum), by, bias == nullptr ? -0.0f : *bias);
+  }
+
+  // scale_sums up to the first sum that is not ordinary. Returns how many are left. `power` is the
+  // exponent of step, plus power_offset; count is not 0.
+  // clang-format off
+#if __ARM_ARCH_ISA_THUMB == 1
+  static constexpr std::uint32_t power_offset = 1;
+  // r0 is negative, and rises to 0; it indexes sums, scales, bias and out, which end at r8 to r11.
+  [[gnu::naked, gnu::noinline]] static std::size_t scale_ordinary_sums(
+      const std::uint32_t*, const float*, const float*, float*, std::size_t, std::uint32_t,
+      std::uint32_t) noexcept {
+    asm volatile(
+        ".syntax unified\n"
+        "push {r4-r7, lr}\n mov r4, r8\n mov r5, r9\n mov r6, r10\n mov r7, r11\n push {r4-r7}\n"
+        "ldr r4, [sp, #40]\n mov lr, r4\n ldr r4, [sp, #36]\n lsls r4, r4, #2\n"
+        "adds r0, r0, r4\n mov r8, r0\n adds r1, r1, r4\n mov r9, r1\n adds r3, r3, r4\n"
+        "mov r11, r3\n"
+        "cmp r2, #0\n beq 1f\n adds r2, r2, r4\n 1: mov r10, r2\n rsbs r0, r4, #0\n"
+        // r1 is |sum|, r2 the scale, r3 the sign, r4 the exponent
+        "1: mov r1, r8\n ldr r1, [r1, r0]\n add r1, lr\n mov r2, r9\n ldr r2, [r2, r0]\n"
+        "asrs r3, r1, #31\n eors r1, r3\n subs r1, r1, r3\n"
+        "lsrs r4, r2, #23\n subs r5, r4, #1\n cmp r5, #193\n bhi 9f\n"
+        "ldr r5, [sp, #44]\n adds r4, r4, r5\n lsrs r5, r1, #24\n bne 5f\n"
+        // r1 and r7 are the product, times 2^7
+        "2: lsls r1, r1, #7\n uxth r5, r1\n lsrs r1, r1, #16\n uxth r6, r2\n lsrs r2, r2, #16\n"
+        "uxtb r2, r2\n movs r7, #128\n orrs r2, r7\n mov r7, r5\n muls r7, r6\n muls r5, r2\n"
+        "muls r6, r1\n muls r1, r2\n adds r5, r5, r6\n lsls r6, r5, #16\n lsrs r5, r5, #16\n"
+        "adds r7, r7, r6\n adcs r1, r5\n"
+        // the bias is added: r6 is its mantissa, to be shifted left by r5 places
+        "mov r2, r10\n cmp r2, #0\n beq 4f\n ldr r2, [r2, r0]\n"
+        "lsls r5, r2, #1\n lsrs r5, r5, #24\n subs r5, r5, r4\n cmp r5, #30\n bhi 6f\n"
+        "mov r12, r0\n movs r0, #128\n lsls r0, r0, #24\n lsls r6, r2, #8\n orrs r6, r0\n"
+        "movs r0, #32\n subs r0, r0, r5\n eors r2, r3\n bmi 7f\n"
+        "mov r2, r6\n lsrs r2, r0\n lsls r6, r5\n adds r7, r7, r6\n adcs r1, r2\n"
+        "3: mov r0, r12\n"
+        // r2 is the number of leading zeros
+        "4: mov r5, r1\n movs r2, #28\n lsrs r6, r5, #16\n beq 3f\n mov r5, r6\n subs r2, #16\n"
+        "3: lsrs r6, r5, #8\n beq 3f\n mov r5, r6\n subs r2, #8\n"
+        "3: lsrs r6, r5, #4\n beq 3f\n mov r5, r6\n subs r2, #4\n"
+        "3: adr r6, 10f\n ldrb r6, [r6, r5]\n adds r2, r2, r6\n"
+        "movs r5, #32\n subs r5, r5, r2\n beq 9f\n"
+        "lsls r1, r2\n mov r6, r7\n lsrs r6, r5\n orrs r1, r6\n"
+        "adds r1, #128\n adcs r4, r5\n lsls r6, r1, #24\n beq 8f\n"
+        "3: cmp r4, #254\n bhi 9f\n lsls r1, r1, #1\n lsrs r1, r1, #9\n lsls r4, r4, #23\n"
+        "orrs r1, r4\n lsls r3, r3, #31\n orrs r1, r3\n mov r2, r11\n str r1, [r2, r0]\n"
+        "adds r0, #4\n bne 1b\n"
+        "9: rsbs r0, r0, #0\n lsrs r0, r0, #2\n"
+        "pop {r4-r7}\n mov r8, r4\n mov r9, r5\n mov r10, r6\n mov r11, r7\n pop {r4-r7, pc}\n"
+        // a sum of more than 24 bits is rounded
+        "5: movs r6, #0\n 11: adds r6, #1\n lsrs r5, r5, #1\n bne 11b\n adds r4, r4, r6\n"
+        "mov r5, r1\n lsrs r5, r6\n lsls r5, r5, #31\n lsrs r5, r5, #31\n adds r1, r1, r5\n"
+        "movs r5, #1\n lsls r5, r6\n lsrs r5, r5, #1\n subs r5, #1\n adds r1, r1, r5\n"
+        "lsrs r1, r6\n"
+        "b 2b\n"
+        "6: lsls r2, r2, #1\n beq 4b\n b 9b\n"
+        "7: mov r2, r6\n lsrs r2, r0\n lsls r6, r5\n subs r7, r7, r6\n sbcs r1, r2\n mov r0, r12\n"
+        "bcs 4b\n mvns r3, r3\n movs r2, #0\n rsbs r7, r7, #0\n sbcs r2, r1\n mov r1, r2\n b 4b\n"
+        // a tie
+        "8: lsls r7, r2\n bne 3b\n movs r6, #1\n lsls r6, r6, #8\n bics r1, r6\n b 3b\n"
+        ".balign 4\n 10: .byte 4, 3, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0\n");
+  }
+#else
+  static constexpr std::uint32_t power_offset = 0;
+  // Sums, scales, bias and out are at r8, r9, r7 and r10; r11 is the end, r12 power, lr the addend.
+  [[gnu::naked, gnu::noinline]] static std::size_t scale_ordinary_sums(
+      const std::uint32_t*, const float*, const float*, float*, std::size_t, std::uint32_t,
+      std::uint32_t) noexcept {
+    asm volatile(
+        "push {r4-r11, lr}\n ldr r4, [sp, #36]\n mov r8, r0\n mov r9, r1\n mov r7, r2\n"
+        "mov r10, r3\n"
+        "add r11, r0, r4, lsl #2\n ldrd lr, r12, [sp, #40]\n"
+        // r0 is |sum|, r1 the scale, r3 the exponent, r6 has the sign
+        "1: ldr r0, [r8], #4\n ldr r1, [r9], #4\n adds r0, r0, lr\n mov r6, r0\n it mi\n"
+        "rsbmi r0, r0, #0\n"
+        "sub r2, r1, #0x00800000\n cmp r2, #0x61000000\n bhs 9f\n"
+        "add r3, r12, r1, lsr #23\n cmp r0, #0x01000000\n bhi 5f\n"
+        // r1 and r0 are the product, times 2^8
+        "2: lsls r1, r1, #8\n orr r1, r1, #0x80000000\n umull r0, r1, r0, r1\n"
+        // the bias is added: r5 is its mantissa, to be shifted left by r4 places
+        "cbz r7, 4f\n ldr r2, [r7], #4\n ubfx r4, r2, #23, #8\n subs r4, r4, r3\n cmp r4, #30\n"
+        "bhi 6f\n"
+        "lsls r5, r2, #8\n orr r5, r5, #0x80000000\n teq r2, r6\n"
+        "rsb r2, r4, #32\n lsr r2, r5, r2\n lsl r5, r5, r4\n bmi 7f\n"
+        "adds r0, r0, r5\n adcs r1, r1, r2\n"
+        // r2 is the number of leading zeros
+        "4: cbz r1, 9f\n clz r2, r1\n lsls r1, r1, r2\n rsb r4, r2, #32\n lsr r5, r0, r4\n"
+        "orrs r1, r1, r5\n"
+        "adds r1, r1, #128\n adcs r3, r3, r4\n lsls r5, r1, #24\n beq 8f\n"
+        "3: cmp r3, #254\n bhi 9f\n"
+        "ubfx r1, r1, #8, #23\n orr r1, r1, r3, lsl #23\n bfi r6, r1, #0, #31\n str r6, [r10], #4\n"
+        "cmp r8, r11\n bne 1b\n"
+        "add r8, r8, #4\n"
+        "9: sub r0, r11, r8\n adds r0, r0, #4\n lsrs r0, r0, #2\n pop {r4-r11, pc}\n"
+        // a sum of more than 24 bits is rounded
+        "5: clz r2, r0\n rsb r2, r2, #8\n add r3, r3, r2\n lsr r4, r0, r2\n and r4, r4, #1\n"
+        "add r0, r0, r4\n"
+        "movs r4, #1\n lsls r4, r4, r2\n lsrs r4, r4, #1\n subs r4, r4, #1\n adds r0, r0, r4\n"
+        "lsrs r0, r0, r2\n b 2b\n"
+        "6: lsls r2, r2, #1\n beq 4b\n b 9b\n"
+        "7: subs r0, r0, r5\n sbcs r1, r1, r2\n bcs 4b\n"
+        "rsbs r0, r0, #0\n sbc r1, r1, r1, lsl #1\n mvns r6, r6\n b 4b\n"
+        // a tie
+        "8: lsls r0, r0, r2\n it eq\n biceq r1, r1, #0x100\n b 3b\n");
+  }
+#endif
+  // clang-format on
+#endif
+};
+
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
