@@ -4,6 +4,7 @@
 // F, IBM Z, or x86 with FMA.
 #pragma once
 
+#include "tinyattn/port/fpu_integers.hpp"
 #include "tinyattn/port/fpu_rows.hpp"
 #include "tinyattn/port/fpu_softmax.hpp"
 #include "tinyattn/port/rounded.hpp"
@@ -18,7 +19,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct fpu : scalar, fpu_rows, fpu_softmax {
+struct fpu : scalar, fpu_rows, fpu_softmax, fpu_integers {
   using one_lane = fpu;
   static constexpr std::size_t registers = 32;
 #if defined(__arm__)

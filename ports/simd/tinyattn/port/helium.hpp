@@ -11,6 +11,7 @@
 #else
 
 #include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/helium_integers.hpp"
 #include "tinyattn/port/helium_rows.hpp"
 
 #include <arm_mve.h>
@@ -20,7 +21,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct helium : helium_rows {
+struct helium : helium_rows, helium_integers {
   using vec = float32x4_t;
   using broadcast_operand = float;
   using one_lane = fpu;

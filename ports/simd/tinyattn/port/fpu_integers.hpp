@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums of products of integers for the DSP instructions of Cortex-M: SMLAD adds two products of
+// halfwords, and UXTB16 makes halfwords of two of four codes. Compilers find neither.
+#pragma once
+
+#include "tinyattn/port/compiler.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
+
+struct fpu_integers {
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && \
+    __ARM_ARCH_PROFILE == 'M' && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  // Naked functions, because all registers are in use, a frame pointer's too, and builds without
+  // optimization compile them as well. Loops are entered in the middle if there are fewer terms: so
+  // each instruction of their bodies has four bytes, and functions are aligned, as ADR wants.
+  static constexpr std::size_t integer_rows = 4;
+
+  template <std::size_t Rows>
+  requires(Rows == 1 || Rows == 4) TINYATTN_ALWAYS_INLINE
+      static void integer_dots(const std::int32_t* q, std::size_t q_stride,
+                               const std::uint8_t* codes, std::size_t stride, std::size_t terms,
+                               std::size_t cols, std::uint32_t* sums) noexcept {
+    (Rows == 1 ? dots_of_row : dots_of_four_rows)(q, q_stride, codes, stride, terms, cols, sums);
+  }
+
+  // Each four integers become two words: 0 and 2, 1 and 3.
+  [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t) noexcept {
+    // clang-format off
+    asm volatile("push {r4-r9}\n mov r12, r0\n"
+                 "1: ldm r12!, {r2-r9}\n"
+                 "pkhbt r2, r2, r4, lsl #16\n pkhbt r3, r3, r5, lsl #16\n"
+                 "pkhbt r4, r6, r8, lsl #16\n pkhbt r5, r7, r9, lsl #16\n"
+                 "stm r0!, {r2-r5}\n subs r1, #8\n bne 1b\n"
+                 "pop {r4-r9}\n bx lr");
+    // clang-format on
+  }
+
+#if defined(__ARM_FEATURE_FMA) && !defined(__OPTIMIZE_SIZE__)  // else loops take less flash
+  static std::uint32_t magnitude_bits(const float* x, std::size_t count) noexcept {
+    return maximum_of_bits(x, count);
+  }
+  static std::uint32_t round_row(const float* x, std::size_t count, float steps_of_one,
+                                 std::int32_t* q) noexcept {
+    return round_by(x, count, __builtin_bit_cast(std::uint32_t, steps_of_one), q);
+  }
+  static void scale_sums(const std::uint32_t* sums, std::uint32_t addend, const float* scales,
+                         float step, const float* bias, float* out, std::size_t count) noexcept {
+    scale_by(sums, addend, scales, __builtin_bit_cast(std::uint32_t, step), bias, out, count);
+  }
+#endif
+
+ private:
+#if defined(__ARM_FEATURE_FMA) && !defined(__OPTIMIZE_SIZE__)
+  // Four elements at a time, behind those that are more than a multiple of four. Floats are in core
+  // registers.
+  // clang-format off
+#define TINYATTN_TAKE(x) "cmp r1, " x ", lsl #1\n it lo\n lsllo r1, " x ", #1\n"
+  [[gnu::naked, gnu::noinline]] static std::uint32_t maximum_of_bits(const float*,
+                                                                     std::size_t) noexcept {
+    asm volatile("push {r4, r5}\n add r12, r0, r1, lsl #2\n lsls r3, r1, #30\n mov r1, #0\n"
+                 "beq 2f\n"
+                 "1: ldr r2, [r0], #4\n" TINYATTN_TAKE("r2") "subs r3, #0x40000000\n bne 1b\n"
+                 "2: cmp r0, r12\n beq 4f\n"
+                 "3: ldmia r0!, {r2-r5}\n" TINYATTN_TAKE("r2") TINYATTN_TAKE("r3")
+                 TINYATTN_TAKE("r4") TINYATTN_TAKE("r5") "cmp r0, r12\n bne 3b\n"
+                 "4: lsrs r0, r1, #1\n pop {r4, r5}\n bx lr");
+  }
+#undef TINYATTN_TAKE
+#define TINYATTN_ROUND(x)                                                                         \
+  "vmul.f32 " x ", " x ", s4\n vcvtr.s32.f32 " x ", " x "\n"
+  [[gnu::naked, gnu::noinline]] static std::uint32_t round_by(const float*, std::size_t,
+                                                              std::uint32_t,
+                                                              std::int32_t*) noexcept {
+    asm volatile("push {r4-r7}\n vmov s4, r2\n add r12, r0, r1, lsl #2\n lsls r4, r1, #30\n"
+                 "mov r1, #0\n beq 2f\n"
+                 "1: vldmia r0!, {s0}\n" TINYATTN_ROUND("s0") "vmov r5, s0\n vstmia r3!, {s0}\n"
+                 "add r1, r5\n subs r4, #0x40000000\n bne 1b\n"
+                 "2: cmp r0, r12\n beq 4f\n"
+                 "3: vldmia r0!, {s0-s3}\n" TINYATTN_ROUND("s0") TINYATTN_ROUND("s1")
+                 TINYATTN_ROUND("s2") TINYATTN_ROUND("s3") "vmov r4, r5, s0, s1\n"
+                 "vmov r6, r7, s2, s3\n vstmia r3!, {s0-s3}\n"
+                 "add r1, r4\n add r1, r5\n add r1, r6\n add r1, r7\n cmp r0, r12\n bne 3b\n"
+                 "4: mov r0, r1\n pop {r4-r7}\n bx lr");
+  }
+#undef TINYATTN_ROUND
+  // Without a bias, -0 is added, which changes nothing.
+#define TINYATTN_SCALE(sum, scale, bias)                                                          \
+  "vcvt.f32.s32 " sum ", " sum "\n vmul.f32 " scale ", " scale ", s12\n"                          \
+  "vfma.f32 " bias ", " sum ", " scale "\n"
+  [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void scale_by(
+      const std::uint32_t*, std::uint32_t, const float*, std::uint32_t, const float*, float*,
+      std::size_t) noexcept {
+    asm volatile("push {r4-r9}\n vmov s12, r3\n ldrd r4, r5, [sp, #24]\n ldr r6, [sp, #32]\n"
+                 "add r12, r0, r6, lsl #2\n movs r3, #4\n cmp r4, #0\n itt eq\n"
+                 "adreq.w r4, 5f\n moveq r3, #0\n lsls r7, r6, #30\n beq 2f\n"
+                 "1: ldr r6, [r0], #4\n add r6, r1\n vmov s0, r6\n vldmia r2!, {s4}\n"
+                 "vldr s8, [r4]\n add r4, r3\n" TINYATTN_SCALE("s0", "s4", "s8")
+                 "vstmia r5!, {s8}\n subs r7, #0x40000000\n bne 1b\n"
+                 "2: lsls r3, r3, #2\n cmp r0, r12\n beq 4f\n"
+                 "3: ldmia r0!, {r6-r9}\n add r6, r1\n add r7, r1\n add r8, r1\n add r9, r1\n"
+                 "vmov s0, s1, r6, r7\n vmov s2, s3, r8, r9\n vldmia r2!, {s4-s7}\n"
+                 "vldmia r4, {s8-s11}\n add r4, r3\n"
+                 TINYATTN_SCALE("s0", "s4", "s8") TINYATTN_SCALE("s1", "s5", "s9")
+                 TINYATTN_SCALE("s2", "s6", "s10") TINYATTN_SCALE("s3", "s7", "s11")
+                 "vstmia r5!, {s8-s11}\n cmp r0, r12\n bne 3b\n"
+                 "4: pop {r4-r9}\n bx lr\n"
+                 ".balign 4\n5: .word 0x80000000, 0x80000000, 0x80000000, 0x80000000");
+  }
+#undef TINYATTN_SCALE
+  // clang-format on
+#endif
+
+  // clang-format off
+#define TINYATTN_HALF(codes, turn, temporary, q, sum)                                             \
+  "uxtb16 " temporary ", " codes turn "\n smlad " sum ", " q ", " temporary ", " sum "\n"
+
+  // Two sums in r11 and r12, over pairs of columns. r0 points to q, r1 and r2 to the codes of both
+  // columns, r3 to the sums, lr to the end of q. The words that a pair begins with are on the
+  // stack, in the order of their registers; r7 is the address of the last sum. If one column is
+  // left, it is a pair with itself, whose sums go to the stack.
+#define TINYATTN_COLUMN(from, sum)                                                                \
+  "ldrd r8, r9, [" from "], #8\n"                                                                 \
+  TINYATTN_HALF("r8", "", "r10", "r4", sum) TINYATTN_HALF("r8", ", ror #8", "r8", "r5", sum)      \
+  TINYATTN_HALF("r9", "", "r10", "r6", sum) TINYATTN_HALF("r9", ", ror #8", "r9", "r7", sum)
+#define TINYATTN_EIGHT                                                                            \
+  "ldmia.w r0!, {r4-r7}\n" TINYATTN_COLUMN("r1", "r11") TINYATTN_COLUMN("r2", "r12")
+#if defined(__OPTIMIZE_SIZE__)
+#define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT
+#define TINYATTN_BITS_OF_TURN "1"
+#else
+#define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT
+#define TINYATTN_BITS_OF_TURN "2"
+#endif
+  [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void dots_of_row(
+      const std::int32_t*, std::size_t, const std::uint8_t*, std::size_t, std::size_t, std::size_t,
+      std::uint32_t*) noexcept {
+    asm volatile("push {r4-r11, lr}\n ldrd r8, r9, [sp, #36]\n mov r5, r3\n ldr r3, [sp, #44]\n"
+                 "sub r4, r5, r8\n sub r2, r2, r4\n add lr, r0, r8, lsl #1\n"
+                 "rsb r6, r8, #0\n ubfx r6, r6, #3, #" TINYATTN_BITS_OF_TURN "\n movs r7, #76\n"
+                 "adr.w r11, 1f\n mla r6, r6, r7, r11\n add r7, r3, r9, lsl #2\n subs r7, #4\n"
+                 "mov r11, #0\n mov r12, #0\n sub sp, #12\n push {r0, r4-r7, r11, r12}\n b 2f\n"
+                 "1: " TINYATTN_TURN "cmp r0, lr\n bne 1b\n strd r11, r12, [r3], #8\n"
+                 "2: ldm sp, {r0, r4-r7, r11, r12}\n"
+                 "add r1, r2, r4\n add r2, r1, r5\n cmp r3, r7\n bhs 3f\n mov pc, r6\n"
+                 "3: bhi 4f\n mov r2, r1\n str r3, [sp, #36]\n"
+                 "add r3, sp, #28\n str r3, [sp, #16]\n mov pc, r6\n"
+                 "4: add r3, sp, #28\n cmp r3, r7\n bne 5f\n"
+                 "ldr r4, [sp, #28]\n ldr r5, [sp, #36]\n str r4, [r5]\n"
+                 "5: add sp, #40\n pop {r4-r11, pc}");
+  }
+#undef TINYATTN_BITS_OF_TURN
+#undef TINYATTN_TURN
+#undef TINYATTN_EIGHT
+#undef TINYATTN_COLUMN
+
+  // Four rows of one column: sums in r10 to r12 and lr, rows at r0 to r3, codes at r4. Behind the
+  // words that each column begins with, the stack has the next sum, the distance to that of the
+  // next row, and the end of the first row.
+#define TINYATTN_ROW(from, codes, sum)                                                            \
+  "ldrd r8, r9, [" from "], #8\n"                                                                 \
+  "smlad " sum ", r8, r7, " sum "\n smlad " sum ", r9, " codes ", " sum "\n"
+#define TINYATTN_FOUR(codes)                                                                      \
+  "uxtb16 r7, " codes "\n uxtb16 " codes ", " codes ", ror #8\n" TINYATTN_ROW("r0", codes, "r10") \
+  TINYATTN_ROW("r1", codes, "r11") TINYATTN_ROW("r2", codes, "r12") TINYATTN_ROW("r3", codes, "lr")
+#define TINYATTN_EIGHT "ldrd r5, r6, [r4], #8\n" TINYATTN_FOUR("r5") TINYATTN_FOUR("r6")
+#if defined(__OPTIMIZE_SIZE__)
+#define TINYATTN_TURN TINYATTN_EIGHT
+#define TINYATTN_ENTRY "adr.w r6, 1f\n"
+#else
+#define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT
+#define TINYATTN_ENTRY                                                                            \
+  "adr.w r6, 1f\n tst r8, #8\n it ne\n addne r6, #116\n"
+#endif
+  [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void dots_of_four_rows(
+      const std::int32_t*, std::size_t, const std::uint8_t*, std::size_t, std::size_t, std::size_t,
+      std::uint32_t*) noexcept {
+    asm volatile("push {r4-r11, lr}\n ldrd r8, r9, [sp, #36]\n ldr r10, [sp, #44]\n"
+                 "sub r5, r3, r8\n sub r4, r2, r5\n"
+                 "lsl r11, r1, #2\n add r1, r0, r11\n add r2, r1, r11\n add r3, r2, r11\n"
+                 "lsl r11, r9, #2\n add r12, r0, r8, lsl #1\n push {r10-r12}\n"
+                 TINYATTN_ENTRY "add r7, r10, r11\n mov r8, r10\n"
+                 "mov r10, #0\n mov r11, #0\n mov r12, #0\n mov lr, #0\n"
+                 "push {r0-r3, r5-r7, r10-r12, lr}\n b 2f\n"
+                 "1: " TINYATTN_TURN "ldr r8, [sp, #52]\n cmp r0, r8\n bne 1b\n"
+                 "ldrd r8, r9, [sp, #44]\n str r10, [r8]\n str r11, [r8, r9]\n"
+                 "str r12, [r8, r9, lsl #1]\n add r9, r9, r9, lsl #1\n str lr, [r8, r9]\n"
+                 "add r8, #4\n str r8, [sp, #44]\n"
+                 "2: ldm sp, {r0-r3, r5-r7, r10-r12, lr}\n"
+                 "add r4, r5\n cmp r8, r7\n beq 3f\n mov pc, r6\n"
+                 "3: add sp, #56\n pop {r4-r11, pc}");
+  }
+#undef TINYATTN_ENTRY
+#undef TINYATTN_TURN
+#undef TINYATTN_EIGHT
+#undef TINYATTN_FOUR
+#undef TINYATTN_ROW
+#undef TINYATTN_HALF
+  // clang-format on
+#endif
+};
+
+}}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
