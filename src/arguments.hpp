@@ -3,6 +3,8 @@
 // Checks of arguments that the functions of tinyattn.h and tinyattn_models.h share.
 #pragma once
 
+#include "operations.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -11,12 +13,56 @@ namespace tinyattn::compiled {
 // The maximum number of floats in an object, which has no more than PTRDIFF_MAX bytes.
 constexpr std::size_t most_floats = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(float);
 
+constexpr std::size_t larger(std::size_t a, std::size_t b) noexcept { return a < b ? b : a; }
+
 // Whether the sizes of a matrix are valid: none is 0, and it has no more than `most` elements.
-constexpr bool is_matrix(std::size_t rows, std::size_t cols,
-                         std::size_t most = most_floats) noexcept {
+template <std::size_t most = most_floats>
+constexpr bool is_matrix(std::size_t rows, std::size_t cols) noexcept {
   return rows != 0 && cols != 0 && rows <= most / cols;
 }
 
 constexpr bool are_valid(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
+
+inline bool has_valid_sizes(const tinyattn_layer& layer) noexcept {
+  const std::size_t in = layer.d_in, out = layer.d_out;
+  return layer.num_heads != 0 && out % layer.num_heads == 0 && in != 0 &&
+         is_matrix(larger(in, out), out);
+}
+
+// Whether the sums and products that count the scratch do not wrap.
+inline bool has_scratch(std::size_t width, std::size_t tokens, std::size_t source_tokens) noexcept {
+  constexpr std::size_t most = most_floats / 4;
+  if (source_tokens > most || tokens > most) return false;
+  constexpr std::size_t query_rows = TINYATTN_QUERY_ROWS(most);
+  const std::size_t rows = TINYATTN_PADDED(source_tokens) + TINYATTN_BLOCK_ROWS(most);
+  return rows <= most / (width > query_rows ? width : query_rows);
+}
+
+inline bool has_elements(const tinyattn_mask& mask) noexcept {
+  if (mask.kind == TINYATTN_ADDITIVE_MASK) return mask.addends != nullptr;
+  if (mask.kind == TINYATTN_BLOCK_MASK || mask.kind == TINYATTN_KEEP_MASK)
+    return mask.flags != nullptr;
+  // Other kinds need no elements. Compares as unsigned: a caller in C may pass a number that is no
+  // kind.
+  return static_cast<unsigned>(mask.kind) <= TINYATTN_CAUSAL_BOTTOM_RIGHT;
+}
+
+// Whether a call is valid whose queries and keys have `in` columns, and values and output `out`,
+// neither of them 0, with scratch for a layer `width` wide.
+inline bool is_valid(const AttentionCall& call, std::size_t in, std::size_t out,
+                     std::size_t width) noexcept {
+  const std::size_t tokens = call.tokens, source_tokens = call.source_tokens;
+  return is_matrix(tokens, source_tokens) &&
+         is_matrix(larger(tokens, source_tokens), larger(in, out)) &&
+         has_scratch(width, tokens, source_tokens) &&
+         are_valid(call.query, call.key, call.value, call.out, call.scratch) &&
+         (call.mask == nullptr || has_elements(*call.mask));
+}
+
+// Whether `out` may be where it is. If it is the input of the queries, rows of output must not be
+// longer than those of input, or they would overwrite rows that are still to be read.
+inline bool may_replace(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
+  return call.out != call.query || layer.d_out <= layer.d_in;
+}
 
 }  // namespace tinyattn::compiled

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "models_operations.hpp"
+#include "projections.hpp"
 #include "tinyattn/kernel/block.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/kernel/sampling.hpp"
@@ -12,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace library {
 
@@ -38,14 +40,16 @@ inline std::uint16_t sample(const tinyattn_sampling& sampling, std::size_t count
       p, count, sampling.temperature, sampling.top_k, sampling.top_p, fraction));
 }
 
-using DecoderBlock = kernel::Block<kernel::GroupedLayer<>, kernel::FeedForward<>>;
+template <class Weights>
+using DecoderBlock = kernel::Block<kernel::GroupedLayer<typename Weights::Weight>,
+                                   kernel::FeedForward<typename Weights::Weight>>;
 
-TINYATTN_ALWAYS_INLINE DecoderBlock block_of(const tinyattn_decoder& decoder,
-                                             const tinyattn_block& block) noexcept {
+template <class Weights>
+TINYATTN_ALWAYS_INLINE DecoderBlock<Weights> block_of(const tinyattn_decoder& decoder,
+                                                      const tinyattn_block& block) noexcept {
   const std::size_t d_model = decoder.d_model, head_dim = d_model / decoder.num_heads;
-  const auto projection = [](const tinyattn_linear& linear) {
-    return kernel::Projection<>{linear.weight, linear.bias};
-  };
+  const auto projection = [](const tinyattn_linear& linear)
+                              TINYATTN_INLINE_LAMBDA { return Weights::projection(linear); };
   return {norm_of(block.attention_norm, d_model),
           {{d_model, d_model, decoder.num_heads, head_dim,
             port::detail::inverse_sqrt_in_integers(head_dim), projection(block.query),
@@ -76,32 +80,53 @@ static_assert(TINYATTN_DECODER_CACHE(1, 1, 1) >= kernel::cache_floats(1, 1) &&
               TINYATTN_DECODER_CACHE(1, 1, TINYATTN_LANES) >=
                   kernel::cache_floats(1, TINYATTN_LANES));
 
+// The table of the embedding, and the head.
+template <class Weights>
+TINYATTN_ALWAYS_INLINE auto table_of(const tinyattn_decoder& decoder) noexcept {
+  if constexpr (std::is_same_v<Weights, Floats>)
+    return kernel::Dense{decoder.token_embedding, decoder.d_model};
+  else
+    return kernel::Int8Table{{decoder.token_codes, decoder.token_scales}, decoder.d_model};
+}
+template <class Weights>
+TINYATTN_ALWAYS_INLINE auto head_of(const tinyattn_decoder& decoder) noexcept {
+  const auto projection = Weights::projection(decoder.head);
+  if constexpr (std::is_same_v<Weights, Floats>)
+    return kernel::Head{decoder.d_model, decoder.vocabulary, projection, decoder.token_embedding};
+  else if (is_null(projection.weight))
+    return kernel::Int8Head{
+        decoder.d_model, decoder.vocabulary, {table_of<Weights>(decoder).weights, nullptr}};
+  else
+    return kernel::Int8Head{decoder.d_model, decoder.vocabulary, projection};
+}
+
 // Computes all blocks for one token after the other, then the logits of the last token.
+template <class Weights>
 inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noexcept {
   const std::size_t d_model = decoder.d_model, context_length = decoder.context_length;
   const std::size_t kv_width = d_model / decoder.num_heads * decoder.num_kv_heads;
   const std::size_t of_layer = TINYATTN_DECODER_CACHE(1, kv_width, context_length);
+  const std::size_t floats = TINYATTN_DECODER_SCRATCH(d_model, decoder.d_hidden, context_length);
+  const auto integers = Weights::take(call.scratch + floats, 1);
   const kernel::Output x{call.scratch, d_model};
-  const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model);
+  const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model, integers);
   for (std::size_t i = 0; i < call.num_tokens; ++i) {
-    kernel::embed<native_port>(kernel::Dense{decoder.token_embedding, d_model},
-                               {decoder.position_embedding, d_model}, call.tokens + i, 1,
-                               call.past + i, x);
+    kernel::embed<native_port>(table_of<Weights>(decoder), {decoder.position_embedding, d_model},
+                               call.tokens + i, 1, call.past + i, x);
     for (std::size_t layer = 0; layer < decoder.num_layers; ++layer)
       kernel::forward_block_cached<native_port>(
-          block_of(decoder, decoder.blocks[layer]),
+          block_of<Weights>(decoder, decoder.blocks[layer]),
           kernel::cached(call.cache + layer * of_layer, kv_width, context_length), parts,
           call.past + i, 1, x);
   }
   if (decoder.final_norm.weight != nullptr)
     kernel::normalize_features<native_port>(norm_of(decoder.final_norm, d_model), 1, x, x);
-  kernel::compute_logits<native_port>(kernel::Head{d_model,
-                                                   decoder.vocabulary,
-                                                   {decoder.head.weight, decoder.head.bias},
-                                                   decoder.token_embedding},
-                                      1, x, {call.logits, decoder.vocabulary}, kernel::NoScratch{});
+  kernel::compute_logits<native_port>(head_of<Weights>(decoder), 1, x,
+                                      {call.logits, decoder.vocabulary}, integers);
+  Weights::give_back();
 }
 
-static constexpr ModelOperations native_model_operations = {activate, normalize, sample, decode};
+static constexpr ModelOperations native_model_operations = {activate, normalize, sample,
+                                                            decode<Floats>};
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

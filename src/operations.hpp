@@ -26,6 +26,7 @@ struct AttentionCall {
 };
 
 struct ModelOperations;  // models_operations.hpp
+struct Int8Operations;   // int8_operations.hpp
 
 struct Operations {
   const char* port;
@@ -37,7 +38,9 @@ struct Operations {
   void (*attention)(std::size_t key_dim, std::size_t value_dim, const AttentionCall&) noexcept;
   void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
-  const ModelOperations* models = nullptr;  // only if the library contains several ports
+  // Only if the library contains several ports.
+  const ModelOperations* models = nullptr;
+  const Int8Operations* int8 = nullptr;
 };
 
 // Returns the operations of the port that TINYATTN_PORT names, or of the best that this processor

@@ -6,6 +6,7 @@
 
 #include "features.hpp"
 #include "operations.hpp"
+#include "projections.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
 #include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
@@ -80,30 +81,34 @@ inline std::size_t block_rows(std::size_t tokens) noexcept {
                                            : TINYATTN_FEWER(TINYATTN_BLOCK_ROWS(tokens), most);
 }
 
+template <class Weights>
 TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const AttentionCall& call,
                                     const kernel::Mask& mask) noexcept {
   const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;
   const kernel::Dense query{call.query, d_in}, key{call.key, d_in}, value{call.value, d_in};
-  const auto projection = [](const tinyattn_linear& linear) {
-    return kernel::Projection<>{linear.weight, linear.bias};
-  };
+  const std::size_t floats = TINYATTN_LAYER_SCRATCH(d_out, call.tokens, call.source_tokens);
+  const auto integers = Weights::take(call.scratch + floats, TINYATTN_QUERY_ROWS(call.tokens));
   kernel::forward_inline<native_port>(
-      kernel::Layer<>{d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
-                      projection(layer.query), projection(layer.key), projection(layer.value),
-                      projection(layer.out_proj)},
+      kernel::Layer<typename Weights::Weight>{
+          d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
+          Weights::projection(layer.query), Weights::projection(layer.key),
+          Weights::projection(layer.value), Weights::projection(layer.out_proj)},
       kernel::parts_of(call.scratch, d_out, d_out, call.source_tokens, block_rows(call.tokens),
-                       TINYATTN_FEWER(call.tokens, native_port::query_rows)),
+                       TINYATTN_FEWER(call.tokens, native_port::query_rows), integers),
       kernel::BatchElement{
           0, call.tokens, call.source_tokens, query, key, value, {call.out, d_out}},
       layer.causal ? kernel::and_causal(mask) : mask, kernel::ignore_weights());
+  Weights::give_back();
 }
 
 // Two functions, so that a firmware without masks contains no code for them.
+template <class Weights>
 inline void plain_forward(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
-  forward(layer, call, kernel::no_mask(call.source_tokens));
+  forward<Weights>(layer, call, kernel::no_mask(call.source_tokens));
 }
+template <class Weights>
 inline void masked_forward(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
-  forward(layer, call, mask_of(call));
+  forward<Weights>(layer, call, mask_of(call));
 }
 
 #define TINYATTN_NAME_OF(port) TINYATTN_TEXT(port)
@@ -113,7 +118,7 @@ static constexpr Operations native_operations = {TINYATTN_NAME_OF(TINYATTN_PORT)
                                                  matmul_transposed,
                                                  softmax,
                                                  attention,
-                                                 plain_forward,
-                                                 masked_forward};
+                                                 plain_forward<Floats>,
+                                                 masked_forward<Floats>};
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

@@ -16,9 +16,9 @@ static const tinyattn_layer running_mean = {.d_in = WIDTH,
                                             .d_out = WIDTH,
                                             .num_heads = NUM_HEADS,
                                             .causal = true,
-                                            .query = {nothing, NULL},
-                                            .key = {identity, NULL},
-                                            .value = {identity, NULL}};
+                                            .query = {.weight = nothing},
+                                            .key = {.weight = identity},
+                                            .value = {.weight = identity}};
 
 static float scratch[TINYATTN_LAYER_SCRATCH(WIDTH, NUM_TOKENS, NUM_TOKENS)];
 

@@ -34,14 +34,22 @@ consteval bool check_one_row() noexcept {
   return !has_rows;
 }
 
-template <std::size_t In, std::size_t Out, bool HasBias>
-tinyattn_linear linear_of(const Linear<In, Out, HasBias>& linear) noexcept {
-  if constexpr (HasBias)
-    return {linear.weight.data(), linear.bias.data()};
-  else
-    return {linear.weight.data(), nullptr};
+// Describes a linear. The members of the other kind stay unwritten: nothing reads them, and a
+// firmware with many layers would be longer.
+template <std::size_t In, std::size_t Out, bool HasBias, Weights weights>
+void describe_to(tinyattn_linear& to, const Linear<In, Out, HasBias, weights>& linear) noexcept {
+  const auto projection = describe(linear);
+  if constexpr (weights == Weights::int8) {
+    to.codes = projection.weight.codes;
+    to.scales = projection.weight.scales;
+  } else {
+    to.weight = projection.weight;
+  }
+  to.bias = projection.bias;
 }
-inline tinyattn_linear linear_of(const auto&) noexcept { return {nullptr, nullptr}; }
+inline void describe_to(tinyattn_linear& to, const auto&) noexcept {
+  to = {nullptr, nullptr, nullptr, nullptr};
+}
 
 template <AttentionConfig config>
 tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
@@ -49,9 +57,27 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
       !tinyattn::detail::is_grouped<config>,
       "the compiled library has no layer with grouped key heads or rotary positions: take "
       "layer.forward, or a decoder of tinyattn_models.h");
-  return layer.members(layer, [](const auto&, const auto&... linears) -> tinyattn_layer {
-    return {config.d_in, config.d_out, config.num_heads, config.causal, linear_of(linears)...};
-  });
+  tinyattn_layer to;
+  to.d_in = config.d_in;
+  to.d_out = config.d_out;
+  to.num_heads = config.num_heads;
+  to.causal = config.causal;
+  describe_to(to.query, layer.query);
+  describe_to(to.key, layer.key);
+  describe_to(to.value, layer.value);
+  describe_to(to.out_proj, layer.out_proj);
+  return to;
+}
+
+// The scratch of a call. With int8 weights it is the whole workspace.
+template <AttentionConfig config>
+float* scratch_of(const MultiHeadAttention<config>&, auto& workspace) noexcept {
+  static_assert(config.weights == Weights::f32 ||
+                sizeof(workspace) >=
+                    sizeof(float) * TINYATTN_LAYER_SCRATCH_INT8(config.d_in, config.d_out,
+                                                                config.context_length,
+                                                                config.context_length));
+  return reinterpret_cast<float*>(&workspace);
 }
 
 // Calls tinyattn_cross_forward for every batch element.
@@ -66,11 +92,12 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_in
   if (num_source_tokens == 0) mask = {TINYATTN_BLOCK_MASK, true, &masked, nullptr};
   const std::size_t source_tokens = num_source_tokens == 0 ? 1 : num_source_tokens;
   const tinyattn_layer described = layer_of(layer);
+  constexpr auto function =
+      config.weights == Weights::int8 ? tinyattn_cross_forward_int8 : tinyattn_cross_forward;
   for (std::size_t element = 0; element < LayoutOf<decltype(query_input)>::batch; ++element)
-    always(tinyattn_cross_forward(&described, num_tokens, source_tokens,
-                                  matrix_of(query_input, element), matrix_of(key_input, element),
-                                  matrix_of(value_input, element), &mask, matrix_of(out, element),
-                                  workspace.scratch));
+    always(function(&described, num_tokens, source_tokens, matrix_of(query_input, element),
+                    matrix_of(key_input, element), matrix_of(value_input, element), &mask,
+                    matrix_of(out, element), scratch_of(layer, workspace)));
 }
 
 }  // namespace detail
@@ -132,9 +159,12 @@ Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::s
     if (num_tokens > config.context_length || num_tokens > LayoutX::rows)
       return Status::too_many_tokens;
     const tinyattn_layer described = detail::layer_of(layer);
+    constexpr auto function =
+        config.weights == Weights::int8 ? tinyattn_forward_int8 : tinyattn_forward;
     for (std::size_t element = 0; element < LayoutX::batch; ++element)
-      detail::always(tinyattn_forward(&described, num_tokens, detail::matrix_of(x, element),
-                                      detail::matrix_of(out, element), workspace.scratch));
+      detail::always(function(&described, num_tokens, detail::matrix_of(x, element),
+                              detail::matrix_of(out, element),
+                              detail::scratch_of(layer, workspace)));
   }
   return Status::ok;
 }

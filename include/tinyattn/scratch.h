@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scratch of a call, in floats: constant expressions if the arguments are. One size is enough
- * for every instruction set of an architecture, so that a layer of the headers and the compiled
- * library can share a workspace. C99 and C++. */
+ * The scratch of a call, in floats, or in words of the size of a float: constant expressions if the
+ * arguments are. One size is enough for every instruction set of an architecture, so that a layer
+ * of the headers and the compiled library can share a workspace. C99 and C++. */
 #ifndef TINYATTN_SCRATCH_H
 #define TINYATTN_SCRATCH_H
 
@@ -17,6 +17,9 @@
 /* The minimum of two counts. */
 #define TINYATTN_FEWER(count, most) \
   (TINYATTN_SIZE(count) < (most) ? TINYATTN_SIZE(count) : TINYATTN_SIZE(most))
+/* The maximum. */
+#define TINYATTN_MORE(count, other) \
+  (TINYATTN_SIZE(count) < TINYATTN_SIZE(other) ? TINYATTN_SIZE(other) : TINYATTN_SIZE(count))
 
 #if defined(__x86_64__) || defined(__i386__)
 #define TINYATTN_LANES 16u
@@ -49,5 +52,15 @@
 /* The scratch of a layer, in floats. It increases with both token counts. */
 #define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) \
   TINYATTN_GROUPED_LAYER_SCRATCH(d_out, d_out, tokens, source_tokens)
+
+/* A row of inputs as integers, in words: what int8 weights multiply. It increases with `inputs`. */
+#define TINYATTN_INTEGER_ROW(inputs) ((TINYATTN_SIZE(inputs) + 15u) / 16u * 16u + 2u)
+/* The scratch of `rows` rows that int8 weights multiply, in words. */
+#define TINYATTN_LINEAR_SCRATCH_INT8(rows, inputs) \
+  (TINYATTN_QUERY_ROWS(rows) * TINYATTN_INTEGER_ROW(inputs))
+/* The scratch of a layer with int8 weights, in words. It increases with all arguments. */
+#define TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens) \
+  (TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) +               \
+   TINYATTN_LINEAR_SCRATCH_INT8(tokens, TINYATTN_MORE(d_in, d_out)))
 
 #endif

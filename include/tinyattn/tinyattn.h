@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tinyattn/scratch.h"
 
@@ -55,10 +56,15 @@ typedef struct tinyattn_mask {
   const float* addends;    /* the elements of an additive mask */
 } tinyattn_mask;
 
-/* x . weight + bias: the weight is the transpose of PyTorch's. */
+/* x . weight + bias. Weights are floats, the transpose of PyTorch's, or int8: PyTorch's order, each
+ * output a row of codes, padded to a multiple of 16 with 128. Weight (i, o) is then (codes[o * row
+ * + i] - 128) * scales[o]. Functions whose names end in _int8 take codes and scales, all others a
+ * weight; each takes linears of its own kind only. */
 typedef struct tinyattn_linear {
-  const float* weight; /* [in, out] */
-  const float* bias;   /* [out], or null */
+  const float* weight;  /* [in, out] */
+  const float* bias;    /* [out], or null */
+  const uint8_t* codes; /* [out, in rounded up to 16s], aligned to 4 bytes */
+  const float* scales;  /* [out] */
 } tinyattn_linear;
 
 /* Multi-head attention, section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017. Head h
@@ -70,7 +76,7 @@ typedef struct tinyattn_layer {
   size_t num_heads;                  /* at least 1 */
   bool causal;                       /* query i attends to keys 0 .. i */
   tinyattn_linear query, key, value; /* [d_in, d_out] */
-  tinyattn_linear out_proj;          /* [d_out, d_out]; without a weight there is no projection */
+  tinyattn_linear out_proj;          /* [d_out, d_out]; no projection without weight and codes */
 } tinyattn_layer;
 
 /* The scratch of tinyattn_attention, in floats: static float scratch[TINYATTN_ATTENTION_SCRATCH(32,
@@ -79,6 +85,11 @@ TINYATTN_API size_t tinyattn_attention_scratch(size_t tokens, size_t source_toke
 /* The scratch of a layer, in floats: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or
  * by this function, which returns 0 for sizes that no memory holds. */
 TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens);
+/* The scratch of a layer with int8 weights, in floats: static float
+ * scratch[TINYATTN_LAYER_SCRATCH_INT8(64, 64, 32, 32)], or by this function, which returns 0 for
+ * sizes that no layer has. */
+TINYATTN_API size_t tinyattn_layer_scratch_int8(size_t d_in, size_t d_out, size_t tokens,
+                                                size_t source_tokens);
 
 /* Returns the name of the port, that is the instruction set, that computes: "avx512", "fpu", ... On
  * x86-64 the library of Meson or CMake chooses it at the first call: the port that the environment
@@ -154,6 +165,29 @@ TINYATTN_API tinyattn_status tinyattn_cross_forward(const tinyattn_layer* layer,
                                                     const float* value_input,
                                                     const tinyattn_mask* mask, float* out,
                                                     float* scratch);
+
+/* The same with int8 weights, as functions of their own, so that a firmware contains the code of
+ * the weights that it has. d_in and d_out are at most 66,311.
+ *
+ *   scratch  [TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens)] */
+TINYATTN_API tinyattn_status tinyattn_forward_int8(const tinyattn_layer* layer, size_t tokens,
+                                                   const float* x, float* out, float* scratch);
+TINYATTN_API tinyattn_status tinyattn_cross_forward_int8(
+    const tinyattn_layer* layer, size_t tokens, size_t source_tokens, const float* query_input,
+    const float* key_input, const float* value_input, const tinyattn_mask* mask, float* out,
+    float* scratch);
+
+/* out = x . weight + bias with int8 weights.
+ *
+ *   x        [rows, in]             in <= 66,311
+ *   out      [rows, out_features]   may not overlap x
+ *   scratch  [TINYATTN_LINEAR_SCRATCH_INT8(rows, in)]
+ *
+ * No size may be 0. */
+TINYATTN_API tinyattn_status tinyattn_linear_forward_int8(const tinyattn_linear* linear,
+                                                          size_t rows, size_t in,
+                                                          size_t out_features, const float* x,
+                                                          float* out, float* scratch);
 
 #ifdef __cplusplus
 }

@@ -68,10 +68,10 @@ typedef struct tinyattn_block {
   tinyattn_norm attention_norm;    /* [d_model] */
   tinyattn_linear query;           /* [d_model, d_model] */
   tinyattn_linear key, value;      /* [d_model, d_model / num_heads * num_kv_heads] */
-  tinyattn_linear out_proj;        /* [d_model, d_model]; no projection if its weight is null */
+  tinyattn_linear out_proj;        /* [d_model, d_model]; no projection without weight and codes */
   tinyattn_norm feed_forward_norm; /* [d_model] */
   tinyattn_linear up;              /* [d_model, d_hidden] */
-  tinyattn_linear gate;            /* the same; no gate if its weight is null */
+  tinyattn_linear gate;            /* the same; no gate without weight and codes */
   tinyattn_linear down;            /* [d_hidden, d_model] */
 } tinyattn_block;
 
@@ -83,7 +83,9 @@ typedef enum tinyattn_rotary {
 } tinyattn_rotary;
 
 /* A decoder like GPT-2 or Llama: LanguageModel of the C++ headers. A decoder whose members
- * contradict the comments below, or that lacks a weight, is a TINYATTN_BAD_ARGUMENT. */
+ * contradict the comments below, or that lacks a weight, is a TINYATTN_BAD_ARGUMENT. All linears
+ * and the token embedding are floats for tinyattn_decoder_forward, and int8 for
+ * tinyattn_decoder_forward_int8. */
 typedef struct tinyattn_decoder {
   size_t vocabulary;               /* at most 65536 */
   size_t context_length;           /* maximum number of tokens of a text */
@@ -102,8 +104,10 @@ typedef struct tinyattn_decoder {
                                  *   rotate have an even number of features */
   const tinyattn_block* blocks; /* [num_layers] */
   tinyattn_norm final_norm;     /* no norm if its weight is null */
-  tinyattn_linear head;         /* [d_model, vocabulary]; if its weight is null, tied to
-                                 *   token_embedding, without a bias */
+  tinyattn_linear head;         /* [d_model, vocabulary]; without weight and codes, tied to the
+                                 *   token embedding, without a bias */
+  const uint8_t* token_codes;   /* a token_embedding of int8, as codes and scales of a linear: */
+  const float* token_scales;    /*   [vocabulary, d_model rounded up to 16s] and [vocabulary] */
 } tinyattn_decoder;
 
 /* The size of the cache in floats, as a constant for static arrays. kv_width is num_kv_heads *
@@ -114,10 +118,16 @@ typedef struct tinyattn_decoder {
 /* The scratch of a call in floats, as a constant for static arrays. */
 #define TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) \
   (3u * TINYATTN_SIZE(d_model) + TINYATTN_PADDED(context_length) + 2u * TINYATTN_SIZE(d_hidden))
+/* The same with int8 weights. */
+#define TINYATTN_DECODER_SCRATCH_INT8(d_model, d_hidden, context_length) \
+  (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) +         \
+   TINYATTN_INTEGER_ROW(TINYATTN_MORE(d_model, d_hidden)))
 /* Returns the size of the cache in floats; 0 if the sizes of the decoder are invalid. */
 TINYATTN_API size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder);
 /* Returns the scratch of a call in floats; 0 if the sizes of the decoder are invalid. */
 TINYATTN_API size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder);
+/* The same with int8 weights. */
+TINYATTN_API size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder);
 
 /* Adds tokens to the cache, after the `past` tokens that it holds.
  *
@@ -133,6 +143,15 @@ TINYATTN_API size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder);
 TINYATTN_API tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,
                                                       const uint16_t* tokens, size_t num_tokens,
                                                       float* cache, float* logits, float* scratch);
+
+/* The same with int8 weights, as a function of its own, so that a firmware contains the code of the
+ * weights that it has. d_model and d_hidden are at most 66,311.
+ *
+ *   scratch  [tinyattn_decoder_scratch_int8(decoder)] */
+TINYATTN_API tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decoder* decoder,
+                                                           size_t past, const uint16_t* tokens,
+                                                           size_t num_tokens, float* cache,
+                                                           float* logits, float* scratch);
 
 #ifdef __cplusplus
 }

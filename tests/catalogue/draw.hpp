@@ -86,6 +86,22 @@ class Draw {
   constexpr void draw(Embedding<Count, Dim>& embedding) noexcept {
     draw(embedding.weight, 2.0f);
   }
+  // Weights of int8: any codes but 0, and scales near 2^-8.
+  template <std::size_t In, std::size_t Out>
+  constexpr void draw(Int8Matrix<In, Out>& weight) noexcept {
+    for (std::size_t i = 0; i < Out * weight.row_size; ++i)
+      weight.code[i] = static_cast<std::uint8_t>(i % weight.row_size < In ? 1 + word() % 255 : 128);
+    for (float& scale : weight.scale) scale = 0x1p-8f * (1.25f + number());
+  }
+  template <std::size_t In, std::size_t Out, bool Bias>
+  constexpr void draw(Linear<In, Out, Bias, Weights::int8>& linear) noexcept {
+    draw(linear.weight);
+    if constexpr (Bias) draw(linear.bias, 0.5f);
+  }
+  template <std::size_t Count, std::size_t Dim>
+  constexpr void draw(Embedding<Count, Dim, Weights::int8>& embedding) noexcept {
+    draw(embedding.weight);
+  }
   // The gate comes last: the committed CRCs follow from this order.
   template <FeedForwardConfig config>
   constexpr void draw(FeedForward<config>& layer) noexcept {

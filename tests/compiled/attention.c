@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * C99 calls every function of the library, with numbers whose results are exact. If an argument names a port, that one must compute. */
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,46 @@
 
 static int differ(const float* actual, float first, float second, float third, float fourth) {
   return actual[0] != first || actual[1] != second || actual[2] != third || actual[3] != fourth;
+}
+
+/* Linears of two inputs, padded to 16, with int8 weights that are 0, and that have 1 on the diagonal. */
+static union {
+  uint32_t words[8];
+  uint8_t codes[32];
+} nothing, identity;
+
+static tinyattn_linear linear_int8(const uint8_t* codes, const float* bias) {
+  static const float scales[] = {0x1p-6f, 0x1p-6f};
+  const tinyattn_linear linear = {.bias = bias, .codes = codes, .scales = scales};
+  return linear;
+}
+
+/* The calls of main that have functions of their own with int8 weights. */
+static int with_int8(tinyattn_layer layer, const float* a, const float* b, const tinyattn_mask* mask) {
+  static float out[4], scratch[TINYATTN_LAYER_SCRATCH_INT8(2, 2, 2, 2)];
+  const tinyattn_layer of_floats = layer;
+  int failures = 0;
+  memset(nothing.codes, 128, sizeof nothing.codes);
+  memset(identity.codes, 128, sizeof identity.codes);
+  identity.codes[0] = identity.codes[17] = 128 + 64;
+  layer.query = layer.key = linear_int8(nothing.codes, NULL);
+  layer.value = linear_int8(identity.codes, NULL);
+  layer.out_proj = linear_int8(identity.codes, a);
+  failures += tinyattn_linear_forward_int8(&layer.out_proj, 2, 2, 2, b, out, scratch) != TINYATTN_OK || differ(out, 6, 8, 8, 10);
+  failures += tinyattn_forward_int8(&layer, 2, b, out, scratch) != TINYATTN_OK || differ(out, 6, 8, 7, 9);
+  failures += tinyattn_cross_forward_int8(&layer, 2, 2, a, b, b, mask, out, scratch) != TINYATTN_OK || differ(out, 1, 2, 8, 10);
+  failures += tinyattn_layer_scratch_int8(2, 2, 2, 2) != sizeof scratch / sizeof *scratch;
+  /* Each function takes weights of its own type only. */
+  failures += tinyattn_forward(&layer, 2, b, out, scratch) != TINYATTN_BAD_ARGUMENT;
+  failures += tinyattn_forward_int8(&of_floats, 2, b, out, scratch) != TINYATTN_BAD_ARGUMENT;
+  layer.out_proj = of_floats.out_proj;
+  failures += tinyattn_forward_int8(&layer, 2, b, out, scratch) != TINYATTN_BAD_ARGUMENT;
+  layer = of_floats;
+  layer.out_proj = linear_int8(identity.codes, a);
+  failures += tinyattn_forward(&layer, 2, b, out, scratch) != TINYATTN_BAD_ARGUMENT;
+  layer.out_proj = linear_int8(identity.codes + 1, a);
+  failures += tinyattn_linear_forward_int8(&layer.out_proj, 1, 2, 1, b, out, scratch) != TINYATTN_BAD_ARGUMENT;
+  return failures + differ(out, 1, 2, 8, 10);
 }
 
 int main(int argc, char** argv) {
@@ -29,6 +70,7 @@ int main(int argc, char** argv) {
   failures += tinyattn_attention_scratch(2, 2) != TINYATTN_ATTENTION_SCRATCH(2, 2);
   failures += tinyattn_layer_scratch(2, 2, 2) != sizeof scratch / sizeof *scratch;
   failures += tinyattn_inverse_sqrt(4) != 0.5f;
+  failures += with_int8(layer, a, b, &block);
   printf("%s\n", tinyattn_port());
   if (argc > 1 && argv[1][0] != '\0') failures += strcmp(tinyattn_port(), argv[1]) != 0;
   return failures;

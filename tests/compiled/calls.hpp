@@ -153,7 +153,7 @@ class Room {
   }
 
  private:
-  static inline std::array<Pages, 16> pages_;
+  static inline std::array<Pages, 20> pages_;
 
   Pages::Place place_;
   std::size_t used_ = 0;

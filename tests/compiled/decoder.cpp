@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -42,11 +44,21 @@ constexpr LanguageModelConfig llama = {
     .tied = false,
     .head_bias = true};
 
-tinyattn_linear described(const auto& linear) {
-  const kernel::Projection<> projection = describe(linear);
-  return {projection.weight, projection.bias};
+// The same models with int8 weights.
+constexpr LanguageModelConfig with_int8(LanguageModelConfig config) {
+  config.weights = config.transformer.block.attention.weights = config.transformer.block.feed_forward.weights = Weights::int8;
+  return config;
 }
+
+tinyattn_linear described(const kernel::Projection<>& projection) { return {projection.weight, projection.bias, nullptr, nullptr}; }
+tinyattn_linear described(const kernel::Projection<kernel::Int8Weights>& projection) {
+  return {nullptr, projection.bias, projection.weight.codes, projection.weight.scales};
+}
+tinyattn_linear described(const auto& linear) { return described(describe(linear)); }
 tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
+
+template <LanguageModelConfig config>
+constexpr bool is_int8 = config.weights == Weights::int8;
 
 // A model with random weights, and its description for the C interface.
 template <LanguageModelConfig config>
@@ -74,7 +86,12 @@ struct Described {
     decoder.num_kv_heads = block.attention.num_kv_heads == 0 ? block.attention.num_heads : block.attention.num_kv_heads;
     decoder.activation = static_cast<tinyattn_activation>(block.feed_forward.activation);
     decoder.norm_first = block.norm_first;
-    decoder.token_embedding = model.token_embedding.weight.data();
+    if constexpr (is_int8<config>) {
+      decoder.token_codes = model.token_embedding.weight.code;
+      decoder.token_scales = model.token_embedding.weight.scale;
+    } else {
+      decoder.token_embedding = model.token_embedding.weight.data();
+    }
     if constexpr (config.positions == Positions::learned) decoder.position_embedding = model.position_embedding.weight.data();
     if constexpr (block.attention.rotary != Rotary::none) {
       const auto& table = detail::sinusoids<Model::context_length, Model::Body::Block::Attention::head_dim, block.attention.rotary_base>;
@@ -87,6 +104,12 @@ struct Described {
     decoder.head = described(model.head);
   }
 };
+
+// The functions for these weights.
+template <LanguageModelConfig config>
+constexpr auto forward = is_int8<config> ? tinyattn_decoder_forward_int8 : tinyattn_decoder_forward;
+template <LanguageModelConfig config>
+constexpr auto scratch_of = is_int8<config> ? tinyattn_decoder_scratch_int8 : tinyattn_decoder_scratch;
 
 // Returns uninitialized memory: `unwritten` reports a branch that depends on it before a call writes it.
 std::unique_ptr<float[]> memory_for(std::size_t floats) { return std::make_unique_for_overwrite<float[]>(floats); }
@@ -102,17 +125,24 @@ void computes_the_same(Check& check) {
   static Matrix<float, length, config.vocabulary> expected;
   check.that(both.model.forward(tokens, expected, *workspace) == Status::ok);
   for (const std::size_t prompt : {std::size_t{1}, length / 2, length}) {
-    const auto cache = memory_for(tinyattn_decoder_cache(&both.decoder)), scratch = memory_for(tinyattn_decoder_scratch(&both.decoder));
+    const auto cache = memory_for(tinyattn_decoder_cache(&both.decoder)), scratch = memory_for(scratch_of<config>(&both.decoder));
     Vector<float, config.vocabulary> logits{};
     const auto read = [&](std::size_t past, std::size_t count) {
       const Token* const next = tokens.data() + past;
-      check.that(tinyattn_decoder_forward(&both.decoder, past, next, count, cache.get(), logits.data(), scratch.get()) == TINYATTN_OK);
+      check.that(forward<config>(&both.decoder, past, next, count, cache.get(), logits.data(), scratch.get()) == TINYATTN_OK);
       check.same_bits(logits, row(expected, past + count - 1));
     };
     read(0, prompt);
     for (std::size_t past = prompt; past < length; ++past) read(past, 1);
   }
 }
+
+// A linear that has a weight of the other type only.
+alignas(4) constexpr std::uint8_t some_codes[4] = {};
+constexpr float some_floats[1] = {};
+template <LanguageModelConfig config>
+constexpr tinyattn_linear other_type =
+    is_int8<config> ? tinyattn_linear{some_floats, nullptr, nullptr, nullptr} : tinyattn_linear{nullptr, nullptr, some_codes, some_floats};
 
 // What must be refused, and must write nothing.
 using Change = void (*)(tinyattn_decoder& decoder, tinyattn_block* blocks);
@@ -130,9 +160,8 @@ constexpr struct {
                    {&tinyattn_decoder::num_layers, {0, largest / 4}},
                    {&tinyattn_decoder::vocabulary, {0, 65537}}};
 
-// Arguments that are missing, unknown or contradict each other.
+// Arguments that are missing, unknown or contradict each other, whatever the weights.
 constexpr Change wrong_arguments[] = {
-    [](auto& d, auto*) { d.token_embedding = nullptr; },
     [](auto& d, auto*) { d.blocks = nullptr; },
     [](auto& d, auto*) { d.cosines = nullptr; },
     [](auto& d, auto*) { d.sines = nullptr; },
@@ -140,27 +169,44 @@ constexpr Change wrong_arguments[] = {
     [](auto& d, auto*) { d.activation = static_cast<tinyattn_activation>(opaque(kernel::num_activations)); },
     [](auto& d, auto*) { d.rotary = static_cast<tinyattn_rotary>(opaque(3)); },
     [](auto& d, auto*) {
-      d.final_norm = {d.token_embedding, nullptr, -1.0f};
+      d.final_norm = {d.sines, nullptr, -1.0f};
     },
     [](auto& d, auto*) {
-      d.head = {nullptr, d.token_embedding};
+      d.head = {nullptr, d.sines, nullptr, nullptr};
     },
     [](auto&, auto* blocks) { blocks[2].attention_norm.weight = nullptr; },
-    [](auto&, auto* blocks) { blocks[2].feed_forward_norm.epsilon = quiet_nan; },
-    [](auto&, auto* blocks) { blocks[1].query.weight = nullptr; },
-    [](auto&, auto* blocks) { blocks[1].key.weight = nullptr; },
-    [](auto&, auto* blocks) { blocks[1].value.weight = nullptr; },
-    [](auto&, auto* blocks) { blocks[1].up.weight = nullptr; },
-    [](auto&, auto* blocks) { blocks[1].down.weight = nullptr; }};
+    [](auto&, auto* blocks) { blocks[2].feed_forward_norm.epsilon = quiet_nan; }};
 
+// Weights that are missing or of the other type.
+constexpr Change wrong_floats[] = {
+    [](auto& d, auto*) { d.token_embedding = nullptr; },           [](auto& d, auto*) { d.head = other_type<llama>; },
+    [](auto&, auto* blocks) { blocks[1].query.weight = nullptr; }, [](auto&, auto* blocks) { blocks[1].key.weight = nullptr; },
+    [](auto&, auto* blocks) { blocks[1].value.weight = nullptr; }, [](auto&, auto* blocks) { blocks[1].out_proj = other_type<llama>; },
+    [](auto&, auto* blocks) { blocks[1].up.weight = nullptr; },    [](auto&, auto* blocks) { blocks[1].gate = other_type<llama>; },
+    [](auto&, auto* blocks) { blocks[1].down.weight = nullptr; }};
+constexpr Change wrong_int8[] = {[](auto& d, auto*) { d.token_codes = nullptr; },
+                                 [](auto& d, auto*) { d.token_codes += 2; },  // not at a word
+                                 [](auto& d, auto*) { d.token_scales = nullptr; },
+                                 [](auto& d, auto*) { d.head = other_type<with_int8(llama)>; },
+                                 [](auto&, auto* blocks) { blocks[1].query.codes = nullptr; },
+                                 [](auto&, auto* blocks) { blocks[1].query.codes += 1; },
+                                 [](auto&, auto* blocks) { blocks[1].key.codes = nullptr; },
+                                 [](auto&, auto* blocks) { blocks[1].value.scales = nullptr; },
+                                 [](auto&, auto* blocks) { blocks[1].out_proj = other_type<with_int8(llama)>; },
+                                 [](auto&, auto* blocks) { blocks[1].out_proj.scales = nullptr; },
+                                 [](auto&, auto* blocks) { blocks[1].up.codes = nullptr; },
+                                 [](auto&, auto* blocks) { blocks[1].gate = other_type<with_int8(llama)>; },
+                                 [](auto&, auto* blocks) { blocks[1].down.codes = nullptr; }};
+
+template <LanguageModelConfig config>
 void refuses(Check& check) {
-  static const Described<llama> both;
+  static const Described<config> both;
   const std::vector<float> untouched(tinyattn_decoder_cache(&both.decoder), 5.0f);
-  std::vector<float> cache = untouched, scratch(tinyattn_decoder_scratch(&both.decoder));
+  std::vector<float> cache = untouched, scratch(scratch_of<config>(&both.decoder));
   Vector<float, 19> logits = full<float, 19>(5.0f);
   const uint16_t known[] = {1, 2}, unknown[] = {1, 19};
   const auto forward = [&](const tinyattn_decoder* decoder, std::size_t past, const uint16_t* tokens, std::size_t count) {
-    return tinyattn_decoder_forward(decoder, past, tokens, count, cache.data(), logits.data(), scratch.data());
+    return ::forward<config>(decoder, past, tokens, count, cache.data(), logits.data(), scratch.data());
   };
   check.that(forward(&both.decoder, 19, known, 2) == TINYATTN_TOO_MANY_TOKENS);
   check.that(forward(&both.decoder, 21, known, 0) == TINYATTN_TOO_MANY_TOKENS);
@@ -168,21 +214,26 @@ void refuses(Check& check) {
   check.that(forward(&both.decoder, 0, nullptr, 2) == TINYATTN_BAD_ARGUMENT);
   check.that(forward(&both.decoder, 0, nullptr, 0) == TINYATTN_OK);
   check.that(forward(nullptr, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
-  check.that(tinyattn_decoder_cache(nullptr) == 0 && tinyattn_decoder_scratch(nullptr) == 0);
+  check.that(tinyattn_decoder_cache(nullptr) == 0 && scratch_of<config>(nullptr) == 0);
   for (const auto& [size, wrong] : wrong_sizes)
     for (const std::size_t value : wrong) {
       tinyattn_decoder decoder = both.decoder;
       decoder.*size = value;
       check.that(forward(&decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
-      check.that(tinyattn_decoder_cache(&decoder) == 0 && tinyattn_decoder_scratch(&decoder) == 0);
+      check.that(tinyattn_decoder_cache(&decoder) == 0 && scratch_of<config>(&decoder) == 0);
     }
-  for (const Change change : wrong_arguments) {
+  const auto refuses_after = [&](const Change change) {
     auto blocks = both.blocks;
     tinyattn_decoder decoder = both.decoder;
     decoder.blocks = blocks.data();
     change(decoder, blocks.data());
     check.that(forward(&decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
-  }
+  };
+  std::for_each(std::begin(wrong_arguments), std::end(wrong_arguments), refuses_after);
+  if constexpr (is_int8<config>)
+    std::for_each(std::begin(wrong_int8), std::end(wrong_int8), refuses_after);
+  else
+    std::for_each(std::begin(wrong_floats), std::end(wrong_floats), refuses_after);
   check.same_bits(logits, full<float, 19>(5.0f));
   check.that(cache == untouched);
 }
@@ -284,7 +335,10 @@ void parts_refuse(Check& check) {
 constexpr Test tests[] = {
     at_run_time("a decoder as GPT-2, however its prompt is divided", computes_the_same<gpt_2>),
     at_run_time("a decoder as Llama, with grouped heads and rotary positions", computes_the_same<llama>),
-    at_run_time("what makes no sense is refused, and nothing is written", refuses),
+    at_run_time("a decoder as GPT-2 with int8 weights", computes_the_same<with_int8(gpt_2)>),
+    at_run_time("a decoder as Llama with int8 weights", computes_the_same<with_int8(llama)>),
+    at_run_time("what makes no sense is refused, and nothing is written", refuses<llama>),
+    at_run_time("the same with int8 weights", refuses<with_int8(llama)>),
     at_run_time("tokens are drawn as sample draws them", draws_the_same),
     at_run_time("tokens that are unlikely each and not together are drawn", unlikely_tokens_are_drawn),
     at_run_time("norms and activations", parts_compute_the_same),

@@ -21,6 +21,10 @@ std::size_t layer_scratch(std::size_t d_out, std::size_t tokens, std::size_t sou
   return plus(times(d_out, rows), attention_scratch(tokens, source_tokens));
 }
 
+std::size_t linear_scratch(std::size_t rows, std::size_t in) {
+  return times(TINYATTN_QUERY_ROWS(rows), plus(times(plus(in, 15) / 16, 16), 2));
+}
+
 template <auto function, bool transposes>
 bool multiply(Call& call) {
   const std::size_t rows = call.size("rows"), inner = call.size("inner"), cols = call.size("cols");
@@ -131,46 +135,122 @@ bool attention(Call& call) {
   });
 }
 
+// A linear with a weight of floats, or, if `scales` are there, with a row of codes for each output.
 struct DrawnLinear {
-  Matrix weight, bias;
+  std::size_t in, out;
+  bool is_int8;
+  Matrix weight, scales, bias;
 
-  plain::Linear described() const { return {weight.view(), bias.view().first}; }
+  bool is_there() const { return weight.is_there; }
 };
 
+std::size_t row_of_codes(std::size_t in) { return times(plus(in, 15) / 16, 16); }
+
+DrawnLinear draw_linear(Call& call, bool is_int8, std::size_t in, std::size_t out, bool is_optional) {
+  const bool is_there = !is_optional || !call.random.one_in(3);
+  const auto draw = [&](const char* name, std::size_t rows, std::size_t cols) {
+    return is_optional ? call.optional_input(name, rows, cols, is_there) : call.input(name, rows, cols);
+  };
+  DrawnLinear linear{in,
+                     out,
+                     is_int8,
+                     is_int8 ? draw("codes", out, row_of_codes(in)) : draw("weight", in, out),
+                     is_int8 ? draw("scales", 1, out) : absent,
+                     call.optional_input("bias", 1, out, call.random.one_in(2))};
+  if (is_int8) {
+    call.refuse_if(in > 66311);
+    for (float& code : linear.weight.elements) code = static_cast<float>(1 + call.random.below(255));
+    for (float& scale : linear.scales.elements) scale = 0x1p-8f + 0x1p-24f * static_cast<float>(call.random.below(0x10000));
+  }
+  return linear;
+}
+
+// x . weight + bias with int8 weights, in doubles and in integers of 64 bits.
+void project_int8(plain::Input x, const DrawnLinear& linear, plain::Output out) {
+  int bits = 14;
+  while (((std::size_t{1} << bits) - 1) * 127 * linear.in > 0x7fffffff) --bits;
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    float largest = 0.0f;
+    bool is_finite = true;
+    for (std::size_t k = 0; k < x.cols; ++k) is_finite &= std::isfinite(x(i, k)), largest = std::max(largest, std::abs(x(i, k)));
+    // The least power of two of which no element is more than 2^bits - 1 steps.
+    int exponent = is_finite && largest >= 0x1p-64f ? std::ilogb(largest) - bits : 0;
+    while (is_finite && std::nearbyint(std::ldexp(static_cast<double>(largest), -exponent)) > (1 << bits) - 1) ++exponent;
+    const float step = !is_finite ? std::numeric_limits<float>::quiet_NaN() : largest < 0x1p-64f ? 0.0f : std::ldexp(1.0f, exponent);
+    for (std::size_t j = 0; j < linear.out; ++j) {
+      std::int64_t sum = 0;
+      for (std::size_t k = 0; is_finite && step != 0.0f && k < x.cols; ++k)
+        sum += static_cast<std::int64_t>(std::nearbyint(std::ldexp(static_cast<double>(x(i, k)), -exponent))) *
+               (static_cast<std::int64_t>(linear.weight.elements[j * row_of_codes(linear.in) + k]) - 128);
+      const float scale = plain::product(linear.scales.elements[j], step), whole = static_cast<float>(sum);
+      out(i, j) = linear.bias.is_there ? std::fma(whole, scale, linear.bias.elements[j]) : plain::product(whole, scale);
+    }
+  }
+}
+
+void project(plain::Input x, const DrawnLinear& linear, plain::Output out) {
+  if (linear.is_int8)
+    project_int8(x, linear, out);
+  else
+    plain::matmul(x, linear.weight.view(), out, linear.bias.view().first);
+}
+
 struct DrawnLayer {
-  std::size_t num_heads;
+  std::size_t d_in, d_out, num_heads;
   DrawnLinear query, key, value, out_proj;
 };
 
 // Draws a layer. An output bias without an output weight has no effect.
-DrawnLayer draw_layer(Call& call) {
+DrawnLayer draw_layer(Call& call, bool is_int8) {
   const std::size_t num_heads = call.is_wild ? call.size("num_heads") : call.note("num_heads", 1 + call.random.below(4));
   const std::size_t d_in = call.size("d_in");
   std::size_t d_out = call.size("d_out");
   if (num_heads != 0 && (!call.is_wild || call.random.one_in(2))) d_out = times(num_heads, (d_out - 1) / num_heads + 1);
   call.note("rounded d_out", d_out);
   call.refuse_if(num_heads == 0 || d_out % num_heads != 0 || times(d_out, d_out) > most);
-  const auto bias = [&] { return call.optional_input("bias", 1, d_out, call.random.one_in(2)); };
-  return {num_heads,
-          {call.input("query.weight", d_in, d_out), bias()},
-          {call.input("key.weight", d_in, d_out), bias()},
-          {call.input("value.weight", d_in, d_out), bias()},
-          {call.optional_input("out_proj.weight", d_out, d_out, !call.random.one_in(3)), bias()}};
+  const auto draw = [&](std::size_t in, bool is_optional) { return draw_linear(call, is_int8, in, d_out, is_optional); };
+  return {d_in, d_out, num_heads, draw(d_in, false), draw(d_in, false), draw(d_in, false), draw(d_out, true)};
 }
 
+tinyattn_linear given(const DrawnLinear& of, Room& room) {
+  const float* const bias = room.input(of.bias);
+  if (of.is_int8) return {nullptr, bias, room.output<std::uint8_t>(of.weight), room.input(of.scales)};
+  return {room.input(of.weight), bias, nullptr, nullptr};
+}
 tinyattn_layer given(const DrawnLayer& layer, bool causal, Room& room) {
-  const auto linear = [&](const DrawnLinear& of) { return tinyattn_linear{room.input(of.weight), room.input(of.bias)}; };
-  return {layer.query.weight.rows, layer.query.weight.cols, layer.num_heads,     causal,
-          linear(layer.query),     linear(layer.key),       linear(layer.value), linear(layer.out_proj)};
+  return {layer.d_in,
+          layer.d_out,
+          layer.num_heads,
+          causal,
+          given(layer.query, room),
+          given(layer.key, room),
+          given(layer.value, room),
+          given(layer.out_proj, room)};
+}
+
+void compute(const DrawnLayer& layer, plain::Input x, plain::Input key_input, plain::Input value_input, const plain::Mask& mask,
+             plain::Output out) {
+  const std::size_t dim = layer.d_out / layer.num_heads;
+  Matrix query{x.rows, layer.d_out}, key{key_input.rows, layer.d_out}, value = key, context = query;
+  project(x, layer.query, query.view());
+  project(key_input, layer.key, key.view());
+  project(value_input, layer.value, value.view());
+  const bool has_output = layer.out_proj.is_there();
+  for (std::size_t head = 0; head < layer.num_heads; ++head) {
+    const auto of_head = [&](auto m) { return m.columns(head * dim, dim); };
+    plain::attention(of_head(query.view()), of_head(key.view()), of_head(value.view()), mask, {},
+                     of_head(has_output ? context.view() : out));
+  }
+  if (has_output) project(context.view(), layer.out_proj, out);
 }
 
 // The same array may be the input of queries, keys and values. The output may overwrite it if output rows are not longer. Without tokens
 // only the layer has to make sense.
-template <bool is_cross>
+template <bool is_cross, bool is_int8 = false>
 bool forward(Call& call) {
   Random& random = call.random;
-  const DrawnLayer drawn_layer = draw_layer(call);
-  const std::size_t d_in = drawn_layer.query.weight.rows, d_out = drawn_layer.query.weight.cols;
+  const DrawnLayer drawn_layer = draw_layer(call, is_int8);
+  const std::size_t d_in = drawn_layer.d_in, d_out = drawn_layer.d_out;
   const bool has_layer = call.note("layer", !call.is_wild || !random.one_in(30));
   call.refuse_if(!has_layer);
   const std::size_t tokens = random.one_in(8) ? call.note("tokens", 0) : call.size("tokens");
@@ -181,17 +261,17 @@ bool forward(Call& call) {
   call.refuse_if(in_place && d_out > d_in);
   const Matrix x = call.input("x", tokens, d_in);
   const Matrix key = is_self ? x : call.input("key", source_tokens, d_in), value = is_self ? x : call.input("value", source_tokens, d_in);
-  const Matrix out = in_place ? x : call.output("out", tokens, d_out), scratch = call.scratch(layer_scratch(d_out, tokens, source_tokens));
+  const Matrix out = in_place ? x : call.output("out", tokens, d_out);
+  const std::size_t integers = is_int8 ? linear_scratch(tokens, std::max(d_in, d_out)) : 0;
+  const Matrix scratch = call.scratch(plus(layer_scratch(d_out, tokens, source_tokens), integers));
   DrawnMask drawn = is_cross ? draw_mask(call, tokens, source_tokens) : DrawnMask{};
   const bool is_causal = call.note("causal", random.one_in(2));
   const bool no_mask = drawn.kind == TINYATTN_NO_MASK && random.one_in(2);
   const auto expected = [&] {
-    const auto& [heads, q, k, v, o] = drawn_layer;
     plain::Mask mask = drawn.plain_mask(tokens, source_tokens);
     mask.is_causal = is_causal;
     Matrix result{tokens, d_out};
-    plain::forward({heads, heads, q.described(), k.described(), v.described(), o.described()}, x.view(), key.view(), value.view(), mask,
-                   result.view());
+    compute(drawn_layer, x.view(), key.view(), value.view(), mask, result.view());
     return result;
   };
   return call.gives(out, expected, [&](Room& room, float* to) {
@@ -200,9 +280,26 @@ bool forward(Call& call) {
     const tinyattn_mask mask = given(drawn, room);
     const float* const from = in_place ? to : room.input(x);
     float* const space = room.output(scratch);
-    if (!is_cross) return tinyattn_forward(layer, tokens, from, to, space);
-    return tinyattn_cross_forward(layer, tokens, source_tokens, from, is_self ? from : room.input(key), is_self ? from : room.input(value),
-                                  no_mask ? nullptr : &mask, to, space);
+    if (!is_cross) return (is_int8 ? tinyattn_forward_int8 : tinyattn_forward)(layer, tokens, from, to, space);
+    return (is_int8 ? tinyattn_cross_forward_int8 : tinyattn_cross_forward)(
+        layer, tokens, source_tokens, from, is_self ? from : room.input(key), is_self ? from : room.input(value), no_mask ? nullptr : &mask,
+        to, space);
+  });
+}
+
+bool linear_int8(Call& call) {
+  const std::size_t rows = call.size("rows"), in = call.size("in"), out_features = call.size("out_features");
+  const DrawnLinear linear = draw_linear(call, true, in, out_features, false);
+  const Matrix x = call.input("x", rows, in), out = call.output("out", rows, out_features);
+  const Matrix scratch = call.scratch(linear_scratch(rows, in));
+  const auto expected = [&] {
+    Matrix result{rows, out_features};
+    project(x.view(), linear, result.view());
+    return result;
+  };
+  return call.gives(out, expected, [&](Room& room, float* to) {
+    const tinyattn_linear described = given(linear, room);
+    return tinyattn_linear_forward_int8(&described, rows, in, out_features, room.input(x), to, room.output(scratch));
   });
 }
 
@@ -222,6 +319,15 @@ bool sizes_of_scratch(Call& call) {
                   TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens), std::max({d_out, tokens, source_tokens}));
 }
 
+bool sizes_of_scratch_int8(Call& call) {
+  const std::size_t d_in = call.size("d_in"), d_out = call.size("d_out");
+  const std::size_t tokens = call.size("tokens"), source_tokens = call.size("source_tokens");
+  const std::size_t actual = tinyattn_layer_scratch_int8(d_in, d_out, tokens, source_tokens);
+  if (std::max(d_in, d_out) > 66311) return ++refused, actual == 0;
+  return is_count(actual, plus(layer_scratch(d_out, tokens, source_tokens), linear_scratch(tokens, std::max(d_in, d_out))),
+                  TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens), std::max(tokens, source_tokens));
+}
+
 struct Operation {
   const char* name;
   bool (*holds)(Call& call);
@@ -235,6 +341,10 @@ constexpr Operation operations[] = {
     {"tinyattn_forward", forward<false>},
     {"tinyattn_cross_forward", forward<true>},
     {"tinyattn_attention_scratch, tinyattn_layer_scratch", sizes_of_scratch},
+    {"tinyattn_forward_int8", forward<false, true>},
+    {"tinyattn_cross_forward_int8", forward<true, true>},
+    {"tinyattn_linear_forward_int8", linear_int8},
+    {"tinyattn_layer_scratch_int8", sizes_of_scratch_int8},
 };
 
 bool hold(const Operation& operation, unsigned long long first, unsigned long long count) {

@@ -39,6 +39,34 @@ void by_the_library(Check& check) {
   (check_twin<Cases>(check, Compiled{}, crc), ...);
 }
 
+// With int8 weights, the library and the headers have the same bits, whether the source is the input or not.
+template <AttentionConfig config, class Mask, std::size_t Tokens, std::size_t SourceTokens>
+void as_the_headers(Check& check) {
+  using Layer = MultiHeadAttention<config>;
+  static const auto layer = drawn<Layer>(3);
+  const auto x = drawn<Matrix<float, Tokens, config.d_in>>(4);
+  const auto source = drawn<Matrix<float, SourceTokens, config.d_in>>(5);
+  const auto mask = drawn<Mask>(6);
+  static Guarded<typename Layer::Workspace> workspace;
+  const auto agrees = [&](const auto&... inputs) {
+    Matrix<float, Tokens, config.d_out> expected, out{};
+    static_cast<void>(layer.forward(inputs..., expected, workspace.tensor));
+    static_cast<void>(compiled::forward(layer, inputs..., out, workspace.tensor));
+    check.same_bits(out, expected);
+    check.that(workspace.guards_hold());
+  };
+  agrees(x, source, source, mask);
+  agrees(x, source, source);
+  agrees(x);
+  if constexpr (!requires { mask.tensor; }) agrees(x, mask);
+}
+template <AttentionConfig config>
+constexpr AttentionConfig with_int8 = [] {
+  AttentionConfig changed = config;
+  changed.weights = Weights::int8;
+  return changed;
+}();
+
 constexpr AttentionConfig small{.d_in = 3, .d_out = 4, .context_length = 7, .num_heads = 2};
 constexpr AttentionConfig biased{.d_in = 5, .d_out = 9, .context_length = 6, .num_heads = 3, .causal = false, .qkv_bias = true};
 constexpr AttentionConfig without_projection{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 1, .out_proj = false};
@@ -62,6 +90,14 @@ constexpr Test tests[] = {
         "cross-attention, in batches, with both counts, in place",
         by_the_library<CrossForms<biased, NoMask, 6, 4>, CrossForms<biased, KeepMask<4>, 6, 4>, CrossForms<small, CausalBottomRight, 2, 5>,
                        CrossForms<small, KeepMask<2>, 5, 2>, CrossForms<without_projection, NoMask, 6, 3>>),
+    at_run_time("int8 weights",
+                [](Check& check) {
+                  as_the_headers<with_int8<small>, NoMask, 7, 7>(check);
+                  as_the_headers<with_int8<biased>, KeepMask<4>, 6, 4>(check);
+                  as_the_headers<with_int8<biased>, AdditiveMask<5, 6>, 5, 6>(check);
+                  as_the_headers<with_int8<without_projection>, CausalBottomRight, 3, 6>(check);
+                  as_the_headers<with_int8<without_out_bias>, BlockMask<9, 2>, 9, 2>(check);
+                }),
     at_run_time("the scale is the constant of the headers, for every width",
                 [](Check& check) {
                   for (std::size_t n = 1; n <= 300; ++n) check.that(is_nearest_inverse_root(tinyattn_inverse_sqrt(n), n));

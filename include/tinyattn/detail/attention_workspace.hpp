@@ -32,6 +32,14 @@ consteval bool agree_on_scratch() noexcept {
 }
 static_assert(agree_on_scratch());
 
+// The same for a row of integers: both round up to a multiple of 16.
+consteval bool agree_on_integers() noexcept {
+  for (std::size_t inputs = 0; inputs <= 16; ++inputs)
+    if (kernel::integer_row(inputs) != TINYATTN_INTEGER_ROW(inputs)) return false;
+  return true;
+}
+static_assert(agree_on_integers());
+
 // Whether a target can address the scratch of a layer. Keys, values, a block and scores have fewer
 // floats than four padded contexts for each column of the layer and each row of scores.
 consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noexcept {
@@ -55,7 +63,8 @@ struct LayerWorkspace {
                 "a workspace has more bytes than this target can address");
 
   float scratch[TINYATTN_GROUPED_LAYER_SCRATCH(Width, KvWidth, ContextLength, ContextLength)];
-  [[no_unique_address]] IntegerWorkspace<IntegerWidth, query_rows> integers;
+  // As many rows as scratch.h counts, whatever the port.
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, TINYATTN_QUERY_ROWS(ContextLength)> integers;
 
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     return kernel::parts_of(scratch, Width, KvWidth, ContextLength, block_rows, query_rows,

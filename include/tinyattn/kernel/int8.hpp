@@ -123,6 +123,10 @@ TINYATTN_KERNEL void int8_tile(IntegerRows x, Codes codes, const Projection<Int8
                                Output out) noexcept {
   std::uint32_t sums[Rows * sum_columns<Port>];
   integer_dots<Port, Rows>(x.from(i), codes.from(j), cols, sums);
+  // Vectors read beyond the last sum, and an fma in software may branch on its operands.
+  if constexpr (IntegerPort<Port>::lanes > 1)
+    for (std::size_t n = cols; n < padded<IntegerPort<Port>>(cols); ++n)
+      sums[(Rows - 1) * cols + n] = 0;
   for (std::size_t r = 0; r < Rows; ++r) {
     const IntegerRows row = x.from(i + r);
     scale_sums<IntegerPort<Port>>(sums + r * cols, row.correction(), to.weight.scales + j,

@@ -36,7 +36,9 @@ class Names {
   }
 
   std::string of(const float* elements) const { return elements == nullptr ? "NULL" : names_.at(elements); }
-  std::string of(const kernel::Projection<>& projection) const { return "{" + of(projection.weight) + ", " + of(projection.bias) + "}"; }
+  std::string of(const kernel::Projection<>& projection) const {
+    return "{" + of(projection.weight) + ", " + of(projection.bias) + ", NULL, NULL}";
+  }
   std::string of(const kernel::Norm& norm) const {
     char epsilon[20];
     std::snprintf(epsilon, sizeof epsilon, "%.9ef", static_cast<double>(norm.epsilon));
@@ -81,7 +83,7 @@ void print(const LanguageModel<config>& model) {
   std::printf(
       "    num_kv_heads, static_cast<tinyattn_activation>(%d), %s, token_embedding_weight, NULL, TINYATTN_HALVES, cosines, sines,\n",
       static_cast<int>(block.feed_forward.activation), block.norm_first ? "true" : "false");
-  std::printf("    blocks, %s, {NULL, NULL}};\n", names.of(describe(model.transformer.final_norm)).c_str());
+  std::printf("    blocks, %s, {NULL, NULL, NULL, NULL}, NULL, NULL};\n", names.of(describe(model.transformer.final_norm)).c_str());
 }
 
 // Prints a string literal of C. Trigraphs cannot occur: the vocabulary has no two question marks in a row.

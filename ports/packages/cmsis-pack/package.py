@@ -47,7 +47,7 @@ def conditions(package):
     for compiler in COMPILERS:
         add(cpp20, "accept", **compiler)
     compiled = add(parent, "condition", id=COMPILED)
-    add(compiled, "description", "The component Compiled, which Models builds on")
+    add(compiled, "description", "The component Compiled, which Models and Int8 build on")
     add(compiled, "require", condition=CPP20)
     add(compiled, "require", **COMPONENT, Csub="Compiled")
 
@@ -65,6 +65,8 @@ def components(package):
               [("header", "include/tinyattn/tinyattn_models.h", {"path": "include/"}),
                ("header", "include/tinyattn/activation_list.h", {"path": "include/"}),
                ("source", "src/models.cpp", {"language": "cpp"})])
+    component(parent, "Int8", COMPILED, "Layers and decoders with int8 weights in the compiled library: for C and C++",
+              [("source", "src/int8.cpp", {"language": "cpp"})])
 
 
 def description():

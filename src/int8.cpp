@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions of tinyattn.h and tinyattn_models.h for int8 weights: check the arguments, then
+// call the operations of a port. They are not in library.cpp and models.cpp, so that firmware with
+// weights of floats need not compile them.
+#include "int8_operations.hpp"
+#include "models_arguments.hpp"
+#include "operations.hpp"
+
+#ifndef TINYATTN_PORTS
+#include "int8_port.hpp"
+#endif
+
+#include <cstddef>
+#include <cstdint>
+
+using namespace tinyattn::compiled;
+
+namespace {
+
+using tinyattn::compiled::is_valid;
+
+#ifdef TINYATTN_PORTS
+inline const Int8Operations& int8_operations() noexcept { return *chosen_operations().int8; }
+#else
+constexpr const Int8Operations& int8_operations() noexcept {
+  return tinyattn::library::native_int8_operations;
+}
+#endif
+
+// Whether the sizes of a weight are valid. Its rows are padded to multiples of 16 bytes.
+constexpr bool is_weight(std::size_t in, std::size_t out) noexcept {
+  return in <= most_inputs && is_matrix((in + 15) / 16 * 16, out);
+}
+
+bool are_words(const std::uint8_t* codes) noexcept {
+  return codes != nullptr && reinterpret_cast<std::uintptr_t>(codes) % 4 == 0;
+}
+
+// Whether a linear has codes and scales; and, of a linear that a layer may lack, that it has no
+// weight of floats instead.
+bool is_int8(const tinyattn_linear& linear, std::size_t in, std::size_t out) noexcept {
+  return is_weight(in, out) && are_words(linear.codes) && linear.scales != nullptr;
+}
+bool is_int8_or_absent(const tinyattn_linear& linear, std::size_t in, std::size_t out) noexcept {
+  if (linear.codes != nullptr) return is_int8(linear, in, out);
+  return linear.weight == nullptr && is_weight(in, out);
+}
+
+bool is_int8(const tinyattn_layer& layer) noexcept {
+  const std::size_t in = layer.d_in, out = layer.d_out;
+  return has_valid_sizes(layer) && is_int8(layer.query, in, out) && is_int8(layer.key, in, out) &&
+         is_int8(layer.value, in, out) && is_int8_or_absent(layer.out_proj, out, out);
+}
+
+bool is_int8_block(const tinyattn_decoder& d, const tinyattn_block& block) noexcept {
+  const std::size_t d_model = d.d_model, d_hidden = d.d_hidden, of_keys = kv_width(d);
+  return is_valid(block.attention_norm) && is_valid(block.feed_forward_norm) &&
+         is_int8(block.query, d_model, d_model) && is_int8(block.key, d_model, of_keys) &&
+         is_int8(block.value, d_model, of_keys) &&
+         is_int8_or_absent(block.out_proj, d_model, d_model) &&
+         is_int8(block.up, d_model, d_hidden) && is_int8_or_absent(block.gate, d_model, d_hidden) &&
+         is_int8(block.down, d_hidden, d_model);
+}
+
+bool is_int8(const tinyattn_decoder& d) noexcept {
+  if (!has_valid_rest(d) || !are_words(d.token_codes) || !are_valid(d.token_scales)) return false;
+  if (!is_weight(d.d_model, d.vocabulary)) return false;
+  if (!is_int8_or_absent(d.head, d.d_model, d.vocabulary)) return false;
+  if (d.head.codes == nullptr && d.head.bias != nullptr) return false;
+  for (std::size_t i = 0; i < d.num_layers; ++i)
+    if (!is_int8_block(d, d.blocks[i])) return false;
+  return true;
+}
+
+template <auto operation>
+tinyattn_status forward_int8(const tinyattn_layer* layer, const AttentionCall& call) noexcept {
+  if (layer == nullptr || !is_int8(*layer)) return TINYATTN_BAD_ARGUMENT;
+  if (call.tokens == 0) return TINYATTN_OK;
+  if (!is_valid(call, layer->d_in, layer->d_out, layer->d_out) || !may_replace(*layer, call))
+    return TINYATTN_BAD_ARGUMENT;
+  (int8_operations().*operation)(*layer, call);
+  return TINYATTN_OK;
+}
+
+}  // namespace
+
+size_t tinyattn_layer_scratch_int8(size_t d_in, size_t d_out, size_t tokens, size_t source_tokens) {
+  if (!has_scratch(d_out, tokens, source_tokens)) return 0;
+  if (d_in > most_inputs || d_out > most_inputs) return 0;
+  return TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens);
+}
+
+tinyattn_status tinyattn_forward_int8(const tinyattn_layer* layer, size_t tokens, const float* x,
+                                      float* out, float* scratch) {
+  return forward_int8<&Int8Operations::forward>(layer,
+                                                {tokens, tokens, x, x, x, nullptr, out, scratch});
+}
+
+tinyattn_status tinyattn_cross_forward_int8(const tinyattn_layer* layer, size_t tokens,
+                                            size_t source_tokens, const float* query_input,
+                                            const float* key_input, const float* value_input,
+                                            const tinyattn_mask* mask, float* out, float* scratch) {
+  return forward_int8<&Int8Operations::masked_forward>(
+      layer, {tokens, source_tokens, query_input, key_input, value_input, mask, out, scratch});
+}
+
+tinyattn_status tinyattn_linear_forward_int8(const tinyattn_linear* linear, size_t rows, size_t in,
+                                             size_t out_features, const float* x, float* out,
+                                             float* scratch) {
+  if (linear == nullptr || !is_int8(*linear, in, out_features) || !is_matrix(rows, in) ||
+      !is_matrix(rows, out_features) || !are_valid(x, out, scratch))
+    return TINYATTN_BAD_ARGUMENT;
+  int8_operations().linear(*linear, {rows, in, out_features, x, out, scratch});
+  return TINYATTN_OK;
+}
+
+size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder) {
+  if (decoder == nullptr || !have_sense(*decoder)) return 0;
+  const std::size_t d_model = decoder->d_model, d_hidden = decoder->d_hidden;
+  if (d_model > most_inputs || d_hidden > most_inputs) return 0;
+  return TINYATTN_DECODER_SCRATCH_INT8(d_model, d_hidden, decoder->context_length);
+}
+
+tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decoder* decoder, size_t past,
+                                              const uint16_t* tokens, size_t num_tokens,
+                                              float* cache, float* logits, float* scratch) {
+  if (decoder == nullptr || !is_int8(*decoder)) return TINYATTN_BAD_ARGUMENT;
+  return decode_checked(*decoder, {past, tokens, num_tokens, cache, logits, scratch},
+                        int8_operations().decode);
+}

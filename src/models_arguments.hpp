@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// Checks of a decoder and its call that do not depend on the type of its weights.
+#pragma once
+
+#include "arguments.hpp"
+#include "models_operations.hpp"
+#include "tinyattn/kernel/activation.hpp"
+#include "tinyattn/kernel/embedding.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+namespace tinyattn::compiled {
+
+// A maximum that is larger than any array of a decoder in practice, and so small that the cache,
+// with twice as many floats, and the scratch, with six times as many, can be addressed.
+constexpr std::size_t most_of_decoder = most_floats / 8;
+
+// Returns the number in an enumeration, read as an integer: a caller in C may have stored one that
+// is no enumerator, which C++ may not read as the enumeration.
+template <class Enumeration>
+inline unsigned number_of(const Enumeration& value) noexcept {
+  std::underlying_type_t<Enumeration> number;
+  __builtin_memcpy(&number, &value, sizeof(number));
+  return static_cast<unsigned>(number);
+}
+
+inline bool is_known(const tinyattn_activation& activation) noexcept {
+  return number_of(activation) < kernel::num_activations;
+}
+inline bool is_known(const tinyattn_rotary& rotary) noexcept {
+  return number_of(rotary) <= TINYATTN_HALVES;
+}
+
+TINYATTN_ALWAYS_INLINE bool is_valid(const tinyattn_norm& norm) noexcept {
+  return norm.weight != nullptr && norm.epsilon >= 0.0f;
+}
+
+inline std::size_t kv_width(const tinyattn_decoder& d) noexcept {
+  return d.d_model / d.num_heads * d.num_kv_heads;
+}
+
+[[gnu::noinline]] inline bool have_sense(const tinyattn_decoder& d) noexcept {
+  if (d.num_heads == 0 || d.num_kv_heads == 0 || d.num_heads % d.num_kv_heads != 0) return false;
+  if (d.d_model == 0 || d.d_model % d.num_heads != 0 || d.vocabulary > 65536) return false;
+  if (d.vocabulary == 0 || d.d_hidden == 0 || d.context_length == 0 || d.num_layers == 0)
+    return false;
+  const std::size_t widest = larger(larger(d.vocabulary, d.d_hidden), d.context_length);
+  if (!is_matrix<most_of_decoder>(widest, d.d_model)) return false;
+  return d.num_layers <= most_of_decoder / (d.context_length * d.d_model + TINYATTN_LANES);
+}
+
+// Whether all is valid but the weights.
+inline bool has_valid_rest(const tinyattn_decoder& d) noexcept {
+  if (!have_sense(d) || !are_valid(d.blocks)) return false;
+  if (!is_known(d.activation) || !is_known(d.rotary)) return false;
+  const bool rotates = d.rotary != TINYATTN_NO_ROTARY;
+  if (rotates && (d.d_model / d.num_heads % 2 != 0 || !are_valid(d.cosines, d.sines))) return false;
+  return d.final_norm.weight == nullptr || is_valid(d.final_norm);
+}
+
+// Calls `decode` if all arguments but the decoder are valid, too.
+TINYATTN_ALWAYS_INLINE tinyattn_status decode_checked(const tinyattn_decoder& decoder,
+                                                      const DecoderCall& call,
+                                                      auto decode) noexcept {
+  if (call.past > decoder.context_length || call.num_tokens > decoder.context_length - call.past)
+    return TINYATTN_TOO_MANY_TOKENS;
+  if (call.num_tokens == 0) return TINYATTN_OK;
+  if (!are_valid(call.tokens) || !are_valid(call.cache, call.logits, call.scratch))
+    return TINYATTN_BAD_ARGUMENT;
+  if (!kernel::are_known(call.tokens, call.num_tokens, decoder.vocabulary))
+    return TINYATTN_UNKNOWN_TOKEN;
+  decode(decoder, call);
+  return TINYATTN_OK;
+}
+
+}  // namespace tinyattn::compiled
