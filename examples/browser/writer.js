@@ -39,6 +39,13 @@ function start() {
   write({ characters: 0, milliseconds: 0 });
 }
 
+// Appends "..." to a text that ends in a sentence that is not complete: it has as many characters as the model may generate.
+function end() {
+  stop();
+  const written = byId("text").lastChild;
+  if (!/[.!?\n]$/.test(written.data)) written.data += "...";
+}
+
 function write(spent) {
   let ends = false;
   const began = performance.now();
@@ -53,7 +60,7 @@ function write(spent) {
   byId("characters").value = spent.characters;
   byId("rate").value = spent.milliseconds > 0 ? Math.round((1000 * spent.characters) / spent.milliseconds).toLocaleString("en") : "";
   byId("checksum").value = hexadecimal(module.writer_checksum());
-  if (ends) stop();
+  if (ends) end();
   else writing = requestAnimationFrame(() => write(spent));
 }
 

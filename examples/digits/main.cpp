@@ -15,14 +15,14 @@ namespace digits { namespace {
 
 using namespace support;
 
-constexpr float tolerance = 1e-5f;
+constexpr float tolerance = is_int8 ? 0.2f : 1e-5f;
 
 Text grouped(std::uint64_t number) { return integer(number, 1, true); }
 
 void print_model() {
   print("tinyattn: handwritten digits\n\n");
-  print("model            ", width, " wide, ", num_heads, " heads, ", grouped(parameter_count), " parameters in ",
-        grouped(parameter_count * sizeof(float)), " bytes\n");
+  print("model            ", width, " wide, ", num_heads, " heads, ", grouped(parameter_count), " parameters in ", grouped(parameter_bytes),
+        " bytes", is_int8 ? ", weights in int8\n" : "\n");
   print("held out         ", num_images, " images that took no part in training, ",
         grouped(sizeof(held_out::pixels) + sizeof(held_out::labels) + sizeof(held_out::logits)), " bytes with PyTorch's logits\n");
 }

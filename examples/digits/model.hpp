@@ -8,7 +8,12 @@
 #include <type_traits>
 
 #include "tinyattn/tinyattn.hpp"
+
+#ifdef DIGITS_INT8  // the program digits_int8
+#include "weights_int8.hpp"
+#else
 #include "weights.hpp"
+#endif
 
 namespace digits {
 
@@ -26,6 +31,14 @@ using Attention = std::remove_const_t<decltype(weights::attention)>;
 inline constexpr std::size_t parameter_count = weights::position.size() + Attention::parameter_count +
                                                decltype(weights::shortcut)::parameter_count +
                                                decltype(weights::classifier)::parameter_count;
+inline constexpr std::size_t parameter_bytes = sizeof(weights::position) + Attention::parameter_bytes +
+                                               decltype(weights::shortcut)::parameter_bytes +
+                                               decltype(weights::classifier)::parameter_bytes;
+#ifdef DIGITS_INT8
+inline constexpr bool is_int8 = true;
+#else
+inline constexpr bool is_int8 = false;
+#endif
 
 // The activations between the layers, and the scratch of the attention layer.
 struct Scratch {
@@ -41,7 +54,7 @@ static_assert(Attention::head_dim * num_heads == width);
 constexpr Logits classify(const Image& image, Scratch& scratch) {
   add(image, weights::position, scratch.x);
   weights::attention.forward(scratch.x, scratch.attended, scratch.attention);
-  matmul(scratch.x, weights::shortcut.weight, scratch.shortcut);
+  weights::shortcut.forward(scratch.x, scratch.shortcut);
   add(scratch.attended, scratch.shortcut, scratch.attended);
   relu(scratch.attended, scratch.attended);
   const tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()> all_tokens{scratch.attended.data()};

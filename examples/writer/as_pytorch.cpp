@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Tests whether the model computes what PyTorch computes: the logits after each character of a prompt, 200 characters of the most likely
-// text, in which the context is full several times over, and the logits of the last of them.
+// text, in which the context is full several times over, and the logits of the last of them. In int8 the characters are the same, and the
+// logits differ by what int8 costs.
 #include "../support/print.hpp"
 #include "board.h"
 #include "model.hpp"
@@ -10,7 +11,7 @@ namespace writer { namespace {
 
 using namespace support;
 
-constexpr float tolerance = 2e-5f;
+constexpr float tolerance = stored == tinyattn::Weights::int8 ? 0.6f : 2e-5f;
 constexpr std::string_view prompt = expected::prompt, greedy = expected::greedy;
 
 // Returns the maximum, where NaN counts as larger than any number.

@@ -78,10 +78,13 @@ void print_prompt(std::size_t characters) {
   print("prompt           ", characters, " characters, more than the context: the model sees the last ", read_again, "\n");
 }
 
+constexpr const char* name_of(tinyattn::Weights weights) { return weights == tinyattn::Weights::int8 ? "int8" : "f32"; }
+
 void print_model(const Arguments& arguments) {
   print("tinyattn: a model that has read Jane Austen's novels\n\n");
   print("model            ", width, " wide, ", num_layers, " layers, ", grouped(Model::parameter_count), " parameters in ",
-        grouped(Model::parameter_count * sizeof(float)), " bytes\n");
+        grouped(Model::parameter_bytes), " bytes\n");
+  print("stored           weights in ", name_of(stored), ", cache in ", name_of(cached), "\n");
   print("context          ", Model::context_length, " characters; when it is full, the last ", read_again, " are read again\n");
   print_prompt(arguments.prompt.size());
   print("seed             ", grouped(arguments.seed), "\n\n");

@@ -11,7 +11,13 @@
 
 #include "constants.hpp"
 #include "tinyattn/tinyattn.hpp"
+
+#ifdef WRITER_F32  // the program writer_f32
+#include "weights_f32.hpp"
+namespace weights = weights_f32;
+#else
 #include "weights.hpp"
+#endif
 
 namespace writer {
 
@@ -19,8 +25,16 @@ using tinyattn::Token;
 using Model = std::remove_const_t<decltype(weights::model)>;
 
 inline constexpr std::size_t vocabulary_size = sizeof vocabulary - 1;
-inline constexpr std::size_t width = weights::model.token_embedding.weight.extent(1);
+inline constexpr std::size_t width = Model::d_model;
 inline constexpr std::size_t num_layers = std::extent_v<decltype(weights::model.transformer.blocks)>;
+
+// The types of the weights, and of the keys and values in the cache.
+template <tinyattn::LanguageModelConfig config>
+constexpr tinyattn::LanguageModelConfig config_of(const tinyattn::LanguageModel<config>&) {
+  return config;
+}
+inline constexpr tinyattn::LanguageModelConfig config = config_of(weights::model);
+inline constexpr tinyattn::Weights stored = config.weights, cached = config.transformer.block.attention.cache;
 
 using Logits = tinyattn::Vector<float, vocabulary_size>;
 
@@ -30,7 +44,8 @@ struct Memory {
   Model::Cache::Workspace workspace;
   Logits logits;
 };
-static_assert(sizeof(Memory) <= 12 * 1024, "a micro:bit has 16 KB for it, for the text and for the stack");
+static_assert(sizeof(Memory) <= (cached == tinyattn::Weights::int8 ? 4 : 12) * 1024,
+              "a micro:bit has 16 KB for it, for the text and for the stack");
 
 inline constexpr std::size_t read_again = Model::context_length / 2;
 

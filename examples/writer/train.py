@@ -3,6 +3,7 @@
 
     python3 -m examples.writer.train               trains; writes the four data files
     python3 -m examples.writer.train --evaluate    reads the weights; prints the held-out loss and writes expected.json
+    python3 -m examples.writer.train --held-out FILE    writes the held-out text, which the program `loss` reads
 
 The last 5 % of the text take no part in training. Needs PyTorch and the novels (Debian: python3-torch,
 libopenblas0-pthread, r-cran-janeaustenr). One seed and one thread: the same machine trains the same weights.
@@ -241,10 +242,13 @@ def write_json(name, content):
 
 def main(arguments):
     torch.set_num_threads(1)
-    if arguments not in ([], ["--evaluate"]):
+    if arguments not in ([], ["--evaluate"]) and (len(arguments) != 2 or arguments[0] != "--held-out"):
         sys.exit(__doc__)
     vocabulary, text = load()
     part = len(text) * 95 // 100
+    if len(arguments) == 2:
+        pathlib.Path(arguments[1]).write_text("".join(vocabulary[token] for token in text[part:]), encoding="ascii")
+        return
     if arguments:
         model = restored()
     else:

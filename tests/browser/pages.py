@@ -115,6 +115,7 @@ def writes_what_boards_write():
     checksum, written = printed("writer")
     with browser("writer.html") as driver:
         wait_for(driver, "checksum", lambda text: text == checksum)
+        WebDriverWait(driver, WAIT).until(lambda _: not driver.find_element("id", "stop").is_enabled())
         text = one_line(driver.find_element("id", "text").text)
     return "" if text == written else f"it writes {text}"
 

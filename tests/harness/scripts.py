@@ -72,6 +72,8 @@ tap.report([
     ("an example that there is not", prints, "examples/run digit", 2, "^no such .* there are: .*digits"),
     ("a board that there is not", prints, "examples/run c m7", 2, "^no such .* there are: .*microbit"),
     ("a seed that is none", prints, "examples/run writer --seed 1e6", 2, "^a seed is a whole number"),
+    ("an option that there is not", prints, "examples/run writer --int8", 2,
+     "^there is no option --int8; there are --seed"),
     ("a prompt that the writer cannot read", prints, "examples/run writer truth|beauty", 2,
      "^the prompt has '.', which"),
     ("its whole character, in any locale", prints, "examples/run writer wörld", 2, "^the prompt has 'ö', which"),

@@ -15,7 +15,7 @@ from tests.packages.packages import (BOARDS, CONSUMER, HERE, LAYER, ROOT, board,
 from tests.support import tap
 from tests.support.processes import attempt
 
-WRITER = ROOT / "examples" / "writer" / "printed.txt"
+WRITER = ROOT / "examples" / "writer" / "printed_f32.txt"
 CPP20, CPP11 = "-std=gnu++20", "-std=gnu++11"
 CONSOLE, CORE = HERE / "console.c", HERE / "arduino"
 SECTIONS = ("-Os", "-ffunction-sections", "-fdata-sections", "-fno-exceptions", "-fno-rtti")
