@@ -8,6 +8,7 @@ from tests.speed import programs, rows, tables
 from tests.support import targets
 from tests.support.processes import call
 
+PEERS = ("llama2.c", "CMSIS-NN")  # next to us on boards, each from the folder that its option names
 CLANG = "clang++-19"  # GCC 12 miscompiles some of Helium; Clang before version 17 does not know enough of it
 # {core: (its build, the way in which rows are built there)}
 CORES = {
@@ -24,11 +25,14 @@ CORES = {
 }
 
 
-def instructions(build, names, *words):
-    """Builds and runs programs. Returns {row: instructions, less those of an empty call}."""
-    files = build.make(f"{programs.file_of(*words, row)}.txt" for row in (rows.NOTHING, *names))
+def instructions(build, names, *words, of=()):
+    """Builds and runs our programs, or those that the words `of` name, of the rows that have one. Returns {row:
+    instructions, less those of an empty call}."""
+    found = {row: f"{programs.file_of(*(of or words), row)}.txt" for row in names}
+    found = {row: file for row, file in found.items() if file.rpartition("/")[2] in build.targets}
+    files = build.make([f"{programs.file_of(*words, rows.NOTHING)}.txt", *found.values()])
     nothing, *counts = (int(re.search(r"^\d+$", file.read_text(encoding="utf-8"), re.MULTILINE)[0]) for file in files)
-    return {row: number - nothing for row, number in zip(names, counts)}
+    return {row: number - nothing for row, number in zip(found, counts)}
 
 
 def cell(row, title, samples):
@@ -43,7 +47,7 @@ def cell(row, title, samples):
 def bench(options):
     names = rows.chosen(rows.CORES, options)
     titles = options.core or [title for title in CORES if "clang" not in title or shutil.which(CLANG)]
-    builds = {name: programs.Build(targets.build(name), options)
+    builds = {name: programs.Build(targets.build(name), options, llama2c=options.llama2c, cmsis_nn=options.cmsis_nn)
               for name in dict.fromkeys(CORES[title][0] for title in titles)}
     for level in options.level:
         print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer; "
@@ -53,6 +57,10 @@ def bench(options):
             name, way = CORES[title]
             counts = instructions(builds[name], names, whose, way, f"O{level}")
             samples |= {(row, title, whose): [number] for row, number in counts.items()}
+        for peer, title in itertools.product(PEERS, titles):
+            name, way = CORES[title]
+            counts = instructions(builds[name], names, "ours", way, f"O{level}", of=(peer, way))
+            samples |= {(row, f"{title}, {peer}", "ours"): [number] for row, number in counts.items()}
         tables.print_ours(samples, cell)
         tables.print_beside(samples)
         print()

@@ -36,6 +36,8 @@ class Build:
     def make(self, files):
         """Builds files. Returns their paths, or raises Failed with the end of the output."""
         files = list(files)
+        if not files:  # without a name, ninja builds everything
+            return []
         status, output = attempt(["ninja", "-C", self.folder, *files])
         if status != 0:
             raise Failed(output[-3000:])

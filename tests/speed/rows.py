@@ -28,7 +28,7 @@ def flags(row):
     """Returns the flags with which a file of programs/ computes this row. Words after the shape say what is int8."""
     name, shape, *words = row.split()
     operation = f"{name.title()}<{', '.join(map(str, extents(row)))}>"
-    model = ["-DTINYATTN_BENCH_MODELS"] if shape in MODELS else []
+    model = [f"-DTINYATTN_BENCH_HIDDEN={MODELS[shape]['d_hidden']}"] if shape in MODELS else []
     return [f"-DTINYATTN_BENCH_OPERATION={operation}", *model, *(INT8[word] for word in words)]
 
 

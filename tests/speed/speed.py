@@ -33,7 +33,7 @@ def arguments():
     cores = counting.CORES
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
     parser.add_argument("what", nargs="?", choices=JOBS, default="host")
-    parser.add_argument("--only", choices=["matmul", "softmax", "attention", "token", "prompt"],
+    parser.add_argument("--only", choices=["matmul", "linear", "softmax", "attention", "token", "prompt"],
                         help="rows of one operation")
     parser.add_argument("--filter", default="", metavar="REGEX",
                         help="rows whose names match, such as 'T[1-3]$' or '64'")
@@ -48,7 +48,10 @@ def arguments():
     parser.add_argument("--peers", action="store_true",
                         help="host: Eigen, OpenBLAS and oneDNN next to us; installs them")
     parser.add_argument("--llama2c", type=folder_with("run.c", "clone of github.com/karpathy/llama2.c"),
-                        metavar="FOLDER", help="host: a clone of karpathy/llama2.c; its tokens next to ours")
+                        metavar="FOLDER", help="host, boards: a clone of karpathy/llama2.c; its tokens next to ours")
+    parser.add_argument("--cmsis-nn", metavar="FOLDER",
+                        type=folder_with("Include/arm_nnfunctions.h", "clone of github.com/ARM-software/CMSIS-NN"),
+                        help="boards: a clone of CMSIS-NN; its int8 products next to ours")
     parser.add_argument("--core", nargs="+", choices=cores, default=[], metavar="CORE",
                         help=f"boards: some of {', '.join(cores)}")
     parser.add_argument("--level", nargs="+", choices=["2", "s", "3"], default=["2", "s"],

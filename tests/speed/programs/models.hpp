@@ -14,6 +14,7 @@ namespace tinyattn::bench {
 // Weights and cache of int8 are macros, so that checkouts without them can stand beside.
 constexpr LanguageModelConfig measured_config() {
   LanguageModelConfig config = stories260k;
+  config.transformer.block.feed_forward.d_hidden = TINYATTN_BENCH_HIDDEN;
 #ifdef TINYATTN_BENCH_WEIGHTS
   config.weights = Weights::TINYATTN_BENCH_WEIGHTS;
   config.transformer.block.attention.weights = config.transformer.block.feed_forward.weights = config.weights;
@@ -32,6 +33,10 @@ struct Token {
 
   void prepare() {
     for_each_parameter(model, [](const char*, auto& parameter) { fill(parameter); });
+    choose_tokens();
+  }
+
+  void choose_tokens() {
     for (std::size_t i = 0; i < Tokens; ++i) tokens(i) = static_cast<tinyattn::Token>(i * 7 % stories260k.vocabulary);
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A row by this library, with the shapes in the types.
-#ifdef TINYATTN_BENCH_MODELS
+#ifdef TINYATTN_BENCH_HIDDEN
 #include "models.hpp"
 #endif
 #include "operations.hpp"

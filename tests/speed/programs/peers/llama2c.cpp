@@ -11,21 +11,27 @@ void llama2c_forward(int token, int position);
 
 namespace tinyattn::bench {
 
-struct Llama2c {
-  static void compute(const auto& operands) {
-    constexpr auto& transformer = stories260k.transformer;
-    constexpr auto& attention = transformer.block.attention;
-    static constexpr int shape[] = {attention.d_in,          transformer.block.feed_forward.d_hidden,
-                                    transformer.num_layers,  attention.num_heads,
-                                    attention.num_kv_heads,  stories260k.vocabulary,
-                                    attention.context_length};
-    static const bool is_built = (llama2c_build(shape), true);
-    int position = 0;
-    for (const int token : operands.tokens.elements)
-      if (is_built) llama2c_forward(token, position++);
+struct Tokens : TINYATTN_BENCH_OPERATION {
+  void prepare() {
+    static constexpr LanguageModelConfig config = measured_config();
+    static constexpr auto& transformer = config.transformer;
+    static constexpr auto& attention = transformer.block.attention;
+    constexpr int shape[] = {attention.d_in,          transformer.block.feed_forward.d_hidden,
+                             transformer.num_layers,  attention.num_heads,
+                             attention.num_kv_heads,  config.vocabulary,
+                             attention.context_length};
+    llama2c_build(shape);
+    choose_tokens();
   }
 };
 
-const Row row = RowBy<Llama2c, TINYATTN_BENCH_OPERATION>::row;
+struct Llama2c {
+  static void compute(const auto& operands) {
+    int position = 0;
+    for (const int token : operands.tokens.elements) llama2c_forward(token, position++);
+  }
+};
+
+const Row row = RowBy<Llama2c, Tokens>::row;
 
 }  // namespace tinyattn::bench
