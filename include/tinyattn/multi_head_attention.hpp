@@ -44,16 +44,13 @@ struct MultiHeadAttention {
                                parameter_bytes = detail::bytes_of_parameters<MultiHeadAttention>();
   static constexpr DropoutRate dropout_rate = config.dropout;  // for attention weights in training
   static constexpr DropoutRate residual_dropout_rate = config.residual_dropout;  // for outputs
-
-  QueryProjection query;     // [d_in, d_out]
-  KeyProjection key, value;  // [d_in, kv_width]
+  QueryProjection query;                                                         // [d_in, d_out]
+  KeyProjection key, value;                                                      // [d_in, kv_width]
   // [d_out, d_out]
   [[no_unique_address]] detail::Optional<config.out_proj, OutputProjection> out_proj{};
 
   // All the scratch of a call. Nothing is kept between calls.
-  struct Workspace : detail::LayerWorkspace<native_port, config.d_out, kv_width,
-                                            config.context_length, detail::integer_width<config>> {
-  };
+  struct Workspace : detail::WorkspaceOf<config> {};
 
   // The keys and values of the tokens so far, for a causal layer. size() is their number, clear()
   // removes them, has_room(count) says whether there is room for more. Cache::Workspace is all the
@@ -247,14 +244,12 @@ using CausalAttention = MultiHeadAttention<AttentionConfig{.d_in = DIn,
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads>
 struct StackedCausalAttention {
   static_assert(NumHeads != 0, "num_heads must not be zero");
-
   using Head = CausalAttention<DIn, DOut, ContextLength>;  // type of a head
   using Workspace = typename Head::Workspace;  // all the scratch of a call, for one head at a time
   static constexpr std::size_t head_dim = DOut;  // the columns that a head writes
-  // The number of weights and biases, and the bytes that they take.
-  static constexpr std::size_t parameter_count = detail::count_parameters<StackedCausalAttention>(),
-                               parameter_bytes =
-                                   detail::bytes_of_parameters<StackedCausalAttention>();
+  // The number of weights and biases, and their bytes.
+  static constexpr std::size_t parameter_count = NumHeads * Head::parameter_count,
+                               parameter_bytes = NumHeads * Head::parameter_bytes;
 
   Head heads[NumHeads];  // head h writes the columns of `out` from h * DOut on
 

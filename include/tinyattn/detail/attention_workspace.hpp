@@ -3,6 +3,7 @@
 // The memory of attention layers, whose sizes are constants of a type.
 #pragma once
 
+#include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/integer_workspace.hpp"
 #include "tinyattn/kernel/layer.hpp"
 #include "tinyattn/scratch.h"
@@ -71,6 +72,10 @@ struct LayerWorkspace {
                             integers.parts());
   }
 };
+
+template <auto config>
+using WorkspaceOf = LayerWorkspace<native_port, config.d_out, kv_heads<config> * head_dim<config>,
+                                   config.context_length, integer_width<config>>;
 
 // Returns how many tokens a call with a cache takes at a time: from one to four, as long as their
 // scratch, floats_of(rows), is no larger than eight rows of the widest layer.

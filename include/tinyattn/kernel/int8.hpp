@@ -62,7 +62,7 @@ constexpr std::size_t sum_rows() noexcept {
     return 1;
 }
 template <class Port>
-inline constexpr std::size_t sum_columns = Port::shares_code ? 32 : 128;
+inline constexpr std::size_t sum_columns = Port::shares_code ? 64 : 128;
 
 // scale * step, where step is 0, NaN or a power of two. Without an FPU an exponent is added.
 template <class Port>

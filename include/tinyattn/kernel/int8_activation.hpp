@@ -25,7 +25,8 @@ inline constexpr Shares shares_of = [] {
   for (std::int32_t i = 0; i < 2 * Shares::count; ++i) {
     const float size = static_cast<float>(i % Shares::count) * 0x1p-4f + 0x1p-20f;
     const float x = i < Shares::count ? size : -size;
-    shares.at[i] = static_cast<std::uint16_t>(Activate{}(x) / x * 0x1p15f + 0.5f);
+    const float doubled = Activate{}(x) / x * 0x1p16f;
+    shares.at[i] = static_cast<std::uint16_t>((static_cast<std::uint32_t>(doubled) + 1) / 2);
   }
   return shares;
 }();

@@ -107,7 +107,7 @@ inline constexpr auto powers_of_two = [] {
   } powers{};
   double power = 32767.0;
   for (std::uint16_t& rounded : powers.at) {
-    rounded = static_cast<std::uint16_t>(power + 0.5);
+    rounded = static_cast<std::uint16_t>(static_cast<std::uint32_t>(2 * power + 1) / 2);
     power *= 0x1.f50765b6e4540p-1;  // 2^(-1 / 32)
   }
   return powers;
