@@ -51,13 +51,14 @@ using KernelWeight =
 
 // The nearest integer, half to even, of a number below 2^51.
 constexpr double rounded_to_integer(double x) noexcept {
-  constexpr double magic = 0x1.8p52;
+  constexpr double magic = 3ll << 51;
   return x + magic - magic;
 }
 
 // Quantizes `Out` rows of `In` weights; weight_at(o, i) is a float.
 template <std::size_t In, std::size_t Out>
 constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
+  constexpr double most = 127;
   Int8Matrix<In, Out> matrix{};
   for (std::uint8_t& code : matrix.code) code = 128;
   for (std::size_t o = 0; o < Out; ++o) {
@@ -66,14 +67,14 @@ constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
       const float w = weight_at(o, i), magnitude = w < 0.0f ? -w : w;
       largest = largest < magnitude ? magnitude : largest;
     }
-    const float step = static_cast<float>(static_cast<double>(largest) / 127.0);
+    const float step = static_cast<float>(static_cast<double>(largest) / most);
     const float scale = step == 0.0f ? 1.0f : step;
     matrix.scale[o] = scale;
     for (std::size_t i = 0; i < In; ++i) {
       const double steps =
           rounded_to_integer(static_cast<double>(weight_at(o, i)) / static_cast<double>(scale));
-      const double clamped = steps < -127.0 ? -127.0 : steps > 127.0 ? 127.0 : steps;
-      matrix.code[o * matrix.row_size + i] = static_cast<std::uint8_t>(128.0 + clamped);
+      const double clamped = steps < -most ? -most : steps > most ? most : steps;
+      matrix.code[o * matrix.row_size + i] = static_cast<std::uint8_t>(most + 1 + clamped);
     }
   }
   return matrix;

@@ -105,10 +105,11 @@ inline constexpr auto powers_of_two = [] {
   struct Powers {
     std::uint16_t at[33];
   } powers{};
-  double power = 32767.0;
+  constexpr auto root = static_cast<double>(0x1f50765b6e4540) / static_cast<double>(1ll << 53);
+  double power = 32767;
   for (std::uint16_t& rounded : powers.at) {
     rounded = static_cast<std::uint16_t>(static_cast<std::uint32_t>(2 * power + 1) / 2);
-    power *= 0x1.f50765b6e4540p-1;  // 2^(-1 / 32)
+    power *= root;  // 2^(-1 / 32), as a quotient, which -fsingle-precision-constant leaves
   }
   return powers;
 }();
