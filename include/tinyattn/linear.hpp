@@ -32,6 +32,7 @@ struct Linear {
   static constexpr std::size_t parameter_count = detail::count_parameters<Linear>(),
                                parameter_bytes = detail::bytes_of_parameters<Linear>();
 
+  // Of floats [In, Out], of int8 [Out, In].
   std::conditional_t<weights == Weights::int8, Int8Matrix<In, Out>, Matrix<float, In, Out>>
       weight{};
   // Added to each row.
@@ -62,6 +63,15 @@ struct Linear {
   }
 
   friend constexpr bool operator==(const Linear&, const Linear&) = default;
+
+  // Weights of floats are not quantized by an assignment.
+  template <Weights other>
+  requires(other != weights) constexpr operator Linear<In, Out, Bias, other>() const noexcept {
+    static_assert(
+        detail::no_such_call<Linear<In, Out, Bias, other>>,
+        "a layer with weights of floats is no layer with int8 weights: quantize(layer) is");
+    return {};
+  }
 
   // Calls use(names, members...), for for_each_parameter and initialize.
   static constexpr auto members(auto& self, const auto& use) {
@@ -142,6 +152,13 @@ constexpr void initialize(Linear<In, Out, Bias>& linear, Generator& generator) n
     for (float& element : linear.bias.elements)
       element = kernel::uniform_from(biases.next(), -bound, bound);
   }
+}
+
+template <std::size_t In, std::size_t Out, bool Bias, class Generator>
+constexpr void initialize(Linear<In, Out, Bias, Weights::int8>&, Generator&) noexcept {
+  static_assert(detail::no_such_call<Generator>,
+                "weights are drawn as floats: initialize a layer whose weights are floats, then "
+                "quantize it");
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

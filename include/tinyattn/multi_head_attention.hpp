@@ -32,12 +32,13 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 template <AttentionConfig config>
 struct MultiHeadAttention {
   static_assert(detail::check_attention_config<config>());
-
   static constexpr std::size_t head_dim = detail::head_dim<config>;             // width of a head
   static constexpr std::size_t kv_width = detail::kv_heads<config> * head_dim;  // width of keys
-  // The types of query, of key and value, and of out_proj.
+  // The type of query.
   using QueryProjection = Linear<config.d_in, config.d_out, config.qkv_bias, config.weights>;
+  // The type of key and value.
   using KeyProjection = Linear<config.d_in, kv_width, config.qkv_bias, config.weights>;
+  // The type of out_proj.
   using OutputProjection = Linear<config.d_out, config.d_out, config.out_bias, config.weights>;
   // The number of weights and biases, and the bytes that they take.
   static constexpr std::size_t parameter_count = detail::count_parameters<MultiHeadAttention>(),
@@ -250,7 +251,6 @@ struct StackedCausalAttention {
   // The number of weights and biases, and their bytes.
   static constexpr std::size_t parameter_count = NumHeads * Head::parameter_count,
                                parameter_bytes = NumHeads * Head::parameter_bytes;
-
   Head heads[NumHeads];  // head h writes the columns of `out` from h * DOut on
 
   // By value: result and workspace are on the stack.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/shape.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -81,6 +82,13 @@ constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
 }
 
 }  // namespace detail
+
+template <class Layer>
+constexpr detail::Diagnosed quantize(const Layer&, ...) noexcept {
+  static_assert(detail::no_such_call<Layer>,
+                "quantize takes (layer): a Linear or an Embedding whose weights are floats");
+  return {};
+}
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -59,6 +59,12 @@ struct Forward {
   }
 };
 
+// The same layer with weights of int8.
+constexpr AttentionConfig in_int8(AttentionConfig config) noexcept {
+  config.weights = Weights::int8;
+  return config;
+}
+
 template <AttentionConfig config, std::size_t... Tokens>
 using ForwardOf = Forward<MultiHeadAttention<config>, config.d_in, config.d_out, Tokens...>;
 

@@ -77,30 +77,23 @@ class Draw {
 
   // --- Modules, member by member ---
 
-  template <std::size_t In, std::size_t Out, bool Bias>
-  constexpr void draw(Linear<In, Out, Bias>& linear) noexcept {
+  template <std::size_t In, std::size_t Out, bool Bias, Weights weights>
+  constexpr void draw(Linear<In, Out, Bias, weights>& linear) noexcept {
     draw(linear.weight, 0.5f);
     if constexpr (Bias) draw(linear.bias, 0.5f);
   }
-  template <std::size_t Count, std::size_t Dim>
-  constexpr void draw(Embedding<Count, Dim>& embedding) noexcept {
+  template <std::size_t Count, std::size_t Dim, Weights weights>
+  constexpr void draw(Embedding<Count, Dim, weights>& embedding) noexcept {
     draw(embedding.weight, 2.0f);
   }
-  // Weights of int8: any codes but 0, and scales near 2^-8.
+  // Weights of int8: each code, and a scale with which the largest lie between scale / 2 and scale.
   template <std::size_t In, std::size_t Out>
-  constexpr void draw(Int8Matrix<In, Out>& weight) noexcept {
-    for (std::size_t i = 0; i < Out * weight.row_size; ++i)
-      weight.code[i] = static_cast<std::uint8_t>(i % weight.row_size < In ? 1 + word() % 255 : 128);
-    for (float& scale : weight.scale) scale = 0x1p-8f * (1.25f + number());
-  }
-  template <std::size_t In, std::size_t Out, bool Bias>
-  constexpr void draw(Linear<In, Out, Bias, Weights::int8>& linear) noexcept {
-    draw(linear.weight);
-    if constexpr (Bias) draw(linear.bias, 0.5f);
-  }
-  template <std::size_t Count, std::size_t Dim>
-  constexpr void draw(Embedding<Count, Dim, Weights::int8>& embedding) noexcept {
-    draw(embedding.weight);
+  constexpr void draw(Int8Matrix<In, Out>& matrix, float scale) noexcept {
+    for (std::size_t o = 0; o < Out; ++o) {
+      for (std::size_t i = 0; i < matrix.row_size; ++i)
+        matrix.code[o * matrix.row_size + i] = static_cast<std::uint8_t>(i < In ? 1 + word() % 255 : 128);
+      matrix.scale[o] = scale * static_cast<float>((word() >> 9) + 0x800000) * 0x1p-31f;
+    }
   }
   // The gate comes last: the committed CRCs follow from this order.
   template <FeedForwardConfig config>

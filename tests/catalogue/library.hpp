@@ -203,6 +203,11 @@ struct Twin {
     plain::copy(plain::view(all).rows_from(count - 1), plain::view(out));
     return Status::ok;
   }
+  template <std::size_t Count, std::size_t Dim, Weights weights>
+  static constexpr Status forward(const Embedding<Count, Dim, weights>& embedding, const auto& tokens, auto& out) noexcept {
+    for (std::size_t i = 0; i < out.size(); ++i) out.data()[i] = plain::feature(embedding, tokens(i / Dim), i % Dim);
+    return Status::ok;
+  }
   template <LanguageModelConfig config>
   static constexpr Status forward(const LanguageModel<config>& model, const auto& tokens, auto& logits, auto&) noexcept {
     plain::forward(model, tokens.data(), tokens.size(), plain::view(logits));

@@ -9,6 +9,21 @@
 
 namespace tinyattn::test {
 
+constexpr FeedForwardConfig in_int8(FeedForwardConfig config) noexcept {
+  config.weights = Weights::int8;
+  return config;
+}
+constexpr BlockConfig in_int8(BlockConfig config) noexcept {
+  config.attention = in_int8(config.attention);
+  config.feed_forward = in_int8(config.feed_forward);
+  return config;
+}
+constexpr LanguageModelConfig in_int8(LanguageModelConfig config) noexcept {
+  config.transformer.block = in_int8(config.transformer.block);
+  config.weights = Weights::int8;
+  return config;
+}
+
 template <class Norm, std::size_t Dim>
 struct Normalized {
   Norm norm;
@@ -26,6 +41,20 @@ struct Normalized {
 template <std::size_t Tokens, std::size_t Dim>
 struct Sinusoidal {
   constexpr void operator()(Draw&, auto, auto& outputs) noexcept { outputs.take("out", sinusoidal_positions<Tokens, Dim>()); }
+};
+
+template <std::size_t Count, std::size_t Dim, Weights weights, std::size_t Tokens>
+struct Embedded {
+  Embedding<Count, Dim, weights> embedding;
+  Guarded<Matrix<float, Tokens, Dim>> out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(embedding);
+    Vector<Token, Tokens> tokens{};
+    for (Token& token : tokens.elements) token = static_cast<Token>(draw.word() % Count);
+    static_cast<void>(by.forward(embedding, tokens, out.tensor));
+    outputs.take("out", out);
+  }
 };
 
 template <FeedForwardConfig config, std::size_t... Rows>

@@ -286,9 +286,9 @@ struct DropoutAtRates {
   }
 };
 
-template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
-struct LinearLayer {
-  Linear<In, Out, Bias> linear;
+template <class Layer, std::size_t In, std::size_t Out, std::size_t... Extents>
+struct OfLinear {
+  Layer linear;
   Tensor<float, Extents..., In> x;
   Guarded<Tensor<float, Extents..., Out>> out;
 
@@ -298,6 +298,10 @@ struct LinearLayer {
     outputs.take("out", out);
   }
 };
+template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
+using LinearLayer = OfLinear<Linear<In, Out, Bias>, In, Out, Extents...>;
+template <std::size_t In, std::size_t Out, bool Bias, std::size_t... Extents>
+using Int8Layer = OfLinear<Linear<In, Out, Bias, Weights::int8>, In, Out, Extents...>;
 
 inline constexpr auto call_module = [](auto by, const auto& module, auto&&... args) { return by.norm(module, args...); };
 
@@ -333,6 +337,43 @@ struct ModuleForms {
 };
 
 // --- NaN and infinity ---
+
+// Rows in which a number is NaN, infinite or huge; -0; numbers around 2^-64, below which a row is all zeros; halves of a step, where the
+// largest is just small enough for a step of 2^-13, and where it is just too large. And scales whose product with that of a row is just
+// normal, or just finite, or infinite.
+struct Int8RowsOfExtremes {
+  Linear<17, 5, true, Weights::int8> linear;
+  Linear<17, 5, false, Weights::int8> without_bias;
+  Matrix<float, 9, 17> x;
+  Guarded<Matrix<float, 9, 5>> out;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(linear, without_bias, x);
+    for (float* const scales : {linear.weight.scale, without_bias.weight.scale}) {
+      scales[2] = 0x1.8p-49f;
+      scales[3] = 0x1.8p12f;
+      scales[4] = 0x1.8p13f;
+    }
+    x(0, 16) = quiet_nan;
+    x(1, 0) = infinity;
+    x(2, 8) = -infinity;
+    x(3, 3) = -largest_float;
+    for (std::size_t j = 0; j < 17; ++j) {
+      x(4, j) = -0.0f;
+      x(5, j) *= 0x1p-64f;
+      x(6, j) *= 0x1p-64f;
+      x(7, j) = (static_cast<float>(j) - 8.5f) * 0x1p-13f;
+      x(8, j) = 2.0f * x(7, j);
+    }
+    x(6, 5) = -0x1p-64f;
+    x(7, 16) = 0x1.fffbfep0f;
+    x(8, 16) = 0x1.fffcp0f;
+    by.norm(linear, x, out.tensor);
+    outputs.take("out", out);
+    by.norm(without_bias, x, out.tensor);
+    outputs.take("without a bias", out);
+  }
+};
 
 struct ArithmeticNotFinite {
   Vector<float, 36> out;

@@ -131,6 +131,60 @@ constexpr void matmul(Input a, Input b, Output out, const float* initial = nullp
     }
 }
 
+// --- Weights of int8 ---
+
+// Returns the nearest integer, half to even.
+constexpr std::int64_t nearest(double x) noexcept {
+  const auto cut = static_cast<std::int64_t>(x);
+  const std::int64_t below = cut - (static_cast<double>(cut) > x ? 1 : 0);
+  const double rest = x - static_cast<double>(below);
+  return below + (rest > 0.5 || (rest == 0.5 && below % 2 != 0) ? 1 : 0);
+}
+
+// Returns 2^bits - 1, where bits are at most 14, and so few that sums of `inputs` products with weights fit into 32 bits.
+constexpr std::int64_t largest_integer(Size inputs) noexcept {
+  std::int64_t most = (1 << 14) - 1;
+  while (most * 127 * static_cast<std::int64_t>(inputs) > INT32_MAX) most /= 2;
+  return most;
+}
+
+// Writes a row as integers of a step, and returns the step: the smallest power of two with which no integer exceeds `most`. A row that lies
+// below 2^-64 has zeros and a step of 0, one with NaN or infinity a step of NaN.
+constexpr float quantize(Input x, Output integers, std::int64_t most) noexcept {
+  double largest = 0;
+  for (Size k = 0; k < x.cols; ++k) {
+    integers(0, k) = 0.0f;
+    if (!(x(0, k) - x(0, k) == 0.0f)) largest = kernel::infinity;
+    const double magnitude = static_cast<double>(x(0, k) < 0.0f ? -x(0, k) : x(0, k));
+    if (largest < magnitude) largest = magnitude;
+  }
+  if (largest == kernel::infinity) return __builtin_nanf("");
+  if (largest < 0x1p-64) return 0.0f;
+  double step = 0x1p-80;
+  while (largest / step >= static_cast<double>(most) + 0.5) step *= 2;
+  for (Size k = 0; k < x.cols; ++k) integers(0, k) = static_cast<float>(nearest(static_cast<double>(x(0, k)) / step));
+  return static_cast<float>(step);
+}
+
+// A row of integers . weight + bias, where weight (k, j) is (codes(j, k) - 128) * scales[j]. A sum of integers is exact; it is rounded
+// where it becomes a float, its scale where those of weight and row are multiplied, and the whole at the end.
+constexpr void multiply(Input integers, float step, View<const std::uint8_t> codes, const float* scales, Output out,
+                        const float* bias) noexcept {
+  for (Size j = 0; j < codes.rows; ++j) {
+    std::int64_t sum = 0;
+    for (Size k = 0; k < integers.cols; ++k) sum += static_cast<std::int64_t>(integers(0, k)) * (codes(j, k) - 128);
+    const float scale = product(scales[j], step);
+    out(0, j) = bias == nullptr ? product(static_cast<float>(sum), scale) : fma(static_cast<float>(sum), scale, bias[j]);
+  }
+}
+constexpr void matmul(Input x, View<const std::uint8_t> codes, const float* scales, Output out, const float* bias) noexcept {
+  const Matrix integers(1, x.cols);
+  for (Size i = 0; i < x.rows; ++i) {
+    const float step = quantize(x.rows_from(i).first_rows(1), integers, largest_integer(x.cols));
+    multiply(integers, step, codes, scales, out.rows_from(i), bias);
+  }
+}
+
 // --- Rows ---
 
 // Adds lanes that lie 8, 4, 2 and 1 apart.
@@ -298,8 +352,16 @@ constexpr void attention(Input query, Input key, Input value, const Mask& mask, 
 struct Linear {
   Input weight = {};  // [in, out]
   const float* bias = nullptr;
+  View<const std::uint8_t> codes = {};  // of int8, instead of weight: [out, in]
+  const float* scales = nullptr;
 
-  constexpr void operator()(Input x, Output out) const noexcept { matmul(x, weight, out, bias); }
+  constexpr Size outputs() const noexcept { return weight.cols + codes.rows; }  // 0: there is no such layer
+  constexpr void operator()(Input x, Output out) const noexcept {
+    if (codes.rows == 0)
+      matmul(x, weight, out, bias);
+    else
+      matmul(x, codes, scales, out, bias);
+  }
 };
 
 // Pairs of features that rotate: [position, pair] of cosines and sines, which unit/embedding.cpp holds to libm.
@@ -335,7 +397,7 @@ struct Factors {
 // Projects queries, keys and values, attends head by head and projects the output. weights: [head * tokens + i, j].
 constexpr void forward(const Layer& layer, Input query_input, Input key_input, Input value_input, const Mask& mask, Output out,
                        Output weights = {}, const Factors& factors = {}) noexcept {
-  const Size width = layer.query.weight.cols, kv_width = layer.key.weight.cols, head_dim = width / layer.num_heads;
+  const Size width = layer.query.outputs(), kv_width = layer.key.outputs(), head_dim = width / layer.num_heads;
   const Matrix queries(query_input.rows, width), keys(key_input.rows, kv_width), values(key_input.rows, kv_width);
   const Matrix contexts(query_input.rows, width);
   layer.query(query_input, queries);
@@ -352,12 +414,50 @@ constexpr void forward(const Layer& layer, Input query_input, Input key_input, I
     attention((*queries).columns(first, head_dim), (*keys).columns(shared, head_dim), (*values).columns(shared, head_dim), mask,
               rows_of_head(weights, head), (*contexts).columns(first, head_dim), rows_of_head(factors.weights, head));
   }
-  if (layer.out_proj.weight.first != nullptr)
+  if (layer.out_proj.outputs() != 0)
     layer.out_proj(contexts, out);
   else
     copy(contexts, out);
   for (Size i = 0; i < out.rows && factors.outputs.first != nullptr; ++i)
     for (Size j = 0; j < out.cols; ++j) out(i, j) = drop(out(i, j), factors.outputs(i, j));
+}
+
+// Returns the activation of |x| = index / 16 as a share of x, in units of 2^-15.
+constexpr std::int64_t share(Activation which, std::int64_t index, bool is_negative) noexcept {
+  const float size = static_cast<float>(index) * 0x1p-4f + 0x1p-20f, x = is_negative ? -size : size;
+  return (static_cast<std::int64_t>(activation(which, x) / x * 0x1p16f) + 1) / 2;
+}
+
+// Writes activation(gates), times x if there is one, as integers of a step, and returns the step. Both factors are integers of 14 bits; a
+// share is interpolated, up to |x| = 12. The products lose low bits, so that they have one bit less than inputs may have.
+constexpr float activate_in_integers(Activation which, Input gates, Input x, Output integers) noexcept {
+  const bool is_gated = x.first != nullptr;
+  const Matrix rows(2, gates.cols);
+  const Output of_gate = (*rows).first_rows(1), of_x = (*rows).rows_from(1);
+  const float step = quantize(gates, of_gate, (1 << 14) - 1), other = is_gated ? quantize(x, of_x, (1 << 14) - 1) : 0x1p-14f;
+  const double product_step = static_cast<double>(step) * static_cast<double>(other) * 0.5;
+  if (!(product_step > 0)) {
+    for (Size j = 0; j < gates.cols; ++j) integers(0, j) = 0.0f;
+    return static_cast<float>(product_step);
+  }
+  const auto product_of = [&](Size j) -> std::int64_t {
+    const auto n = static_cast<std::int64_t>(of_gate(0, j)), size = n < 0 ? -n : n;
+    const double scaled = static_cast<double>(size) * static_cast<double>(step) * 1024;
+    const std::int64_t z = scaled < 12 * 1024 ? static_cast<std::int64_t>(scaled) : 12 * 1024;
+    const std::int64_t low = share(which, z / 64, n < 0), high = share(which, z / 64 + 1, n < 0);
+    const std::int64_t shared = n * (low + ((high - low) * (z % 64) >> 6));
+    return is_gated ? ((shared + (1 << 13)) >> 14) * static_cast<std::int64_t>(of_x(0, j)) : shared;
+  };
+  std::int64_t below = 1;  // a power of two above every product
+  for (Size j = 0; j < gates.cols; ++j)
+    while (product_of(j) >= below || product_of(j) < -below) below *= 2;
+  std::int64_t unit = 1;
+  while (below / unit > (largest_integer(gates.cols) + 1) / 2) unit *= 2;
+  for (Size j = 0; j < gates.cols; ++j) {
+    const std::int64_t sum = product_of(j) + unit / 2;
+    integers(0, j) = static_cast<float>((sum - (sum % unit + unit) % unit) / unit);
+  }
+  return below == 1 ? 0.0f : static_cast<float>(product_step * static_cast<double>(unit));
 }
 
 struct Hidden {
@@ -366,12 +466,22 @@ struct Hidden {
 };
 
 constexpr void forward(const Hidden& layer, Input x, Output out) noexcept {
-  const Matrix features(x.rows, layer.up.weight.cols), gates(x.rows, layer.up.weight.cols);
-  const bool is_gated = layer.gate.weight.first != nullptr;
+  const Size width = layer.up.outputs();
+  const Matrix features(x.rows, width), gates(x.rows, width);
+  const bool is_gated = layer.gate.outputs() != 0;
   layer.up(x, features);
   (is_gated ? layer.gate : layer.up)(x, gates);
+  if (layer.down.codes.rows != 0) {
+    const Matrix integers(1, width);
+    for (Size i = 0; i < x.rows; ++i) {
+      const float step = activate_in_integers(layer.activation, (*gates).rows_from(i).first_rows(1),
+                                              is_gated ? Input((*features).rows_from(i).first_rows(1)) : Input{}, integers);
+      multiply(integers, step, layer.down.codes, layer.down.scales, out.rows_from(i), layer.down.bias);
+    }
+    return;
+  }
   for (Size i = 0; i < x.rows; ++i)
-    for (Size j = 0; j < layer.up.weight.cols; ++j) {
+    for (Size j = 0; j < width; ++j) {
       const float active = activation(layer.activation, (*gates)(i, j));
       (*features)(i, j) = is_gated ? product((*features)(i, j), active) : active;
     }
@@ -404,12 +514,29 @@ constexpr void forward(const Block& block, const Mask& mask, Output x) noexcept 
 
 // --- The library's modules, described ---
 
-template <Size In, Size Out, bool Bias>
-constexpr Linear described(const tinyattn::Linear<In, Out, Bias>& linear) noexcept {
+constexpr Linear with_weight(const auto& weight, const float* bias) noexcept { return {view(weight), bias}; }
+template <Size In, Size Out>
+constexpr Linear with_weight(const Int8Matrix<In, Out>& weight, const float* bias) noexcept {
+  return {{}, bias, {weight.code, Out, In, weight.row_size}, weight.scale};
+}
+template <Size In, Size Out, bool Bias, Weights weights>
+constexpr Linear described(const tinyattn::Linear<In, Out, Bias, weights>& linear) noexcept {
   if constexpr (Bias)
-    return {view(linear.weight), linear.bias.data()};
+    return with_weight(linear.weight, linear.bias.data());
   else
-    return {view(linear.weight)};
+    return with_weight(linear.weight, nullptr);
+}
+// A tied head, and feature j of a token.
+template <Size Count, Size Dim, Weights weights>
+constexpr Linear described(const Embedding<Count, Dim, weights>& embedding) noexcept {
+  Linear head = with_weight(embedding.weight, nullptr);
+  head.weight = head.weight.transposed();
+  return head;
+}
+template <Size Count, Size Dim, Weights weights>
+constexpr float feature(const Embedding<Count, Dim, weights>& embedding, Size token, Size j) noexcept {
+  const Linear head = described(embedding);
+  return weights == Weights::f32 ? head.weight(j, token) : product(static_cast<float>(head.codes(token, j) - 128), head.scales[token]);
 }
 template <class Absent>
 requires std::is_empty_v<Absent>
@@ -497,13 +624,13 @@ constexpr void forward(const LanguageModel<config>& model, const Token* tokens, 
   const Matrix x(count, d_model);
   for (Size i = 0; i < count; ++i)
     for (Size j = 0; j < d_model; ++j) {
-      (*x)(i, j) = model.token_embedding.weight(tokens[i], j);
+      (*x)(i, j) = feature(model.token_embedding, tokens[i], j);
       if constexpr (config.positions == Positions::learned) (*x)(i, j) += model.position_embedding.weight(i, j);
       if constexpr (config.positions == Positions::sinusoidal) (*x)(i, j) += sinusoidal_positions<context_length, d_model>()(i, j);
     }
   forward(model.transformer, x, {.is_causal = true}, x);
   if constexpr (config.tied)
-    matmul(x, view(model.token_embedding.weight).transposed(), logits);
+    described(model.token_embedding)(x, logits);
   else
     described(model.head)(x, logits);
 }

@@ -117,6 +117,18 @@ constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<CachedBlock<norm_last, 5>, CachedBlock<rms_first, 3>>{"TransformerBlock", 0xc1236eb5});
   each(Workload<Writes<gpt_2, 3>>{"LanguageModel, as GPT-2", 0xb29b7849});
   each(Workload<Writes<llama, 6>>{"LanguageModel, as Llama", 0x37dc2b5c});
+  each(Workload<Int8Layer<1, 1, false, 1>, Int8Layer<15, 2, true, 3>, Int8Layer<16, 33, true, 2, 7>, Int8Layer<33, 16, false, 5>>{
+      "Linear, int8", 0x6f059dc8});
+  each(Workload<Embedded<5, 17, Weights::int8, 4>>{"Embedding, int8", 0xd77d2f9a});
+  each(Workload<FeedForwardOf<in_int8(gelu_part), 5>, FeedForwardOf<in_int8(gated_part), 3>>{"FeedForward, int8", 0x8814c378});
+  each(Workload<ForwardOf<in_int8(wide_heads), 6>, ForwardOf<in_int8(not_causal), 2, 5>, CrossForward<in_int8(not_causal), 3, 4>,
+                ForwardOfSomeTokens<in_int8(causal), 4>, ForwardMasked<in_int8(causal), AdditiveMask<5, 5>, 5>>{"MultiHeadAttention, int8",
+                                                                                                                0xa5d8e77d});
+  each(Workload<CachedAttention<in_int8(grouped), 9>, CachedAttention<in_int8(halves), 5>>{"MultiHeadAttention, int8, by a cache",
+                                                                                           0xc5249120});
+  each(Workload<CachedBlock<in_int8(norm_last), 5>, CachedBlock<in_int8(rms_first), 3>>{"TransformerBlock, int8", 0xaf306180});
+  each(Workload<Writes<in_int8(gpt_2), 3>>{"LanguageModel, int8, as GPT-2", 0x55ace5b0});
+  each(Workload<Writes<in_int8(llama), 6>>{"LanguageModel, int8, as Llama", 0x8d93e7d0});
 }
 
 // Calls each(workload) for the others: NaN and infinity are no constant expressions, and 65 tokens take the compiler too long.
@@ -126,6 +138,7 @@ constexpr void for_each_other_workload(auto&& each) {
   each(Workload<AttentionNotFinite<6, 3>>{"NaN and infinity, attention", 0x032e52a3});
   each(Workload<ForwardOf<large, 65>>{"MultiHeadAttention, 65 tokens", 0x3fbaefb5});
   each(Workload<ActivationsNotFinite>{"NaN and infinity, activations", 0x022a2be6});
+  each(Workload<Int8RowsOfExtremes>{"NaN, infinity and extremes, int8", 0x41a4b27f});
 }
 
 }  // namespace tinyattn::test

@@ -11,6 +11,8 @@ constexpr FeedForwardConfig hidden{.d_model = 4, .d_hidden = 8};
 constexpr TransformerConfig body{.block = {.attention = heads, .feed_forward = hidden}, .num_layers = 2};
 
 using Layer = MultiHeadAttention<heads>;
+using Int8Linear = Linear<6, 6, true, Weights::int8>;
+using Int8Layer = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .num_heads = 2, .weights = Weights::int8}>;
 using Decoder = Transformer<body>;
 using Model = LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = body}>;
 

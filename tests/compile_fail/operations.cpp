@@ -68,6 +68,24 @@ auto linear_columns(const Linear<3, 2>& linear) { return linear(x); }
 // expect: forward takes (x, out)
 void linear_into_temporary(const Linear<4, 4>& linear) { linear.forward(x, Matrix<float, 6, 4>{}); }
 
+// --- Weights of int8 ---
+
+// expect: a layer with int8 weights has at most 66,311 inputs
+Linear<66312, 1, false, Weights::int8> too_many_inputs_of_int8;
+// expect in 30 lines: a layer with weights of floats is no layer with int8 weights: quantize(layer) is
+void floats_into_int8(Int8Linear& linear) { linear = from_torch(square, Vector<float, 6>{}); }
+void floats_into_int8_of_a_layer(Int8Layer& its, const Linear<4, 4, false>& linear) { its.query = linear; }
+// expect: quantize takes (layer): a Linear or an Embedding whose weights are floats
+auto int8_quantized_again(const Int8Linear& linear) { return quantize(linear); }
+auto quantized_layer_of_attention() { return quantize(layer); }
+auto quantized_matrix() { return quantize(square); }
+// expect: weights are drawn as floats: initialize a layer whose weights are floats, then quantize it
+void int8_drawn(Int8Linear& linear) { initialize(linear, generator); }
+// expect in 50 lines: weights are drawn as floats
+void int8_drawn_in_a_layer(Int8Layer& its) { initialize(its, generator); }
+// expect: a training pass needs weights of floats: int8 weights are not trained
+void int8_trained(const Int8Layer& its, Int8Layer::Workspace& room) { its.forward(x, out, room, generator); }
+
 // --- Operations on rows ---
 
 // expect: m must hold floats

@@ -3,6 +3,7 @@
 // Ports that break the contract in one operation each; the checks of the kernels must find every one.
 #include "tinyattn/port/wide.hpp"
 
+#include "integers.hpp"
 #include "products.hpp"
 #include "rows.hpp"
 
@@ -31,6 +32,9 @@ constexpr char starts_at_zero[] = "a tile that starts at zero";
 constexpr char forgets_the_odd_step[] = "a tile without the odd step";
 constexpr char zips_the_other_way[] = "the second vector zipped first";
 constexpr char scatters_too_near[] = "lanes scattered too near";
+constexpr char packs_too_few[] = "eight integers that are not packed";
+constexpr char takes_codes_without_gaps[] = "codes of sums without a gap between them";
+constexpr char forgets_the_last_terms[] = "sums without the last eight integers";
 
 const char* mutant = no_mutant;
 
@@ -95,6 +99,15 @@ struct Broken : Sound {
   }
   static void scatter(float* to, Size step, vec v) requires requires { Sound::scatter(to, step, v); }
   { Sound::scatter(to, mutant == scatters_too_near ? step - 1 : step, v); }
+  static void pack_row(std::int32_t* q, Size terms) requires requires { Sound::integer_rows; }
+  { Sound::pack_row(q, mutant == packs_too_few ? terms - 8 : terms); }
+  template <Size Rows>
+  static void integer_dots(const std::int32_t* q, Size q_stride, const std::uint8_t* codes, Size stride, Size terms, Size cols,
+                           std::uint32_t* sums) {
+    if (mutant == takes_codes_without_gaps) stride = terms;
+    if (mutant == forgets_the_last_terms) terms -= 8;
+    Sound::template integer_dots<Rows>(q, q_stride, codes, stride, terms, cols, sums);
+  }
 };
 
 template <const char* its_mutant>
@@ -105,12 +118,14 @@ void is_found(Check& check) {
   check_rows<Broken<SharingWithTile>>(found);
   check_transposes<Broken<SharingWithTile>>(found);
   check_transposes<Broken<Narrowing>>(found);
+  check_integer_sums<Broken<SharingWithTile>>(found);
   check.that(found.checks() != 0 && found.passed() == (mutant == no_mutant));
 }
 
 template <const char*... mutants>
 int find_all() {
-  static constexpr Test tests[] = {at_run_time(mutants, is_found<mutants>)...};
+  static constexpr Test tests[] = {at_run_time("products with int8 weights, in tiles of three rows", check_int8_products<SharingWithTile>),
+                                   at_run_time(mutants, is_found<mutants>)...};
   return run(tests);
 }
 
@@ -120,5 +135,6 @@ int main() {
   return find_all<no_mutant, stores_one_too_many, stores_one_too_few, swaps_lanes, fills_with_zeros, takes_the_same_lane,
                   forgets_a_lane_of_an_fma, rounds_twice, rounds_twice_to_a_broadcast, forgets_a_lane_of_a_product, forgets_a_lane_of_a_sum,
                   forgets_a_lane_in_max, takes_nan_for_less, leaves_a_bit_of_the_smallest_power, takes_the_next_broadcast, starts_at_zero,
-                  forgets_the_odd_step, zips_the_other_way, scatters_too_near>();
+                  forgets_the_odd_step, zips_the_other_way, scatters_too_near, packs_too_few, takes_codes_without_gaps,
+                  forgets_the_last_terms>();
 }

@@ -4,6 +4,7 @@
 // feed-forward parts, for sizes that its workloads do not have.
 #include "catalogue/models.hpp"
 #include "catalogue/twin.hpp"
+#include "integers.hpp"
 #include "products.hpp"
 #include "rows.hpp"
 
@@ -21,6 +22,8 @@ constexpr Test tests[] = {
     at_run_time("products of any shape, of one row, and specialized ones", check_products<native_port>),
     at_run_time("rows", check_rows<native_port>),
     at_run_time("transposes", check_transposes<native_port>),
+    at_run_time("sums of integers, exact modulo 2^32, and no code after the last is read", check_integer_sums<native_port>),
+    at_run_time("products with int8 weights, of every width", check_int8_products<native_port>),
     at_run_time("caches of 19 tokens, divided at every place", as_in_plain_loops<Divided<MultiHeadAttention<longer>, 19, 10, 24>>),
     at_run_time("feed-forward parts, whose hidden features fill no vector",
                 as_in_plain_loops<FeedForwardOf<plain_part, 13>, FeedForwardOf<gated_part, 13>>),

@@ -48,6 +48,7 @@ constexpr bool scratch_is_small(std::initializer_list<std::size_t> widths) {
 }
 template <AttentionConfig config>
 constexpr bool scratch_of_layer_is_small = scratch_is_small<MultiHeadAttention<config>>({config.d_in, config.d_out, config.context_length});
+static_assert(scratch_of_layer_is_small<in_int8(grouped)> && scratch_of_layer_is_small<in_int8(wide)>);
 static_assert(scratch_of_layer_is_small<grouped> && scratch_of_layer_is_small<shared> && scratch_of_layer_is_small<wide> &&
               scratch_of_layer_is_small<AttentionConfig{.d_in = 512, .d_out = 8, .context_length = 16}>);
 
@@ -98,6 +99,8 @@ constexpr Test tests[] = {
     at_run_time("a prompt in one call, in two or token by token",
                 as_in_plain_loops<DividedAttention<simple>, DividedAttention<grouped>, DividedAttention<shared>, DividedAttention<rotated>,
                                   DividedAttention<smallest>, DividedAttention<wide>>),
+    at_run_time("the same with weights of int8",
+                as_in_plain_loops<DividedAttention<in_int8(grouped)>, DividedAttention<in_int8(shared)>, DividedAttention<in_int8(wide)>>),
     everywhere("the same in the compiler", as_in_plain_loops<DividedAttention<in_the_compiler>>),
     at_run_time("heads that share keys, features that rotate, in every other form of a call",
                 as_in_plain_loops<FormsOf<grouped, 20>, ForwardWithWeights<grouped, 20>, TrainingPass<grouped, Mt19937, 20>,

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 #endif
+#include <type_traits>
 
 #include "catalogue/draw.hpp"
 #include "catalogue/guarded.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 constexpr Embedding<4, 3> embedding{drawn<Matrix<float, 4, 3>>(1)};
 static_assert(Embedding<4, 3>::parameter_count == 12 && sizeof(embedding) == 12 * sizeof(float));
+
+using Int8 = Embedding<4, 3, Weights::int8>;
+static_assert(Int8::parameter_count == 12 && Int8::parameter_bytes == 4 * (16 + 4) && sizeof(Int8) == Int8::parameter_bytes);
 
 #if __STDC_HOSTED__  // the tables are constants, the same on boards, which have no libm
 
@@ -65,6 +69,24 @@ constexpr Test tests[] = {
                  auto view = columns<3>(wide, 0);
                  check.that(embedding.forward(tokens, view) == Status::ok);
                  check.same_bits(wide, concat_columns(expected, full<float, 5, 1>(7.0f)));
+               }),
+    everywhere("weights of int8: quantize gives each token a scale; a feature is its integer times that",
+               [](Check& check) {
+                 Embedding<4, 3> of_floats = opaque(embedding);
+                 for (std::size_t j = 0; j < 3; ++j) of_floats.weight(1, j) = 0.0f;
+                 const auto layer = quantize(of_floats);
+                 static_assert(std::is_same_v<decltype(layer), const Int8>);
+                 Matrix<float, 4, 3> expected{};
+                 for (std::size_t i = 0; i < 4; ++i)
+                   for (std::size_t j = 0; j < 3; ++j) {
+                     const float step = layer.weight.scale[i];
+                     expected(i, j) = static_cast<float>(layer.weight.code[16 * i + j] - 128) * step;
+                     check.near(expected(i, j), of_floats.weight(i, j), 0.50001f * step);
+                   }
+                 check.equal(layer.weight.scale[1], 1.0f);
+                 check_output(check, expected, [&](auto& out) {
+                   check.that(layer.forward(opaque(vector<Token>({0, 1, 2, 3})), out) == Status::ok);
+                 });
                }),
     everywhere("an unknown token: said so, and nothing is written",
                [](Check& check) {

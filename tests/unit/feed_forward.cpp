@@ -4,6 +4,7 @@
 #include "catalogue/models.hpp"
 #include "catalogue/operations.hpp"
 #include "catalogue/twin.hpp"
+#include "catalogue/workloads.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -30,6 +31,8 @@ constexpr Test tests[] = {
     at_run_time("rows around those that are computed at a time, with a gate and without",
                 as_in_plain_loops<Forms<Plain, 1, 5>, Forms<Plain, 15, 5>, Forms<Plain, 17, 5>, Forms<Gated, 2, 5>, Forms<Gated, 16, 5>,
                                   Forms<Gated, 33, 5>>),
+    at_run_time("weights of int8, in every form of a call",
+                as_in_plain_loops<Forms<FeedForward<in_int8(gelu_part)>, 17, 12>, Forms<FeedForward<in_int8(gated_part)>, 2, 12>>),
 };
 
 }  // namespace

@@ -19,6 +19,10 @@ constexpr LanguageModelConfig post{.vocabulary = 33,
                                    .tied = false,
                                    .head_bias = true};
 
+constexpr LanguageModelConfig blocks_in_int8{.vocabulary = 7, .transformer = {.block = in_int8(layer_first), .num_layers = 2}};
+constexpr LanguageModelConfig embedding_in_int8{
+    .vocabulary = 7, .transformer = {.block = layer_first, .num_layers = 1}, .weights = Weights::int8};
+
 // A whole decoder, small enough for Clang's limit of steps in a constant.
 constexpr LanguageModelConfig tiny{
     .vocabulary = 5,
@@ -143,7 +147,11 @@ void check_forms(Check& check) {
 constexpr Test tests[] = {
     at_run_time("a text in one call, in two or token by token",
                 as_in_plain_loops<DividedText<llama, 9>, DividedText<gpt_2, 5>, DividedText<post, 11>, DividedText<post, 4>>),
+    at_run_time("the same with weights of int8 in all layers, in blocks alone, and outside of them alone",
+                as_in_plain_loops<DividedText<in_int8(llama), 9>, DividedText<in_int8(post), 4>, DividedText<blocks_in_int8, 5>,
+                                  DividedText<embedding_in_int8, 5>>),
     everywhere("a decoder in the compiler", as_in_plain_loops<DividedText<tiny, 3>>),
+    everywhere("one with weights of int8", as_in_plain_loops<DividedText<in_int8(tiny), 3>>),
     at_run_time("unknown or too many tokens: nothing is written, and nothing changes",
                 [](Check& check) {
                   check_wrong_tokens<llama>(check);

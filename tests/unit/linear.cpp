@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The affine layer: sequential sums that start at the bias, PyTorch's layout, and the order in which initialize draws.
+// The affine layer: sequential sums that start at the bias, PyTorch's layout, the order in which initialize draws; and weights of int8.
 #include "tinyattn/linear.hpp"
 
 #include <type_traits>
@@ -26,6 +26,49 @@ constexpr auto bias = vector<float>({10.0f, 20.0f});
 // A layer may be a temporary in a constant expression, where the compiler compares its bias with null.
 static_assert(from_torch(weight_out_in, vector<float>({1.0f, 2.0f}))(inputs) == matrix<float>({{-1.0f, 13.5f}, {0.0f, 2.0f}}));
 
+// --- Weights of int8 ---
+
+using Int8 = Linear<3, 2, true, Weights::int8>;
+static_assert(Int8::parameter_count == 8 && Int8::parameter_bytes == 2 * 16 + 2 * 4 + 2 * 4 && sizeof(Int8) == Int8::parameter_bytes);
+static_assert(sizeof(Linear<17, 1, false, Weights::int8>) == 32 + 4 && alignof(Int8Matrix<17, 1>) == 4 && Int8Matrix<17, 1>::size() == 17);
+static_assert(Linear<3, 2>::parameter_bytes == sizeof(Linear<3, 2>) && std::is_aggregate_v<Int8> && std::is_trivially_copyable_v<Int8>);
+
+// How many bits an input has: the widest rows of 14, 13, 12 and 8, and one more.
+static_assert(kernel::input_bits(1) == 14 && kernel::input_bits(1032) == 14 && kernel::input_bits(1033) == 13);
+static_assert(kernel::input_bits(2064) == 13 && kernel::input_bits(2065) == 12 && kernel::input_bits(4129) == 12);
+static_assert(kernel::input_bits(4130) == 11 && kernel::input_bits(66311) == 8 && kernel::input_bits(66312) == 7);
+
+// Inputs, their integers, the step of these, and outputs, which were computed outside of this project; floats as bits.
+struct Known {
+  std::uint32_t x[3];
+  float integers[3], step;
+  std::uint32_t y[2];
+};
+constexpr Known known[] = {{{0x3f800000, 0xbe99999a, 0x3f333333}, {8192, -2458, 5734}, 0x1p-13f, {0x4015d89a, 0xbe9959f4}},
+                           {{0x3ffffe00, 0x39000000, 0xb9400000}, {8192, 0, -1}, 0x1p-12f, {0x4067f2a5, 0xbee42547}},
+                           {{0x3ffffd00, 0x3dcccccd, 0x3e4ccccd}, {16383, 819, 1638}, 0x1p-13f, {0x4063afcf, 0xbedcff31}},
+                           {{0x1f0dabc6, 0x1e3ce508, 0}, {0, 0, 0}, 0.0f, {0x3f000000, 0xbe800000}},
+                           {{0x469c4000, 0xc5dac000, 0x3f800000}, {10000, -3500, 0}, 2.0f, {0x470f90e6, 0xc4f52e14}}};
+
+// The layer of the known answers: codes are weights + 128, and padding.
+constexpr Int8 known_layer = [] {
+  constexpr int weights[2][3] = {{127, -64, 5}, {-127, 1, 90}};
+  Int8 layer{{{}, {0.0123f, 0.00077f}}, vector<float>({0.5f, -0.25f})};
+  for (std::size_t k = 0; k < 32; ++k) layer.weight.code[k] = static_cast<std::uint8_t>(128 + (k % 16 < 3 ? weights[k / 16][k % 16] : 0));
+  return layer;
+}();
+
+// Checks that quantize makes `scale` of a column of weights, and these integers.
+constexpr void check_quantized(Check& check, const Vector<float, 4>& weights, float scale, const int (&expected)[4]) {
+  Linear<4, 2> linear{};
+  for (std::size_t k = 0; k < 4; ++k) linear.weight(k, 1) = weights(k);
+  linear.bias = vector<float>({7.0f, 8.0f});
+  const auto layer = quantize(opaque(linear));
+  check.same_bits(layer.bias, linear.bias);
+  check.same_bits(vector<float>({layer.weight.scale[0], layer.weight.scale[1]}), vector<float>({1.0f, scale}));
+  for (std::size_t k = 0; k < 32; ++k) check.equal(layer.weight.code[k] - 128, k / 16 == 1 && k % 16 < 4 ? expected[k % 16] : 0);
+}
+
 // Checks that initialize draws the weights in PyTorch's order and then the biases, uniform within the bound; golden/tables.cpp
 // compares with PyTorch's numbers.
 template <std::size_t In, std::size_t Out, bool Bias>
@@ -43,6 +86,32 @@ constexpr void check_drawn(Check& check, float bound) {
 constexpr Test tests[] = {
     everywhere("in each form as in plain loops: a sequential sum that starts at the bias",
                as_in_plain_loops<ModuleForms<Linear<7, 9>, 7, 9>, ModuleForms<Linear<7, 9, false>, 7, 9>>),
+    everywhere(
+        "weights of int8, in each form as in plain loops",
+        as_in_plain_loops<ModuleForms<Linear<7, 9, true, Weights::int8>, 7, 9>, ModuleForms<Linear<17, 3, false, Weights::int8>, 17, 3>>),
+    everywhere("weights of int8: known answers, also of the plain loops",
+               [](Check& check) {
+                 for (const Known& its : known) {
+                   Matrix<float, 1, 3> x{}, integers{};
+                   for (std::size_t k = 0; k < 3; ++k) x(0, k) = __builtin_bit_cast(float, its.x[k]);
+                   check.same_bits(plain::quantize(plain::view(x), plain::view(integers)), its.step);
+                   check.same_bits(integers, vector<float>({its.integers[0], its.integers[1], its.integers[2]}));
+                   check.same_bits(known_layer(opaque(x)),
+                                   vector<float>({__builtin_bit_cast(float, its.y[0]), __builtin_bit_cast(float, its.y[1])}));
+                 }
+               }),
+    everywhere("quantize: a scale for each output, 1 if all its weights are 0; halves to even; padding is 128",
+               [](Check& check) {
+                 check_quantized(check, vector<float>({-127.0f, 2.5f, 3.5f, -0.5f}), 1.0f, {-127, 2, 4, 0});
+                 check_quantized(check, vector<float>({-1.5f, 127.0f, 126.5f, 0.49999997f}), 1.0f, {-2, 127, 126, 0});
+                 check_quantized(check, vector<float>({0.0f, 0.1f, -0.03f, 0.0999f}), 0.00078740157f, {0, 127, -38, 127});
+                 check_quantized(check, vector<float>({0.0f, -0.0f, 0.0f, 0.0f}), 1.0f, {0, 0, 0, 0});
+                 check_quantized(check, vector<float>({0x1.7cp-142f, -0x1.7cp-142f, 0.0f, 0x1p-149f}), 0x1p-149f, {127, -127, 0, 1});
+                 auto same = quantize(opaque(from_torch(weight_out_in, bias)));
+                 check.that(same == quantize(from_torch(weight_out_in, bias)));
+                 same.weight.code[0] ^= 1;
+                 check.that(same != quantize(from_torch(weight_out_in, bias)));
+               }),
     everywhere("from_torch takes a weight as [out, in]",
                [](Check& check) {
                  const auto layer = from_torch(opaque(weight_out_in), bias);

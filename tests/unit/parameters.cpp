@@ -29,6 +29,11 @@ constexpr LanguageModelConfig like_llama = {
          .num_layers = 11},
     .positions = Positions::none,
     .tied = false};
+constexpr LanguageModelConfig like_llama_in_int8 = [] {
+  LanguageModelConfig config = like_llama;
+  config.transformer.block.attention.weights = config.transformer.block.feed_forward.weights = config.weights = Weights::int8;
+  return config;
+}();
 
 struct Parameter {
   std::string_view name;
@@ -41,10 +46,11 @@ template <class Module>
 constexpr void check_first_block(Check& check, Module& module, std::initializer_list<Parameter> expected) {
   constexpr std::string_view blocks = "transformer.blocks.", first = "transformer.blocks.0.";
   const Parameter* next = expected.begin();
-  std::size_t floats = 0;
+  std::size_t count = 0, bytes = 0;
   for_each_parameter(module, [&](const char* name, auto& tensor) {
     static_assert(std::is_const_v<Module> == std::is_const_v<std::remove_reference_t<decltype(tensor)>>);
-    floats += tensor.size();
+    count += tensor.size();
+    bytes += sizeof(tensor);
     std::string_view path = name;
     if (path.starts_with(first))
       path.remove_prefix(first.size() - 1);
@@ -53,7 +59,30 @@ constexpr void check_first_block(Check& check, Module& module, std::initializer_
     check.that(next != expected.end() && next->name == path && next->size == tensor.size());
     ++next;
   });
-  check.that(next == expected.end() && floats == Module::parameter_count);
+  check.that(next == expected.end() && count == Module::parameter_count && bytes == Module::parameter_bytes);
+}
+
+template <LanguageModelConfig config>
+constexpr void check_llama(Check& check) {
+  const LanguageModel<config> model{};
+  check_first_block(check, model,
+                    {{"token_embedding.weight", 20},
+                     {".attention_norm.weight", 4},
+                     {".attention.query.weight", 16},
+                     {".attention.key.weight", 8},
+                     {".attention.value.weight", 8},
+                     {".attention.out_proj.weight", 16},
+                     {".feed_forward_norm.weight", 4},
+                     {".feed_forward.up.weight", 24},
+                     {".feed_forward.gate.weight", 24},
+                     {".feed_forward.down.weight", 24},
+                     {"transformer.final_norm.weight", 4},
+                     {"head.weight", 20}});
+  std::string_view last;
+  for_each_parameter(model.transformer, [&](std::string_view name, auto&) {
+    if (name.starts_with("blocks.")) last = name;
+  });
+  check.that(last == "blocks.10.feed_forward.down.weight");
 }
 
 constexpr Test tests[] = {
@@ -70,28 +99,8 @@ constexpr Test tests[] = {
                       {".feed_forward.up.bias", 6},         {".feed_forward.down.weight", 24},  {".feed_forward.down.bias", 4},
                       {"transformer.final_norm.weight", 4}, {"transformer.final_norm.bias", 4}});
                }),
-    everywhere("a Llama that is constant, with a gate, a shared key head and eleven blocks, without biases",
-               [](Check& check) {
-                 const LanguageModel<like_llama> model{};
-                 check_first_block(check, model,
-                                   {{"token_embedding.weight", 20},
-                                    {".attention_norm.weight", 4},
-                                    {".attention.query.weight", 16},
-                                    {".attention.key.weight", 8},
-                                    {".attention.value.weight", 8},
-                                    {".attention.out_proj.weight", 16},
-                                    {".feed_forward_norm.weight", 4},
-                                    {".feed_forward.up.weight", 24},
-                                    {".feed_forward.gate.weight", 24},
-                                    {".feed_forward.down.weight", 24},
-                                    {"transformer.final_norm.weight", 4},
-                                    {"head.weight", 20}});
-                 std::string_view last;
-                 for_each_parameter(model.transformer, [&](std::string_view name, auto&) {
-                   if (name.starts_with("blocks.")) last = name;
-                 });
-                 check.that(last == "blocks.10.feed_forward.down.weight");
-               }),
+    everywhere("a Llama that is constant, with a gate, a shared key head and eleven blocks, without biases", check_llama<like_llama>),
+    everywhere("the same with weights of int8", check_llama<like_llama_in_int8>),
     everywhere("heads with weights of their own, and what is written to them",
                [](Check& check) {
                  StackedCausalAttention<3, 2, 4, 2> heads{};

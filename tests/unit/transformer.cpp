@@ -19,6 +19,9 @@ constexpr BlockConfig seeing{.attention = {.d_in = 4, .d_out = 4, .context_lengt
                              .feed_forward = {.d_model = 4, .d_hidden = 6, .activation = Activation::gelu_tanh},
                              .norm_first = false};
 
+constexpr BlockConfig attention_in_int8{.attention = in_int8(with_biases), .feed_forward = gelu_part};
+constexpr BlockConfig hidden_in_int8{.attention = grouped, .feed_forward = in_int8(gated_part)};
+
 using Gpt = TransformerBlock<layer_first>;
 using Post = TransformerBlock<norm_last>;
 using Llama = TransformerBlock<rms_first>;
@@ -59,6 +62,9 @@ constexpr Test tests[] = {
                 as_in_plain_loops<Forms<Gpt, 5, 12>, Forms<Odd, 11, 12>, Forms<Decoder, 9, 12>, Forms<WithoutNorm, 5, 12>>),
     at_run_time("a prompt in one call, in two or token by token",
                 as_in_plain_loops<Divided<Gpt, 5, 12>, Divided<Odd, 11, 12>, Divided<Decoder, 9, 12>, Divided<WithoutNorm, 5, 12>>),
+    at_run_time("the same with weights of int8 in all layers, and in those of one kind",
+                as_in_plain_loops<Forms<TransformerBlock<in_int8(layer_first)>, 5, 12>, Divided<TransformerBlock<in_int8(odd)>, 11, 12>,
+                                  Divided<TransformerBlock<attention_in_int8>, 5, 12>, Forms<TransformerBlock<hidden_in_int8>, 9, 12>>),
     everywhere("an encoder, in the compiler; a mask masks keys in all blocks, and a NaN in one of them does not leak",
                [](Check& check) {
                  as_in_plain_loops<Forward<Encoder, 4, 4, 3>>(check);

@@ -13,6 +13,7 @@
 #define TINYATTN_INLINE_LAMBDA
 
 #include <cstddef>
+#include <cstdint>
 
 namespace tinyattn::test {
 
@@ -96,7 +97,7 @@ struct WithTile : Base {
   }
 };
 
-// One copy of a kernel for all shapes, with a tile of its own; and a scatter of vectors.
+// One copy of a kernel for all shapes, with a tile of its own; a scatter of vectors; and sums of integers of 16 bits.
 struct SharingWithTile : WithTile<Wide<4, 2, 3, true>, 3> {
   static constexpr std::size_t row_vectors = 6;
   template <Size Vectors>
@@ -112,6 +113,20 @@ struct SharingWithTile : WithTile<Wide<4, 2, 3, true>, 3> {
   }
   static constexpr void scatter(float* to, std::size_t step, vec v) noexcept {
     for (std::size_t i = 0; i < lanes; ++i) to[i * step] = v.lane[i];
+  }
+  static constexpr std::size_t integer_rows = 3;
+  static constexpr void pack_row(std::int32_t* q, Size terms) noexcept {
+    for (std::size_t k = 0; k < terms / 2; ++k) q[k] = static_cast<std::int32_t>((q[2 * k] & 0xffff) | std::uint32_t(q[2 * k + 1]) << 16);
+  }
+  template <Size Rows>
+  static constexpr void integer_dots(const std::int32_t* q, Size q_stride, const std::uint8_t* codes, Size stride, Size terms, Size cols,
+                                     std::uint32_t* sums) noexcept {
+    for (std::size_t r = 0; r < Rows; ++r, q += q_stride)
+      for (std::size_t j = 0; j < cols; ++j, ++sums) {
+        *sums = 0;
+        for (std::size_t k = 0; k < terms; ++k)
+          *sums += static_cast<std::uint32_t>(static_cast<std::int16_t>(q[k / 2] >> k % 2 * 16) * codes[j * stride + k]);
+      }
   }
 };
 
