@@ -50,7 +50,7 @@ void check_sums(Check& check, std::size_t terms, std::size_t stride, std::size_t
   std::uint8_t* const codes = end_of_codes() - ((cols - 1) * stride + terms) - (terms % 16 == 0 ? 4 : 0);
   for (std::uint8_t* c = codes; c < end_of_codes(); ++c) *c = static_cast<std::uint8_t>(code());
   std::int32_t* const rows = integers.data() + 1;
-  std::int64_t expected[Rows * kernel::sum_columns] = {};
+  std::int64_t expected[Rows * kernel::sum_columns<Port>] = {};
   for (std::size_t r = 0; r < Rows; ++r) {
     std::int32_t* const row = rows + r * q_stride;
     for (std::size_t k = 0; k < terms; ++k) row[k] = q();
@@ -60,7 +60,7 @@ void check_sums(Check& check, std::size_t terms, std::size_t stride, std::size_t
     if constexpr (kernel::sums_integers<Port>) Port::pack_row(row, terms);
     check.that(row[terms] == -1 && row[terms + 1] == -1);
   }
-  std::uint32_t sums[Rows * kernel::sum_columns + 8];
+  std::uint32_t sums[Rows * kernel::sum_columns<Port> + 8];
   std::fill(std::begin(sums), std::end(sums), 0xabcdefu);
   kernel::integer_dots<Port, Rows>({rows, q_stride}, {codes, stride, terms}, cols, sums);
   for (std::size_t i = 0; i < std::size(sums); ++i)
