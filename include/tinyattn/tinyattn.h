@@ -172,6 +172,7 @@ TINYATTN_API tinyattn_status tinyattn_cross_forward(const tinyattn_layer* layer,
  *   scratch  [TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens)] */
 TINYATTN_API tinyattn_status tinyattn_forward_int8(const tinyattn_layer* layer, size_t tokens,
                                                    const float* x, float* out, float* scratch);
+/* tinyattn_cross_forward with int8 weights, and scratch as above. */
 TINYATTN_API tinyattn_status tinyattn_cross_forward_int8(
     const tinyattn_layer* layer, size_t tokens, size_t source_tokens, const float* query_input,
     const float* key_input, const float* value_input, const tinyattn_mask* mask, float* out,
