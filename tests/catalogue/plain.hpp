@@ -154,11 +154,11 @@ constexpr float quantize(Input x, Output integers, std::int64_t most) noexcept {
   double largest = 0;
   for (Size k = 0; k < x.cols; ++k) {
     integers(0, k) = 0.0f;
-    if (!(x(0, k) - x(0, k) == 0.0f)) largest = static_cast<double>(kernel::infinity);
+    if (!(x(0, k) - x(0, k) == 0.0f)) largest = 0x1p128;
     const double magnitude = static_cast<double>(x(0, k) < 0.0f ? -x(0, k) : x(0, k));
     if (largest < magnitude) largest = magnitude;
   }
-  if (largest == static_cast<double>(kernel::infinity)) return __builtin_nanf("");
+  if (largest >= 0x1p128) return __builtin_nanf("");
   if (largest < 0x1p-64) return 0.0f;
   double step = 0x1p-80;
   while (largest / step >= static_cast<double>(most) + 0.5) step *= 2;
