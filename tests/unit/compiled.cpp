@@ -90,6 +90,7 @@ constexpr Test tests[] = {
         "cross-attention, in batches, with both counts, in place",
         by_the_library<CrossForms<biased, NoMask, 6, 4>, CrossForms<biased, KeepMask<4>, 6, 4>, CrossForms<small, CausalBottomRight, 2, 5>,
                        CrossForms<small, KeepMask<2>, 5, 2>, CrossForms<without_projection, NoMask, 6, 3>>),
+#if !defined(__ARM_ARCH_6M__)  // a micro:bit has no RAM for these layers
     at_run_time("int8 weights",
                 [](Check& check) {
                   as_the_headers<with_int8<small>, NoMask, 7, 7>(check);
@@ -98,6 +99,7 @@ constexpr Test tests[] = {
                   as_the_headers<with_int8<without_projection>, CausalBottomRight, 3, 6>(check);
                   as_the_headers<with_int8<without_out_bias>, BlockMask<9, 2>, 9, 2>(check);
                 }),
+#endif
     at_run_time("the scale is the constant of the headers, for every width",
                 [](Check& check) {
                   for (std::size_t n = 1; n <= 300; ++n) check.that(is_nearest_inverse_root(tinyattn_inverse_sqrt(n), n));
