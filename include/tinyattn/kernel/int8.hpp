@@ -64,18 +64,6 @@ constexpr std::size_t sum_rows() noexcept {
 template <class Port>
 inline constexpr std::size_t sum_columns = Port::shares_code ? 64 : 128;
 
-// scale * step, where step is 0, NaN or a power of two. Without an FPU an exponent is added.
-template <class Port>
-TINYATTN_KERNEL float scaled_by_step(float scale, float step) noexcept {
-  if constexpr (shifts_mantissas<Port>) {
-    const std::uint32_t bits = bits_of(scale), exponent = bits >> 23 & 255;
-    const std::uint32_t of_step = bits_of(step), sum = exponent + (of_step >> 23);
-    if (exponent != 0 && of_step - 1 < infinity_bits - 1 && sum - 128 < 254)
-      return float_of(bits + of_step - (127u << 23));
-  }
-  return Port::one_lane::mul(scale, step);
-}
-
 // Returns float(sum) * scale, in which the sum and the product are rounded.
 template <class Port>
 TINYATTN_KERNEL float scaled_sum(std::int32_t sum, float scale) noexcept {
@@ -93,12 +81,6 @@ TINYATTN_KERNEL void scale_sums(const std::uint32_t* sums, std::uint32_t correct
                                 std::size_t count) noexcept {
   if constexpr (requires { Port::scale_sums(sums, correction, scales, step, bias, out, count); }) {
     Port::scale_sums(sums, correction, scales, step, bias, out, count);
-  } else if constexpr (requires { Port::scaled_sum(0, step, step); }) {
-    for (std::size_t j = 0; j < count; ++j) {
-      const std::int32_t sum = static_cast<std::int32_t>(sums[j] + correction);
-      const float scale = scaled_by_step<Port>(scales[j], step);
-      out[j] = is_null(bias) ? Port::scaled_sum(sum, scale) : Port::scaled_sum(sum, scale, bias[j]);
-    }
   } else {
     const auto scale_by = [&](const auto& finish) TINYATTN_INLINE_LAMBDA {
       for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
