@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tinyattn/dropout.hpp"
-#include "tinyattn/weights.hpp"
+#include "tinyattn/shape.hpp"
 
 #include <cstddef>
 #include <cstdint>

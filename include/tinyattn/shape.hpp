@@ -2,7 +2,7 @@
 //
 // Shapes: tensors whose extents are part of their type, and views of their columns. A tensor owns
 // its elements, in place and row-major; there is no heap and nothing to free, and a constexpr
-// tensor lies in flash.
+// tensor lies in flash. And the types of weights.
 #pragma once
 
 #include "tinyattn/port/native.hpp"
@@ -126,6 +126,12 @@ struct MatrixView {
   TINYATTN_ALWAYS_INLINE static constexpr std::size_t extent(std::size_t axis) noexcept {
     return axis == 0 ? Rows : Cols;
   }
+};
+
+// The type of the weights of a layer, or of the keys and values of a cache.
+enum class Weights : unsigned char {
+  f32,  // floats
+  int8  // integers from -127 to 127, times a scale; weights.hpp has their storage
 };
 
 }  // namespace tinyattn

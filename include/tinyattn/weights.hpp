@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// How weights are stored: as floats, or as integers of eight bits with a scale for each output.
+// Weights as integers of eight bits, with a scale for each output.
 #pragma once
 
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/quantize.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 TINYATTN_BEGIN
-
-namespace tinyattn {
-
-// The type of the weights of a layer, or of the keys and values of a cache.
-enum class Weights : unsigned char {
-  f32,  // floats
-  int8  // integers from -127 to 127, times a scale
-};
-
-}  // namespace tinyattn
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
@@ -44,11 +33,6 @@ struct Int8Matrix {
 };
 
 namespace detail {
-
-// The weight of a kernel's projection.
-template <Weights weights>
-using KernelWeight =
-    std::conditional_t<weights == Weights::int8, kernel::Int8Weights, const float*>;
 
 // The nearest integer, half to even, of a number below 2^51.
 constexpr double rounded_to_integer(double x) noexcept {

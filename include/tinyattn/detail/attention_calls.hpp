@@ -16,7 +16,6 @@
 #include "tinyattn/math.hpp"
 #include "tinyattn/shape.hpp"
 #include "tinyattn/status.hpp"
-#include "tinyattn/weights.hpp"
 
 #include <cstddef>
 #include <type_traits>

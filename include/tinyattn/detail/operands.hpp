@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Tensors as kernels take them: a pointer and a stride.
+// Tensors as kernels take them: a pointer and a stride; and the weights of projections.
 #pragma once
 
+#include "tinyattn/kernel/int8.hpp"
 #include "tinyattn/kernel/tile.hpp"
 #include "tinyattn/shape.hpp"
 
@@ -32,6 +33,11 @@ constexpr auto columns_of(TensorM& m, std::size_t index, std::size_t first) noex
   return MatrixView<Element, LayoutOf<TensorM>::rows, Count, LayoutOf<TensorM>::stride>{
       matrix_at(m, index) + first};
 }
+
+// The weight of a kernel's projection.
+template <Weights weights>
+using KernelWeight =
+    std::conditional_t<weights == Weights::int8, kernel::Int8Weights, const float*>;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
 

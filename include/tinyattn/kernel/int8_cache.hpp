@@ -52,7 +52,7 @@ constexpr std::uint32_t scale_of(std::uint32_t magnitude) noexcept {
 // Returns x / scale, rounded, plus 128. The quotient by 8 to 15 is a product with a reciprocal.
 constexpr std::uint8_t code_of(std::uint32_t x, std::uint32_t scale) noexcept {
   constexpr std::uint16_t reciprocals[] = {16384, 14563, 13107, 11915,
-                                           10922, 10082, 9362,  8738};  // of 8 to 15, times 2^17
+                                           10922, 10082, 9362,  8738};  // 2^17 / 8 to 2^17 / 15
   const std::uint32_t mantissa = (x & 0x7fffff) | 0x800000;
   const std::uint32_t shift = scale / 8 + (19 + 127 - scale_bias) - (x << 1 >> 24);
   const std::uint32_t sixteenths = shift < 24 ? mantissa >> shift : 0;

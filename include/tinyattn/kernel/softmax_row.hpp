@@ -7,8 +7,6 @@
 #include "tinyattn/kernel/row.hpp"
 #include "tinyattn/kernel/tile.hpp"
 
-#include <limits>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -16,7 +14,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // Where the search for the largest score starts: a score of -infinity does not take part, and is
 // still -infinity when this is subtracted. With a NaN in the row the largest may be any element,
 // and no result depends on which.
-inline constexpr float least = std::numeric_limits<float>::lowest();
+inline constexpr float least = -0x1.fffffep127f;
 
 template <class Port>
 TINYATTN_KERNEL float largest_of(typename Port::vec v) noexcept {

@@ -7,14 +7,13 @@
 #include "tinyattn/port/compiler.hpp"
 
 #include <cstddef>
-#include <limits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 namespace elementwise {
 
-inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float infinity = __builtin_inff();
 
 // e^x = power * 2^n. `shifted` is n + round_to_integer (below), whose low bits are the biased
 // exponent of 2^n.

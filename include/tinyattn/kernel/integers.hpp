@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+//
+// Vectors of integers of 32 bits, next to those of floats.
+#pragma once
+
+#include "tinyattn/kernel/row.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+constexpr std::uint32_t bits_of(float x) noexcept { return __builtin_bit_cast(std::uint32_t, x); }
+constexpr float float_of(std::uint32_t bits) noexcept { return __builtin_bit_cast(float, bits); }
+
+// Whether vectors of the port are the compiler's, which have integers of the same size.
+template <class Port>
+inline constexpr bool has_compiler_vectors =
+    Port::lanes > 1 && !std::is_class_v<typename Port::vec>;
+// The port that computes rows of integers: Port, or else its port of one lane.
+template <class Port>
+using IntegerPort =
+    typename std::conditional_t<has_compiler_vectors<Port>, std::type_identity<Port>,
+                                std::type_identity<typename Port::one_lane>>::type;
+
+// `lanes` integers of 32 bits.
+template <class Port>
+struct IntegersOf {
+  using type [[gnu::vector_size(sizeof(typename Port::vec))]] = std::int32_t;
+};
+template <class Port>
+requires(Port::lanes == 1) struct IntegersOf<Port> {
+  using type = std::int32_t;
+};
+template <class Port>
+using Integers = typename IntegersOf<Port>::type;
+
+template <class Port>
+TINYATTN_KERNEL Integers<Port> as_integers(typename Port::vec v) noexcept {
+  return __builtin_bit_cast(Integers<Port>, v);
+}
+
+TINYATTN_KERNEL std::int32_t greater(std::int32_t a, std::int32_t b) noexcept {
+  return a < b ? b : a;
+}
+template <class Vector>
+TINYATTN_KERNEL Vector greater(Vector a, Vector b) noexcept {
+  return a < b ? b : a;
+}
+// |n|
+template <class Vector>
+TINYATTN_KERNEL Vector absolute(Vector n) noexcept {
+  return (n ^ n >> 31) - (n >> 31);
+}
+TINYATTN_KERNEL std::int32_t lesser(std::int32_t a, std::int32_t b) noexcept {
+  return a < b ? a : b;
+}
+template <class Vector>
+TINYATTN_KERNEL Vector lesser(Vector a, Vector b) noexcept {
+  return a < b ? a : b;
+}
+
+// Loads `lanes` integers, and adds a number to each, modulo 2^32.
+template <class Port>
+TINYATTN_KERNEL Integers<Port> load_and_add(const auto* from, std::uint32_t addend) noexcept {
+  if constexpr (Port::lanes == 1) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(*from) + addend);
+  } else {
+    Integers<Port> n;
+    __builtin_memcpy(&n, from, sizeof(n));
+    return n + static_cast<std::int32_t>(addend);
+  }
+}
+template <class Port>
+TINYATTN_KERNEL void store_integers(std::int32_t* to, Integers<Port> n) noexcept {
+  if constexpr (Port::lanes == 1)
+    *to = n;
+  else
+    __builtin_memcpy(to, &n, sizeof(n));
+}
+
+// Each integer as a float, rounded half to even.
+template <class Port>
+TINYATTN_KERNEL typename Port::vec as_floats(Integers<Port> n) noexcept {
+  if constexpr (Port::lanes == 1)
+    return static_cast<float>(n);
+  else
+    return __builtin_convertvector(n, typename Port::vec);
+}
+
+template <class Port>
+TINYATTN_KERNEL typename Port::vec as_vector(Integers<Port> n) noexcept {
+  return __builtin_bit_cast(typename Port::vec, n);
+}
+
+// Combines the lanes to one integer by step(a, b).
+template <class Port>
+TINYATTN_KERNEL std::uint32_t reduce_integers(Integers<Port> n, const auto& step) noexcept {
+  const auto of_vectors = [&](auto a, auto b) TINYATTN_INLINE_LAMBDA {
+    return as_vector<Port>(step(as_integers<Port>(a), as_integers<Port>(b)));
+  };
+  if constexpr (Port::lanes == 1)
+    return static_cast<std::uint32_t>(n);
+  else
+    return bits_of(reduce<Port>(as_vector<Port>(n), of_vectors));
+}
+template <class Port>
+TINYATTN_KERNEL std::uint32_t greatest_of_integers(Integers<Port> n) noexcept {
+  return reduce_integers<Port>(n,
+                               [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return greater(a, b); });
+}
+template <class Port>
+TINYATTN_KERNEL std::uint32_t all_bits_of_integers(Integers<Port> n) noexcept {
+  return reduce_integers<Port>(n, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return a | b; });
+}
+template <class Port>
+TINYATTN_KERNEL std::uint32_t sum_of_integers(Integers<Port> n) noexcept {
+  return reduce_integers<Port>(n, [](auto a, auto b) TINYATTN_INLINE_LAMBDA { return a + b; });
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
