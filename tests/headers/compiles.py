@@ -81,14 +81,14 @@ def note_of_an_fpu():
 
 
 def compile_time():
-    """Checks the processor time of one include: the best of nine, alternating with the small
+    """Checks the processor time of one include: the best of 15, alternating with the small
     header, because the machine is busy."""
     if problem := compiles(EVERYTHING):
         return problem
     command = [*compiler, "-O0", "-c", "-x", "c++", "-", "-o", os.devnull]
     of_small, of_ours = map(min, zip(*([processor_seconds(command, text=text)
                                         for text in (f"#include <{small}>\n", EVERYTHING)]
-                                       for _ in range(9))))
+                                       for _ in range(15))))
     return ("" if of_ours <= MOST_TIMES_SMALL * of_small else
             f"{of_ours:.2f} s, and <{small}> takes {of_small:.2f} s")
 
