@@ -65,6 +65,12 @@ constexpr AttentionConfig in_int8(AttentionConfig config) noexcept {
   return config;
 }
 
+// The same layer with a cache of int8.
+constexpr AttentionConfig with_int8_cache(AttentionConfig config) noexcept {
+  config.cache = Weights::int8;
+  return config;
+}
+
 template <AttentionConfig config, std::size_t... Tokens>
 using ForwardOf = Forward<MultiHeadAttention<config>, config.d_in, config.d_out, Tokens...>;
 

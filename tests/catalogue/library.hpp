@@ -193,13 +193,18 @@ struct Twin {
                      {(*drops_of_weights).rows_from(i * heads * rows), (*drops_of_outputs).rows_from(i * rows)});
     });
   }
-  static constexpr Status forward_cached(const auto&, const auto&, const auto& all, std::size_t, std::size_t, auto&, auto& out,
+  // A cache of floats changes no result.
+  static constexpr Status forward_cached(const auto& module, const auto& x, const auto& all, std::size_t, std::size_t, auto&, auto& out,
                                          auto&) noexcept {
-    plain::copy(plain::view(all), plain::view(out));
+    if (const plain::Mask mask = plain::mask_of_cache(module); mask.int8_context != 0)
+      plain::forward(module, plain::view(x), mask, plain::view(out));
+    else
+      plain::copy(plain::view(all), plain::view(out));
     return Status::ok;
   }
-  static constexpr Status read(const auto&, const auto&, const auto& all, std::size_t count, std::size_t, auto&, auto& out,
-                               auto&) noexcept {
+  static constexpr Status read(const auto& model, const auto& tokens, const auto& all, std::size_t count, std::size_t added, auto& cache,
+                               auto& out, auto& workspace) noexcept {
+    if (plain::mask_of_cache(model).int8_context != 0) return next_logits(model, tokens, count, added, cache, out, workspace);
     plain::copy(plain::view(all).rows_from(count - 1), plain::view(out));
     return Status::ok;
   }
@@ -210,7 +215,7 @@ struct Twin {
   }
   template <LanguageModelConfig config>
   static constexpr Status forward(const LanguageModel<config>& model, const auto& tokens, auto& logits, auto&) noexcept {
-    plain::forward(model, tokens.data(), tokens.size(), plain::view(logits));
+    plain::forward(model, tokens.data(), tokens.size(), {.is_causal = true}, plain::view(logits));
     return Status::ok;
   }
   template <LanguageModelConfig config>
@@ -218,7 +223,7 @@ struct Twin {
                                       auto& out, auto&) noexcept {
     if (count > plain::config_of(model).context_length) return Status::too_many_tokens;
     const plain::Matrix all(count, config.vocabulary);
-    plain::forward(model, tokens.data(), count, all);
+    plain::forward(model, tokens.data(), count, plain::mask_of_cache(model), all);
     plain::copy((*all).rows_from(count - 1), plain::view(out));
     return Status::ok;
   }

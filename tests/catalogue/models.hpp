@@ -24,6 +24,15 @@ constexpr LanguageModelConfig in_int8(LanguageModelConfig config) noexcept {
   return config;
 }
 
+constexpr BlockConfig with_int8_cache(BlockConfig config) noexcept {
+  config.attention = with_int8_cache(config.attention);
+  return config;
+}
+constexpr LanguageModelConfig with_int8_cache(LanguageModelConfig config) noexcept {
+  config.transformer.block = with_int8_cache(config.transformer.block);
+  return config;
+}
+
 template <class Norm, std::size_t Dim>
 struct Normalized {
   Norm norm;
@@ -69,6 +78,7 @@ struct Cached : Forward<Module, DIn, DOut, Tokens> {
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     forward_at_once(draw, by, outputs);
+    cache.tensor.clear();
     const Status status = forward_cached(by, Tokens / 2, 1);
     outputs.take("by a cache", this->out);
     outputs.take("too many tokens", too_many_tokens(status));
@@ -107,6 +117,25 @@ template <AttentionConfig config, std::size_t Tokens>
 using CachedAttention = Cached<MultiHeadAttention<config>, Tokens, config.d_in>;
 template <BlockConfig config, std::size_t Tokens>
 using CachedBlock = Cached<TransformerBlock<config>, Tokens, config.feed_forward.d_model>;
+
+// A cache of int8 with features of any size, keys of one head that are zero, and queries so small or so large that scores have an end.
+template <AttentionConfig config>
+struct CacheOfExtremes : Cached<MultiHeadAttention<config>, config.context_length, config.d_in, config.d_out> {
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    for (float& element : this->x.elements) element = draw.wide_number(15);
+    for (std::size_t i = 0; i < config.d_in; ++i)
+      for (std::size_t j = 0; j < detail::head_dim<config>; ++j) this->layer.key.weight(i, j) = 0.0f;
+    const auto weight = this->layer.query.weight;
+    for (const float power : {0x1p-70f, 0x1p-20f, 1.0f, 0x1p15f, 0x1p60f}) {
+      for (std::size_t i = 0; i < weight.size(); ++i) this->layer.query.weight.elements[i] = power * weight.elements[i];
+      this->cache.tensor.clear();
+      static_cast<void>(this->forward_cached(by, 2, 1));
+      outputs.take("by a cache", this->out);
+    }
+    outputs.check_guards(this->cache, this->cache_workspace);
+  }
+};
 
 // Computes the logits of random tokens, then samples token after token until the cache is full.
 template <LanguageModelConfig config, std::size_t Tokens>

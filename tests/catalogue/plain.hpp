@@ -133,10 +133,13 @@ constexpr void matmul(Input a, Input b, Output out, const float* initial = nullp
 
 // --- Weights of int8 ---
 
+constexpr std::int64_t rounded_down(double x) noexcept {
+  const auto cut = static_cast<std::int64_t>(x);
+  return cut - (static_cast<double>(cut) > x ? 1 : 0);
+}
 // Returns the nearest integer, half to even.
 constexpr std::int64_t nearest(double x) noexcept {
-  const auto cut = static_cast<std::int64_t>(x);
-  const std::int64_t below = cut - (static_cast<double>(cut) > x ? 1 : 0);
+  const std::int64_t below = rounded_down(x);
   const double rest = x - static_cast<double>(below);
   return below + (rest > 0.5 || (rest == 0.5 && below % 2 != 0) ? 1 : 0);
 }
@@ -279,6 +282,7 @@ struct Mask {
   bool keeps = false;  // true in `flags`: unmasked (else masked)
   Input addends = {};
   bool is_causal = false;  // the layer's own mask
+  Size int8_context = 0;   // the context length of a cache of int8, from which keys and values are taken; 0: there is none
 
   constexpr bool attends(Size i, Size j) const noexcept {
     const std::ptrdiff_t distance = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
@@ -327,8 +331,101 @@ constexpr float inverse_sqrt(Size n) noexcept {
 // Multiplies x by a factor of dropout. What is dropped is +0, even a NaN.
 constexpr float drop(float x, float factor) noexcept { return factor == 0.0f ? 0.0f : x * factor; }
 
+// Returns 2^(s / 8 - 25). A scale of a cache of int8 is (8 + s % 8) times that.
+constexpr double unit_of(Size s) noexcept {
+  double unit = 0x1p-25;
+  for (; s >= 8; s -= 8) unit *= 2;
+  return unit;
+}
+
+// Writes a row as integers of a scale, and returns its number s: the least with which none is 127.5 or more. 255 if there is none.
+constexpr Size quantize_for_cache(Input x, Output integers) noexcept {
+  const auto magnitude = [&](Size k) { return static_cast<double>(x(0, k) < 0.0f ? -x(0, k) : x(0, k)); };
+  Size s = 0;
+  for (Size k = 0; k < x.cols; ++k)
+    while (s < 255 && !(2 * magnitude(k) < static_cast<double>(255 * (8 + s % 8)) * unit_of(s))) ++s;
+  for (Size k = 0; k < x.cols; ++k) {
+    const auto sixteenths = s == 255 ? 0 : static_cast<std::int64_t>(magnitude(k) * 16 / unit_of(s));
+    const std::int64_t reciprocal = (1 << 17) / static_cast<std::int64_t>(8 + s % 8), steps = (sixteenths * reciprocal + (1 << 20)) >> 21;
+    integers(0, k) = static_cast<float>(x(0, k) < 0.0f ? -steps : steps);
+  }
+  return s;
+}
+
+// 32767 * 2^(-i / 32), rounded; the last is half of the first, rounded down.
+inline constexpr auto powers_of_two = [] {
+  std::array<std::int64_t, 33> powers{};
+  double root = 2, power = 32767;
+  for (int halving = 0; halving < 5; ++halving) {
+    const double square = root;
+    for (int i = 0; i < 60; ++i) root = (root + square / root) / 2;
+  }
+  for (std::int64_t& rounded : powers) rounded = nearest(power), power /= root;
+  powers[32] = powers[0] / 2;
+  return powers;
+}();
+
+// Returns 32767 * 2^(-below / 1024), interpolated; 0 from 2^-16 on.
+constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
+  if (below >= 16 * 1024) return 0;
+  const auto i = static_cast<Size>(below % 1024 / 32);
+  return (powers_of_two[i] - (powers_of_two[i] - powers_of_two[i + 1]) * (below % 32) / 32) >> (below / 1024);
+}
+
+// Attention with a cache of int8, of each query to all keys up to its own. Scores are 1024ths of powers of two; the sum of a score loses so
+// many low bits that 15 and its sign are left. Weights are powers times the scale of their value, in 16ths of a unit of the largest scale.
+constexpr void attention_in_integers(Input query, Input key, Input value, Size context_length, Output out) noexcept {
+  const Size dim = query.cols, tokens = key.rows;
+  const Matrix keys(tokens, dim), values(tokens, dim), scales(2, tokens), integers(1, dim), weights(1, tokens);
+  const auto scale_of = [&](Size which, Size j) { return static_cast<Size>((*scales)(which, j)); };
+  const auto of_one = [](Size s) { return static_cast<std::int64_t>(8 + s % 8); };
+  for (Size j = 0; j < tokens; ++j) {
+    (*scales)(0, j) = static_cast<float>(quantize_for_cache(key.rows_from(j).first_rows(1), (*keys).rows_from(j)));
+    (*scales)(1, j) = static_cast<float>(quantize_for_cache(value.rows_from(j).first_rows(1), (*values).rows_from(j)));
+  }
+  const std::int64_t most = largest_integer(dim);
+  std::int64_t sum_unit = 1, power_unit = 1;
+  while (most * 127 * static_cast<std::int64_t>(dim) / sum_unit > 32767) sum_unit *= 2;
+  while (32767 / power_unit * 127 * static_cast<std::int64_t>(context_length) > INT32_MAX) power_unit *= 2;
+
+  for (Size i = 0; i < query.rows; ++i) {
+    const float step = quantize(query.rows_from(i).first_rows(1), integers, most);
+    const auto score_of = [&](Size j) -> std::int64_t {
+      std::int64_t sum = sum_unit / 2;
+      for (Size k = 0; k < dim; ++k) sum += static_cast<std::int64_t>((*integers)(0, k)) * static_cast<std::int64_t>((*keys)(j, k));
+      const Size s = scale_of(0, j);
+      const float multiplier = fma(inverse_sqrt(dim), product(0x1.715476p+11f, static_cast<float>(of_one(s))), 0.5f);  // log2(e) * 2^11
+      const std::int64_t scaled = rounded_down(static_cast<double>(sum) / static_cast<double>(sum_unit)) * static_cast<int>(multiplier);
+      const double score = static_cast<double>(scaled * sum_unit) * static_cast<double>(step) * unit_of(s) / 2, limit = 0x5fffffff;
+      return rounded_down(score > limit ? limit : score < -limit ? -limit : score);
+    };
+    bool is_nan = !(step - step == 0.0f);
+    std::int64_t largest_score = INT64_MIN, powers = 0;
+    Size largest_scale = 0;
+    for (Size j = 0; j <= i; ++j) {
+      is_nan = is_nan || scale_of(0, j) == 255 || scale_of(1, j) == 255;
+      if (largest_scale < scale_of(1, j)) largest_scale = scale_of(1, j);
+      if (!is_nan && largest_score < score_of(j)) largest_score = score_of(j);
+    }
+    for (Size j = 0; j <= i && !is_nan; ++j) {
+      const std::int64_t power = power_of_two(largest_score - score_of(j)) / power_unit,
+                         unit = std::int64_t{16} << (largest_scale / 8 - scale_of(1, j) / 8);
+      (*weights)(0, j) = static_cast<float>((power * of_one(scale_of(1, j)) + unit / 2) / unit);
+      powers += power;
+    }
+    for (Size c = 0; c < dim; ++c) {
+      std::int64_t sum = 0;
+      for (Size j = 0; j <= i; ++j) sum += static_cast<std::int64_t>((*weights)(0, j)) * static_cast<std::int64_t>((*values)(j, c));
+      const float scale =
+          is_nan ? __builtin_nanf("") : product(1.0f / static_cast<float>(powers), static_cast<float>(16 * unit_of(largest_scale)));
+      out(i, c) = product(static_cast<float>(sum), scale);
+    }
+  }
+}
+
 // Writes the weights [tokens, source tokens] as they are before dropout, which multiplies them by `factors`; either may be missing.
 constexpr void attention(Input query, Input key, Input value, const Mask& mask, Output weights, Output out, Input factors = {}) noexcept {
+  if (mask.int8_context != 0) return attention_in_integers(query, key, value, mask.int8_context, out);
   const float scale = inverse_sqrt(query.cols);
   const bool adds = mask.addends.first != nullptr;
   const Matrix one_row(2, key.rows);
@@ -595,6 +692,12 @@ constexpr AttentionConfig config_of(const auto& module) noexcept {
     return config_of(module.transformer);
 }
 
+// Returns the mask of a call with a cache.
+constexpr Mask mask_of_cache(const auto& module) noexcept {
+  const AttentionConfig config = config_of(module);
+  return {.is_causal = true, .int8_context = config.cache == Weights::int8 ? config.context_length : 0};
+}
+
 // Applies a module to one sequence.
 template <AttentionConfig config>
 constexpr void forward(const MultiHeadAttention<config>& layer, Input x, const Mask& mask, Output out) noexcept {
@@ -618,7 +721,7 @@ constexpr void forward(const Transformer<config>& transformer, Input x, const Ma
 
 // Computes the logits after each of `count` tokens.
 template <LanguageModelConfig config>
-constexpr void forward(const LanguageModel<config>& model, const Token* tokens, Size count, Output logits) noexcept {
+constexpr void forward(const LanguageModel<config>& model, const Token* tokens, Size count, const Mask& mask, Output logits) noexcept {
   constexpr Size d_model = config.transformer.block.feed_forward.d_model;
   constexpr Size context_length = config.transformer.block.attention.context_length;
   const Matrix x(count, d_model);
@@ -628,7 +731,7 @@ constexpr void forward(const LanguageModel<config>& model, const Token* tokens, 
       if constexpr (config.positions == Positions::learned) (*x)(i, j) += model.position_embedding.weight(i, j);
       if constexpr (config.positions == Positions::sinusoidal) (*x)(i, j) += sinusoidal_positions<context_length, d_model>()(i, j);
     }
-  forward(model.transformer, x, {.is_causal = true}, x);
+  forward(model.transformer, x, mask, x);
   if constexpr (config.tied)
     described(model.token_embedding)(x, logits);
   else

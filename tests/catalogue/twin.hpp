@@ -102,22 +102,6 @@ constexpr void check_twin(Check& check, auto by, Crc& crc) {
   check.equal(crc.value(), of_twin.value());
 }
 
-// A case with NaN, infinity and -infinity in the place of each number that it draws, one at a time.
-template <class Case>
-struct AnyNotFinite {
-  Case one_case;
-
-  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
-    one_case(draw, by, outputs);
-    for (std::size_t i = 0; i < draw.elements(); ++i)
-      for (const float value : {quiet_nan, infinity, -infinity}) {
-        Draw with_replacement;
-        with_replacement.replace(i, value);
-        one_case(with_replacement, by, outputs);
-      }
-  }
-};
-
 // A test of a table: compares each case with its twin.
 template <class... Cases>
 constexpr void as_in_plain_loops(Check& check) {

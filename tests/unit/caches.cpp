@@ -67,6 +67,17 @@ static_assert(scratch_of_each_is_small<10, 12, 20, 11, 2, false> && scratch_of_e
               scratch_of_each_is_small<27, 16, 16, 1000, 4, true> && scratch_of_each_is_small<27, 16, 64, 1024, 4, true> &&
               scratch_of_each_is_small<256, 128, 64, 8, 4, true> && scratch_of_each_is_small<65, 32, 32, 32, 4, true>);
 
+// Heads of any width, with weights of floats and a cache of int8.
+template <std::size_t Heads, std::size_t KvHeads, std::size_t HeadDim, std::size_t Tokens>
+inline constexpr AttentionConfig of_heads{.d_in = 6,
+                                          .d_out = Heads* HeadDim,
+                                          .context_length = Tokens,
+                                          .num_heads = Heads,
+                                          .qkv_bias = true,
+                                          .out_proj = false,
+                                          .num_kv_heads = KvHeads,
+                                          .cache = Weights::int8};
+
 template <AttentionConfig config>
 using DividedAttention = Divided<MultiHeadAttention<config>, config.context_length, config.d_in, config.d_out>;
 
@@ -78,6 +89,67 @@ constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t
   check.that(rows >= 1 && rows <= 4);
   check.that(rows == 1 || floats(rows) <= 8 * widest);
   check.that(rows == 4 || floats(rows + 1) > 8 * widest);
+}
+
+// The largest power of two, in contexts that begin and end a step.
+constexpr unsigned power_shift(std::size_t context_length) { return kernel::score_rule<port::scalar>(1.0f, 1, context_length).power_shift; }
+static_assert(power_shift(1) == 0 && power_shift(516) == 0 && power_shift(517) == 1 && power_shift(1032) == 1 && power_shift(1033) == 2);
+
+// Checks the integers of a cache of int8: with each scale, what lies in the middle between two of them, and the largest number that the
+// scale takes, and the next float, which it does not.
+void check_scales(Check& check) {
+  for (std::size_t s = 0; s < 255; ++s)
+    for (const std::uint32_t below : {1u, 0u}) {
+      Matrix<float, 1, 128> x{}, expected{}, actual{};
+      for (std::size_t k = 0; k < 128; ++k)
+        x(0, k) = static_cast<float>((k % 3 == 0 ? 0.5 : -0.5) * static_cast<double>((2 * k + 1) * (8 + s % 8)) * plain::unit_of(s));
+      x(0, 127) = kernel::float_of(kernel::bits_of(x(0, 127)) - below);
+      static std::uint8_t codes[128 * 3];
+      check.equal(kernel::encode<native_port>(opaque(x).data(), 128, codes, 3), s + 1 - below);
+      check.equal(plain::quantize_for_cache(plain::view(x), plain::view(expected)), s + 1 - below);
+      for (std::size_t k = 0; k < 128; ++k) actual(0, k) = static_cast<float>(codes[3 * k] - 128);
+      check.same_bits(actual, expected);
+    }
+}
+
+// Infinity, or what no scale takes, in one feature of the key or the value of token 3, which key head 1 has: the contexts of query heads 2
+// and 3 are NaN from that token on, and no other one changes.
+void check_not_finite(Check& check) {
+  using Layer = MultiHeadAttention<of_heads<4, 2, 3, 6>>;
+  static Layer layer;
+  static Layer::Cache cache;
+  static Layer::Cache::Workspace workspace;
+  layer = drawn<Layer>(1);
+  auto x = drawn<Matrix<float, 6, 6>>(2);
+  for (std::size_t i = 0; i < 6; ++i) x(i, 0) = i == 3 ? 0x1p100f : 0.0f;
+  for (std::size_t j = 0; j < 12; ++j) layer.query.weight(0, j) = layer.key.weight(0, j / 2) = layer.value.weight(0, j / 2) = 0.0f;
+  Matrix<float, 6, 12> expected{}, out{};
+  const auto forward = [&](auto& to) {
+    cache.clear();
+    check.that(layer.forward(x, cache, to, workspace) == Status::ok);
+  };
+  forward(expected);
+  for (auto* const linear : {&layer.key, &layer.value})
+    for (const float weight : {0x1p100f, -0x1p100f, 0x1.cp-84f}) {
+      linear->weight(0, 4) = weight;
+      forward(out);
+      linear->weight(0, 4) = 0.0f;
+      for (std::size_t i = 0; i < 6; ++i)
+        for (std::size_t j = 0; j < 12; ++j) check.same_bits(out(i, j), i >= 3 && j >= 6 ? quiet_nan : expected(i, j));
+    }
+}
+
+// The largest sums of 32 bits: equal keys, and values of 127 steps of the largest kind.
+void check_long_context(Check& check) {
+  using Layer = MultiHeadAttention<of_heads<1, 1, 1, 600>>;
+  static Layer layer;
+  static Layer::Cache cache;
+  static Layer::Cache::Workspace workspace;
+  static Matrix<float, 600, 6> x = ones<float, 600, 6>();
+  static Matrix<float, 600, 1> out;
+  layer.value.bias(0) = 127 * 15;
+  check.that(layer.forward(x, cache, out, workspace) == Status::ok);
+  check.near(out, full<float, 600, 1>(127 * 15), 0.01f);
 }
 
 // A layer, an input and its output.
@@ -101,6 +173,14 @@ constexpr Test tests[] = {
                                   DividedAttention<smallest>, DividedAttention<wide>>),
     at_run_time("the same with weights of int8",
                 as_in_plain_loops<DividedAttention<in_int8(grouped)>, DividedAttention<in_int8(shared)>, DividedAttention<in_int8(wide)>>),
+    at_run_time("the same with a cache of int8, heads of any width, and weights of int8",
+                as_in_plain_loops<DividedAttention<of_heads<2, 1, 1, 9>>, DividedAttention<of_heads<4, 2, 3, 21>>,
+                                  DividedAttention<of_heads<2, 2, 8, 17>>, DividedAttention<of_heads<1, 1, 12, 16>>,
+                                  DividedAttention<of_heads<2, 1, 16, 7>>, DividedAttention<of_heads<1, 1, 64, 9>>,
+                                  DividedAttention<with_int8_cache(in_int8(grouped))>>),
+    at_run_time("a cache of int8: its scales, and its integers in the middle between two", check_scales),
+    at_run_time("what no scale takes, in a key or a value, reaches each context that sees it, and no other", check_not_finite),
+    at_run_time("600 tokens, whose sums have 32 bits", check_long_context),
     everywhere("the same in the compiler", as_in_plain_loops<DividedAttention<in_the_compiler>>),
     at_run_time("heads that share keys, features that rotate, in every other form of a call",
                 as_in_plain_loops<FormsOf<grouped, 20>, ForwardWithWeights<grouped, 20>, TrainingPass<grouped, Mt19937, 20>,

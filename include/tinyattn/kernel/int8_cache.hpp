@@ -141,16 +141,17 @@ constexpr ScoreRule score_rule(float scale, std::size_t head_dim,
 }
 
 // Returns a score in 1024ths of a power of two, from a sum of products: `exponent` is that of the
-// query, `scale` that of the key.
+// query, `scale` that of the key. A score from 0x5fffffff on, which no product exceeds, counts as
+// that.
 constexpr std::int32_t score_of(std::int32_t sum, const ScoreRule& rule, std::int32_t exponent,
                                 std::uint32_t scale) noexcept {
   const std::int32_t rounded = (sum >> rule.shift) + (sum >> (rule.shift - 1) & 1);
   const std::int32_t product = rounded * rule.multiplier[scale % 8];
   const std::int32_t right =
       1 - static_cast<std::int32_t>(rule.shift) - exponent - scale_exponent(scale);
-  if (right >= 0) return product >> (right < 31 ? right : 31);
-  const std::int32_t most = right < -30 ? 0 : 0x3fffffff >> -right;
-  return product > most ? 0x3fffffff : product < -most ? -0x3fffffff : product * (1 << -right);
+  if (right >= 0) return product >> lesser(right, 31);
+  const std::int32_t left = lesser(-right, 31), most = 0x5fffffff >> left;
+  return product > most ? 0x5fffffff : product < -most ? -0x5fffffff : product * (1 << left);
 }
 
 // --- Attention ---
