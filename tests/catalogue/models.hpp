@@ -118,22 +118,35 @@ using CachedAttention = Cached<MultiHeadAttention<config>, Tokens, config.d_in>;
 template <BlockConfig config, std::size_t Tokens>
 using CachedBlock = Cached<TransformerBlock<config>, Tokens, config.feed_forward.d_model>;
 
-// A cache of int8 with features of any size, keys of one head that are zero, and queries so small or so large that scores have an end.
+// Only with a cache.
 template <AttentionConfig config>
-struct CacheOfExtremes : Cached<MultiHeadAttention<config>, config.context_length, config.d_in, config.d_out> {
+struct ByCache : CachedAttention<config, config.context_length> {
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    this->draw_inputs(draw);
+    take(by, outputs);
+  }
+
+ protected:
+  constexpr void take(auto by, auto& outputs) noexcept {
+    this->cache.tensor.clear();
+    static_cast<void>(this->forward_cached(by, config.context_length / 2, 1));
+    outputs.take("by a cache", this->out);
+    outputs.check_guards(this->cache, this->cache_workspace);
+  }
+};
+
+// Features of any size, keys of one head that are zero, and queries so small or so large that scores have an end; with weights of int8.
+template <AttentionConfig config>
+struct ByCacheOfExtremes : ByCache<config> {
   void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     this->draw_inputs(draw);
-    for (float& element : this->x.elements) element = draw.wide_number(15);
-    for (std::size_t i = 0; i < config.d_in; ++i)
-      for (std::size_t j = 0; j < detail::head_dim<config>; ++j) this->layer.key.weight(i, j) = 0.0f;
-    const auto weight = this->layer.query.weight;
-    for (const float power : {0x1p-70f, 0x1p-20f, 1.0f, 0x1p15f, 0x1p60f}) {
-      for (std::size_t i = 0; i < weight.size(); ++i) this->layer.query.weight.elements[i] = power * weight.elements[i];
-      this->cache.tensor.clear();
-      static_cast<void>(this->forward_cached(by, 2, 1));
-      outputs.take("by a cache", this->out);
+    for (float& element : this->x.elements) element = draw.wide_number(17);
+    auto& [query, key, value, out_proj] = this->layer;
+    for (std::size_t k = 0; k < detail::head_dim<config> * key.weight.row_size; ++k) key.weight.code[k] = 128;
+    for (const float power : {0x1p-70f, 0x1p50f, 0x1p20f, 0x1p15f, 0x1p45f}) {  // 2^-70, 2^-20, 1, 2^15, 2^60
+      for (float& scale : query.weight.scale) scale *= power;
+      this->take(by, outputs);
     }
-    outputs.check_guards(this->cache, this->cache_workspace);
   }
 };
 

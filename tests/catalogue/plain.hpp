@@ -8,6 +8,7 @@
 
 #include "tinyattn/language_model.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -339,7 +340,7 @@ constexpr double unit_of(Size s) noexcept {
 }
 
 // Writes a row as integers of a scale, and returns its number s: the least with which none is 127.5 or more. 255 if there is none.
-constexpr Size quantize_for_cache(Input x, Output integers) noexcept {
+[[gnu::noinline]] constexpr Size quantize_for_cache(Input x, Output integers) noexcept {
   const auto magnitude = [&](Size k) { return static_cast<double>(x(0, k) < 0.0f ? -x(0, k) : x(0, k)); };
   Size s = 0;
   for (Size k = 0; k < x.cols; ++k)
@@ -372,53 +373,53 @@ constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
   return (powers_of_two[i] - (powers_of_two[i] - powers_of_two[i + 1]) * (below % 32) / 32) >> (below / 1024);
 }
 
-// Attention with a cache of int8, of each query to all keys up to its own. Scores are 1024ths of powers of two; the sum of a score loses so
-// many low bits that 15 and its sign are left. Weights are powers times the scale of their value, in 16ths of a unit of the largest scale.
-constexpr void attention_in_integers(Input query, Input key, Input value, Size context_length, Output out) noexcept {
-  const Size dim = query.cols, tokens = key.rows;
-  const Matrix keys(tokens, dim), values(tokens, dim), scales(2, tokens), integers(1, dim), weights(1, tokens);
-  const auto scale_of = [&](Size which, Size j) { return static_cast<Size>((*scales)(which, j)); };
-  const auto of_one = [](Size s) { return static_cast<std::int64_t>(8 + s % 8); };
-  for (Size j = 0; j < tokens; ++j) {
-    (*scales)(0, j) = static_cast<float>(quantize_for_cache(key.rows_from(j).first_rows(1), (*keys).rows_from(j)));
-    (*scales)(1, j) = static_cast<float>(quantize_for_cache(value.rows_from(j).first_rows(1), (*values).rows_from(j)));
-  }
-  const std::int64_t most = largest_integer(dim);
-  std::int64_t sum_unit = 1, power_unit = 1;
-  while (most * 127 * static_cast<std::int64_t>(dim) / sum_unit > 32767) sum_unit *= 2;
-  while (32767 / power_unit * 127 * static_cast<std::int64_t>(context_length) > INT32_MAX) power_unit *= 2;
+// Returns a score in 1024ths of a power of two, of integers of a step and a key of scale s. The sum loses so many low bits that 15 are
+// left.
+[[gnu::noinline]] constexpr std::int64_t score_of(Input integers, float step, Input key, Size s) noexcept {
+  const auto dim = static_cast<std::int64_t>(key.cols), most = largest_integer(key.cols) * 127 * dim;
+  std::int64_t unit = 1, sum = 0;
+  while (most / unit > 32767) unit *= 2;
+  for (Size k = 0; k < key.cols; ++k) sum += static_cast<std::int64_t>(integers(0, k)) * static_cast<std::int64_t>(key(0, k));
+  const float of_one = product(0x1.715476p+11f, static_cast<float>(8 + s % 8));  // log2(e) * 2^11
+  const auto multiplier = static_cast<std::int64_t>(fma(inverse_sqrt(key.cols), of_one, 0.5f));
+  const std::int64_t scaled = (sum + unit / 2 - ((sum + unit / 2) % unit + unit) % unit) * multiplier;
+  const double score = static_cast<double>(scaled) * static_cast<double>(step) * unit_of(s) / 2, limit = 0x5fffffff;
+  return rounded_down(score > limit ? limit : score < -limit ? -limit : score);
+}
 
+// Attention with a cache of int8, of each query to all keys up to its own. Weights are powers of two times the scale of their value, in
+// 16ths of a unit of the largest scale.
+[[gnu::noinline]] constexpr void attention_in_integers(Input query, Input key, Input value, Size context_length, Output out) noexcept {
+  const Size dim = query.cols, tokens = key.rows;
+  const Matrix keys(tokens, dim), values(tokens, dim), scales(tokens, 2), integers(1, dim), weights(1, tokens);
+  for (Size j = 0; j < tokens; ++j) {
+    (*scales)(j, 0) = static_cast<float>(quantize_for_cache(key.rows_from(j), (*keys).rows_from(j)));
+    (*scales)(j, 1) = static_cast<float>(quantize_for_cache(value.rows_from(j), (*values).rows_from(j)));
+  }
+  std::int64_t power_unit = 1;
+  while (32767 / power_unit * 127 * static_cast<std::int64_t>(context_length) > INT32_MAX) power_unit *= 2;
   for (Size i = 0; i < query.rows; ++i) {
-    const float step = quantize(query.rows_from(i).first_rows(1), integers, most);
-    const auto score_of = [&](Size j) -> std::int64_t {
-      std::int64_t sum = sum_unit / 2;
-      for (Size k = 0; k < dim; ++k) sum += static_cast<std::int64_t>((*integers)(0, k)) * static_cast<std::int64_t>((*keys)(j, k));
-      const Size s = scale_of(0, j);
-      const float multiplier = fma(inverse_sqrt(dim), product(0x1.715476p+11f, static_cast<float>(of_one(s))), 0.5f);  // log2(e) * 2^11
-      const std::int64_t scaled = rounded_down(static_cast<double>(sum) / static_cast<double>(sum_unit)) * static_cast<int>(multiplier);
-      const double score = static_cast<double>(scaled * sum_unit) * static_cast<double>(step) * unit_of(s) / 2, limit = 0x5fffffff;
-      return rounded_down(score > limit ? limit : score < -limit ? -limit : score);
-    };
+    const float step = quantize(query.rows_from(i), integers, largest_integer(dim));
+    const auto score = [&](Size j) { return score_of(integers, step, (*keys).rows_from(j), static_cast<Size>((*scales)(j, 0))); };
     bool is_nan = !(step - step == 0.0f);
+    for (Size j = 0; j <= i; ++j) is_nan = is_nan || (*scales)(j, 0) == 255.0f || (*scales)(j, 1) == 255.0f;
     std::int64_t largest_score = INT64_MIN, powers = 0;
     Size largest_scale = 0;
-    for (Size j = 0; j <= i; ++j) {
-      is_nan = is_nan || scale_of(0, j) == 255 || scale_of(1, j) == 255;
-      if (largest_scale < scale_of(1, j)) largest_scale = scale_of(1, j);
-      if (!is_nan && largest_score < score_of(j)) largest_score = score_of(j);
+    for (Size j = 0; j <= i && !is_nan; ++j) {
+      largest_score = std::max(largest_score, score(j));
+      largest_scale = std::max(largest_scale, static_cast<Size>((*scales)(j, 1)));
     }
     for (Size j = 0; j <= i && !is_nan; ++j) {
-      const std::int64_t power = power_of_two(largest_score - score_of(j)) / power_unit,
-                         unit = std::int64_t{16} << (largest_scale / 8 - scale_of(1, j) / 8);
-      (*weights)(0, j) = static_cast<float>((power * of_one(scale_of(1, j)) + unit / 2) / unit);
+      const auto s = static_cast<Size>((*scales)(j, 1));
+      const std::int64_t power = power_of_two(largest_score - score(j)) / power_unit, unit = 16ll << (largest_scale / 8 - s / 8);
+      (*weights)(0, j) = static_cast<float>((power * static_cast<std::int64_t>(8 + s % 8) + unit / 2) / unit);
       powers += power;
     }
     for (Size c = 0; c < dim; ++c) {
       std::int64_t sum = 0;
       for (Size j = 0; j <= i; ++j) sum += static_cast<std::int64_t>((*weights)(0, j)) * static_cast<std::int64_t>((*values)(j, c));
-      const float scale =
-          is_nan ? __builtin_nanf("") : product(1.0f / static_cast<float>(powers), static_cast<float>(16 * unit_of(largest_scale)));
-      out(i, c) = product(static_cast<float>(sum), scale);
+      const float scale = product(1.0f / static_cast<float>(powers), static_cast<float>(16 * unit_of(largest_scale)));
+      out(i, c) = is_nan ? __builtin_nanf("") : product(static_cast<float>(sum), scale);
     }
   }
 }

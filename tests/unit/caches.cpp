@@ -69,14 +69,14 @@ static_assert(scratch_of_each_is_small<10, 12, 20, 11, 2, false> && scratch_of_e
 
 // Heads of any width, with weights of floats and a cache of int8.
 template <std::size_t Heads, std::size_t KvHeads, std::size_t HeadDim, std::size_t Tokens>
-inline constexpr AttentionConfig of_heads{.d_in = 6,
-                                          .d_out = Heads* HeadDim,
-                                          .context_length = Tokens,
-                                          .num_heads = Heads,
-                                          .qkv_bias = true,
-                                          .out_proj = false,
-                                          .num_kv_heads = KvHeads,
-                                          .cache = Weights::int8};
+constexpr AttentionConfig of_heads{.d_in = 6,
+                                   .d_out = Heads* HeadDim,
+                                   .context_length = Tokens,
+                                   .num_heads = Heads,
+                                   .qkv_bias = true,
+                                   .out_proj = false,
+                                   .num_kv_heads = KvHeads,
+                                   .cache = Weights::int8};
 
 template <AttentionConfig config>
 using DividedAttention = Divided<MultiHeadAttention<config>, config.context_length, config.d_in, config.d_out>;
@@ -179,6 +179,8 @@ constexpr Test tests[] = {
                                   DividedAttention<of_heads<2, 1, 16, 7>>, DividedAttention<of_heads<1, 1, 64, 9>>,
                                   DividedAttention<with_int8_cache(in_int8(grouped))>>),
     at_run_time("a cache of int8: its scales, and its integers in the middle between two", check_scales),
+    at_run_time("the same with NaN or infinity in each weight, bias and input",
+                as_in_plain_loops<AnyNotFinite<ByCache<of_heads<3, 1, 2, 3>>>>),
     at_run_time("what no scale takes, in a key or a value, reaches each context that sees it, and no other", check_not_finite),
     at_run_time("600 tokens, whose sums have 32 bits", check_long_context),
     everywhere("the same in the compiler", as_in_plain_loops<DividedAttention<in_the_compiler>>),
