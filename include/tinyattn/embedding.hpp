@@ -75,7 +75,8 @@ struct Embedding {
 };
 
 // Returns the embedding with int8 weights: each token has the scale max |w| / 127, or 1 if all its
-// weights are 0. The result is on the stack unless it is a constant.
+// weights are 0, or NaN if one is NaN or infinite. The result is on the stack unless it is a
+// constant.
 template <std::size_t Count, std::size_t Dim>
 constexpr auto quantize(const Embedding<Count, Dim>& embedding) noexcept {
   return Embedding<Count, Dim, Weights::int8>{detail::quantized<Dim, Count>(

@@ -107,7 +107,8 @@ constexpr void Linear<In, Out, Bias, weights>::forward(const TensorX& x,
 }
 
 // Returns the layer with int8 weights: each output has the scale max |w| / 127, or 1 if all its
-// weights are 0. The result is on the stack unless it is a constant.
+// weights are 0, or NaN if one is NaN or infinite. The result is on the stack unless it is a
+// constant.
 template <std::size_t In, std::size_t Out, bool Bias>
 constexpr auto quantize(const Linear<In, Out, Bias>& linear) noexcept {
   return Linear<In, Out, Bias, Weights::int8>{

@@ -24,7 +24,7 @@ struct Int8Matrix {
 
   // Weights + 128, a row for each output; the rest of a row is 128.
   alignas(4) std::uint8_t code[Out * row_size];
-  float scale[Out];  // of a row of codes; positive
+  float scale[Out];  // of a row of codes; positive, or NaN for an output that is NaN
 
   // The number of weights.
   static constexpr std::size_t size() noexcept { return In * Out; }
@@ -40,19 +40,24 @@ constexpr double rounded_to_integer(double x) noexcept {
   return x + magic - magic;
 }
 
-// Quantizes `Out` rows of `In` weights; weight_at(o, i) is a float.
+// Quantizes `Out` rows of `In` weights; weight_at(o, i) is a float. A row with a NaN or an infinity
+// has the scale NaN, so that its output is NaN, and zeros.
 template <std::size_t In, std::size_t Out>
 constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
   constexpr double most = 127;
   Int8Matrix<In, Out> matrix{};
   for (std::uint8_t& code : matrix.code) code = 128;
   for (std::size_t o = 0; o < Out; ++o) {
-    float largest = 0.0f;
+    std::uint32_t largest = 0;  // the bits of the largest magnitude
     for (std::size_t i = 0; i < In; ++i) {
-      const float w = weight_at(o, i), magnitude = w < 0.0f ? -w : w;
+      const std::uint32_t magnitude = kernel::bits_of(weight_at(o, i)) & 0x7fffffff;
       largest = largest < magnitude ? magnitude : largest;
     }
-    const float step = static_cast<float>(static_cast<double>(largest) / most);
+    if (largest >= kernel::infinity_bits) {
+      matrix.scale[o] = kernel::float_of(kernel::nan_bits);
+      continue;
+    }
+    const auto step = static_cast<float>(static_cast<double>(kernel::float_of(largest)) / most);
     const float scale = step == 0.0f ? 1.0f : step;
     matrix.scale[o] = scale;
     for (std::size_t i = 0; i < In; ++i) {

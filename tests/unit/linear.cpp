@@ -112,6 +112,18 @@ constexpr Test tests[] = {
                  same.weight.code[0] ^= 1;
                  check.that(same != quantize(from_torch(weight_out_in, bias)));
                }),
+    at_run_time("quantize: an output with a weight that is NaN or infinite is NaN, and no other",
+                [](Check& check) {
+                  Linear<4, 3> of_floats = drawn<Linear<4, 3>>(1);
+                  const auto x = drawn<Matrix<float, 2, 4>>(2);
+                  auto expected = quantize(of_floats)(x);
+                  for (std::size_t i = 0; i < 2; ++i) expected(i, 1) = quiet_nan;
+                  for (const float weight : {quiet_nan, infinity, -infinity}) {
+                    of_floats.weight(2, 1) = weight;
+                    check.same_bits(quantize(opaque(of_floats))(x), expected);
+                    check.same_bits(quantize(opaque(of_floats))(Matrix<float, 1, 4>{})(0, 1), quiet_nan);
+                  }
+                }),
     everywhere("from_torch takes a weight as [out, in]",
                [](Check& check) {
                  const auto layer = from_torch(opaque(weight_out_in), bias);

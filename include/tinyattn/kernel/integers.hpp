@@ -29,6 +29,7 @@ using IntegerPort =
 template <class Port>
 struct IntegersOf {
   using type [[gnu::vector_size(sizeof(typename Port::vec))]] = std::int32_t;
+  using unsigned_type [[gnu::vector_size(sizeof(typename Port::vec))]] = std::uint32_t;
 };
 template <class Port>
 requires(Port::lanes == 1) struct IntegersOf<Port> {
@@ -68,9 +69,9 @@ TINYATTN_KERNEL Integers<Port> load_and_add(const auto* from, std::uint32_t adde
   if constexpr (Port::lanes == 1) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(*from) + addend);
   } else {
-    Integers<Port> n;
+    typename IntegersOf<Port>::unsigned_type n;
     __builtin_memcpy(&n, from, sizeof(n));
-    return n + static_cast<std::int32_t>(addend);
+    return __builtin_bit_cast(Integers<Port>, n + addend);
   }
 }
 template <class Port>
