@@ -9,6 +9,7 @@ import random
 import re
 import struct
 import time
+import zlib
 
 from ports.pytorch import tinyattn_export as export
 from ports.pytorch.tinyattn_export import command_line, forward, int8, language_models
@@ -142,6 +143,8 @@ def written(folder, name):
     binary, header = (folder / "a.bin").read_bytes(), (folder / "b.hpp").read_text()
     if status or binary != wanted(part.tree):
         return errors or "the binary has other bytes"
+    if f"crc_32 = {zlib.crc32(binary):#010x};" not in (folder / "a.hpp").read_text():
+        return "the header has not the CRC of the binary"
     if literals(header) != binary:
         return "the header has other numbers than the binary"
     floats = len(part.content())

@@ -3,6 +3,7 @@
 either both files, whole, or none."""
 import hashlib
 import pathlib
+import zlib
 
 from . import int8, names, whole_files
 from .errors import ExportError, printable, within
@@ -62,9 +63,9 @@ def constants(parts):
         f"inline constexpr {part.type} {name} = {braces(part.tree, '')};\n" for name, part in parts.items())
 
 
-def members(parts, binary):
-    """Returns the definition of struct Weights, which has a member for each part, and checks that its layout is that of
-    the binary."""
+def members(parts, binary, content):
+    """Returns the definition of struct Weights, which has a member for each part, checks that its layout is that of the
+    binary, and the CRC of the binary's content."""
     declarations, offsets, offset = "", "", 0
     for name, part in parts.items():
         declarations += f"  {part.type} {name};\n"
@@ -79,6 +80,9 @@ static_assert(::std::endian::native == ::std::endian::little && ::std::numeric_l
 static_assert(::std::is_standard_layout_v<Weights> && ::std::is_trivially_copyable_v<Weights>);
 static_assert(sizeof(Weights) == {offset} && alignof(Weights) == alignof(float), "no member has padding");
 {offsets}
+// CRC-32 of the binary, as of zip and Ethernet. Nothing here compares it.
+inline constexpr ::std::uint32_t crc_32 = {zlib.crc32(content):#010x};
+
 // Where the binary lies in flash, at a multiple of four; nothing is copied.
 inline const Weights& weights(const void* address) noexcept {{ return *static_cast<const Weights*>(address); }}
 """
@@ -127,8 +131,8 @@ def write(path, weights, name, parts, binary=None):
         files[binary] = b"".join(part.content() for part in parts.values())
         file_name = printable(pathlib.Path(binary).name)
         lines += ["", f"They lie in {file_name}, SHA-256 {hashlib.sha256(files[binary]).hexdigest()}."]
-        includes += "#include <bit>\n#include <cstddef>\n#include <limits>\n#include <type_traits>\n\n"
-        body = members(parts, file_name)
+        includes += "#include <bit>\n#include <cstddef>\n#include <cstdint>\n#include <limits>\n#include <type_traits>\n\n"
+        body = members(parts, file_name, files[binary])
     text = "".join(f"// {line}".rstrip() + "\n" for line in lines)
     files[path] = (f"{text}#pragma once\n// clang-format off\n\n{includes}"
                    f"namespace {name} {{\n\n{body}\n}}  // namespace {name}\n").encode()
