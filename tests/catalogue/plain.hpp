@@ -361,7 +361,10 @@ inline constexpr auto powers_of_two = [] {
     const double square = root;
     for (int i = 0; i < 60; ++i) root = (root + square / root) / 2;
   }
-  for (std::int64_t& rounded : powers) rounded = nearest(power), power /= root;
+  for (std::int64_t& rounded : powers) {
+    rounded = nearest(power);
+    power /= root;
+  }
   powers[32] = powers[0] / 2;
   return powers;
 }();
@@ -373,15 +376,15 @@ constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
   return (powers_of_two[i] - (powers_of_two[i] - powers_of_two[i + 1]) * (below % 32) / 32) >> (below / 1024);
 }
 
-// Returns a score in 1024ths of a power of two, of integers of a step and a key of scale s. The sum loses so many low bits that 15 are
-// left.
-[[gnu::noinline]] constexpr std::int64_t score_of(Input integers, float step, Input key, Size s) noexcept {
+// Returns the score of a query, which is integers times a step, and a key of scale s, in 1024ths of a power of two. The low bits of the sum
+// are rounded away, so that 15 are left.
+[[gnu::noinline]] constexpr std::int64_t score_of(Input integers, float step, Input key, Size s, float scale) noexcept {
   const auto dim = static_cast<std::int64_t>(key.cols), most = largest_integer(key.cols) * 127 * dim;
   std::int64_t unit = 1, sum = 0;
   while (most / unit > 32767) unit *= 2;
   for (Size k = 0; k < key.cols; ++k) sum += static_cast<std::int64_t>(integers(0, k)) * static_cast<std::int64_t>(key(0, k));
   const float of_one = product(0x1.715476p+11f, static_cast<float>(8 + s % 8));  // log2(e) * 2^11
-  const auto multiplier = static_cast<std::int64_t>(fma(inverse_sqrt(key.cols), of_one, 0.5f));
+  const auto multiplier = static_cast<std::int64_t>(fma(scale, of_one, 0.5f));
   const std::int64_t scaled = (sum + unit / 2 - ((sum + unit / 2) % unit + unit) % unit) * multiplier;
   const double score = static_cast<double>(scaled) * static_cast<double>(step) * unit_of(s) / 2, limit = 0x5fffffff;
   return rounded_down(score > limit ? limit : score < -limit ? -limit : score);
@@ -396,11 +399,12 @@ constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
     (*scales)(j, 0) = static_cast<float>(quantize_for_cache(key.rows_from(j), (*keys).rows_from(j)));
     (*scales)(j, 1) = static_cast<float>(quantize_for_cache(value.rows_from(j), (*values).rows_from(j)));
   }
+  const float scale = inverse_sqrt(dim);
   std::int64_t power_unit = 1;
   while (32767 / power_unit * 127 * static_cast<std::int64_t>(context_length) > INT32_MAX) power_unit *= 2;
   for (Size i = 0; i < query.rows; ++i) {
     const float step = quantize(query.rows_from(i), integers, largest_integer(dim));
-    const auto score = [&](Size j) { return score_of(integers, step, (*keys).rows_from(j), static_cast<Size>((*scales)(j, 0))); };
+    const auto score = [&](Size j) { return score_of(integers, step, (*keys).rows_from(j), static_cast<Size>((*scales)(j, 0)), scale); };
     bool is_nan = !(step - step == 0.0f);
     for (Size j = 0; j <= i; ++j) is_nan = is_nan || (*scales)(j, 0) == 255.0f || (*scales)(j, 1) == 255.0f;
     std::int64_t largest_score = INT64_MIN, powers = 0;
@@ -418,8 +422,8 @@ constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
     for (Size c = 0; c < dim; ++c) {
       std::int64_t sum = 0;
       for (Size j = 0; j <= i; ++j) sum += static_cast<std::int64_t>((*weights)(0, j)) * static_cast<std::int64_t>((*values)(j, c));
-      const float scale = product(1.0f / static_cast<float>(powers), static_cast<float>(16 * unit_of(largest_scale)));
-      out(i, c) = is_nan ? __builtin_nanf("") : product(static_cast<float>(sum), scale);
+      const float factor = product(1.0f / static_cast<float>(powers), static_cast<float>(16 * unit_of(largest_scale)));
+      out(i, c) = is_nan ? __builtin_nanf("") : product(static_cast<float>(sum), factor);
     }
   }
 }
