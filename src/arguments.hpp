@@ -4,6 +4,7 @@
 #pragma once
 
 #include "operations.hpp"
+#include "tinyattn/port/compiler.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,17 @@ inline bool is_valid(const AttentionCall& call, std::size_t in, std::size_t out,
 // longer than those of input, or they would overwrite rows that are still to be read.
 inline bool may_replace(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
   return call.out != call.query || layer.d_out <= layer.d_in;
+}
+
+// Calls `forward` if all arguments but the layer are valid, too.
+TINYATTN_ALWAYS_INLINE tinyattn_status forward_checked(const tinyattn_layer& layer,
+                                                       const AttentionCall& call,
+                                                       auto forward) noexcept {
+  if (call.tokens == 0) return TINYATTN_OK;
+  if (!is_valid(call, layer.d_in, layer.d_out, layer.d_out) || !may_replace(layer, call))
+    return TINYATTN_BAD_ARGUMENT;
+  forward(layer, call);
+  return TINYATTN_OK;
 }
 
 }  // namespace tinyattn::compiled

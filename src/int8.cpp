@@ -3,9 +3,11 @@
 // The functions of tinyattn.h and tinyattn_models.h for int8 weights: check the arguments, then
 // call the operations of a port. They are not in library.cpp and models.cpp, so that firmware with
 // weights of floats need not compile them.
+#include "dispatch.hpp"
 #include "int8_operations.hpp"
 #include "models_arguments.hpp"
 #include "operations.hpp"
+#include "tinyattn/kernel/quantize.hpp"
 
 #ifndef TINYATTN_PORTS
 #include "int8_port.hpp"
@@ -19,14 +21,11 @@ using namespace tinyattn::compiled;
 namespace {
 
 using tinyattn::compiled::is_valid;
+using tinyattn::kernel::most_inputs;
 
-#ifdef TINYATTN_PORTS
-inline const Int8Operations& int8_operations() noexcept { return *chosen_operations().int8; }
-#else
-constexpr const Int8Operations& int8_operations() noexcept {
-  return tinyattn::library::native_int8_operations;
+inline const Int8Operations& int8_operations() noexcept {
+  return TINYATTN_OPERATIONS(native_int8_operations);
 }
-#endif
 
 // Whether the sizes of a weight are valid. Its rows are padded to multiples of 16 bytes.
 constexpr bool is_weight(std::size_t in, std::size_t out) noexcept {
@@ -76,11 +75,7 @@ bool is_int8(const tinyattn_decoder& d) noexcept {
 template <auto operation>
 tinyattn_status forward_int8(const tinyattn_layer* layer, const AttentionCall& call) noexcept {
   if (layer == nullptr || !is_int8(*layer)) return TINYATTN_BAD_ARGUMENT;
-  if (call.tokens == 0) return TINYATTN_OK;
-  if (!is_valid(call, layer->d_in, layer->d_out, layer->d_out) || !may_replace(*layer, call))
-    return TINYATTN_BAD_ARGUMENT;
-  (int8_operations().*operation)(*layer, call);
-  return TINYATTN_OK;
+  return forward_checked(*layer, call, int8_operations().*operation);
 }
 
 }  // namespace

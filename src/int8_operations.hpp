@@ -11,9 +11,6 @@
 
 namespace tinyattn::compiled {
 
-// The largest number of inputs of a weight: sums have 32 bits.
-constexpr std::size_t most_inputs = 66311;
-
 // A call of x . weight + bias.
 struct LinearCall {
   std::size_t rows, in, out_features;

@@ -10,7 +10,6 @@
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace library {
 
-static_assert(kernel::input_bits(most_inputs) >= 8 && kernel::input_bits(most_inputs + 1) < 8);
 // After the floats, scratch has rows of integers for the widest input, as many as `take` returns.
 static_assert(TINYATTN_LAYER_SCRATCH_INT8(3, 40, 5, 7) ==
                   TINYATTN_LAYER_SCRATCH(40, 5, 7) +

@@ -5,6 +5,7 @@
 #include "tinyattn/tinyattn.h"
 
 #include "arguments.hpp"
+#include "dispatch.hpp"
 #include "operations.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
@@ -21,11 +22,7 @@ namespace {
 
 using tinyattn::compiled::is_valid;
 
-#ifdef TINYATTN_PORTS
-inline const Operations& operations() noexcept { return chosen_operations(); }
-#else
-constexpr const Operations& operations() noexcept { return tinyattn::library::native_operations; }
-#endif
+inline const Operations& operations() noexcept { return TINYATTN_OPERATIONS(native_operations); }
 
 bool is_valid(const ProductCall& call) noexcept {
   return is_matrix(call.rows, call.inner) && is_matrix(call.inner, call.cols) &&
@@ -48,11 +45,7 @@ tinyattn_status multiply(const ProductCall& call) noexcept {
 template <auto operation>
 tinyattn_status forward(const tinyattn_layer* layer, const AttentionCall& call) noexcept {
   if (layer == nullptr || !is_valid(*layer)) return TINYATTN_BAD_ARGUMENT;
-  if (call.tokens == 0) return TINYATTN_OK;
-  if (!is_valid(call, layer->d_in, layer->d_out, layer->d_out) || !may_replace(*layer, call))
-    return TINYATTN_BAD_ARGUMENT;
-  (operations().*operation)(*layer, call);
-  return TINYATTN_OK;
+  return forward_checked(*layer, call, operations().*operation);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 //
 // The functions of tinyattn_models.h: check the arguments, then call the operations of a port. They
 // are not in library.cpp, so that firmware without models need not compile them.
+#include "dispatch.hpp"
 #include "models_arguments.hpp"
 #include "models_operations.hpp"
 #include "operations.hpp"
@@ -21,13 +22,9 @@ namespace {
 
 using tinyattn::compiled::is_valid;
 
-#ifdef TINYATTN_PORTS
-inline const ModelOperations& model_operations() noexcept { return *chosen_operations().models; }
-#else
-constexpr const ModelOperations& model_operations() noexcept {
-  return tinyattn::library::native_model_operations;
+inline const ModelOperations& model_operations() noexcept {
+  return TINYATTN_OPERATIONS(native_model_operations);
 }
-#endif
 
 bool is_valid(const tinyattn_block& block) noexcept {
   return is_valid(block.attention_norm) && is_valid(block.feed_forward_norm) &&

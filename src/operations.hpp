@@ -25,9 +25,6 @@ struct AttentionCall {
   float *out, *scratch;
 };
 
-struct ModelOperations;  // models_operations.hpp
-struct Int8Operations;   // int8_operations.hpp
-
 struct Operations {
   const char* port;
   unsigned needs;  // features of the processor, as bits: features.hpp
@@ -38,13 +35,6 @@ struct Operations {
   void (*attention)(std::size_t key_dim, std::size_t value_dim, const AttentionCall&) noexcept;
   void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
-  // Only if the library contains several ports.
-  const ModelOperations* models = nullptr;
-  const Int8Operations* int8 = nullptr;
 };
-
-// Returns the operations of the port that TINYATTN_PORT names, or of the best that this processor
-// can run.
-const Operations& chosen_operations() noexcept;
 
 }  // namespace tinyattn::compiled

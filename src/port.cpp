@@ -4,6 +4,7 @@
 // -DTINYATTN_FLAGS=library_name puts its code in a namespace of its own, so that no program shares
 // a function with it.
 #include "port.hpp"
+#include "dispatch.hpp"
 #include "int8_port.hpp"
 #include "models_port.hpp"
 
@@ -25,14 +26,8 @@ static consteval bool are_known(std::initializer_list<std::string_view> flags) {
 
 static_assert(are_known({TINYATTN_ASKED}), "features.hpp lacks what a flag of this port asks for");
 
-static constexpr Operations with_all_tables() {
-  Operations all = native_operations;
-  all.models = &native_model_operations;
-  all.int8 = &native_int8_operations;
-  return all;
-}
-
-extern const Operations operations;
-const Operations operations = with_all_tables();
+extern const PortOperations operations;
+const PortOperations operations = {native_operations, native_model_operations,
+                                   native_int8_operations};
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library
