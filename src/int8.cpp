@@ -32,9 +32,11 @@ constexpr bool is_weight(std::size_t in, std::size_t out) noexcept {
   return in <= most_inputs && is_matrix((in + 15) / 16 * 16, out);
 }
 
-bool are_words(const std::uint8_t* codes) noexcept {
-  return codes != nullptr && reinterpret_cast<std::uintptr_t>(codes) % 4 == 0;
+// Whether an array, if it is there, begins at a word.
+bool is_aligned(const void* array) noexcept {
+  return reinterpret_cast<std::uintptr_t>(array) % 4 == 0;
 }
+bool are_words(const std::uint8_t* codes) noexcept { return codes != nullptr && is_aligned(codes); }
 
 // Whether a linear has codes and scales; and, of a linear that a layer may lack, that it has no
 // weight of floats instead.
@@ -60,6 +62,14 @@ bool is_int8_block(const tinyattn_decoder& d, const tinyattn_block& block) noexc
          is_int8_or_absent(block.out_proj, d_model, d_model) &&
          is_int8(block.up, d_model, d_hidden) && is_int8_or_absent(block.gate, d_model, d_hidden) &&
          is_int8(block.down, d_hidden, d_model);
+}
+
+bool has_int8_sizes(const tinyattn_decoder& d) noexcept {
+  return have_sense(d) && d.d_model <= most_inputs && d.d_hidden <= most_inputs;
+}
+// A sum of 127 times a power of two for each token has 32 bits.
+bool has_int8_cache_sizes(const tinyattn_decoder& d) noexcept {
+  return has_int8_sizes(d) && d.context_length <= 0x7fffffff / 127;
 }
 
 bool is_int8(const tinyattn_decoder& d) noexcept {
@@ -111,10 +121,23 @@ tinyattn_status tinyattn_linear_forward_int8(const tinyattn_linear* linear, size
 }
 
 size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder) {
-  if (decoder == nullptr || !have_sense(*decoder)) return 0;
-  const std::size_t d_model = decoder->d_model, d_hidden = decoder->d_hidden;
-  if (d_model > most_inputs || d_hidden > most_inputs) return 0;
-  return TINYATTN_DECODER_SCRATCH_INT8(d_model, d_hidden, decoder->context_length);
+  if (decoder == nullptr || !has_int8_sizes(*decoder)) return 0;
+  return TINYATTN_DECODER_SCRATCH_INT8(decoder->d_model, decoder->d_hidden,
+                                       decoder->context_length);
+}
+
+size_t tinyattn_decoder_cache_int8(const tinyattn_decoder* decoder) {
+  if (decoder == nullptr || !has_int8_cache_sizes(*decoder)) return 0;
+  return TINYATTN_DECODER_CACHE_INT8(decoder->num_layers, decoder->num_kv_heads,
+                                     decoder->d_model / decoder->num_heads,
+                                     decoder->context_length);
+}
+
+size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* decoder) {
+  if (decoder == nullptr || !has_int8_cache_sizes(*decoder)) return 0;
+  return TINYATTN_DECODER_SCRATCH_INT8_CACHE(decoder->d_model, decoder->d_hidden,
+                                             decoder->d_model / decoder->num_heads,
+                                             decoder->context_length);
 }
 
 tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decoder* decoder, size_t past,
@@ -123,4 +146,15 @@ tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decoder* decoder, s
   if (decoder == nullptr || !is_int8(*decoder)) return TINYATTN_BAD_ARGUMENT;
   return decode_checked(*decoder, {past, tokens, num_tokens, cache, logits, scratch},
                         int8_operations().decode);
+}
+
+tinyattn_status tinyattn_decoder_forward_int8_cache(const tinyattn_decoder* decoder, size_t past,
+                                                    const uint16_t* tokens, size_t num_tokens,
+                                                    uint32_t* cache, float* logits,
+                                                    float* scratch) {
+  if (decoder == nullptr || !is_int8(*decoder) || !has_int8_cache_sizes(*decoder) ||
+      !is_aligned(cache))
+    return TINYATTN_BAD_ARGUMENT;
+  return decode_checked(*decoder, {past, tokens, num_tokens, cache, logits, scratch},
+                        int8_operations().decode_int8_cache);
 }

@@ -14,7 +14,8 @@
 namespace tinyattn::compiled {
 
 // A maximum that is larger than any array of a decoder in practice, and so small that the cache,
-// with twice as many floats, and the scratch, with six times as many, can be addressed.
+// with twice as many floats, or of int8 with five times as many words if heads have one feature,
+// and the scratch, with six times as many floats, can be addressed.
 constexpr std::size_t most_of_decoder = most_floats / 8;
 
 // Returns the number in an enumeration, read as an integer: a caller in C may have stored one that

@@ -15,7 +15,8 @@ struct DecoderCall {
   std::size_t past;
   const std::uint16_t* tokens;
   std::size_t num_tokens;
-  float *cache, *logits, *scratch;
+  void* cache;  // of floats, or of int8 in words
+  float *logits, *scratch;
 };
 
 struct ModelOperations {

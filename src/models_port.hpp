@@ -100,24 +100,42 @@ TINYATTN_ALWAYS_INLINE auto head_of(const tinyattn_decoder& decoder) noexcept {
     return kernel::Int8Head{decoder.d_model, decoder.vocabulary, projection};
 }
 
+// A cache of floats: of all layers.
+struct FloatCache {
+  // The length of a row of scores in scratch of floats.
+  static constexpr std::size_t scores(std::size_t context_length) noexcept {
+    return context_length;
+  }
+
+  TINYATTN_ALWAYS_INLINE FloatCache(const tinyattn_decoder& decoder, void* cache) noexcept
+      : floats(static_cast<float*>(cache)),
+        kv_width(decoder.d_model / decoder.num_heads * decoder.num_kv_heads),
+        context_length(decoder.context_length),
+        size_of_layer(TINYATTN_DECODER_CACHE(1, kv_width, context_length)) {}
+
+  TINYATTN_ALWAYS_INLINE kernel::Cached layer(std::size_t index) const noexcept {
+    return kernel::cached(floats + index * size_of_layer, kv_width, context_length);
+  }
+
+  float* floats;
+  std::size_t kv_width, context_length, size_of_layer;
+};
+
 // Computes all blocks for one token after the other, then the logits of the last token.
-template <class Weights>
+template <class Weights, class Cache = FloatCache>
 inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noexcept {
-  const std::size_t d_model = decoder.d_model, context_length = decoder.context_length;
-  const std::size_t kv_width = d_model / decoder.num_heads * decoder.num_kv_heads;
-  const std::size_t of_layer = TINYATTN_DECODER_CACHE(1, kv_width, context_length);
-  const std::size_t floats = TINYATTN_DECODER_SCRATCH(d_model, decoder.d_hidden, context_length);
+  const std::size_t d_model = decoder.d_model, scores = Cache::scores(decoder.context_length);
+  const std::size_t floats = TINYATTN_DECODER_SCRATCH(d_model, decoder.d_hidden, scores);
   const auto integers = Weights::take(call.scratch + floats, 1);
   const kernel::Output x{call.scratch, d_model};
   const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model, integers);
+  const Cache cache(decoder, call.cache);
   for (std::size_t i = 0; i < call.num_tokens; ++i) {
     kernel::embed<native_port>(table_of<Weights>(decoder), {decoder.position_embedding, d_model},
                                call.tokens + i, 1, call.past + i, x);
     for (std::size_t layer = 0; layer < decoder.num_layers; ++layer)
-      kernel::forward_block_cached<native_port>(
-          block_of<Weights>(decoder, decoder.blocks[layer]),
-          kernel::cached(call.cache + layer * of_layer, kv_width, context_length), parts,
-          call.past + i, 1, x);
+      kernel::forward_block_cached<native_port>(block_of<Weights>(decoder, decoder.blocks[layer]),
+                                                cache.layer(layer), parts, call.past + i, 1, x);
   }
   if (decoder.final_norm.weight != nullptr)
     kernel::normalize_features<native_port>(norm_of(decoder.final_norm, d_model), 1, x, x);

@@ -55,6 +55,8 @@
 
 /* A row of inputs as integers, in words: what int8 weights multiply. It increases with `inputs`. */
 #define TINYATTN_INTEGER_ROW(inputs) ((TINYATTN_SIZE(inputs) + 15u) / 16u * 16u + 2u)
+/* A count, rounded up to a multiple of 8: a row of an int8 cache. */
+#define TINYATTN_EIGHTS(count) ((TINYATTN_SIZE(count) + 7u) / 8u * 8u)
 /* The scratch of `rows` rows that int8 weights multiply, in words. */
 #define TINYATTN_LINEAR_SCRATCH_INT8(rows, inputs) \
   (TINYATTN_QUERY_ROWS(rows) * TINYATTN_INTEGER_ROW(inputs))

@@ -2,7 +2,8 @@
  *
  * Whole models in the compiled library, for C99 and C++: a decoder that is described at run time,
  * and its parts. The rules of tinyattn.h for arguments hold here too. The bits are those of the C++
- * headers. Link with libtinyattn, or compile src/library.cpp and src/models.cpp. */
+ * headers. Link with libtinyattn, or compile src/library.cpp and src/models.cpp, and for int8
+ * src/int8.cpp. */
 #ifndef TINYATTN_TINYATTN_MODELS_H
 #define TINYATTN_TINYATTN_MODELS_H
 
@@ -84,8 +85,8 @@ typedef enum tinyattn_rotary {
 
 /* A decoder like GPT-2 or Llama: LanguageModel of the C++ headers. A decoder whose members
  * contradict the comments below, or that lacks a weight, is a TINYATTN_BAD_ARGUMENT. All linears
- * and the token embedding are floats for tinyattn_decoder_forward, and int8 for
- * tinyattn_decoder_forward_int8. */
+ * and the token embedding are floats for tinyattn_decoder_forward, and int8 for the functions
+ * with int8 in their names. */
 typedef struct tinyattn_decoder {
   size_t vocabulary;               /* at most 65536 */
   size_t context_length;           /* maximum number of tokens of a text */
@@ -122,12 +123,29 @@ typedef struct tinyattn_decoder {
 #define TINYATTN_DECODER_SCRATCH_INT8(d_model, d_hidden, context_length) \
   (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) +         \
    TINYATTN_INTEGER_ROW(TINYATTN_MORE(d_model, d_hidden)))
+/* The size of an int8 cache in words of 4 bytes, as a constant for static arrays of uint32_t.
+ * head_dim is d_model / num_heads. */
+#define TINYATTN_DECODER_CACHE_INT8(num_layers, num_kv_heads, head_dim, context_length) \
+  (TINYATTN_SIZE(num_layers) * TINYATTN_SIZE(num_kv_heads) *                            \
+   (TINYATTN_SIZE(context_length) * TINYATTN_EIGHTS(head_dim) / 4u +                    \
+    TINYATTN_SIZE(head_dim) * TINYATTN_EIGHTS(context_length) / 4u +                    \
+    (TINYATTN_SIZE(context_length) + 1u) / 2u))
+/* The scratch of a call with int8 weights and an int8 cache, in floats. */
+#define TINYATTN_DECODER_SCRATCH_INT8_CACHE(d_model, d_hidden, head_dim, context_length) \
+  (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, 0u) +                                     \
+   TINYATTN_MORE(TINYATTN_INTEGER_ROW(TINYATTN_MORE(d_model, d_hidden)),                 \
+                 TINYATTN_EIGHTS(head_dim) + 2u + TINYATTN_EIGHTS(context_length)))
 /* Returns the size of the cache in floats; 0 if the sizes of the decoder are invalid. */
 TINYATTN_API size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder);
 /* Returns the scratch of a call in floats; 0 if the sizes of the decoder are invalid. */
 TINYATTN_API size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder);
 /* The same with int8 weights. */
 TINYATTN_API size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder);
+/* Returns the size of an int8 cache in words of 4 bytes; 0 if the sizes of the decoder are invalid,
+ * or more than int8 takes. */
+TINYATTN_API size_t tinyattn_decoder_cache_int8(const tinyattn_decoder* decoder);
+/* Returns the scratch of a call with int8 weights and an int8 cache, in floats; 0 likewise. */
+TINYATTN_API size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* decoder);
 
 /* Adds tokens to the cache, after the `past` tokens that it holds.
  *
@@ -152,6 +170,17 @@ TINYATTN_API tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decode
                                                            size_t past, const uint16_t* tokens,
                                                            size_t num_tokens, float* cache,
                                                            float* logits, float* scratch);
+
+/* The same with int8 weights and an int8 cache, which takes about a quarter of the memory: Cache of
+ * the C++ headers with .cache = Weights::int8. context_length is at most 16,909,320.
+ *
+ *   cache    [tinyattn_decoder_cache_int8(decoder)]   aligned to 4 bytes
+ *   scratch  [tinyattn_decoder_scratch_int8_cache(decoder)] */
+TINYATTN_API tinyattn_status tinyattn_decoder_forward_int8_cache(const tinyattn_decoder* decoder,
+                                                                 size_t past,
+                                                                 const uint16_t* tokens,
+                                                                 size_t num_tokens, uint32_t* cache,
+                                                                 float* logits, float* scratch);
 
 #ifdef __cplusplus
 }

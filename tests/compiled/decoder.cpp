@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <vector>
@@ -48,6 +49,11 @@ constexpr LanguageModelConfig llama = {
 constexpr LanguageModelConfig with_int8(LanguageModelConfig config) {
   config.weights = config.transformer.block.attention.weights = config.transformer.block.feed_forward.weights = Weights::int8;
   return config;
+}
+
+constexpr LanguageModelConfig with_int8_cache(LanguageModelConfig config) {
+  config.transformer.block.attention.cache = Weights::int8;
+  return with_int8(config);
 }
 
 tinyattn_linear described(const kernel::Projection<>& projection) { return {projection.weight, projection.bias, nullptr, nullptr}; }
@@ -105,11 +111,24 @@ struct Described {
   }
 };
 
-// The functions for these weights.
+// The functions for these weights and this cache, whose words are floats here.
 template <LanguageModelConfig config>
-constexpr auto forward = is_int8<config> ? tinyattn_decoder_forward_int8 : tinyattn_decoder_forward;
+constexpr bool has_int8_cache = config.transformer.block.attention.cache == Weights::int8;
 template <LanguageModelConfig config>
-constexpr auto scratch_of = is_int8<config> ? tinyattn_decoder_scratch_int8 : tinyattn_decoder_scratch;
+tinyattn_status forward(const tinyattn_decoder* decoder, std::size_t past, const uint16_t* tokens, std::size_t count, float* cache,
+                        float* logits, float* scratch) {
+  if constexpr (has_int8_cache<config>)
+    return tinyattn_decoder_forward_int8_cache(decoder, past, tokens, count, reinterpret_cast<std::uint32_t*>(cache), logits, scratch);
+  else
+    return (is_int8<config> ? tinyattn_decoder_forward_int8 : tinyattn_decoder_forward)(decoder, past, tokens, count, cache, logits,
+                                                                                        scratch);
+}
+template <LanguageModelConfig config>
+constexpr auto cache_of = has_int8_cache<config> ? tinyattn_decoder_cache_int8 : tinyattn_decoder_cache;
+template <LanguageModelConfig config>
+constexpr auto scratch_of = has_int8_cache<config> ? tinyattn_decoder_scratch_int8_cache
+                            : is_int8<config>      ? tinyattn_decoder_scratch_int8
+                                                   : tinyattn_decoder_scratch;
 
 // Returns uninitialized memory: `unwritten` reports a branch that depends on it before a call writes it.
 std::unique_ptr<float[]> memory_for(std::size_t floats) { return std::make_unique_for_overwrite<float[]>(floats); }
@@ -123,9 +142,21 @@ void computes_the_same(Check& check) {
   Vector<Token, length> tokens{};
   for (std::size_t i = 0; i < length; ++i) tokens(i) = static_cast<Token>(i * 7 % config.vocabulary);
   static Matrix<float, length, config.vocabulary> expected;
-  check.that(both.model.forward(tokens, expected, *workspace) == Status::ok);
+  if constexpr (has_int8_cache<config>) {
+    const auto cache = std::make_unique<typename Model::Cache>();
+    typename Model::Cache::Workspace scratch;
+    for (std::size_t i = 0; i < length; ++i) {
+      auto logits = row(expected, i);
+      check.that(both.model.forward({&tokens(i), 1}, *cache, logits, scratch) == Status::ok);
+      std::copy_n(logits.data(), config.vocabulary, &expected(i, 0));
+    }
+  } else {
+    check.that(both.model.forward(tokens, expected, *workspace) == Status::ok);
+  }
   for (const std::size_t prompt : {std::size_t{1}, length / 2, length}) {
-    const auto cache = memory_for(tinyattn_decoder_cache(&both.decoder)), scratch = memory_for(scratch_of<config>(&both.decoder));
+    const auto cache = memory_for(cache_of<config>(&both.decoder)), scratch = memory_for(scratch_of<config>(&both.decoder));
+    // Codes of an int8 cache that no token has written are multiplied by zero.
+    if constexpr (has_int8_cache<config>) std::memset(cache.get(), 0xff, sizeof(float) * cache_of<config>(&both.decoder));
     Vector<float, config.vocabulary> logits{};
     const auto read = [&](std::size_t past, std::size_t count) {
       const Token* const next = tokens.data() + past;
@@ -201,7 +232,7 @@ constexpr Change wrong_int8[] = {[](auto& d, auto*) { d.token_codes = nullptr; }
 template <LanguageModelConfig config>
 void refuses(Check& check) {
   static const Described<config> both;
-  const std::vector<float> untouched(tinyattn_decoder_cache(&both.decoder), 5.0f);
+  const std::vector<float> untouched(cache_of<config>(&both.decoder), 5.0f);
   std::vector<float> cache = untouched, scratch(scratch_of<config>(&both.decoder));
   Vector<float, 19> logits = full<float, 19>(5.0f);
   const uint16_t known[] = {1, 2}, unknown[] = {1, 19};
@@ -214,14 +245,24 @@ void refuses(Check& check) {
   check.that(forward(&both.decoder, 0, nullptr, 2) == TINYATTN_BAD_ARGUMENT);
   check.that(forward(&both.decoder, 0, nullptr, 0) == TINYATTN_OK);
   check.that(forward(nullptr, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
-  check.that(tinyattn_decoder_cache(nullptr) == 0 && scratch_of<config>(nullptr) == 0);
+  check.that(cache_of<config>(nullptr) == 0 && scratch_of<config>(nullptr) == 0);
   for (const auto& [size, wrong] : wrong_sizes)
     for (const std::size_t value : wrong) {
       tinyattn_decoder decoder = both.decoder;
       decoder.*size = value;
       check.that(forward(&decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
-      check.that(tinyattn_decoder_cache(&decoder) == 0 && scratch_of<config>(&decoder) == 0);
+      check.that(cache_of<config>(&decoder) == 0 && scratch_of<config>(&decoder) == 0);
     }
+  if constexpr (has_int8_cache<config>) {
+    tinyattn_decoder decoder = both.decoder;
+    decoder.context_length = 0x7fffffff / 127 + 1;
+    check.that(forward(&decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
+    check.that(cache_of<config>(&decoder) == 0 && scratch_of<config>(&decoder) == 0);
+    const auto between_words = reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(cache.data()) + 2);
+    for (std::uint32_t* const wrong : {between_words, static_cast<std::uint32_t*>(nullptr)})
+      check.that(tinyattn_decoder_forward_int8_cache(&both.decoder, 0, known, 2, wrong, logits.data(), scratch.data()) ==
+                 TINYATTN_BAD_ARGUMENT);
+  }
   const auto refuses_after = [&](const Change change) {
     auto blocks = both.blocks;
     tinyattn_decoder decoder = both.decoder;
@@ -337,8 +378,11 @@ constexpr Test tests[] = {
     at_run_time("a decoder as Llama, with grouped heads and rotary positions", computes_the_same<llama>),
     at_run_time("a decoder as GPT-2 with int8 weights", computes_the_same<with_int8(gpt_2)>),
     at_run_time("a decoder as Llama with int8 weights", computes_the_same<with_int8(llama)>),
+    at_run_time("a decoder as GPT-2 with an int8 cache", computes_the_same<with_int8_cache(gpt_2)>),
+    at_run_time("a decoder as Llama with an int8 cache", computes_the_same<with_int8_cache(llama)>),
     at_run_time("what makes no sense is refused, and nothing is written", refuses<llama>),
     at_run_time("the same with int8 weights", refuses<with_int8(llama)>),
+    at_run_time("the same with an int8 cache", refuses<with_int8_cache(llama)>),
     at_run_time("tokens are drawn as sample draws them", draws_the_same),
     at_run_time("tokens that are unlikely each and not together are drawn", unlikely_tokens_are_drawn),
     at_run_time("norms and activations", parts_compute_the_same),
