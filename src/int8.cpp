@@ -77,8 +77,8 @@ bool is_int8(const tinyattn_decoder& d) noexcept {
   if (!is_weight(d.d_model, d.vocabulary)) return false;
   if (!is_int8_or_absent(d.head, d.d_model, d.vocabulary)) return false;
   if (d.head.codes == nullptr && d.head.bias != nullptr) return false;
-  for (std::size_t i = 0; i < d.num_layers; ++i)
-    if (!is_int8_block(d, d.blocks[i])) return false;
+  for (const tinyattn_block* block = d.blocks; block != d.blocks + d.num_layers; ++block)
+    if (!is_int8_block(d, *block)) return false;
   return true;
 }
 

@@ -36,8 +36,8 @@ bool is_valid(const tinyattn_block& block) noexcept {
 bool is_valid(const tinyattn_decoder& d) noexcept {
   if (!has_valid_rest(d) || !are_valid(d.token_embedding)) return false;
   if (d.head.codes != nullptr || (d.head.weight == nullptr && d.head.bias != nullptr)) return false;
-  for (std::size_t i = 0; i < d.num_layers; ++i)
-    if (!is_valid(d.blocks[i])) return false;
+  for (const tinyattn_block* block = d.blocks; block != d.blocks + d.num_layers; ++block)
+    if (!is_valid(*block)) return false;
   return true;
 }
 
