@@ -48,6 +48,16 @@ def prints_checksums(folder, package, example, machine, *flags):
 
 
 @in_a_folder
+def serves_c(folder, package, machine):
+    """Builds a program in C, which calls functions for int8 weights too, and the library's sources."""
+    if lacks := machine.missing():
+        return lacks
+    content = made(package)
+    return machine.run(folder, with_flags([*(content / "src").glob("*.cpp"), CONSUMER / "main.c"],
+                                          f"-I{content / 'include'}"))
+
+
+@in_a_folder
 def cmsis_components(folder, main):
     """Builds a program with the include folders and sources that the components name."""
     if lacks := STM32F4.missing():
@@ -84,6 +94,13 @@ def copied(folder):
 def in_lower_case(output):
     """Returns what a sketch prints, with checksums as other programs print them."""
     return re.sub(r"\b[0-9A-F]{8}$", lambda checksum: checksum[0].lower(), output, flags=re.MULTILINE)
+
+
+@in_a_folder
+def archive_serves_c(folder, core):
+    machine, source = board(CORES[core[0]], *ARDUINO, *archives.flags(*core)), made("arduino", "*.zip") / "tinyattn/src"
+    return machine.missing() or machine.run(folder, with_flags([CONSUMER / "main.c"], f"-I{source}"),
+                                            f"-L{source / archives.place(*core)}", "-ltinyattn")
 
 
 @in_a_folder
@@ -146,6 +163,8 @@ tap.report([
     *((name, prints_checksums, *example) for name, example in EXAMPLES.items()),
     *((f"the CMSIS-Pack's components serve {main}", cmsis_components, main)
       for main in ("main.cpp", "main.c")),
+    ("ESP-IDF's component serves C", serves_c, "esp-idf", ESP32_C3),
+    ("Arduino's archive of a Cortex-M0+ serves C", archive_serves_c, ("cortex-m0plus",)),
     # In C++11 a sketch cannot use the headers.
     *((f"Layer in C++11 with the archive of {archives.place(*core)}", with_archive, core, "Layer", CPP11,
        LAYER, "the library") for core in archives.CORES),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Someone else's program, on a PC or as firmware. It ends with 0 if the layer that it computes, by the headers and by the compiled
-// library, has the bits that the compiler computed.
+// Someone else's program, on a PC or as firmware. It ends with 0 if the layers that it computes, by the headers and by the compiled
+// library, have the bits that the compiler computed: one of floats, and the same with int8 weights and an int8 cache.
 #include <tinyattn/compiled.hpp>
 #include <tinyattn/tinyattn.hpp>
 
@@ -10,6 +10,8 @@ using namespace tinyattn;
 namespace {
 
 using Layer = MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2}>;
+using Int8Layer = MultiHeadAttention<AttentionConfig{
+    .d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 2, .weights = Weights::int8, .cache = Weights::int8}>;
 using Rows = Matrix<float, 6, 8>;
 
 struct Call {
@@ -25,18 +27,36 @@ constexpr Call drawn(std::uint32_t seed) {
   return call;
 }
 
-constexpr Rows computed(const Call& call) { return call.layer(call.x); }
+constexpr Int8Layer in_int8(const Layer& layer) {
+  return {quantize(layer.query), quantize(layer.key), quantize(layer.value), quantize(layer.out_proj)};
+}
 
-constexpr Rows expected = computed(drawn(123));
+constexpr Rows with_cache(const Int8Layer& layer, const Rows& x) {
+  Int8Layer::Cache cache;
+  Int8Layer::Cache::Workspace workspace{};
+  Rows out{};
+  return layer.forward(x, cache, out, workspace) == Status::ok ? out : Rows{};
+}
+
+constexpr Call known = drawn(123);
+constexpr Int8Layer known_int8 = in_int8(known.layer);
+constexpr Rows expected = known.layer(known.x), expected_int8 = known_int8(known.x), expected_with_cache = with_cache(known_int8, known.x);
 volatile std::uint32_t seed = 123;  // which the optimizer does not know
-Layer::Workspace workspace;
+
+template <class AnyLayer>
+bool gives(const Rows& expected_rows, const AnyLayer& layer, const Rows& x) {
+  static typename AnyLayer::Workspace workspace;
+  Rows by_headers{}, by_library{};
+  layer.forward(x, by_headers, workspace);
+  compiled::forward(layer, x, by_library, workspace);
+  return by_headers == expected_rows && by_library == expected_rows;
+}
 
 }  // namespace
 
 int main() {
   const Call call = drawn(seed);
-  Rows by_headers{}, by_library{};
-  call.layer.forward(call.x, by_headers, workspace);
-  compiled::forward(call.layer, call.x, by_library, workspace);
-  return by_headers == expected && by_library == expected ? 0 : 1;
+  const Int8Layer layer = in_int8(call.layer);
+  const bool agree = gives(expected, call.layer, call.x) && gives(expected_int8, layer, call.x);
+  return agree && with_cache(layer, call.x) == expected_with_cache ? 0 : 1;
 }
