@@ -67,9 +67,8 @@ bool is_int8_block(const tinyattn_decoder& d, const tinyattn_block& block) noexc
 bool has_int8_sizes(const tinyattn_decoder& d) noexcept {
   return have_sense(d) && d.d_model <= most_inputs && d.d_hidden <= most_inputs;
 }
-// A sum of 127 times a power of two for each token has 32 bits.
 bool has_int8_cache_sizes(const tinyattn_decoder& d) noexcept {
-  return has_int8_sizes(d) && d.context_length <= 0x7fffffff / 127;
+  return has_int8_sizes(d) && d.context_length <= most_inputs;
 }
 
 bool is_int8(const tinyattn_decoder& d) noexcept {

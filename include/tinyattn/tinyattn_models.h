@@ -172,7 +172,7 @@ TINYATTN_API tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decode
                                                            float* logits, float* scratch);
 
 /* The same with int8 weights and an int8 cache, which takes about a quarter of the memory: Cache of
- * the C++ headers with .cache = Weights::int8. context_length is at most 16,909,320.
+ * the C++ headers with .cache = Weights::int8. context_length is at most 66,311.
  *
  *   cache    [tinyattn_decoder_cache_int8(decoder)]   aligned to 4 bytes
  *   scratch  [tinyattn_decoder_scratch_int8_cache(decoder)] */

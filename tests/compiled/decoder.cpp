@@ -255,7 +255,7 @@ void refuses(Check& check) {
     }
   if constexpr (has_int8_cache<config>) {
     tinyattn_decoder decoder = both.decoder;
-    decoder.context_length = 0x7fffffff / 127 + 1;
+    decoder.context_length = kernel::most_inputs + 1;
     check.that(forward(&decoder, 0, known, 2) == TINYATTN_BAD_ARGUMENT);
     check.that(cache_of<config>(&decoder) == 0 && scratch_of<config>(&decoder) == 0);
     const auto between_words = reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(cache.data()) + 2);
