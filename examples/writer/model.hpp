@@ -15,6 +15,9 @@
 #ifdef WRITER_F32  // the program writer_f32
 #include "weights_f32.hpp"
 namespace weights = weights_f32;
+#elif defined(WRITER_INT8)  // the program writer_int8
+#include "weights_int8.hpp"
+namespace weights = weights_int8;
 #else
 #include "weights.hpp"
 #endif
