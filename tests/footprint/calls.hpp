@@ -136,6 +136,9 @@ using dropout = Elementwise<[](auto&, auto& m, auto& out, auto&) noexcept {
 // linear.forward(x, out): x is [16, 32], the weight [32, 32], with a bias
 using linear = Call<Linear<32, 32>, Tokens, Tokens, forward_without_workspace>;
 
+// linear.forward(x, out): the same with weights in int8
+using linear_int8 = Call<Linear<32, 32, true, Weights::int8>, Tokens, Tokens, forward_without_workspace>;
+
 // out = sinusoidal_positions<16, 32>(): a table in flash, which is copied
 using positions = Call<None, None, Tokens, [](auto&, auto&, auto& out, auto&) noexcept { out = sinusoidal_positions<16, 32>(); }>;
 
