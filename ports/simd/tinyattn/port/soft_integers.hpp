@@ -18,7 +18,11 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct soft_integers : soft_scaling {
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && !defined(__ARM_BIG_ENDIAN)
+#if defined(__OPTIMIZE_SIZE__)  // one loop takes less flash; the sums are the same
+  static constexpr std::size_t integer_rows = 1;
+#else
   static constexpr std::size_t integer_rows = 2;
+#endif
 
   [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t) noexcept {
     // clang-format off
@@ -41,26 +45,32 @@ struct soft_integers : soft_scaling {
                            std::size_t stride, std::size_t terms, std::size_t cols,
                            std::uint32_t* sums) noexcept {
     static_assert(Rows == 1 || Rows == integer_rows);
-    const auto take = [&](std::size_t step, std::uint32_t* to, std::size_t count,
-                          std::uint32_t* below) {
-      if constexpr (Rows == 1)
-        dots_of_row(q, codes, step, terms, to, to + count);
-      else
-        dots_of_rows(q, q + q_stride, codes, step, terms, to, to + count, below);
-    };
     std::uint32_t* below = sums + cols;
     if (columns == 2 && cols % 2 != 0) {  // the first column twice
       std::uint32_t twice[4];
-      take(0, twice, 2, twice + 2);
+      dots_of<Rows>(q, q_stride, codes, 0, terms, twice, twice + 2, twice + 2);
       *sums++ = twice[0];
       if constexpr (Rows == 2) *below++ = twice[2];
       if (--cols == 0) return;
       codes += stride;
     }
-    take(stride, sums, cols, below);
+    dots_of<Rows>(q, q_stride, codes, stride, terms, sums, sums + cols, below);
   }
 
   // What follows computes sums from `sums` to `end`, and those of a second row from `below` on.
+  template <std::size_t Rows>
+  TINYATTN_ALWAYS_INLINE static void dots_of(const std::int32_t* q,
+                                             [[maybe_unused]] std::size_t q_stride,
+                                             const std::uint8_t* codes, std::size_t stride,
+                                             std::size_t terms, std::uint32_t* sums,
+                                             std::uint32_t* end,
+                                             [[maybe_unused]] std::uint32_t* below) noexcept {
+#if !defined(__OPTIMIZE_SIZE__)
+    if constexpr (Rows == 2)
+      return dots_of_rows(q, q + q_stride, codes, stride, terms, sums, end, below);
+#endif
+    dots_of_row(q, codes, stride, terms, sums, end);
+  }
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
   static constexpr std::size_t columns = 1;
@@ -93,6 +103,7 @@ struct soft_integers : soft_scaling {
 #undef TINYATTN_EIGHT
 #undef TINYATTN_FOUR
 
+#if !defined(__OPTIMIZE_SIZE__)
 #define TINYATTN_BOTH(a, b) TINYATTN_ADD("r3", a, "r8") TINYATTN_ADD("r3", b, "r9")
 #define TINYATTN_TWO                                                                              \
   "ldmia r0!, {r4, r5}\n ldmia r1!, {r6, r7}\n" TINYATTN_BOTH("r4", "r6") "lsrs r3, r3, #8\n"     \
@@ -119,6 +130,7 @@ struct soft_integers : soft_scaling {
 #undef TINYATTN_FOUR
 #undef TINYATTN_TWO
 #undef TINYATTN_BOTH
+#endif
 #undef TINYATTN_ADD
 #else
   static constexpr std::size_t columns = 2;
@@ -152,6 +164,7 @@ struct soft_integers : soft_scaling {
 #undef TINYATTN_FOUR
 #undef TINYATTN_BOTH
 
+#if !defined(__OPTIMIZE_SIZE__)
 #define TINYATTN_ALL(q, p)                                                                        \
   "mla r10, r4, " q ", r10\n mla r11, r5, " q ", r11\n"                                           \
   "mla r12, r4, " p ", r12\n mla lr, r5, " p ", lr\n"
@@ -160,26 +173,34 @@ struct soft_integers : soft_scaling {
   TINYATTN_NEXT("r4", "r5") TINYATTN_ALL("r7", "r9")
 #define TINYATTN_FOUR                                                                             \
   "ldr r4, [r2], #4\n ldr r5, [r3], #4\n" TINYATTN_TWO TINYATTN_NEXT("r4", "r5") TINYATTN_TWO
-  // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. On the stack: the
-  // begin of both rows, the way to the next two columns, the stride.
+#define TINYATTN_EIGHT TINYATTN_FOUR TINYATTN_FOUR
+  // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. What two columns
+  // begin with is on the stack: both rows, the way to the next two columns, the stride, where the
+  // loop is entered, and four zeros.
   [[gnu::naked, gnu::noinline]] static void dots_of_rows(const std::int32_t*, const std::int32_t*,
                                                          const std::uint8_t*, std::size_t,
                                                          std::size_t, std::uint32_t*,
                                                          std::uint32_t*, std::uint32_t*) noexcept {
     asm volatile(
-        "push {r0-r11, lr}\n ldr r4, [sp, #52]\n add r5, r0, r4, lsl #2\n str r5, [sp, #52]\n"
-        "subs r4, r3, r4\n str r4, [sp, #8]\n subs r3, r2, r4\n"
-        "1: ldm sp, {r0, r1, r4, r5}\n adds r2, r3, r4\n adds r3, r2, r5\n"
+        "push {r4-r11, lr}\n ldr r6, [sp, #36]\n add r7, r0, r6, lsl #2\n str r7, [sp, #36]\n"
+        "subs r4, r3, r6\n mov r5, r3\n subs r3, r2, r4\n lsls r6, r6, #28\n ite mi\n"
+        "adrmi.w r6, 3f\n adrpl.w r6, 2f\n"
         "mov r10, #0\n mov r11, #0\n mov r12, #0\n mov lr, #0\n"
-        "2: " TINYATTN_FOUR TINYATTN_FOUR "ldr r4, [sp, #52]\n cmp r0, r4\n bne 2b\n"
-        "ldr r6, [sp, #64]\n strd r12, lr, [r6], #8\n str r6, [sp, #64]\n"
-        "ldrd r4, r5, [sp, #56]\n strd r10, r11, [r4], #8\n str r4, [sp, #56]\n"
+        "push {r0, r1, r4-r6, r10-r12, lr}\n"
+        "1: ldm sp, {r0, r1, r4-r6, r10-r12, lr}\n adds r2, r3, r4\n adds r3, r2, r5\n"
+        "mov pc, r6\n .balign 4\n"
+        "2: " TINYATTN_EIGHT ".balign 4\n 3: " TINYATTN_EIGHT
+        "ldr r4, [sp, #72]\n cmp r0, r4\n bne 2b\n"
+        "ldr r6, [sp, #84]\n strd r12, lr, [r6], #8\n str r6, [sp, #84]\n"
+        "ldrd r4, r5, [sp, #76]\n strd r10, r11, [r4], #8\n str r4, [sp, #76]\n"
         "cmp r4, r5\n bne 1b\n"
-        "add sp, sp, #16\n pop {r4-r11, pc}\n");
+        "add sp, sp, #36\n pop {r4-r11, pc}\n");
   }
+#undef TINYATTN_EIGHT
 #undef TINYATTN_FOUR
 #undef TINYATTN_TWO
 #undef TINYATTN_ALL
+#endif
 #undef TINYATTN_NEXT
 #endif
   // clang-format on

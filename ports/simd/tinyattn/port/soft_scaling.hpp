@@ -10,6 +10,7 @@
 #pragma once
 
 #include "tinyattn/port/fma_in_integers.hpp"
+#include "tinyattn/port/magnitudes.hpp"
 
 #include <bit>
 #include <cstddef>
@@ -17,7 +18,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct soft_scaling {
+struct soft_scaling : magnitudes {
   // The maximum of the bits of |x[k]|.
 #if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
   static std::uint32_t magnitude_bits(const float* x, std::size_t count) noexcept {
@@ -28,7 +29,7 @@ struct soft_scaling {
     }
     return most >> 1;
   }
-#else
+#elif __ARM_ARCH_ISA_THUMB == 1 || defined(__OPTIMIZE_SIZE__)
   [[gnu::naked, gnu::noinline]] static std::uint32_t magnitude_bits(const float*,
                                                                     std::size_t) noexcept {
     // clang-format off
@@ -157,7 +158,17 @@ struct soft_scaling {
   [[gnu::noinline]] static float scale_any_sum(std::int32_t sum, float scale, float step,
                                                const float* bias) noexcept {
     const float by = detail::fma_in_integers(scale, step, -0.0f);
-    return detail::fma_in_integers(static_cast<float>(sum), by, bias == nullptr ? -0.0f : *bias);
+    return detail::fma_in_integers(as_float(sum), by, bias == nullptr ? -0.0f : *bias);
+  }
+  // float(n), without the compiler's library, whose function brings along its addition of floats.
+  static float as_float(std::int32_t n) noexcept {
+    const auto bits = static_cast<std::uint32_t>(n), sign = bits & detail::sign_bit;
+    if (n == 0) return 0.0f;
+    const std::uint32_t magnitude = sign != 0 ? 0 - bits : bits;
+    const auto zeros = static_cast<std::uint32_t>(std::countl_zero(magnitude));
+    const std::uint32_t mantissa = magnitude << zeros >> 8, rest = magnitude << zeros << 24;
+    const std::uint32_t up = rest > detail::sign_bit - (mantissa & 1) ? 1 : 0;
+    return __builtin_bit_cast(float, (sign | (157 - zeros) << 23) + mantissa + up);
   }
 
   // scale_sums up to the first sum that is not ordinary. Returns how many are left. `power` is the
@@ -230,8 +241,8 @@ struct soft_scaling {
         "mov r10, r3\n"
         "add r11, r0, r4, lsl #2\n ldrd lr, r12, [sp, #40]\n"
         // r0 is |sum|, r1 the scale, r3 the exponent, r6 has the sign
-        "1: ldr r0, [r8], #4\n ldr r1, [r9], #4\n adds r0, r0, lr\n mov r6, r0\n it mi\n"
-        "rsbmi r0, r0, #0\n"
+        "1: ldr r0, [r8], #4\n ldr r1, [r9], #4\n add r6, r0, lr\n"
+        "eor r0, r6, r6, asr #31\n sub r0, r0, r6, asr #31\n"
         "sub r2, r1, #0x00800000\n cmp r2, #0x61000000\n bhs 9f\n"
         "add r3, r12, r1, lsr #23\n cmp r0, #0x01000000\n bhi 5f\n"
         // r1 and r0 are the product, times 2^8
