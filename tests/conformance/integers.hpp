@@ -57,7 +57,9 @@ void check_sums(Check& check, std::size_t terms, std::size_t stride, std::size_t
     row[terms] = row[terms + 1] = -1;
     for (std::size_t j = 0; j < cols; ++j)
       for (std::size_t k = 0; k < terms; ++k) expected[r * cols + j] += std::int64_t{row[k]} * codes[j * stride + k];
-    if constexpr (kernel::sums_integers<Port>) Port::pack_row(row, terms);
+    const std::uint32_t correction = 0x89abcdefu * static_cast<std::uint32_t>(r + 1);
+    const std::uint32_t added = correction - kernel::pack_row<Port>(row, terms, correction);
+    for (std::size_t j = 0; j < cols; ++j) expected[r * cols + j] += added;
     check.that(row[terms] == -1 && row[terms + 1] == -1);
   }
   std::uint32_t sums[Rows * kernel::sum_columns<Port> + 8];

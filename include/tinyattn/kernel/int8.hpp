@@ -63,6 +63,12 @@ constexpr std::size_t sum_rows() noexcept {
 }
 template <class Port>
 inline constexpr std::size_t sum_columns = Port::shares_code ? 64 : 128;
+// Of a tile of several rows: where memory is scarce, its sums shall not take much of the stack.
+template <class Port>
+constexpr std::size_t tile_columns() noexcept {
+  const bool is_high = Port::lanes == 1 && sum_rows<Port>() > 2;
+  return Port::shares_code && is_high ? 32 : sum_columns<Port>;
+}
 
 // Returns float(sum) * scale, in which the sum and the product are rounded.
 template <class Port>
@@ -73,13 +79,18 @@ TINYATTN_KERNEL float scaled_sum(std::int32_t sum, float scale) noexcept {
     return Port::one_lane::mul(static_cast<float>(sum), scale);
 }
 
+template <class Port>
+concept scales_sums = requires(const float* scales, float* out) {
+  Port::scale_sums(nullptr, 0u, scales, 1.0f, scales, out, 1);
+};
+
 // out[j] = float(sum) * (scales[j] * step) + bias[j], in which the sum, the product of scales, and
 // the whole are rounded. sums[j] lacks `correction`.
 template <class Port>
 TINYATTN_KERNEL void scale_sums(const std::uint32_t* sums, std::uint32_t correction,
                                 const float* scales, float step, const float* bias, float* out,
                                 std::size_t count) noexcept {
-  if constexpr (requires { Port::scale_sums(sums, correction, scales, step, bias, out, count); }) {
+  if constexpr (scales_sums<Port>) {
     Port::scale_sums(sums, correction, scales, step, bias, out, count);
   } else {
     const auto scale_by = [&](const auto& finish) TINYATTN_INLINE_LAMBDA {
@@ -98,39 +109,39 @@ TINYATTN_KERNEL void scale_sums(const std::uint32_t* sums, std::uint32_t correct
   }
 }
 
-// One tile: `Rows` rows from row i on, and up to sum_columns columns from column j on.
-template <class Port, std::size_t Rows>
-TINYATTN_KERNEL void int8_tile(IntegerRows x, Codes codes, const Projection<Int8Weights>& to,
-                               std::size_t i, std::size_t j, std::size_t cols,
-                               Output out) noexcept {
-  std::uint32_t sums[Rows * sum_columns<Port>];
-  integer_dots<Port, Rows>(x.from(i), codes.from(j), cols, sums);
+// The sums of a tile of `rows` rows: as many as sum_rows, or one.
+template <class Port>
+TINYATTN_KERNEL void tile_sums(std::size_t rows, IntegerRows x, Codes codes, std::size_t cols,
+                               std::uint32_t* sums) noexcept {
+  if (constexpr std::size_t height = sum_rows<Port>(); height > 1 && rows == height)
+    integer_dots<Port, height>(x, codes, cols, sums);
+  else
+    integer_dots<Port, 1>(x, codes, cols, sums);
   // Vectors read beyond the last sum, and an fma in software may branch on its operands.
-  if constexpr (IntegerPort<Port>::lanes > 1)
+  if constexpr (IntegerPort<Port>::lanes > 1 && !scales_sums<IntegerPort<Port>>)
     for (std::size_t n = cols; n < padded<IntegerPort<Port>>(cols); ++n)
-      sums[(Rows - 1) * cols + n] = 0;
-  for (std::size_t r = 0; r < Rows; ++r) {
-    const IntegerRows row = x.from(i + r);
-    scale_sums<IntegerPort<Port>>(sums + r * cols, row.correction(), to.weight.scales + j,
-                                  row.scale(), is_null(to.bias) ? nullptr : to.bias + j,
-                                  out.at(i + r, j), cols);
-  }
+      sums[(rows - 1) * cols + n] = 0;
 }
 
-// out = x . weight + bias
+// out = x . weight + bias, in tiles of sums.
 template <class Port>
 [[gnu::noinline]] constexpr void int8_matmul(std::size_t rows, std::size_t in, std::size_t cols,
                                              IntegerRows x, const Projection<Int8Weights>& to,
                                              Output out) noexcept {
   constexpr std::size_t height = sum_rows<Port>();
+  const std::size_t width = rows < height ? sum_columns<Port> : tile_columns<Port>();
   const Codes codes{to.weight.codes, row_size(in), row_size(in)};
-  for (std::size_t j = 0; j < cols; j += sum_columns<Port>) {
-    const std::size_t count = minimum(sum_columns<Port>, cols - j);
-    std::size_t i = 0;
-    if constexpr (height > 1)
-      for (; rows - i >= height; i += height)
-        int8_tile<Port, height>(x, codes, to, i, j, count, out);
-    for (; i < rows; ++i) int8_tile<Port, 1>(x, codes, to, i, j, count, out);
+  std::uint32_t sums[maximum(sum_columns<Port>, height * tile_columns<Port>())];
+  for (std::size_t j = 0; j < cols; j += width) {
+    const std::size_t count = minimum(width, cols - j);
+    for (std::size_t i = 0; i < rows;) {
+      const std::size_t end = rows - i < height ? i + 1 : i + height;
+      tile_sums<Port>(end - i, x.from(i), codes.from(j), count, sums);
+      for (const std::uint32_t* row = sums; i < end; ++i, row += count)
+        scale_sums<IntegerPort<Port>>(row, x.from(i).correction(), to.weight.scales + j,
+                                      x.from(i).scale(), is_null(to.bias) ? nullptr : to.bias + j,
+                                      out.at(i, j), count);
+    }
   }
 }
 

@@ -232,13 +232,13 @@ TINYATTN_KERNEL Totals weigh(std::int32_t* scores, const std::uint8_t* value_sca
 template <class Port>
 TINYATTN_KERNEL void combine_values(std::int32_t* weights, std::uint32_t total, Codes values,
                                     std::size_t dim, float scale, float* out) noexcept {
-  if constexpr (sums_integers<Port>) Port::pack_row(weights, values.terms);
+  const std::uint32_t correction = pack_row<Port>(weights, values.terms, 0u - total * 128u);
   std::uint32_t sums[sum_columns<Port>];
   for (std::size_t c = 0; c < dim; c += sum_columns<Port>) {
     const std::size_t count = minimum(sum_columns<Port>, dim - c);
     integer_dots<Port, 1>({weights, values.terms}, values.from(c), count, sums);
     for (std::size_t i = 0; i < count; ++i)
-      out[c + i] = scaled_sum<Port>(static_cast<std::int32_t>(sums[i] - total * 128u), scale);
+      out[c + i] = scaled_sum<Port>(static_cast<std::int32_t>(sums[i] + correction), scale);
   }
 }
 

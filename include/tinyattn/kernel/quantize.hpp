@@ -88,8 +88,11 @@ class Rounding {
         return shifted_to_integer(bits_of(x), exponent_, bits_);
     // The product with a power of two is exact, and the sum has it rounded in its low bits.
     constexpr float magic = 0x1.8p23f;
-    return as_integers<Port>(Port::fma(x, factor_, Port::splat(magic))) -
-           static_cast<std::int32_t>(bits_of(magic));
+    const auto sum = as_integers<Port>(Port::fma(x, factor_, Port::splat(magic)));
+    if constexpr (Port::lanes == 1)
+      return static_cast<std::int16_t>(sum);
+    else
+      return sum - static_cast<std::int32_t>(bits_of(magic));
   }
 
  private:
@@ -104,8 +107,6 @@ TINYATTN_KERNEL std::uint32_t round_row(const float* x, std::size_t count, std::
                                         unsigned bits, std::int32_t* q) noexcept {
   if constexpr (requires { Port::round_row(x, count, exponent, bits, q); }) {
     return Port::round_row(x, count, exponent, bits, q);
-  } else if constexpr (requires { Port::round_row(x, count, 1.0f, q); }) {
-    return Port::round_row(x, count, steps_of_one(exponent, bits), q);
   } else {
     const Rounding<Port> rounded(exponent, bits);
     Integers<Port> sum{};
@@ -121,8 +122,9 @@ TINYATTN_KERNEL std::uint32_t round_row(const float* x, std::size_t count, std::
 // --- Rows ---
 
 // Rows of integers, in scratch. Row i begins at q + i * stride, and has two words more than it has
-// integers: its scale, and -128 times the sum of the integers, which corrects a sum of products
-// with codes. The scale is 0 for a row of zeros, and NaN if an element was infinite or NaN.
+// integers: its scale, and what sums of its products with codes lack, which is -128 times the sum
+// of the integers, or 0 if they begin with that. The scale is 0 for a row of zeros, and NaN if an
+// element was infinite or NaN.
 struct IntegerRows {
   std::int32_t* q;
   std::size_t stride;
@@ -140,10 +142,23 @@ struct IntegerRows {
 constexpr std::size_t integer_row(std::size_t inner) noexcept { return row_size(inner) + 2; }
 
 template <class Port>
-concept sums_integers = requires(std::int32_t* q) {
-  Port::pack_row(q, 16);
+concept sums_integers = requires {
   Port::integer_rows;
 };
+
+// Packs a row for the port's integer_dots. Returns what their sums lack: the correction, or 0 where
+// sums begin with it.
+template <class Port>
+TINYATTN_KERNEL std::uint32_t pack_row(std::int32_t* q, std::size_t terms,
+                                       std::uint32_t correction) noexcept {
+  if constexpr (requires { Port::pack_row(q, terms, correction); }) {
+    Port::pack_row(q, terms, correction);
+    return 0;
+  } else {
+    if constexpr (sums_integers<Port>) Port::pack_row(q, terms);
+    return correction;
+  }
+}
 
 // Ends a row of which `count` integers, whose sum is `sum`, are written: with zeros, scale and
 // correction, and in the form that the port's integer_dots takes.
@@ -153,8 +168,7 @@ TINYATTN_KERNEL void finish_row(IntegerRows row, std::size_t count, std::uint32_
   const std::size_t size = row.stride - 2;
   for (std::size_t k = count; k < size; ++k) row.q[k] = 0;
   row.q[size] = __builtin_bit_cast(std::int32_t, scale);
-  row.q[size + 1] = static_cast<std::int32_t>(0u - sum * 128u);
-  if constexpr (sums_integers<Port>) Port::pack_row(row.q, size);
+  row.q[size + 1] = static_cast<std::int32_t>(pack_row<Port>(row.q, size, 0u - sum * 128u));
 }
 
 // Ends a row of zeros, or of NaN.
@@ -172,8 +186,15 @@ constexpr void quantize_row(const float* x, std::size_t inner, IntegerRows row) 
     return finish_without_integers<Port>(row, magnitude < infinity_bits);
   const unsigned bits = input_bits(inner);
   const std::uint32_t exponent = row_exponent(magnitude, bits);
-  const std::uint32_t sum = round_row<Integral>(x, inner, exponent, bits, row.q);
-  finish_row<Port>(row, inner, sum, step_of(exponent, bits));
+  if constexpr (requires { Port::round_and_pack(x, inner, 1.0f, row.q, inner); }) {
+    const std::size_t size = row.stride - 2;
+    Port::round_and_pack(x, inner, steps_of_one(exponent, bits), row.q, size);
+    row.q[size] = __builtin_bit_cast(std::int32_t, step_of(exponent, bits));
+    row.q[size + 1] = 0;
+  } else {
+    const std::uint32_t sum = round_row<Integral>(x, inner, exponent, bits, row.q);
+    finish_row<Port>(row, inner, sum, step_of(exponent, bits));
+  }
 }
 
 template <class Port>

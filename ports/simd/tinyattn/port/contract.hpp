@@ -119,21 +119,27 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //
 //   pack_row(q, terms)      converts a row of integers, |q[k]| < 2^15, in place to the form that
 //                           integer_dots takes; terms is a multiple of 8
+//   pack_row(q, terms, start)
+//                           the same; `start` is packed, too, and sums of the row begin with it
 //   integer_dots<Rows>(q, q_stride, codes, stride, terms, cols, sums)
 //                           sums[r * cols + j] = the sum over k < terms of q[r * q_stride + k], as
 //                           it was before it was packed, times codes[j * stride + k], modulo 2^32;
 //                           for one row, or for integer_rows. Codes are aligned to 4; stride is a
 //                           multiple of 8, too
-//   integer_rows            the height of a tile of such sums; 1 if several rows gain nothing
+//   integer_rows            the height of a tile of such sums; 1 if several rows gain nothing, or
+//                           are not worth their flash
 //   magnitude_bits(x, count)
 //                           the maximum of the bits of |x[k]|
-//   round_row(x, count, steps_of_one, q)
-//                           q[k] = x[k] * steps_of_one, a power of two, rounded half to even;
-//                           returns the sum of q. Without an FPU: round_row(x, count, exponent,
-//                           bits, q), as `shifted_to_integer` of kernel/quantize.hpp says
+//   round_row(x, count, exponent, bits, q)
+//                           q[k] = x[k] / step, as `shifted_to_integer` of kernel/quantize.hpp
+//                           says; returns the sum of q
+//   round_and_pack(x, count, steps_of_one, q, terms)
+//                           q[k] = x[k] * steps_of_one, a power of two, rounded half to even, and 0
+//                           up to `terms`; packed, with -128 times the sum of q as their start
 //   scale_sums(sums, addend, scales, step, bias, out, count)
 //                           out[j] = fma(float(sums[j] + addend), scales[j] * step, bias[j]);
-//                           without a bias, float(...) * (scales[j] * step)
+//                           without a bias, float(...) * (scales[j] * step); addend is 0 where sums
+//                           begin with it
 //   scaled_sum(sum, scale), scaled_sum(sum, scale, bias)
 //                           the same for one sum, as integers, where fma is a function
 //   look_up(table, index)   table[index] for a vector of indices

@@ -5,110 +5,125 @@
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
+#include "tinyattn/port/magnitudes.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct fpu_integers {
+struct fpu_integers : magnitudes {
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && \
     __ARM_ARCH_PROFILE == 'M' && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   // Naked functions, because all registers are in use, a frame pointer's too, and builds without
   // optimization compile them as well. Loops are entered in the middle if there are fewer terms: so
   // each instruction of their bodies has four bytes, and functions are aligned, as ADR wants.
+#if defined(__OPTIMIZE_SIZE__)  // one loop takes less flash; the sums are the same
+  static constexpr std::size_t integer_rows = 1;
+#else
   static constexpr std::size_t integer_rows = 4;
+#endif
 
   template <std::size_t Rows>
-  requires(Rows == 1 || Rows == 4) TINYATTN_ALWAYS_INLINE
+  requires(Rows == 1 || Rows == integer_rows) TINYATTN_ALWAYS_INLINE
       static void integer_dots(const std::int32_t* q, std::size_t q_stride,
                                const std::uint8_t* codes, std::size_t stride, std::size_t terms,
                                std::size_t cols, std::uint32_t* sums) noexcept {
-    (Rows == 1 ? dots_of_row : dots_of_four_rows)(q, q_stride, codes, stride, terms, cols, sums);
+#if !defined(__OPTIMIZE_SIZE__)
+    if constexpr (Rows != 1)
+      return dots_of_four_rows(q, q_stride, codes, stride, terms, cols, sums);
+#endif
+    dots_of_row(q, q_stride, codes, stride, terms, cols, sums);
   }
 
-  // Each four integers become two words: 0 and 2, 1 and 3.
-  [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t) noexcept {
+  // Each four integers become two words: 0 and 2, 1 and 3. What sums begin with takes the last of
+  // the words that this frees.
+  [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t,
+                                                     std::uint32_t) noexcept {
     // clang-format off
-    asm volatile("push {r4-r9}\n mov r12, r0\n"
-                 "1: ldm r12!, {r2-r9}\n"
-                 "pkhbt r2, r2, r4, lsl #16\n pkhbt r3, r3, r5, lsl #16\n"
-                 "pkhbt r4, r6, r8, lsl #16\n pkhbt r5, r7, r9, lsl #16\n"
-                 "stm r0!, {r2-r5}\n subs r1, #8\n bne 1b\n"
-                 "pop {r4-r9}\n bx lr");
+    asm volatile("push {r4-r10}\n add r10, r0, r1, lsl #2\n mov r12, r0\n"
+                 "1: ldm r12!, {r1, r3-r9}\n"
+                 "pkhbt r1, r1, r4, lsl #16\n pkhbt r3, r3, r5, lsl #16\n"
+                 "pkhbt r6, r6, r8, lsl #16\n pkhbt r7, r7, r9, lsl #16\n"
+                 "stm r0!, {r1, r3, r6, r7}\n cmp r12, r10\n bne 1b\n"
+                 "str r2, [r10, #-4]\n pop {r4-r10}\n bx lr");
     // clang-format on
   }
 
 #if defined(__ARM_FEATURE_FMA) && !defined(__OPTIMIZE_SIZE__)  // else loops take less flash
-  static std::uint32_t magnitude_bits(const float* x, std::size_t count) noexcept {
-    return maximum_of_bits(x, count);
+  [[gnu::noinline]] static void round_and_pack(const float* x, std::size_t count,
+                                               float steps_of_one, std::int32_t* q,
+                                               std::size_t terms) noexcept {
+    const std::size_t eights = count - count % 8;
+    std::uint32_t sum = round_eights(x, eights, __builtin_bit_cast(std::uint32_t, steps_of_one), q);
+    if (eights != terms) {
+      std::int32_t* const rest = q + eights / 2;
+      for (std::size_t k = eights; k < terms; ++k) {
+        const float rounded = k < count ? __builtin_fmaf(x[k], steps_of_one, 0x1.8p23f) : 0x1.8p23f;
+        rest[k - eights] = static_cast<std::int16_t>(__builtin_bit_cast(std::uint32_t, rounded));
+        sum += static_cast<std::uint32_t>(rest[k - eights]);
+      }
+      pack_row(rest, terms - eights, 0);
+    }
+    q[terms - 1] = static_cast<std::int32_t>(0u - sum * 128u);
   }
-  static std::uint32_t round_row(const float* x, std::size_t count, float steps_of_one,
-                                 std::int32_t* q) noexcept {
-    return round_by(x, count, __builtin_bit_cast(std::uint32_t, steps_of_one), q);
-  }
-  static void scale_sums(const std::uint32_t* sums, std::uint32_t addend, const float* scales,
-                         float step, const float* bias, float* out, std::size_t count) noexcept {
-    scale_by(sums, addend, scales, __builtin_bit_cast(std::uint32_t, step), bias, out, count);
+  // There is no addend: sums begin with it.
+  static void scale_sums(const std::uint32_t* sums, std::uint32_t, const float* scales, float step,
+                         const float* bias, float* out, std::size_t count) noexcept {
+    scale_by(sums, count, scales, __builtin_bit_cast(std::uint32_t, step), bias, out);
   }
 #endif
 
  private:
 #if defined(__ARM_FEATURE_FMA) && !defined(__OPTIMIZE_SIZE__)
-  // Four elements at a time, behind those that are more than a multiple of four. Floats are in core
-  // registers.
+  // Floats are in core registers.
   // clang-format off
-#define TINYATTN_TAKE(x) "cmp r1, " x ", lsl #1\n it lo\n lsllo r1, " x ", #1\n"
-  [[gnu::naked, gnu::noinline]] static std::uint32_t maximum_of_bits(const float*,
-                                                                     std::size_t) noexcept {
-    asm volatile("push {r4, r5}\n add r12, r0, r1, lsl #2\n lsls r3, r1, #30\n mov r1, #0\n"
-                 "beq 2f\n"
-                 "1: ldr r2, [r0], #4\n" TINYATTN_TAKE("r2") "subs r3, #0x40000000\n bne 1b\n"
-                 "2: cmp r0, r12\n beq 4f\n"
-                 "3: ldmia r0!, {r2-r5}\n" TINYATTN_TAKE("r2") TINYATTN_TAKE("r3")
-                 TINYATTN_TAKE("r4") TINYATTN_TAKE("r5") "cmp r0, r12\n bne 3b\n"
-                 "4: lsrs r0, r1, #1\n pop {r4, r5}\n bx lr");
+
+  // Rounds and packs a multiple of eight elements, and returns their sum. Behind an addition of
+  // 1.5 * 2^23, the low halfword of a float is the integer.
+#define TINYATTN_PAIR(a, b, c, d, low, high)                                                      \
+  "vmov r4, r5, " a ", " b "\n vmov r6, r7, " c ", " d "\n"                                       \
+  "pkhbt " low ", r4, r6, lsl #16\n pkhbt " high ", r5, r7, lsl #16\n"                            \
+  "smlad r12, " low ", lr, r12\n smlad r12, " high ", lr, r12\n"
+  [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static std::uint32_t round_eights(
+      const float*, std::size_t, std::uint32_t, std::int32_t*) noexcept {
+    asm volatile("push {r4-r11, lr}\n vpush {d8}\n vmov s16, r2\n mov r12, #0\n"
+                 "mov lr, #0x00010001\n adr.w r2, 3f\n add r1, r0, r1, lsl #2\n b 2f\n"
+                 "1: vldmia r2, {s0-s7}\n vldmia r0!, {s8-s15}\n"
+                 "vfma.f32 s0, s8, s16\n vfma.f32 s1, s9, s16\n vfma.f32 s2, s10, s16\n"
+                 "vfma.f32 s3, s11, s16\n vfma.f32 s4, s12, s16\n vfma.f32 s5, s13, s16\n"
+                 "vfma.f32 s6, s14, s16\n vfma.f32 s7, s15, s16\n"
+                 TINYATTN_PAIR("s0", "s1", "s2", "s3", "r8", "r9")
+                 TINYATTN_PAIR("s4", "s5", "s6", "s7", "r10", "r11") "stmia r3!, {r8-r11}\n"
+                 "2: cmp r0, r1\n bne 1b\n mov r0, r12\n vpop {d8}\n pop {r4-r11, pc}\n"
+                 ".balign 4\n3: .rept 8\n .word 0x4b400000\n .endr");
   }
-#undef TINYATTN_TAKE
-#define TINYATTN_ROUND(x)                                                                         \
-  "vmul.f32 " x ", " x ", s4\n vcvtr.s32.f32 " x ", " x "\n"
-  [[gnu::naked, gnu::noinline]] static std::uint32_t round_by(const float*, std::size_t,
-                                                              std::uint32_t,
-                                                              std::int32_t*) noexcept {
-    asm volatile("push {r4-r7}\n vmov s4, r2\n add r12, r0, r1, lsl #2\n lsls r4, r1, #30\n"
-                 "mov r1, #0\n beq 2f\n"
-                 "1: vldmia r0!, {s0}\n" TINYATTN_ROUND("s0") "vmov r5, s0\n vstmia r3!, {s0}\n"
-                 "add r1, r5\n subs r4, #0x40000000\n bne 1b\n"
-                 "2: cmp r0, r12\n beq 4f\n"
-                 "3: vldmia r0!, {s0-s3}\n" TINYATTN_ROUND("s0") TINYATTN_ROUND("s1")
-                 TINYATTN_ROUND("s2") TINYATTN_ROUND("s3") "vmov r4, r5, s0, s1\n"
-                 "vmov r6, r7, s2, s3\n vstmia r3!, {s0-s3}\n"
-                 "add r1, r4\n add r1, r5\n add r1, r6\n add r1, r7\n cmp r0, r12\n bne 3b\n"
-                 "4: mov r0, r1\n pop {r4-r7}\n bx lr");
-  }
-#undef TINYATTN_ROUND
-  // Without a bias, -0 is added, which changes nothing.
+#undef TINYATTN_PAIR
+
+  // Eight elements at a time, behind those that are more than a multiple of eight. Without a bias,
+  // -0 is added, which changes nothing.
 #define TINYATTN_SCALE(sum, scale, bias)                                                          \
-  "vcvt.f32.s32 " sum ", " sum "\n vmul.f32 " scale ", " scale ", s12\n"                          \
+  "vcvt.f32.s32 " sum ", " sum "\n vmul.f32 " scale ", " scale ", s24\n"                          \
   "vfma.f32 " bias ", " sum ", " scale "\n"
   [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void scale_by(
-      const std::uint32_t*, std::uint32_t, const float*, std::uint32_t, const float*, float*,
-      std::size_t) noexcept {
-    asm volatile("push {r4-r9}\n vmov s12, r3\n ldrd r4, r5, [sp, #24]\n ldr r6, [sp, #32]\n"
-                 "add r12, r0, r6, lsl #2\n movs r3, #4\n cmp r4, #0\n itt eq\n"
-                 "adreq.w r4, 5f\n moveq r3, #0\n lsls r7, r6, #30\n beq 2f\n"
-                 "1: ldr r6, [r0], #4\n add r6, r1\n vmov s0, r6\n vldmia r2!, {s4}\n"
-                 "vldr s8, [r4]\n add r4, r3\n" TINYATTN_SCALE("s0", "s4", "s8")
-                 "vstmia r5!, {s8}\n subs r7, #0x40000000\n bne 1b\n"
-                 "2: lsls r3, r3, #2\n cmp r0, r12\n beq 4f\n"
-                 "3: ldmia r0!, {r6-r9}\n add r6, r1\n add r7, r1\n add r8, r1\n add r9, r1\n"
-                 "vmov s0, s1, r6, r7\n vmov s2, s3, r8, r9\n vldmia r2!, {s4-s7}\n"
-                 "vldmia r4, {s8-s11}\n add r4, r3\n"
-                 TINYATTN_SCALE("s0", "s4", "s8") TINYATTN_SCALE("s1", "s5", "s9")
-                 TINYATTN_SCALE("s2", "s6", "s10") TINYATTN_SCALE("s3", "s7", "s11")
-                 "vstmia r5!, {s8-s11}\n cmp r0, r12\n bne 3b\n"
-                 "4: pop {r4-r9}\n bx lr\n"
-                 ".balign 4\n5: .word 0x80000000, 0x80000000, 0x80000000, 0x80000000");
+      const std::uint32_t*, std::size_t, const float*, std::uint32_t, const float*,
+      float*) noexcept {
+    asm volatile("push {r4, r5}\n vpush {d8-d12}\n vmov s24, r3\n ldrd r4, r5, [sp, #48]\n"
+                 "add r12, r0, r1, lsl #2\n movs r3, #4\n cmp r4, #0\n itt eq\n"
+                 "adreq.w r4, 5f\n moveq r3, #0\n lsls r1, r1, #29\n beq 2f\n"
+                 "1: vldmia r0!, {s0}\n vldmia r2!, {s8}\n"
+                 "vldr s16, [r4]\n add r4, r3\n" TINYATTN_SCALE("s0", "s8", "s16")
+                 "vstmia r5!, {s16}\n subs r1, #0x20000000\n bne 1b\n"
+                 "2: lsls r3, r3, #3\n cmp r0, r12\n beq 4f\n"
+                 "3: vldmia r0!, {s0-s7}\n vldmia r2!, {s8-s15}\n vldmia r4, {s16-s23}\n"
+                 "add r4, r3\n"
+                 TINYATTN_SCALE("s0", "s8", "s16") TINYATTN_SCALE("s1", "s9", "s17")
+                 TINYATTN_SCALE("s2", "s10", "s18") TINYATTN_SCALE("s3", "s11", "s19")
+                 TINYATTN_SCALE("s4", "s12", "s20") TINYATTN_SCALE("s5", "s13", "s21")
+                 TINYATTN_SCALE("s6", "s14", "s22") TINYATTN_SCALE("s7", "s15", "s23")
+                 "vstmia r5!, {s16-s23}\n cmp r0, r12\n bne 3b\n"
+                 "4: vpop {d8-d12}\n pop {r4, r5}\n bx lr\n"
+                 ".balign 4\n5: .rept 8\n .word 0x80000000\n .endr");
   }
 #undef TINYATTN_SCALE
   // clang-format on
@@ -142,7 +157,8 @@ struct fpu_integers {
                  "sub r4, r5, r8\n sub r2, r2, r4\n add lr, r0, r8, lsl #1\n"
                  "rsb r6, r8, #0\n ubfx r6, r6, #3, #" TINYATTN_BITS_OF_TURN "\n movs r7, #76\n"
                  "adr.w r11, 1f\n mla r6, r6, r7, r11\n add r7, r3, r9, lsl #2\n subs r7, #4\n"
-                 "mov r11, #0\n mov r12, #0\n sub sp, #12\n push {r0, r4-r7, r11, r12}\n b 2f\n"
+                 "add r12, lr, r8, lsl #1\n ldr r11, [r12, #-4]\n mov r12, r11\n"
+                 "sub sp, #12\n push {r0, r4-r7, r11, r12}\n b 2f\n"
                  "1: " TINYATTN_TURN "cmp r0, lr\n bne 1b\n strd r11, r12, [r3], #8\n"
                  "2: ldm sp, {r0, r4-r7, r11, r12}\n"
                  "add r1, r2, r4\n add r2, r1, r5\n cmp r3, r7\n bhs 3f\n mov pc, r6\n"
@@ -157,6 +173,7 @@ struct fpu_integers {
 #undef TINYATTN_EIGHT
 #undef TINYATTN_COLUMN
 
+#if !defined(__OPTIMIZE_SIZE__)
   // Four rows of one column: sums in r10 to r12 and lr, rows at r0 to r3, codes at r4. Behind the
   // words that each column begins with, the stack has the next sum, the distance to that of the
   // next row, and the end of the first row.
@@ -167,14 +184,6 @@ struct fpu_integers {
   "uxtb16 r7, " codes "\n uxtb16 " codes ", " codes ", ror #8\n" TINYATTN_ROW("r0", codes, "r10") \
   TINYATTN_ROW("r1", codes, "r11") TINYATTN_ROW("r2", codes, "r12") TINYATTN_ROW("r3", codes, "lr")
 #define TINYATTN_EIGHT "ldrd r5, r6, [r4], #8\n" TINYATTN_FOUR("r5") TINYATTN_FOUR("r6")
-#if defined(__OPTIMIZE_SIZE__)
-#define TINYATTN_TURN TINYATTN_EIGHT
-#define TINYATTN_ENTRY "adr.w r6, 1f\n"
-#else
-#define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT
-#define TINYATTN_ENTRY                                                                            \
-  "adr.w r6, 1f\n tst r8, #8\n it ne\n addne r6, #116\n"
-#endif
   [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void dots_of_four_rows(
       const std::int32_t*, std::size_t, const std::uint8_t*, std::size_t, std::size_t, std::size_t,
       std::uint32_t*) noexcept {
@@ -182,10 +191,12 @@ struct fpu_integers {
                  "sub r5, r3, r8\n sub r4, r2, r5\n"
                  "lsl r11, r1, #2\n add r1, r0, r11\n add r2, r1, r11\n add r3, r2, r11\n"
                  "lsl r11, r9, #2\n add r12, r0, r8, lsl #1\n push {r10-r12}\n"
-                 TINYATTN_ENTRY "add r7, r10, r11\n mov r8, r10\n"
-                 "mov r10, #0\n mov r11, #0\n mov r12, #0\n mov lr, #0\n"
+                 "adr.w r6, 1f\n tst r8, #8\n it ne\n addne r6, #116\n"
+                 "add r7, r10, r11\n subs r9, r8, #1\n mov r8, r10\n"
+                 "ldr r10, [r0, r9, lsl #2]\n ldr r11, [r1, r9, lsl #2]\n"
+                 "ldr r12, [r2, r9, lsl #2]\n ldr lr, [r3, r9, lsl #2]\n"
                  "push {r0-r3, r5-r7, r10-r12, lr}\n b 2f\n"
-                 "1: " TINYATTN_TURN "ldr r8, [sp, #52]\n cmp r0, r8\n bne 1b\n"
+                 "1: " TINYATTN_EIGHT TINYATTN_EIGHT "ldr r8, [sp, #52]\n cmp r0, r8\n bne 1b\n"
                  "ldrd r8, r9, [sp, #44]\n str r10, [r8]\n str r11, [r8, r9]\n"
                  "str r12, [r8, r9, lsl #1]\n add r9, r9, r9, lsl #1\n str lr, [r8, r9]\n"
                  "add r8, #4\n str r8, [sp, #44]\n"
@@ -193,11 +204,10 @@ struct fpu_integers {
                  "add r4, r5\n cmp r8, r7\n beq 3f\n mov pc, r6\n"
                  "3: add sp, #56\n pop {r4-r11, pc}");
   }
-#undef TINYATTN_ENTRY
-#undef TINYATTN_TURN
 #undef TINYATTN_EIGHT
 #undef TINYATTN_FOUR
 #undef TINYATTN_ROW
+#endif
 #undef TINYATTN_HALF
   // clang-format on
 #endif

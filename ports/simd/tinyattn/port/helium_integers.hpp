@@ -51,57 +51,63 @@ struct helium_integers {
     }
   }
 
-  // Halfwords in their order.
-  [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t) noexcept {
+  // Halfwords in their order. What sums begin with takes the last of the words that this frees.
+  [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t,
+                                                     std::uint32_t) noexcept {
     // clang-format off
-    asm volatile("push {r7, lr}\n lsrs r1, r1, #3\n mov r2, r0\n dls lr, r1\n"
-                 "1: vldrw.u32 q0, [r2], #16\n vldrw.u32 q1, [r2], #16\n"
+    asm volatile("push {r7, lr}\n add r12, r0, r1, lsl #2\n lsrs r1, r1, #3\n mov r3, r0\n"
+                 "dls lr, r1\n"
+                 "1: vldrw.u32 q0, [r3], #16\n vldrw.u32 q1, [r3], #16\n"
                  "vstrh.32 q0, [r0], #8\n vstrh.32 q1, [r0], #8\n le lr, 1b\n"
-                 "pop {r7, pc}");
+                 "str r2, [r12, #-4]\n pop {r7, pc}");
     // clang-format on
   }
 
-  static std::uint32_t magnitude_bits(const float* x, std::size_t count) noexcept {
-    return maximum_of_bits(x, count);
+  [[gnu::naked, gnu::noinline]] static std::uint32_t magnitude_bits(const float*,
+                                                                    std::size_t) noexcept {
+    // clang-format off
+    asm volatile("push {r7, lr}\n vmov.i32 q0, #0\n wlstp.32 lr, r1, 2f\n"
+                 "1: vldrw.u32 q1, [r0], #16\n vbic.i32 q1, #0x80000000\n vmax.u32 q0, q0, q1\n"
+                 "letp lr, 1b\n"
+                 "2: movs r0, #0\n vmaxv.u32 r0, q0\n pop {r7, pc}");
+    // clang-format on
   }
-  static std::uint32_t round_row(const float* x, std::size_t count, float steps_of_one,
-                                 std::int32_t* q) noexcept {
-    return round_by(x, count, __builtin_bit_cast(std::uint32_t, steps_of_one), q);
+  static void round_and_pack(const float* x, std::size_t count, float steps_of_one, std::int32_t* q,
+                             std::size_t terms) noexcept {
+    round_by(x, count, __builtin_bit_cast(std::uint32_t, steps_of_one), q, terms);
   }
-  static void scale_sums(const std::uint32_t* sums, std::uint32_t addend, const float* scales,
-                         float step, const float* bias, float* out, std::size_t count) noexcept {
-    scale_by(sums, addend, scales, __builtin_bit_cast(std::uint32_t, step), bias, out, count);
+  // There is no addend: sums begin with it.
+  static void scale_sums(const std::uint32_t* sums, std::uint32_t, const float* scales, float step,
+                         const float* bias, float* out, std::size_t count) noexcept {
+    scale_by(sums, count, scales, __builtin_bit_cast(std::uint32_t, step), bias, out);
   }
 
  private:
   // Hardware loops that end in a part of a vector. Floats are in core registers.
   // clang-format off
-  [[gnu::naked, gnu::noinline]] static std::uint32_t maximum_of_bits(const float*,
-                                                                     std::size_t) noexcept {
-    asm volatile("push {r7, lr}\n vmov.i32 q0, #0\n wlstp.32 lr, r1, 2f\n"
-                 "1: vldrw.u32 q1, [r0], #16\n vbic.i32 q1, #0x80000000\n vmax.u32 q0, q0, q1\n"
-                 "letp lr, 1b\n"
-                 "2: movs r0, #0\n vmaxv.u32 r0, q0\n pop {r7, pc}");
-  }
-  [[gnu::naked, gnu::noinline]] static std::uint32_t round_by(const float*, std::size_t,
-                                                              std::uint32_t,
-                                                              std::int32_t*) noexcept {
-    asm volatile("push {r7, lr}\n mov r12, #0\n wlstp.32 lr, r1, 2f\n"
-                 "1: vldrw.u32 q0, [r0], #16\n vmul.f32 q0, q0, r2\n vcvtn.s32.f32 q0, q0\n"
-                 "vaddva.s32 r12, q0\n vstrw.32 q0, [r3], #16\n letp lr, 1b\n"
-                 "2: mov r0, r12\n pop {r7, pc}");
+
+  // First come the zeros behind the row.
+  [[gnu::naked, gnu::noinline]] static void round_by(const float*, std::size_t, std::uint32_t,
+                                                     std::int32_t*, std::size_t) noexcept {
+    asm volatile("push {r4, lr}\n ldr r12, [sp, #8]\n add r4, r3, r12, lsl #2\n"
+                 "subs r12, r12, r1\n add r1, r3, r1, lsl #1\n vmov.i32 q0, #0\n"
+                 "wlstp.16 lr, r12, 2f\n"
+                 "1: vstrh.16 q0, [r1], #16\n letp lr, 1b\n"
+                 "2: ldr r1, [sp, #8]\n sub r1, r1, r12\n mov r12, #0\n wlstp.32 lr, r1, 4f\n"
+                 "3: vldrw.u32 q0, [r0], #16\n vmul.f32 q0, q0, r2\n vcvtn.s32.f32 q0, q0\n"
+                 "vaddva.s32 r12, q0\n vstrh.32 q0, [r3], #8\n letp lr, 3b\n"
+                 "4: lsl r12, r12, #7\n rsb r12, r12, #0\n str r12, [r4, #-4]\n pop {r4, pc}");
   }
 #define TINYATTN_PRODUCTS                                                                         \
-  "vldrw.u32 q0, [r0], #16\n vldrw.u32 q1, [r2], #16\n vadd.i32 q0, q0, r1\n"                     \
-  "vmul.f32 q1, q1, r3\n vcvt.f32.s32 q0, q0\n"
-  [[gnu::naked, gnu::noinline]] static void scale_by(const std::uint32_t*, std::uint32_t,
+  "vldrw.u32 q0, [r0], #16\n vldrw.u32 q1, [r2], #16\n vcvt.f32.s32 q0, q0\n"                     \
+  "vmul.f32 q1, q1, r3\n"
+  [[gnu::naked, gnu::noinline]] static void scale_by(const std::uint32_t*, std::size_t,
                                                      const float*, std::uint32_t, const float*,
-                                                     float*, std::size_t) noexcept {
-    asm volatile("push {r4, lr}\n ldrd r4, r12, [sp, #8]\n ldr lr, [sp, #16]\n"
-                 "cbz r4, 2f\n wlstp.32 lr, lr, 4f\n"
+                                                     float*) noexcept {
+    asm volatile("push {r4, lr}\n ldrd r4, r12, [sp, #8]\n cbz r4, 2f\n wlstp.32 lr, r1, 4f\n"
                  "1: " TINYATTN_PRODUCTS "vldrw.u32 q2, [r4], #16\n vfma.f32 q2, q0, q1\n"
                  "vstrw.32 q2, [r12], #16\n letp lr, 1b\n pop {r4, pc}\n"
-                 "2: wlstp.32 lr, lr, 4f\n"
+                 "2: wlstp.32 lr, r1, 4f\n"
                  "3: " TINYATTN_PRODUCTS "vmul.f32 q0, q0, q1\n vstrw.32 q0, [r12], #16\n"
                  "letp lr, 3b\n"
                  "4: pop {r4, pc}");
@@ -134,12 +140,12 @@ struct helium_integers {
       const std::int32_t*, const std::uint8_t*, std::size_t, std::size_t, std::uint32_t*,
       std::uint32_t*) noexcept {
     asm volatile("push {r4-r11, lr}\n ldrd r10, r11, [sp, #36]\n mov r8, r0\n"
+                 "add r0, r0, r3, lsl #2\n ldr r0, [r0, #-4]\n"
                  "rsb r9, r3, r2, lsl #2\n sub r1, r1, r9\n"
                  "negs r4, r3\n ubfx r4, r4, #3, #" TINYATTN_BITS_OF_TURN "\n movs r5, #36\n"
                  "adr.w r12, 1f\n mla r12, r4, r5, r12\n" TINYATTN_TURNS
                  "add r3, r1, r2\n add r5, r3, r2\n add r7, r5, r2\n"
-                 "movs r0, #0\n movs r2, #0\n movs r4, #0\n movs r6, #0\n"
-                 "push {r0, r2, r4, r6, r8, lr}\n b 2f\n"
+                 "mov r2, r0\n mov r4, r0\n mov r6, r0\n push {r0, r2, r4, r6, r8, lr}\n b 2f\n"
                  "1: " TINYATTN_TURN "le lr, 1b\n stm r10!, {r0, r2, r4, r6}\n"
                  "2: ldm sp, {r0, r2, r4, r6, r8, lr}\n"
                  "add r1, r9\n add r3, r9\n add r5, r9\n add r7, r9\n"
@@ -167,9 +173,10 @@ struct helium_integers {
 #define TINYATTN_BITS_OF_TURN "1"
 #define TINYATTN_TURNS "adds r6, #15\n lsrs r6, r6, #4\n"
 #else
-#define TINYATTN_TURN TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT
-#define TINYATTN_BITS_OF_TURN "2"
-#define TINYATTN_TURNS "adds r6, #31\n lsrs r6, r6, #5\n"
+#define TINYATTN_32 TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT TINYATTN_EIGHT
+#define TINYATTN_TURN TINYATTN_32 TINYATTN_32
+#define TINYATTN_BITS_OF_TURN "3"
+#define TINYATTN_TURNS "adds r6, #63\n lsrs r6, r6, #6\n"
 #endif
   [[gnu::naked, gnu::noinline, gnu::aligned(4)]] static void dots_of_four_rows(const std::int32_t*,
                                                               const std::uint8_t*, std::uint32_t*,
@@ -180,11 +187,13 @@ struct helium_integers {
                  "rsb r12, r6, r4, lsl #1\n"
                  "negs r7, r6\n ubfx r7, r7, #3, #" TINYATTN_BITS_OF_TURN "\n movs r0, #56\n"
                  "adr.w lr, 1f\n mla lr, r7, r0, lr\n add lr, lr, #1\n"
-                 "push {r2, r10-r12, lr}\n add r3, r1, r4\n" TINYATTN_TURNS
+                 "push {r2, r10-r12, lr}\n add r3, r1, r4\n"
+                 "add r7, r5, r8\n add r9, r7, r8\n add r11, r9, r8\n subs r2, r6, #1\n"
+                 "ldr r0, [r5, r2, lsl #2]\n ldr r4, [r7, r2, lsl #2]\n"
+                 "ldr r8, [r9, r2, lsl #2]\n ldr r12, [r11, r2, lsl #2]\n" TINYATTN_TURNS
                  "vmov s18, r6\n vcvt.f32.u32 s18, s18\n vmov.f32 s17, #1.0\n"
-                 "add r7, r5, r8\n add r9, r7, r8\n add r11, r9, r8\n"
-                 "movs r0, #0\n mov r2, r0\n mov r4, r0\n mov r6, r0\n mov r8, r0\n mov r10, r0\n"
-                 "mov r12, r0\n mov lr, r0\n push {r0, r2, r4-r12, lr}\n b 2f\n"
+                 "mov r2, r0\n mov r6, r4\n mov r10, r8\n mov lr, r12\n"
+                 "push {r0, r2, r4-r12, lr}\n b 2f\n"
                  "1: " TINYATTN_TURN
                  "vsub.f32 s16, s16, s17\n vcmp.f32 s16, #0.0\n vmrs APSR_nzcv, fpscr\n bne 1b\n"
                  "ldrd r5, r7, [sp, #48]\n strd r0, r2, [r5], #8\n str r5, [sp, #48]\n"
@@ -197,6 +206,7 @@ struct helium_integers {
 #undef TINYATTN_TURNS
 #undef TINYATTN_BITS_OF_TURN
 #undef TINYATTN_TURN
+#undef TINYATTN_32
 #undef TINYATTN_EIGHT
 #undef TINYATTN_ROW
   // clang-format on
