@@ -160,6 +160,12 @@ TINYATTN_KERNEL std::uint32_t pack_row(std::int32_t* q, std::size_t terms,
   }
 }
 
+// Whether the port quantizes a row in one function, to the form that its integer_dots takes.
+template <class Port>
+concept quantizes_rows = requires(const float* x, std::int32_t* q, std::uint32_t& sum) {
+  Port::template quantize<Port>(x, 1, 16, 14u, q, sum);
+};
+
 // Ends a row of which `count` integers, whose sum is `sum`, are written: with zeros, scale and
 // correction, and in the form that the port's integer_dots takes.
 template <class Port>
@@ -195,6 +201,19 @@ constexpr void quantize_row(const float* x, std::size_t inner, IntegerRows row) 
     const std::uint32_t sum = round_row<Integral>(x, inner, exponent, bits, row.q);
     finish_row<Port>(row, inner, sum, step_of(exponent, bits));
   }
+}
+
+template <quantizes_rows Port>
+constexpr void quantize_row(const float* x, std::size_t inner, IntegerRows row) noexcept {
+  const unsigned bits = input_bits(inner);
+  std::uint32_t sum = 0;
+  const std::uint32_t magnitude =
+      Port::template quantize<Port>(x, inner, row.stride - 2, bits, row.q, sum);
+  if (magnitude >= infinity_bits || magnitude < least_exponent << 23)
+    return finish_without_integers<Port>(row, magnitude < infinity_bits);
+  row.q[row.stride - 2] =
+      __builtin_bit_cast(std::int32_t, step_of(row_exponent(magnitude, bits), bits));
+  row.q[row.stride - 1] = static_cast<std::int32_t>(0u - sum * 128u);
 }
 
 template <class Port>

@@ -167,7 +167,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
 template <>
 struct avx512_lanes<2>;
 
-struct avx512 : avx512_lanes<16>, avx2_integers {
+struct avx512 : avx512_lanes<16>, avx512_integers {
   // Combines halves of rows when they are loaded, quarters by a shuffle; then transposes each
   // quarter by itself.
   TINYATTN_ALWAYS_INLINE static void load_transposed(const float* from, std::size_t stride,

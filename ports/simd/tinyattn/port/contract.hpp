@@ -128,6 +128,11 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           multiple of 8, too
 //   integer_rows            the height of a tile of such sums; 1 if several rows gain nothing, or
 //                           are not worth their flash
+//   quantize<Port>(x, count, terms, bits, q, sum)
+//                           finds the maximum of the bits of |x[k]|, rounds the row to q[k] as
+//                           kernel/quantize.hpp says, and packs it, with zeros from count to terms;
+//                           returns the maximum, and the sum of q in `sum`. What it writes for a
+//                           row that is not finite, or too small, is not used
 //   magnitude_bits(x, count)
 //                           the maximum of the bits of |x[k]|
 //   round_row(x, count, exponent, bits, q)

@@ -22,10 +22,12 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 //   load(from), store(to, v)  a vector, aligned only as a byte
 //   load_n(from, n)           n bytes, then zeros; n is a multiple of 8, and less than a vector has
 //   store_n(to, v, n)         the first n bytes
-//   narrow(a, b)              the low halves of the words of a, then of b
+//   load_codes(from)          a vector that has two uses
+//   narrow(a, b)              the low halves of the words, for each 16 bytes: of a, then of b
 //   multiply(a, b)            in each word a sum of two products, of halfwords with their sign
 //   multiply_add(sums, a, b)  the same, added to sums modulo 2^32
-//   add_lanes(sums, to)       to[i] = the sum of the words of sums[i], for eight vectors
+//   tile_sums                 how many sums there are registers for
+//   add_lanes(sums, to)       to[i] = the sum of the words of sums[i], for tile_sums vectors
 template <class Instructions>
 struct paired_integers {
   // Two rows share the codes that were taken apart; more do not gain more.
@@ -38,22 +40,37 @@ struct paired_integers {
     for (std::size_t k = part; k < terms; k += vector_bytes) pack(q + k, q + k / 2, vector_bytes);
   }
 
+  // Vectors of floats are those of Port.
+  template <class Port>
+  requires(sizeof(typename Port::vec) == sizeof(typename Instructions::vec)) static std::uint32_t
+      quantize(const float* x, std::size_t count, std::size_t terms, unsigned bits, std::int32_t* q,
+               std::uint32_t& sum) noexcept {
+    const words magnitude = greatest_magnitude(x, count);
+    const words exponent = (magnitude + static_cast<std::int32_t>(1u << (23 - bits))) >> 23;
+    const words factor = (static_cast<std::int32_t>(253 + bits) - exponent) << 23;
+    sum = round_and_pack<Port>(x, count, terms, reinterpret_cast<floats>(factor), q);
+    return first_word(magnitude);
+  }
+
   template <std::size_t Rows>
   static void integer_dots(const std::int32_t* q, std::size_t q_stride, const std::uint8_t* codes,
                            std::size_t stride, std::size_t terms, std::size_t cols,
                            std::uint32_t* sums) noexcept {
     constexpr std::size_t width = tile_sums / Rows;
-    // The last tile overlaps its neighbour. A single one that is too wide repeats the last column.
-    const std::size_t last = cols < width ? 0 : cols - width;
-    std::size_t steps[width];
+    const std::uint8_t* columns[width] = {codes};
+    // A single tile that is too wide repeats the last column.
     TINYATTN_UNROLL
-    for (std::size_t c = 0; c < width; ++c) steps[c] = c < cols ? stride : 0;
-    for (std::size_t j = 0; j < cols; j += width) {
-      const std::size_t first = j < last ? j : last;
-      const std::uint8_t* columns[width] = {codes + first * stride};
+    for (std::size_t c = 1; c < width; ++c) columns[c] = columns[c - 1] + (c < cols ? stride : 0);
+    for (std::size_t left = cols;;) {
+      integer_tile<Rows>(q, q_stride, columns, terms, cols, sums);
+      if (left <= width) return;
+      left -= width;
+      // The last tile overlaps its neighbour.
+      const std::size_t step = left < width ? left : width;
+      left += width - step;
       TINYATTN_UNROLL
-      for (std::size_t c = 1; c < width; ++c) columns[c] = columns[c - 1] + steps[c];
-      integer_tile<Rows>(q, q_stride, columns, terms, cols, sums + first);
+      for (std::size_t c = 0; c < width; ++c) columns[c] += step * stride;
+      sums += step;
     }
   }
 
@@ -61,9 +78,10 @@ struct paired_integers {
   // A port has names of its own: these differ from all of them.
   using integers = typename Instructions::vec;
   using words [[gnu::vector_size(sizeof(integers))]] = std::int32_t;
+  using floats [[gnu::vector_size(sizeof(integers))]] = float;
   using halfwords [[gnu::vector_size(sizeof(integers))]] = std::uint16_t;
-  static constexpr std::size_t vector_bytes = sizeof(integers);
-  static constexpr std::size_t tile_sums = 8;  // of 16 registers
+  static constexpr std::size_t vector_bytes = sizeof(integers), vector_words = vector_bytes / 4;
+  static constexpr std::size_t tile_sums = Instructions::tile_sums;
 
   template <std::size_t Rows>
   TINYATTN_ALWAYS_INLINE static void integer_tile(
@@ -74,7 +92,8 @@ struct paired_integers {
     integers all[tile_sums];
     // Adds n terms from term k on; the first ones make the sums.
     const auto add = [&]<bool IsFirst>(std::bool_constant<IsFirst>, std::size_t k, std::size_t n,
-                                       const auto& load) TINYATTN_INLINE_LAMBDA {
+                                       const auto& load,
+                                       const auto& load_codes) TINYATTN_INLINE_LAMBDA {
       integers even[Rows], odd[Rows];
       TINYATTN_UNROLL
       for (std::size_t r = 0; r < Rows; ++r) {
@@ -84,7 +103,7 @@ struct paired_integers {
       }
       TINYATTN_UNROLL
       for (std::size_t c = 0; c < width; ++c) {
-        const halfwords both = reinterpret_cast<halfwords>(load(columns[c] + k));
+        const halfwords both = reinterpret_cast<halfwords>(load_codes(columns[c] + k));
         const integers low = reinterpret_cast<integers>(both & 0xff),
                        high = reinterpret_cast<integers>(both >> 8);
         TINYATTN_UNROLL
@@ -96,15 +115,15 @@ struct paired_integers {
         }
       }
     };
-    const auto whole = [](const void* from)
-                           TINYATTN_INLINE_LAMBDA { return Instructions::load(from); };
+    const auto load_part = [n = terms % vector_bytes](const void* from)
+                               TINYATTN_INLINE_LAMBDA { return Instructions::load_n(from, n); };
     std::size_t k = terms % vector_bytes;
     if (k != 0)
-      add(std::true_type{}, 0, k,
-          [k](const void* from) TINYATTN_INLINE_LAMBDA { return Instructions::load_n(from, k); });
+      add(std::true_type{}, 0, k, load_part, load_part);
     else
-      add(std::true_type{}, 0, k = vector_bytes, whole);
-    for (; k < terms; k += vector_bytes) add(std::false_type{}, k, vector_bytes, whole);
+      add(std::true_type{}, 0, k = vector_bytes, Instructions::load, Instructions::load_codes);
+    for (; k < terms; k += vector_bytes)
+      add(std::false_type{}, k, vector_bytes, Instructions::load, Instructions::load_codes);
     write_sums<Rows>(all, cols, sums);
   }
 
@@ -124,21 +143,108 @@ struct paired_integers {
     }
   }
 
-  // Packs n integers: the halfwords of even terms, then those of odd ones.
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE static std::uint32_t round_and_pack(const float* x, std::size_t count,
+                                                             std::size_t terms, floats steps_of_one,
+                                                             std::int32_t* q) noexcept {
+    words sums{};
+    // Packs n integers from the k-th on.
+    const auto add = [&](std::size_t k, std::size_t n, const auto& load) TINYATTN_INLINE_LAMBDA {
+      integers four[4];
+      TINYATTN_UNROLL
+      for (std::size_t i = 0; i < 4; ++i) {
+        const floats v = reinterpret_cast<floats>(load(k + i * vector_words));
+        const words rounded = round_exactly(v, steps_of_one);
+        sums += rounded;
+        four[i] = reinterpret_cast<integers>(rounded);
+      }
+      store_packed(four, q + k / 2, n);
+    };
+    // Floats before the end-th, then zeros.
+    const auto load_before = [x](std::size_t end) {
+      return [x, end](std::size_t k) TINYATTN_INLINE_LAMBDA {
+        if (k >= end) return Port::splat(0.0f);
+        return end - k >= vector_words ? Port::load(x + k) : Port::load_n(x + k, end - k, 0.0f);
+      };
+    };
+    const auto load = [x](std::size_t k) TINYATTN_INLINE_LAMBDA { return Port::load(x + k); };
+    std::size_t k = terms % vector_bytes;
+    if (k != 0) add(0, k, load_before(k < count ? k : count));
+    for (; k + vector_bytes <= count; k += vector_bytes) add(k, vector_bytes, load);
+    if (k < terms) add(k, vector_bytes, load_before(count));
+    return first_word(reduced(sums, [](words m, words n) TINYATTN_INLINE_LAMBDA { return m + n; }));
+  }
+
+  // The maximum of the bits of |x[k]|, in every word.
+  TINYATTN_ALWAYS_INLINE static words greatest_magnitude(const float* x,
+                                                         std::size_t count) noexcept {
+    const auto greater = [](words m, words n) TINYATTN_INLINE_LAMBDA { return m < n ? n : m; };
+    words even{}, odd{};
+    const auto magnitudes = [x](std::size_t k) TINYATTN_INLINE_LAMBDA {
+      return reinterpret_cast<words>(Instructions::load(x + k)) & 0x7fffffff;
+    };
+    if (count < vector_words) {
+      for (std::size_t k = 0; k < count; ++k)
+        even = greater(even, words{} + (__builtin_bit_cast(std::int32_t, x[k]) & 0x7fffffff));
+      return even;
+    }
+    // The last vector overlaps others.
+    const std::size_t last = count - vector_words;
+    for (std::size_t k = 0; k < last; k += 2 * vector_words) {
+      const std::size_t next = k + vector_words < last ? k + vector_words : last;
+      even = greater(even, magnitudes(k));
+      odd = greater(odd, magnitudes(next));
+    }
+    return reduced(greater(greater(even, odd), magnitudes(last)), greater);
+  }
+
+  TINYATTN_ALWAYS_INLINE static std::uint32_t first_word(words v) noexcept {
+    std::uint32_t word;
+    __builtin_memcpy(&word, &v, sizeof(word));
+    return word;
+  }
+
+  // Combines all words, in every word.
+  template <std::size_t Half = vector_words / 2>
+  TINYATTN_ALWAYS_INLINE static words reduced(words v, const auto& combine) noexcept {
+    if constexpr (Half == 0) {
+      return v;
+    } else {
+      const words other = [v]<std::size_t... Lane>(std::index_sequence<Lane...>)
+          TINYATTN_INLINE_LAMBDA {
+        return __builtin_shufflevector(v, v, (Lane ^ Half)...);
+      }
+      (std::make_index_sequence<vector_words>{});
+      return reduced<Half / 2>(combine(v, other), combine);
+    }
+  }
+
+  // x * steps_of_one as integers. The product with a power of two is exact, whether or not a
+  // compiler fuses it; the sum has it rounded in its low bits.
+  TINYATTN_ALWAYS_INLINE static words round_exactly(floats x, floats steps_of_one) noexcept {
+    constexpr float magic = 0x1.8p23f;
+    return reinterpret_cast<words>(x * steps_of_one + magic) -
+           __builtin_bit_cast(std::int32_t, magic);
+  }
+
+  // Packs n integers.
   TINYATTN_ALWAYS_INLINE static void pack(const std::int32_t* q, std::int32_t* to,
                                           std::size_t n) noexcept {
     integers four[4];
     TINYATTN_UNROLL
     for (std::size_t i = 0; i < 4; ++i) {
-      const std::size_t at = i * vector_bytes / 4, bytes = n > at ? (n - at) * 4 : 0;
+      const std::size_t at = i * vector_words, bytes = n > at ? (n - at) * 4 : 0;
       four[i] = bytes >= vector_bytes ? Instructions::load(q + at)
                 : bytes != 0          ? Instructions::load_n(q + at, bytes)
                                       : integers{};
     }
-    const integers even = Instructions::narrow(every_second_word<0>(four[0], four[1]),
-                                               every_second_word<0>(four[2], four[3]));
-    const integers odd = Instructions::narrow(every_second_word<1>(four[0], four[1]),
-                                              every_second_word<1>(four[2], four[3]));
+    store_packed(four, to, n);
+  }
+
+  // Stores n integers of halfwords: the even ones, then the odd ones.
+  TINYATTN_ALWAYS_INLINE static void store_packed(const integers (&four)[4], std::int32_t* to,
+                                                  std::size_t n) noexcept {
+    const integers even = every_second<0>(four), odd = every_second<1>(four);
     if (n == vector_bytes) {
       Instructions::store(to, even);
       Instructions::store(to + n / 4, odd);
@@ -147,15 +253,29 @@ struct paired_integers {
       Instructions::store_n(to + n / 4, odd, n);
     }
   }
-
-  // Every second word of a, then of b.
+  // Every second integer, as halfwords. Steps that do not move anything between blocks of 16 bytes
+  // leave them in the order of a transpose, which the last one restores.
+  template <std::size_t First>
+  TINYATTN_ALWAYS_INLINE static integers every_second(const integers (&four)[4]) noexcept {
+    const integers narrow = Instructions::narrow(every_second_word<First>(four[0], four[1]),
+                                                 every_second_word<First>(four[2], four[3]));
+    return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
+      constexpr std::size_t blocks = vector_bytes / 16;
+      return reinterpret_cast<integers>(
+          __builtin_shufflevector(reinterpret_cast<words>(narrow), reinterpret_cast<words>(narrow),
+                                  (Lane % blocks * 4 + Lane / blocks)...));
+    }
+    (std::make_index_sequence<vector_words>{});
+  }
+  // In each block of 16 bytes, every second word of a, then of b.
   template <std::size_t First>
   TINYATTN_ALWAYS_INLINE static integers every_second_word(integers a, integers b) noexcept {
     return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {
       return reinterpret_cast<integers>(__builtin_shufflevector(
-          reinterpret_cast<words>(a), reinterpret_cast<words>(b), (First + Lane * 2)...));
+          reinterpret_cast<words>(a), reinterpret_cast<words>(b),
+          (Lane / 4 * 4 + Lane % 4 / 2 * vector_words + First + Lane % 2 * 2)...));
     }
-    (std::make_index_sequence<vector_bytes / 4>{});
+    (std::make_index_sequence<vector_words>{});
   }
 };
 

@@ -18,6 +18,7 @@ namespace detail {
 
 struct simd128_pairs {
   using vec = v128_t;
+  static constexpr std::size_t tile_sums = 8;
   TINYATTN_ALWAYS_INLINE static vec load(const void* from) noexcept { return wasm_v128_load(from); }
   TINYATTN_ALWAYS_INLINE static vec load_n(const void* from, std::size_t) noexcept {
     return wasm_v128_load64_zero(from);
@@ -26,6 +27,7 @@ struct simd128_pairs {
   TINYATTN_ALWAYS_INLINE static void store_n(void* to, vec v, std::size_t) noexcept {
     wasm_v128_store64_lane(to, v, 0);
   }
+  TINYATTN_ALWAYS_INLINE static vec load_codes(const void* from) noexcept { return load(from); }
   TINYATTN_ALWAYS_INLINE static vec narrow(vec a, vec b) noexcept {
     return wasm_i16x8_narrow_i32x4(a, b);
   }
