@@ -22,6 +22,51 @@ struct neon_integers {
     detail::neon_products::pack_row(q, terms);
   }
 
+#if defined(__aarch64__)
+  template <class Port>
+  static std::uint32_t quantize(const float* x, std::size_t count, std::size_t terms, unsigned bits,
+                                std::int32_t* q, std::uint32_t& sum) noexcept {
+    const auto load_before = [x, count](std::size_t k) TINYATTN_INLINE_LAMBDA {
+      if (k >= count) return vdupq_n_f32(0.0f);
+      return Port::load_n(x + k, count - k < 4 ? count - k : 4, 0.0f);
+    };
+    // Calls step(load, are_eight) for each sixteen floats; the last may be eight, or zeros.
+    const auto for_each_sixteen = [&](const auto& step) TINYATTN_INLINE_LAMBDA {
+      std::size_t k = 0;
+      for (std::size_t left = count / 16; left != 0; --left, k += 16)
+        step([from = x + k](std::size_t i)
+                 TINYATTN_INLINE_LAMBDA { return Port::load(from + 4 * i); },
+             false);
+      if (k < terms)
+        step([&, k](std::size_t i) TINYATTN_INLINE_LAMBDA { return load_before(k + 4 * i); },
+             terms - k == 8);
+    };
+    uint32x4_t most = vdupq_n_u32(0);
+    for_each_sixteen([&](const auto& load, bool) TINYATTN_INLINE_LAMBDA {
+      TINYATTN_UNROLL
+      for (std::size_t i = 0; i < 4; ++i)
+        most = vmaxq_u32(most, vreinterpretq_u32_f32(vabsq_f32(load(i))));
+    });
+    const std::uint32_t magnitude = vmaxvq_u32(most);
+    const std::uint32_t exponent = (magnitude + (1u << (23 - bits))) >> 23;
+    const float factor = __builtin_bit_cast(float, (253 + bits - exponent) << 23);
+    int32x4_t sums = vdupq_n_s32(0);
+    products::packer packed(q);
+    for_each_sixteen([&](const auto& load, bool are_eight) TINYATTN_INLINE_LAMBDA {
+      int32x4_t four[4];
+      TINYATTN_UNROLL
+      for (std::size_t i = 0; i < 4; ++i) {
+        four[i] = vcvtnq_s32_f32(vmulq_n_f32(load(i), factor));
+        sums = vaddq_s32(sums, four[i]);
+      }
+      packed.add(four, are_eight);
+    });
+    packed.finish(q + terms / 2);
+    sum = static_cast<std::uint32_t>(vaddvq_s32(sums));
+    return magnitude;
+  }
+#endif
+
   template <std::size_t Rows>
   static void integer_dots(const std::int32_t* q, std::size_t q_stride, const std::uint8_t* codes,
                            std::size_t stride, std::size_t terms, std::size_t cols,

@@ -77,6 +77,36 @@ struct neon_products {
     const std::uint32_t sum = static_cast<std::uint32_t>(vaddvq_s32(sums));
     q[terms / 2] = static_cast<std::int32_t>(sum << 15);
   }
+  // Packs sixteen integers after the other, and then writes what is missing.
+  class packer {
+   public:
+    TINYATTN_ALWAYS_INLINE explicit packer(std::int32_t* to) noexcept
+        : to_(reinterpret_cast<std::uint8_t*>(to)) {}
+    // Of eight, the others are zeros, which need no room.
+    TINYATTN_ALWAYS_INLINE void add(const int32x4_t (&four)[4], bool are_eight) noexcept {
+      const uint8x16_t first = low_halves(four[0], four[1]), second = low_halves(four[2], four[3]);
+      const uint8x16_t low = vuzp1q_u8(first, second), high = vuzp2q_u8(first, second);
+      if (are_eight) {
+        vst1_u8(to_, vget_low_u8(low));
+        vst1_u8(to_ + 8, vget_low_u8(high));
+      } else {
+        vst1q_u8(to_, low);
+        vst1q_u8(to_ + 16, high);
+        to_ += 32;
+      }
+      sums_ = vdotq_s32(sums_, vreinterpretq_s8_u8(high), vdupq_n_s8(1));
+    }
+    TINYATTN_ALWAYS_INLINE void finish(std::int32_t* missing) noexcept {
+      *missing = static_cast<std::int32_t>(static_cast<std::uint32_t>(vaddvq_s32(sums_)) << 15);
+    }
+
+   private:
+    TINYATTN_ALWAYS_INLINE static uint8x16_t low_halves(int32x4_t a, int32x4_t b) noexcept {
+      return vreinterpretq_u8_s16(vuzp1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
+    }
+    std::uint8_t* to_;
+    int32x4_t sums_ = vdupq_n_s32(0);
+  };
 };
 #else
 struct neon_products {
@@ -128,7 +158,25 @@ struct neon_products {
     }
   }
 
-#if !defined(__aarch64__)
+#if defined(__aarch64__)
+  class packer {
+   public:
+    TINYATTN_ALWAYS_INLINE explicit packer(std::int32_t* to) noexcept
+        : to_(reinterpret_cast<std::uint8_t*>(to)) {}
+    TINYATTN_ALWAYS_INLINE void add(const int32x4_t (&four)[4], bool are_eight) noexcept {
+      vst1q_u8(to_, low_halves(four[0], four[1]));
+      if (!are_eight) vst1q_u8(to_ + 16, low_halves(four[2], four[3]));
+      to_ += 32;
+    }
+    TINYATTN_ALWAYS_INLINE void finish(std::int32_t*) noexcept {}
+
+   private:
+    TINYATTN_ALWAYS_INLINE static uint8x16_t low_halves(int32x4_t a, int32x4_t b) noexcept {
+      return vreinterpretq_u8_s16(vuzp1q_s16(vreinterpretq_s16_s32(a), vreinterpretq_s16_s32(b)));
+    }
+    std::uint8_t* to_;
+  };
+#else
  private:
   TINYATTN_ALWAYS_INLINE static void add(sum& to, uint8x8_t codes, int16x8_t by) noexcept {
     const int16x8_t wide = vreinterpretq_s16_u16(vmovl_u8(codes));
