@@ -38,8 +38,11 @@ struct KeyValueCache {
   static_assert(
       config.causal,
       "a layer that is not causal has no cache: its first tokens attend to the later ones");
-  static_assert(!has_int8_cache<config> || config.context_length <= kernel::most_inputs,
-                "a cache of int8 has at most 66,311 tokens: its sums have 32 bits");
+  static_assert(
+      !has_int8_cache<config> ||
+          (config.context_length <= kernel::most_inputs && head_dim<config> <= kernel::most_inputs),
+      "a cache of int8 has at most 66,311 tokens, and heads of as many features: its sums "
+      "have 32 bits");
 
   static constexpr std::size_t kv_width = kv_heads<config> * head_dim<config>;
   static constexpr std::size_t floats(std::size_t rows) noexcept {

@@ -22,6 +22,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // torch.nn.Embedding: `Count` rows of `Dim` features.
 template <std::size_t Count, std::size_t Dim, Weights weights = Weights::f32>
 struct Embedding {
+  static_assert(weights <= Weights::int8, "weights must be Weights::f32 or int8");
+
   // The number of weights, and the bytes that they take.
   static constexpr std::size_t parameter_count = detail::count_parameters<Embedding>(),
                                parameter_bytes = detail::bytes_of_parameters<Embedding>();

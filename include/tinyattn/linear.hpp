@@ -28,6 +28,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // [Out, In], as PyTorch's is; quantize makes it of floats.
 template <std::size_t In, std::size_t Out, bool Bias = true, Weights weights = Weights::f32>
 struct Linear {
+  static_assert(weights <= Weights::int8, "weights must be Weights::f32 or int8");
+
   // The number of weights and biases, and the bytes that they take.
   static constexpr std::size_t parameter_count = detail::count_parameters<Linear>(),
                                parameter_bytes = detail::bytes_of_parameters<Linear>();
@@ -39,7 +41,8 @@ struct Linear {
   [[no_unique_address]] detail::Optional<Bias, Vector<float, Out>> bias{};
 
   // Computes out = x . weight + bias, with x [..., In] and out [..., Out], which may not overlap x.
-  // Each sum starts at the bias.
+  // With weights of floats each sum starts at the bias. With int8 weights rows of x are rounded to
+  // integers first, up to four at a time, on the stack: at most 4 KB, or one row of In + 17 words.
   template <tensor_like TensorX, tensor_like TensorY>
   constexpr void forward(const TensorX& x, TensorY& out) const noexcept;
 
@@ -69,7 +72,8 @@ struct Linear {
   requires(other != weights) constexpr operator Linear<In, Out, Bias, other>() const noexcept {
     static_assert(
         detail::no_such_call<Linear<In, Out, Bias, other>>,
-        "a layer with weights of floats is no layer with int8 weights: quantize(layer) is");
+        "weights of floats and int8 weights are different types: quantize(layer) makes int8 of "
+        "floats");
     return {};
   }
 

@@ -57,8 +57,8 @@ typedef struct tinyattn_mask {
 } tinyattn_mask;
 
 /* x . weight + bias. Weights are floats, the transpose of PyTorch's, or int8: PyTorch's order, each
- * output a row of codes, padded to a multiple of 16 with 128. Weight (i, o) is then (codes[o * row
- * + i] - 128) * scales[o]. Functions with int8 in their names take codes and scales, all others a
+ * output `row` codes, a multiple of 16, padded with 128. Weight (i, o) is then (codes[o * row + i]
+ * - 128) * scales[o]. Functions with int8 in their names take codes and scales, all others a
  * weight; each takes linears of its own kind only. */
 typedef struct tinyattn_linear {
   const float* weight;  /* [in, out] */

@@ -72,7 +72,10 @@ void linear_into_temporary(const Linear<4, 4>& linear) { linear.forward(x, Matri
 
 // expect: a layer with int8 weights has at most 66,311 inputs
 Linear<66312, 1, false, Weights::int8> too_many_inputs_of_int8;
-// expect in 30 lines: a layer with weights of floats is no layer with int8 weights: quantize(layer) is
+// expect: weights must be Weights::f32 or int8
+Linear<2, 2, true, static_cast<Weights>(9)> unknown_weights_of_linear;
+Embedding<2, 2, static_cast<Weights>(9)> unknown_weights_of_embedding;
+// expect in 30 lines: weights of floats and int8 weights are different types: quantize(layer) makes int8 of floats
 void floats_into_int8(Int8Linear& linear) { linear = from_torch(square, Vector<float, 6>{}); }
 void floats_into_int8_of_a_layer(Int8Layer& its, const Linear<4, 4, false>& linear) { its.query = linear; }
 // expect: quantize takes (layer): a Linear or an Embedding whose weights are floats

@@ -24,6 +24,9 @@ consteval bool check_attention_config() noexcept {
                 "head_dim must be even for rotary positions");
   static_assert(config.rotary == decltype(config.rotary)::none || config.rotary_base != 0,
                 "rotary_base must not be zero");
+  static_assert(config.weights <= decltype(config.weights)::int8,
+                "weights must be Weights::f32 or int8");
+  static_assert(config.cache <= decltype(config.cache)::int8, "cache must be Weights::f32 or int8");
   static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
   static_assert(config.context_length != 0, "context_length must not be zero");
   static_assert(is_rate(config.dropout), "dropout must lie in [0, 1]");
@@ -47,6 +50,8 @@ consteval bool check_feed_forward_config() noexcept {
                 "d_model and d_hidden must not be zero");
   static_assert(static_cast<unsigned>(config.activation) < kernel::num_activations,
                 "activation must be an enumerator of Activation");
+  static_assert(config.weights <= decltype(config.weights)::int8,
+                "weights must be Weights::f32 or int8");
   return true;
 }
 
@@ -67,6 +72,8 @@ consteval bool check_language_model_config() noexcept {
                 "vocabulary must not exceed 65,536, which a Token counts");
   static_assert(config.positions <= decltype(config.positions)::sinusoidal,
                 "positions must be Positions::none, learned or sinusoidal");
+  static_assert(config.weights <= decltype(config.weights)::int8,
+                "weights must be Weights::f32 or int8");
   static_assert(!config.tied || !config.head_bias, "a tied head has no bias");
   return true;
 }

@@ -40,7 +40,7 @@ constexpr bool are_known(const std::uint16_t* tokens, std::size_t num_tokens,
   return true;
 }
 
-// The same with a table of int8: a row of codes and a scale for each token.
+// embed with a table of int8: a row of codes and a scale for each token.
 template <class Port>
 constexpr void embed(const Int8Table& table, Dense positions, const std::uint16_t* tokens,
                      std::size_t count, std::size_t position, Output x) noexcept {

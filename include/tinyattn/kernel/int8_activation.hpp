@@ -50,7 +50,7 @@ template <class Port>
 struct Operand14 {
   static constexpr unsigned bits = 14;
   const float* row;
-  std::uint32_t magnitude = 0, exponent = 0;
+  std::uint32_t magnitude, exponent;
 
   TINYATTN_KERNEL Operand14(const float* x, std::size_t count) noexcept
       : row(x),

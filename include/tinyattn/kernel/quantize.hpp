@@ -16,7 +16,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 inline constexpr std::uint32_t infinity_bits = 0x7f800000, nan_bits = 0x7fc00000;
 inline constexpr std::uint32_t least_exponent = 63;  // that of 2^-64: a row of less is all zeros
 
-// The number of integers in a row of `count`, and of codes: padded with zeros.
+// The number of integers, or of codes, in a row of `count`: a multiple of 16.
 constexpr std::size_t row_size(std::size_t count) noexcept { return (count + 15) / 16 * 16; }
 
 // The bits of an integer input, without its sign: at most 14, and so few that a sum of `inner`

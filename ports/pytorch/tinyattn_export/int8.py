@@ -45,7 +45,7 @@ class Int8Matrix:
 
 
 def scale_of(weights):
-    """Returns the scale of an output. It is 1 if all weights are zero, or so small, all below 2^-142, that their scale
+    """Returns the scale of an output. It is 1 if all weights are zero, or so small, all below 2^-143, that their scale
     is zero in float32. tinyattn does not specify what it computes of a scale below 2^-126."""
     return array.array("f", [max(map(abs, weights)) / LARGEST])[0] or 1.0
 

@@ -209,7 +209,7 @@ class Model:
         check("attention_bias", self.blocks.flags["qkv_bias"], "the attention layer")
         check("feed_forward_bias", self.blocks.flags["bias"], "the feed-forward part")
         kv_width = self.blocks.num_kv_heads * self.blocks.head_dim
-        check_context(self.style.context_length, kv_width, len(self.blocks.trees))
+        check_context(self.style.context_length, kv_width, len(self.blocks.trees), self.style.cache)
 
     def config(self):
         config = {"vocabulary": self.vocabulary, "transformer": self.blocks.transformer(True),

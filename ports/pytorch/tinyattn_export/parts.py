@@ -193,7 +193,7 @@ class AttentionRequest:
         fills = fill_biases(inputs)
         linears = {**inputs, "out_proj": out} if out else inputs
         places = {**layer.inputs, "out_proj": [layer.out]}
-        check_context(self.context_length, inputs["query"].shape[1])
+        check_context(self.context_length, inputs["query"].shape[1], cache=self.cache)
         tree = {role: linear.tree() for role, linear in linears.items()}
         return Part(
             f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{initializer(self.config(inputs, out))}>",

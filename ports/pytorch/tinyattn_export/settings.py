@@ -127,6 +127,7 @@ SPELLINGS = {  # {setting: (its description, how an argument spells it)}
     "epsilon": ("the epsilon of the norms", Spelling("--epsilon E", "epsilon = E")),
     "rotary_base": ("the base of the rotary positions", Spelling("--rotary-base B", "rotary_base = B")),
 }
+MOST_INT8_TOKENS = (2**31 - 1) // (127 * 255)  # powers of two in attention have eight bits or more
 INT8_CACHE = Spelling("--cache int8", 'cache = "int8"')
 CONFIG = Spelling("--config config.json", 'config = "config.json"')
 
@@ -232,9 +233,11 @@ def agreement(settings):
     return settings[0] if settings else None
 
 
-def check_context(context_length, kv_width, layers=1):
+def check_context(context_length, kv_width, layers=1, cache="f32"):
     """Raises an ExportError if the keys and values of all tokens, which are in one object, the Workspace of a layer or
     the Cache of a model, are larger than an object may be."""
+    if cache == "int8" and context_length > MOST_INT8_TOKENS:
+        raise ExportError(INT8_CACHE, f" holds at most {MOST_INT8_TOKENS} tokens, as its sums have 32 bits")
     size = 2 * 4 * context_length * kv_width * layers
     if size > LARGEST_OBJECT:
         raise ExportError(

@@ -115,7 +115,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           the same of the squares, each of which enters by an fma
 //   half                    a port of half as many lanes, for short rows
 //
-// Integers, for int8 weights. A port has all of the first three, or none.
+// Integers, for int8 weights. A port has integer_dots, integer_rows and one form of
+// pack_row, or none of these.
 //
 //   pack_row(q, terms)      converts a row of integers, |q[k]| < 2^15, in place to the form that
 //                           integer_dots takes; terms is a multiple of 8
@@ -145,8 +146,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           out[j] = fma(float(sums[j] + addend), scales[j] * step, bias[j]);
 //                           without a bias, float(...) * (scales[j] * step); addend is 0 where sums
 //                           begin with it
-//   scaled_sum(sum, scale), scaled_sum(sum, scale, bias)
-//                           the same for one sum, as integers, where fma is a function
+//   scaled_sum(sum, scale)  float(sum) * scale, as integers, where fma is a function
 //   look_up(table, index)   table[index] for a vector of indices
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -23,7 +23,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 //   load_n(from, n)           n bytes, then zeros; n is a multiple of 8, and less than a vector has
 //   store_n(to, v, n)         the first n bytes
 //   load_codes(from)          a vector that has two uses
-//   narrow(a, b)              the low halves of the words, for each 16 bytes: of a, then of b
+//   narrow(a, b)              words that fit into halfwords, for each 16 bytes: of a, then of b
 //   multiply(a, b)            in each word a sum of two products, of halfwords with their sign
 //   multiply_add(sums, a, b)  the same, added to sums modulo 2^32
 //   tile_sums                 how many sums there are registers for
@@ -46,8 +46,9 @@ struct paired_integers {
       quantize(const float* x, std::size_t count, std::size_t terms, unsigned bits, std::int32_t* q,
                std::uint32_t& sum) noexcept {
     const words magnitude = greatest_magnitude(x, count);
-    const words exponent = (magnitude + static_cast<std::int32_t>(1u << (23 - bits))) >> 23;
-    const words factor = (static_cast<std::int32_t>(253 + bits) - exponent) << 23;
+    const unsigned_words exponent =
+        (reinterpret_cast<unsigned_words>(magnitude) + (1u << (23 - bits))) >> 23;
+    const unsigned_words factor = (253u + bits - exponent) << 23;
     sum = round_and_pack<Port>(x, count, terms, reinterpret_cast<floats>(factor), q);
     return first_word(magnitude);
   }
@@ -78,6 +79,7 @@ struct paired_integers {
   // A port has names of its own: these differ from all of them.
   using integers = typename Instructions::vec;
   using words [[gnu::vector_size(sizeof(integers))]] = std::int32_t;
+  using unsigned_words [[gnu::vector_size(sizeof(integers))]] = std::uint32_t;
   using floats [[gnu::vector_size(sizeof(integers))]] = float;
   using halfwords [[gnu::vector_size(sizeof(integers))]] = std::uint16_t;
   static constexpr std::size_t vector_bytes = sizeof(integers), vector_words = vector_bytes / 4;
@@ -147,14 +149,14 @@ struct paired_integers {
   TINYATTN_ALWAYS_INLINE static std::uint32_t round_and_pack(const float* x, std::size_t count,
                                                              std::size_t terms, floats steps_of_one,
                                                              std::int32_t* q) noexcept {
-    words sums{};
+    unsigned_words sums{};
     // Packs n integers from the k-th on.
     const auto add = [&](std::size_t k, std::size_t n, const auto& load) TINYATTN_INLINE_LAMBDA {
       integers four[4];
       TINYATTN_UNROLL
       for (std::size_t i = 0; i < 4; ++i) {
         const floats v = reinterpret_cast<floats>(load(k + i * vector_words));
-        const words rounded = round_exactly(v, steps_of_one);
+        const unsigned_words rounded = round_exactly(v, steps_of_one);
         sums += rounded;
         four[i] = reinterpret_cast<integers>(rounded);
       }
@@ -172,7 +174,8 @@ struct paired_integers {
     if (k != 0) add(0, k, load_before(k < count ? k : count));
     for (; k + vector_bytes <= count; k += vector_bytes) add(k, vector_bytes, load);
     if (k < terms) add(k, vector_bytes, load_before(count));
-    return first_word(reduced(sums, [](words m, words n) TINYATTN_INLINE_LAMBDA { return m + n; }));
+    const auto add_words = [](auto m, auto n) TINYATTN_INLINE_LAMBDA { return m + n; };
+    return first_word(reduced(sums, add_words));
   }
 
   // The maximum of the bits of |x[k]|, in every word.
@@ -198,19 +201,19 @@ struct paired_integers {
     return reduced(greater(greater(even, odd), magnitudes(last)), greater);
   }
 
-  TINYATTN_ALWAYS_INLINE static std::uint32_t first_word(words v) noexcept {
+  TINYATTN_ALWAYS_INLINE static std::uint32_t first_word(auto v) noexcept {
     std::uint32_t word;
     __builtin_memcpy(&word, &v, sizeof(word));
     return word;
   }
 
   // Combines all words, in every word.
-  template <std::size_t Half = vector_words / 2>
-  TINYATTN_ALWAYS_INLINE static words reduced(words v, const auto& combine) noexcept {
+  template <std::size_t Half = vector_words / 2, class Words>
+  TINYATTN_ALWAYS_INLINE static Words reduced(Words v, const auto& combine) noexcept {
     if constexpr (Half == 0) {
       return v;
     } else {
-      const words other = [v]<std::size_t... Lane>(std::index_sequence<Lane...>)
+      const Words other = [v]<std::size_t... Lane>(std::index_sequence<Lane...>)
           TINYATTN_INLINE_LAMBDA {
         return __builtin_shufflevector(v, v, (Lane ^ Half)...);
       }
@@ -221,10 +224,11 @@ struct paired_integers {
 
   // x * steps_of_one as integers. The product with a power of two is exact, whether or not a
   // compiler fuses it; the sum has it rounded in its low bits.
-  TINYATTN_ALWAYS_INLINE static words round_exactly(floats x, floats steps_of_one) noexcept {
+  TINYATTN_ALWAYS_INLINE static unsigned_words round_exactly(floats x,
+                                                             floats steps_of_one) noexcept {
     constexpr float magic = 0x1.8p23f;
-    return reinterpret_cast<words>(x * steps_of_one + magic) -
-           __builtin_bit_cast(std::int32_t, magic);
+    return reinterpret_cast<unsigned_words>(x * steps_of_one + magic) -
+           __builtin_bit_cast(std::uint32_t, magic);
   }
 
   // Packs n integers.

@@ -139,21 +139,15 @@ struct soft_scaling : magnitudes {
       sums += done + 1, scales += done + 1, out += done + 1, count = left - 1;
     }
   }
-  // float(sum) * scale + bias
-  static float scaled_sum(std::int32_t sum, float scale, float bias) noexcept {
-    return scale_one_sum(static_cast<std::uint32_t>(sum), scale, &bias);
-  }
+  // float(sum) * scale
   static float scaled_sum(std::int32_t sum, float scale) noexcept {
-    return scale_one_sum(static_cast<std::uint32_t>(sum), scale, nullptr);
+    const auto bits = static_cast<std::uint32_t>(sum);
+    float to;
+    if (scale_ordinary_sums(&bits, &scale, nullptr, &to, 1, 0, power_offset) == 0) return to;
+    return scale_any_sum(sum, scale, 1.0f, nullptr);
   }
 
  private:
-  static float scale_one_sum(std::uint32_t sum, float scale, const float* bias) noexcept {
-    float to;
-    if (scale_ordinary_sums(&sum, &scale, bias, &to, 1, 0, power_offset) == 0) return to;
-    return scale_any_sum(static_cast<std::int32_t>(sum), scale, 1.0f, bias);
-  }
-
   // The general case of scale_sums.
   [[gnu::noinline]] static float scale_any_sum(std::int32_t sum, float scale, float step,
                                                const float* bias) noexcept {
