@@ -25,7 +25,7 @@ MultiHeadAttention<AttentionConfig{.d_in = 8, .d_out = 8, .context_length = 6, .
 MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 3, .context_length = 6, .rotary = Rotary::halves}> odd_head_for_rotary;
 // expect: rotary must be Rotary::none, interleaved or halves
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = static_cast<Rotary>(9)}> unknown_rotary;
-// expect: weights must be Weights::f32 or int8
+// expect in 40 lines: weights must be Weights::f32 or int8
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .weights = static_cast<Weights>(9)}> unknown_weights;
 // expect: cache must be Weights::f32 or int8
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .cache = static_cast<Weights>(9)}> unknown_cache;
@@ -47,7 +47,7 @@ MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 1, .context_length = 6631
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 0}> hidden_width_zero;
 // expect: activation must be an enumerator of Activation
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .activation = static_cast<Activation>(-1)}> unknown_activation;
-// expect: weights must be Weights::f32 or int8
+// expect in 40 lines: weights must be Weights::f32 or int8
 FeedForward<FeedForwardConfig{.d_model = 4, .d_hidden = 8, .weights = static_cast<Weights>(9)}> unknown_weights_of_feed_forward;
 // expect in 30 lines: d_model must equal d_in and d_out
 TransformerBlock<BlockConfig{.attention = heads, .feed_forward = {.d_model = 8, .d_hidden = 8}}> widths_differ;
