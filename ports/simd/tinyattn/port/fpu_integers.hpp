@@ -79,7 +79,7 @@ struct fpu_integers : magnitudes {
   // Floats are in core registers.
   // clang-format off
 
-  // Rounds and packs a multiple of eight elements, and returns their sum. Behind an addition of
+  // Rounds and packs a multiple of eight elements, and returns their sum. After an addition of
   // 1.5 * 2^23, the low halfword of a float is the integer.
 #define TINYATTN_PAIR(a, b, c, d, low, high)                                                      \
   "vmov r4, r5, " a ", " b "\n vmov r6, r7, " c ", " d "\n"                                       \
@@ -100,7 +100,7 @@ struct fpu_integers : magnitudes {
   }
 #undef TINYATTN_PAIR
 
-  // Eight elements at a time, behind those that are more than a multiple of eight. Without a bias,
+  // Eight elements at a time, after those that are more than a multiple of eight. Without a bias,
   // -0 is added, which changes nothing.
 #define TINYATTN_SCALE(sum, scale, bias)                                                          \
   "vcvt.f32.s32 " sum ", " sum "\n vmul.f32 " scale ", " scale ", s24\n"                          \
@@ -174,7 +174,7 @@ struct fpu_integers : magnitudes {
 #undef TINYATTN_COLUMN
 
 #if !defined(__OPTIMIZE_SIZE__)
-  // Four rows of one column: sums in r10 to r12 and lr, rows at r0 to r3, codes at r4. Behind the
+  // Four rows of one column: sums in r10 to r12 and lr, rows at r0 to r3, codes at r4. After the
   // words that each column begins with, the stack has the next sum, the distance to that of the
   // next row, and the end of the first row.
 #define TINYATTN_ROW(from, codes, sum)                                                            \

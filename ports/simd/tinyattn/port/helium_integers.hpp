@@ -86,7 +86,7 @@ struct helium_integers {
   // Hardware loops that end in a part of a vector. Floats are in core registers.
   // clang-format off
 
-  // First come the zeros behind the row.
+  // First come the zeros after the row.
   [[gnu::naked, gnu::noinline]] static void round_by(const float*, std::size_t, std::uint32_t,
                                                      std::int32_t*, std::size_t) noexcept {
     asm volatile("push {r4, lr}\n ldr r12, [sp, #8]\n add r4, r3, r12, lsl #2\n"
@@ -158,7 +158,7 @@ struct helium_integers {
 #undef TINYATTN_EIGHT
 
   // Four rows, at r5, r7, r9 and r11, of two columns, at r1 and r3. Sums are in all even registers
-  // and lr, so that s16 counts turns, down by s17 from s18. Behind the words that two columns begin
+  // and lr, so that s16 counts turns, down by s17 from s18. After the words that two columns begin
   // with, the stack has, from 48 on: the next sum, the distance to that of the next row, the end of
   // the sums, the way from the end of a column to its next one, and where the loop is entered.
 #define TINYATTN_ROW(q, from, sum, next)                                                          \

@@ -13,7 +13,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 struct magnitudes {
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
     !defined(__OPTIMIZE_SIZE__)  // else loops take less flash
-  // The maximum of the bits of |x[k]|: eight elements at a time, behind those that are more than a
+  // The maximum of the bits of |x[k]|: eight elements at a time, after those that are more than a
   // multiple of eight. A larger one is rare, so that it is taken out of line.
   // clang-format off
 #define TINYATTN_TAKE(x, at) "cmp r1, " x ", lsl #1\n blo " at "1f\n " at "2:\n"

@@ -20,7 +20,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 #if defined(__ARM_FEATURE_DOTPROD) && defined(__aarch64__)
 // The low bytes of the integers have no sign, and multiply codes. The high bytes have one, and
 // multiply codes - 128: what is missing is 2^15 times the sum of the high bytes, a number of the
-// row, which is kept behind it.
+// row, which is kept after it.
 struct neon_products {
   struct sum {
     uint32x4_t low;
