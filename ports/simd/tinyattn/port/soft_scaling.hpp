@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Integers to floats and floats to integers, on a core without an FPU: what stands before and
-// behind the sums of products with int8 weights.
+// after the sums of products with int8 weights.
 //
 // A sum, rounded to 24 bits, times the mantissa of a scale has up to 49 bits. It is not normalized;
 // the mantissa of a bias is shifted left to the same unit, and both are added in 64 bits, exactly.
