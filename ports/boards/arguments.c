@@ -3,6 +3,7 @@
  * Splits the text after "--" of QEMU's -append into words: the arguments that main has elsewhere. */
 #include "board.h"
 #include "semihosting.h"
+#include "ticks.h"
 
 enum { LONGEST = 400, MOST = 8 };
 
@@ -39,4 +40,5 @@ void board_arguments(int* argc, char*** argv) {
     words[(*argc)++] = word;
     next = read_word(next, word);
   }
+  start_ticks(); /* again, so that a tick interrupts main at the same instruction wherever the program's file is */
 }

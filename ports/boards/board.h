@@ -22,8 +22,9 @@ void board_arguments(int* argc, char*** argv);
 /* Returns the most bytes of stack that the program has used since it started; 0 on boards that do not measure it. */
 unsigned board_stack_used(void);
 
-/* board_ticks returns the time since the program started, in a unit of the board's own; board_instructions converts a difference of
- * two such times to instructions. The number is exact to a few, and includes those of board_ticks. 0 on boards that do not count.
+/* board_ticks returns the time since the program started, or since board_arguments, in a unit of the board's own; board_instructions
+ * converts a difference of two such times to instructions. The number is exact to a few, and includes those of board_ticks. 0 on boards
+ * that do not count.
  *
  *   const unsigned long long begin = board_ticks();
  *   work();

@@ -20,6 +20,7 @@ static volatile uint32_t rounds;
 void ticks_handler(void) { rounds = rounds + 1; }
 
 void start_ticks(void) {
+  rounds = 0;
   *reload = PERIOD - 1;
   *current = 0;
   *control = ENABLE | INTERRUPT | CORE_CLOCK;
