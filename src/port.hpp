@@ -71,7 +71,7 @@ inline void attention(std::size_t key_dim, std::size_t value_dim,
                                      scores,
                                      {call.out, value_dim},
                                      inverse_sqrt_in_integers(key_dim)},
-                                    mask_of(call), kernel::ignore_weights());
+                                    mask_of(call), kernel::IgnoreWeights{});
 }
 
 // Returns the number of queries in a block, at most those that there is scratch for.
@@ -97,7 +97,7 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
                        TINYATTN_FEWER(call.tokens, native_port::query_rows), integers),
       kernel::BatchElement{
           0, call.tokens, call.source_tokens, query, key, value, {call.out, d_out}},
-      layer.causal ? kernel::and_causal(mask) : mask, kernel::ignore_weights());
+      layer.causal ? kernel::and_causal(mask) : mask, kernel::IgnoreWeights{});
   Weights::give_back();
 }
 

@@ -50,7 +50,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
   if constexpr (detail::check_attention<Query, Key, Value, Mask, Out>())
     on_native_port([&](auto port) {
       detail::scaled_dot_product_attention<decltype(port)>(query, key, value, mask, out,
-                                                           kernel::ignore_weights());
+                                                           kernel::IgnoreWeights{});
     });
 }
 

@@ -6,7 +6,7 @@
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
-#include "tinyattn/kernel/int8_cache.hpp"
+#include "tinyattn/kernel/window.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,20 +19,34 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 // Keys and values of int8, and a scale of each for every head and token.
 template <AttentionConfig config>
 struct Int8KeysAndValues {
-  static constexpr std::size_t rows = kv_heads<config> * config.context_length;
+  static constexpr std::size_t tokens = cached_tokens<config>, rows = kv_heads<config> * tokens;
 
   TINYATTN_ALWAYS_INLINE constexpr kernel::Int8Cached parts() noexcept {
-    return {keys, values, key_scales, value_scales, config.context_length};
+    return {keys, values, key_scales, value_scales, tokens};
   }
 
   alignas(4) std::uint8_t keys[rows * kernel::padded_to_eight(head_dim<config>)];
-  alignas(4) std::uint8_t
-      values[kv_heads<config> * head_dim<config> * kernel::padded_to_eight(config.context_length)];
+  alignas(
+      4) std::uint8_t values[kv_heads<config> * head_dim<config> * kernel::padded_to_eight(tokens)];
   std::uint8_t key_scales[rows];
   std::uint8_t value_scales[rows];
 };
 
-// Has room for context_length tokens, and holds num_tokens.
+// The number of tokens that a cache takes. Rotary positions end where an angle, computed from the
+// position, would be off by too much.
+template <AttentionConfig config>
+inline constexpr bool never_ends = config.window != 0 && config.rotary == Rotary::none;
+template <AttentionConfig config>
+inline constexpr std::size_t most_tokens = config.window == 0   ? config.context_length
+                                           : never_ends<config> ? SIZE_MAX
+                                                                : std::size_t{1} << 28;
+
+// So many tokens leave a ring as it was, and positions modulo 16: it is subtracted from a number of
+// tokens that becomes too large for a std::size_t.
+template <std::size_t Window>
+inline constexpr std::size_t tokens_of_turns = SIZE_MAX / 4 / (Window * 16) * (Window * 16);
+
+// Has room for most_tokens, and has taken num_tokens: all of them, or the last `window`, are kept.
 template <AttentionConfig config>
 struct KeyValueCache {
   static_assert(
@@ -40,7 +54,7 @@ struct KeyValueCache {
       "a layer that is not causal has no cache: its first tokens attend to the later ones");
   static_assert(
       !has_int8_cache<config> ||
-          (config.context_length <= kernel::most_inputs && head_dim<config> <= kernel::most_inputs),
+          (cached_tokens<config> <= kernel::most_inputs && head_dim<config> <= kernel::most_inputs),
       "a cache of int8 has at most 66,311 tokens, and heads of as many features: its sums "
       "have 32 bits");
 
@@ -56,7 +70,7 @@ struct KeyValueCache {
   static constexpr std::size_t rows_at_once =
       cached_rows(kernel::maximum(config.d_in, config.d_out), words);
 
-  static_assert(fits_in_memory(kv_width, config.context_length),
+  static_assert(fits_in_memory(kv_width, cached_tokens<config>),
                 "a cache has more bytes than this target can address");
 
   // All the scratch of a call with a cache. The call processes rows_at_once tokens at a time, from
@@ -76,19 +90,31 @@ struct KeyValueCache {
 
   // Whether there is room for `count` more tokens.
   constexpr bool has_room(std::size_t count) const noexcept {
-    return count <= config.context_length - num_tokens;
+    return count <= most_tokens<config> - num_tokens;
   }
 
+  // For kernels.
+  constexpr void count_tokens(std::size_t count) noexcept {
+    num_tokens += count;
+    if constexpr (never_ends<config>)
+      if (num_tokens > SIZE_MAX / 2) num_tokens -= tokens_of_turns<config.window>;
+  }
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
+    if constexpr (config.window == 0)
+      return all_parts();
+    else
+      return kernel::Ring<decltype(all_parts())>{all_parts(), config.window};
+  }
+  TINYATTN_ALWAYS_INLINE constexpr auto all_parts() noexcept {
     if constexpr (has_int8_cache<config>)
       return keys_and_values.parts();
     else
-      return kernel::cached(keys_and_values, kv_width, config.context_length);
+      return kernel::cached(keys_and_values, kv_width, cached_tokens<config>);
   }
 
   std::size_t num_tokens = 0;
   std::conditional_t<has_int8_cache<config>, Int8KeysAndValues<config>,
-                     float[kernel::cache_floats(kv_width, config.context_length)]>
+                     float[kernel::cache_floats(kv_width, cached_tokens<config>)]>
       keys_and_values = {};
 };
 

@@ -39,6 +39,8 @@ struct AttentionConfig {
   Weights weights = Weights::f32;      // of all projections
   Weights cache = Weights::f32;        // keys and values of a cache; int8: of magnitudes
                                        // below 114,240
+  std::size_t window = 0;              // 0: a token attends to all tokens before it. Else to
+                                       // itself and the window - 1 before it; causal only
 };
 
 }  // namespace tinyattn

@@ -93,6 +93,12 @@ struct LanguageModel {
   struct Cache : Body::Cache {
     // All the scratch of a call with the cache.
     struct Workspace : detail::CachedWorkspace<block, 1, integer_width> {};
+
+    // Whether there is room for `count` more tokens. Positions from a table end with it.
+    constexpr bool has_room(std::size_t count) const noexcept {
+      return Body::Cache::has_room(count) &&
+             (config.positions == Positions::none || count <= context_length - this->size());
+    }
   };
 
   // Computes logits [T, vocabulary] from tokens, a Vector<Token, T>: row i is for the token after
@@ -109,8 +115,9 @@ struct LanguageModel {
         using Port = decltype(port);
         const kernel::Output x{workspace.features.data(), d_model};
         embed<Port>(tokens.data(), Tokens, 0, x);
-        transformer.template apply_in_place<Port>(Tokens, x, mask(Tokens),
-                                                  workspace.transformer.parts());
+        transformer.template apply_in_place<Port>(
+            Tokens, x, detail::with_mask_of<block.attention>(kernel::no_mask(Tokens)),
+            workspace.transformer.parts());
         kernel::compute_logits<Port>(logits_head(), Tokens, x, detail::output(logits, 0),
                                      workspace.transformer.integers.parts());
       });
@@ -159,10 +166,6 @@ struct LanguageModel {
   }
 
  private:
-  static constexpr kernel::Mask mask(std::size_t tokens) noexcept {
-    return block.attention.causal ? kernel::Mask{tokens, 0} : kernel::no_mask(tokens);
-  }
-
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
     if constexpr (config.weights == Weights::f32)
       return kernel::Head{d_model, config.vocabulary, describe(head),

@@ -140,7 +140,7 @@ struct TransformerBlock {
   // For kernels: computes x = block(x) for all tokens of a text, or for those after the cache.
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
-                                                       const kernel::Mask& mask,
+                                                       const auto& mask,
                                                        const auto& scratch) const noexcept {
     kernel::forward_block<Port>(describe(*this), scratch, tokens, x, mask);
   }
@@ -150,7 +150,7 @@ struct TransformerBlock {
                                                               const auto& scratch) const noexcept {
     kernel::forward_block_cached<Port>(describe(*this), cache.parts(), scratch, cache.size(), rows,
                                        x);
-    cache.num_tokens += rows;
+    cache.count_tokens(rows);
   }
 };
 
@@ -242,7 +242,7 @@ struct Transformer {
   }
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
-                                                       const kernel::Mask& mask,
+                                                       const auto& mask,
                                                        const auto& scratch) const noexcept {
     for (const Block& block : blocks) block.template apply_in_place<Port>(tokens, x, mask, scratch);
     normalize<Port>(tokens, x);
@@ -263,7 +263,7 @@ struct Transformer {
       auto& of_block = cache.blocks[i];
       kernel::forward_block_cached<Port>(describe(blocks[i]), of_block.parts(), scratch,
                                          of_block.size(), rows, x);
-      of_block.num_tokens += rows;
+      of_block.count_tokens(rows);
     }
   }
 };

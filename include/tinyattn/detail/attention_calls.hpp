@@ -40,14 +40,18 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) 
                                     describe(attention.value),
                                     describe(attention.out_proj)};
   using Rotary = std::remove_cv_t<decltype(config.rotary)>;
+  constexpr std::size_t group = config.num_heads / kv_heads<config>;
+  constexpr bool is_interleaved = config.rotary == Rotary::interleaved;
   if constexpr (!is_grouped<config>)
     return layer;
   else if constexpr (config.rotary == Rotary::none)
-    return kernel::GroupedLayer<Weight>{layer, config.num_heads / kv_heads<config>, {}};
+    return kernel::GroupedLayer<Weight>{layer, group, {}};
+  else if constexpr (config.window != 0)
+    return kernel::GroupedLayer<Weight, kernel::EndlessRotation>{
+        layer, group, endless_rotation<dim, config.rotary_base>(is_interleaved)};
   else
-    return kernel::GroupedLayer<Weight>{layer, config.num_heads / kv_heads<config>,
-                                        rotation<config.context_length, dim, config.rotary_base>(
-                                            config.rotary == Rotary::interleaved)};
+    return kernel::GroupedLayer<Weight>{
+        layer, group, rotation<config.context_length, dim, config.rotary_base>(is_interleaved)};
 }
 
 // Returns element `index` of a batch, as kernels take it.
@@ -63,12 +67,12 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::BatchElement batch_element(
           output(out, index)};
 }
 
-// Returns the mask of a call, combined with the causal mask of its layer if there is one.
-TINYATTN_ALWAYS_INLINE constexpr kernel::Mask layer_mask(bool is_causal, const auto& mask,
-                                                         std::size_t tokens,
-                                                         std::size_t keys) noexcept {
+// Returns the mask of a call, combined with that of its layer.
+template <auto config>
+TINYATTN_ALWAYS_INLINE constexpr auto layer_mask(const auto& mask, std::size_t tokens,
+                                                 std::size_t keys) noexcept {
   const kernel::Mask described = describe(mask, tokens, keys);
-  return is_causal ? kernel::and_causal(described) : described;
+  return with_mask_of<config>(described);
 }
 
 // Runs the layer on the first `tokens` and `source_tokens` rows of the inputs, for every batch
@@ -86,7 +90,7 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_batch(const auto& attention, std::
       kernel::forward<decltype(port), specialized>(
           describe(attention), workspace.parts(),
           batch_element(i, tokens, source_tokens, query_input, key_input, value_input, out),
-          layer_mask(config.causal, mask, tokens, source_tokens), take_weights);
+          layer_mask<config>(mask, tokens, source_tokens), take_weights);
   });
 }
 
@@ -120,11 +124,11 @@ TINYATTN_ALWAYS_INLINE constexpr void forward_all(const auto& attention, const Q
     constexpr kernel::CallShape shape{tokens, source_tokens, config.d_in, config.d_out,
                                       head_dim<config>};
     constexpr kernel::CallShape specialized =
-        is_grouped<config>
+        is_grouped<config> || has_band<config>
             ? kernel::CallShape{}
             : specialized_shape<native_port>(shape, Workspace::block_rows, Workspace::query_rows);
     forward_batch<config, specialized>(attention, tokens, source_tokens, query_input, key_input,
-                                       value_input, mask, out, workspace, kernel::ignore_weights());
+                                       value_input, mask, out, workspace, kernel::IgnoreWeights{});
   }
 }
 
@@ -156,7 +160,7 @@ constexpr Status forward_counted(const auto& attention, const Query& query_input
       return Status::too_many_tokens;
     if (num_tokens != 0)
       forward_batch<config>(attention, num_tokens, num_source_tokens, query_input, key_input,
-                            value_input, mask, out, workspace, kernel::ignore_weights());
+                            value_input, mask, out, workspace, kernel::IgnoreWeights{});
   }
   return Status::ok;
 }
@@ -180,7 +184,7 @@ constexpr Status forward_cached(const auto& attention, const TensorX& x, std::si
             kernel::minimum(most, num_tokens - first), input(x, 0).from(first, 0),
             output(out, 0).from(first, 0));
     });
-    cache.num_tokens += num_tokens;
+    cache.count_tokens(num_tokens);
   }
   return Status::ok;
 }
@@ -196,12 +200,12 @@ constexpr void forward_training(const auto& attention, const auto& x, auto& out,
   const auto layer = describe(attention);
   auto of_weights = RandomStreams::of(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i)
-    kernel::forward_by_head<Port>(
-        layer, scratch, batch_element(i, tokens, tokens, x, x, x, out),
-        config.causal ? kernel::and_causal(kernel::no_mask(tokens)) : kernel::no_mask(tokens),
-        [&](std::size_t, std::size_t, float* row, std::size_t end) {
-          kernel::drop<Port>(row, end, tokens, Attention::dropout_rate, of_weights);
-        });
+    kernel::forward_by_head<Port>(layer, scratch, batch_element(i, tokens, tokens, x, x, x, out),
+                                  with_mask_of<config>(kernel::no_mask(tokens)),
+                                  [&](std::size_t, std::size_t, float* row, std::size_t end) {
+                                    kernel::drop<Port>(row, end, tokens, Attention::dropout_rate,
+                                                       of_weights);
+                                  });
   auto of_outputs = RandomStreams::of(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i) {
     const kernel::Output rows = output(out, i);

@@ -4,7 +4,7 @@
 // apart.
 #pragma once
 
-#include "tinyattn/kernel/int8_cache.hpp"
+#include "tinyattn/kernel/window.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -37,20 +37,41 @@ inline constexpr std::size_t integer_width_of_feed_forward = config.weights ==
                                                                  : kernel::maximum(config.d_model,
                                                                                    config.d_hidden);
 
+// The number of tokens whose keys and values a cache keeps.
+template <auto config>
+inline constexpr std::size_t cached_tokens =
+    config.window == 0 ? config.context_length : config.window;
+
 // The length of a row of scores with a cache: in floats, and for a cache of int8 in integers.
 template <auto config>
 inline constexpr bool has_int8_cache = config.cache != decltype(config.cache)::f32;
 template <auto config>
-inline constexpr std::size_t scores_in_floats = has_int8_cache<config> ? 0 : config.context_length;
+inline constexpr std::size_t scores_in_floats =
+    has_int8_cache<config> ? 0
+    : config.window == 0   ? config.context_length
+                           : kernel::window_scores(config.window) + head_dim<config>;
 template <auto config>
 inline constexpr std::size_t words_of_scores =
-    has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, config.context_length)
+    has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, cached_tokens<config>)
                            : 0;
 
 // Whether query heads share key heads, or features rotate.
 template <auto config>
 inline constexpr bool is_grouped =
     kv_heads<config> != config.num_heads || config.rotary != decltype(config.rotary)::none;
+
+// Whether a call without a cache has tokens from which its last token is too far.
+template <auto config>
+inline constexpr bool has_band = config.window != 0 && config.window < config.context_length;
+
+// Returns the mask of a call, combined with that of its layer if there is one.
+template <auto config>
+TINYATTN_ALWAYS_INLINE constexpr auto with_mask_of(const kernel::Mask& mask) noexcept {
+  if constexpr (has_band<config>)
+    return kernel::and_window(mask, config.window);
+  else
+    return config.causal ? kernel::and_causal(mask) : mask;
+}
 
 // A Cache, or a class derived from it, that is not const: a call can add keys and values to it.
 template <class KeyValues, class Cache>

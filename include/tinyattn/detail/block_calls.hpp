@@ -98,8 +98,7 @@ constexpr void forward_rows(const auto& module, std::size_t tokens, const auto& 
       const kernel::Output rows = output(out, i);
       copy_features<decltype(port)>(tokens, d_model, input(x, i), rows);
       module.template apply_in_place<decltype(port)>(
-          tokens, rows, config.attention.causal ? kernel::and_causal(by_mask) : by_mask,
-          workspace.parts());
+          tokens, rows, with_mask_of<config.attention>(by_mask), workspace.parts());
     }
   });
 }

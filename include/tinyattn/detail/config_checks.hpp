@@ -27,6 +27,8 @@ consteval bool check_attention_config() noexcept {
   static_assert(config.weights <= decltype(config.weights)::int8,
                 "weights must be Weights::f32 or int8");
   static_assert(config.cache <= decltype(config.cache)::int8, "cache must be Weights::f32 or int8");
+  static_assert(config.window == 0 || config.causal,
+                "a window needs causal: a token sees itself and those before it");
   static_assert(config.d_in != 0 && config.d_out != 0, "d_in and d_out must not be zero");
   static_assert(config.context_length != 0, "context_length must not be zero");
   static_assert(is_rate(config.dropout), "dropout must lie in [0, 1]");

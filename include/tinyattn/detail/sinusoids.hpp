@@ -82,9 +82,12 @@ constexpr Sinusoid<Positions> sinusoid(double frequency) {
   }
   return sinusoid;
 }
+constexpr double frequency(std::uint32_t base, std::size_t pair, std::size_t dim) {
+  return exponential_of_minus(logarithm(base) * static_cast<double>(2 * pair) /
+                              static_cast<double>(dim));
+}
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base, std::size_t Pair>
-inline constexpr Sinusoid<Positions> sinusoid_of = sinusoid<Positions>(
-    exponential_of_minus(logarithm(Base) * static_cast<double>(2 * Pair) / Dim));
+inline constexpr Sinusoid<Positions> sinusoid_of = sinusoid<Positions>(frequency(Base, Pair, Dim));
 
 // cos and sin of p / Base^(2 i / Dim) for every position p and pair i of `Dim` features.
 template <std::size_t Positions, std::size_t Pairs>
@@ -126,6 +129,25 @@ template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Rotation rotation(bool is_interleaved) noexcept {
   constexpr const auto& table = sinusoids<Positions, Dim, Base>;
   return kernel::rotation_of(table.cosines, table.sines, is_interleaved, Dim);
+}
+
+// Frequencies in turns, as EndlessRotation takes them.
+template <std::size_t Pairs>
+struct Speeds {
+  std::uint64_t at[Pairs];
+};
+template <std::size_t Dim, std::uint32_t Base>
+inline constexpr auto speeds = [] {
+  constexpr double turn = 0x1.921fb54442d18p+2L, fractions = 0x1p+63L;
+  Speeds<Dim / 2> speeds{};
+  for (std::size_t i = 0; i < Dim / 2; ++i)
+    speeds.at[i] = 2 * static_cast<std::uint64_t>(frequency(Base, i, Dim) / turn * fractions);
+  return speeds;
+}();
+template <std::size_t Dim, std::uint32_t Base>
+TINYATTN_ALWAYS_INLINE constexpr kernel::EndlessRotation endless_rotation(
+    bool is_interleaved) noexcept {
+  return kernel::endless_rotation_of(speeds<Dim, Base>.at, is_interleaved, Dim);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

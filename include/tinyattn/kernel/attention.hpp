@@ -8,6 +8,9 @@
 #include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 
+#include <concepts>
+#include <type_traits>
+
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
@@ -42,12 +45,12 @@ TINYATTN_KERNEL std::size_t score_columns(std::size_t end, std::size_t keys) noe
 // Adds to each row of the context its unmasked keys from `common` on; the rows already hold the
 // sums over the keys before that. Each run of unmasked keys is one product of a single row.
 template <class Port, std::size_t KnownDim>
-TINYATTN_KERNEL void add_other_keys(const Attention& a, const Mask& mask,
+TINYATTN_KERNEL void add_other_keys(const Attention& a, const auto& mask,
                                     std::size_t common) noexcept {
   for (std::size_t i = 0; i < a.rows; ++i) {
     const std::size_t end = mask.end(a.first + i);
     const Output context = a.context.from(i, 0);
-    for (std::size_t j = common; j < end; ++j) {
+    for (std::size_t j = maximum(common, mask.begin(a.first + i)); j < end; ++j) {
       const std::size_t run = j;
       j = mask.next_masked(a.first + i, j, end);
       if (j == run) continue;
@@ -84,7 +87,7 @@ struct CallShape {
 
 // scores = queries . keys, up to the last key that is unmasked for any query of the block.
 template <class Port, bool TransposedKeys, CallShape known>
-TINYATTN_KERNEL void compute_scores(const Attention& a, const Mask& mask) noexcept {
+TINYATTN_KERNEL void compute_scores(const Attention& a, const auto& mask) noexcept {
   constexpr std::size_t known_cols =
       padded<narrowed<Port, known.source_tokens>>(known.source_tokens);
   const std::size_t end = mask.end(a.first + a.rows - 1);
@@ -112,10 +115,50 @@ TINYATTN_KERNEL void compute_context(const Attention& a, const Mask& mask) noexc
   add_other_keys<Port, known.head_dim>(a, mask, common);
 }
 
+// The same for a band: the keys before those that all queries of the block attend to, then these,
+// if there are any, as one product, then the keys after them.
+template <class Port, CallShape known>
+TINYATTN_KERNEL void compute_context(const Attention& a, const Band& band) noexcept {
+  const std::size_t first = band.begin(a.first + a.rows - 1), last = band.common(a.first);
+  const std::size_t common = first < last ? last - first : 0;
+  matmul<Port>({a.rows, 0, a.value_dim, a.scores, a.values, nullptr, a.context});
+  if (common != 0) {
+    Band before = band;
+    before.keys = first;
+    add_other_keys<Port, 0>(a, before, 0);
+    matmul<Port>(Product<Dense, Dense, Dense>{a.rows, common, a.value_dim,
+                                              Dense(a.scores).from(0, first),
+                                              a.values.from(first, 0), a.context, a.context});
+  }
+  add_other_keys<Port, 0>(a, band, common == 0 ? 0 : last);
+}
+
+// Returns how many keys a block skips, since they are masked for all queries from `first` on: whole
+// sixteens, so that sums keep their lanes.
+TINYATTN_KERNEL std::size_t skipped_keys(const Mask&, std::size_t) noexcept { return 0; }
+TINYATTN_KERNEL std::size_t skipped_keys(const Band& band, std::size_t first) noexcept {
+  return band.begin(first) / 16 * 16;
+}
+
+// Skips them. Returns the mask of the other keys.
+TINYATTN_KERNEL const Mask& skip_keys(Attention&, const Mask& mask) noexcept { return mask; }
+TINYATTN_KERNEL Band skip_keys(Attention& a, const Band& band) noexcept {
+  const std::size_t skipped = skipped_keys(band, a.first);
+  a.keys = a.keys.from(0, skipped);
+  a.values = a.values.from(skipped, 0);
+  a.scores = a.scores.from(0, skipped);
+  return band.from(skipped);
+}
+
+struct IgnoreWeights {
+  TINYATTN_KERNEL void operator()(std::size_t, std::size_t, const float*,
+                                  std::size_t) const noexcept {}
+};
+
 // Computes block after block. Passes the weights of each query i, which are row[0] to row[end - 1],
 // to take_weights(index, i, row, end); that may change them, as dropout does.
 template <class Port, bool TransposedKeys = false, CallShape known = CallShape{}>
-TINYATTN_KERNEL void attend(const Attention& all, const Mask& mask,
+TINYATTN_KERNEL void attend(const Attention& all, const auto& mask_of_all,
                             const auto& take_weights) noexcept {
   for (std::size_t i = 0; i < all.rows; i += all.block_rows) {
     Attention a = all;
@@ -123,16 +166,17 @@ TINYATTN_KERNEL void attend(const Attention& all, const Mask& mask,
     a.first += i;
     a.queries = a.queries.from(i, 0);
     a.context = a.context.from(i, 0);
+    const auto& mask = skip_keys(a, mask_of_all);
     compute_scores<Port, TransposedKeys, known>(a, mask);
     masked_softmax<Port, known.source_tokens>(a.rows, a.scores, mask, a.first, a.scale);
-    for (std::size_t r = 0; r < a.rows; ++r)
-      take_weights(a.index, a.first + r, a.scores.at(r, 0), mask.end(a.first + r));
+    for (std::size_t r = 0; r < a.rows; ++r) {
+      float* const row = all.scores.at(r, 0);
+      if constexpr (!std::same_as<std::remove_cvref_t<decltype(take_weights)>, IgnoreWeights>)
+        for (std::size_t j = 0; j < mask_of_all.begin(a.first + r); ++j) row[j] = 0.0f;
+      take_weights(a.index, a.first + r, row, mask_of_all.end(a.first + r));
+    }
     compute_context<Port, known>(a, mask);
   }
-}
-
-constexpr auto ignore_weights() noexcept {
-  return [](std::size_t, std::size_t, const float*, std::size_t) TINYATTN_INLINE_LAMBDA {};
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

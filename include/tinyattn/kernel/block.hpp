@@ -68,11 +68,11 @@ struct BlockScratch {
 // x = block(x) for all tokens of one batch element.
 template <class Port>
 TINYATTN_KERNEL void forward_block(const auto& block, const auto& scratch, std::size_t tokens,
-                                   Output x, const Mask& mask) noexcept {
+                                   Output x, const auto& mask) noexcept {
   const Dense input =
       input_of_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
   const BatchElement element{0, tokens, tokens, input, input, input, scratch.part_of};
-  forward<Port, CallShape{}>(block.attention, scratch.attention, element, mask, ignore_weights());
+  forward<Port, CallShape{}>(block.attention, scratch.attention, element, mask, IgnoreWeights{});
   add_residual<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of);
   add_feed_forward<Port>(block, tokens, scratch.hidden_rows, x, scratch.part_of, scratch.hidden,
                          scratch.attention.integers);

@@ -38,17 +38,18 @@ constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
   return TINYATTN_PADDED(context_length) + rows * d_out;
 }
 
-// Computes the keys and values of `rows` tokens from their input, and stores them after the `past`
-// ones of the cache.
+// Computes the keys and values of `rows` tokens from their input, of which the first is at
+// `position`, and stores them in the rows of the cache from `first` on.
 template <class Port>
-TINYATTN_KERNEL void append(const auto& layer, const Cached& cache, std::size_t past,
-                            std::size_t rows, const auto& x, float* scratch) noexcept {
+TINYATTN_KERNEL void store_keys(const auto& layer, const Cached& cache, std::size_t first,
+                                std::size_t position, std::size_t rows, const auto& x,
+                                float* scratch) noexcept {
   const std::size_t width = kv_width(layer);
   const Output keys{scratch, width};
   project_few<Port>(rows, layer.d_in, width, x, layer.key, keys);
-  rotate<Port>(layer, rows, width, past, keys);
-  transpose<Port>(rows, width, keys, cache.keys.from(0, past));
-  project_few<Port>(rows, layer.d_in, width, x, layer.value, cache.values.from(past, 0));
+  rotate<Port>(layer, rows, width, position, keys);
+  transpose<Port>(rows, width, keys, cache.keys.from(0, first));
+  project_few<Port>(rows, layer.d_in, width, x, layer.value, cache.values.from(first, 0));
 }
 
 // Computes the context of one head for one query, which has `end` unmasked keys. Computes scores in
@@ -68,7 +69,7 @@ TINYATTN_KERNEL void attend_token(const Attention& a, std::size_t end) noexcept 
 template <class Port>
 TINYATTN_KERNEL void attend_tokens(const Attention& all, const Mask& mask) noexcept {
   if constexpr (Port::interleaves_rows) {
-    attend<Port>(all, mask, ignore_weights());
+    attend<Port>(all, mask, IgnoreWeights{});
   } else {
     for (std::size_t i = 0; i < all.rows; ++i) {
       Attention one = all;
@@ -104,6 +105,26 @@ TINYATTN_KERNEL void attend_heads(const auto& layer, const Cached& cache, const 
   }
 }
 
+// Stores the keys and values of `rows` tokens, as above, and computes their queries.
+template <class Port>
+TINYATTN_KERNEL void project_tokens(const auto& layer, const auto& cache, const auto& scratch,
+                                    std::size_t first, std::size_t position, std::size_t rows,
+                                    Dense x, Output queries) noexcept {
+  const auto input = input_of<Port>(layer.key, rows, layer.d_in, x, scratch.integers);
+  store_keys<Port>(layer, cache, first, position, rows, input, queries.data);
+  project_few<Port>(rows, layer.d_in, layer.d_out, input, layer.query, queries);
+  rotate<Port>(layer, rows, layer.d_out, position, queries);
+}
+
+// Computes the contexts of the next `rows` tokens.
+template <class Port>
+TINYATTN_KERNEL void attend_cached(const auto& layer, const auto& cache, const auto& scratch,
+                                   std::size_t past, std::size_t rows, Dense x, Output block,
+                                   Output context) noexcept {
+  project_tokens<Port>(layer, cache, scratch, past, past, rows, x, block);
+  attend_heads<Port>(layer, cache, scratch, past, rows, block, context);
+}
+
 // Computes the attention of the next `rows` tokens, at most scratch.rows, after the `past` ones of
 // the cache. `out` may be x.
 template <class Port>
@@ -112,13 +133,9 @@ TINYATTN_KERNEL void forward_cached(const auto& layer, const auto& cache, const 
                                     Output out) noexcept {
   const std::size_t width = layer.d_out;
   const Output block{scratch.floats, width};
-  const auto input = input_of<Port>(layer.key, rows, layer.d_in, x, scratch.integers);
-  append<Port>(layer, cache, past, rows, input, scratch.floats);
-  project_few<Port>(rows, layer.d_in, width, input, layer.query, block);
-  rotate<Port>(layer, rows, width, past, block);
   const bool has_output = !is_null(layer.output.weight);
   const Output context = has_output ? block : out;
-  attend_heads<Port>(layer, cache, scratch, past, rows, block, context);
+  attend_cached<Port>(layer, cache, scratch, past, rows, x, block, context);
   if (has_output)
     project_few<Port>(rows, width, width,
                       input_of<Port>(layer.output, rows, width, context, scratch.integers),

@@ -70,21 +70,22 @@ constexpr std::uint8_t encode(const float* x, std::size_t count, std::uint8_t* c
   return static_cast<std::uint8_t>(scale);
 }
 
-// Computes the keys and values of `rows` tokens from their input, and stores them after the `past`
-// ones of the cache.
+// Computes the keys and values of `rows` tokens from their input, of which the first is at
+// `position`, and stores them in the rows of the cache from `first` on.
 template <class Port>
-TINYATTN_KERNEL void append(const auto& layer, const Int8Cached& cache, std::size_t past,
-                            std::size_t rows, const auto& x, float* scratch) noexcept {
+TINYATTN_KERNEL void store_keys(const auto& layer, const Int8Cached& cache, std::size_t first,
+                                std::size_t position, std::size_t rows, const auto& x,
+                                float* scratch) noexcept {
   const std::size_t width = kv_width(layer), dim = layer.head_dim;
   const std::size_t key_row = padded_to_eight(dim), context = cache.context_length;
   const Output features{scratch, width};
   const auto for_each_head = [&](const auto& store) TINYATTN_INLINE_LAMBDA {
     for (std::size_t i = 0; i < rows; ++i)
       for (std::size_t head = 0; head < width / dim; ++head)
-        store(features.at(i, head * dim), head, past + i);
+        store(features.at(i, head * dim), head, first + i);
   };
   project_few<Port>(rows, layer.d_in, width, x, layer.key, features);
-  rotate<Port>(layer, rows, width, past, features);
+  rotate<Port>(layer, rows, width, position, features);
   for_each_head([&](const float* key, std::size_t head, std::size_t token) TINYATTN_INLINE_LAMBDA {
     const std::size_t row = head * context + token;
     cache.key_scales[row] = encode<Port>(key, dim, cache.keys + row * key_row, 1);

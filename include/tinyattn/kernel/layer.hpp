@@ -23,10 +23,10 @@ struct Layer {
 
 // A layer in which `group` query heads share each key head, or in which queries and keys rotate
 // with their position.
-template <class Weight = const float*>
+template <class Weight = const float*, class Rotations = Rotation>
 struct GroupedLayer : Layer<Weight> {
   std::size_t group;
-  Rotation rotation;
+  Rotations rotation;
 };
 
 // How many query heads share a key head.
@@ -121,7 +121,7 @@ TINYATTN_KERNEL void project_source(const auto& layer, const auto& scratch,
 // expression blocks do not overlap: Clang limits the steps of an evaluation.
 template <class Port, CallShape known = CallShape{}>
 TINYATTN_KERNEL void forward_inline(const auto& layer, const auto& scratch,
-                                    const BatchElement& element, const Mask& mask,
+                                    const BatchElement& element, const auto& mask,
                                     const auto& take_weights) noexcept {
   const std::size_t width = layer.d_out, dim = layer.head_dim;
   const std::size_t size = scratch.block_rows, tokens = element.tokens;
@@ -159,14 +159,15 @@ TINYATTN_KERNEL void forward_inline(const auto& layer, const auto& scratch,
 // holes has neither flags nor addends, so its copy contains no search for masked keys.
 template <class Port, bool HasHoles>
 constexpr void forward_shared(const auto& layer, const auto& scratch, const BatchElement& element,
-                              const Mask& mask, const auto& take_weights) noexcept {
-  forward_inline<Port>(layer, scratch, element, HasHoles ? mask : Mask{mask.keys, mask.diagonal},
+                              const auto& mask, const auto& take_weights) noexcept {
+  const Mask plain{mask.keys, mask.diagonal};
+  forward_inline<Port>(layer, scratch, element, HasHoles ? mask : without_holes(mask, plain),
                        take_weights);
 }
 
 template <class Port, CallShape known>
 TINYATTN_KERNEL void forward(const auto& layer, const auto& scratch, const BatchElement& element,
-                             const Mask& mask, const auto& take_weights) noexcept {
+                             const auto& mask, const auto& take_weights) noexcept {
   if constexpr (!Port::shares_code || known.tokens != 0)
     forward_inline<Port, known>(layer, scratch, element, mask, take_weights);
   else if (mask.has_holes())
@@ -180,7 +181,7 @@ TINYATTN_KERNEL void forward(const auto& layer, const auto& scratch, const Batch
 // after the other: the order in which a training pass draws random numbers for dropout.
 template <class Port>
 constexpr void forward_by_head(auto layer, auto scratch, const BatchElement& element,
-                               const Mask& mask, const auto& take_weights) noexcept {
+                               const auto& mask, const auto& take_weights) noexcept {
   layer.output = {nullptr, nullptr};
   scratch.block = element.out;
   scratch.block_rows = element.tokens;

@@ -18,6 +18,9 @@ struct Mask {
   std::size_t stride = 0;          // 0 if all queries share one row
   bool unmasked = true;
 
+  // Returns the first key that is unmasked for query i, unless flags or addends mask it.
+  TINYATTN_KERNEL std::size_t begin(std::size_t) const noexcept { return 0; }
+
   // Returns the key from which on all keys are masked for query i.
   TINYATTN_KERNEL std::size_t end(std::size_t i) const noexcept {
     const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(i) + diagonal;
@@ -45,6 +48,29 @@ struct Mask {
   }
 };
 
+// A mask of a window: query i attends to no key before i + lower either, which torch.triu(m, lower)
+// keeps in row i.
+struct Band : Mask {
+  std::ptrdiff_t lower;
+
+  TINYATTN_KERNEL std::size_t begin(std::size_t i) const noexcept {
+    const std::ptrdiff_t first = static_cast<std::ptrdiff_t>(i) + lower;
+    return first < 0 ? 0 : minimum(static_cast<std::size_t>(first), end(i));
+  }
+
+  // Returns the band over the keys from `first` on.
+  TINYATTN_KERNEL Band from(std::size_t first) const noexcept {
+    const auto moved = static_cast<std::ptrdiff_t>(first);
+    Band band = *this;
+    band.keys -= first;
+    band.diagonal -= moved;
+    band.lower -= moved;
+    if (!is_null(flags)) band.flags += first;
+    if (!is_null(addends)) band.addends += first;
+    return band;
+  }
+};
+
 TINYATTN_KERNEL Mask no_mask(std::size_t keys) noexcept {
   return {keys, static_cast<std::ptrdiff_t>(keys)};
 }
@@ -69,4 +95,14 @@ TINYATTN_KERNEL Mask and_causal(Mask mask) noexcept {
   return mask;
 }
 
+// Returns the same for a causal mask of a window: query i attends to `window` keys up to key i.
+TINYATTN_KERNEL Band and_window(const Mask& mask, std::size_t window) noexcept {
+  return {and_causal(mask), 1 - static_cast<std::ptrdiff_t>(window)};
+}
+
+// Returns `plain`, a mask without flags and addends, as a mask of the same kind as the first.
+TINYATTN_KERNEL const Mask& without_holes(const Mask&, const Mask& plain) noexcept { return plain; }
+TINYATTN_KERNEL Band without_holes(const Band& band, const Mask& plain) noexcept {
+  return {plain, band.lower};
+}
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

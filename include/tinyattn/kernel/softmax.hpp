@@ -113,14 +113,15 @@ constexpr void level_rows(std::size_t rows, std::size_t cols, Dense from, Output
 }
 
 // Replaces the scores of `rows` queries by their weights over the unmasked keys. The first of them
-// is query `first` of the mask. A masked key before mask.end gets weight 0. `Keys` is the number of
+// is query `first` of the mask. A masked key before mask.end gets weight 0, or NaN in a row of NaN
+// before mask.begin. `Keys` is the number of
 // keys if it is a small constant, else 0.
 template <class Port, std::size_t Keys = 0>
-TINYATTN_KERNEL void masked_softmax(std::size_t rows, Output scores, const Mask& mask,
+TINYATTN_KERNEL void masked_softmax(std::size_t rows, Output scores, const auto& mask,
                                     std::size_t first, float scale) noexcept {
   if (mask.has_holes())
     for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < mask.end(first + i); ++j) {
+      for (std::size_t j = mask.begin(first + i); j < mask.end(first + i); ++j) {
         float& score = *scores.at(i, j);
         if (mask.masks(first + i, j))
           score = -infinity;
@@ -128,6 +129,8 @@ TINYATTN_KERNEL void masked_softmax(std::size_t rows, Output scores, const Mask&
           score = Port::one_lane::fma(score, scale, mask.addends[(first + i) * mask.stride + j]);
       }
   if (!is_null(mask.addends)) scale = 1.0f;
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < mask.begin(first + i); ++j) *scores.at(i, j) = -infinity;
   const auto end_of = [&](std::size_t i) TINYATTN_INLINE_LAMBDA { return mask.end(first + i); };
   if constexpr (Keys != 0 && has_few_vectors<Port, Keys>) {
     using Narrow = narrowed<Port, Keys>;
@@ -140,7 +143,7 @@ TINYATTN_KERNEL void masked_softmax(std::size_t rows, Output scores, const Mask&
   }
   if (mask.has_holes())
     for (std::size_t i = 0; i < rows; ++i)
-      for (std::size_t j = 0; j < mask.end(first + i); ++j)
+      for (std::size_t j = mask.begin(first + i); j < mask.end(first + i); ++j)
         if (mask.masks(first + i, j)) *scores.at(i, j) = 0.0f;
 }
 
