@@ -66,6 +66,10 @@ constexpr AttentionConfig in_int8(AttentionConfig config) noexcept {
 }
 
 // The same layer with a cache of int8.
+constexpr AttentionConfig with_window(AttentionConfig config, std::size_t window) noexcept {
+  config.window = window;
+  return config;
+}
 constexpr AttentionConfig with_int8_cache(AttentionConfig config) noexcept {
   config.cache = Weights::int8;
   return config;

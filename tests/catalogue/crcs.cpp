@@ -37,8 +37,13 @@ struct Tap {
 int main() {
   using namespace tinyattn::test;
   Tap tap;
+#if !defined(PART) || PART == 1
   for_each_finite_workload(tap);
   for_each_other_workload(tap);
+#endif
+#if !defined(PART) || PART == 2
+  for_each_workload_with_a_window(tap);
+#endif
   print("1..");
   print(tap.number);
   print("\n");

@@ -176,7 +176,7 @@ struct Twin {
     for_each_matrix(out, [&](auto to, std::size_t i) {
       const plain::Output all_heads{weights.data() + i * config.num_heads * rows * cols, config.num_heads * rows, cols, cols};
       plain::forward(plain::described(layer), plain::view(query, i), plain::view(key, i), plain::view(value, i),
-                     {.is_causal = config.causal}, to, all_heads);
+                     plain::mask_in_layer(config), to, all_heads);
     });
   }
   // A training pass.
@@ -189,7 +189,7 @@ struct Twin {
     plain::dropout_factors(config.residual_dropout, generator, batch * rows * config.d_out, (*drops_of_outputs).first);
     for_each_matrix(out, [&](auto to, std::size_t i) {
       const auto from = plain::view(x, i);
-      plain::forward(plain::described(layer), from, from, from, {.is_causal = config.causal}, to, {},
+      plain::forward(plain::described(layer), from, from, from, plain::mask_in_layer(config), to, {},
                      {(*drops_of_weights).rows_from(i * heads * rows), (*drops_of_outputs).rows_from(i * rows)});
     });
   }
@@ -215,7 +215,7 @@ struct Twin {
   }
   template <LanguageModelConfig config>
   static constexpr Status forward(const LanguageModel<config>& model, const auto& tokens, auto& logits, auto&) noexcept {
-    plain::forward(model, tokens.data(), tokens.size(), {.is_causal = true}, plain::view(logits));
+    plain::forward(model, tokens.data(), tokens.size(), plain::mask_in_layer(plain::config_of(model)), plain::view(logits));
     return Status::ok;
   }
   template <LanguageModelConfig config>
@@ -245,7 +245,7 @@ struct Twin {
   // Computes the first `rows` rows; a causal module adds its causal mask.
   template <class TensorX>
   static constexpr void forward_rows(const auto& module, const TensorX& x, std::size_t rows, const auto& mask, auto& out) noexcept {
-    auto plain_mask = plain::mask_of(mask, rows, rows);
+    const auto plain_mask = plain::mask_of(mask, rows, rows);
     for_each_matrix(out, [&](auto to, std::size_t i) {
       if constexpr (requires { module.heads; }) {
         for (std::size_t head = 0; head < std::size(module.heads); ++head) {
@@ -254,16 +254,15 @@ struct Twin {
                          to.columns(head * width, width).first_rows(rows));
         }
       } else {
-        plain_mask.is_causal = plain::config_of(module).causal;
-        plain::forward(module, plain::view(x, i).first_rows(rows), plain_mask, to.first_rows(rows));
+        plain::forward(module, plain::view(x, i).first_rows(rows), plain::mask_in_layer(plain::config_of(module), plain_mask),
+                       to.first_rows(rows));
       }
     });
   }
   template <AttentionConfig config>
   static constexpr void cross_rows(const MultiHeadAttention<config>& layer, const auto& query, const auto& key, const auto& value,
                                    std::size_t tokens, std::size_t source_tokens, const auto& mask, auto& out) noexcept {
-    auto plain_mask = plain::mask_of(mask, tokens, source_tokens);
-    plain_mask.is_causal = config.causal;
+    const auto plain_mask = plain::mask_in_layer(config, plain::mask_of(mask, tokens, source_tokens));
     for_each_matrix(out, [&](auto to, std::size_t i) {
       plain::forward(plain::described(layer), plain::view(query, i).first_rows(tokens), plain::view(key, i).first_rows(source_tokens),
                      plain::view(value, i).first_rows(source_tokens), plain_mask, to.first_rows(tokens));

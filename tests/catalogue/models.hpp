@@ -24,6 +24,15 @@ constexpr LanguageModelConfig in_int8(LanguageModelConfig config) noexcept {
   return config;
 }
 
+constexpr BlockConfig with_window(BlockConfig config, std::size_t window) noexcept {
+  config.attention = with_window(config.attention, window);
+  return config;
+}
+constexpr LanguageModelConfig with_window(LanguageModelConfig config, std::size_t window) noexcept {
+  config.transformer.block = with_window(config.transformer.block, window);
+  return config;
+}
+
 constexpr BlockConfig with_int8_cache(BlockConfig config) noexcept {
   config.attention = with_int8_cache(config.attention);
   return config;
@@ -172,7 +181,7 @@ struct Writes {
     outputs.take("logits", logits);
     std::size_t count = Tokens;
     status = by.next_logits(model, tokens, count, count, cache.tensor, last.tensor, cache_workspace.tensor);
-    while (status == Status::ok) {
+    while (status == Status::ok && count < tokens.size()) {
       outputs.take("by a cache", last);
       tokens(count) = sample(last.tensor, {.temperature = 1.5f, .top_k = 5, .top_p = 0.9f}, generator);
       outputs.take("what is left", last);

@@ -283,17 +283,24 @@ struct Mask {
   bool keeps = false;  // true in `flags`: unmasked (else masked)
   Input addends = {};
   bool is_causal = false;  // the layer's own mask
+  Size window = 0;         // of the layer; 0: there is none
   Size int8_context = 0;   // the context length of a cache of int8, from which keys and values are taken; 0: there is none
 
   constexpr bool attends(Size i, Size j) const noexcept {
     const std::ptrdiff_t distance = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
     if (distance > diagonal || (is_causal && distance > 0)) return false;
+    if (window != 0 && -distance >= static_cast<std::ptrdiff_t>(window)) return false;
     if (flags.first != nullptr) return flags(i, j) == keeps;
     return addends.first == nullptr || addends(i, j) != -kernel::infinity;
   }
 };
 
 constexpr Mask mask_of(NoMask, Size, Size) noexcept { return {}; }
+constexpr Mask mask_in_layer(const AttentionConfig& config, Mask mask = {}) noexcept {
+  mask.is_causal = config.causal;
+  mask.window = config.window;
+  return mask;
+}
 constexpr Mask mask_of(Causal, Size, Size) noexcept { return {0}; }
 constexpr Mask mask_of(CausalBottomRight, Size tokens, Size source_tokens) noexcept {
   return {static_cast<std::ptrdiff_t>(source_tokens) - static_cast<std::ptrdiff_t>(tokens)};
@@ -392,7 +399,7 @@ constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
 
 // Attention with a cache of int8, of each query to all keys up to its own. Weights are powers of two times the scale of their value, in
 // 16ths of a unit of the largest scale.
-[[gnu::noinline]] constexpr void attention_in_integers(Input query, Input key, Input value, Size context_length, Output out) noexcept {
+[[gnu::noinline]] constexpr void attention_in_integers(Input query, Input key, Input value, const Mask& mask, Output out) noexcept {
   const Size dim = query.cols, tokens = key.rows;
   const Matrix keys(tokens, dim), values(tokens, dim), scales(tokens, 2), integers(1, dim), weights(1, tokens);
   for (Size j = 0; j < tokens; ++j) {
@@ -401,19 +408,20 @@ constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
   }
   const float scale = inverse_sqrt(dim);
   std::int64_t power_unit = 1;
-  while (32767 / power_unit * 127 * static_cast<std::int64_t>(context_length) > INT32_MAX) power_unit *= 2;
+  while (32767 / power_unit * 127 * static_cast<std::int64_t>(mask.int8_context) > INT32_MAX) power_unit *= 2;
   for (Size i = 0; i < query.rows; ++i) {
+    const Size first = mask.window == 0 || i < mask.window ? 0 : i + 1 - mask.window;
     const float step = quantize(query.rows_from(i), integers, largest_integer(dim));
     const auto score = [&](Size j) { return score_of(integers, step, (*keys).rows_from(j), static_cast<Size>((*scales)(j, 0)), scale); };
     bool is_nan = !(step - step == 0.0f);
-    for (Size j = 0; j <= i; ++j) is_nan = is_nan || (*scales)(j, 0) == 255.0f || (*scales)(j, 1) == 255.0f;
+    for (Size j = first; j <= i; ++j) is_nan = is_nan || (*scales)(j, 0) == 255.0f || (*scales)(j, 1) == 255.0f;
     std::int64_t largest_score = INT64_MIN, powers = 0;
     Size largest_scale = 0;
-    for (Size j = 0; j <= i && !is_nan; ++j) {
+    for (Size j = first; j <= i && !is_nan; ++j) {
       largest_score = std::max(largest_score, score(j));
       largest_scale = std::max(largest_scale, static_cast<Size>((*scales)(j, 1)));
     }
-    for (Size j = 0; j <= i && !is_nan; ++j) {
+    for (Size j = first; j <= i && !is_nan; ++j) {
       const auto s = static_cast<Size>((*scales)(j, 1));
       const std::int64_t power = power_of_two(largest_score - score(j)) / power_unit, unit = 16ll << (largest_scale / 8 - s / 8);
       (*weights)(0, j) = static_cast<float>((power * static_cast<std::int64_t>(8 + s % 8) + unit / 2) / unit);
@@ -421,7 +429,7 @@ constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
     }
     for (Size c = 0; c < dim; ++c) {
       std::int64_t sum = 0;
-      for (Size j = 0; j <= i; ++j) sum += static_cast<std::int64_t>((*weights)(0, j)) * static_cast<std::int64_t>((*values)(j, c));
+      for (Size j = first; j <= i; ++j) sum += static_cast<std::int64_t>((*weights)(0, j)) * static_cast<std::int64_t>((*values)(j, c));
       const float factor = product(1.0f / static_cast<float>(powers), static_cast<float>(16 * unit_of(largest_scale)));
       out(i, c) = is_nan ? __builtin_nanf("") : product(static_cast<float>(sum), factor);
     }
@@ -430,7 +438,7 @@ constexpr std::int64_t power_of_two(std::int64_t below) noexcept {
 
 // Writes the weights [tokens, source tokens] as they are before dropout, which multiplies them by `factors`; either may be missing.
 constexpr void attention(Input query, Input key, Input value, const Mask& mask, Output weights, Output out, Input factors = {}) noexcept {
-  if (mask.int8_context != 0) return attention_in_integers(query, key, value, mask.int8_context, out);
+  if (mask.int8_context != 0) return attention_in_integers(query, key, value, mask, out);
   const float scale = inverse_sqrt(query.cols);
   const bool adds = mask.addends.first != nullptr;
   const Matrix one_row(2, key.rows);
@@ -653,12 +661,31 @@ constexpr Norm described(const RmsNorm<Dim>& norm) noexcept {
   return {norm.weight.data(), nullptr, norm.epsilon};
 }
 
+// The table of positions that are computed one by one.
+template <Size Positions, Size HeadDim, std::uint32_t Base>
+inline constexpr auto endless_sinusoids = [] {
+  tinyattn::detail::Sinusoids<Positions, HeadDim / 2> table{};
+  for (Size i = 0; i < Positions * (HeadDim / 2); ++i) {
+    const std::uint64_t turn = i / (HeadDim / 2) * tinyattn::detail::speeds<HeadDim, Base>.at[i % (HeadDim / 2)];
+    const auto at = kernel::cosine_and_sine_of<port::scalar>(static_cast<std::uint32_t>(turn >> 32));
+    table.cosines[i] = at.cosine;
+    table.sines[i] = at.sine;
+  }
+  return table;
+}();
 template <AttentionConfig config>
 constexpr Rotation rotation_of() noexcept {
   if constexpr (config.rotary == Rotary::none) {
     return {};
   } else {
-    const auto& table = tinyattn::detail::sinusoids<config.context_length, config.d_out / config.num_heads, config.rotary_base>;
+    constexpr Size head_dim = config.d_out / config.num_heads;
+    const auto& table = []() -> const auto& {
+      if constexpr (config.window != 0)
+        return endless_sinusoids<config.context_length, head_dim, config.rotary_base>;
+      else
+        return tinyattn::detail::sinusoids<config.context_length, head_dim, config.rotary_base>;
+    }
+    ();
     return {table.cosines, table.sines, config.rotary == Rotary::interleaved};
   }
 }
@@ -700,7 +727,9 @@ constexpr AttentionConfig config_of(const auto& module) noexcept {
 // Returns the mask of a call with a cache.
 constexpr Mask mask_of_cache(const auto& module) noexcept {
   const AttentionConfig config = config_of(module);
-  return {.is_causal = true, .int8_context = config.cache == Weights::int8 ? config.context_length : 0};
+  Mask mask = mask_in_layer(config);
+  if (config.cache == Weights::int8) mask.int8_context = config.window == 0 ? config.context_length : config.window;
+  return mask;
 }
 
 // Applies a module to one sequence.

@@ -133,6 +133,19 @@ constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<Writes<with_int8_cache(in_int8(llama)), 6>>{"LanguageModel, weights and cache of int8", 0x8ab5a834});
 }
 
+// Those with a window, which are a program of their own where flash is scarce.
+constexpr void for_each_workload_with_a_window(auto&& each) {
+  each(Workload<CachedAttention<with_window(grouped, 4), 9>, CachedAttention<with_window(halves, 1), 5>,
+                Cached<MultiHeadAttention<with_window(one_head, 3)>, 17, 5, 6>>{"MultiHeadAttention, window, by a cache", 0xe615cc8e});
+  each(Workload<ForwardOf<with_window(causal, 5), 17>, ForwardOf<with_window(wide_heads, 2), 2, 6>,
+                CrossForward<with_window(causal, 3), 9, 5>, ForwardWithWeights<with_window(causal, 4), 9>,
+                ForwardOfSomeTokens<with_window(causal, 2), 6>, ForwardMasked<with_window(causal, 3), AdditiveMask<7, 7>, 7>,
+                TrainingPass<with_window(training, 3), Philox4x32, 6>>{"MultiHeadAttention, window", 0x5e0d2c4e});
+  each(Workload<Writes<with_window(gpt_2, 3), 3>, Writes<with_window(llama, 4), 6>>{"LanguageModel, window", 0x8b35cc61});
+  each(
+      Workload<Writes<with_window(with_int8_cache(in_int8(llama)), 4), 6>>{"LanguageModel, window, weights and cache of int8", 0x33da67ba});
+}
+
 // Calls each(workload) for the others: NaN and infinity are no constant expressions, and 65 tokens take the compiler too long.
 constexpr void for_each_other_workload(auto&& each) {
   each(Workload<ArithmeticNotFinite>{"NaN and infinity, arithmetic", 0x512f9f51});

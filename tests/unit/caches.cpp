@@ -27,6 +27,8 @@ constexpr AttentionConfig rotated{.d_in = 5, .d_out = 8, .context_length = 19, .
 constexpr AttentionConfig smallest{.d_in = 1, .d_out = 1, .context_length = 5, .out_bias = false};
 constexpr AttentionConfig wide{.d_in = 40, .d_out = 16, .context_length = 37, .num_heads = 4, .num_kv_heads = 2};
 constexpr AttentionConfig of_several_blocks{.d_in = 6, .d_out = 8, .context_length = 67, .num_heads = 2};
+// Windows around multiples of 16, in contexts that begin anew in the ring several times, or never.
+constexpr AttentionConfig windowed = with_window({.d_in = 12, .d_out = 12, .context_length = 70, .num_heads = 2}, 16);
 constexpr AttentionConfig in_the_compiler{
     .d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary::halves};
 
@@ -152,6 +154,45 @@ void check_long_context(Check& check) {
   check.near(out, full<float, 600, 1>(127 * 15), 0.01f);
 }
 
+// A layer whose context has room for ten tokens reads sixty through a window of seven: they have the bits of one call of a layer with a
+// longer context. So they do near the end of std::size_t, where the number of tokens steps back.
+void check_endless(Check& check) {
+  using Layer = MultiHeadAttention<with_window({.d_in = 12, .d_out = 12, .context_length = 10, .num_heads = 2}, 7)>;
+  using Longer = MultiHeadAttention<with_window({.d_in = 12, .d_out = 12, .context_length = 60, .num_heads = 2}, 7)>;
+  static Longer longer;
+  static Longer::Workspace of_longer;
+  static Layer layer;
+  static Layer::Cache cache;
+  static Layer::Cache::Workspace workspace;
+  static_assert(sizeof cache <= sizeof(std::size_t) + 7 * 2 * 12 * sizeof(float) && sizeof(Longer::Cache) == sizeof cache);
+  longer = drawn<Longer>(1);
+  layer = {longer.query, longer.key, longer.value, longer.out_proj};
+  const auto x = drawn<Matrix<float, 60, 12>>(2);
+  Matrix<float, 60, 12> expected{}, out{};
+  longer.forward(x, expected, of_longer);
+  for (std::size_t i = 0; i < 60; i += 4) {
+    MatrixView<float, 4, 12, 12> to{out.data() + i * 12};
+    if (i == 28) cache.num_tokens += (SIZE_MAX / 2 / 112 + 1) * 112;
+    check.that(cache.has_room(4) &&
+               layer.forward(MatrixView<const float, 4, 12, 12>{x.data() + i * 12}, cache, to, workspace) == Status::ok);
+  }
+  check.same_bits(out, expected);
+  check.that(cache.size() > SIZE_MAX / 8 && cache.size() < SIZE_MAX / 2);
+}
+
+// Rotary positions end, and those of a table.
+void check_end_of_positions(Check& check) {
+  using Rotated = MultiHeadAttention<with_window(rotated, 4)>;
+  static Rotated layer;
+  static Rotated::Cache cache;
+  static Rotated::Cache::Workspace workspace;
+  Matrix<float, 19, 5> x{};
+  Matrix<float, 19, 8> out{};
+  cache.num_tokens = (std::size_t{1} << 28) - 2;
+  check.that(layer.forward(x, 3, cache, out, workspace) == Status::too_many_tokens);
+  check.that(layer.forward(x, 2, cache, out, workspace) == Status::ok && !cache.has_room(1));
+}
+
 // A layer, an input and its output.
 struct Called {
   using Layer = MultiHeadAttention<simple>;
@@ -173,6 +214,15 @@ constexpr Test tests[] = {
                                   DividedAttention<smallest>, DividedAttention<wide>>),
     at_run_time("the same with weights of int8",
                 as_in_plain_loops<DividedAttention<in_int8(grouped)>, DividedAttention<in_int8(shared)>, DividedAttention<in_int8(wide)>>),
+    at_run_time("the same with a window",
+                as_in_plain_loops<DividedAttention<windowed>, DividedAttention<with_window(windowed, 33)>,
+                                  DividedAttention<with_window(simple, 1)>, DividedAttention<with_window(simple, 20)>,
+                                  DividedAttention<with_window(grouped, 7)>, DividedAttention<with_window(shared, 19)>,
+                                  DividedAttention<with_window(rotated, 32)>, DividedAttention<with_window(in_int8(grouped), 5)>>),
+    at_run_time("the same with a window and a cache of int8",
+                as_in_plain_loops<DividedAttention<with_window(with_int8_cache(windowed), 16)>,
+                                  DividedAttention<with_window(of_heads<2, 1, 16, 7>, 3)>,
+                                  DividedAttention<with_window(with_int8_cache(in_int8(grouped)), 9)>>),
     at_run_time("the same with a cache of int8, heads of any width, and weights of int8",
                 as_in_plain_loops<DividedAttention<of_heads<2, 1, 1, 9>>, DividedAttention<of_heads<4, 2, 3, 21>>,
                                   DividedAttention<of_heads<2, 2, 8, 17>>, DividedAttention<of_heads<1, 1, 12, 16>>,
@@ -183,11 +233,22 @@ constexpr Test tests[] = {
                 as_in_plain_loops<AnyNotFinite<ByCache<of_heads<3, 1, 2, 3>>>>),
     at_run_time("what no scale takes, in a key or a value, reaches each context that sees it, and no other", check_not_finite),
     at_run_time("600 tokens, whose sums have 32 bits", check_long_context),
-    everywhere("the same in the compiler", as_in_plain_loops<DividedAttention<in_the_compiler>>),
+    everywhere("the same in the compiler",
+               as_in_plain_loops<DividedAttention<in_the_compiler>, DividedAttention<with_window(in_the_compiler, 2)>>),
     at_run_time("heads that share keys, features that rotate, in every other form of a call",
                 as_in_plain_loops<FormsOf<grouped, 20>, ForwardWithWeights<grouped, 20>, TrainingPass<grouped, Mt19937, 20>,
                                   CrossForward<grouped, 20, 9>, FormsOf<shared, 9>, FormsOf<rotated, 19>>),
-    at_run_time("without a cache: every count of tokens, wherever a block of rows ends", as_in_plain_loops<FormsOf<of_several_blocks, 67>>),
+    at_run_time("a window goes on after the context, and after the largest number of tokens", check_endless),
+    at_run_time("a window of rotary positions ends at 2^28", check_end_of_positions),
+    at_run_time("NaN or infinity in each weight, bias and input of a layer with a window",
+                as_in_plain_loops<AnyNotFinite<ByCache<with_window(of_heads<3, 1, 2, 3>, 2)>>,
+                                  AnyNotFinite<Cached<MultiHeadAttention<with_window(smallest, 2)>, 5, 1>>>),
+    at_run_time("a window in every other form of a call",
+                as_in_plain_loops<FormsOf<with_window(grouped, 6), 20>, ForwardWithWeights<with_window(grouped, 6), 20>,
+                                  TrainingPass<with_window(grouped, 17), Mt19937, 20>, CrossForward<with_window(grouped, 5), 20, 9>,
+                                  FormsOf<with_window(shared, 1), 9>>),
+    at_run_time("without a cache: every count of tokens, wherever a block of rows ends",
+                as_in_plain_loops<FormsOf<of_several_blocks, 67>, FormsOf<with_window(of_several_blocks, 18), 67>>),
     at_run_time("too many tokens: nothing is written, and the cache is as it was; no tokens are fine, also with a full cache",
                 [](Check& check) {
                   static Called full;

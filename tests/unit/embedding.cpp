@@ -52,6 +52,19 @@ void check_sinusoids(Check& check) {
   }
 }
 
+// Checks against libm the cosines and sines of positions without an end.
+template <std::size_t Dim, std::uint32_t Base>
+void check_endless_sinusoids(Check& check) {
+  for (std::size_t i = 0; i < Dim / 2; ++i)
+    for (std::uint64_t p = 0; p < 1u << 28; p += p / 256 + 1) {
+      const long double angle =
+          static_cast<long double>(p) * std::pow(static_cast<long double>(Base), -static_cast<long double>(2 * i) / Dim);
+      const auto at = kernel::cosine_and_sine_of<native_port>(static_cast<std::uint32_t>(p * detail::speeds<Dim, Base>.at[i] >> 32));
+      check.near(at.cosine, static_cast<float>(std::cos(angle)), 0x1p-22f);
+      check.near(at.sine, static_cast<float>(std::sin(angle)), 0x1p-22f);
+    }
+}
+
 #endif
 
 // 260 pairs of columns: Clang accepts at most 256 operands in a fold expression.
@@ -114,6 +127,12 @@ constexpr Test tests[] = {
                   check_sinusoids<30, 6, 1>(check);
                   check_sinusoids<9, 2, 4294967295>(check);
                   check_sinusoids<700, 2, 10000>(check);
+                }),
+    at_run_time("angles of positions without an end, up to 2^28",
+                [](Check& check) {
+                  check_endless_sinusoids<16, 10000>(check);
+                  check_endless_sinusoids<6, 1000000>(check);
+                  check_endless_sinusoids<2, 1>(check);
                 }),
 #endif
 };
