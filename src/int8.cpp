@@ -68,7 +68,7 @@ bool has_int8_sizes(const tinyattn_decoder& d) noexcept {
   return have_sense(d) && d.d_model <= most_inputs && d.d_hidden <= most_inputs;
 }
 bool has_int8_cache_sizes(const tinyattn_decoder& d) noexcept {
-  return has_int8_sizes(d) && d.context_length <= most_inputs;
+  return has_int8_sizes(d) && cached_tokens(d) <= most_inputs;
 }
 
 bool is_int8(const tinyattn_decoder& d) noexcept {
@@ -121,22 +121,21 @@ tinyattn_status tinyattn_linear_forward_int8(const tinyattn_linear* linear, size
 
 size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !has_int8_sizes(*decoder)) return 0;
-  return TINYATTN_DECODER_SCRATCH_INT8(decoder->d_model, decoder->d_hidden,
-                                       decoder->context_length);
+  return TINYATTN_DECODER_SCRATCH_INT8(decoder->d_model, decoder->d_hidden, scores_of(*decoder));
 }
 
 size_t tinyattn_decoder_cache_int8(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !has_int8_cache_sizes(*decoder)) return 0;
   return TINYATTN_DECODER_CACHE_INT8(decoder->num_layers, decoder->num_kv_heads,
                                      decoder->d_model / decoder->num_heads,
-                                     decoder->context_length);
+                                     cached_tokens(*decoder));
 }
 
 size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !has_int8_cache_sizes(*decoder)) return 0;
   return TINYATTN_DECODER_SCRATCH_INT8_CACHE(decoder->d_model, decoder->d_hidden,
                                              decoder->d_model / decoder->num_heads,
-                                             decoder->context_length);
+                                             cached_tokens(*decoder));
 }
 
 tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decoder* decoder, size_t past,

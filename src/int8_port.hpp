@@ -33,18 +33,18 @@ inline void project(const tinyattn_linear& linear, const LinearCall& call) noexc
 
 // A cache of int8: of all layers. A row of scores is in the scratch of integers.
 struct Int8Cache {
-  static constexpr std::size_t scores(std::size_t) noexcept { return 0; }
+  static std::size_t scores(const tinyattn_decoder&) noexcept { return 0; }
 
   TINYATTN_ALWAYS_INLINE Int8Cache(const tinyattn_decoder& decoder, void* cache) noexcept
       : words(static_cast<std::uint32_t*>(cache)),
         heads(decoder.num_kv_heads),
         head_dim(decoder.d_model / decoder.num_heads),
-        context_length(decoder.context_length) {}
+        tokens(cached_tokens(decoder)) {}
 
-  TINYATTN_ALWAYS_INLINE kernel::Int8Cached layer(std::size_t index) const noexcept {
+  TINYATTN_ALWAYS_INLINE kernel::Ring<kernel::Int8Cached> layer(std::size_t index) const noexcept {
     std::uint32_t* const first =
-        words + TINYATTN_DECODER_CACHE_INT8(index, heads, head_dim, context_length);
-    return parts(reinterpret_cast<std::uint8_t*>(first), heads, head_dim, context_length);
+        words + TINYATTN_DECODER_CACHE_INT8(index, heads, head_dim, tokens);
+    return {parts(reinterpret_cast<std::uint8_t*>(first), heads, head_dim, tokens), tokens};
   }
 
   // Divides the cache of a layer: TINYATTN_DECODER_CACHE_INT8 is its size.
@@ -59,7 +59,7 @@ struct Int8Cache {
   }
 
   std::uint32_t* words;
-  std::size_t heads, head_dim, context_length;
+  std::size_t heads, head_dim, tokens;
 };
 
 // Whether TINYATTN_DECODER_CACHE_INT8 is enough: for each remainder that rounding up may leave.

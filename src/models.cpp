@@ -80,12 +80,12 @@ tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count,
 
 size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !have_sense(*decoder)) return 0;
-  return TINYATTN_DECODER_CACHE(decoder->num_layers, kv_width(*decoder), decoder->context_length);
+  return TINYATTN_DECODER_CACHE(decoder->num_layers, kv_width(*decoder), cached_tokens(*decoder));
 }
 
 size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !have_sense(*decoder)) return 0;
-  return TINYATTN_DECODER_SCRATCH(decoder->d_model, decoder->d_hidden, decoder->context_length);
+  return TINYATTN_DECODER_SCRATCH(decoder->d_model, decoder->d_hidden, scores_of(*decoder));
 }
 
 tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,

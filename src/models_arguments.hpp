@@ -9,6 +9,7 @@
 #include "tinyattn/kernel/embedding.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace tinyattn::compiled {
@@ -47,9 +48,23 @@ inline std::size_t kv_width(const tinyattn_decoder& d) noexcept {
   if (d.d_model == 0 || d.d_model % d.num_heads != 0 || d.vocabulary > 65536) return false;
   if (d.vocabulary == 0 || d.d_hidden == 0 || d.context_length == 0 || d.num_layers == 0)
     return false;
-  const std::size_t widest = larger(larger(d.vocabulary, d.d_hidden), d.context_length);
+  if (d.window > most_of_decoder / 4) return false;
+  const std::size_t tokens = cached_tokens(d);
+  const std::size_t widest = larger(larger(d.vocabulary, d.d_hidden), larger(tokens, scores_of(d)));
   if (!is_matrix<most_of_decoder>(widest, d.d_model)) return false;
-  return d.num_layers <= most_of_decoder / (d.context_length * d.d_model + TINYATTN_LANES);
+  return d.num_layers <= most_of_decoder / (tokens * d.d_model + TINYATTN_LANES);
+}
+
+inline bool turns_without_end(const tinyattn_decoder& d) noexcept {
+  return d.window != 0 && d.speeds != nullptr;
+}
+
+// Returns the number of tokens that a text may have.
+inline std::size_t most_tokens(const tinyattn_decoder& d) noexcept {
+  const bool rotates = d.rotary != TINYATTN_NO_ROTARY;
+  if (d.window == 0 || d.position_embedding != nullptr || (rotates && !turns_without_end(d)))
+    return d.context_length;
+  return rotates ? std::size_t{1} << 28 : SIZE_MAX;
 }
 
 // Whether all is valid but the weights.
@@ -57,7 +72,8 @@ inline bool has_valid_rest(const tinyattn_decoder& d) noexcept {
   if (!have_sense(d) || !are_valid(d.blocks)) return false;
   if (!is_known(d.activation) || !is_known(d.rotary)) return false;
   const bool rotates = d.rotary != TINYATTN_NO_ROTARY;
-  if (rotates && (d.d_model / d.num_heads % 2 != 0 || !are_valid(d.cosines, d.sines))) return false;
+  if (rotates && d.d_model / d.num_heads % 2 != 0) return false;
+  if (rotates && !turns_without_end(d) && !are_valid(d.cosines, d.sines)) return false;
   return d.final_norm.weight == nullptr || is_valid(d.final_norm);
 }
 
@@ -65,8 +81,8 @@ inline bool has_valid_rest(const tinyattn_decoder& d) noexcept {
 TINYATTN_ALWAYS_INLINE tinyattn_status decode_checked(const tinyattn_decoder& decoder,
                                                       const DecoderCall& call,
                                                       auto decode) noexcept {
-  if (call.past > decoder.context_length || call.num_tokens > decoder.context_length - call.past)
-    return TINYATTN_TOO_MANY_TOKENS;
+  const std::size_t most = most_tokens(decoder);
+  if (call.past > most || call.num_tokens > most - call.past) return TINYATTN_TOO_MANY_TOKENS;
   if (call.num_tokens == 0) return TINYATTN_OK;
   if (!are_valid(call.tokens) || !are_valid(call.cache, call.logits, call.scratch))
     return TINYATTN_BAD_ARGUMENT;

@@ -11,6 +11,15 @@
 
 namespace tinyattn::compiled {
 
+// The number of tokens whose keys and values a decoder keeps, and the floats of a row of scores.
+inline std::size_t cached_tokens(const tinyattn_decoder& d) noexcept {
+  return d.window == 0 ? d.context_length : d.window;
+}
+inline std::size_t scores_of(const tinyattn_decoder& d) noexcept {
+  return d.window == 0 ? d.context_length
+                       : TINYATTN_WINDOW_SCORES(d.window, d.d_model / d.num_heads);
+}
+
 struct DecoderCall {
   std::size_t past;
   const std::uint16_t* tokens;

@@ -9,6 +9,7 @@
 #include "tinyattn/kernel/block.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/kernel/sampling.hpp"
+#include "tinyattn/kernel/window.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
 #include <cstddef>
@@ -40,8 +41,30 @@ inline std::uint16_t sample(const tinyattn_sampling& sampling, std::size_t count
       p, count, sampling.temperature, sampling.top_k, sampling.top_p, fraction));
 }
 
+// Rotary positions of a table, or without an end, or none.
+struct DecoderRotation {
+  kernel::Rotation table;
+  kernel::EndlessRotation endless;
+};
+TINYATTN_ALWAYS_INLINE DecoderRotation rotation_of(const tinyattn_decoder& decoder) noexcept {
+  const bool is_interleaved = decoder.rotary == TINYATTN_INTERLEAVED;
+  const std::size_t head_dim = decoder.d_model / decoder.num_heads;
+  if (decoder.rotary == TINYATTN_NO_ROTARY) return {};
+  if (decoder.window != 0 && decoder.speeds != nullptr)
+    return {{}, kernel::endless_rotation_of(decoder.speeds, is_interleaved, head_dim)};
+  return {kernel::rotation_of(decoder.cosines, decoder.sines, is_interleaved, head_dim), {}};
+}
+template <class Port>
+void rotate(const DecoderRotation& rotation, std::size_t rows, std::size_t heads,
+            std::size_t head_dim, std::size_t position, kernel::Output x) noexcept {
+  if (rotation.endless.speeds != nullptr)
+    kernel::rotate<Port>(rotation.endless, rows, heads, head_dim, position, x);
+  else
+    kernel::rotate<Port>(rotation.table, rows, heads, head_dim, position, x);
+}
+
 template <class Weights>
-using DecoderBlock = kernel::Block<kernel::GroupedLayer<typename Weights::Weight>,
+using DecoderBlock = kernel::Block<kernel::GroupedLayer<typename Weights::Weight, DecoderRotation>,
                                    kernel::FeedForward<typename Weights::Weight>>;
 
 template <class Weights>
@@ -55,10 +78,7 @@ TINYATTN_ALWAYS_INLINE DecoderBlock<Weights> block_of(const tinyattn_decoder& de
             port::detail::inverse_sqrt_in_integers(head_dim), projection(block.query),
             projection(block.key), projection(block.value), projection(block.out_proj)},
            decoder.num_heads / decoder.num_kv_heads,
-           decoder.rotary == TINYATTN_NO_ROTARY
-               ? kernel::Rotation{}
-               : kernel::rotation_of(decoder.cosines, decoder.sines,
-                                     decoder.rotary == TINYATTN_INTERLEAVED, head_dim)},
+           rotation_of(decoder)},
           norm_of(block.feed_forward_norm, d_model),
           {d_model, decoder.d_hidden, static_cast<Activation>(decoder.activation),
            projection(block.up), projection(block.gate), projection(block.down)},
@@ -103,28 +123,27 @@ TINYATTN_ALWAYS_INLINE auto head_of(const tinyattn_decoder& decoder) noexcept {
 // A cache of floats: of all layers.
 struct FloatCache {
   // The length of a row of scores in scratch of floats.
-  static constexpr std::size_t scores(std::size_t context_length) noexcept {
-    return context_length;
-  }
+  static std::size_t scores(const tinyattn_decoder& decoder) noexcept { return scores_of(decoder); }
 
   TINYATTN_ALWAYS_INLINE FloatCache(const tinyattn_decoder& decoder, void* cache) noexcept
       : floats(static_cast<float*>(cache)),
         kv_width(decoder.d_model / decoder.num_heads * decoder.num_kv_heads),
-        context_length(decoder.context_length),
-        size_of_layer(TINYATTN_DECODER_CACHE(1, kv_width, context_length)) {}
+        tokens(cached_tokens(decoder)),
+        size_of_layer(TINYATTN_DECODER_CACHE(1, kv_width, tokens)) {}
 
-  TINYATTN_ALWAYS_INLINE kernel::Cached layer(std::size_t index) const noexcept {
-    return kernel::cached(floats + index * size_of_layer, kv_width, context_length);
+  // Without a window, a ring that never begins anew.
+  TINYATTN_ALWAYS_INLINE kernel::Ring<kernel::Cached> layer(std::size_t index) const noexcept {
+    return {kernel::cached(floats + index * size_of_layer, kv_width, tokens), tokens};
   }
 
   float* floats;
-  std::size_t kv_width, context_length, size_of_layer;
+  std::size_t kv_width, tokens, size_of_layer;
 };
 
 // Computes all blocks for one token after the other, then the logits of the last token.
 template <class Weights, class Cache = FloatCache>
 inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noexcept {
-  const std::size_t d_model = decoder.d_model, scores = Cache::scores(decoder.context_length);
+  const std::size_t d_model = decoder.d_model, scores = Cache::scores(decoder);
   const std::size_t floats = TINYATTN_DECODER_SCRATCH(d_model, decoder.d_hidden, scores);
   const auto integers = Weights::take(call.scratch + floats, 1);
   const kernel::Output x{call.scratch, d_model};

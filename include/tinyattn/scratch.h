@@ -53,6 +53,10 @@
 #define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) \
   TINYATTN_GROUPED_LAYER_SCRATCH(d_out, d_out, tokens, source_tokens)
 
+/* The row of scores of a cache with a window, in floats. */
+#define TINYATTN_WINDOW_SCORES(window, head_dim) \
+  (2u * TINYATTN_SIZE(window) + 32u + TINYATTN_SIZE(head_dim))
+
 /* A row of inputs as integers, in words: what int8 weights multiply. It increases with `inputs`. */
 #define TINYATTN_INTEGER_ROW(inputs) ((TINYATTN_SIZE(inputs) + 15u) / 16u * 16u + 2u)
 /* A count, rounded up to a multiple of 8: a row of an int8 cache. */

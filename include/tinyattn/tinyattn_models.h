@@ -109,10 +109,17 @@ typedef struct tinyattn_decoder {
                                  *   token embedding, without a bias */
   const uint8_t* token_codes;   /* a token_embedding of int8, as codes and scales of a linear: */
   const float* token_scales;    /*   [vocabulary, d_model rounded up to 16s] and [vocabulary] */
+  const uint64_t*
+      speeds;    /* [d_model / num_heads / 2]: with a window, in place of cosines and sines:
+                  *   the angle of pair i at position p is p * speeds[i] / 2^64 turns */
+  size_t window; /* 0: a token attends to all tokens before it. Else to itself and the
+                  *   window - 1 before it, and the cache holds `window` tokens: texts
+                  *   have no end, unless positions are a table */
 } tinyattn_decoder;
 
 /* The size of the cache in floats, as a constant for static arrays. kv_width is num_kv_heads *
- * (d_model / num_heads). */
+ * (d_model / num_heads). With a window it is the context_length here and below; but of scratch
+ * without an int8 cache, TINYATTN_WINDOW_SCORES(window, d_model / num_heads) is. */
 #define TINYATTN_DECODER_CACHE(num_layers, kv_width, context_length) \
   (TINYATTN_SIZE(num_layers) *                                       \
    (2u * TINYATTN_SIZE(kv_width) * TINYATTN_SIZE(context_length) + TINYATTN_LANES))
@@ -149,15 +156,18 @@ TINYATTN_API size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* 
 
 /* Adds tokens to the cache, after the `past` tokens that it holds.
  *
- *   past     number of tokens in the cache: 0 at first, then the sum of num_tokens so far
+ *   past     number of tokens that were read: 0 at first, then the sum of num_tokens so far. With a
+ *            window, a multiple of 16 * window may be subtracted from more than that, where
+ *            positions have no end
  *   tokens   [num_tokens], each below decoder->vocabulary
  *   cache    [tinyattn_decoder_cache(decoder)]
  *   logits   [vocabulary]: of the token after the last one
  *   scratch  [tinyattn_decoder_scratch(decoder)]
  *
  * The bits are the same however a text is divided into calls. Writes nothing if there are no
- * tokens, more than context_length with those of the cache, or one that is not below the
- * vocabulary. A prompt may be passed in one call, which processes one token after the other. */
+ * tokens, more than there are positions, or one that is not below the vocabulary. Positions end at
+ * context_length; with a window those of `speeds` at 2^28, and without positions nothing ends. A
+ * prompt may be passed in one call, which processes one token after the other. */
 TINYATTN_API tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,
                                                       const uint16_t* tokens, size_t num_tokens,
                                                       float* cache, float* logits, float* scratch);

@@ -56,6 +56,11 @@ constexpr LanguageModelConfig with_int8_cache(LanguageModelConfig config) {
   return with_int8(config);
 }
 
+constexpr LanguageModelConfig with_window(LanguageModelConfig config, std::size_t window) {
+  config.transformer.block.attention.window = window;
+  return config;
+}
+
 tinyattn_linear described(const kernel::Projection<>& projection) { return {projection.weight, projection.bias, nullptr, nullptr}; }
 tinyattn_linear described(const kernel::Projection<kernel::Int8Weights>& projection) {
   return {nullptr, projection.bias, projection.weight.codes, projection.weight.scales};
@@ -99,11 +104,17 @@ struct Described {
       decoder.token_embedding = model.token_embedding.weight.data();
     }
     if constexpr (config.positions == Positions::learned) decoder.position_embedding = model.position_embedding.weight.data();
+    decoder.window = block.attention.window;
     if constexpr (block.attention.rotary != Rotary::none) {
-      const auto& table = detail::sinusoids<Model::context_length, Model::Body::Block::Attention::head_dim, block.attention.rotary_base>;
+      constexpr std::size_t head_dim = Model::Body::Block::Attention::head_dim;
       decoder.rotary = block.attention.rotary == Rotary::halves ? TINYATTN_HALVES : TINYATTN_INTERLEAVED;
-      decoder.cosines = table.cosines;
-      decoder.sines = table.sines;
+      if constexpr (block.attention.window != 0) {
+        decoder.speeds = detail::speeds<head_dim, block.attention.rotary_base>.at;
+      } else {
+        const auto& table = detail::sinusoids<Model::context_length, head_dim, block.attention.rotary_base>;
+        decoder.cosines = table.cosines;
+        decoder.sines = table.sines;
+      }
     }
     decoder.blocks = blocks.data();
     if constexpr (config.transformer.final_norm) decoder.final_norm = described(describe(model.transformer.final_norm));
@@ -188,6 +199,7 @@ constexpr struct {
                    {&tinyattn_decoder::d_model, {0, largest}},
                    {&tinyattn_decoder::d_hidden, {0, largest / 16}},
                    {&tinyattn_decoder::context_length, {0, largest}},
+                   {&tinyattn_decoder::window, {largest}},
                    {&tinyattn_decoder::num_layers, {0, largest / 4}},
                    {&tinyattn_decoder::vocabulary, {0, 65537}}};
 
@@ -277,6 +289,27 @@ void refuses(Check& check) {
     std::for_each(std::begin(wrong_floats), std::end(wrong_floats), refuses_after);
   check.same_bits(logits, full<float, 19>(5.0f));
   check.that(cache == untouched);
+}
+
+void ends_with_its_positions(Check& check) {
+  static const Described<with_window(llama, 7)> both;
+  tinyattn_decoder decoder = both.decoder;
+  const auto cache = memory_for(tinyattn_decoder_cache(&decoder)), scratch = memory_for(tinyattn_decoder_scratch(&decoder));
+  std::fill_n(cache.get(), tinyattn_decoder_cache(&decoder), 0.0f);
+  Vector<float, 19> logits{};
+  const uint16_t token = 1;
+  const auto forward = [&](std::size_t past) {
+    return tinyattn_decoder_forward(&decoder, past, &token, 1, cache.get(), logits.data(), scratch.get());
+  };
+  check.that(forward((1u << 28) - 1) == TINYATTN_OK && forward(1u << 28) == TINYATTN_TOO_MANY_TOKENS);
+  decoder.rotary = TINYATTN_NO_ROTARY;
+  check.that(forward(largest - 1) == TINYATTN_OK);
+  decoder.rotary = TINYATTN_HALVES;
+  decoder.cosines = decoder.sines = detail::sinusoids<20, 4, 500>.cosines;  // a table of 20 positions
+  decoder.speeds = nullptr;
+  check.that(forward(19) == TINYATTN_OK && forward(20) == TINYATTN_TOO_MANY_TOKENS);
+  decoder.cosines = nullptr;
+  check.that(forward(0) == TINYATTN_BAD_ARGUMENT);
 }
 
 void draws_the_same(Check& check) {
@@ -380,6 +413,14 @@ constexpr Test tests[] = {
     at_run_time("a decoder as Llama with int8 weights", computes_the_same<with_int8(llama)>),
     at_run_time("a decoder as GPT-2 with an int8 cache", computes_the_same<with_int8_cache(gpt_2)>),
     at_run_time("a decoder as Llama with an int8 cache", computes_the_same<with_int8_cache(llama)>),
+    at_run_time("a decoder as GPT-2 with a window", computes_the_same<with_window(gpt_2, 5)>),
+    at_run_time("a decoder as Llama with a window, and int8 weights or an int8 cache",
+                [](Check& check) {
+                  computes_the_same<with_window(llama, 7)>(check);
+                  computes_the_same<with_int8(with_window(llama, 16))>(check);
+                  computes_the_same<with_int8_cache(with_window(llama, 4))>(check);
+                }),
+    at_run_time("a window ends with its positions", ends_with_its_positions),
     at_run_time("what makes no sense is refused, and nothing is written", refuses<llama>),
     at_run_time("the same with int8 weights", refuses<with_int8(llama)>),
     at_run_time("the same with an int8 cache", refuses<with_int8_cache(llama)>),

@@ -49,7 +49,7 @@ template <auto config>
 inline constexpr std::size_t scores_in_floats =
     has_int8_cache<config> ? 0
     : config.window == 0   ? config.context_length
-                           : kernel::window_scores(config.window) + head_dim<config>;
+                           : kernel::window_scores(config.window, head_dim<config>);
 template <auto config>
 inline constexpr std::size_t words_of_scores =
     has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, cached_tokens<config>)

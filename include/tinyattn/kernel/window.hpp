@@ -50,8 +50,11 @@ TINYATTN_KERNEL void copy_row(const float* from, float* to, std::size_t count) n
 
 // Scores are computed in the order of the ring, and those of the newer tokens are then moved after
 // the others. A row begins where the scores of positions that are multiples of 16 have the lanes of
-// a sum that they have in a row of all tokens: `lead` elements before the oldest.
-constexpr std::size_t window_scores(std::size_t window) noexcept { return 2 * window + 32; }
+// a sum that they have in a row of all tokens: `lead` elements before the oldest. Scratch has room
+// for twice the window, for what rounds it up to lanes, and for a row of values.
+constexpr std::size_t window_scores(std::size_t window, std::size_t head_dim) noexcept {
+  return TINYATTN_WINDOW_SCORES(window, head_dim);
+}
 
 // Returns the row of scores, whose first `lead` elements take no part.
 template <class Port>
@@ -59,7 +62,7 @@ TINYATTN_KERNEL float* scores_of_window(const Attention& a, const WindowRows& ro
                                         std::size_t window) noexcept {
   constexpr bool in_vectors = requires { Port::row_vectors; };
   const std::size_t cols = in_vectors ? padded<Port>(rows.count) : rows.count;
-  float* const row = a.scores.data + window;
+  float* const row = a.scores.data + (rows.oldest == 0 ? 0 : window);
   float* const by_ring = row + rows.lead - rows.oldest;
   matmul_row<Port>({1, a.key_dim, cols, a.queries, a.keys, nullptr, {by_ring, 0}});
   copy_row<Port>(by_ring, by_ring + rows.count, rows.oldest);
@@ -131,7 +134,7 @@ TINYATTN_KERNEL void attend_window(const auto& layer, const Ring<Cached>& ring, 
                       layer.scale};
     float* const scores = scores_of_window<Port>(a, rows, ring.window);
     softmax_of_window<Port>(scores, rows.lead, rows.count, a.scale);
-    combine_window<Port>(a, rows, scores + rows.lead, scratch + window_scores(ring.window));
+    combine_window<Port>(a, rows, scores + rows.lead, scratch + window_scores(ring.window, 0));
   }
 }
 
