@@ -104,6 +104,7 @@ class Model:
     num_heads: int = 2
     num_kv_heads: int = 2
     base: int = 10000
+    window: int = None
     epsilon: float = 1e-5
     dtype: str = "F32"
     config: str = ""  # config.json

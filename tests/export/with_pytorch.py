@@ -90,11 +90,13 @@ def rotate_interleaved(x, base):
 ROTATE = {"": lambda x, _: x, "halves": rotate_halves, "interleaved": rotate_interleaved}
 
 
-def upper(tokens):
-    return torch.ones(tokens, tokens).triu(1).bool()
+def upper(tokens, window=None):
+    """Returns the mask of causal attention, and of a window if there is one: True is masked."""
+    band = torch.ones(tokens, tokens).tril()
+    return (band if window is None else band.triu(1 - window)) == 0
 
 
-def attend(weights, patterns, x, num_heads, is_causal, rotate="", base=0):
+def attend(weights, patterns, x, num_heads, is_causal, rotate="", base=0, window=None):
     """Computes attention by the layers of some patterns: three inputs or one, and perhaps an
     output."""
     inputs, out = (patterns[:-1], patterns[-1:]) if len(patterns) != 3 else (patterns, [])
@@ -106,7 +108,7 @@ def attend(weights, patterns, x, num_heads, is_causal, rotate="", base=0):
     query, key = (ROTATE[rotate](one, base) for one in heads[:2])
     scores = query @ key.transpose(1, 2) / math.sqrt(head_dim)
     if is_causal:
-        scores = scores.masked_fill(upper(len(x)), -torch.inf)
+        scores = scores.masked_fill(upper(len(x), window), -torch.inf)
     context = (torch.softmax(scores, dim=-1) @ heads[2]).transpose(0, 1).flatten(1)
     return weights.linear(out[0], context) if out else context
 
@@ -117,8 +119,9 @@ def attend(weights, patterns, x, num_heads, is_causal, rotate="", base=0):
 def of_layer(name, case):
     layer, x = models.LAYERS[name], torch.tensor(case.input)
     num_heads, is_causal = int(case.arguments[1]), "--causal" in case.arguments
+    window = int(case.arguments[-1]) if "--window" in case.arguments else None
     if not name.startswith("multihead_attention"):
-        return attend(Weights(case), layer.linears.split(), x, num_heads, is_causal), []
+        return attend(Weights(case), layer.linears.split(), x, num_heads, is_causal, window=window), []
     own = torch.nn.MultiheadAttention(x.shape[1], num_heads, bias=bool(layer.biases))
     own.load_state_dict(state_dict(case))
     mask = upper(len(x)) if is_causal else None
@@ -138,7 +141,7 @@ def logits_of(model, weights, tokens):
         attention, (up, *gate, down) = ([start + name for name in names]
                                         for names in (linears[:count], linears[count:]))
         x = x + attend(weights, attention, norm(start + norm_1, x), model.num_heads, True,
-                       model.rotate, model.base)
+                       model.rotate, model.base, model.window)
         y = norm(start + norm_2, x)
         hidden = weights.linear(up, y)
         hidden = activate(weights.linear(gate[0], y)) * hidden if gate else activate(hidden)

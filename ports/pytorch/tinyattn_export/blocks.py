@@ -41,6 +41,7 @@ class Style:
     rotary_base: int = 10000
     weights: str = "f32"
     cache: str = "f32"
+    window: int = None
 
 
 @dataclasses.dataclass
@@ -137,7 +138,7 @@ def config_of(block, style, d_model, num_kv_heads, flags):
     feed_forward = {"d_model": d_model, "d_hidden": block.linears["up"].shape[1],
                     "activation": f"::tinyattn::Activation::{style.activation}", "gated": "gate" in block.linears,
                     "bias": flags["bias"]}
-    return {"attention": int8.with_storage(attention, style.weights, style.cache),
+    return {"attention": int8.with_storage(attention, style.weights, style.cache, style.window),
             "feed_forward": int8.with_storage(feed_forward, style.weights),
             "normalization": f"::tinyattn::Normalization::{style.normalization}", "norm_first": style.norm_first}
 

@@ -39,6 +39,7 @@ def make_parser():
     add("--weights", dest="storage", choices=STORAGES, default="f32", help="how weights lie in flash; f32 unless given")
     add("--cache", choices=STORAGES, default="f32",
         help="how keys and values lie in RAM, of causal attention that is computed token by token; f32 unless given")
+    add("--window", type=int, metavar="N", help="a token attends to itself and the N - 1 before it: causal attention")
     add = parser.add_argument_group("whole models").add_argument
     add("--language-model", action="store_true", help="the whole file is a GPT-2, a nanoGPT or a Llama")
     add("--config", metavar="JSON", help="a config.json, for what no tensor tells of a language model")
@@ -70,11 +71,13 @@ def check_taken(args, requests):
     for name, value, what in (("weights", args.storage, "weights"), ("cache", args.cache, "a cache")):
         if value == "int8" and all(getattr(request, name, "f32") == "f32" for request in requests.values()):
             raise ExportError(f"--{name} int8 makes no sense: no part has {what} in int8")
+    if args.window is not None and all(getattr(request, "window", None) is None for request in requests.values()):
+        raise ExportError("--window makes no sense: no part has attention")
 
 
 def requests(args):
     layer = {"num_heads": args.num_heads, "context_length": args.context_length, "weights": args.storage,
-             "cache": args.cache}
+             "cache": args.cache, "window": args.window}
     model = {"activation": args.activation, "epsilon": args.epsilon}
     if args.parts:
         defaults = {**layer, **model, "causal": args.causal, "norm_first": args.norm_first}

@@ -7,7 +7,7 @@ from .errors import ExportError, printable, within
 from .language_models import LanguageModelRequest
 from .parts import AttentionRequest, LinearRequest, TensorRequest
 
-STORAGE = {"weights": str, "cache": str}
+STORAGE = {"weights": str, "cache": str, "window": int}
 LAYER = {"num_heads": int, "context_length": int, "causal": bool, "ignore": list, **STORAGE}
 ENCODER = {**LAYER, "norm_first": bool, "activation": str, "epsilon": float}
 MODEL = {"num_heads": int, "num_kv_heads": int, "context_length": int, "rotary": str, "rotary_base": int,

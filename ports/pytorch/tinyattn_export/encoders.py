@@ -28,12 +28,13 @@ class EncoderRequest:
     ignore: tuple = ()
     weights: str = "f32"  # or int8
     cache: str = "f32"  # or int8
+    window: int = None
 
     def __post_init__(self):
         values = {name: getattr(self, name)
                   for name in ("num_heads", "context_length", "causal", "norm_first", "activation")}
         require(**values)
-        check_storage(self.weights, self.cache, self.causal)
+        check_storage(self.weights, self.cache, self.causal, self.window)
         self.settings = Settings({**values, "epsilon": self.epsilon})
 
     def start(self, tensors, first, what):
@@ -47,7 +48,8 @@ class EncoderRequest:
     def style(self):
         value = self.settings.value
         return Style(value("num_heads"), value("context_length"), value("activation"), value("epsilon", 1e-5),
-                     value("causal"), norm_first=value("norm_first"), weights=self.weights, cache=self.cache)
+                     value("causal"), norm_first=value("norm_first"), weights=self.weights, cache=self.cache,
+                     window=self.window)
 
     def stored(self, tree):
         """Returns a tree of floats with the weights as they are asked for."""
@@ -57,11 +59,12 @@ class EncoderRequest:
         """Returns the Blocks at some prefixes, their summary in words, and the last arguments of their Part."""
         style, d_model = self.style(), (*reader.tensors[prefixes[0] + FIRST].shape, 0, 0)[1]
         encoder = blocks.blocks_at(reader, NAMES, prefixes, d_model, style)
-        check_context(style.context_length, d_model)
+        check_context(style.context_length, d_model, window=style.window)
         summary = (
             f"{d_model} features, {style.num_heads} heads, {'causal' if style.causal else 'not causal'}, "
             f"{encoder.d_hidden} hidden, {style.activation}, norms {'first' if style.norm_first else 'last'}, epsilon "
-            f"{style.epsilon:.6g}, at most {style.context_length} tokens{storage_words(self.weights, self.cache)}")
+            f"{style.epsilon:.6g}, at most {style.context_length} tokens"
+            + storage_words(self.weights, self.cache, self.window))
         remarks = [*([f"at {printable(start)}"] if start else []), *encoder.remarks]
         return encoder, summary, (reader.consumed, remarks, AroundModel(reader.tensors, start, self.ignore))
 

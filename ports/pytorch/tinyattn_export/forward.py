@@ -79,13 +79,13 @@ class Block:
         position = len(self.keys)
         self.keys.append([rotated(head, position, self.style) for head in self.heads("key", x)])
         self.values.append(self.heads("value", x))
-        context = []
+        context, first = [], max(0, position + 1 - (self.style.window or position + 1))
         for h, head in enumerate(self.heads("query", x)):
             query, own = rotated(head, position, self.style), h * len(self.keys[0]) // self.style.num_heads
-            scores = [dot(query, keys[own]) / math.sqrt(len(head)) for keys in self.keys]
+            scores = [dot(query, keys[own]) / math.sqrt(len(head)) for keys in self.keys[first:]]
             largest = max(scores)
             weights = [math.exp(score - largest) for score in scores]
-            columns = zip(*(values[own] for values in self.values))
+            columns = zip(*(values[own] for values in self.values[first:]))
             context += [dot(weights, column) / sum(weights) for column in columns]
         return self.linears["out_proj"](context)
 

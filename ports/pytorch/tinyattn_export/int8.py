@@ -97,7 +97,8 @@ def matrices(tree, path=""):
             yield from matrices(member, f"{path}[{i}]")
 
 
-def with_storage(config, weights, cache="f32"):
-    """Returns the members of a configuration in C++, with those that say what is int8 at their end."""
+def with_storage(config, weights, cache="f32", window=None):
+    """Returns the members of a configuration in C++, with those that say what is int8, and the window, at their end."""
     storage = {"weights": weights, "cache": cache}
-    return {**config, **{name: TYPE for name, value in storage.items() if value == "int8"}}
+    return {**config, **{name: TYPE for name, value in storage.items() if value == "int8"},
+            **({} if window is None else {"window": window})}

@@ -102,11 +102,11 @@ def style_of(settings, layout, rows):
     if layout.position_embedding and (settings.has("rotary") or settings.has("rotary_base")):
         raise ExportError(f"the positions of {layout.title} are learned, not rotary")
     context_length = context_length_of(settings, rows)
-    settings.check_window(context_length)
     return Style(settings.value("num_heads"), context_length, settings.value("activation", layout.activation),
                  settings.value("epsilon", DEFAULT_EPSILON), normalization=layout.normalization,
                  rotary=settings.value("rotary", layout.rotary), rotary_base=settings.value("rotary_base", 10000),
-                 weights=settings.value("weights", "f32"), cache=settings.value("cache", "f32"))
+                 weights=settings.value("weights", "f32"), cache=settings.value("cache", "f32"),
+                 window=settings.window(context_length))
 
 
 def stem_of_head(tensors, start, layout, ignore):
@@ -209,7 +209,7 @@ class Model:
         check("attention_bias", self.blocks.flags["qkv_bias"], "the attention layer")
         check("feed_forward_bias", self.blocks.flags["bias"], "the feed-forward part")
         kv_width = self.blocks.num_kv_heads * self.blocks.head_dim
-        check_context(self.style.context_length, kv_width, len(self.blocks.trees), self.style.cache)
+        check_context(self.style.context_length, kv_width, len(self.blocks.trees), self.style.cache, self.style.window)
 
     def config(self):
         config = {"vocabulary": self.vocabulary, "transformer": self.blocks.transformer(True),
@@ -234,7 +234,7 @@ class Model:
             *([f"{layers.num_kv_heads} of keys"] if layers.num_kv_heads != style.num_heads else []), positions,
             f"{layers.d_hidden} hidden", f"{'gated ' if layers.gated else ''}{style.activation}", norm,
             f"epsilon {style.epsilon:.6g}", f"at most {style.context_length} tokens of {self.vocabulary}",
-            "a head of its own" if self.head else "a tied head"]) + storage_words(style.weights, style.cache)
+            "a head of its own" if self.head else "a tied head"]) + storage_words(style.weights, style.cache, style.window)
 
     def sources(self):
         return {"token_embedding": str(self.tensor("token_embedding")), **self.blocks.sources, "head": self.head_source}
@@ -276,6 +276,7 @@ class LanguageModelRequest:
     ignore: tuple = ()
     weights: str = "f32"  # or int8
     cache: str = "f32"  # or int8
+    window: int = None
     example: object = None
 
     def __post_init__(self):
@@ -290,7 +291,7 @@ class LanguageModelRequest:
     def settings(self, model_args=None):
         arguments = {name: getattr(self, name) for name in (
             "num_heads", "num_kv_heads", "context_length", "rotary", "rotary_base", "activation", "epsilon", "weights",
-            "cache")}
+            "cache", "window")}
         configs = {} if self.config is None else {"config.json": self.config}
         return Settings(arguments, configs if model_args is None else {**configs, "model_args": model_args})
 

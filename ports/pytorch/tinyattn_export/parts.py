@@ -174,6 +174,7 @@ class AttentionRequest:
     ignore: tuple = ()  # patterns of names that may be left out
     weights: str = "f32"  # or int8
     cache: str = "f32"  # or int8
+    window: int = None
 
     def __post_init__(self):
         require(num_heads=self.num_heads, context_length=self.context_length, causal=self.causal)
@@ -183,7 +184,7 @@ class AttentionRequest:
                 raise ExportError(f"{name} must be a number from 1 to {LARGEST_COUNT}")
         if type(self.causal) is not bool:
             raise ExportError("causal must be true or false")
-        check_storage(self.weights, self.cache, self.causal)
+        check_storage(self.weights, self.cache, self.causal, self.window)
 
     def part(self, tensors):
         layer = layouts.find(tensors, self.prefix, self.mapping)
@@ -193,7 +194,7 @@ class AttentionRequest:
         fills = fill_biases(inputs)
         linears = {**inputs, "out_proj": out} if out else inputs
         places = {**layer.inputs, "out_proj": [layer.out]}
-        check_context(self.context_length, inputs["query"].shape[1], cache=self.cache)
+        check_context(self.context_length, inputs["query"].shape[1], cache=self.cache, window=self.window)
         tree = {role: linear.tree() for role, linear in linears.items()}
         return Part(
             f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{initializer(self.config(inputs, out))}>",
@@ -223,7 +224,7 @@ class AttentionRequest:
         config = {"d_in": d_in, "d_out": d_out, "context_length": self.context_length, "num_heads": self.num_heads,
                   "causal": self.causal, "qkv_bias": inputs["query"].bias is not None, "out_proj": out is not None,
                   "out_bias": out is not None and out.bias is not None}
-        return int8.with_storage(config, self.weights, self.cache)
+        return int8.with_storage(config, self.weights, self.cache, self.window)
 
     def summary(self, inputs, out):
         d_in, d_out = inputs["query"].shape
@@ -231,7 +232,7 @@ class AttentionRequest:
         return (f"attention, {d_in} features to {d_out}, {self.num_heads} "
                 f"{'head' if self.num_heads == 1 else 'heads'}, {'causal' if self.causal else 'not causal'}, at most "
                 f"{self.context_length} tokens, queries, keys and values {with_or_without(inputs['query'].bias)} bias, "
-                f"{projection}{storage_words(self.weights, self.cache)}")
+                f"{projection}{storage_words(self.weights, self.cache, self.window)}")
 
 
 @dataclasses.dataclass(frozen=True)

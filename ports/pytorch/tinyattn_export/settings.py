@@ -83,6 +83,7 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
     "norm_first": (flag,),
     "weights": (storage,),
     "cache": (storage,),
+    "window": (count,),
     "attention_bias": (flag, "attention_bias", "bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
     "sliding_window": (count,),
@@ -91,7 +92,7 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
 HARMLESS = {
     "scale_attn_weights": (True,), "scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,),
     "is_encoder_decoder": (False,), "tie_encoder_decoder": (False,), "pruned_heads": ({},),
-    "layer_types": (["full_attention"],),
+    "layer_types": (["full_attention"], ["sliding_attention"], ["full_attention", "sliding_attention"]),
     "use_scaled_rope": (False,), "use_mrope": (False,), "rope_interleaved": (False,), "use_qk_norm": (False,),
     "partial_rotary_factor": (1,), **{f"{table}.partial_rotary_factor": (1,) for table in ROTARY_TABLES},
     **{f"{table}.{key}": ("default",) for table in ROTARY_TABLES for key in ("rope_type", "type")},
@@ -105,7 +106,7 @@ WITHOUT_EFFECT = frozenset((
     "transformers_version attn_implementation transformers.js_config unsloth_version is_llama_config is_decoder "
     "torchscript use_bfloat16 tf_legacy_loss use_cache output_past output_attentions output_hidden_states return_dict "
     "chunk_size_feed_forward reorder_and_upcast_attn flash_attn max_batch_size "
-    # sliding windows, which check_window handles
+    # sliding windows, which window_of_config handles
     "sliding_window use_sliding_window max_window_layers "
     # tokens, sampling, tasks
     "tokenizer_class prefix bos_token_id eos_token_id pad_token_id sep_token_id decoder_start_token_id "
@@ -129,6 +130,7 @@ SPELLINGS = {  # {setting: (its description, how an argument spells it)}
 }
 MOST_INT8_TOKENS = (2**31 - 1) // (127 * 255)  # powers of two in attention have eight bits or more
 INT8_CACHE = Spelling("--cache int8", 'cache = "int8"')
+WINDOW = Spelling("--window", "window")
 CONFIG = Spelling("--config config.json", 'config = "config.json"')
 
 
@@ -146,9 +148,11 @@ def require(**settings):
         raise missing(absent)
 
 
-def storage_words(weights, cache="f32"):
-    """Returns what is int8, for a summary."""
-    return "".join(f", {what} in int8" for what, value in (("weights", weights), ("cache", cache)) if value == "int8")
+def storage_words(weights, cache="f32", window=None):
+    """Returns what is int8 and whether there is a window, for a summary."""
+    words = "" if window is None else f", a window of {window}"
+    return words + "".join(f", {what} in int8" for what, value in (("weights", weights), ("cache", cache))
+                           if value == "int8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,11 +221,13 @@ def parse(name, value, origin):
     return Setting(converted, origin)
 
 
-def check_storage(weights, cache="f32", causal=True):
-    """Raises an ExportError if this is no type of weights, or of a cache, or if there can be no cache."""
+def check_storage(weights, cache="f32", causal=True, window=None):
+    """Raises an ExportError if this is no type of weights, or of a cache, or no window, or if there can be no cache."""
     parse("weights", weights, "weights")
     if parse("cache", cache, "cache").value == "int8" and not causal:
         raise ExportError(INT8_CACHE, " makes no sense without a cache, and only causal attention has one")
+    if window is not None and parse("window", window, "window") and not causal:
+        raise ExportError(WINDOW, " makes no sense if tokens attend to later ones: only causal attention has one")
 
 
 def agreement(settings):
@@ -233,15 +239,17 @@ def agreement(settings):
     return settings[0] if settings else None
 
 
-def check_context(context_length, kv_width, layers=1, cache="f32"):
+def check_context(context_length, kv_width, layers=1, cache="f32", window=None):
     """Raises an ExportError if the keys and values of all tokens, which are in one object, the Workspace of a layer or
     the Cache of a model, are larger than an object may be."""
-    if cache == "int8" and context_length > MOST_INT8_TOKENS:
+    if cache == "int8" and (window or context_length) > MOST_INT8_TOKENS:
         raise ExportError(INT8_CACHE, f" holds at most {MOST_INT8_TOKENS} tokens, as its sums have 32 bits")
-    size = 2 * 4 * context_length * kv_width * layers
+    longest = max(context_length, window or 0)
+    size = 2 * 4 * longest * kv_width * layers
     if size > LARGEST_OBJECT:
         raise ExportError(
-            f"context_length {context_length} is too long: the keys and values of so many tokens take {size} bytes, "
+            f"{'context_length' if longest == context_length else 'window'} {longest} is too long: the keys and values "
+            f"of so many tokens take {size} bytes, "
             f"and no target holds an object of more than {LARGEST_OBJECT}")
 
 
@@ -276,17 +284,28 @@ class Settings:
         if setting and setting.value != value:
             raise ExportError(f"{setting.origin} says {setting.value}, and {what} says {value}")
 
-    def check_window(self, context_length):
-        """Raises an ExportError for a sliding window that is shorter than the context. A longer one masks nothing."""
-        for origin, config in self.configs.items():
-            if "sliding_window" not in config or config.get("use_sliding_window") is False:
-                continue
-            window = parse("sliding_window", config["sliding_window"], f"{origin}'s sliding_window").value
-            if window < context_length:
-                raise ExportError(
-                    f"{origin} has sliding_window = {window}: tinyattn's attention has no window, which masks nothing "
-                    "only of a context that is no longer; ",
-                    Spelling(f"--context-length {window}", f"context_length = {window}"), " is one")
+    def window(self, context_length):
+        """Returns how many tokens a token attends to, or None for all: what the argument says, or a config.json whose
+        window is shorter than the context. A longer one masks nothing."""
+        windows = [setting for setting in map(self.window_of_config, self.configs)
+                   if setting and (self.has("window") or setting.value < context_length)]
+        setting = agreement([*filter(None, [self.settings["window"]]), *windows])
+        return setting and setting.value
+
+    def window_of_config(self, origin):
+        """Returns the sliding window of a config as a Setting, or None. Raises an ExportError if layers differ in it.
+        Of Qwen2, the first max_window_layers have none."""
+        config = self.configs[origin]
+        kinds, first = config.get("layer_types"), config.get("max_window_layers", 0)
+        if "sliding_window" not in config or config.get("use_sliding_window") is False or kinds == ["full_attention"]:
+            return None
+        setting = parse("sliding_window", config["sliding_window"], f"{origin}'s sliding_window")
+        if kinds is None and first and self.has("num_layers") and first >= self.value("num_layers"):
+            return None
+        if kinds is None and first or len(kinds or ()) > 1:
+            raise ExportError(f"{origin} has a sliding window of {setting.value} in some layers, and tinyattn's models "
+                              "have one in all layers or in none")
+        return setting
 
     def check_family(self, family):
         for origin, config in self.configs.items():
