@@ -133,9 +133,10 @@ size_t tinyattn_decoder_cache_int8(const tinyattn_decoder* decoder) {
 
 size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !has_int8_cache_sizes(*decoder)) return 0;
-  return TINYATTN_DECODER_SCRATCH_INT8_CACHE(decoder->d_model, decoder->d_hidden,
-                                             decoder->d_model / decoder->num_heads,
-                                             cached_tokens(*decoder));
+  const std::size_t head_dim = decoder->d_model / decoder->num_heads;
+  return TINYATTN_DECODER_SCRATCH_INT8_CACHE(decoder->d_model, decoder->d_hidden, head_dim,
+                                             cached_tokens(*decoder)) +
+         (decoder->window == 0 ? 0 : TINYATTN_PADDED(head_dim));
 }
 
 tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decoder* decoder, size_t past,

@@ -33,7 +33,9 @@ inline void project(const tinyattn_linear& linear, const LinearCall& call) noexc
 
 // A cache of int8: of all layers. A row of scores is in the scratch of integers.
 struct Int8Cache {
-  static std::size_t scores(const tinyattn_decoder&) noexcept { return 0; }
+  static std::size_t scores(const tinyattn_decoder& d) noexcept {
+    return d.window == 0 ? 0 : d.d_model / d.num_heads;
+  }
 
   TINYATTN_ALWAYS_INLINE Int8Cache(const tinyattn_decoder& decoder, void* cache) noexcept
       : words(static_cast<std::uint32_t*>(cache)),

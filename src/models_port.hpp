@@ -55,12 +55,12 @@ TINYATTN_ALWAYS_INLINE DecoderRotation rotation_of(const tinyattn_decoder& decod
   return {kernel::rotation_of(decoder.cosines, decoder.sines, is_interleaved, head_dim), {}};
 }
 template <class Port>
-void rotate(const DecoderRotation& rotation, std::size_t rows, std::size_t heads,
-            std::size_t head_dim, std::size_t position, kernel::Output x) noexcept {
+TINYATTN_ALWAYS_INLINE kernel::Rotation rotation_at(const DecoderRotation& rotation,
+                                                    std::size_t position, std::size_t head_dim,
+                                                    float* table) noexcept {
   if (rotation.endless.speeds != nullptr)
-    kernel::rotate<Port>(rotation.endless, rows, heads, head_dim, position, x);
-  else
-    kernel::rotate<Port>(rotation.table, rows, heads, head_dim, position, x);
+    return kernel::rotation_at<Port>(rotation.endless, position, head_dim, table);
+  return kernel::rotation_at<Port>(rotation.table, position, head_dim, table);
 }
 
 template <class Weights>

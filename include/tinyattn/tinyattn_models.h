@@ -137,7 +137,8 @@ typedef struct tinyattn_decoder {
    (TINYATTN_SIZE(context_length) * TINYATTN_EIGHTS(head_dim) / 4u +                    \
     TINYATTN_SIZE(head_dim) * TINYATTN_EIGHTS(context_length) / 4u +                    \
     (TINYATTN_SIZE(context_length) + 1u) / 2u))
-/* The scratch of a call with int8 weights and an int8 cache, in floats. */
+/* The scratch of a call with int8 weights and an int8 cache, in floats; with a window, another
+ * TINYATTN_PADDED(head_dim). */
 #define TINYATTN_DECODER_SCRATCH_INT8_CACHE(d_model, d_hidden, head_dim, context_length) \
   (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, 0u) +                                     \
    TINYATTN_MORE(TINYATTN_INTEGER_ROW(TINYATTN_MORE(d_model, d_hidden)),                 \

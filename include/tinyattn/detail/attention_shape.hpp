@@ -42,14 +42,18 @@ template <auto config>
 inline constexpr std::size_t cached_tokens =
     config.window == 0 ? config.context_length : config.window;
 
-// The length of a row of scores with a cache: in floats, and for a cache of int8 in integers.
+template <auto config>
+inline constexpr bool rotates = config.rotary != decltype(config.rotary)::none;
+
+// The length of a row of scores with a cache: in floats, and for a cache of int8 in integers. With
+// a window, a table of rotary positions is in the same memory.
 template <auto config>
 inline constexpr bool has_int8_cache = config.cache != decltype(config.cache)::f32;
 template <auto config>
 inline constexpr std::size_t scores_in_floats =
-    has_int8_cache<config> ? 0
-    : config.window == 0   ? config.context_length
-                           : kernel::window_scores(config.window, head_dim<config>);
+    config.window == 0       ? (has_int8_cache<config> ? 0 : config.context_length)
+    : has_int8_cache<config> ? (rotates<config> ? head_dim<config> : 0)
+                             : kernel::window_scores(config.window, head_dim<config>);
 template <auto config>
 inline constexpr std::size_t words_of_scores =
     has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, cached_tokens<config>)
@@ -57,8 +61,7 @@ inline constexpr std::size_t words_of_scores =
 
 // Whether query heads share key heads, or features rotate.
 template <auto config>
-inline constexpr bool is_grouped =
-    kv_heads<config> != config.num_heads || config.rotary != decltype(config.rotary)::none;
+inline constexpr bool is_grouped = kv_heads<config> != config.num_heads || rotates<config>;
 
 // Whether a call without a cache has tokens from which its last token is too far.
 template <auto config>

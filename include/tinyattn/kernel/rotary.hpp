@@ -24,21 +24,12 @@ TINYATTN_KERNEL Rotation rotation_of(const float* cosines, const float* sines, b
   return {cosines, sines, 1, head_dim / 2};
 }
 
-// Rotates a pair (a, b) to (a cos - b sin, a sin + b cos), in which the product with b is rounded
-// first.
-template <class Port>
-TINYATTN_KERNEL void rotate_pair(float& a, float& b, const float& cosine,
-                                 const float& sine) noexcept {
-  using Single = typename Port::one_lane;
-  const float first = a;
-  a = Single::fma(first, cosine, -Single::mul(b, sine));
-  b = Single::fma(first, sine, Single::mul(b, cosine));
-}
-
-// Rotates each pair of all heads of `rows` rows, of which the first is at `position`.
+// Rotates each pair (a, b) of all heads of `rows` rows, of which the first is at `position`, to
+// (a cos - b sin, a sin + b cos), in which the product with b is rounded first.
 template <class Port>
 constexpr void rotate(Rotation rotation, std::size_t rows, std::size_t heads, std::size_t head_dim,
                       std::size_t position, Output x) noexcept {
+  using Single = typename Port::one_lane;
   if (is_null(rotation.cosines)) return;
   const std::size_t pairs = head_dim / 2;
   for (std::size_t r = 0; r < rows; ++r) {
@@ -46,9 +37,13 @@ constexpr void rotate(Rotation rotation, std::size_t rows, std::size_t heads, st
     const float* const sines = rotation.sines + (position + r) * pairs;
     for (std::size_t head = 0; head < heads; ++head) {
       float* const features = x.at(r, head * head_dim);
-      for (std::size_t i = 0; i < pairs; ++i)
-        rotate_pair<Port>(features[i * rotation.step], features[i * rotation.step + rotation.apart],
-                          cosines[i], sines[i]);
+      for (std::size_t i = 0; i < pairs; ++i) {
+        float& a = features[i * rotation.step];
+        float& b = features[i * rotation.step + rotation.apart];
+        const float first = a;
+        a = Single::fma(first, cosines[i], -Single::mul(b, sines[i]));
+        b = Single::fma(first, sines[i], Single::mul(b, cosines[i]));
+      }
     }
   }
 }
@@ -100,17 +95,40 @@ constexpr CosineAndSine cosine_and_sine_of(std::uint32_t angle) noexcept {
   return {to_float(turned[quarters % 4]), to_float(turned[(quarters + 3) % 4])};
 }
 
+// Returns the rotation at one position, as a table of this position alone. `table` has room for
+// head_dim floats.
+template <class Port>
+TINYATTN_KERNEL Rotation rotation_at(Rotation rotation, std::size_t position, std::size_t head_dim,
+                                     float*) noexcept {
+  const std::size_t first = position * (head_dim / 2);
+  if (is_null(rotation.cosines)) return rotation;
+  return {rotation.cosines + first, rotation.sines + first, rotation.step, rotation.apart};
+}
+template <class Port>
+constexpr Rotation rotation_at(EndlessRotation rotation, std::size_t position, std::size_t head_dim,
+                               float* table) noexcept {
+  const std::size_t pairs = head_dim / 2;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const auto angle = static_cast<std::uint32_t>(position * rotation.speeds[i] >> 32);
+    const CosineAndSine at = cosine_and_sine_of<Port>(angle);
+    table[i] = at.cosine;
+    table[pairs + i] = at.sine;
+  }
+  return {table, table + pairs, rotation.step, rotation.apart};
+}
+
+// Rotates as above. A pair is a head of two features here, so that its angle is computed once for
+// all heads.
 template <class Port>
 constexpr void rotate(EndlessRotation rotation, std::size_t rows, std::size_t heads,
                       std::size_t head_dim, std::size_t position, Output x) noexcept {
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t i = 0; i < head_dim / 2; ++i) {
-      const auto angle = static_cast<std::uint32_t>((position + r) * rotation.speeds[i] >> 32);
-      const CosineAndSine of_pair = cosine_and_sine_of<Port>(angle);
-      for (std::size_t head = 0; head < heads; ++head) {
-        float* const features = x.at(r, head * head_dim + i * rotation.step);
-        rotate_pair<Port>(features[0], features[rotation.apart], of_pair.cosine, of_pair.sine);
-      }
+      float table[2];
+      const EndlessRotation pair{rotation.speeds + i, 0, rotation.apart};
+      const Rotation at = rotation_at<Port>(pair, position + r, 2, table);
+      for (std::size_t head = 0; head < heads; ++head)
+        rotate<Port>(at, 1, 1, 2, 0, x.from(r, head * head_dim + i * rotation.step));
     }
 }
 

@@ -31,8 +31,8 @@ TINYATTN_KERNEL WindowRows rows_of_window(std::size_t position, std::size_t wind
 
 template <class Port>
 TINYATTN_KERNEL void fill_row(float* row, std::size_t count, float by) noexcept {
-  for_each_vector<Port>(count,
-                        [=](auto at) TINYATTN_INLINE_LAMBDA { at.store(row, Port::splat(by)); });
+  for_each_vector<Port>(
+      count, [=](auto at) TINYATTN_INLINE_LAMBDA { at.store(row, Port::splat(by)); });
 }
 template <class Port>
 TINYATTN_KERNEL void copy_row(const float* from, float* to, std::size_t count) noexcept {
@@ -46,6 +46,15 @@ TINYATTN_KERNEL void copy_row(const float* from, float* to, std::size_t count) n
     });
 }
 
+// out = a . b, by the products of single rows unless rows are interleaved.
+template <class Port>
+TINYATTN_KERNEL void multiply_rows(const Product<>& p) noexcept {
+  if constexpr (Port::interleaves_rows)
+    matmul<Port>(p);
+  else
+    matmul_row<Port>(p);
+}
+
 // --- Scores ---
 
 // Scores are computed in the order of the ring, and those of the newer tokens are then moved after
@@ -56,17 +65,18 @@ constexpr std::size_t window_scores(std::size_t window, std::size_t head_dim) no
   return TINYATTN_WINDOW_SCORES(window, head_dim);
 }
 
-// Returns the row of scores, whose first `lead` elements take no part.
+// Computes rows of scores, and returns the first: the first `lead` elements of each take no part.
 template <class Port>
-TINYATTN_KERNEL float* scores_of_window(const Attention& a, const WindowRows& rows,
+TINYATTN_KERNEL Output scores_of_window(const Attention& a, const WindowRows& rows,
                                         std::size_t window) noexcept {
   constexpr bool in_vectors = requires { Port::row_vectors; };
   const std::size_t cols = in_vectors ? padded<Port>(rows.count) : rows.count;
-  float* const row = a.scores.data + (rows.oldest == 0 ? 0 : window);
-  float* const by_ring = row + rows.lead - rows.oldest;
-  matmul_row<Port>({1, a.key_dim, cols, a.queries, a.keys, nullptr, {by_ring, 0}});
-  copy_row<Port>(by_ring, by_ring + rows.count, rows.oldest);
-  return row;
+  const Output scores = a.scores.from(0, rows.oldest == 0 ? 0 : window);
+  const Output by_ring{scores.data + rows.lead - rows.oldest, scores.stride};
+  multiply_rows<Port>({a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, by_ring});
+  for (std::size_t i = 0; i < a.rows; ++i)
+    copy_row<Port>(by_ring.at(i, 0), by_ring.at(i, rows.count), rows.oldest);
+  return scores;
 }
 
 // Replaces the scores of a row, which are its elements from `lead` on, by their weights.
@@ -97,44 +107,55 @@ template <class Port>
   }
 }
 
-// context = weights . values, from the oldest token on. `between` has room for one row.
+// context = weights . values, from the oldest token on. `between` has room for the context.
 template <class Port>
-TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows,
-                                    const float* weights, float* between) noexcept {
+TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows, Dense weights,
+                                    float* between) noexcept {
   const std::size_t older = rows.count - rows.oldest;
-  const bool wraps = rows.oldest != 0;
-  const Dense of_older{weights, 0}, of_newer{weights + older, 0};
-  matmul_row<Port>({1, older, a.value_dim, of_older, a.values.from(rows.oldest, 0), nullptr,
-                    wraps ? Output{between, 0} : a.context});
-  if (wraps)
-    matmul_row<Port>({1, rows.oldest, a.value_dim, of_newer, a.values, between, a.context});
+  const Dense of_newer = weights.from(0, older), values = a.values.from(rows.oldest, 0);
+  if (rows.oldest == 0)
+    return multiply_rows<Port>({a.rows, older, a.value_dim, weights, values, nullptr, a.context});
+  const Output first{between, a.value_dim};
+  multiply_rows<Port>({a.rows, older, a.value_dim, weights, values, nullptr, first});
+  if constexpr (Port::interleaves_rows)
+    matmul<Port>(Product<Dense, Dense, Dense>{a.rows, rows.oldest, a.value_dim, of_newer, a.values,
+                                              first, a.context});
+  else
+    matmul_row<Port>({1, rows.oldest, a.value_dim, of_newer, a.values, Bias(between), a.context});
 }
 
 // --- Heads ---
 
-// Computes the contexts of all heads for the query of one token, the newest of the window.
+// Computes the contexts of all heads for the query of one token, the newest of the window: head by
+// head, or where rows are interleaved, all heads together that share keys. `scratch` has room for
+// the scores of one head, and for `spare` floats more.
 template <class Port>
 TINYATTN_KERNEL void attend_window(const auto& layer, const Ring<Cached>& ring, float* scratch,
-                                   const WindowRows& rows, Output queries,
+                                   std::size_t spare, const WindowRows& rows, Output queries,
                                    Output context) noexcept {
-  const std::size_t dim = layer.head_dim;
-  for (std::size_t head = 0; head < layer.num_heads; ++head) {
+  const std::size_t dim = layer.head_dim, together = group(layer);
+  const bool share =
+      Port::interleaves_rows && (together - 1) * window_scores(ring.window, dim) <= spare;
+  const std::size_t heads = share ? together : 1;
+  const Output scores{scratch, window_scores(ring.window, 0)};
+  for (std::size_t head = 0; head < layer.num_heads; head += heads) {
     const std::size_t column = kv_column(layer, head);
-    const Attention a{1,
-                      1,
+    const Attention a{heads,
+                      heads,
                       dim,
                       dim,
                       0,
                       head,
-                      queries.from(0, head * dim),
+                      {queries.at(0, head * dim), dim},
                       ring.cache.keys.from(column, 0),
                       ring.cache.values.from(0, column),
-                      {scratch, 0},
-                      context.from(0, head * dim),
+                      scores,
+                      {context.at(0, head * dim), dim},
                       layer.scale};
-    float* const scores = scores_of_window<Port>(a, rows, ring.window);
-    softmax_of_window<Port>(scores, rows.lead, rows.count, a.scale);
-    combine_window<Port>(a, rows, scores + rows.lead, scratch + window_scores(ring.window, 0));
+    const Output weights = scores_of_window<Port>(a, rows, ring.window);
+    for (std::size_t i = 0; i < heads; ++i)
+      softmax_of_window<Port>(weights.at(i, 0), rows.lead, rows.count, a.scale);
+    combine_window<Port>(a, rows, Dense(weights).from(0, rows.lead), scores.at(heads, 0));
   }
 }
 
@@ -144,17 +165,18 @@ template <class Port, class Cache>
 TINYATTN_KERNEL void attend_cached(const auto& layer, const Ring<Cache>& ring, const auto& scratch,
                                    std::size_t past, std::size_t rows, Dense x, Output block,
                                    Output context) noexcept {
+  float* const floats = scratch.floats + rows * layer.d_out;
+  const std::size_t spare = (scratch.rows - rows) * layer.d_out;
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t position = past + i;
     const Output queries = block.from(i, 0), of_token = context.from(i, 0);
-    project_tokens<Port>(layer, ring.cache, scratch, position % ring.window, position, 1,
-                         x.from(i, 0), queries);
+    project_tokens<Port>(layer_at<Port>(layer, position, floats), ring.cache, scratch,
+                         position % ring.window, 0, 1, x.from(i, 0), queries);
     const WindowRows of_window = rows_of_window(position, ring.window);
     if constexpr (requires { ring.cache.key_scales; })
       attend_heads<Port>(layer, ring.cache, scratch, of_window.count - 1, 1, queries, of_token);
     else
-      attend_window<Port>(layer, ring, scratch.floats + scratch.rows * layer.d_out, of_window,
-                          queries, of_token);
+      attend_window<Port>(layer, ring, floats, spare, of_window, queries, of_token);
   }
 }
 
