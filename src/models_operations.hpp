@@ -16,8 +16,8 @@ inline std::size_t cached_tokens(const tinyattn_decoder& d) noexcept {
   return d.window == 0 ? d.context_length : d.window;
 }
 inline std::size_t scores_of(const tinyattn_decoder& d) noexcept {
-  return d.window == 0 ? d.context_length
-                       : TINYATTN_WINDOW_SCORES(d.window, d.d_model / d.num_heads);
+  if (d.window == 0) return d.context_length;
+  return TINYATTN_WINDOW_SCORES(d.window, d.d_model / d.num_heads, d.num_heads / d.num_kv_heads);
 }
 
 struct DecoderCall {

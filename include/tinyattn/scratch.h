@@ -53,9 +53,15 @@
 #define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) \
   TINYATTN_GROUPED_LAYER_SCRATCH(d_out, d_out, tokens, source_tokens)
 
-/* The row of scores of a cache with a window, in floats. */
-#define TINYATTN_WINDOW_SCORES(window, head_dim) \
-  (2u * TINYATTN_SIZE(window) + 32u + TINYATTN_SIZE(head_dim))
+/* The scores of a cache with a window, in floats: of one head, or where it is faster of the `group`
+ * heads that share keys. */
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
+#define TINYATTN_HEADS_AT_ONCE(group) TINYATTN_SIZE(group)
+#else
+#define TINYATTN_HEADS_AT_ONCE(group) TINYATTN_SIZE(1)
+#endif
+#define TINYATTN_WINDOW_SCORES(window, head_dim, group) \
+  (TINYATTN_HEADS_AT_ONCE(group) * (2u * TINYATTN_SIZE(window) + 32u + TINYATTN_SIZE(head_dim)))
 
 /* A row of inputs as integers, in words: what int8 weights multiply. It increases with `inputs`. */
 #define TINYATTN_INTEGER_ROW(inputs) ((TINYATTN_SIZE(inputs) + 15u) / 16u * 16u + 2u)

@@ -119,7 +119,8 @@ typedef struct tinyattn_decoder {
 
 /* The size of the cache in floats, as a constant for static arrays. kv_width is num_kv_heads *
  * (d_model / num_heads). With a window it is the context_length here and below; but of scratch
- * without an int8 cache, TINYATTN_WINDOW_SCORES(window, d_model / num_heads) is. */
+ * without an int8 cache, TINYATTN_WINDOW_SCORES(window, d_model / num_heads, num_heads /
+ * num_kv_heads) is. */
 #define TINYATTN_DECODER_CACHE(num_layers, kv_width, context_length) \
   (TINYATTN_SIZE(num_layers) *                                       \
    (2u * TINYATTN_SIZE(kv_width) * TINYATTN_SIZE(context_length) + TINYATTN_LANES))

@@ -53,7 +53,8 @@ template <auto config>
 inline constexpr std::size_t scores_in_floats =
     config.window == 0       ? (has_int8_cache<config> ? 0 : config.context_length)
     : has_int8_cache<config> ? (rotates<config> ? head_dim<config> : 0)
-                             : kernel::window_scores(config.window, head_dim<config>);
+                             : TINYATTN_WINDOW_SCORES(config.window, head_dim<config>,
+                                                      num_heads<config> / kv_heads<config>);
 template <auto config>
 inline constexpr std::size_t words_of_scores =
     has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, cached_tokens<config>)

@@ -31,8 +31,8 @@ TINYATTN_KERNEL WindowRows rows_of_window(std::size_t position, std::size_t wind
 
 template <class Port>
 TINYATTN_KERNEL void fill_row(float* row, std::size_t count, float by) noexcept {
-  for_each_vector<Port>(
-      count, [=](auto at) TINYATTN_INLINE_LAMBDA { at.store(row, Port::splat(by)); });
+  for_each_vector<Port>(count,
+                        [=](auto at) TINYATTN_INLINE_LAMBDA { at.store(row, Port::splat(by)); });
 }
 template <class Port>
 TINYATTN_KERNEL void copy_row(const float* from, float* to, std::size_t count) noexcept {
@@ -59,11 +59,10 @@ TINYATTN_KERNEL void multiply_rows(const Product<>& p) noexcept {
 
 // Scores are computed in the order of the ring, and those of the newer tokens are then moved after
 // the others. A row begins where the scores of positions that are multiples of 16 have the lanes of
-// a sum that they have in a row of all tokens: `lead` elements before the oldest. Scratch has room
-// for twice the window, for what rounds it up to lanes, and for a row of values.
-constexpr std::size_t window_scores(std::size_t window, std::size_t head_dim) noexcept {
-  return TINYATTN_WINDOW_SCORES(window, head_dim);
-}
+// a sum that they have in a row of all tokens: `lead` elements before the oldest. So it has room
+// for twice the window, and for what rounds it up to lanes.
+constexpr std::size_t window_row(std::size_t window) noexcept { return 2 * window + 32; }
+static_assert(TINYATTN_WINDOW_SCORES(5, 3, 1) == window_row(5) + 3);
 
 // Computes rows of scores, and returns the first: the first `lead` elements of each take no part.
 template <class Port>
@@ -107,6 +106,20 @@ template <class Port>
   }
 }
 
+// Does the same for rows that are interleaved; then the elements before are masked scores.
+template <class Port>
+TINYATTN_KERNEL void softmax_of_windows(std::size_t rows, Output scores, std::size_t lead,
+                                        std::size_t count, float scale) noexcept {
+  if constexpr (Port::interleaves_rows) {
+    const std::size_t end = lead + count;
+    for (std::size_t i = 0; i < rows; ++i) fill_row<Port>(scores.at(i, 0), lead, -infinity);
+    const auto end_of = [=](std::size_t) TINYATTN_INLINE_LAMBDA { return end; };
+    softmax_of_scores<Port>(rows, scores, end_of, scale);
+  } else {
+    softmax_of_window<Port>(scores.data, lead, count, scale);
+  }
+}
+
 // context = weights . values, from the oldest token on. `between` has room for the context.
 template <class Port>
 TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows, Dense weights,
@@ -127,17 +140,13 @@ TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows, 
 // --- Heads ---
 
 // Computes the contexts of all heads for the query of one token, the newest of the window: head by
-// head, or where rows are interleaved, all heads together that share keys. `scratch` has room for
-// the scores of one head, and for `spare` floats more.
+// head, or where rows are interleaved, all heads together that share keys.
 template <class Port>
 TINYATTN_KERNEL void attend_window(const auto& layer, const Ring<Cached>& ring, float* scratch,
-                                   std::size_t spare, const WindowRows& rows, Output queries,
+                                   const WindowRows& rows, Output queries,
                                    Output context) noexcept {
-  const std::size_t dim = layer.head_dim, together = group(layer);
-  const bool share =
-      Port::interleaves_rows && (together - 1) * window_scores(ring.window, dim) <= spare;
-  const std::size_t heads = share ? together : 1;
-  const Output scores{scratch, window_scores(ring.window, 0)};
+  const std::size_t dim = layer.head_dim, heads = Port::interleaves_rows ? group(layer) : 1;
+  const Output scores{scratch, window_row(ring.window)};
   for (std::size_t head = 0; head < layer.num_heads; head += heads) {
     const std::size_t column = kv_column(layer, head);
     const Attention a{heads,
@@ -153,8 +162,7 @@ TINYATTN_KERNEL void attend_window(const auto& layer, const Ring<Cached>& ring, 
                       {context.at(0, head * dim), dim},
                       layer.scale};
     const Output weights = scores_of_window<Port>(a, rows, ring.window);
-    for (std::size_t i = 0; i < heads; ++i)
-      softmax_of_window<Port>(weights.at(i, 0), rows.lead, rows.count, a.scale);
+    softmax_of_windows<Port>(heads, weights, rows.lead, rows.count, a.scale);
     combine_window<Port>(a, rows, Dense(weights).from(0, rows.lead), scores.at(heads, 0));
   }
 }
@@ -166,7 +174,6 @@ TINYATTN_KERNEL void attend_cached(const auto& layer, const Ring<Cache>& ring, c
                                    std::size_t past, std::size_t rows, Dense x, Output block,
                                    Output context) noexcept {
   float* const floats = scratch.floats + rows * layer.d_out;
-  const std::size_t spare = (scratch.rows - rows) * layer.d_out;
   for (std::size_t i = 0; i < rows; ++i) {
     const std::size_t position = past + i;
     const Output queries = block.from(i, 0), of_token = context.from(i, 0);
@@ -176,7 +183,7 @@ TINYATTN_KERNEL void attend_cached(const auto& layer, const Ring<Cache>& ring, c
     if constexpr (requires { ring.cache.key_scales; })
       attend_heads<Port>(layer, ring.cache, scratch, of_window.count - 1, 1, queries, of_token);
     else
-      attend_window<Port>(layer, ring, floats, spare, of_window, queries, of_token);
+      attend_window<Port>(layer, ring, floats, of_window, queries, of_token);
   }
 }
 
