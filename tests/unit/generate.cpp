@@ -95,7 +95,11 @@ constexpr void check_characters(Check& check) {
     for (std::size_t step = 1; step <= 16; ++step) {
       Written written{};
       detail::CharacterStream characters;
-      for (std::size_t first = 0; first < texts[i].size(); first += step) characters.write(texts[i].substr(first, step), written.put());
+      for (std::string_view rest = texts[i]; !rest.empty();) {
+        const std::size_t count = step < rest.size() ? step : rest.size();
+        characters.write({rest.data(), count}, written.put());
+        rest.remove_prefix(count);
+      }
       characters.flush(written.put());
       check.that(written.view() == texts[i] && (step != 1 || written.calls == num_puts[i]));
     }

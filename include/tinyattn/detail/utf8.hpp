@@ -47,8 +47,9 @@ constexpr bool is_incomplete(std::string_view bytes) noexcept {
 
 // Returns how many bytes at the end are the beginning of a character that goes on after them.
 constexpr std::size_t incomplete_tail(std::string_view bytes) noexcept {
+  const char* const end = bytes.data() + bytes.size();
   for (std::size_t count = longest_character - 1; count != 0; --count)
-    if (count <= bytes.size() && is_incomplete(bytes.substr(bytes.size() - count))) return count;
+    if (count <= bytes.size() && is_incomplete({end - count, count})) return count;
   return 0;
 }
 
