@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+//
+// A language model with a window reads a text without an end, in the same memory: a million tokens, or 2,000 on a board.
+#include "catalogue/twin.hpp"
+#include "tinyattn/language_model.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+constexpr std::size_t window = 32, layers = 2;
+
+template <Rotary rotary, Weights cache>
+constexpr LanguageModelConfig model_of{
+    .vocabulary = 11,
+    .transformer =
+        {.block =
+             {.attention = {.d_in = 4, .d_out = 4, .context_length = 1, .num_heads = 2, .rotary = rotary, .cache = cache, .window = window},
+              .feed_forward = {.d_model = 4, .d_hidden = 5, .activation = Activation::relu}},
+         .num_layers = layers},
+    .positions = Positions::none};
+
+constexpr Token token_at(std::size_t position) { return static_cast<Token>((position * 7 + position / 13) % 11); }
+
+// Compares the last logits with those of a second cache, which has read only the tokens that they depend on: each layer attends to a
+// window.
+template <Rotary rotary, Weights of_cache, std::size_t tokens_of_desk>
+void check_long_text(Check& check) {
+  constexpr std::size_t num_tokens = __STDC_HOSTED__ ? tokens_of_desk : 2'000;
+  struct State {
+    using Model = LanguageModel<model_of<rotary, of_cache>>;
+    Model model = drawn<Model>(1);
+    typename Model::Cache all{}, last{};
+    typename Model::Cache::Workspace workspace{};
+  };
+  static_assert(fits<State>);
+  State& state = *new (memory) State;
+  Vector<float, 11> logits{}, expected{};
+  const auto read = [&](std::size_t position, auto& cache, auto& to) {
+    const Token token = token_at(position);
+    check.that(state.model.forward(TokenView(&token, 1), cache, to, state.workspace) == Status::ok);
+  };
+  for (std::size_t i = 0; i < num_tokens; ++i) read(i, state.all, logits);
+  constexpr std::size_t first = num_tokens - layers * (window - 1) - 1;
+  for (auto& block : state.last.blocks) block.num_tokens = first;
+  for (std::size_t i = first; i < num_tokens; ++i) read(i, state.last, expected);
+  check.same_bits(logits, expected);
+  check.equal(state.all.size(), num_tokens);
+}
+
+constexpr Test tests[] = {
+    at_run_time("a text without positions", check_long_text<Rotary::none, Weights::f32, 20'000>),
+    at_run_time("with rotary positions", check_long_text<Rotary::halves, Weights::f32, 1'000'000>),
+    at_run_time("with rotary positions and a cache of int8", check_long_text<Rotary::interleaved, Weights::int8, 20'000>),
+};
+
+}  // namespace
+
+int main() { return run(tests); }
