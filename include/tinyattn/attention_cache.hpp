@@ -41,10 +41,10 @@ inline constexpr std::size_t most_tokens = config.window == 0   ? config.context
                                            : never_ends<config> ? SIZE_MAX
                                                                 : std::size_t{1} << 28;
 
-// So many tokens leave a ring as it was, and positions modulo 16: it is subtracted from a number of
-// tokens that becomes too large for a std::size_t.
+// After so many tokens the next one lies in the same row of the ring: it is subtracted from a
+// number of tokens that becomes too large for a std::size_t.
 template <std::size_t Window>
-inline constexpr std::size_t tokens_of_turns = SIZE_MAX / 4 / (Window * 16) * (Window * 16);
+inline constexpr std::size_t tokens_of_turns = SIZE_MAX / 4 / Window* Window;
 
 // Has room for most_tokens, and has taken num_tokens: all of them, or the last `window`, are kept.
 template <AttentionConfig config>

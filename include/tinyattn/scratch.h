@@ -61,7 +61,7 @@
 #define TINYATTN_HEADS_AT_ONCE(group) TINYATTN_SIZE(1)
 #endif
 #define TINYATTN_WINDOW_SCORES(window, head_dim, group) \
-  (TINYATTN_HEADS_AT_ONCE(group) * (2u * TINYATTN_SIZE(window) + 32u + TINYATTN_SIZE(head_dim)))
+  (TINYATTN_HEADS_AT_ONCE(group) * (2u * TINYATTN_SIZE(window) + 16u + TINYATTN_SIZE(head_dim)))
 
 /* A row of inputs as integers, in words: what int8 weights multiply. It increases with `inputs`. */
 #define TINYATTN_INTEGER_ROW(inputs) ((TINYATTN_SIZE(inputs) + 15u) / 16u * 16u + 2u)

@@ -159,7 +159,7 @@ TINYATTN_API size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* 
 /* Adds tokens to the cache, after the `past` tokens that it holds.
  *
  *   past     number of tokens that were read: 0 at first, then the sum of num_tokens so far. With a
- *            window, a multiple of 16 * window may be subtracted from more than that, where
+ *            window, a multiple of the window may be subtracted from more than that, where
  *            positions have no end
  *   tokens   [num_tokens], each below decoder->vocabulary
  *   cache    [tinyattn_decoder_cache(decoder)]

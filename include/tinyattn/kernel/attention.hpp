@@ -134,7 +134,7 @@ TINYATTN_KERNEL void compute_context(const Attention& a, const Band& band) noexc
 }
 
 // Returns how many keys a block skips, since they are masked for all queries from `first` on: whole
-// sixteens, so that sums keep their lanes.
+// sixteens, so that a row of keys has the same padding after them.
 TINYATTN_KERNEL std::size_t skipped_keys(const Mask&, std::size_t) noexcept { return 0; }
 TINYATTN_KERNEL std::size_t skipped_keys(const Band& band, std::size_t first) noexcept {
   return band.begin(first) / 16 * 16;

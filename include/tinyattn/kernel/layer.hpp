@@ -57,7 +57,8 @@ TINYATTN_KERNEL void rotate(const auto& layer, std::size_t rows, std::size_t col
 // Returns the layer at one position: rotary positions are then a table of this position alone,
 // which is computed in `table`, head_dim floats.
 template <class Port>
-TINYATTN_KERNEL decltype(auto) layer_at(const auto& layer, std::size_t position, float* table) noexcept {
+TINYATTN_KERNEL decltype(auto) layer_at(const auto& layer, std::size_t position,
+                                        float* table) noexcept {
   if constexpr (requires { layer.rotation; })
     return GroupedLayer<decltype(layer.query.weight)>{
         layer, layer.group, rotation_at<Port>(layer.rotation, position, layer.head_dim, table)};

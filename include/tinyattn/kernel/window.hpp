@@ -18,22 +18,16 @@ struct Ring {
 };
 
 // Where the tokens of a window lie: the older ones in the rows from `oldest` to count - 1 of the
-// ring, then those in the rows before `oldest`.
+// ring, then the newer ones in the rows before `oldest`.
 struct WindowRows {
   std::size_t count;   // of tokens
   std::size_t oldest;  // row of the oldest
-  std::size_t lead;    // its position modulo 16
 };
 TINYATTN_KERNEL WindowRows rows_of_window(std::size_t position, std::size_t window) noexcept {
-  if (position < window) return {position + 1, 0, 0};
-  return {window, (position + 1) % window, (position + 1 - window) % 16};
+  return position < window ? WindowRows{position + 1, 0}
+                           : WindowRows{window, (position + 1) % window};
 }
 
-template <class Port>
-TINYATTN_KERNEL void fill_row(float* row, std::size_t count, float by) noexcept {
-  for_each_vector<Port>(count,
-                        [=](auto at) TINYATTN_INLINE_LAMBDA { at.store(row, Port::splat(by)); });
-}
 template <class Port>
 TINYATTN_KERNEL void copy_row(const float* from, float* to, std::size_t count) noexcept {
   if constexpr (Port::lanes > 1)
@@ -57,67 +51,23 @@ TINYATTN_KERNEL void multiply_rows(const Product<>& p) noexcept {
 
 // --- Scores ---
 
-// Scores are computed in the order of the ring, and those of the newer tokens are then moved after
-// the others. A row begins where the scores of positions that are multiples of 16 have the lanes of
-// a sum that they have in a row of all tokens: `lead` elements before the oldest. So it has room
-// for twice the window, and for what rounds it up to lanes.
-constexpr std::size_t window_row(std::size_t window) noexcept { return 2 * window + 32; }
+// Scores are computed in the order of the ring, and those of the newer tokens are then copied after
+// those of the older ones. So a row has room for twice the window, and for what rounds it up to
+// vectors. It begins with the oldest token, wherever that is: the sum of its exponentials is the
+// same as in a row of all tokens, since the reduction of sixteen lanes is the same from any lane
+// on.
+constexpr std::size_t window_row(std::size_t window) noexcept { return 2 * window + 16; }
 static_assert(TINYATTN_WINDOW_SCORES(5, 3, 1) == window_row(5) + 3);
 
-// Computes rows of scores, and returns the first: the first `lead` elements of each take no part.
+// Computes rows of scores, and returns the first.
 template <class Port>
-TINYATTN_KERNEL Output scores_of_window(const Attention& a, const WindowRows& rows,
-                                        std::size_t window) noexcept {
+TINYATTN_KERNEL Output scores_of_window(const Attention& a, const WindowRows& rows) noexcept {
   constexpr bool in_vectors = requires { Port::row_vectors; };
   const std::size_t cols = in_vectors ? padded<Port>(rows.count) : rows.count;
-  const Output scores = a.scores.from(0, rows.oldest == 0 ? 0 : window);
-  const Output by_ring{scores.data + rows.lead - rows.oldest, scores.stride};
-  multiply_rows<Port>({a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, by_ring});
+  multiply_rows<Port>({a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
   for (std::size_t i = 0; i < a.rows; ++i)
-    copy_row<Port>(by_ring.at(i, 0), by_ring.at(i, rows.count), rows.oldest);
-  return scores;
-}
-
-// Replaces the scores of a row, which are its elements from `lead` on, by their weights.
-template <class Port>
-[[gnu::noinline]] constexpr void softmax_of_window(float* row, std::size_t lead, std::size_t count,
-                                                   float scale) noexcept {
-  float* const scores = row + lead;
-  const std::size_t room = room_of_scores<Port>(count);
-  fill_row<Port>(row, lead, 0.0f);
-  fill_row<Port>(scores + count, room - count, -infinity);
-  auto largest = Port::splat(least);
-  for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    largest = Port::maximum(largest, at.load(scores, -infinity));
-  });
-  if constexpr (has_exponentials<Port>) {
-    std::size_t end = lead + room;
-    Port::exponentials(scores, room, largest, scale, exp_numbers);
-    for (; end % 4 != 0; ++end) row[end] = 0.0f;
-    Port::multiply_fours(scores, room, reciprocal<Port>(Port::sum_of_fours(row, end, zeros<8>)));
-  } else {
-    const auto shift = Port::broadcast(-largest_of<Port>(largest)), factor = Port::broadcast(scale);
-    transform_row<Port>(scores, scores, room, [&](auto score) TINYATTN_INLINE_LAMBDA {
-      return exponential<Port>(score, shift, factor);
-    });
-    const auto by = reciprocal<Port>(sum_of_row<Port>(row, lead + room));
-    transform_row<Port>(scores, scores, room,
-                        [&](auto weight) TINYATTN_INLINE_LAMBDA { return Port::mul(weight, by); });
-  }
-}
-
-// Does the same for rows that are interleaved; then the elements before are masked scores.
-template <class Port>
-TINYATTN_KERNEL void softmax_of_windows(std::size_t rows, Output scores, std::size_t lead,
-                                        std::size_t count, float scale) noexcept {
-  if constexpr (Port::interleaves_rows) {
-    const std::size_t end = lead + count;
-    for (std::size_t i = 0; i < rows; ++i) fill_row<Port>(scores.at(i, 0), lead, -infinity);
-    const auto end_of = [=](std::size_t) TINYATTN_INLINE_LAMBDA { return end; };
-    softmax_of_scores<Port>(rows, scores, end_of, scale);
-  } else {
-    softmax_of_window<Port>(scores.data, lead, count, scale);
-  }
+    copy_row<Port>(a.scores.at(i, 0), a.scores.at(i, rows.count), rows.oldest);
+  return a.scores.from(0, rows.oldest);
 }
 
 // context = weights . values, from the oldest token on. `between` has room for the context.
@@ -161,9 +111,10 @@ TINYATTN_KERNEL void attend_window(const auto& layer, const Ring<Cached>& ring, 
                       scores,
                       {context.at(0, head * dim), dim},
                       layer.scale};
-    const Output weights = scores_of_window<Port>(a, rows, ring.window);
-    softmax_of_windows<Port>(heads, weights, rows.lead, rows.count, a.scale);
-    combine_window<Port>(a, rows, Dense(weights).from(0, rows.lead), scores.at(heads, 0));
+    const Output weights = scores_of_window<Port>(a, rows);
+    const auto end_of = [=](std::size_t) TINYATTN_INLINE_LAMBDA { return rows.count; };
+    softmax_of_scores<Port>(heads, weights, end_of, a.scale);
+    combine_window<Port>(a, rows, weights, scores.at(heads, 0));
   }
 }
 
