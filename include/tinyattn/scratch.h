@@ -53,13 +53,13 @@
 #define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) \
   TINYATTN_GROUPED_LAYER_SCRATCH(d_out, d_out, tokens, source_tokens)
 
-/* The scores of a cache with a window, in floats: of one head, or where it is faster of the `group`
- * heads that share keys. */
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
 #define TINYATTN_HEADS_AT_ONCE(group) TINYATTN_SIZE(group)
 #else
+/* The number of heads of a group, which share keys, that are computed together with a window. */
 #define TINYATTN_HEADS_AT_ONCE(group) TINYATTN_SIZE(1)
 #endif
+/* The scores of a cache with a window, in floats. */
 #define TINYATTN_WINDOW_SCORES(window, head_dim, group) \
   (TINYATTN_HEADS_AT_ONCE(group) * (2u * TINYATTN_SIZE(window) + 16u + TINYATTN_SIZE(head_dim)))
 

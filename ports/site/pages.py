@@ -16,7 +16,7 @@ CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 # The pages that the main page lists first, before those of folders.
 FIRST = ("examples/recipes/README.md", "ports/pytorch/coming_from_pytorch.md", "include/tinyattn/calling.md",
-         "include/tinyattn/models.md", "include/tinyattn/int8.md",
+         "include/tinyattn/models.md", "include/tinyattn/streams.md", "include/tinyattn/int8.md",
          "include/tinyattn/same_bits.md")
 REFERENCE = ((errors.TITLE, "errors.html"), ("Notions", "modules.html"), ("Types", "annotated.html"),
              ("All names", "namespacemembers.html"), ("Headers", "files.html"))
