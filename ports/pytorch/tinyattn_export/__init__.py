@@ -7,8 +7,9 @@ from .errors import ExportError
 from .header import write
 from .language_models import LanguageModelRequest as language_model
 from .parts import AttentionRequest as attention, LinearRequest as linear, TensorRequest as tensor
+from .tokenizer_files import read_tokenizer
 
 Refusal = ExportError  # the name of ExportError until 0.2
 
 __all__ = ["ExportError", "Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts",
-           "tensor", "transformer", "transformer_block", "write", "write_safetensors"]
+           "read_tokenizer", "tensor", "transformer", "transformer_block", "write", "write_safetensors"]

@@ -5,13 +5,14 @@ import contextlib
 import os
 import sys
 
-from . import header
+from . import header, tokenizers
 from .checkpoints import read
 from .description import read_parts
 from .errors import ExportError, listing
 from .language_models import LanguageModelRequest
 from .parts import AttentionRequest
-from .settings import ACTIVATIONS, ROTARIES, STORAGES
+from .settings import ACTIVATIONS, ROTARIES, STORAGES, read_config
+from .tokenizer_files import read_tokenizer
 
 ONLY_LAYERS = ("mapping", "causal", "norm_first")
 ONLY_MODELS = ("num_kv_heads", "rotary", "rotary_base", "config", "example")
@@ -22,7 +23,7 @@ def make_parser():
     parser = argparse.ArgumentParser(
         prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
     add, choice = parser.add_argument, argparse.BooleanOptionalAction
-    add("weights", metavar="WEIGHTS", help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
+    add("weights", metavar="WEIGHTS", nargs="?", help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
     add("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
     add("--num-heads", type=int, metavar="N", help="how many; needed, as the next two, unless --parts has it")
     add("--context-length", type=int, metavar="N", help="the most tokens")
@@ -43,6 +44,8 @@ def make_parser():
     add = parser.add_argument_group("whole models").add_argument
     add("--language-model", action="store_true", help="the whole file is a GPT-2, a nanoGPT or a Llama")
     add("--config", metavar="JSON", help="a config.json, for what no tensor tells of a language model")
+    add("--tokenizer", metavar="FILE", help="adds it: tokenizer.model, .bin or .json; vocab.json with merges.txt; or a "
+        "table of characters. Without WEIGHTS, the header has the tokenizer alone")
     add("--num-kv-heads", type=int, metavar="N", help="heads of keys and values; the tensors tell it too")
     add("--rotary", choices=ROTARIES, help="which features rotate together; its names tell it of a Llama")
     add("--rotary-base", type=int, metavar="B", help="of the angles, such as 10000")
@@ -58,7 +61,11 @@ def parse(arguments):
     args = parser.parse_args(arguments)
     if args.parts and (args.prefix or args.mapping or args.ignore or args.language_model):
         parser.error("--prefix, --map, --ignore and --language-model belong into the description of --parts")
-    foreign = ONLY_LAYERS if args.language_model else ONLY_MODELS if args.parts else ONLY_MODELS + ONLY_BLOCKS
+    if args.weights is None and (not args.tokenizer or args.language_model or args.parts or args.binary):
+        parser.error("the following arguments are required: WEIGHTS; a --tokenizer alone needs none")
+    if args.weights is not None and args.tokenizer and not args.language_model:
+        parser.error("--tokenizer is for --language-model, or without WEIGHTS")
+    foreign = ("mapping", "causal", "norm_first", "num_kv_heads") if args.weights is None else ONLY_LAYERS if args.language_model else ONLY_MODELS if args.parts else ONLY_MODELS + ONLY_BLOCKS
     # True is allowed for a language model: it is causal, and its norms come first.
     present = [name for name in foreign if getattr(args, name) not in (None, [], args.language_model)]
     if present:
@@ -98,13 +105,16 @@ def int8_report(part):
     yield from (f"  {members}: largest error {matrix.error:.4f} steps" for members, matrix in part.matrices())
 
 
-def report(name, weights, parts):
+def report(name, weights, parts, tokenizer=None):
     for part_name, part in parts.items():
         yield f"{name}::{part_name}: {part.summary}; {part.parameter_count} parameters"
         yield from (f"  {member}: {text}" for member, text in part.sources.items())
         yield from (f"  {remark}" for remark in part.remarks)
         yield from int8_report(part)
-    yield from (f"left out: {listing(names)} ({why})" for why, names in header.unused(weights, parts).items())
+    if weights is not None:
+        yield from (f"left out: {listing(names)} ({why})" for why, names in header.unused(weights, parts).items())
+    if tokenizer is not None:
+        yield f"{name}::tokenizer: {tokenizers.summary(tokenizer, tokenizers.Tables(tokenizer.vocabulary))}"
 
 
 def open_streams():
@@ -138,15 +148,19 @@ def main(arguments):
     args = parse(arguments)
     open_streams()
     try:
-        files = [args.weights, args.parts, args.config, args.example, args.header, args.binary]
+        files = [args.weights, args.parts, args.config, args.example, args.tokenizer, args.header, args.binary]
         paths = [os.path.realpath(path) for path in files if path]
         if len(set(paths)) != len(paths):
             raise ExportError("what is read and what is written must be different files")
-        wanted = requests(args)
-        weights = read(args.weights)
-        parts = header.write(args.header, weights, args.name, wanted, args.binary)
+        weights, wanted = None, {}
+        tokenizer = read_tokenizer(args.tokenizer) if args.tokenizer else None
+        config = read_config(args.config) if args.tokenizer and args.config else None
+        if args.weights is not None:
+            wanted = requests(args)
+            weights = read(args.weights)
+        parts = header.write(args.header, weights, args.name, wanted, args.binary, tokenizer, config)
     except (ExportError, MemoryError) as error:
         print(f"export.py: {message(error, args)}", file=sys.stderr)
         return 1
-    print_report(report(args.name, weights, parts))
+    print_report(report(args.name, weights, parts, tokenizer))
     return 0

@@ -5,7 +5,7 @@ import hashlib
 import pathlib
 import zlib
 
-from . import int8, names, whole_files
+from . import int8, names, tokenizers, whole_files
 from .errors import ExportError, printable, within
 
 NUMBERS_IN_A_LINE = 8
@@ -44,7 +44,7 @@ def braces(tree, indent):
     return "{{\n" + in_lines(tree, NUMBERS_IN_A_LINE, number, inner) + "}}"
 
 
-def comment(weights, name, parts):
+def comment_on_weights(weights, name, parts):
     """Returns the lines of the comment above the code. They depend on the weights and the request alone, not on the
     date or the machine, so that the same request gives the same bytes."""
     def size(*parts):
@@ -55,6 +55,11 @@ def comment(weights, name, parts):
         lines += ["", f"{name}::{part_name}: {part.summary}; {size(part)}."]
         lines += [f"  {member}: {text}." for member, text in part.sources.items()]
     return lines
+
+
+def comment_on_tokenizer(file, name, tables):
+    return [f"Tokenizer from {printable(file.source)}, {PRODUCER}", "", f"SHA-256 of the source: {file.sha256}", "",
+            f"{name}::tokenizer: {tokenizers.summary(file, tables)}."]
 
 
 def constants(parts):
@@ -117,24 +122,52 @@ def make_parts(weights, requests):
     return parts
 
 
-def write(path, weights, name, parts, binary=None):
-    """Writes the header, and the binary if a path is given, and returns {name: Part}. If something is wrong, raises an
-    ExportError and writes nothing."""
-    names.check_namespace(name)
-    parts = make_parts(weights, parts)
-    lines, files = comment(weights, name, parts), {}
-    includes = "".join(f'#include "{header}"\n' for header in sorted({part.header for part in parts.values()})) + "\n"
+def check_vocabularies(tokenizer, parts):
+    """Raises an ExportError if a model has not as many tokens as the tokenizer."""
+    count = len(tokenizer.vocabulary.texts)
+    for part in parts.values():
+        if part.vocabulary not in (None, count):
+            raise ExportError(f"the tokenizer has {count} tokens, and the model {part.vocabulary}")
+
+
+def in_parts(weights, name, parts, binary, files):
+    """Returns the lines of the comment, the headers and the definitions of parts. Puts the binary into `files`."""
+    lines, includes = comment_on_weights(weights, name, parts), {f'"{part.header}"' for part in parts.values()}
     if binary is None:
-        body = constants(parts)
-    else:
-        # without a gap: the memory of the struct on the target
-        files[binary] = b"".join(part.content() for part in parts.values())
-        file_name = printable(pathlib.Path(binary).name)
-        lines += ["", f"They lie in {file_name}, SHA-256 {hashlib.sha256(files[binary]).hexdigest()}."]
-        includes += "".join(f"#include <{std}>\n" for std in ("bit", "cstddef", "cstdint", "limits", "type_traits")) + "\n"
-        body = members(parts, file_name, files[binary])
-    text = "".join(f"// {line}".rstrip() + "\n" for line in lines)
-    files[path] = (f"{text}#pragma once\n// clang-format off\n\n{includes}"
+        return lines, includes, constants(parts)
+    files[binary] = b"".join(part.content() for part in parts.values())  # no gaps: the memory of the struct on the target
+    file_name = printable(pathlib.Path(binary).name)
+    lines += ["", f"They lie in {file_name}, SHA-256 {hashlib.sha256(files[binary]).hexdigest()}."]
+    includes |= {f"<{std}>" for std in ("bit", "cstddef", "cstdint", "limits", "type_traits")}
+    return lines, includes, members(parts, file_name, files[binary])
+
+
+def with_tokenizer(tokenizer, name, config):
+    """Returns the same of a tokenizer."""
+    with within(printable(tokenizer.source)):
+        tables = tokenizers.Tables(tokenizer.vocabulary)
+        body = tokenizers.definition(tokenizer, tables, config)
+    return comment_on_tokenizer(tokenizer, name, tables), {f'"{tokenizers.HEADER}"', "<optional>"}, body
+
+
+def write(path, weights, name, parts, binary=None, tokenizer=None, config=None):
+    """Writes the header, and the binary if a path is given, and returns {name: Part}. If something is wrong, raises an
+    ExportError and writes nothing. `tokenizer` is what read_tokenizer returns; `config`, a dict, has the tokens that
+    begin and end a text. With a tokenizer, weights may be None."""
+    names.check_namespace(name)
+    files, contents = {}, []
+    if weights is not None or tokenizer is None:
+        parts = make_parts(weights, parts)
+        contents.append(in_parts(weights, name, parts, binary, files))
+    if tokenizer is not None:
+        check_vocabularies(tokenizer, parts)
+        contents.append(with_tokenizer(tokenizer, name, config))
+    lines = [line for lines, _, _ in contents for line in ("", *lines)][1:]
+    includes = set().union(*(includes for _, includes, _ in contents))
+    own, std = (sorted(include for include in includes if include.startswith(sign)) for sign in '"<')
+    blocks = ["".join(f"#include {include}\n" for include in block) + "\n" for block in (own, std) if block]
+    text, body = "".join(f"// {line}".rstrip() + "\n" for line in lines), "\n".join(body for _, _, body in contents)
+    files[path] = (f"{text}#pragma once\n// clang-format off\n\n{''.join(blocks)}"
                    f"namespace {name} {{\n\n{body}\n}}  // namespace {name}\n").encode()
     whole_files.replace(files)
     return parts

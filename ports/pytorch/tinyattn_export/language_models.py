@@ -255,7 +255,7 @@ class Model:
                 remarks.append(forward.comparison(floats, tree, self.style, self.example))
         return Part(f"::tinyattn::LanguageModel<::tinyattn::LanguageModelConfig{initializer(self.config())}>",
                     "tinyattn/language_model.hpp", tree, self.summary(), self.sources(), self.reader.consumed, remarks,
-                    self.surroundings())
+                    self.surroundings(), self.vocabulary)
 
 
 @dataclasses.dataclass

@@ -42,6 +42,7 @@ class Part:
     consumed: set  # the names of all tensors that it is made of
     remarks: list = dataclasses.field(default_factory=list)
     surroundings: object = None  # its `reasons` returns which unused tensors may be left out, and why
+    vocabulary: int = None  # the number of tokens of a language model
 
     def content(self):
         """Returns its bytes in the memory of the target."""

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+//
+// From text to tokens: what the kinds of tokenizers do besides merging.
+#pragma once
+
+#include "tinyattn/kernel/merging.hpp"
+#include "tinyattn/kernel/sentence.hpp"
+#include "tinyattn/kernel/words.hpp"
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+constexpr std::uint16_t no_token = 0xffff;  // also the unset one of Merging
+
+// Tokens that are written to an array as long as it has room.
+struct Output16 {
+  std::uint16_t* tokens;
+  std::size_t room;
+  std::size_t count;
+  bool has_room = true;
+
+  constexpr void put(std::uint16_t token) noexcept {
+    if (count < room)
+      tokens[count++] = token;
+    else
+      has_room = false;
+  }
+};
+
+// How a text is encoded, apart from the pieces.
+struct Encoding {
+  Range symbols;              // those of the sorted pieces that are found before anything is merged
+  std::uint16_t unknown;      // the token of a symbol without a piece, or no_token
+  std::uint16_t first_byte;   // the first of 256 tokens for its bytes, or no_token
+  bool has_prefix, removes;   // a space before the text; removes spaces as SentencePiece does
+  bool is_divided_at_spaces;  // no piece has a space after another character
+};
+
+// Returns the longest of the symbols that the text begins with, or no_token, and moves the reader
+// after it.
+template <class Place, class Reader>
+constexpr std::uint16_t take_symbol(const Pieces<Place>& pieces, Range range,
+                                    Reader& reader) noexcept {
+  std::uint16_t found = no_token;
+  std::size_t depth = 0;
+  for (Reader ahead = reader; !range.empty() && !ahead.at_end();) {
+    const Bytes symbol = ahead.symbol();
+    range = pieces.narrowed(range, depth, symbol);
+    depth += symbol.size;
+    ahead.advance();
+    if (pieces.ends_at(range, depth)) {
+      found = pieces.sorted[range.begin];
+      reader = ahead;
+    }
+  }
+  return found;
+}
+
+// Writes the tokens of a symbol that has no piece: its bytes, or the unknown token, which stands
+// for several symbols in a row.
+constexpr void put_unknown(const Encoding& encoding, Bytes bytes, bool again,
+                           Output16& out) noexcept {
+  if (encoding.first_byte == no_token) {
+    if (!again) out.put(encoding.unknown);
+    return;
+  }
+  for (std::size_t i = 0; i < bytes.size; ++i)
+    out.put(static_cast<std::uint16_t>(encoding.first_byte + byte_at(bytes.data + i)));
+}
+
+// Reads symbols until one has no piece, or is the first of a word. Writes their tokens.
+template <class Place, class Reader>
+constexpr void put_merged(const Pieces<Place>& pieces, const Encoding& encoding, Reader& reader,
+                          Output16& out) noexcept {
+  Merging<Place> merging{pieces, out.tokens + out.count, out.room - out.count, no_token};
+  for (bool was_space = true; !reader.at_end(); reader.advance()) {
+    const bool is_space = reader.is_space();
+    if (encoding.is_divided_at_spaces && is_space && !was_space) break;
+    was_space = is_space;
+    Reader next = reader;
+    if (!encoding.symbols.empty() && take_symbol(pieces, encoding.symbols, next) != no_token) break;
+    if (!merging.take(reader)) break;
+  }
+  out.has_room = out.has_room && merging.has_room;
+  if (out.has_room) out.count += merging.finish(count_characters);
+}
+
+// Encodes a text of SentencePiece or llama2.c.
+template <class Place, class Reader>
+constexpr void encode_text(const Pieces<Place>& pieces, const Encoding& encoding, Reader reader,
+                           Output16& out) noexcept {
+  bool was_unknown = false;
+  while (!reader.at_end() && out.has_room) {
+    const std::uint16_t symbol = take_symbol(pieces, encoding.symbols, reader);
+    const std::size_t before = out.count;
+    if (symbol != no_token)
+      out.put(symbol);
+    else
+      put_merged(pieces, encoding, reader, out);
+    if (out.count != before) {
+      was_unknown = false;
+    } else if (out.has_room) {
+      put_unknown(encoding, reader.bytes(), was_unknown, out);
+      was_unknown = true;
+      reader.advance();
+    }
+  }
+}
+
+constexpr std::size_t count_bytes(Bytes bytes) noexcept { return bytes.size; }
+
+// Encodes a part of a text word by word.
+template <class Place>
+constexpr void encode_words(const Pieces<Place>& pieces, const char* text, const char* end,
+                            bool has_prefix, Output16& out) noexcept {
+  has_prefix = has_prefix && text != end && *text != ' ';
+  while (text != end && out.has_room) {
+    const char* const end_of_this = end_of_word(text, end, has_prefix);
+    Merging<Place> merging{pieces, out.tokens + out.count, out.room - out.count, no_token};
+    for (Word word(text, end_of_this, has_prefix); !word.at_end() && merging.has_room;
+         word.advance())
+      merging.take(word);
+    out.has_room = merging.has_room;
+    if (out.has_room) out.count += merging.finish(count_bytes);
+    text = end_of_this;
+    has_prefix = false;
+  }
+}
+
+// Encodes a text of GPT-2: words, between the symbols that are found first.
+template <class Place>
+constexpr void encode_bytes(const Pieces<Place>& pieces, const Encoding& encoding, const char* text,
+                            const char* end, Output16& out) noexcept {
+  const char* begin = text;
+  while (text != end && !encoding.symbols.empty()) {
+    Plain reader{text, end};
+    const std::uint16_t symbol = take_symbol(pieces, encoding.symbols, reader);
+    if (symbol == no_token) {
+      ++text;
+      continue;
+    }
+    encode_words(pieces, begin, text, encoding.has_prefix, out);
+    if (out.has_room) out.put(symbol);
+    begin = text = reader.text;
+  }
+  encode_words(pieces, begin, end, encoding.has_prefix, out);
+}
+
+// Encodes characters one by one. Returns false if one has no token.
+template <class Place>
+constexpr bool encode_characters(const Pieces<Place>& pieces, const char* text, const char* end,
+                                 Output16& out) noexcept {
+  while (text != end) {
+    const Utf8 read = decode(text, end);
+    const Range range = pieces.narrowed({0, pieces.count}, 0, {text, read.size});
+    if (!read.is_valid || !pieces.ends_at(range, read.size)) return false;
+    out.put(pieces.sorted[range.begin]);
+    text += read.size;
+  }
+  return true;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+//
+// Tokenizers: from text to the tokens of a language model, and back.
+#pragma once
+
+#include "tinyattn/kernel/encoding.hpp"
+#include "tinyattn/status.hpp"
+#include "tinyattn/token.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// What a tokenizer does with a text.
+enum class TokenizerKind : unsigned char {
+  characters,     // a token for each character
+  sentencepiece,  // byte pair encoding of characters, as SentencePiece
+  llama2c,        // the same, as llama2.c
+  bytes           // byte pair encoding of the bytes of words, as GPT-2
+};
+
+// The sizes of a tokenizer's tables, and what it does with a text. ports/pytorch/export.py writes
+// both.
+struct TokenizerConfig {
+  TokenizerKind kind;
+  std::size_t vocabulary;            // number of different tokens, at most 65,536
+  std::size_t text_size;             // bytes of all pieces; some lie in others
+  std::size_t longest;               // bytes of the longest piece
+  std::size_t num_pieces;            // pieces that a text is made of
+  std::size_t num_symbols = 0;       // pieces that are found before anything is merged
+  std::size_t first_merge = 0;       // the lowest token that two others are merged into
+  std::size_t num_merges = 0;        // how many tokens there are from this one up to the highest
+  bool has_ranks = false;            // whether the order of merges is not that of tokens
+  std::size_t num_hidden = 0;        // how many symbols are no text
+  std::size_t unknown = 65535;       // SentencePiece's token for what has no piece; 65535: none
+  std::size_t first_byte = 65535;    // the first of 256 tokens for the bytes of such a character
+  bool dummy_prefix = false;         // puts a space before the text
+  bool remove_extra_spaces = false;  // SentencePiece's remove_extra_whitespaces
+  bool divided_at_spaces = false;    // no piece has a space after another character
+};
+
+}  // namespace tinyattn
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// An array of a size that may be 0.
+template <class Element, std::size_t Size>
+struct Table {
+  Element elements[Size];
+  constexpr const Element* data() const noexcept { return elements; }
+};
+
+template <class Element>
+struct Table<Element, 0> {
+  constexpr const Element* data() const noexcept { return nullptr; }
+};
+
+// The number of bits of `value`.
+constexpr unsigned bits_of(std::size_t value) noexcept {
+  unsigned bits = 0;
+  for (; value != 0; value >>= 1) ++bits;
+  return bits;
+}
+
+template <TokenizerConfig config>
+consteval bool check_tokenizer_config() noexcept {
+  constexpr bool any = config.vocabulary > 0,
+                 fits = config.vocabulary <= 65535 + (config.kind == TokenizerKind::characters);
+  static_assert(any, "TokenizerConfig: vocabulary must not be 0");
+  static_assert(fits,
+                "TokenizerConfig: the vocabulary must fit into a Token: at most 65,535 "
+                "tokens that are merged, or 65,536 characters");
+  return any && fits;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+// Turns text into tokens, and tokens into text. A constant in flash, which the exporter writes. Its
+// tables are members only so that it can be initialized.
+template <TokenizerConfig config>
+struct Tokenizer {
+  static_assert(detail::check_tokenizer_config<config>());
+
+  // The number of tokens, config.vocabulary.
+  static constexpr std::size_t vocabulary = config.vocabulary;
+  // The bits of a length, and the type that holds a length and a position in the text.
+  static constexpr unsigned length_bits = detail::bits_of(config.longest);
+  using Place = std::conditional_t<length_bits + detail::bits_of(config.text_size) <= 16,
+                                   std::uint16_t, std::uint32_t>;
+
+  char text[config.text_size + 1];  // the bytes of the pieces
+  // Of each token the position and the length of its piece; of the tokens of bytes none.
+  detail::Table<Place, vocabulary> places;
+  // The tokens of pieces in the order of their bytes; then those of symbols.
+  detail::Table<Token, config.num_pieces + config.num_symbols> sorted;
+  // The two tokens that each one is merged from; a token that is not merged consists of itself.
+  [[no_unique_address]] detail::Table<kernel::Split, config.num_merges> splits;
+  // The order of merges.
+  [[no_unique_address]] detail::Table<Token, config.has_ranks ? config.num_merges : 0> ranks;
+  // The tokens of symbols that are no text, such as the end of a text.
+  [[no_unique_address]] detail::Table<Token, config.num_hidden> hidden;
+
+  // Appends the tokens of `input` to tokens[0 .. count), and moves `count` on. If there is no room
+  // for one token for each byte of the text and one more, returns too_many_tokens; count stays as
+  // it was, and tokens from `count` on are undefined. The same holds for a text with bytes that are
+  // no UTF-8, if its tokens do not fit: each may become the three bytes of U+FFFD. A tokenizer of
+  // characters returns unknown_token for one that it does not have.
+  [[nodiscard]] constexpr Status encode(std::string_view input, std::span<Token> tokens,
+                                        std::size_t& count) const noexcept {
+    if (tokens.size() < count || tokens.size() - count <= input.size())
+      return Status::too_many_tokens;
+    kernel::Output16 out{tokens.data(), tokens.size(), count};
+    if (!put(input.data(), input.data() + input.size(), out)) return Status::unknown_token;
+    if (!out.has_room) return Status::too_many_tokens;
+    count = out.count;
+    return Status::ok;
+  }
+
+  // Returns the bytes of a token, which lie in flash: a part of a text, not always whole
+  // characters. Returns none for a token that is not below the vocabulary, and for one that is no
+  // text, such as the end of a text.
+  constexpr std::string_view piece(Token token) const noexcept {
+    if (token >= vocabulary) return {};
+    for (std::size_t i = 0; i < config.num_hidden; ++i)
+      if (hidden.data()[i] == token) return {};
+    const kernel::Bytes bytes = pieces().piece(token);
+    return {bytes.data, bytes.size};
+  }
+
+ private:
+  constexpr kernel::Pieces<Place> pieces() const noexcept {
+    return {text,          places.data(),      length_bits,       sorted.data(), config.num_pieces,
+            splits.data(), config.first_merge, config.num_merges, ranks.data()};
+  }
+
+  static constexpr kernel::Encoding encoding{
+      {config.num_pieces, config.num_pieces + config.num_symbols},
+      static_cast<Token>(config.unknown),
+      static_cast<Token>(config.first_byte),
+      config.dummy_prefix,
+      config.remove_extra_spaces,
+      config.divided_at_spaces};
+
+  // Returns whether all characters are known.
+  constexpr bool put(const char* begin, const char* end, kernel::Output16& out) const noexcept {
+    if constexpr (config.kind == TokenizerKind::characters)
+      return kernel::encode_characters(pieces(), begin, end, out);
+    else if constexpr (config.kind == TokenizerKind::bytes)
+      kernel::encode_bytes(pieces(), encoding, begin, end, out);
+    else if constexpr (config.kind == TokenizerKind::llama2c)
+      kernel::encode_text(pieces(), encoding, kernel::Llama2cText(begin, end), out);
+    else
+      kernel::encode_text(pieces(), encoding,
+                          kernel::Sentence(begin, end, encoding.has_prefix, encoding.removes), out);
+    return true;
+  }
+};
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END
