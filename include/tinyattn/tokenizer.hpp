@@ -53,12 +53,12 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 template <class Element, std::size_t Size>
 struct Table {
   Element elements[Size];
-  constexpr const Element* data() const noexcept { return elements; }
+  constexpr Element operator[](std::size_t i) const noexcept { return elements[i]; }
 };
 
 template <class Element>
 struct Table<Element, 0> {
-  constexpr const Element* data() const noexcept { return nullptr; }
+  constexpr Element operator[](std::size_t) const noexcept { return {}; }
 };
 
 // The number of bits of `value`.
@@ -91,6 +91,7 @@ struct Tokenizer {
 
   // The number of tokens, config.vocabulary.
   static constexpr std::size_t vocabulary = config.vocabulary;
+  static constexpr TokenizerConfig sizes = config;  // of the tables
   // The bits of a length, and the type that holds a length and a position in the text.
   static constexpr unsigned length_bits = detail::bits_of(config.longest);
   using Place = std::conditional_t<length_bits + detail::bits_of(config.text_size) <= 16,
@@ -101,8 +102,8 @@ struct Tokenizer {
   detail::Table<Place, vocabulary> places;
   // The tokens of pieces in the order of their bytes; then those of symbols.
   detail::Table<Token, config.num_pieces + config.num_symbols> sorted;
-  // The two tokens that each one is merged from; a token that is not merged consists of itself.
-  [[no_unique_address]] detail::Table<kernel::Split, config.num_merges> splits;
+  // The left one of the two tokens that each one is merged from; one that is not merged is itself.
+  [[no_unique_address]] detail::Table<Token, config.num_merges> lefts;
   // The order of merges.
   [[no_unique_address]] detail::Table<Token, config.has_ranks ? config.num_merges : 0> ranks;
   // The tokens of symbols that are no text, such as the end of a text.
@@ -130,16 +131,13 @@ struct Tokenizer {
   constexpr std::string_view piece(Token token) const noexcept {
     if (token >= vocabulary) return {};
     for (std::size_t i = 0; i < config.num_hidden; ++i)
-      if (hidden.data()[i] == token) return {};
+      if (hidden[i] == token) return {};
     const kernel::Bytes bytes = pieces().piece(token);
     return {bytes.data, bytes.size};
   }
 
  private:
-  constexpr kernel::Pieces<Place> pieces() const noexcept {
-    return {text,          places.data(),      length_bits,       sorted.data(), config.num_pieces,
-            splits.data(), config.first_merge, config.num_merges, ranks.data()};
-  }
+  constexpr kernel::Pieces<Tokenizer> pieces() const noexcept { return {*this}; }
 
   static constexpr kernel::Encoding encoding{
       {config.num_pieces, config.num_pieces + config.num_symbols},
@@ -154,12 +152,12 @@ struct Tokenizer {
     if constexpr (config.kind == TokenizerKind::characters)
       return kernel::encode_characters(pieces(), begin, end, out);
     else if constexpr (config.kind == TokenizerKind::bytes)
-      kernel::encode_bytes(pieces(), encoding, begin, end, out);
+      kernel::encode_bytes<encoding>(pieces(), begin, end, out);
     else if constexpr (config.kind == TokenizerKind::llama2c)
-      kernel::encode_text(pieces(), encoding, kernel::Llama2cText(begin, end), out);
+      kernel::encode_text<encoding>(pieces(), kernel::Llama2cText(begin, end), out);
     else
-      kernel::encode_text(pieces(), encoding,
-                          kernel::Sentence(begin, end, encoding.has_prefix, encoding.removes), out);
+      kernel::encode_text<encoding>(
+          pieces(), kernel::Sentence(begin, end, encoding.has_prefix, encoding.removes), out);
     return true;
   }
 };

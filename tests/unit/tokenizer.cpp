@@ -26,14 +26,14 @@ constexpr TokenizerConfig sentencepiece{.kind = TokenizerKind::sentencepiece,
 constexpr Tokenizer<sentencepiece> pieces{.text = " abcaa",
                                           .places = {{0, 0, 0, 1, 5, 9, 13, 6, 3, 10, 18}},
                                           .sorted = {{3, 8, 4, 10, 7, 5, 9, 6}},
-                                          .splits = {{{4, 5}, {3, 7}, {5, 6}, {4, 4}}},
+                                          .lefts = {{4, 3, 5, 4}},
                                           .ranks = {},
                                           .hidden = {}};
 
 // The characters a, b and U+00E9, of two bytes; token 1 is no text.
 constexpr TokenizerConfig table{.kind = TokenizerKind::characters, .vocabulary = 4, .text_size = 4, .longest = 2, .num_pieces = 3};
 constexpr Tokenizer<table> characters{
-    .text = "ab\303\251", .places = {{1, 0, 5, 10}}, .sorted = {{0, 2, 3}}, .splits = {}, .ranks = {}, .hidden = {}};
+    .text = "ab\303\251", .places = {{1, 0, 5, 10}}, .sorted = {{0, 2, 3}}, .lefts = {}, .ranks = {}, .hidden = {}};
 
 // Appends the tokens of a text after one token; the array has room for one for each byte and one more. Then compares all of them.
 template <class Tokenizer, std::size_t Count>

@@ -11,8 +11,6 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-constexpr std::uint16_t no_token = 0xffff;  // also the unset one of Merging
-
 // Tokens that are written to an array as long as it has room.
 struct Output16 {
   std::uint16_t* tokens;
@@ -39,8 +37,8 @@ struct Encoding {
 
 // Returns the longest of the symbols that the text begins with, or no_token, and moves the reader
 // after it.
-template <class Place, class Reader>
-constexpr std::uint16_t take_symbol(const Pieces<Place>& pieces, Range range,
+template <class Tokenizer, class Reader>
+constexpr std::uint16_t take_symbol(const Pieces<Tokenizer>& pieces, Range range,
                                     Reader& reader) noexcept {
   std::uint16_t found = no_token;
   std::size_t depth = 0;
@@ -50,7 +48,7 @@ constexpr std::uint16_t take_symbol(const Pieces<Place>& pieces, Range range,
     depth += symbol.size;
     ahead.advance();
     if (pieces.ends_at(range, depth)) {
-      found = pieces.sorted[range.begin];
+      found = pieces.token(range.begin);
       reader = ahead;
     }
   }
@@ -59,8 +57,8 @@ constexpr std::uint16_t take_symbol(const Pieces<Place>& pieces, Range range,
 
 // Writes the tokens of a symbol that has no piece: its bytes, or the unknown token, which stands
 // for several symbols in a row.
-constexpr void put_unknown(const Encoding& encoding, Bytes bytes, bool again,
-                           Output16& out) noexcept {
+template <Encoding encoding>
+constexpr void put_unknown(Bytes bytes, bool again, Output16& out) noexcept {
   if (encoding.first_byte == no_token) {
     if (!again) out.put(encoding.unknown);
     return;
@@ -70,16 +68,17 @@ constexpr void put_unknown(const Encoding& encoding, Bytes bytes, bool again,
 }
 
 // Reads symbols until one has no piece, or is the first of a word. Writes their tokens.
-template <class Place, class Reader>
-constexpr void put_merged(const Pieces<Place>& pieces, const Encoding& encoding, Reader& reader,
-                          Output16& out) noexcept {
-  Merging<Place> merging{pieces, out.tokens + out.count, out.room - out.count, no_token};
+template <Encoding encoding, class Tokenizer, class Reader>
+constexpr void put_merged(const Pieces<Tokenizer>& pieces, Reader& reader, Output16& out) noexcept {
+  Merging<Tokenizer> merging{pieces, out.tokens + out.count, out.room - out.count};
   for (bool was_space = true; !reader.at_end(); reader.advance()) {
     const bool is_space = reader.is_space();
     if (encoding.is_divided_at_spaces && is_space && !was_space) break;
     was_space = is_space;
-    Reader next = reader;
-    if (!encoding.symbols.empty() && take_symbol(pieces, encoding.symbols, next) != no_token) break;
+    if constexpr (!encoding.symbols.empty()) {
+      Reader next = reader;
+      if (take_symbol(pieces, encoding.symbols, next) != no_token) break;
+    }
     if (!merging.take(reader)) break;
   }
   out.has_room = out.has_room && merging.has_room;
@@ -87,21 +86,21 @@ constexpr void put_merged(const Pieces<Place>& pieces, const Encoding& encoding,
 }
 
 // Encodes a text of SentencePiece or llama2.c.
-template <class Place, class Reader>
-constexpr void encode_text(const Pieces<Place>& pieces, const Encoding& encoding, Reader reader,
-                           Output16& out) noexcept {
+template <Encoding encoding, class Tokenizer, class Reader>
+constexpr void encode_text(const Pieces<Tokenizer>& pieces, Reader reader, Output16& out) noexcept {
   bool was_unknown = false;
   while (!reader.at_end() && out.has_room) {
-    const std::uint16_t symbol = take_symbol(pieces, encoding.symbols, reader);
+    std::uint16_t symbol = no_token;
+    if constexpr (!encoding.symbols.empty()) symbol = take_symbol(pieces, encoding.symbols, reader);
     const std::size_t before = out.count;
     if (symbol != no_token)
       out.put(symbol);
     else
-      put_merged(pieces, encoding, reader, out);
+      put_merged<encoding>(pieces, reader, out);
     if (out.count != before) {
       was_unknown = false;
     } else if (out.has_room) {
-      put_unknown(encoding, reader.bytes(), was_unknown, out);
+      put_unknown<encoding>(reader.bytes(), was_unknown, out);
       was_unknown = true;
       reader.advance();
     }
@@ -111,13 +110,13 @@ constexpr void encode_text(const Pieces<Place>& pieces, const Encoding& encoding
 constexpr std::size_t count_bytes(Bytes bytes) noexcept { return bytes.size; }
 
 // Encodes a part of a text word by word.
-template <class Place>
-constexpr void encode_words(const Pieces<Place>& pieces, const char* text, const char* end,
+template <class Tokenizer>
+constexpr void encode_words(const Pieces<Tokenizer>& pieces, const char* text, const char* end,
                             bool has_prefix, Output16& out) noexcept {
   has_prefix = has_prefix && text != end && *text != ' ';
   while (text != end && out.has_room) {
     const char* const end_of_this = end_of_word(text, end, has_prefix);
-    Merging<Place> merging{pieces, out.tokens + out.count, out.room - out.count, no_token};
+    Merging<Tokenizer> merging{pieces, out.tokens + out.count, out.room - out.count};
     for (Word word(text, end_of_this, has_prefix); !word.at_end() && merging.has_room;
          word.advance())
       merging.take(word);
@@ -129,11 +128,15 @@ constexpr void encode_words(const Pieces<Place>& pieces, const char* text, const
 }
 
 // Encodes a text of GPT-2: words, between the symbols that are found first.
-template <class Place>
-constexpr void encode_bytes(const Pieces<Place>& pieces, const Encoding& encoding, const char* text,
-                            const char* end, Output16& out) noexcept {
+template <Encoding encoding, class Tokenizer>
+constexpr void encode_bytes(const Pieces<Tokenizer>& pieces, const char* text, const char* end,
+                            Output16& out) noexcept {
   const char* begin = text;
-  while (text != end && !encoding.symbols.empty()) {
+  if constexpr (encoding.symbols.empty()) {
+    encode_words(pieces, text, end, encoding.has_prefix, out);
+    return;
+  }
+  while (text != end) {
     Plain reader{text, end};
     const std::uint16_t symbol = take_symbol(pieces, encoding.symbols, reader);
     if (symbol == no_token) {
@@ -148,14 +151,14 @@ constexpr void encode_bytes(const Pieces<Place>& pieces, const Encoding& encodin
 }
 
 // Encodes characters one by one. Returns false if one has no token.
-template <class Place>
-constexpr bool encode_characters(const Pieces<Place>& pieces, const char* text, const char* end,
+template <class Tokenizer>
+constexpr bool encode_characters(const Pieces<Tokenizer>& pieces, const char* text, const char* end,
                                  Output16& out) noexcept {
   while (text != end) {
     const Utf8 read = decode(text, end);
-    const Range range = pieces.narrowed({0, pieces.count}, 0, {text, read.size});
+    const Range range = pieces.narrowed(pieces.all, 0, {text, read.size});
     if (!read.is_valid || !pieces.ends_at(range, read.size)) return false;
-    out.put(pieces.sorted[range.begin]);
+    out.put(pieces.token(range.begin));
     text += read.size;
   }
   return true;

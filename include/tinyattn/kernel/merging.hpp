@@ -20,8 +20,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 // Whether two tokens stay apart if their text is encoded. Goes back in time, from the merge that
 // made one of them last, and looks whether a pair at their border would have been merged earlier.
 // The rank of a token is not below those of its parts.
-template <class Place>
-constexpr bool stay_apart(const Pieces<Place>& pieces, std::uint16_t left,
+template <class Tokenizer>
+constexpr bool stay_apart(const Pieces<Tokenizer>& pieces, std::uint16_t left,
                           std::uint16_t right) noexcept {
   std::size_t limit = ~std::size_t{0};  // a pair of this rank or a later one comes too late
   while (true) {
@@ -31,31 +31,30 @@ constexpr bool stay_apart(const Pieces<Place>& pieces, std::uint16_t left,
     if (of_left == 0 && of_right == 0) return true;
     if (of_left > of_right) {
       limit = of_left;
-      left = pieces.split(left).right;
+      left = pieces.right(left);
     } else {  // of equal merges the left one comes first, so the right token was made last
       limit = of_right + 1;
-      right = pieces.split(right).left;
+      right = pieces.left(right);
     }
   }
 }
 
 // The tokens of one part of a text: slots[i] is the last one of the first i + 1 symbols. Symbols
 // are what is merged first: characters, or bytes.
-template <class Place>
+template <class Tokenizer>
 struct Merging {
-  const Pieces<Place>& pieces;
+  const Pieces<Tokenizer>& pieces;
   std::uint16_t* slots;
   std::size_t room;        // of the slots
-  std::uint16_t unset;     // what a slot has that is not known yet: a token that no symbols have
   std::size_t count = 0;   // the symbols so far
-  std::size_t filled = 0;  // the slots that are unset or known
+  std::size_t filled = 0;  // the slots that are known, or no_token
   bool has_room = true;
 
   // Takes the next symbol: finds the tokens that begin with it, and where each would be the last.
   // Returns false if no piece is the symbol itself.
   template <class Reader>
   constexpr bool take(const Reader& reader) noexcept {
-    Range range{0, pieces.count};
+    Range range = pieces.all;
     bool is_known = false;
     std::size_t depth = 0, last = count;
     for (Reader ahead = reader; !ahead.at_end() && has_room; ahead.advance(), ++last) {
@@ -63,7 +62,7 @@ struct Merging {
       range = pieces.narrowed(range, depth, symbol);
       if (range.empty()) break;
       depth += symbol.size;
-      if (pieces.ends_at(range, depth)) put(last, pieces.sorted[range.begin]);
+      if (pieces.ends_at(range, depth)) put(last, pieces.token(range.begin));
       if (last == count) is_known = pieces.ends_at(range, depth);
       if (!is_known) return false;
     }
@@ -74,14 +73,14 @@ struct Merging {
   constexpr void put(std::size_t last, std::uint16_t token) noexcept {
     has_room = last < room;
     if (!has_room) return;
-    while (filled <= last) slots[filled++] = unset;
-    if (slots[last] == unset && (count == 0 || stay_apart(pieces, slots[count - 1], token)))
+    while (filled <= last) slots[filled++] = no_token;
+    if (slots[last] == no_token && (count == 0 || stay_apart(pieces, slots[count - 1], token)))
       slots[last] = token;
   }
 
   // Puts the tokens into the first slots. Returns how many there are.
   template <class CountSymbols>
-  constexpr std::size_t finish(const CountSymbols& count_symbols) noexcept {
+  [[gnu::noinline]] constexpr std::size_t finish(const CountSymbols& count_symbols) noexcept {
     std::size_t first = count;
     for (std::size_t rest = count; rest != 0;) {
       const std::uint16_t token = slots[rest - 1];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The pieces of a vocabulary: their bytes, their order, and the two pieces that each merged one is
-// made of.
+// The pieces of a vocabulary: their bytes, their order, and what each is merged from.
 #pragma once
 
 #include "tinyattn/kernel/utf8.hpp"
@@ -13,10 +12,7 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
-// The tokens that are merged into another. A token that is never merged consists of itself.
-struct Split {
-  std::uint16_t left, right;
-};
+constexpr std::uint16_t no_token = 0xffff;
 
 struct Bytes {
   const char* data;
@@ -29,42 +25,50 @@ struct Range {
   constexpr bool empty() const noexcept { return begin == end; }
 };
 
-// Views of tables in flash. A place is the position of a piece in the text, and its length in the
-// lowest bits.
-template <class Place>
+// The pieces in the tables of a Tokenizer, whose `sizes` is a constant. A place is the position of
+// a piece in the text, and its length in the lowest bits. A token that is merged has a left part
+// and, for the rest of its bytes, a right one; what is not merged is its own left part.
+template <class Tokenizer>
 struct Pieces {
-  const char* text;
-  const Place* places;
-  unsigned length_bits;
-  const std::uint16_t* sorted;  // tokens, in the order of their bytes
-  std::size_t count;            // of sorted
-  const Split* splits;          // of the tokens first_merge, first_merge + 1, ...
-  std::size_t first_merge, num_merges;
-  const std::uint16_t* ranks;  // the order of merges; null if it is that of tokens
+  const Tokenizer& tables;
 
+  static constexpr auto sizes = Tokenizer::sizes;
+  static constexpr Range all{0, sizes.num_pieces};
+
+  constexpr std::uint16_t token(std::size_t i) const noexcept { return tables.sorted[i]; }
   constexpr std::size_t size(std::size_t token) const noexcept {
-    return places[token] & ((std::size_t{1} << length_bits) - 1);
+    return tables.places[token] & ((std::size_t{1} << Tokenizer::length_bits) - 1);
   }
   constexpr Bytes piece(std::size_t token) const noexcept {
-    return {text + (places[token] >> length_bits), size(token)};
+    return {tables.text + (tables.places[token] >> Tokenizer::length_bits), size(token)};
   }
-  constexpr bool is_merged(std::size_t token) const noexcept {
-    return token - first_merge < num_merges && splits[token - first_merge].left != token;
+
+  constexpr std::uint16_t left(std::uint16_t token) const noexcept {
+    const std::size_t merge = token - sizes.first_merge;
+    return merge < sizes.num_merges ? tables.lefts[merge] : token;
   }
-  constexpr Split split(std::size_t token) const noexcept { return splits[token - first_merge]; }
+  constexpr std::uint16_t right(std::uint16_t token) const noexcept {
+    const std::size_t size_of_left = size(left(token));
+    const Bytes bytes = piece(token);
+    return find({bytes.data + size_of_left, bytes.size - size_of_left}, {nullptr, 0});
+  }
   // Returns the place of a token in the order of merges, from 1 on, or 0 if it is not merged.
-  constexpr std::size_t rank(std::size_t token) const noexcept {
-    if (!is_merged(token)) return 0;
-    const std::size_t merge = token - first_merge;
-    return 1 + (ranks == nullptr ? merge : ranks[merge]);
+  [[gnu::noinline]] constexpr std::size_t rank(std::uint16_t token) const noexcept {
+    if (left(token) == token) return 0;
+    const std::size_t merge = token - sizes.first_merge;
+    if constexpr (sizes.has_ranks)
+      return 1 + tables.ranks[merge];
+    else
+      return 1 + merge;
   }
 
   // Returns the first in a range of sorted pieces that have `depth` bytes in common and whose next
   // byte is `byte` or a later one.
-  constexpr std::size_t lower_bound(Range range, std::size_t depth, unsigned byte) const noexcept {
+  [[gnu::noinline]] constexpr std::size_t lower_bound(Range range, std::size_t depth,
+                                                      unsigned byte) const noexcept {
     while (!range.empty()) {
       const std::size_t middle = (range.begin + range.end) / 2;
-      const Bytes bytes = piece(sorted[middle]);
+      const Bytes bytes = piece(tables.sorted[middle]);
       if (bytes.size <= depth || byte_at(bytes.data + depth) < byte)
         range.begin = middle + 1;
       else
@@ -86,35 +90,34 @@ struct Pieces {
   // Whether the first piece of a range ends after `depth` bytes: then it is what the range begins
   // with.
   constexpr bool ends_at(Range range, std::size_t depth) const noexcept {
-    return !range.empty() && size(sorted[range.begin]) == depth;
+    return !range.empty() && size(tables.sorted[range.begin]) == depth;
   }
 
-  // Compares a piece with a pair of them: -1, 0 or 1.
-  constexpr int compare(Bytes whole, Bytes left, Bytes right) const noexcept {
-    for (std::size_t i = 0; i < left.size + right.size; ++i) {
+  // Compares a piece with two parts: -1, 0 or 1.
+  static constexpr int compare(Bytes whole, Bytes first, Bytes second) noexcept {
+    for (std::size_t i = 0; i < first.size + second.size; ++i) {
       if (i == whole.size) return -1;
       const std::uint8_t a = byte_at(whole.data + i),
-                         b = byte_at(i < left.size ? left.data + i : right.data + (i - left.size));
+                         b = byte_at(i < first.size ? first.data + i
+                                                    : second.data + (i - first.size));
       if (a != b) return a < b ? -1 : 1;
     }
-    return whole.size > left.size + right.size;
+    return whole.size > first.size + second.size;
   }
-  // Returns the rank of the token that a pair of tokens is merged into, or 0 if it is not merged.
-  constexpr std::size_t rank_of_pair(std::uint16_t left, std::uint16_t right) const noexcept {
-    const Bytes left_bytes = piece(left), right_bytes = piece(right);
-    if ((left_bytes.size + right_bytes.size) >> length_bits != 0) return 0;
-    for (Range range{0, count}; !range.empty();) {
+  // Returns the token whose piece consists of two parts, or no_token.
+  [[gnu::noinline]] constexpr std::uint16_t find(Bytes first, Bytes second) const noexcept {
+    for (Range range = all; !range.empty();) {
       const std::size_t middle = (range.begin + range.end) / 2;
-      const std::uint16_t token = sorted[middle];
-      const int order = compare(piece(token), left_bytes, right_bytes);
-      if (order == 0) {
-        if (!is_merged(token)) return 0;
-        const Split parts = split(token);
-        return parts.left == left && parts.right == right ? rank(token) : 0;
-      }
+      const int order = compare(piece(tables.sorted[middle]), first, second);
+      if (order == 0) return tables.sorted[middle];
       (order < 0 ? range.begin : range.end) = middle + (order < 0);
     }
-    return 0;
+    return no_token;
+  }
+  // Returns the rank of the token that a pair of tokens is merged into, or 0 if it is not merged.
+  constexpr std::size_t rank_of_pair(std::uint16_t first, std::uint16_t second) const noexcept {
+    const std::uint16_t token = find(piece(first), piece(second));
+    return token != no_token && left(token) == first ? rank(token) : 0;
   }
 };
 

@@ -30,13 +30,13 @@ class Sentence {
   }
 
   constexpr bool at_end() const noexcept { return text_ == end_ && !is_in_prefix_; }
-  constexpr bool is_space() const noexcept {
+  [[gnu::noinline]] constexpr bool is_space() const noexcept {
     return is_in_prefix_ || *text_ == ' ' || begins_with(text_, end_, escaped_space);
   }
   constexpr Bytes symbol() const noexcept { return is_space() ? one_space : character(); }
   // Returns the bytes that are encoded one by one if the symbol has no piece.
   constexpr Bytes bytes() const noexcept { return is_space() ? escaped_space : character(); }
-  constexpr void advance() noexcept {
+  [[gnu::noinline]] constexpr void advance() noexcept {
     if (is_in_prefix_) {
       is_in_prefix_ = false;
       return;

@@ -36,7 +36,7 @@ constexpr std::uint8_t size_of_character(std::uint8_t lead) noexcept {
 }
 
 // Reads the character at `text`, which is before `end`.
-constexpr Utf8 decode(const char* text, const char* end) noexcept {
+[[gnu::noinline]] constexpr Utf8 decode(const char* text, const char* end) noexcept {
   const std::uint8_t lead = byte_at(text), size = size_of_character(lead);
   if (size == 1) return {lead, 1, true};
   if (size == 0) return {replacement_character, 1, false};

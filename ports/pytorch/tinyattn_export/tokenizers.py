@@ -85,8 +85,7 @@ class Tables:
         of_token = {tokens[piece]: merge for piece, merge in merges.items()}
         self.first = min(of_token, default=0)
         span = range(self.first, max(of_token, default=-1) + 1)
-        self.splits = [(tokens[of_token[token].left], tokens[of_token[token].right]) if token in of_token
-                       else (token, token) for token in span]
+        self.lefts = [tokens[of_token[token].left] if token in of_token else token for token in span]
         order = [of_token[token].rank for token in span if token in of_token]
         is_in_order = all(a < b for a, b in zip(order, order[1:]))
         ranks = {rank: i for i, rank in enumerate(sorted(set(order)))}
@@ -97,7 +96,7 @@ class Tables:
         vocabulary = self.vocabulary
         config = {"kind": f"::tinyattn::TokenizerKind::{vocabulary.kind}", "vocabulary": len(self.places),
                   "text_size": len(self.text), "longest": self.longest, "num_pieces": len(self.pieces),
-                  "num_symbols": len(self.symbols), "first_merge": self.first, "num_merges": len(self.splits),
+                  "num_symbols": len(self.symbols), "first_merge": self.first, "num_merges": len(self.lefts),
                   "has_ranks": bool(self.ranks), "num_hidden": len(self.hidden),
                   "unknown": NO_TOKEN if vocabulary.unknown is None else vocabulary.unknown,
                   "first_byte": NO_TOKEN if vocabulary.first_byte is None else vocabulary.first_byte,
@@ -113,12 +112,11 @@ class Tables:
     def size(self):
         """The bytes that the constant takes."""
         return (len(self.text) + 1 + len(self.places) * (4 if self.wide else 2) + 2 * len(self.pieces + self.symbols)
-                + 4 * len(self.splits) + 2 * len(self.ranks) + 2 * len(self.hidden))
+                + 2 * len(self.lefts) + 2 * len(self.ranks) + 2 * len(self.hidden))
 
     def members(self):
         yield f".text =\n{literal(self.text)}"
-        splits = ["{%d, %d}" % pair for pair in self.splits]
-        for name, entries in (("places", self.places), ("sorted", self.pieces + self.symbols), ("splits", splits),
+        for name, entries in (("places", self.places), ("sorted", self.pieces + self.symbols), ("lefts", self.lefts),
                               ("ranks", self.ranks), ("hidden", self.hidden)):
             yield f".{name} = {table(map(str, entries)) if entries else '{}'}"
 
