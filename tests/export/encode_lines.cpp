@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Encodes texts with a tokenizer that the exporter wrote, in the header HEADER. The input is texts, each after its size in four bytes; the
-// output is tokens of two bytes, after their number. Also checks each result: guards, the room, and that nothing is lost between the
-// pieces and the text if the tokenizer keeps every byte.
+// Encodes texts with a tokenizer that the exporter wrote, in the header HEADER, whose object takes at most BYTES. The input is texts, each
+// after its size in four bytes; the output is the tokens of each, of two bytes, after their number in four bytes. With an argument the
+// output is the pieces of the tokens instead, after their size.
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include HEADER
@@ -13,30 +14,44 @@ namespace {
 
 constexpr auto& tokenizer = model::tokenizer;
 constexpr tinyattn::Token guard = 0xabcd;
+static_assert(sizeof tokenizer <= BYTES);
 
 bool read(void* data, std::size_t size) { return size == 0 || std::fread(data, 1, size, stdin) == size; }
 
-// Appends the tokens of a text after one that is there already. Returns whether a guard was overwritten, or the status was not ok.
-bool is_wrong(const std::vector<char>& text, std::vector<tinyattn::Token>& tokens, std::size_t& count) {
+// Appends the tokens of a text to one that is there already. Returns whether a guard was overwritten, or the status is not ok.
+bool is_wrong(const std::string& text, std::vector<tinyattn::Token>& tokens, std::size_t& count) {
   tokens.assign(3 * text.size() + 4, guard);
   count = 1;
-  const tinyattn::Status status = tokenizer.encode({text.data(), text.size()}, {tokens.data(), tokens.size() - 1}, count);
+  const tinyattn::Status status = tokenizer.encode(text, {tokens.data(), tokens.size() - 1}, count);
   return status != tinyattn::Status::ok || tokens.front() != guard || tokens.back() != guard || count > tokens.size() - 1;
+}
+
+void write(std::size_t size, const void* data, std::size_t bytes) {
+  const auto written = static_cast<std::uint32_t>(size);
+  std::fwrite(&written, sizeof written, 1, stdout);
+  std::fwrite(data, 1, bytes, stdout);
+}
+
+void write_pieces(const std::vector<tinyattn::Token>& tokens, std::size_t count) {
+  std::string pieces;
+  for (std::size_t i = 1; i < count; ++i) pieces += tokenizer.piece(tokens[i]);
+  write(pieces.size(), pieces.data(), pieces.size());
 }
 
 }  // namespace
 
-int main() {
-  std::vector<char> text;
+int main(int argc, char**) {
+  std::string text;
   std::vector<tinyattn::Token> tokens;
   for (std::uint32_t size = 0; read(&size, sizeof size);) {
     text.resize(size);
     if (!read(text.data(), size)) return 2;
     std::size_t count = 0;
     if (is_wrong(text, tokens, count)) return 1;
-    const auto written = static_cast<std::uint32_t>(count - 1);
-    std::fwrite(&written, sizeof written, 1, stdout);
-    std::fwrite(tokens.data() + 1, sizeof(tinyattn::Token), written, stdout);
+    if (argc > 1)
+      write_pieces(tokens, count);
+    else
+      write(count - 1, tokens.data() + 1, (count - 1) * sizeof(tinyattn::Token));
   }
   return 0;
 }

@@ -83,8 +83,8 @@ def kind_of(part):
 
 def added_tokens(content, numbers):
     """Returns {text: whether it is special} of the tokens beside the vocabulary, and adds their numbers."""
-    added = {}
-    for entry in content.get("added_tokens") or []:
+    added, entries = {}, content.get("added_tokens") or []
+    for entry in entries if isinstance(entries, list) else [entries]:
         text, token = (entry.get("content"), entry.get("id")) if isinstance(entry, dict) else (None, None)
         if not isinstance(text, str) or not text or type(token) is not int:
             raise ExportError("one of its added_tokens has no content or no id")

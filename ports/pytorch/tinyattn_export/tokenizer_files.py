@@ -68,9 +68,10 @@ def check_pieces(pieces):
     check_texts(piece.text for piece in pieces)
     if any(not piece.text for piece in pieces):
         raise ExportError("a piece in it is empty")
-    for kind, what in ((UNUSED, "unused"),):
-        if any(piece.type == kind for piece in pieces):
-            raise ExportError(f"some of its pieces are {what}, which is not read")
+    odd = next((piece for piece in pieces if piece.type not in (NORMAL, UNKNOWN, CONTROL, SYMBOL, BYTE)), None)
+    if odd is not None:
+        what = "unused" if odd.type == UNUSED else "of a type that is not known"
+        raise ExportError(f"its piece {printable(odd.text)} is {what}, which is not read")
     if [piece.type for piece in pieces].count(UNKNOWN) != 1:
         raise ExportError("it must have one piece for what is unknown")
     spaced = next((piece.text for piece in pieces if piece.type in (NORMAL, SYMBOL) and " " in piece.text), None)
