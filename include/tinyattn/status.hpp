@@ -5,12 +5,13 @@
 
 namespace tinyattn {
 
-// The result of a call that takes a number of tokens, or tokens, which can be checked only at run
-// time. After an error all outputs and caches are unchanged.
+// The result of a call that takes a number of tokens, tokens or a text, which can be checked only at
+// run time. After an error all outputs and caches are unchanged, but for the tokens of
+// Tokenizer::encode.
 enum class [[nodiscard]] Status{
     ok,               // outputs are written
     too_many_tokens,  // more than context_length, the rows of the input, or the room of a cache
-    unknown_token     // a token that is not below the vocabulary
+    unknown_token     // a token that is not below the vocabulary, or a character without a token
 };
 
 }  // namespace tinyattn

@@ -70,12 +70,13 @@ constexpr unsigned bits_of(std::size_t value) noexcept {
 
 template <TokenizerConfig config>
 consteval bool check_tokenizer_config() noexcept {
-  constexpr bool any = config.vocabulary > 0,
-                 fits = config.vocabulary <= 65535 + (config.kind == TokenizerKind::characters);
-  static_assert(any, "TokenizerConfig: vocabulary must not be 0");
-  static_assert(fits,
-                "TokenizerConfig: the vocabulary must fit into a Token: at most 65,535 "
-                "tokens that are merged, or 65,536 characters");
+  constexpr bool any = config.vocabulary > 0, fits = config.vocabulary <= 65536,
+                 merges = config.kind != TokenizerKind::characters;
+  static_assert(any, "vocabulary must not be zero");
+  static_assert(fits, "vocabulary must not exceed 65,536, which a Token counts");
+  static_assert(
+      !merges || config.vocabulary != 65536,
+      "vocabulary must not exceed 65,535 if tokens are merged: one Token stands for none");
   return any && fits;
 }
 
@@ -91,9 +92,11 @@ struct Tokenizer {
 
   // The number of tokens, config.vocabulary.
   static constexpr std::size_t vocabulary = config.vocabulary;
-  static constexpr TokenizerConfig sizes = config;  // of the tables
-  // The bits of a length, and the type that holds a length and a position in the text.
+  // The sizes of the tables.
+  static constexpr TokenizerConfig sizes = config;
+  // The lowest bits of a place, which hold the length of a piece.
   static constexpr unsigned length_bits = detail::bits_of(config.longest);
+  // The length of a piece, and its position in the text.
   using Place = std::conditional_t<length_bits + detail::bits_of(config.text_size) <= 16,
                                    std::uint16_t, std::uint32_t>;
 
