@@ -28,7 +28,7 @@ enum class TokenizerKind : unsigned char {
 // The sizes of a tokenizer's tables, and what it does with a text. ports/pytorch/export.py writes
 // both.
 struct TokenizerConfig {
-  TokenizerKind kind;
+  TokenizerKind kind;                // what it does
   std::size_t vocabulary;            // number of different tokens, at most 65,536
   std::size_t text_size;             // bytes of all pieces; some lie in others
   std::size_t longest;               // bytes of the longest piece
@@ -43,6 +43,7 @@ struct TokenizerConfig {
   bool dummy_prefix = false;         // puts a space before the text
   bool remove_extra_spaces = false;  // SentencePiece's remove_extra_whitespaces
   bool divided_at_spaces = false;    // no piece has a space after another character
+  bool whole_replacement = false;    // of bytes: nothing is merged with a part of U+FFFD
 };
 
 }  // namespace tinyattn
@@ -114,9 +115,9 @@ struct Tokenizer {
 
   // Appends the tokens of `input` to tokens[0 .. count), and moves `count` on. If there is no room
   // for one token for each byte of the text and one more, returns too_many_tokens; count stays as
-  // it was, and tokens from `count` on are undefined. The same holds for a text with bytes that are
-  // no UTF-8, if its tokens do not fit: each may become the three bytes of U+FFFD. A tokenizer of
-  // characters returns unknown_token for one that it does not have.
+  // it was, and tokens from `count` on are undefined. So it is if the tokens themselves do not fit:
+  // a byte that is no UTF-8 may become three, those of U+FFFD. A tokenizer of characters returns
+  // unknown_token for a character that it does not have.
   [[nodiscard]] constexpr Status encode(std::string_view input, std::span<Token> tokens,
                                         std::size_t& count) const noexcept {
     if (tokens.size() < count || tokens.size() - count <= input.size())
@@ -148,7 +149,8 @@ struct Tokenizer {
       static_cast<Token>(config.first_byte),
       config.dummy_prefix,
       config.remove_extra_spaces,
-      config.divided_at_spaces};
+      config.divided_at_spaces,
+      config.whole_replacement};
 
   // Returns whether all characters are known.
   constexpr bool put(const char* begin, const char* end, kernel::Output16& out) const noexcept {

@@ -3,6 +3,7 @@
 // Encodes texts with a tokenizer that the exporter wrote, in the header HEADER, whose object takes at most BYTES. The input is texts, each
 // after its size in four bytes; the output is the tokens of each, of two bytes, after their number in four bytes. With an argument the
 // output is the pieces of the tokens instead, after their size.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -18,12 +19,22 @@ static_assert(sizeof tokenizer <= BYTES);
 
 bool read(void* data, std::size_t size) { return size == 0 || std::fread(data, 1, size, stdin) == size; }
 
+// Returns whether the same tokens come if there is room for one for each byte and one more, or for all of them.
+bool fits(const std::string& text, const std::vector<tinyattn::Token>& tokens, std::size_t count) {
+  std::vector<tinyattn::Token> others(std::max(text.size() + 2, count));
+  std::size_t again = 1;
+  others.front() = tokens.front();
+  return tokenizer.encode(text, others, again) == tinyattn::Status::ok && again == count &&
+         std::equal(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count), others.begin());
+}
+
 // Appends the tokens of a text to one that is there already. Returns whether a guard was overwritten, or the status is not ok.
 bool is_wrong(const std::string& text, std::vector<tinyattn::Token>& tokens, std::size_t& count) {
   tokens.assign(3 * text.size() + 4, guard);
   count = 1;
   const tinyattn::Status status = tokenizer.encode(text, {tokens.data(), tokens.size() - 1}, count);
-  return status != tinyattn::Status::ok || tokens.front() != guard || tokens.back() != guard || count > tokens.size() - 1;
+  return status != tinyattn::Status::ok || tokens.front() != guard || tokens.back() != guard || count > tokens.size() - 1 ||
+         !fits(text, tokens, count);
 }
 
 void write(std::size_t size, const void* data, std::size_t bytes) {

@@ -33,6 +33,7 @@ struct Encoding {
   std::uint16_t first_byte;   // the first of 256 tokens for its bytes, or no_token
   bool has_prefix, removes;   // a space before the text; removes spaces as SentencePiece does
   bool is_divided_at_spaces;  // no piece has a space after another character
+  bool has_whole_replacement;  // of bytes: the three of U+FFFD are one symbol
 };
 
 // Returns the longest of the symbols that the text begins with, or no_token, and moves the reader
@@ -63,8 +64,33 @@ constexpr void put_unknown(Bytes bytes, bool again, Output16& out) noexcept {
     if (!again) out.put(encoding.unknown);
     return;
   }
+  if (encoding.unknown != no_token && is_replacement(bytes)) {
+    out.put(encoding.unknown);  // until put_replacements
+    return;
+  }
   for (std::size_t i = 0; i < bytes.size; ++i)
     out.put(static_cast<std::uint16_t>(encoding.first_byte + byte_at(bytes.data + i)));
+}
+
+// Replaces each unknown token from `first` on by the three of U+FFFD. It stood for at least one
+// byte of the text, so that there was room for all symbols while they were merged.
+template <Encoding encoding>
+constexpr void put_replacements(std::size_t first, Output16& out) noexcept {
+  std::size_t from = out.count;
+  for (std::size_t i = first; i < from; ++i)
+    if (out.tokens[i] == encoding.unknown) out.count += 2;
+  out.has_room = out.has_room && out.count <= out.room;
+  if (!out.has_room) return;
+  for (std::size_t to = out.count; to != from;) {
+    const std::uint16_t token = out.tokens[--from];
+    if (token != encoding.unknown) {
+      out.tokens[--to] = token;
+      continue;
+    }
+    for (std::size_t i = replacement.size; i-- > 0;)
+      out.tokens[--to] =
+          static_cast<std::uint16_t>(encoding.first_byte + byte_at(replacement.data + i));
+  }
 }
 
 // Reads symbols until one has no piece, or is the first of a word. Writes their tokens.
@@ -88,6 +114,7 @@ constexpr void put_merged(const Pieces<Tokenizer>& pieces, Reader& reader, Outpu
 // Encodes a text of SentencePiece or llama2.c.
 template <Encoding encoding, class Tokenizer, class Reader>
 constexpr void encode_text(const Pieces<Tokenizer>& pieces, Reader reader, Output16& out) noexcept {
+  const std::size_t first = out.count;
   bool was_unknown = false;
   while (!reader.at_end() && out.has_room) {
     std::uint16_t symbol = no_token;
@@ -105,23 +132,35 @@ constexpr void encode_text(const Pieces<Tokenizer>& pieces, Reader reader, Outpu
       reader.advance();
     }
   }
+  if constexpr (encoding.first_byte != no_token && encoding.unknown != no_token)
+    put_replacements<encoding>(first, out);
 }
 
 constexpr std::size_t count_bytes(Bytes bytes) noexcept { return bytes.size; }
 
+// The same, with U+FFFD as one.
+constexpr std::size_t count_with_replacements(Bytes bytes) noexcept {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < bytes.size; ++count)
+    i += begins_with(bytes.data + i, bytes.data + bytes.size, replacement) ? replacement.size : 1;
+  return count;
+}
+
 // Encodes a part of a text word by word.
-template <class Tokenizer>
+template <Encoding encoding, class Tokenizer>
 constexpr void encode_words(const Pieces<Tokenizer>& pieces, const char* text, const char* end,
                             bool has_prefix, Output16& out) noexcept {
   has_prefix = has_prefix && text != end && *text != ' ';
   while (text != end && out.has_room) {
     const char* const end_of_this = end_of_word(text, end, has_prefix);
     Merging<Tokenizer> merging{pieces, out.tokens + out.count, out.room - out.count};
-    for (Word word(text, end_of_this, has_prefix); !word.at_end() && merging.has_room;
-         word.advance())
+    for (Word<encoding.has_whole_replacement> word(text, end_of_this, has_prefix);
+         !word.at_end() && merging.has_room; word.advance())
       merging.take(word);
     out.has_room = merging.has_room;
-    if (out.has_room) out.count += merging.finish(count_bytes);
+    if (out.has_room)
+      out.count +=
+          merging.finish(encoding.has_whole_replacement ? count_with_replacements : count_bytes);
     text = end_of_this;
     has_prefix = false;
   }
@@ -133,7 +172,7 @@ constexpr void encode_bytes(const Pieces<Tokenizer>& pieces, const char* text, c
                             Output16& out) noexcept {
   const char* begin = text;
   if constexpr (encoding.symbols.empty()) {
-    encode_words(pieces, text, end, encoding.has_prefix, out);
+    encode_words<encoding>(pieces, text, end, encoding.has_prefix, out);
     return;
   }
   while (text != end) {
@@ -143,11 +182,11 @@ constexpr void encode_bytes(const Pieces<Tokenizer>& pieces, const char* text, c
       ++text;
       continue;
     }
-    encode_words(pieces, begin, text, encoding.has_prefix, out);
+    encode_words<encoding>(pieces, begin, text, encoding.has_prefix, out);
     if (out.has_room) out.put(symbol);
     begin = text = reader.text;
   }
-  encode_words(pieces, begin, end, encoding.has_prefix, out);
+  encode_words<encoding>(pieces, begin, end, encoding.has_prefix, out);
 }
 
 // Encodes characters one by one. Returns false if one has no token.

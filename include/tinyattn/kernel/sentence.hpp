@@ -19,6 +19,10 @@ constexpr bool begins_with(const char* text, const char* end, Bytes bytes) noexc
   return true;
 }
 
+constexpr bool is_replacement(Bytes bytes) noexcept {
+  return bytes.size == replacement.size && begins_with(bytes.data, bytes.data + 3, replacement);
+}
+
 // SentencePiece without a normalizer: spaces and U+2581 are one symbol, spaces may be removed where
 // several follow one another, at the start and at the end; a byte that is no UTF-8 becomes U+FFFD.
 class Sentence {

@@ -66,7 +66,8 @@ struct Plain {
   constexpr void advance() noexcept { ++text; }
 };
 
-// The bytes of a word, with U+FFFD instead of what is no UTF-8.
+// The bytes of a word, with U+FFFD instead of what is no UTF-8; its three bytes may be one symbol.
+template <bool whole_replacement>
 class Word {
  public:
   constexpr Word(const char* text, const char* end, bool has_prefix) noexcept
@@ -78,10 +79,11 @@ class Word {
   }
 
   constexpr bool at_end() const noexcept { return left_.size == 0; }
-  constexpr Bytes symbol() const noexcept { return {left_.data, 1}; }
+  constexpr Bytes symbol() const noexcept { return {left_.data, size_}; }
   constexpr void advance() noexcept {
-    ++left_.data;
-    if (--left_.size == 0) {
+    left_.data += size_;
+    left_.size -= size_;
+    if (left_.size == 0) {
       text_ += taken_;
       read();
     }
@@ -96,12 +98,13 @@ class Word {
     if (text_ == end_) return;
     const Utf8 read = decode(text_, end_);
     set(read.is_valid ? Bytes{text_, read.size} : replacement, read.size);
+    size_ = whole_replacement && read.code == replacement_character ? replacement.size : 1;
   }
 
   const char* text_;  // the character that is read
   const char* end_;
   Bytes left_{};  // those of its bytes that follow
-  std::size_t taken_ = 0;
+  std::size_t taken_ = 0, size_ = 1;
 };
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -7,6 +7,7 @@ from .vocabularies import KINDS
 HEADER = "tinyattn/tokenizer.hpp"
 MOST_IN_A_LITERAL = 65536  # characters that every compiler takes
 NO_TOKEN = 65535
+REPLACEMENT = "\xef\xbf\xbd"  # U+FFFD, with a character for each byte
 WIDTH = 100
 
 
@@ -101,12 +102,23 @@ class Tables:
                   "unknown": NO_TOKEN if vocabulary.unknown is None else vocabulary.unknown,
                   "first_byte": NO_TOKEN if vocabulary.first_byte is None else vocabulary.first_byte,
                   "dummy_prefix": vocabulary.dummy_prefix, "remove_extra_spaces": vocabulary.remove_extra_spaces,
-                  "divided_at_spaces": self.divides()}
+                  "divided_at_spaces": self.divides(),
+                  "whole_replacement": self.has_whole_replacement()}
         return config
 
     def divides(self):
         """Returns whether no piece has a space after another character."""
         return all(" " not in piece.lstrip(" ") for piece in self.vocabulary.tokens)
+
+    def has_whole_replacement(self):
+        """Returns whether the three bytes of U+FFFD always become one piece first, whatever stands next to them."""
+        merges = self.vocabulary.merges
+        if self.vocabulary.kind != "bytes" or REPLACEMENT not in merges:
+            return False
+        return not any(merge.rank <= merges[REPLACEMENT].rank and (
+            merge.right in (REPLACEMENT[:1], REPLACEMENT[:2]) or
+            merge.left in (REPLACEMENT[1:], REPLACEMENT[2:]) and not "\x80" <= merge.right[0] < "\xc0")
+            for merge in merges.values())
 
     @property
     def size(self):
