@@ -35,6 +35,23 @@ constexpr TokenizerConfig table{.kind = TokenizerKind::characters, .vocabulary =
 constexpr Tokenizer<table> characters{
     .text = "ab\303\251", .places = {{1, 0, 5, 10}}, .sorted = {{0, 2, 3}}, .lefts = {}, .ranks = {}, .hidden = {}};
 
+// The bytes " ", ', a, s; then, in the order of their merges, " a", aa, 's, "  "; and token 8, which the letters "end" are.
+constexpr TokenizerConfig bytes{.kind = TokenizerKind::bytes,
+                                .vocabulary = 9,
+                                .text_size = 9,
+                                .longest = 3,
+                                .num_pieces = 8,
+                                .num_symbols = 1,
+                                .first_merge = 4,
+                                .num_merges = 4,
+                                .num_hidden = 1};
+constexpr Tokenizer<bytes> words{.text = "  aa'send",
+                                 .places = {{1, 17, 9, 21, 6, 10, 18, 2, 27}},
+                                 .sorted = {{0, 7, 4, 1, 6, 2, 5, 3, 8}},
+                                 .lefts = {{0, 2, 1, 0}},
+                                 .ranks = {},
+                                 .hidden = {{8}}};
+
 // Appends the tokens of a text after one token; the array has room for one for each byte and one more. Then compares all of them.
 template <class Tokenizer, std::size_t Count>
 constexpr bool encodes(const Tokenizer& tokenizer, std::string_view text, const Token (&expected)[Count]) {
@@ -78,6 +95,19 @@ constexpr Test tests[] = {
                  check.that(encodes(pieces, "xyab", {3, 0, 7}));
                  check.that(encodes(pieces, "a\xff\xe2\x96 b", {3, 4, 0, 3, 5}));
                }),
+    everywhere("words of GPT-2",
+               [](Check& check) {
+                 check.that(encodes(words, "aa's a", {5, 6, 4}));
+                 check.that(encodes(words, "  a", {0, 4}));
+                 check.that(encodes(words, "a   ", {2, 7, 0}));
+                 check.that(encodes(words, " 's'sa", {0, 1, 3, 6, 2}));
+                 check.that(encodes(words, "aaa", {5, 2}));
+               }),
+    everywhere("a symbol is found before anything is merged, and has no piece",
+               [](Check& check) {
+                 check.that(encodes(words, "aendaa  end", {2, 8, 5, 7, 8}));
+                 check.that(words.piece(8).empty() && words.piece(7) == "  ");
+               }),
     everywhere("characters",
                [](Check& check) {
                  check.that(encodes(characters, "ba\303\251", {2, 0, 3}));
@@ -88,6 +118,7 @@ constexpr Test tests[] = {
     everywhere("room for one token for each byte and one more",
                [](Check& check) {
                  check.that(refuses(pieces, "abab", 4, Status::too_many_tokens));
+                 check.that(refuses(characters, "ab", 2, Status::too_many_tokens));
                  check.that(!refuses(pieces, "abab", 5, Status::too_many_tokens));
                  Token token = 7;
                  std::size_t count = 2;
