@@ -44,8 +44,9 @@ PIECES = [("<unk>", 0.0, UNKNOWN), ("<s>", 0.0, CONTROL), ("</s>", 0.0, CONTROL)
 
 def model(pieces=(), trainer=(), normalizer=(), first=PIECES):
     """Returns a tokenizer.model with some more pieces and other settings."""
-    return b"".join(field(1, message({1: text.encode(), 2: score, 3: kind})) for text, score, kind in [*first, *pieces]) + \
-        field(2, message({3: 2, **dict(trainer)})) + field(3, message({1: b"identity", **dict(normalizer)}))
+    return b"".join(
+        [field(1, message({1: text.encode(), 2: score, 3: kind})) for text, score, kind in [*first, *pieces]] +
+        [field(2, message({3: 2, **dict(trainer)})), field(3, message({1: b"identity", **dict(normalizer)}))])
 
 
 def llama2c(more=(), start=("<unk>", "\n<s>\n", "\n</s>\n", *BYTES, " ", "a")):
@@ -67,7 +68,8 @@ REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
 
 def in_json(vocabulary=None, merges=("a b",), added=(), normalizer=None, pre_tokenizer=None, **settings):
     return json.dumps({"added_tokens": list(added), "normalizer": normalizer, "pre_tokenizer": pre_tokenizer, "model": {
-        "type": "BPE", "vocab": GPT2 if vocabulary is None else vocabulary, "merges": list(merges), **settings}}).encode()
+        "type": "BPE", "vocab": GPT2 if vocabulary is None else vocabulary, "merges": list(merges),
+        **settings}}).encode()
 
 
 def gpt2(**settings):
@@ -153,7 +155,8 @@ def misused(folder):
     (folder / "a.json").write_text('["a"]')
     tokenizer = ("--tokenizer", folder / "a.json")
     for arguments in ((), (folder / "w.safetensors", *tokenizer), (*tokenizer, "--language-model"),
-                      (*tokenizer, "--binary", folder / "b"), (*tokenizer, "--causal"), (*tokenizer, "--parts", "a.toml")):
+                      (*tokenizer, "--binary", folder / "b"), (*tokenizer, "--causal"),
+                      (*tokenizer, "--parts", "a.toml"), (*tokenizer, "--num-heads", "2")):
         status, output, problem = exporter.answer(folder, *arguments)
         if problem or status != 2:
             return problem or f"{arguments}: {output}"
@@ -176,8 +179,8 @@ def damaged(generator, content):
         return content[:place] + bytes([generator.randrange(256)]) + content[place + 1:]
     if kind == 2:
         return content[:place] + content[generator.randrange(len(content)):]
-    return content[:place] + generator.choice((b"null", b"[]", b"{}", b'"', b"-1", b"\xff\xff\xff\xff", b"\x80")) + content[
-        place + generator.randrange(6):]
+    other = generator.choice((b"null", b"[]", b"{}", b'"', b"-1", b"\xff\xff\xff\xff", b"\x80"))
+    return content[:place] + other + content[place + generator.randrange(6):]
 
 
 @in_folder
@@ -200,8 +203,9 @@ ASSERTIONS = """#include "model.hpp"
 constexpr bool encodes() {
   tinyattn::Token tokens[4] = {*model::begin_of_text};
   std::size_t count = 1;
-  return model::tokenizer.encode("cab", std::span(tokens).first(3), count) == tinyattn::Status::too_many_tokens && count == 1 &&
-         model::tokenizer.encode("ca", tokens, count) == tinyattn::Status::ok && count == 3 && tokens[2] == 0;
+  using enum tinyattn::Status;
+  return model::tokenizer.encode("cab", std::span(tokens).first(3), count) == too_many_tokens && count == 1 &&
+         model::tokenizer.encode("ca", tokens, count) == ok && count == 3 && tokens[2] == 0;
 }
 static_assert(encodes() && model::tokenizer.piece(2) == "c" && model::tokenizer.piece(9).empty());
 static_assert(model::tokenizer.vocabulary == decltype(model::model)::vocabulary);

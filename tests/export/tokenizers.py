@@ -31,9 +31,10 @@ LLAMA = {"vocab_size": 512, "byte_fallback": True, "character_coverage": 1.0, "s
 MODELS = {  # {name: what SentencePiece's trainer is told}
     "as llama2.c trains": LLAMA,
     "without bytes": {"vocab_size": 512},
-    "of many languages": {"vocab_size": 6000, "byte_fallback": True, "character_coverage": 0.99, "remove_extra_whitespaces": False},
-    "with symbols": {"vocab_size": 2000, "byte_fallback": True, "remove_extra_whitespaces": False, "add_dummy_prefix": False,
-                     "user_defined_symbols": ["<sep>", SPACE * 4, "\t"], "control_symbols": ["<control>"]},
+    "of many languages": {"vocab_size": 6000, "byte_fallback": True, "character_coverage": 0.99,
+                          "remove_extra_whitespaces": False},
+    "with symbols": {"vocab_size": 2000, "byte_fallback": True, "remove_extra_whitespaces": False,
+                     "add_dummy_prefix": False, "user_defined_symbols": ["<sep>", SPACE * 4, "\t"], "control_symbols": ["<control>"]},
     "across spaces": {"vocab_size": 1000, "split_by_whitespace": False, "remove_extra_whitespaces": False},
 }
 
@@ -86,12 +87,12 @@ def difference(lines, found, expected):
 
 
 def train(folder, settings):
-    """Trains SentencePiece in a process of its own, since its trainer is not thread-safe. A large vocabulary learns many
-    languages, another only ASCII."""
+    """Trains SentencePiece in a process of its own, since its trainer is not thread-safe. A large vocabulary learns
+    many languages, another only ASCII."""
     lines = [line for lines in texts.sources() for line in lines if settings["vocab_size"] > 2000 or line.isascii()]
     (folder / "corpus.txt").write_text("\n".join(lines), encoding="utf-8")
-    settings = {"model_type": "bpe", "normalization_rule_name": "identity", "minloglevel": 2, "max_sentence_length": 20000,
-                "input": str(folder / "corpus.txt"), "model_prefix": str(folder / "model"), **settings}
+    settings = {"model_type": "bpe", "normalization_rule_name": "identity", "minloglevel": 2,
+                "max_sentence_length": 20000, "input": str(folder / "corpus.txt"), "model_prefix": str(folder / "model"), **settings}
     code = "import json, sentencepiece, sys; sentencepiece.SentencePieceTrainer.train(**json.loads(sys.argv[1]))"
     done = exporter.call(debian.PYTHON, "-c", code, json.dumps(settings))
     if done.returncode:

@@ -23,7 +23,8 @@ def make_parser():
     parser = argparse.ArgumentParser(
         prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
     add, choice = parser.add_argument, argparse.BooleanOptionalAction
-    add("weights", metavar="WEIGHTS", nargs="?", help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
+    add("weights", metavar="WEIGHTS", nargs="?",
+        help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
     add("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
     add("--num-heads", type=int, metavar="N", help="how many; needed, as the next two, unless --parts has it")
     add("--context-length", type=int, metavar="N", help="the most tokens")
@@ -56,6 +57,14 @@ def make_parser():
     return parser
 
 
+def foreign_to(args):
+    """Returns the arguments that make no sense for what is asked for."""
+    if args.weights is None:
+        return ("num_heads", "context_length", "prefix", "ignore", *ONLY_LAYERS, *ONLY_BLOCKS,
+                *(name for name in ONLY_MODELS if name != "config"))
+    return ONLY_LAYERS if args.language_model else ONLY_MODELS if args.parts else ONLY_MODELS + ONLY_BLOCKS
+
+
 def parse(arguments):
     parser = make_parser()
     args = parser.parse_args(arguments)
@@ -65,9 +74,9 @@ def parse(arguments):
         parser.error("the following arguments are required: WEIGHTS; a --tokenizer alone needs none")
     if args.weights is not None and args.tokenizer and not args.language_model:
         parser.error("--tokenizer is for --language-model, or without WEIGHTS")
-    foreign = ("mapping", "causal", "norm_first", "num_kv_heads") if args.weights is None else ONLY_LAYERS if args.language_model else ONLY_MODELS if args.parts else ONLY_MODELS + ONLY_BLOCKS
+    foreign = foreign_to(args)
     # True is allowed for a language model: it is causal, and its norms come first.
-    present = [name for name in foreign if getattr(args, name) not in (None, [], args.language_model)]
+    present = [name for name in foreign if getattr(args, name) not in (None, [], "", args.language_model)]
     if present:
         parser.error(f"not for {'a language model' if args.language_model else 'this'}: {', '.join(present)}")
     return args
@@ -114,7 +123,7 @@ def report(name, weights, parts, tokenizer=None):
     if weights is not None:
         yield from (f"left out: {listing(names)} ({why})" for why, names in header.unused(weights, parts).items())
     if tokenizer is not None:
-        yield f"{name}::tokenizer: {tokenizers.summary(tokenizer, tokenizers.Tables(tokenizer.vocabulary))}"
+        yield f"{name}::tokenizer: {tokenizers.summary(tokenizer)}"
 
 
 def open_streams():

@@ -57,9 +57,9 @@ def comment_on_weights(weights, name, parts):
     return lines
 
 
-def comment_on_tokenizer(file, name, tables):
+def comment_on_tokenizer(file, name):
     return [f"Tokenizer from {printable(file.source)}, {PRODUCER}", "", f"SHA-256 of the source: {file.sha256}", "",
-            f"{name}::tokenizer: {tokenizers.summary(file, tables)}."]
+            f"{name}::tokenizer: {tokenizers.summary(file)}."]
 
 
 def constants(parts):
@@ -135,7 +135,8 @@ def in_parts(weights, name, parts, binary, files):
     lines, includes = comment_on_weights(weights, name, parts), {f'"{part.header}"' for part in parts.values()}
     if binary is None:
         return lines, includes, constants(parts)
-    files[binary] = b"".join(part.content() for part in parts.values())  # no gaps: the memory of the struct on the target
+    # without a gap: the memory of the struct on the target
+    files[binary] = b"".join(part.content() for part in parts.values())
     file_name = printable(pathlib.Path(binary).name)
     lines += ["", f"They lie in {file_name}, SHA-256 {hashlib.sha256(files[binary]).hexdigest()}."]
     includes |= {f"<{std}>" for std in ("bit", "cstddef", "cstdint", "limits", "type_traits")}
@@ -145,9 +146,8 @@ def in_parts(weights, name, parts, binary, files):
 def with_tokenizer(tokenizer, name, config):
     """Returns the same of a tokenizer."""
     with within(printable(tokenizer.source)):
-        tables = tokenizers.Tables(tokenizer.vocabulary)
-        body = tokenizers.definition(tokenizer, tables, config)
-    return comment_on_tokenizer(tokenizer, name, tables), {f'"{tokenizers.HEADER}"', "<optional>"}, body
+        body = tokenizers.definition(tokenizer, config)
+    return comment_on_tokenizer(tokenizer, name), {f'"{tokenizers.HEADER}"', "<optional>"}, body
 
 
 def write(path, weights, name, parts, binary=None, tokenizer=None, config=None):

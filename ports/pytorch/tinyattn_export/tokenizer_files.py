@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Reads the files of tokenizers: tokenizer.model of SentencePiece, tokenizer.bin of llama2.c, tokenizer.json, vocab.json
-with merges.txt, and tables of characters."""
+"""Reads the files of tokenizers: tokenizer.model of SentencePiece, tokenizer.bin of llama2.c, tokenizer.json,
+vocab.json with merges.txt, and tables of characters."""
 import dataclasses
+import functools
 import hashlib
 import json
 import math
@@ -12,6 +13,7 @@ from . import protobuf
 from .byte_level import of_merges, of_tokenizer_json
 from .errors import ExportError, printable, within
 from .merges import ByPiece
+from .tokenizers import Tables
 from .vocabularies import MOST_CHARACTERS, Vocabulary, check_texts, merged, of_characters
 
 SPACE = "\u2581"  # SentencePiece writes a space as this
@@ -51,7 +53,8 @@ def read_piece(data):
 def check_model(trainer, normalizer):
     """Raises an ExportError if a SentencePiece model does something else than tinyattn."""
     if trainer.get(3, 1) != 2:
-        raise ExportError(f"it is a {MODELS.get(trainer.get(3, 1), 'strange')} model of SentencePiece: tinyattn has BPE")
+        kind = MODELS.get(trainer.get(3, 1), "strange")
+        raise ExportError(f"it is a {kind} model of SentencePiece: tinyattn has BPE")
     if normalizer.get(2):
         name = printable(protobuf.as_text(normalizer.get(1, b"")) or "a rule of its own")
         raise ExportError(f"it normalizes text with {name}: tinyattn takes text as it is, as a model that was trained "
@@ -205,9 +208,13 @@ class TokenizerFile:
     sha256: str
     vocabulary: Vocabulary
 
+    @functools.cached_property
+    def tables(self):
+        return Tables(self.vocabulary)
+
 
 def read_tokenizer(path):
-    """Reads the file of a tokenizer. Raises an ExportError if it is damaged or does something that tinyattn does not."""
+    """Reads the file of a tokenizer. Raises an ExportError if it is damaged or does what tinyattn does not."""
     path = pathlib.Path(path)
     with within(f"cannot read {printable(path)}", OSError, ValueError, RecursionError):
         if path.stat().st_size > LARGEST_FILE:

@@ -153,14 +153,14 @@ def ends(file, config):
     return found
 
 
-def summary(file, tables):
-    return (f"tokenizer, {KINDS[file.vocabulary.kind]}, {len(tables.places)} tokens, {len(file.vocabulary.merges)} of "
-            f"them merged; {tables.size} bytes")
+def summary(file):
+    return (f"tokenizer, {KINDS[file.vocabulary.kind]}, {len(file.vocabulary.texts)} tokens, "
+            f"{len(file.vocabulary.merges)} of them merged; {file.tables.size} bytes")
 
 
-def definition(file, tables, config=None):
+def definition(file, config=None):
     """Returns the constants in C++."""
-    begin_end = ends(file, config)
+    begin_end, tables = ends(file, config), file.tables
     quiet = len(tables.text) >= MOST_IN_A_LITERAL
     members = ",\n".join(tables.members())
     body = (f"inline constexpr ::tinyattn::Tokenizer<::tinyattn::TokenizerConfig{initializer(tables.config())}> "
