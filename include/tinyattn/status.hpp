@@ -5,8 +5,8 @@
 
 namespace tinyattn {
 
-// The result of a call that takes a number of tokens, tokens or a text, which can be checked only at
-// run time. After an error all outputs and caches are unchanged, but for the tokens of
+// The result of a call that takes a number of tokens, tokens or a text, which can be checked only
+// at run time. After an error all outputs and caches are unchanged, but for the tokens of
 // Tokenizer::encode.
 enum class [[nodiscard]] Status{
     ok,               // outputs are written
