@@ -4,7 +4,7 @@
 // Not part of tinyattn.hpp, since not every program has text.
 #pragma once
 
-#include "tinyattn/detail/utf8.hpp"
+#include "tinyattn/detail/character_stream.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/sampling.hpp"

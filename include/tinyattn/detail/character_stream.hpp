@@ -3,7 +3,7 @@
 // Divides a stream of bytes into whole characters of UTF-8.
 #pragma once
 
-#include "tinyattn/shape.hpp"
+#include "tinyattn/kernel/utf8.hpp"
 
 #include <cstddef>
 #include <string_view>
@@ -14,34 +14,14 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 
 constexpr std::size_t longest_character = 4;  // in bytes
 
-constexpr unsigned byte_at(std::string_view bytes, std::size_t i) noexcept {
-  return static_cast<unsigned char>(bytes[i]);
-}
-
-// Returns how many bytes a character has that begins with this byte; 0 if none does.
-constexpr std::size_t length_of_character(unsigned first) noexcept {
-  if (first < 0x80) return 1;
-  return first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-}
-
-// Whether bytes, no more than the character has that the first begins, can be its beginning. The
-// second byte excludes longer forms of short characters, surrogates, and what is beyond U+10FFFF.
-// Table 3-7 of the Unicode Standard.
+// Whether bytes are a character, or the beginning of one.
 constexpr bool begins_character(std::string_view bytes) noexcept {
-  const unsigned first = byte_at(bytes, 0);
-  for (std::size_t i = 1; i < bytes.size(); ++i)
-    if (byte_at(bytes, i) >> 6 != 2) return false;
-  if (bytes.size() < 2) return true;
-  const unsigned second = byte_at(bytes, 1);
-  if (first == 0xe0) return second >= 0xa0;
-  if (first == 0xed) return second < 0xa0;
-  if (first == 0xf0) return second >= 0x90;
-  return first != 0xf4 || second < 0x90;
+  return kernel::decode(bytes.data(), bytes.data() + bytes.size()).size == bytes.size();
 }
 
 // Whether bytes are the beginning of a character, and not all of it.
 constexpr bool is_incomplete(std::string_view bytes) noexcept {
-  return !bytes.empty() && bytes.size() < length_of_character(byte_at(bytes, 0)) &&
+  return bytes.size() < kernel::size_of_character(kernel::byte_at(bytes.data())) &&
          begins_character(bytes);
 }
 
