@@ -28,8 +28,8 @@ constexpr Token token_at(std::size_t position) { return static_cast<Token>((posi
 template <Rotary rotary, Weights of_cache, std::size_t tokens_of_desk>
 void check_long_text(Check& check) {
   constexpr std::size_t num_tokens = __STDC_HOSTED__ ? tokens_of_desk : 2'000;
+  using Model = LanguageModel<model_of<rotary, of_cache>>;
   struct State {
-    using Model = LanguageModel<model_of<rotary, of_cache>>;
     Model model = drawn<Model>(1);
     typename Model::Cache all{}, last{};
     typename Model::Cache::Workspace workspace{};
