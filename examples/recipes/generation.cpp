@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Generation with a cache. A language model reads a prompt, then one token after the other; keys
-// and values of these tokens stay in the cache, so that none is computed twice. When the cache is
-// full, it is cleared, and the last half of the context is read again.
+// A text without an end. A language model reads a prompt, then draws one token after the other.
+// Each attends to a window of tokens, whose keys and values stay in a ring: no token is computed
+// twice, and memory stays as it is however long the text becomes.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <span>
+#include <string_view>
 
+#include "tinyattn/generate.hpp"
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -20,7 +23,8 @@ constexpr LanguageModelConfig config = {
                                             .context_length = 8,
                                             .num_heads = 4,
                                             .num_kv_heads = 2,
-                                            .rotary = Rotary::halves},
+                                            .rotary = Rotary::halves,
+                                            .window = 8},
                               .feed_forward = {.d_model = 16,
                                                .d_hidden = 24,
                                                .activation = Activation::silu,
@@ -38,35 +42,24 @@ struct Memory {
 };
 static_assert(sizeof(Memory) <= 2 * 1024);
 
-// Computes the logits of the token after `text`, of which all but the last `unread` tokens are in
-// the cache. Returns false, and changes nothing, if `unread` is 0 or more than a context holds, or
-// if a token is not in the vocabulary.
-static bool read(const Model& model, std::span<const Token> text, std::size_t unread,
-                 Memory& memory) {
-  auto& [cache, workspace, logits] = memory;
-  const auto is_known = [](Token token) { return token < config.vocabulary; };
-  if (unread == 0 || unread > Model::context_length) return false;
-  if (!std::ranges::all_of(text.last(unread), is_known)) return false;
-  if (!cache.has_room(unread)) {
-    cache.clear();
-    unread = std::max(unread, Model::context_length / 2);
-  }
-  return model.forward(text.last(unread), cache, logits, workspace) == Status::ok;
-}
+// The text of each token. The exporter writes a tokenizer that also encodes: --tokenizer.
+struct Letters {
+  static std::string_view piece(Token token) { return {&"abcdefghijklmnopqrstuvwx"[token], 1}; }
+};
 
-// Fills `text` after its first `given` tokens, the prompt. The same seed generates the same
-// text on every board. Returns false if `text` has no room after the prompt, or if the prompt
-// cannot be read: a prompt that is too long is not cut.
-static bool write(const Model& model, std::span<Token> text, std::size_t given,
-                  Philox4x32 generator, Memory& memory) {
-  if (given >= text.size()) return false;
-  memory.cache.clear();
-  std::size_t unread = given;
-  for (std::size_t length = given; length < text.size(); ++length, unread = 1) {
-    if (!read(model, text.first(length), unread, memory)) return false;
-    text[length] = sample(memory.logits, {.temperature = 0.7f, .top_p = 0.9f}, generator);
-  }
-  return true;
+// Reads `prompt` after what the cache holds, and fills `text` with what follows. The same seed
+// generates the same text on every board.
+static GenerationResult write(const Model& model, TokenView prompt, std::span<char> text,
+                              Philox4x32& generator, Memory& memory) {
+  const Generation options = {.sampling = {.temperature = 0.7f, .top_p = 0.9f},
+                              .max_tokens = text.size()};
+  std::size_t size = 0;
+  const auto put = [&](std::string_view letters) {
+    for (const char letter : letters) text[size++] = letter;
+    return true;
+  };
+  return generate(model, Letters{}, prompt, options, memory.cache, memory.logits, memory.workspace,
+                  generator, put);
 }
 
 // --- What it shows ---
@@ -78,35 +71,40 @@ static void draw(Model& model) {
   initialize(model, generator);
 }
 
+// Writes the beginning of a text.
+static bool begin(const Model& model, std::span<char> text, std::uint64_t seed, Memory& memory) {
+  constexpr Token prompt[] = {3, 1, 4};
+  Philox4x32 generator(seed);
+  memory.cache.clear();
+  return write(model, prompt, text, generator, memory).end == GenerationEnd::max_tokens;
+}
+
 int main() {
   static Model model;
-  static Memory memory, divided;
+  static Memory memory;
   draw(model);
 
-  std::array<Token, 20> text = {3, 1, 4}, again = text, other = text;
-  claim("twenty tokens, more than two contexts", write(model, text, 3, Philox4x32(7), memory));
-  claim("the same seed writes the same",
-        write(model, again, 3, Philox4x32(7), memory) && text == again);
-  claim("another seed writes something else",
-        write(model, other, 3, Philox4x32(8), memory) && text != other);
+  std::array<char, 20> text{}, again{}, other{};
+  claim("twenty tokens, more than two windows", begin(model, text, 7, memory));
+  claim("the same seed writes the same", begin(model, again, 7, memory) && text == again);
+  claim("another seed writes something else", begin(model, other, 8, memory) && text != other);
 
-  claim("an empty prompt is refused: nobody would write its logits",
-        !write(model, text, 0, Philox4x32(7), memory));
-  claim("a prompt longer than the context is refused, not cut",
-        !write(model, text, 9, Philox4x32(7), memory));
-
-  const std::span<const Token> prompt(text.data(), 6);
+  constexpr Token prompt[] = {3, 1, 4}, answer[] = {1, 5};
+  std::array<char, 10> half{};
+  Philox4x32 generator(7);
   memory.cache.clear();
-  bool read_all = read(model, prompt, 6, memory);
-  for (std::size_t length = 1; length <= 6; ++length)
-    read_all = read_all && read(model, prompt.first(length), 1, divided);
-  claim("a prompt at once and token by token have the same logits",
-        read_all && memory.logits == divided.logits);
+  write(model, prompt, half, generator, memory);
+  claim("a text goes on where it ended", write(model, {}, half, generator, memory) ==
+                                                 GenerationResult{GenerationEnd::max_tokens, 10} &&
+                                             memory.cache.size() == 23);
+  claim("with the same letters", std::ranges::equal(half, std::span(text).last(10)));
+  claim("and with another prompt, in a conversation",
+        write(model, answer, half, generator, memory).end == GenerationEnd::max_tokens &&
+            memory.cache.size() == 35);
 
-  text[5] = config.vocabulary;
-  claim("a token that the model does not know is refused", !read(model, prompt, 1, memory));
-  claim("and the cache stays as it was", memory.cache.size() == 6);
-  claim("and a full one, too", write(model, std::span(again).first(9), 8, Philox4x32(7), memory) &&
-                                   !read(model, prompt, 1, memory) && memory.cache.size() == 8);
+  constexpr Token unknown[] = {1, config.vocabulary};
+  claim("a token that the model does not know is refused",
+        write(model, unknown, half, generator, memory).end == GenerationEnd::unknown_token);
+  claim("and the cache stays as it was", memory.cache.size() == 35);
   return verdict();
 }
