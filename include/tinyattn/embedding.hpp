@@ -3,6 +3,7 @@
 // Embeddings: a row of features for each token.
 #pragma once
 
+#include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/parameters.hpp"
@@ -22,7 +23,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // torch.nn.Embedding: `Count` rows of `Dim` features.
 template <std::size_t Count, std::size_t Dim, Weights weights = Weights::f32>
 struct Embedding {
-  static_assert(weights <= Weights::int8, "weights must be Weights::f32 or int8");
+  static_assert(detail::check_type_of_weights<weights>());
 
   // The number of weights, and the bytes that they take.
   static constexpr std::size_t parameter_count = detail::count_parameters<Embedding>(),

@@ -28,7 +28,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // [Out, In], as PyTorch's is; quantize makes it of floats.
 template <std::size_t In, std::size_t Out, bool Bias = true, Weights weights = Weights::f32>
 struct Linear {
-  static_assert(weights <= Weights::int8, "weights must be Weights::f32 or int8");
+  static_assert(detail::check_type_of_weights<weights>());
 
   // The number of weights and biases, and the bytes that they take.
   static constexpr std::size_t parameter_count = detail::count_parameters<Linear>(),

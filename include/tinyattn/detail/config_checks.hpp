@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tinyattn/detail/dropout_rate.hpp"
+#include "tinyattn/detail/layer_checks.hpp"
 #include "tinyattn/kernel/activation.hpp"
 
 TINYATTN_BEGIN
@@ -24,8 +25,6 @@ consteval bool check_attention_config() noexcept {
                 "head_dim must be even for rotary positions");
   static_assert(config.rotary == decltype(config.rotary)::none || config.rotary_base != 0,
                 "rotary_base must not be zero");
-  static_assert(config.weights <= decltype(config.weights)::int8,
-                "weights must be Weights::f32 or int8");
   static_assert(config.cache <= decltype(config.cache)::int8, "cache must be Weights::f32 or int8");
   static_assert(config.window == 0 || config.causal,
                 "a window needs causal: a token sees itself and those before it");
@@ -36,7 +35,7 @@ consteval bool check_attention_config() noexcept {
   static_assert(is_as_written(config.dropout) && is_as_written(config.residual_dropout),
                 "-fsingle-precision-constant changes the rate of dropout: compile without it, or "
                 "take a rate like 0.125");
-  return true;
+  return check_type_of_weights<config.weights>();
 }
 
 template <auto config>
@@ -52,9 +51,7 @@ consteval bool check_feed_forward_config() noexcept {
                 "d_model and d_hidden must not be zero");
   static_assert(static_cast<unsigned>(config.activation) < kernel::num_activations,
                 "activation must be an enumerator of Activation");
-  static_assert(config.weights <= decltype(config.weights)::int8,
-                "weights must be Weights::f32 or int8");
-  return true;
+  return check_type_of_weights<config.weights>();
 }
 
 template <auto config>
@@ -74,10 +71,8 @@ consteval bool check_language_model_config() noexcept {
                 "vocabulary must not exceed 65,536, which a Token counts");
   static_assert(config.positions <= decltype(config.positions)::sinusoidal,
                 "positions must be Positions::none, learned or sinusoidal");
-  static_assert(config.weights <= decltype(config.weights)::int8,
-                "weights must be Weights::f32 or int8");
   static_assert(!config.tied || !config.head_bias, "a tied head has no bias");
-  return true;
+  return check_type_of_weights<config.weights>();
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

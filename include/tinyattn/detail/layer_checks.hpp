@@ -12,6 +12,12 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
+template <Weights weights>
+consteval bool check_type_of_weights() noexcept {
+  static_assert(weights <= Weights::int8, "weights must be Weights::f32 or int8");
+  return true;
+}
+
 // Of a layer that maps each row of In features to one of Out features.
 template <std::size_t In, std::size_t Out, class TensorX, class TensorY>
 consteval bool check_rows_of_layer() noexcept {

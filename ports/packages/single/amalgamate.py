@@ -11,7 +11,7 @@ from ports.simd import priorities
 
 from .. import tree
 
-ALWAYS = "tinyattn/tinyattn.hpp"
+ALWAYS = ("tinyattn/tinyattn.hpp", "tinyattn/generate.hpp", "tinyattn/tokenizer.hpp")
 # Headers of the compiled library, only if TINYATTN_COMPILED is defined: the namespace
 # tinyattn::compiled could clash with a name `compiled` of the program.
 IF_COMPILED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")
@@ -105,7 +105,7 @@ class Single:
 
 def single():
     header = Single()
-    for name in (COMPILERS, ONE_LANE, ALWAYS):
+    for name in (COMPILERS, ONE_LANE, *ALWAYS):
         header.write(name)
     header.parts.append("// Define TINYATTN_COMPILED before the include if the program links libtinyattn.\n#ifdef "
                         "TINYATTN_COMPILED\n")
