@@ -46,6 +46,40 @@ struct GenerationResult {
 
 }  // namespace tinyattn
 
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// Reads a prompt and continues it, whatever the model: read(tokens) returns a Status, has_room()
+// whether one more token can be read, draw() the next token, and piece(token) its text.
+constexpr GenerationResult continue_text(TokenView prompt, const Generation& options,
+                                         const auto& read, const auto& has_room, const auto& draw,
+                                         const auto& piece, const auto& put) noexcept {
+  const Status status = read(prompt);
+  if (status == Status::too_many_tokens) return {GenerationEnd::context_full, 0};
+  if (status == Status::unknown_token) return {GenerationEnd::unknown_token, 0};
+  CharacterStream characters;
+  GenerationResult result{GenerationEnd::by_caller, 0};
+  for (bool goes_on = true; goes_on;) {
+    const bool is_long = options.max_tokens != 0 && result.num_tokens == options.max_tokens;
+    if (is_long || !has_room()) {
+      result.end = is_long ? GenerationEnd::max_tokens : GenerationEnd::context_full;
+      break;
+    }
+    const Token token = draw();
+    const bool stops = token == options.stop;
+    ++result.num_tokens;
+    if (!stops) goes_on = characters.write(piece(token), put);
+    static_cast<void>(read(TokenView(&token, 1)));
+    if (stops) {
+      result.end = GenerationEnd::stop_token;
+      break;
+    }
+  }
+  if (result.end != GenerationEnd::by_caller) characters.flush(put);
+  return result;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 // Reads `prompt`, tokens that follow those of the cache, and continues it. Without a prompt the
@@ -63,29 +97,13 @@ constexpr GenerationResult generate(const LanguageModel<config>& model, const To
                                     typename LanguageModel<config>::Cache& cache, Logits& logits,
                                     typename LanguageModel<config>::Cache::Workspace& workspace,
                                     Generator& generator, const auto& put) noexcept {
-  const Status status = model.forward(prompt, cache, logits, workspace);
-  if (status == Status::too_many_tokens) return {GenerationEnd::context_full, 0};
-  if (status == Status::unknown_token) return {GenerationEnd::unknown_token, 0};
-  detail::CharacterStream characters;
-  GenerationResult result{GenerationEnd::by_caller, 0};
-  for (bool goes_on = true; goes_on;) {
-    const bool is_long = options.max_tokens != 0 && result.num_tokens == options.max_tokens;
-    if (is_long || !cache.has_room(1)) {
-      result.end = is_long ? GenerationEnd::max_tokens : GenerationEnd::context_full;
-      break;
-    }
-    const Token token = sample(logits, options.sampling, generator);
-    const bool stops = token == options.stop;
-    ++result.num_tokens;
-    if (!stops) goes_on = characters.write(tokenizer.piece(token), put);
-    static_cast<void>(model.forward(TokenView(&token, 1), cache, logits, workspace));
-    if (stops) {
-      result.end = GenerationEnd::stop_token;
-      break;
-    }
-  }
-  if (result.end != GenerationEnd::by_caller) characters.flush(put);
-  return result;
+  return detail::continue_text(
+      prompt, options,
+      [&](TokenView tokens)
+          TINYATTN_INLINE_LAMBDA { return model.forward(tokens, cache, logits, workspace); },
+      [&] { return cache.has_room(1); },
+      [&] { return sample(logits, options.sampling, generator); },
+      [&](Token token) { return tokenizer.piece(token); }, put);
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
