@@ -4,6 +4,7 @@
 // call the operations of a port. They are not in library.cpp and models.cpp, so that firmware with
 // weights of floats need not compile them.
 #include "dispatch.hpp"
+#include "generation.hpp"
 #include "int8_operations.hpp"
 #include "models_arguments.hpp"
 #include "operations.hpp"
@@ -156,4 +157,28 @@ tinyattn_status tinyattn_decoder_forward_int8_cache(const tinyattn_decoder* deco
     return TINYATTN_BAD_ARGUMENT;
   return decode_checked(*decoder, {past, tokens, num_tokens, cache, logits, scratch},
                         int8_operations().decode_int8_cache);
+}
+
+tinyattn_status tinyattn_generate_int8(tinyattn_text* text, const tinyattn_generation* options,
+                                       const uint16_t* prompt, size_t num_tokens, tinyattn_put put,
+                                       void* context, tinyattn_generation_result* result) {
+  if (text == nullptr || text->decoder == nullptr || !is_int8(*text->decoder))
+    return TINYATTN_BAD_ARGUMENT;
+  const Sample sample = TINYATTN_OPERATIONS(native_model_operations).sample;
+  return generate_checked(*text, text->cache, {options, {prompt, num_tokens}, put, context, result},
+                          int8_operations().decode, sample);
+}
+
+tinyattn_status tinyattn_generate_int8_cache(tinyattn_text* text,
+                                             const tinyattn_generation* options,
+                                             const uint16_t* prompt, size_t num_tokens,
+                                             tinyattn_put put, void* context,
+                                             tinyattn_generation_result* result) {
+  if (text == nullptr || text->decoder == nullptr || !is_int8(*text->decoder) ||
+      !has_int8_cache_sizes(*text->decoder) || !is_aligned(text->int8_cache))
+    return TINYATTN_BAD_ARGUMENT;
+  const Sample sample = TINYATTN_OPERATIONS(native_model_operations).sample;
+  return generate_checked(*text, text->int8_cache,
+                          {options, {prompt, num_tokens}, put, context, result},
+                          int8_operations().decode_int8_cache, sample);
 }

@@ -22,8 +22,7 @@ struct Int8Operations {
   void (*linear)(const tinyattn_linear&, const LinearCall&) noexcept;
   void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
-  void (*decode)(const tinyattn_decoder&, const DecoderCall&) noexcept;
-  void (*decode_int8_cache)(const tinyattn_decoder&, const DecoderCall&) noexcept;
+  Decode decode, decode_int8_cache;
 };
 
 }  // namespace tinyattn::compiled

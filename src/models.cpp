@@ -3,11 +3,11 @@
 // The functions of tinyattn_models.h: check the arguments, then call the operations of a port. They
 // are not in library.cpp, so that firmware without models need not compile them.
 #include "dispatch.hpp"
+#include "generation.hpp"
 #include "models_arguments.hpp"
 #include "models_operations.hpp"
 #include "operations.hpp"
 #include "tinyattn/kernel/sampling.hpp"
-#include "tinyattn/random.hpp"
 
 #ifndef TINYATTN_PORTS
 #include "models_port.hpp"
@@ -69,12 +69,8 @@ tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count,
                                 tinyattn_philox* generator, uint16_t* token) {
   if (!are_valid(sampling, generator) || count == 0 || count > 65536 || !are_valid(logits, token))
     return TINYATTN_BAD_ARGUMENT;
-  if (!(sampling->temperature >= 0.0f) || sampling->top_p != sampling->top_p)
-    return TINYATTN_BAD_ARGUMENT;
-  if (sampling->temperature == 0.0f) return tinyattn_argmax(count, logits, token);
-  tinyattn::Philox4x32 philox(generator->seed, generator->stream++);
-  *token =
-      model_operations().sample(*sampling, count, logits, tinyattn::uniform(philox, 0.0f, 1.0f));
+  if (!is_valid(*sampling)) return TINYATTN_BAD_ARGUMENT;
+  *token = draw(*sampling, count, logits, *generator, model_operations().sample);
   return TINYATTN_OK;
 }
 
@@ -94,4 +90,13 @@ tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t
   if (decoder == nullptr || !is_valid(*decoder)) return TINYATTN_BAD_ARGUMENT;
   return decode_checked(*decoder, {past, tokens, num_tokens, cache, logits, scratch},
                         model_operations().decode);
+}
+
+tinyattn_status tinyattn_generate(tinyattn_text* text, const tinyattn_generation* options,
+                                  const uint16_t* prompt, size_t num_tokens, tinyattn_put put,
+                                  void* context, tinyattn_generation_result* result) {
+  if (text == nullptr || text->decoder == nullptr || !is_valid(*text->decoder))
+    return TINYATTN_BAD_ARGUMENT;
+  return generate_checked(*text, text->cache, {options, {prompt, num_tokens}, put, context, result},
+                          model_operations().decode, model_operations().sample);
 }

@@ -39,6 +39,10 @@ TINYATTN_ALWAYS_INLINE bool is_valid(const tinyattn_norm& norm) noexcept {
   return norm.weight != nullptr && norm.epsilon >= 0.0f;
 }
 
+inline bool is_valid(const tinyattn_sampling& sampling) noexcept {
+  return sampling.temperature >= 0.0f && sampling.top_p == sampling.top_p;
+}
+
 inline std::size_t kv_width(const tinyattn_decoder& d) noexcept {
   return d.d_model / d.num_heads * d.num_kv_heads;
 }

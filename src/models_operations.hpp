@@ -28,13 +28,16 @@ struct DecoderCall {
   float *logits, *scratch;
 };
 
+using Sample = std::uint16_t (*)(const tinyattn_sampling&, std::size_t count, float* logits,
+                                 float fraction) noexcept;
+using Decode = void (*)(const tinyattn_decoder&, const DecoderCall&) noexcept;
+
 struct ModelOperations {
   void (*activate)(tinyattn_activation, std::size_t count, const float* x, float* out) noexcept;
   void (*normalize)(const tinyattn_norm&, std::size_t rows, std::size_t dim, const float* x,
                     float* out) noexcept;
-  std::uint16_t (*sample)(const tinyattn_sampling&, std::size_t count, float* logits,
-                          float fraction) noexcept;
-  void (*decode)(const tinyattn_decoder&, const DecoderCall&) noexcept;
+  Sample sample;
+  Decode decode;
 };
 
 }  // namespace tinyattn::compiled

@@ -194,6 +194,87 @@ TINYATTN_API tinyattn_status tinyattn_decoder_forward_int8_cache(const tinyattn_
                                                                  size_t num_tokens, uint32_t* cache,
                                                                  float* logits, float* scratch);
 
+/* A tokenizer: text to tokens, and back. tokenizer_for_c.hpp makes one of a constant that the
+ * exporter wrote; a program may as well write the two functions itself. */
+typedef struct tinyattn_tokenizer {
+  size_t vocabulary; /* number of different tokens */
+  /* Appends the tokens of `size` bytes of text to tokens [room], after the first *count, and moves
+   * *count on: Tokenizer::encode of the C++ headers, with its errors, and TINYATTN_BAD_ARGUMENT. */
+  tinyattn_status (*encode)(const char* text, size_t size, uint16_t* tokens, size_t room,
+                            size_t* count);
+  /* Returns the bytes of a token, and sets *size to their number: 0 for one that is no text. */
+  const char* (*piece)(uint16_t token, size_t* size);
+} tinyattn_tokenizer;
+
+/* A text: what writes it, and what was read of it. */
+typedef struct tinyattn_text {
+  const tinyattn_decoder* decoder;     /* computes the logits */
+  const tinyattn_tokenizer* tokenizer; /* has the decoder's vocabulary; `encode` is not called */
+  float* cache;                        /* [tinyattn_decoder_cache(decoder)] */
+  uint32_t* int8_cache;                /* in its place, [tinyattn_decoder_cache_int8(decoder)], for
+                                        *   tinyattn_generate_int8_cache */
+  float* logits;                       /* [vocabulary]: of the token after the last that was read */
+  float* scratch;            /* as the decoder's call with these weights and this cache takes */
+  size_t past;               /* number of tokens that were read, 0 at first. If nothing ends, a
+                              *   multiple of the window is subtracted before it becomes too large */
+  tinyattn_philox generator; /* draws the tokens, each by a stream */
+} tinyattn_text;
+
+/* How a text is continued, and when it ends. */
+typedef struct tinyattn_generation {
+  tinyattn_sampling sampling; /* how a token is drawn */
+  size_t max_tokens;          /* maximum number of tokens that are drawn; 0: there is none */
+  bool has_stop;              /* whether a token ends the text */
+  uint16_t stop;              /* this token; it is not put out */
+} tinyattn_generation;
+
+/* Why a text ended. */
+typedef enum tinyattn_generation_end {
+  TINYATTN_END_STOP_TOKEN = 0, /* the stop token was drawn */
+  TINYATTN_END_MAX_TOKENS,     /* max_tokens were drawn */
+  TINYATTN_END_CONTEXT_FULL,   /* there is no room for the prompt, or for another token */
+  TINYATTN_END_BY_CALLER,      /* `put` returned false */
+  TINYATTN_END_UNKNOWN_TOKEN   /* a token of the prompt is not below the vocabulary; nothing was
+                                *   read */
+} tinyattn_generation_end;
+
+/* What a call of tinyattn_generate did. */
+typedef struct tinyattn_generation_result {
+  tinyattn_generation_end end; /* why the text ended */
+  size_t num_tokens;           /* how many tokens were drawn, the stop token among them */
+} tinyattn_generation_result;
+
+/* Takes the next `size` bytes of a text, whole characters of UTF-8, and returns whether to go on.
+ * `context` is what the caller of tinyattn_generate passed. */
+typedef bool (*tinyattn_put)(void* context, const char* text, size_t size);
+
+/* Reads a prompt, tokens [num_tokens] that follow those that were read, and continues it:
+ * `generate` of the C++ headers, with the same text. Without a prompt it goes on after the last
+ * token, whose logits text->logits must hold. Passes the text to put(context, ...) as it comes; a
+ * byte that is part of no character is passed on as it is. Each token that is drawn is read before
+ * the call ends, so that a conversation goes on with the next prompt. Without a window nothing is
+ * read again when the context is full. Logits are overwritten; those after the call are of the last
+ * token. */
+TINYATTN_API tinyattn_status tinyattn_generate(tinyattn_text* text,
+                                               const tinyattn_generation* options,
+                                               const uint16_t* prompt, size_t num_tokens,
+                                               tinyattn_put put, void* context,
+                                               tinyattn_generation_result* result);
+
+/* The same with int8 weights. */
+TINYATTN_API tinyattn_status tinyattn_generate_int8(tinyattn_text* text,
+                                                    const tinyattn_generation* options,
+                                                    const uint16_t* prompt, size_t num_tokens,
+                                                    tinyattn_put put, void* context,
+                                                    tinyattn_generation_result* result);
+
+/* The same with int8 weights and an int8 cache. */
+TINYATTN_API tinyattn_status tinyattn_generate_int8_cache(tinyattn_text* text,
+                                                          const tinyattn_generation* options,
+                                                          const uint16_t* prompt, size_t num_tokens,
+                                                          tinyattn_put put, void* context,
+                                                          tinyattn_generation_result* result);
+
 #ifdef __cplusplus
 }
 #endif
