@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // tinyattn: attention and whole models in static arrays, for inference. Includes all other headers
-// except tokenizer.hpp, compiled*.hpp and tinyattn*.h; each header can also be included alone.
+// except tokenizer*.hpp, generate.hpp, compiled*.hpp and tinyattn*.h; each header can also be
+// included alone.
 #pragma once
 
 #include "tinyattn/activation.hpp"

@@ -8,9 +8,10 @@ const around = 110;   // length of an excerpt, in characters, before and after t
 
 const wordsOf = (text) => text.toLowerCase().match(/\w+/g) ?? [];
 
-// The order of results: pages for users first, then the reference (types and notions before functions), then tests, headers and sources.
+// The order of results: pages for users first, then the reference (types and notions before functions), then tests, headers, sources, and
+// members of structs of C, which have the names of what they point to.
 function weightOf(address) {
-  if (/^(page_(tests|CHANGELOG|ports_site)|source_)|_8hp*\.html/.test(address)) return 0.2;
+  if (/^(page_(tests|CHANGELOG|ports_site)|source_)|_8hp*\.html|^structtinyattn__\w+\.html#/.test(address)) return 0.2;
   return /^(index|page_)/.test(address) ? 2 : /#/.test(address) ? 0.7 : 1;
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests that these compile without a warning: each header alone, each block and line of C++ on the
-pages for users.
+pages for users, and each block of C on that of the compiled library.
 
     compiles.py HEADER_FOLDER... -- COMPILER ARGUMENT...
 """
@@ -16,6 +16,8 @@ from tests.support.processes import ROOT, attempt, call, processor_seconds
 STATICS = ROOT / "tests" / "headers" / "static_objects.cpp"
 EVERYTHING = "#include <tinyattn/tinyattn.hpp>\n"
 BLOCK = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK_OF_C = re.compile(BLOCK.pattern.replace("cpp", "c"), BLOCK.flags)
+COMPILED = ROOT / "src" / "README.md"
 ROW = re.compile(r"^\| (?!PyTorch |---)(.+?) \| (.+?) \|$", re.MULTILINE)
 MOST_TIMES_SMALL = 3.0
 VALUES = {f".data.{name}" for name in ("mersenne_twister", "philox")}
@@ -102,4 +104,7 @@ tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{
             ("static objects", static_objects),
             ("a note of an FPU that no flag tells of", note_of_an_fpu),
             ("counterparts of PyTorch", counterparts_of_pytorch),
-            *((name, compiles, program) for name, program in programs().items())])
+            *((name, compiles, program) for name, program in programs().items()),
+            # C lets members be absent. GCC's C++ accepts them in the same order.
+            *((f"block {number} of C", compiles, block, "-Wno-missing-field-initializers") for number, block
+              in enumerate(BLOCK_OF_C.findall(COMPILED.read_text(encoding="utf-8")), 1))])

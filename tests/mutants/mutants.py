@@ -31,6 +31,7 @@ BUILDS = {
     "avx2": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
     "sse2": ["-O2", "-DTINYATTN_PORT=sse2", "-ffp-contract=fast"],
 }
+LIBRARY = ["src/library.cpp", "src/models.cpp", "src/int8.cpp"]
 IN_THE_COMPILER = (r"in 'constexpr' expansion of '[^']*everywhere<.*?\(\(const char\*\)\"(.*?)\"\)"
                    r"|error: (static assertion failed.*)")
 
@@ -96,7 +97,7 @@ class Bench:
         return next(iter(contents.unwanted_in_object(made, has_fpu=True)), "")
 
     def failed_program(self, tree, test, build):
-        sources = [f"tests/{test}.cpp", "tests/support/run.cpp", *["src/library.cpp", "src/int8.cpp"] * ("compiled" in test)]
+        sources = [f"tests/{test}.cpp", "tests/support/run.cpp", *LIBRARY * ("compiled" in test)]
         board = [] if test.startswith("harness/") else ["ports/boards/host/host.cpp"]  # else the test has its own board
         program = tree / f"{test}-{build}.elf".replace("/", "-")
         status, output = attempt([*self.language(tree, build), '-DBOARD_NAME="host"', "-w", *sources, *board, "-o",
