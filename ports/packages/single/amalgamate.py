@@ -14,7 +14,7 @@ from .. import tree
 ALWAYS = ("tinyattn/tinyattn.hpp", "tinyattn/generate.hpp", "tinyattn/tokenizer.hpp")
 # Headers of the compiled library, only if TINYATTN_COMPILED is defined: the namespace
 # tinyattn::compiled could clash with a name `compiled` of the program.
-IF_COMPILED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h")
+IF_COMPILED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h", "tinyattn/tokenizer_for_c.hpp")
 CHOOSER = "tinyattn/port/native.hpp"
 ONE_LANE = "tinyattn/port/one_lane.hpp"
 COMPILERS = "tinyattn/port/compiler.hpp"  # its #error comes before headers that an old compiler lacks
