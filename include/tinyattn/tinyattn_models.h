@@ -214,7 +214,7 @@ typedef struct tinyattn_text {
   uint32_t* int8_cache;                /* in its place, [tinyattn_decoder_cache_int8(decoder)], for
                                         *   tinyattn_generate_int8_cache */
   float* logits;                       /* [vocabulary]: of the token after the last that was read */
-  float* scratch;            /* as the decoder's call with these weights and this cache takes */
+  float* scratch;            /* as the call of the decoder takes for these weights and cache */
   size_t past;               /* number of tokens that were read, 0 at first. If nothing ends, a
                               *   multiple of the window is subtracted before it becomes too large */
   tinyattn_philox generator; /* draws the tokens, each by a stream */
@@ -250,11 +250,16 @@ typedef bool (*tinyattn_put)(void* context, const char* text, size_t size);
 
 /* Reads a prompt, tokens [num_tokens] that follow those that were read, and continues it:
  * `generate` of the C++ headers, with the same text. Without a prompt it goes on after the last
- * token, whose logits text->logits must hold. Passes the text to put(context, ...) as it comes; a
- * byte that is part of no character is passed on as it is. Each token that is drawn is read before
- * the call ends, so that a conversation goes on with the next prompt. Without a window nothing is
- * read again when the context is full. Logits are overwritten; those after the call are of the last
- * token. */
+ * token, whose logits text->logits must hold.
+ *
+ * Passes the text to put(context, ...) as it comes; a byte that is part of no character is passed
+ * on as it is. Each token that is drawn is read before the call ends, so that a conversation goes
+ * on with the next prompt, and text->logits are those after the last one. Without a window the
+ * context may become full: nothing is read again.
+ *
+ * Sets *result, and returns TINYATTN_OK, whatever ends the text. A tokenizer with another
+ * vocabulary than the decoder, and a sampling that tinyattn_sample refuses, are a
+ * TINYATTN_BAD_ARGUMENT. */
 TINYATTN_API tinyattn_status tinyattn_generate(tinyattn_text* text,
                                                const tinyattn_generation* options,
                                                const uint16_t* prompt, size_t num_tokens,
