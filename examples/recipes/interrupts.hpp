@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A timer interrupt for main_loop.cpp and stream.cpp: SysTick on a Cortex-M that can move its vector
-// table (not a Cortex-M0); elsewhere a signal, which interrupts a program at any point too.
+// A timer interrupt for main_loop.cpp and stream.cpp: SysTick on a Cortex-M that can move its
+// vector table (not a Cortex-M0); elsewhere a signal, which interrupts a program at any point too.
 #pragma once
 
 // Calls the handler periodically.

@@ -21,6 +21,9 @@ struct Call {
   using Output = OutputOfCall;
   using Workspace = WorkspaceOfCall;
 
+  static inline Layer layer;                      // a variable, which counted.cpp fills
+  static constexpr std::size_t calls_before = 0;  // the one that is measured
+
   static void call(const Layer& layer, const Input& x, Output& out, Workspace& workspace) noexcept { make(layer, x, out, workspace); }
 };
 
@@ -49,9 +52,26 @@ using Square = Matrix<float, 32, 32>;
 using Tokens = Matrix<float, 16, 32>;
 inline constexpr AttentionConfig small_attention{.d_in = 32, .d_out = 32, .context_length = 16, .num_heads = 4};
 inline constexpr FeedForwardConfig small_part{.d_model = 32, .d_hidden = 128};
+using Stream =
+    Transformer<TransformerConfig{.block = {.attention = {.d_in = 16, .d_out = 16, .context_length = 1, .num_heads = 2, .window = 32},
+                                            .feed_forward = {.d_model = 16, .d_hidden = 32}},
+                                  .num_layers = 2}>;
+using Frame = Matrix<float, 1, 16>;
 using SmallLayer = MultiHeadAttention<small_attention>;
 using SmallBlock = TransformerBlock<BlockConfig{.attention = small_attention, .feed_forward = small_part}>;
 using Stories = LanguageModel<stories260k>;
+
+// The last of many calls, by weights that are constants, drawn by the compiler: variables would not fit into a small board.
+template <class Of, std::size_t before>
+struct LastOfMany : Of {
+  static constexpr typename Of::Layer layer = [] {
+    typename Of::Layer drawn{};
+    Mt19937 generator(123);
+    initialize(drawn, generator);
+    return drawn;
+  }();
+  static constexpr std::size_t calls_before = before;
+};
 
 template <auto make>
 using Elementwise = Call<None, Square, Square, make>;
@@ -151,6 +171,9 @@ using compiled = Call<SmallLayer, Tokens, Tokens,
 
 // layer.forward(x, cache, out, workspace): one token of 32 features, 4 heads, the first of up to 16
 using cached = Call<SmallLayer, Matrix<float, 1, 32>, Matrix<float, 1, 32>, forward_with_cache, CacheAndScratch<SmallLayer>>;
+
+// model.forward(frame, cache, out, workspace): 16 features, 2 layers, a full window of 32 frames
+using frame = LastOfMany<Call<Stream, Frame, Frame, forward_with_cache, CacheAndScratch<Stream>>, 47>;
 
 // norm.forward(x, out): LayerNorm<32>, x is [16, 32]
 using layer_norm = Call<LayerNorm<32>, Tokens, Tokens, forward_without_workspace>;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Implements `tests/bench costs`: measures what the calls of calls.hpp cost on each board, for the pages of notions.
-Writes ports/site/costs.json.
+Writes ports/site/costs.json, and what a frame of a stream costs into include/tinyattn/streams.md.
 
 Flash, scratch and stack are measured as in footprint.py, instructions as `./tests/bench boards` counts them.
 """
@@ -9,10 +9,11 @@ import re
 
 from tests.footprint import contents, footprint
 from tests.speed import programs
-from tests.support import targets
+from tests.support import figures, targets
 from tests.support.processes import ROOT, call
 
 COSTS = ROOT / "ports" / "site" / "costs.json"
+STREAMS = ROOT / "include" / "tinyattn" / "streams.md"
 CALL = re.compile(r"^// (.+)\nusing (\w+) =", re.MULTILINE)
 
 
@@ -23,7 +24,7 @@ def calls():
 
 def cost(name, without, image, printed, counted):
     its = footprint.Layer(name, "-O2", without, "", image, printed).cost()
-    instructions = re.search(r"^(\d+)$", counted.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    *_, instructions = re.findall(r"^(\d+)$", counted.read_text(encoding="utf-8"), re.MULTILINE)
     return {"flash": its.flash, "scratch": its.scratch & ~1, "stack": its.stack,  # an empty struct has a byte
             "instructions": int(instructions)}
 
@@ -44,6 +45,14 @@ def costs_of(board, options):
     return {name: cost(name, *(build.folder / file for file in its)) for name, its in files.items()}
 
 
+def frames(costs):
+    """Yields each board, and what the page of streams says of it."""
+    for board, its in costs["rows"]["frame"]["boards"].items():
+        settings = (targets.BOARDS / board / "cross.ini").read_text(encoding="utf-8")
+        clock_hz = int(re.search(r"^clock_hz = (\d+)$", settings, re.MULTILINE)[1])
+        yield board, {"instructions": its["instructions"], "frames": clock_hz / its["instructions"]}
+
+
 def bench(options):
     by_board = {board: costs_of(board, options) for board in targets.boards()}
     rows = {name: {"what": what, "boards": {board: costs[name] for board, costs in by_board.items() if name in costs}}
@@ -51,4 +60,6 @@ def bench(options):
     release = call(["arm-none-eabi-g++", "--version"]).splitlines()[0]
     written = {"compiler": f"{release}, -O2", "cores": {board: core(board) for board in by_board}, "rows": rows}
     COSTS.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    for board, values in frames(written):
+        figures.write(STREAMS, board, values)
     print(f"{COSTS}: {sum(map(len, by_board.values()))} measurements")

@@ -61,12 +61,16 @@ def is_of_another_compiler(page):
     return "" if f"GCC {here}" in page.read_text(encoding="utf-8") else f"the page speaks of another GCC than {here}"
 
 
+def differences(page, board, values):
+    _, columns = row_of(page.read_text(encoding="utf-8"), board, values)
+    return [f"{title}: {cell}, measured {value:,.10g}" for title, cell, value in columns
+            if value is not None and abs(number(cell) / value - 1) > NEAR]
+
+
 def holds(page, board, values, again):
     if reason := is_of_another_compiler(page):
         return tap.Skip(reason)
-    _, columns = row_of(page.read_text(encoding="utf-8"), board, values)
-    found = [f"{title}: {cell}, measured {value:,.10g}" for title, cell, value in columns
-             if value is not None and abs(number(cell) / value - 1) > NEAR]
+    found = differences(page, board, values)
     return "\n".join([*found, again]) if found else ""
 
 
