@@ -35,11 +35,18 @@ def instructions(build, names, *words, of=()):
     return {row: number - nothing for row, number in zip(found, counts)}
 
 
+def as_ratio(row, counts):
+    """Returns the instructions of a row, or of one with a window its ratio to the row with a flat cache."""
+    return counts[row] / rows.extents(row)[0] / counts[rows.flat(row)] if rows.flat(row) else counts[row]
+
+
 def cell(row, title, samples):
-    if row.startswith("token"):  # of one token, on average
+    if rows.flat(row):
+        figure = round(samples[0], 4)
+    elif row.startswith("token"):  # of one token, on average
         figure = samples[0] // rows.extents(row)[0]
     else:
-        figure = samples[0] if row.startswith("attention") else float(f"{samples[0] / rows.work(row):.3g}")
+        figure = samples[0] if row.startswith(("attention", "full")) else float(f"{samples[0] / rows.work(row):.3g}")
     most = rows.CORES[row].get(title.removesuffix(", clang"))
     return f"{figure} {'≤' if figure <= most else '>'} {most}" if most else str(figure)
 
@@ -50,13 +57,13 @@ def bench(options):
     builds = {name: programs.Build(targets.build(name), options, llama2c=options.llama2c, cmsis_nn=options.cmsis_nn)
               for name in dict.fromkeys(CORES[title][0] for title in titles)}
     for level in options.level:
-        print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer; "
+        print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer or token; "
               "≤ or > what it shall take at most")
         samples = {}
         for title, whose in itertools.product(titles, options.trees):
             name, way = CORES[title]
             counts = instructions(builds[name], names, whose, way, f"O{level}")
-            samples |= {(row, title, whose): [number] for row, number in counts.items()}
+            samples |= {(row, title, whose): [as_ratio(row, counts)] for row in counts}
         for peer, title in itertools.product(PEERS, titles):
             name, way = CORES[title]
             counts = instructions(builds[name], names, "ours", way, f"O{level}", of=(peer, way))

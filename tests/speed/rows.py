@@ -50,8 +50,14 @@ def work(row):
     return work_of_layer(*LAYERS[shape]) if shape in LAYERS else math.prod(extents(row))
 
 
+def flat(row):
+    """Returns the row with a flat cache that a row with a window is next to; of another row an empty string."""
+    return re.sub("^window", "full", row) if row.startswith("window") else ""
+
+
 def chosen(names, options):
     found = [row for row in names if row.startswith(options.only or "") and re.search(options.filter, row)]
+    found = [row for row in names if row in found or row in map(flat, found)]
     if not found:
         raise Failed("no row of that name")
     return found

@@ -26,9 +26,9 @@ constexpr LanguageModelConfig measured_config() {
 }
 using Model = LanguageModel<measured_config()>;
 
-template <std::size_t Tokens>
+template <std::size_t Tokens, class Measured = Model>
 struct Token {
-  alignas(64) static inline Model model;
+  alignas(64) static inline Measured model;
   Vector<tinyattn::Token, Tokens> tokens;
 
   void prepare() {
@@ -58,6 +58,42 @@ struct Prompt : Token<Tokens> {
     alignas(64) static Matrix<float, Tokens, stories260k.vocabulary> logits;
     if (this->model.forward(this->tokens, logits, workspace) != Status::ok) __builtin_trap();
   }
+};
+
+template <class Measured>
+struct Memory {
+  alignas(64) typename Measured::Cache cache;
+  alignas(64) typename Measured::Cache::Workspace workspace;
+  alignas(64) Vector<float, stories260k.vocabulary> logits;
+};
+
+// The last token for which a cache has room.
+template <std::size_t Tokens, class Measured = Model>
+struct Full : Token<Tokens, Measured> {
+  static inline Memory<Measured> memory;
+
+  void prepare() {
+    Token<Tokens, Measured>::prepare();
+    read(0, Tokens - 1);
+  }
+  void compute() const { read(Tokens - 1, Tokens); }
+
+  void read(std::size_t first, std::size_t end) const {
+    auto& [cache, workspace, logits] = memory;
+    for (std::size_t i = first; i < end; ++i)
+      if (this->model.forward(TokenView(&this->tokens(i), 1), cache, logits, workspace) != Status::ok) __builtin_trap();
+  }
+};
+
+constexpr auto with_window(auto config, std::size_t window) {
+  config.transformer.block.attention.window = window;
+  return config;
+}
+
+// Tokens that follow a full window, one for each row of its ring.
+template <std::size_t Tokens>
+struct Window : Full<Tokens, LanguageModel<with_window(measured_config(), Tokens)>> {
+  void compute() const { this->read(0, Tokens); }
 };
 
 }  // namespace tinyattn::bench
