@@ -29,6 +29,7 @@ constexpr AttentionConfig wide{.d_in = 40, .d_out = 16, .context_length = 37, .n
 constexpr AttentionConfig of_several_blocks{.d_in = 6, .d_out = 8, .context_length = 67, .num_heads = 2};
 // Windows around multiples of 16, in contexts that begin anew in the ring several times, or never.
 constexpr AttentionConfig windowed = with_window({.d_in = 12, .d_out = 12, .context_length = 70, .num_heads = 2}, 16);
+constexpr AttentionConfig heads_of_eight{.d_in = 5, .d_out = 16, .context_length = 37, .num_heads = 2};
 constexpr AttentionConfig in_the_compiler{
     .d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary::halves};
 
@@ -214,11 +215,12 @@ constexpr Test tests[] = {
                                   DividedAttention<smallest>, DividedAttention<wide>>),
     at_run_time("the same with weights of int8",
                 as_in_plain_loops<DividedAttention<in_int8(grouped)>, DividedAttention<in_int8(shared)>, DividedAttention<in_int8(wide)>>),
-    at_run_time("the same with a window",
-                as_in_plain_loops<DividedAttention<windowed>, DividedAttention<with_window(windowed, 33)>,
-                                  DividedAttention<with_window(simple, 1)>, DividedAttention<with_window(simple, 20)>,
-                                  DividedAttention<with_window(grouped, 7)>, DividedAttention<with_window(shared, 19)>,
-                                  DividedAttention<with_window(rotated, 32)>, DividedAttention<with_window(in_int8(grouped), 5)>>),
+    at_run_time(
+        "the same with a window",
+        as_in_plain_loops<DividedAttention<windowed>, DividedAttention<with_window(windowed, 33)>, DividedAttention<with_window(simple, 1)>,
+                          DividedAttention<with_window(simple, 20)>, DividedAttention<with_window(grouped, 7)>,
+                          DividedAttention<with_window(shared, 19)>, DividedAttention<with_window(rotated, 32)>,
+                          DividedAttention<with_window(in_int8(grouped), 5)>, DividedAttention<with_window(heads_of_eight, 11)>>),
     at_run_time("the same with a window and a cache of int8",
                 as_in_plain_loops<DividedAttention<with_window(with_int8_cache(windowed), 16)>,
                                   DividedAttention<with_window(of_heads<2, 1, 16, 7>, 3)>,

@@ -63,17 +63,42 @@ static_assert(TINYATTN_WINDOW_SCORES(5, 3, 1) == window_row(5) + 3);
 template <class Port>
 TINYATTN_KERNEL Output scores_of_window(const Attention& a, const WindowRows& rows) noexcept {
   constexpr bool in_vectors = requires { Port::row_vectors; };
-  const std::size_t cols = in_vectors ? padded<Port>(rows.count) : rows.count;
+  const auto whole = [](std::size_t count) TINYATTN_INLINE_LAMBDA {
+    return in_vectors ? padded<Port>(count) : count;
+  };
+  const std::size_t cols = whole(rows.count);
   multiply_rows<Port>({a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
   for (std::size_t i = 0; i < a.rows; ++i)
-    copy_row<Port>(a.scores.at(i, 0), a.scores.at(i, rows.count), rows.oldest);
+    copy_row<Port>(a.scores.at(i, 0), a.scores.at(i, rows.count), whole(rows.oldest));
   return a.scores.from(0, rows.oldest);
 }
 
-// context = weights . values, from the oldest token on. `between` has room for the context.
+// context = weights . values, from the oldest token on, for heads of eight features: a tile of one
+// row of the port, without a call, which would take long next to so little work.
+constexpr std::size_t short_head = 8;
+template <class Port>
+TINYATTN_KERNEL void combine_short(const Attention& a, const WindowRows& rows,
+                                   Dense weights) noexcept {
+  const float *initial = zeros<short_head>, *values = a.values.at(rows.oldest, 0);
+  const float* weight = weights.data;
+  std::size_t left = rows.count, count = left - rows.oldest;
+  do {
+    Port::template row_tile<short_head / Port::lanes>(initial, weight, values, a.values.stride,
+                                                      a.context.data, count);
+    initial = a.context.data;
+    values = a.values.data;
+    weight += count;
+    left -= count;
+    count = left;
+  } while (left != 0);
+}
+
+// The same for heads of any width. `between` has room for the context.
 template <class Port>
 TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows, Dense weights,
                                     float* between) noexcept {
+  if constexpr (!Port::interleaves_rows && has_row_tile<Port, short_head / Port::lanes>)
+    if (a.value_dim == short_head) return combine_short<Port>(a, rows, weights);
   const std::size_t older = rows.count - rows.oldest;
   const Dense of_newer = weights.from(0, older), values = a.values.from(rows.oldest, 0);
   if (rows.oldest == 0)
