@@ -21,7 +21,7 @@ struct Call {
   using Output = OutputOfCall;
   using Workspace = WorkspaceOfCall;
 
-  static inline Layer layer;                      // a variable, which counted.cpp fills
+  static inline Layer measured;                   // a variable, which counted.cpp fills
   static constexpr std::size_t calls_before = 0;  // the one that is measured
 
   static void call(const Layer& layer, const Input& x, Output& out, Workspace& workspace) noexcept { make(layer, x, out, workspace); }
@@ -64,7 +64,7 @@ using Stories = LanguageModel<stories260k>;
 // The last of many calls, by weights that are constants, drawn by the compiler: variables would not fit into a small board.
 template <class Of, std::size_t before>
 struct LastOfMany : Of {
-  static constexpr typename Of::Layer layer = [] {
+  static constexpr typename Of::Layer measured = [] {
     typename Of::Layer drawn{};
     Mt19937 generator(123);
     initialize(drawn, generator);

@@ -41,7 +41,7 @@ void fill_object(auto& object) {
 
 void attend(const footprint::Layer& layer, const Input& x, Output& out, Workspace& workspace) noexcept {
   // What firmware.cpp has as variables.
-  if constexpr (!std::is_const_v<decltype(Measured::layer)>) fill_object(const_cast<footprint::Layer&>(layer));
+  if constexpr (!std::is_const_v<decltype(Measured::measured)>) fill_object(const_cast<footprint::Layer&>(layer));
   fill_object(const_cast<Input&>(x));
   count_begin();
   Measured::call(layer, x, out, workspace);

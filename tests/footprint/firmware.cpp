@@ -29,7 +29,7 @@ Workspace workspace;
   asm volatile("cpsid i\n mov %0, sp" : "=r"(top) : : "memory");  // an interrupt would overwrite the pattern
   const auto words = static_cast<std::uint32_t>((top - reinterpret_cast<std::uintptr_t>(stack_bottom)) / sizeof paint);
   for (std::uint32_t i = 0; i < words; ++i) stack_bottom[i] = paint;
-  for (std::size_t i = 0; i <= Measured::calls_before; ++i) attend(Measured::layer, x, out, workspace);
+  for (std::size_t i = 0; i <= Measured::calls_before; ++i) attend(Measured::measured, x, out, workspace);
   std::uint32_t untouched = 0;
   while (untouched < words && stack_bottom[untouched] == paint) ++untouched;
   asm volatile("cpsie i" : : : "memory");
