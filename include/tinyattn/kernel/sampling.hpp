@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The choice of a token. Nothing is sorted and nothing stored: the tokens that remain are found by
-// counting, one bit of a threshold after the other.
+// counting those above a threshold, which lies between ever closer bounds.
 #pragma once
 
 #include "tinyattn/kernel/softmax.hpp"
@@ -9,14 +9,6 @@
 #include <cstdint>
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
-
-// Maps x, from -infinity to infinity, to an unsigned integer of the same order; both zeros map to
-// the same integer.
-constexpr std::uint32_t rank_of(float x) noexcept {
-  const auto bits = __builtin_bit_cast(std::uint32_t, x);
-  constexpr std::uint32_t sign = 0x80000000u;
-  return (bits & sign) != 0 ? sign - (bits & ~sign) : sign + bits;
-}
 
 // Returns the index of the largest element, the first of several; a NaN counts as -infinity.
 constexpr std::size_t index_of_largest(const float* x, std::size_t count) noexcept {
@@ -49,31 +41,68 @@ constexpr std::uint64_t in_units(float p) noexcept {
   return halvings < 64 ? mantissa << 32 >> halvings : 0;
 }
 
+// What top_k keeps: a number of logits. An amount is what an element counts; a rank has the order
+// of the elements.
+struct Logits {
+  using Amount = std::size_t;
+  static constexpr std::uint32_t highest_rank = 0xffffffffu;
+
+  static constexpr Amount amount_of(float) noexcept { return 1; }
+
+  // Of x from -infinity to infinity; both zeros have the same rank.
+  static constexpr std::uint32_t rank_of(float x) noexcept {
+    const auto bits = __builtin_bit_cast(std::uint32_t, x);
+    constexpr std::uint32_t sign = 0x80000000u;
+    return (bits & sign) != 0 ? sign - (bits & ~sign) : sign + bits;
+  }
+};
+
+// What top_p keeps: a sum of probabilities, which are below 2.
+struct Probabilities {
+  using Amount = std::uint64_t;
+  static constexpr std::uint32_t highest_rank = 0x3fffffffu;
+
+  static constexpr Amount amount_of(float p) noexcept { return in_units(p); }
+  static constexpr std::uint32_t rank_of(float p) noexcept {
+    return __builtin_bit_cast(std::uint32_t, p);
+  }
+};
+
 // Keeps the fewest of the largest elements whose amounts add up to `wanted` or more, and of equal
 // ones the first; sets the others to `fallen`. Keeps all if all amounts together are less. In most
 // passes only few amounts are added: [[unlikely]] keeps compilers from computing all of them.
-template <class Amount>
-constexpr void keep_largest(float* x, std::size_t count, Amount wanted, const auto& amount_of,
+template <class Of>
+constexpr void keep_largest(float* x, std::size_t count, typename Of::Amount wanted,
                             float fallen) noexcept {
-  // Finds, bit by bit, the highest rank for which the elements of that rank or a higher one reach
-  // `wanted`; `kept` is the amount of those of a higher rank.
-  std::uint32_t threshold = 0;
-  Amount kept = 0;
-  for (std::uint32_t bit = 0x80000000u; bit != 0; bit >>= 1) {
-    Amount more = kept;
+  // The candidates, whose ranks are from `lowest` to lowest + range: with those of higher ranks,
+  // whose amount is `kept`, they reach `wanted`. Each pass halves the range.
+  std::uint32_t lowest = 0, range = Of::highest_rank;
+  std::size_t candidates = count;
+  typename Of::Amount kept = 0;
+  while (candidates > 1 && range != 0) {
+    range /= 2;
+    const std::uint32_t middle = lowest + range + 1;
+    std::size_t higher = 0;
+    typename Of::Amount more = kept;
     for (std::size_t i = 0; i < count; ++i)
-      if (rank_of(x[i]) - (threshold | bit) < bit) [[unlikely]]
-        more += amount_of(x[i]);
-    if (more >= wanted)
-      threshold |= bit;
-    else
+      if (Of::rank_of(x[i]) - middle <= range) [[unlikely]] {
+        more += Of::amount_of(x[i]);
+        ++higher;
+      }
+    if (more >= wanted) {
+      lowest = middle;
+      candidates = higher;
+    } else {
       kept = more;
+      candidates -= higher;
+    }
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t rank = rank_of(x[i]);
-    if (rank == threshold && kept < wanted)
-      kept += amount_of(x[i]);
-    else if (rank <= threshold)
+    const std::uint32_t rank = Of::rank_of(x[i]);
+    if (rank >= lowest && rank - lowest > range) continue;
+    if (rank >= lowest && kept < wanted)
+      kept += Of::amount_of(x[i]);
+    else
       x[i] = fallen;
   }
 }
@@ -106,14 +135,12 @@ constexpr std::size_t draw(float* p, std::size_t count, float temperature, std::
   const std::size_t largest = index_of_largest(p, count);
   divide_finite<Single>(p, count, temperature < infinity ? temperature : 1.0f);
   if (!(p[largest] < infinity && p[largest] > -infinity)) return largest;
-  if (top_k != 0 && top_k < count)
-    keep_largest(
-        p, count, top_k, [](float) { return std::size_t{1}; }, -infinity);
+  if (top_k != 0 && top_k < count) keep_largest<Logits>(p, count, top_k, -infinity);
   if (!(temperature < infinity)) divide_finite<Single>(p, count, infinity);
   softmax<Port, false>(
       1, {p, count}, {p, count}, [=](std::size_t) { return count; }, 1.0f);
   if (top_p < 1.0f)
-    keep_largest(p, count, top_p > 0x1p-24f ? share_of(p, count, top_p) : 1, in_units, 0.0f);
+    keep_largest<Probabilities>(p, count, top_p > 0x1p-24f ? share_of(p, count, top_p) : 1, 0.0f);
   return index_at(p, count, fraction);
 }
 
