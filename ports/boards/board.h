@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The functions of the board that a program runs on. startup.c, arguments.c and ticks.c implement them for every Cortex-M under
+ * The functions of the board that a program runs on. startup.c, arguments.c, uart.c and ticks.c implement them for every Cortex-M under
  * QEMU; a machine with an operating system is a board too (host/). A fault ends the program with a report and a status other than 0. */
 #ifndef TINYATTN_BOARD_H
 #define TINYATTN_BOARD_H
@@ -14,6 +14,10 @@ extern const char board_name[];
 
 /* Writes a zero-terminated text to the console. */
 void board_print(const char* text);
+
+/* Whether a byte has come since the first call, at the standard input, whose end counts too, or at the first UART of a Cortex-M board. 0 on
+ * boards that have neither. */
+int board_has_input(void);
 
 /* Takes the arguments of main. On a Cortex-M board it replaces them by the words of QEMU's -append '-- WORDS', where a space in a word
  * is written \s, a backslash \\; *argc is 0 if they and the program's name are longer than 400 characters. Elsewhere it keeps them. */

@@ -11,7 +11,7 @@ import threading
 import zipfile
 
 from ports.packages import tree
-from tests.support import tap
+from tests.support import tap, targets
 from tests.support.processes import ROOT, attempt, call
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -87,14 +87,12 @@ class Machine:
 
 def board(name, *flags):
     """Returns the Machine of a Cortex-M board of ports/boards, with additional flags."""
-    settings = (BOARDS / "cortex-m.ini").read_text(encoding="utf-8")
-    wrapper = re.search(r"^exe_wrapper = \[([^]]*)\]", settings, re.MULTILINE)[1]
     of_board = ("-Os", "-ffreestanding", "-fno-tree-loop-distribute-patterns",
                 f'-DBOARD_NAME="{name}"', "-DBOARD_CLOCK_HZ=25000000")
     return Machine(
         "arm-none-eabi-g++", flags, tuple((source, of_board) for source in sorted(BOARDS.glob("*.c"))),
         ("-nostdlib", "-Wl,--gc-sections", f"-T{BOARDS / name / 'memory.ld'}", f"-L{BOARDS}"), ("-lgcc",),
-        tuple(word or name for word in re.findall(r"'([^']*)'|\bboard\b", wrapper)))
+        targets.emulator(name))
 
 
 def riscv32(extensions, abi, *flags):

@@ -54,6 +54,13 @@ class Target:
         return [*self.tools, *(build.tool for build in self.all_builds())]
 
 
+def emulator(board):
+    """Returns the command that runs a firmware, without its path: exe_wrapper of the boards' file, as a tuple."""
+    settings = (BOARDS / "cortex-m.ini").read_text(encoding="utf-8")
+    wrapper = re.search(r"^exe_wrapper = \[([^]]*)\]", settings, re.MULTILINE)[1]
+    return tuple(word or board for word in re.findall(r"'([^']*)'|\bboard\b", wrapper))
+
+
 def boards():
     return sorted(file.parent.name for file in BOARDS.glob("*/cross.ini"))
 

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The functions of board.h for a machine with an operating system: this one, or an emulated one.
+#if __has_include(<poll.h>) && !defined(__EMSCRIPTEN__)
+#define HAS_POLL
+#include <poll.h>
+#include <unistd.h>
+#endif
+
 #include <cstdio>
 
 #include "board.h"
@@ -11,6 +17,18 @@ const char board_name[] = BOARD_NAME;
 void board_print(const char* text) {
   std::fputs(text, stdout);
   std::fflush(stdout);
+}
+
+int board_has_input() {
+#ifdef HAS_POLL
+  pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  if (poll(&input, 1, 0) <= 0) return 0;
+  char byte = 0;
+  static_cast<void>(!read(STDIN_FILENO, &byte, 1));  // takes it
+  return 1;
+#else
+  return 0;
+#endif
 }
 
 void board_arguments(int*, char***) {}

@@ -35,6 +35,8 @@ const char board_name[] = "riscv32";
 
 void board_print(const char* text) { system_call(SYSTEM_WRITE, 1, text, strlen(text)); }
 
+int board_has_input(void) { return 0; }
+
 void board_arguments(int* argc, char*** argv) {
   (void)argc;
   (void)argv;
