@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that writer.html calls: they run the model of ../writer, and generate one character at a time.
+// The functions that writer.html calls: they run the model of ../writer, and write one token at a time.
 #include <cstddef>
 #include <cstdint>
 
@@ -12,59 +12,61 @@ namespace {
 
 using namespace writer;
 
-// The longest prompt: one that the model can attend to as a whole.
-constexpr std::size_t longest = Model::context_length;
-
 struct Session {
   Memory memory;
-  Passage<longest + longest_paragraph> passage;
   tinyattn::Philox4x32 generator{1};
-  tinyattn::Sampling sampling = writer::sampling;
-  support::Checksum checksum;  // of all logits
-  std::size_t unread = 0, characters = 0;
-  bool ends = false;
+  tinyattn::Generation generation = {.sampling = writer::generation.sampling, .max_tokens = 1};
+  support::Checksum checksum;  // of the probabilities from which each token was drawn
+  Paragraph paragraph;
+  std::string_view text;  // of the last token
 };
 
 Session session;
-char prompt[longest];
+char prompt[longest_prompt];
 
 }  // namespace
 
 extern "C" {
 
-const char* writer_vocabulary() { return vocabulary; }
 int writer_parameters() { return static_cast<int>(Model::parameter_count); }
-int writer_vocabulary_size() { return static_cast<int>(vocabulary_size); }
+int writer_layers() { return static_cast<int>(config.transformer.num_layers); }
 char* writer_prompt() { return prompt; }
-int writer_longest_prompt() { return static_cast<int>(longest); }
+int writer_longest_prompt() { return static_cast<int>(longest_prompt); }
+bool writer_is_known(int character) { return character > 0 && character < 128 && is_known(static_cast<char>(character)); }
 
-// Starts a text with the first `length` characters of the prompt. Returns false if there are none, too many, or one that is not in
-// the vocabulary.
-bool writer_start(int length, unsigned seed, float temperature) {
-  const std::size_t count = static_cast<std::size_t>(length);
-  if (count == 0 || count > longest) return false;
-  for (std::size_t i = 0; i < count; ++i)
-    if (token_of(prompt[i]) == vocabulary_size) return false;
+// Starts a text with the first `length` characters of the prompt, which must be known; it ends with the paragraph, or never.
+void writer_start(int length, unsigned seed, float temperature, bool is_for_ever) {
   session = {};
   session.generator = tinyattn::Philox4x32{seed};
-  session.sampling.temperature = temperature;
-  session.passage.add(std::string_view{prompt, count});
-  session.unread = count;
-  return true;
+  session.generation.sampling.temperature = temperature;
+  session.paragraph.is_for_ever = is_for_ever;
+  auto& [cache, workspace, logits] = session.memory;
+  Token tokens[longest_prompt + 2] = {beginning};
+  std::size_t count = 1;
+  static_cast<void>(tokenizer.encode({prompt, static_cast<std::size_t>(length)}, tokens, count));
+  static_cast<void>(weights::model.forward({tokens, count}, cache, logits, workspace));
 }
 
-// Generates the next character; returns 0 after the last one.
+// Writes the next token. Returns the size of its text, writer_text(); 0 after the last one.
 int writer_next() {
-  if (session.ends || session.characters == longest_paragraph) return 0;
-  if (read(session.passage.tokens(), session.unread, session.memory) != tinyattn::Status::ok) return 0;
-  session.checksum.add(session.memory.logits.data(), vocabulary_size);
-  const tinyattn::Token token = sample(session.memory.logits, session.sampling, session.generator);
-  session.passage.add(token);
-  session.unread = 1;
-  session.ends = ends_paragraph(vocabulary[token], ++session.characters);
-  return vocabulary[token];
+  if (!session.paragraph.goes_on()) return 0;
+  auto& [cache, workspace, logits] = session.memory;
+  const auto put = [&](std::string_view text) {
+    session.checksum.add(session.memory.logits.data(), vocabulary_size);
+    session.text = session.paragraph.add(text);
+    return true;
+  };
+  generate(weights::model, tokenizer, {}, session.generation, cache, logits, workspace, session.generator, put);
+  return static_cast<int>(session.text.size());
 }
 
-// Returns the CRC-32 of all logits so far.
-unsigned writer_checksum() { return session.checksum.value(); }
+const char* writer_text() { return session.text.data(); }
+int writer_characters() { return static_cast<int>(session.paragraph.characters); }
+
+// Returns the CRC-32 of all probabilities so far, and of the logits of the next token.
+unsigned writer_checksum() {
+  support::Checksum checksum = session.checksum;
+  checksum.add(session.memory.logits.data(), vocabulary_size);
+  return checksum.value();
+}
 }

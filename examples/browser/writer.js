@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Generates a few characters in each animation frame, so that the text appears as it is generated.
+// Writes a token in each animation frame, so that the text appears as it is written.
 "use strict";
 
-const charactersEachFrame = 2;
-let module, vocabulary;
+let module;
 let writing = 0;  // the id of the requested animation frame, or 0
 
 function textAt(address, count) {
@@ -15,8 +14,10 @@ function textAt(address, count) {
 function problemOf(prompt) {
   const longest = module.writer_longest_prompt();
   if (prompt.length === 0 || prompt.length > longest) return `A prompt has 1 to ${longest} characters.`;
-  const unknown = [...prompt].find((character) => !vocabulary.includes(character));
-  return unknown === undefined ? "" : `The model has never read “${unknown}”. It knows ${vocabulary.replace("\n", "")}`;
+  const isKnown = (character) => module.writer_is_known(character.codePointAt(0)) !== 0;
+  const unknown = [...prompt].find((character) => !isKnown(character));
+  const known = [...Array(96).keys()].map((i) => String.fromCharCode(32 + i)).filter(isKnown);
+  return unknown === undefined ? "" : `The model has never read “${unknown}”. It knows ${known.join("")}`;
 }
 
 function stop() {
@@ -31,12 +32,12 @@ function start() {
   byId("problem").textContent = problem;
   if (problem !== "") return;
   new Uint8Array(module.memory.buffer, module.writer_prompt(), prompt.length).set([...prompt].map((character) => character.charCodeAt(0)));
-  if (!module.writer_start(prompt.length, Number(byId("seed").value), Number(byId("temperature").value))) return;
+  module.writer_start(prompt.length, Number(byId("seed").value), Number(byId("temperature").value), byId("for-ever").checked);
   const begin = document.createElement("b");
   begin.textContent = prompt;
   byId("text").replaceChildren(begin, "");
   byId("stop").disabled = false;
-  write({ characters: 0, milliseconds: 0 });
+  write(0);
 }
 
 // Appends "..." to a text that ends in a sentence that is not complete: it has as many characters as the model may generate.
@@ -46,28 +47,22 @@ function end() {
   if (!/[.!?\n]$/.test(written.data)) written.data += "...";
 }
 
-function write(spent) {
-  let ends = false;
-  const began = performance.now();
-  for (let i = 0; i < charactersEachFrame && !ends; ++i) {
-    const code = module.writer_next();
-    ends = code === 0;
-    if (ends) break;
-    byId("text").lastChild.data += String.fromCharCode(code);
-    ++spent.characters;
-  }
-  spent.milliseconds += performance.now() - began;
-  byId("characters").value = spent.characters;
-  byId("rate").value = spent.milliseconds > 0 ? Math.round((1000 * spent.characters) / spent.milliseconds).toLocaleString("en") : "";
+function write(milliseconds) {
+  const began = performance.now(), size = module.writer_next();
+  milliseconds += performance.now() - began;
+  if (size !== 0) byId("text").lastChild.data += textAt(module.writer_text(), size);
+  const characters = module.writer_characters();
+  byId("characters").value = characters;
+  byId("rate").value = milliseconds > 0 ? Math.round((1000 * characters) / milliseconds).toLocaleString("en") : "";
   byId("checksum").value = hexadecimal(module.writer_checksum());
-  if (ends) end();
-  else writing = requestAnimationFrame(() => write(spent));
+  if (size === 0) end();
+  else writing = requestAnimationFrame(() => write(milliseconds));
 }
 
 async function main() {
   module = await loadModule(moduleCode);
-  vocabulary = textAt(module.writer_vocabulary(), module.writer_vocabulary_size());
   byId("parameters").value = module.writer_parameters().toLocaleString("en");
+  byId("layers").value = module.writer_layers();
   byId("prompt").maxLength = module.writer_longest_prompt();
   byId("form").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -41,8 +41,7 @@ static_assert(quoted_first("\xc2\x9b") == "the byte 0xc2" && quoted_first("\u202
 bool read_prompt(std::string_view word, Arguments& arguments) {
   if (word.empty()) return refuse("the prompt is empty");
   for (std::size_t i = 0; i < word.size(); ++i)
-    if (token_of(word[i]) == vocabulary_size)
-      return refuse("the prompt has ", quoted_first(word.substr(i)), ", which the model has never read");
+    if (!is_known(word[i])) return refuse("the prompt has ", quoted_first(word.substr(i)), ", which the model has never read");
   if (word.size() > longest_prompt) return refuse("the prompt has ", word.size(), " characters, and may have ", longest_prompt);
   arguments.prompt = word;
   return true;
@@ -69,8 +68,10 @@ bool read_arguments(int count, char** words, Arguments& arguments) {
     const std::string_view word = words[i];
     if (word == "--seed") {
       if (!read_seed(++i < count ? words[i] : "", arguments)) return false;
+    } else if (word == "--for-ever") {
+      arguments.is_for_ever = true;
     } else if (word.starts_with("--")) {
-      return refuse("there is no option ", words[i], "; there is --seed");
+      return refuse("there is no option ", words[i], "; there are --seed and --for-ever");
     } else if (has_prompt) {
       return refuse("there are two prompts: put quotes around one");
     } else if (has_prompt = true; !read_prompt(word, arguments)) {

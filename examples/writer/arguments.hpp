@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The arguments of the writer: a prompt and a seed, both optional.
+// The arguments of the writer, all optional: a prompt, a seed, and whether it writes until a key is pressed.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,11 @@ inline constexpr std::size_t longest_prompt = 160;
 
 struct Arguments {
   std::string_view prompt = "It is a truth";
-  std::uint32_t seed = 1;
+  std::uint32_t seed = 3;
+  bool is_for_ever = false;
 };
 
-// Parses [PROMPT] [--seed N], in any order. If they are not valid, prints why and returns false.
+// Parses [PROMPT] [--seed N] [--for-ever], in any order. If they are not valid, prints why and returns false.
 bool read_arguments(int count, char** words, Arguments& arguments);
 
 }  // namespace writer

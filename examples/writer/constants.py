@@ -1,47 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The vocabulary, and what PyTorch computes, as a C++ header.
+"""What PyTorch computes, as a C++ header.
 
-    constants.py vocabulary.json expected.json constants.hpp
+    constants.py expected.json constants.hpp
 """
 import json
 import pathlib
 import sys
 
 HEADER = """\
-// Generated from vocabulary.json and expected.json by constants.py.
+// Generated from expected.json by constants.py.
 #pragma once
 
 #include "tinyattn/tensor.hpp"
+#include "tinyattn/token.hpp"
 
-namespace writer {{
-
-inline constexpr char vocabulary[] = {vocabulary};  // the character of each token
-
-namespace expected {{
+namespace writer {{ namespace expected {{
 
 inline constexpr char prompt[] = {prompt};
-inline constexpr char greedy[] = {greedy};
-// After each character of the prompt; and those of the last character of `greedy`.
+// The tokens of the prompt, after that of the beginning; and the most likely ones that follow.
+inline constexpr tinyattn::Token tokens[] = {{{tokens}}}, greedy[] = {{{greedy_tokens}}};
+// After each token of the prompt; and those from which the last token of `greedy` is.
 inline constexpr tinyattn::Matrix<float, {rows}, {cols}> logits = {{{{
     {logits}}}}};
 
-}}  // namespace expected
-
-}}  // namespace writer
+}}}}  // namespace writer::expected
 """
 
 
-def main(vocabulary, expected, target):
+def main(expected, target):
     expected = json.loads(pathlib.Path(expected).read_text())
     logits = [row.split() for row in expected["logits"]]
     pathlib.Path(target).write_text(HEADER.format(
-        vocabulary=json.dumps(json.loads(pathlib.Path(vocabulary).read_text())), prompt=json.dumps(expected["prompt"]),
-        greedy=json.dumps(expected["greedy"]), rows=len(logits), cols=len(logits[0]),
+        prompt=json.dumps(expected["prompt"]), rows=len(logits), cols=len(logits[0]),
+        **{name: ", ".join(map(str, expected[name])) for name in ("tokens", "greedy_tokens")},
         logits=",\n    ".join(", ".join(f"{logit}f" for logit in row) for row in logits)))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
     main(*sys.argv[1:])

@@ -42,7 +42,7 @@ def printed(example):
     """Returns the checksum and the text that every machine prints, the text in one line."""
     text = (ROOT / "examples" / example / "printed.txt").read_text(encoding="utf-8")
     written = re.search(r"^It is a truth(.|\n)*?\n\n", text, re.MULTILINE)
-    return re.search(r"^crc32 of logits +(\S+)$", text, re.MULTILINE)[1], written and one_line(written[0])
+    return re.search(r"^crc32 of \w+ +(\S+)$", text, re.MULTILINE)[1], written and one_line(written[0])
 
 
 def one_line(text):
@@ -120,6 +120,20 @@ def writes_what_boards_write():
     return "" if text == written else f"it writes {text}"
 
 
+def writes_for_ever():
+    """Lets it write more than a paragraph, and stops it."""
+    with browser("writer.html") as driver:
+        for name in ("for-ever", "write"):
+            driver.find_element("id", name).click()
+        wait_for(driver, "characters", lambda text: int(text) > 500)
+        driver.find_element("id", "stop").click()
+        written, text = printed("writer")[1], driver.find_element("id", "text").text
+        stopped = value(driver, "characters")
+        driver.execute_async_script("setTimeout(arguments[0], 100)")
+        is_still = value(driver, "characters") == stopped
+    return "" if is_still and one_line(text).startswith(written) else f"it writes {text}"
+
+
 def too_wide(driver, size):
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     return f"it is {wide} wide" if wide > size[0] else ""
@@ -146,6 +160,7 @@ tap.report([
     *((f"a {digit} that is drawn is read", reads, digit) for digit in STROKES),
     ("the checksum of every board, and a digit at first, by a button and by a key", shows_examples),
     ("the writer writes what every board writes", writes_what_boards_write),
+    ("the writer writes for ever, until it is stopped", writes_for_ever),
     ("an unknown character is reported, in a sentence that fits a phone", reports_an_unknown_character),
     *((f"{page} fits {size[0]} pixels", fits, page, size)
       for page in ("digits.html", "writer.html") for size in (WIDE, PHONE))])

@@ -17,7 +17,8 @@ from tests.support.processes import call
 
 NEAR = 0.02
 SECTIONS = {"flash": (".vectors", ".text", ".rodata", ".init_array", ".data"), "RAM": (".data", ".bss")}
-LINES = {"cache": "bytes of cache", "stack": "bytes of stack", "instructions": "instructions"}
+LINES = {"cache": "bytes of cache", "stack": "bytes of stack", "instructions": "instructions",
+         "each": "instructions a character"}
 
 
 def number(text):
@@ -36,7 +37,7 @@ def measure(clock_hz, program, printed):
     for column, what in LINES.items():
         if line := re.search(rf"^board: ([\d,]+) {what}", text, re.MULTILINE):
             values[column] = number(line[1])
-    return values | {"a second": int(clock_hz) / values["instructions"]}
+    return values | {"a second": int(clock_hz) / values.pop("each", values["instructions"])}
 
 
 def row_of(text, board, values):

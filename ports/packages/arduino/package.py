@@ -53,9 +53,8 @@ def copy_writer(sketch):
         work = pathlib.Path(folder)
         for command in (
                 [sys.executable, "-B", EXPORT, WRITER / "weights.safetensors", "--language-model",
-                 "--config", WRITER / "config.json", "-o", work / "weights.hpp", "--name", "weights"],
-                [sys.executable, "-B", WRITER / "constants.py", WRITER / "vocabulary.json", WRITER / "expected.json",
-                 work / "constants.hpp"],
+                 "--config", WRITER / "config.json", "--tokenizer", WRITER / "tokenizer.model",
+                 "--weights", "int8", "--cache", "int8", "-o", work / "weights.hpp", "--name", "weights"],
                 ["c++", "-std=c++20", *(f"-I{tree.ROOT / name}" for name in tree.FOLDERS), f"-I{work}",
                  HERE / "plain_model.cpp", "-o", work / "plain_model"]):
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
