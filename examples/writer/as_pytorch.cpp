@@ -86,7 +86,7 @@ Comparison compare(TestedMemory& memory) {
 
 int main() {
   using namespace writer;
-  static TestedMemory memory;
+  static TestedMemory memory{};
   const Comparison comparison = compare(memory);
   print(comparison.most_likely, " of ", num_greedy, " tokens are PyTorch's, the others less likely by at most ",
         in_billionths(comparison.below), "; no logit differs by more than ", in_billionths(comparison.largest_difference), "\n");

@@ -51,20 +51,11 @@ struct Cost {
   Checksum checksum;  // of the probabilities from which each token was drawn, and of the last logits
 };
 
-// A prompt, after the piece with which every text begins.
-struct Prompt {
-  Token tokens[longest_prompt + 2];
-  std::size_t count = 1;
-
-  explicit Prompt(std::string_view text) {
-    tokens[0] = beginning;
-    static_cast<void>(tokenizer.encode(text, tokens, count));  // read_arguments has checked that there is room
-  }
-};
-
 Cost write(const Arguments& arguments, Memory& memory) {
   auto& [cache, workspace, logits] = memory;
-  static const Prompt prompt(arguments.prompt);
+  Token prompt[longest_prompt + 2] = {beginning};
+  std::size_t count = 1;
+  static_cast<void>(tokenizer.encode(arguments.prompt, prompt, count));  // read_arguments has checked that there is room
   tinyattn::Philox4x32 generator{arguments.seed};
   Page page;
   Paragraph paragraph{.is_for_ever = arguments.is_for_ever};
@@ -79,8 +70,7 @@ Cost write(const Arguments& arguments, Memory& memory) {
   };
   page.put(arguments.prompt);
   cost.time.start();
-  cost.tokens =
-      generate(weights::model, tokenizer, {prompt.tokens, prompt.count}, generation, cache, logits, workspace, generator, put).num_tokens;
+  cost.tokens = generate(weights::model, tokenizer, {prompt, count}, generation, cache, logits, workspace, generator, put).num_tokens;
   cost.time.stop();
   cost.checksum.add(logits.data(), vocabulary_size);
   cost.characters = paragraph.characters;
@@ -123,7 +113,7 @@ int main(int argc, char** argv) {
   board_arguments(&argc, &argv);
   Arguments arguments;
   if (!read_arguments(argc, argv, arguments)) return 2;
-  static Memory memory;
+  static Memory memory{};
   print_model(arguments);
   print_cost(write(arguments, memory));
   return 0;

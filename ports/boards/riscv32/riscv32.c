@@ -14,7 +14,7 @@ static void system_call(long number, long first, const void* second, unsigned lo
   __asm__ volatile("ecall" : "+r"(a0) : "r"(a1), "r"(a2), "r"(a7) : "memory");
 }
 
-int main(void);
+int main(int argc, char** argv);
 unsigned strlen(const char* text);
 
 __asm__(
@@ -24,10 +24,12 @@ __asm__(
     ".option norelax\n"
     "  la gp, __global_pointer$\n"
     ".option pop\n"
+    "  lw a0, 0(sp)\n"
+    "  addi a1, sp, 4\n"
     "  j start\n");
 
-__attribute__((used, noreturn)) void start(void) {
-  system_call(SYSTEM_EXIT, main(), 0, 0);
+__attribute__((used, noreturn)) void start(int argc, char** argv) {
+  system_call(SYSTEM_EXIT, main(argc, argv), 0, 0);
   __builtin_unreachable();
 }
 
