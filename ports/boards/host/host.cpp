@@ -2,7 +2,6 @@
 //
 // The functions of board.h for a machine with an operating system: this one, or an emulated one.
 #if __has_include(<poll.h>) && !defined(__EMSCRIPTEN__)
-#define HAS_POLL
 #include <poll.h>
 #include <unistd.h>
 #endif
@@ -20,7 +19,7 @@ void board_print(const char* text) {
 }
 
 int board_has_input() {
-#ifdef HAS_POLL
+#if __has_include(<poll.h>) && !defined(__EMSCRIPTEN__)
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   if (poll(&input, 1, 0) <= 0) return 0;
   char byte = 0;
