@@ -57,6 +57,9 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
       !tinyattn::detail::is_grouped<config>,
       "the compiled library has no layer with grouped key heads or rotary positions: take "
       "layer.forward, or a decoder of tinyattn_models.h");
+  static_assert(!tinyattn::detail::has_band<config>,
+                "the compiled library has no layer with a window: take layer.forward, or a decoder "
+                "of tinyattn_models.h");
   tinyattn_layer to;
   to.d_in = config.d_in;
   to.d_out = config.d_out;

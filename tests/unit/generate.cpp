@@ -83,7 +83,19 @@ void check_ends(Check& check) {
   check.that(written.size == size && writer.cache.size() == 24);
   written.most = size + 2;
   options = {.sampling = {.temperature = infinity}};
-  check.that(writer(prompt, options, written).end == GenerationEnd::by_caller && written.size == size + 2);
+  const GenerationResult result = writer(prompt, options, written);
+  check.that(result.end == GenerationEnd::by_caller && written.size == size + 2 && writer.cache.size() == 27 + result.num_tokens);
+}
+
+// The end of a text may be within a character.
+void check_cut_character(Check& check) {
+  struct Cut {
+    static constexpr std::string_view piece(Token) { return "\xe2\x82"; }
+  };
+  static Writer<llama> writer;
+  Written written;
+  generate(writer.model, Cut{}, prompt, {.max_tokens = 1}, writer.cache, writer.logits, writer.workspace, writer.generator, written.put());
+  check.that(written.view() == "\xe2\x82");
 }
 
 // Each byte by itself, and all in one call, are put out in whole characters.
@@ -108,6 +120,7 @@ constexpr void check_characters(Check& check) {
 constexpr Test tests[] = {
     at_run_time("a text is what its own calls give, and ends when the cache is full", check_text),
     at_run_time("a text ends at the stop token, at so many tokens, and when the caller says so", check_ends),
+    at_run_time("bytes at the end of a text that are no whole character are put out", check_cut_character),
     everywhere("bytes are put out in whole characters", check_characters),
 };
 

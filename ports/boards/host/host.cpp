@@ -23,8 +23,7 @@ int board_has_input() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
   if (poll(&input, 1, 0) <= 0) return 0;
   char byte = 0;
-  static_cast<void>(!read(STDIN_FILENO, &byte, 1));  // takes it
-  return 1;
+  return read(STDIN_FILENO, &byte, 1) == 1;  // at the end of the input there is none
 #else
   return 0;
 #endif

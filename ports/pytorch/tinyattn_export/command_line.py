@@ -60,7 +60,7 @@ def make_parser():
 def foreign_to(args):
     """Returns the arguments that make no sense for what is asked for."""
     if args.weights is None:
-        return ("num_heads", "context_length", "prefix", "ignore", *ONLY_LAYERS, *ONLY_BLOCKS,
+        return ("num_heads", "context_length", "storage", "cache", "window", "prefix", "ignore", *ONLY_LAYERS, *ONLY_BLOCKS,
                 *(name for name in ONLY_MODELS if name != "config"))
     return ONLY_LAYERS if args.language_model else ONLY_MODELS if args.parts else ONLY_MODELS + ONLY_BLOCKS
 
@@ -76,9 +76,9 @@ def parse(arguments):
         parser.error("--tokenizer is for --language-model, or without WEIGHTS")
     foreign = foreign_to(args)
     # True is allowed for a language model: it is causal, and its norms come first.
-    present = [name for name in foreign if getattr(args, name) not in (None, [], "", args.language_model)]
+    present = [name for name in foreign if getattr(args, name) not in (None, [], "", "f32", args.language_model)]
     if present:
-        parser.error(f"not for {'a language model' if args.language_model else 'this'}: {', '.join(present)}")
+        parser.error(f"not for {'a language model' if args.language_model else 'this'}: {', '.join(present).replace('storage', 'weights')}")
     return args
 
 

@@ -248,7 +248,8 @@ class Model:
         self.check()
         if self.example is not None:
             forward.check_tokens(self.example, self.vocabulary, self.style.context_length)
-        tree, remarks = self.tree(), [layout_remark(self.layout.title, self.start), *self.blocks.remarks]
+        tree, remarks = self.tree(), [layout_remark(self.layout.title, self.start), *self.blocks.remarks,
+                                      *self.settings.long_windows(self.style.context_length)]
         if self.style.weights == "int8":
             floats, tree = tree, int8.quantized(tree)
             if self.example is not None:

@@ -287,10 +287,19 @@ class Settings:
     def window(self, context_length):
         """Returns how many tokens a token attends to, or None for all: what the argument says, or a config.json whose
         window is shorter than the context. A longer one masks nothing."""
-        windows = [setting for setting in map(self.window_of_config, self.configs)
-                   if setting and (self.has("window") or setting.value < context_length)]
+        windows = [setting for setting in self.windows_of_configs() if setting.value < context_length]
         setting = agreement([*filter(None, [self.settings["window"]]), *windows])
         return setting and setting.value
+
+    def long_windows(self, context_length):
+        """Yields a remark on each window of a config that is not taken, as it is not shorter than the context."""
+        for setting in [] if self.has("window") else self.windows_of_configs():
+            if setting.value >= context_length:
+                yield (f"no window: {setting.origin} says {setting.value}, and the context is {context_length}; "
+                       "--window N gives one")
+
+    def windows_of_configs(self):
+        return list(filter(None, map(self.window_of_config, self.configs)))
 
     def window_of_config(self, origin):
         """Returns the sliding window of a config as a Setting, or None. Raises an ExportError if layers differ in it.
