@@ -156,7 +156,8 @@ def misused(folder):
     tokenizer = ("--tokenizer", folder / "a.json")
     for arguments in ((), (folder / "w.safetensors", *tokenizer), (*tokenizer, "--language-model"),
                       (*tokenizer, "--binary", folder / "b"), (*tokenizer, "--causal"),
-                      (*tokenizer, "--parts", "a.toml"), (*tokenizer, "--num-heads", "2")):
+                      (*tokenizer, "--parts", "a.toml"), (*tokenizer, "--num-heads", "2"), (*tokenizer, "--window", "3"),
+                      (*tokenizer, "--weights", "int8")):
         status, output, problem = exporter.answer(folder, *arguments)
         if problem or status != 2:
             return problem or f"{arguments}: {output}"
