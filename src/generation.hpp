@@ -47,8 +47,7 @@ inline bool is_valid(const tinyattn_text& text, const void* cache,
 
 // If nothing ends, the number of tokens steps back before it becomes too large.
 inline std::size_t counted(const tinyattn_decoder& d, std::size_t tokens) noexcept {
-  const bool is_large = most_tokens(d) == SIZE_MAX && tokens > SIZE_MAX / 2;
-  return is_large ? tokens - SIZE_MAX / 4 / d.window * d.window : tokens;
+  return most_tokens(d) == SIZE_MAX ? kernel::counted_in_turns(tokens, d.window) : tokens;
 }
 
 // Adds tokens to the cache.

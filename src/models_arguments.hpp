@@ -7,6 +7,7 @@
 #include "models_operations.hpp"
 #include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/kernel/embedding.hpp"
+#include "tinyattn/kernel/window.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -68,7 +69,7 @@ inline std::size_t most_tokens(const tinyattn_decoder& d) noexcept {
   const bool rotates = d.rotary != TINYATTN_NO_ROTARY;
   if (d.window == 0 || d.position_embedding != nullptr || (rotates && !turns_without_end(d)))
     return d.context_length;
-  return rotates ? std::size_t{1} << 28 : SIZE_MAX;
+  return rotates ? kernel::most_positions : SIZE_MAX;
 }
 
 // Whether all is valid but the weights.

@@ -39,12 +39,7 @@ inline constexpr bool never_ends = config.window != 0 && config.rotary == Rotary
 template <AttentionConfig config>
 inline constexpr std::size_t most_tokens = config.window == 0   ? config.context_length
                                            : never_ends<config> ? SIZE_MAX
-                                                                : std::size_t{1} << 28;
-
-// After so many tokens the next one lies in the same row of the ring: it is subtracted from a
-// number of tokens that becomes too large for a std::size_t.
-template <std::size_t Window>
-inline constexpr std::size_t tokens_of_turns = SIZE_MAX / 4 / Window* Window;
+                                                                : kernel::most_positions;
 
 // Has room for most_tokens, and has taken num_tokens: all of them, or the last `window`, are kept.
 template <AttentionConfig config>
@@ -97,7 +92,7 @@ struct KeyValueCache {
   constexpr void count_tokens(std::size_t count) noexcept {
     num_tokens += count;
     if constexpr (never_ends<config>)
-      if (num_tokens > SIZE_MAX / 2) num_tokens -= tokens_of_turns<config.window>;
+      num_tokens = kernel::counted_in_turns(num_tokens, config.window);
   }
   TINYATTN_ALWAYS_INLINE constexpr auto parts() noexcept {
     if constexpr (config.window == 0)

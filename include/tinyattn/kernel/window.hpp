@@ -17,6 +17,12 @@ struct Ring {
   std::size_t window;
 };
 
+// Returns a number of tokens after which the next one lies in the same row of the ring: one that
+// becomes too large for a std::size_t steps back by whole turns.
+constexpr std::size_t counted_in_turns(std::size_t tokens, std::size_t window) noexcept {
+  return tokens > SIZE_MAX / 2 ? tokens - SIZE_MAX / 4 / window * window : tokens;
+}
+
 // Where the tokens of a window lie: the older ones in the rows from `oldest` to count - 1 of the
 // ring, then the newer ones in the rows before `oldest`.
 struct WindowRows {
@@ -74,7 +80,8 @@ TINYATTN_KERNEL Output scores_of_window(const Attention& a, const WindowRows& ro
 }
 
 // context = weights . values, from the oldest token on, for heads of eight features: a tile of one
-// row of the port, without a call, which would take long next to so little work.
+// row of the port, without a call, which would take long next to so little work. Its loop goes to
+// the end of the ring, then from its beginning on: two tiles without a loop would take more flash.
 constexpr std::size_t short_head = 8;
 template <class Port>
 TINYATTN_KERNEL void combine_short(const Attention& a, const WindowRows& rows,
