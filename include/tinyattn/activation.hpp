@@ -123,6 +123,43 @@ constexpr detail::Diagnosed silu(const TensorM&, detail::Anything, ...) noexcept
   return {};
 }
 
+// (x - mean) * inverse_deviation, feature by feature: what scales the samples of a sensor. The
+// difference is rounded, and the product. x and out are [..., features], mean and inverse_deviation
+// Vectors [features]; `out` may be x.
+template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation, tensor_like Out>
+constexpr void standardize(const TensorX& x, const Mean& mean,
+                           const InverseDeviation& inverse_deviation, Out& out) noexcept {
+  using Features = Vector<float, detail::LayoutOf<TensorX>::cols>;
+  constexpr bool fits =
+      detail::same_shape<Mean, Features> && detail::same_shape<InverseDeviation, Features>;
+  static_assert(fits,
+                "mean and inverse_deviation must be vectors of float, an element for each feature");
+  if constexpr (detail::check_rows<TensorX, Out>() && fits)
+    on_native_port([&](auto port) {
+      detail::for_each_row(x, out, [&](const float* from, float* to, std::size_t count) {
+        kernel::standardize_row<decltype(port)>(from, mean.data(), inverse_deviation.data(), to,
+                                                count);
+      });
+    });
+}
+
+// By value: the result is on the stack.
+template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation>
+constexpr auto standardize(const TensorX& x, const Mean& mean,
+                           const InverseDeviation& inverse_deviation) noexcept {
+  detail::Like<TensorX> out;
+  standardize(x, mean, inverse_deviation, out);
+  return out;
+}
+
+template <class TensorX>
+constexpr detail::Diagnosed standardize(const TensorX&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorX>,
+                "standardize takes (x, mean, inverse_deviation), then out: tensors of float; out "
+                "is neither const nor a temporary");
+  return {};
+}
+
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -11,7 +11,8 @@ namespace tinyattn {
 enum class [[nodiscard]] Status{
     ok,               // outputs are written
     too_many_tokens,  // more than context_length, the rows of the input, or the room of a cache
-    unknown_token     // a token that is not below the vocabulary, or a character without a token
+    unknown_token,    // a token that is not below the vocabulary, or a character without a token
+    no_tokens         // 0 tokens, which have neither a mean nor a maximum
 };
 
 }  // namespace tinyattn

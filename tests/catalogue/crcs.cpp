@@ -43,6 +43,7 @@ int main() {
 #endif
 #if !defined(PART) || PART == 2
   for_each_workload_with_a_window(tap);
+  for_each_workload_over_tokens(tap);
 #endif
   print("1..");
   print(tap.number);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "guarded.hpp"
+#include "tinyattn/convolution.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 
@@ -81,6 +82,11 @@ class Draw {
   constexpr void draw(Linear<In, Out, Bias, weights>& linear) noexcept {
     draw(linear.weight, 0.5f);
     if constexpr (Bias) draw(linear.bias, 0.5f);
+  }
+  template <Conv1dConfig config>
+  constexpr void draw(Conv1d<config>& layer) noexcept {
+    draw(layer.weight, 0.5f);
+    if constexpr (config.bias) draw(layer.bias, 0.5f);
   }
   template <std::size_t Count, std::size_t Dim, Weights weights>
   constexpr void draw(Embedding<Count, Dim, weights>& embedding) noexcept {

@@ -5,9 +5,11 @@
 #pragma once
 
 #include "plain.hpp"
+#include "tinyattn/activation.hpp"
 #include "tinyattn/attention.hpp"
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/matmul.hpp"
+#include "tinyattn/pooling.hpp"
 #include "tinyattn/softmax.hpp"
 
 #include <cstddef>
@@ -25,6 +27,9 @@ struct Library {
   static constexpr auto softmax(auto&&... args) noexcept { return tinyattn::softmax(args...); }
   static constexpr auto softmax_naive(auto&&... args) noexcept { return tinyattn::softmax_naive(args...); }
   static constexpr auto normalize(auto&&... args) noexcept { return tinyattn::normalize(args...); }
+  static constexpr auto mean(auto&&... args) noexcept { return tinyattn::mean(args...); }
+  static constexpr auto largest(auto&&... args) noexcept { return tinyattn::largest(args...); }
+  static constexpr auto standardize(auto&&... args) noexcept { return tinyattn::standardize(args...); }
   template <Activation activation>
   static constexpr auto activate(auto&&... args) noexcept {
 #define CALL(name, NAME, formula) \
@@ -116,7 +121,22 @@ struct Twin {
       plain::for_each(plain::view(m, i), to, [](float x) { return plain::activation(activation, x); });
     });
   }
-  // Applies a norm or a Linear.
+  static constexpr void mean(const auto& x, auto& out) noexcept {
+    static_cast<void>(pool(x, detail::LayoutOf<decltype(x)>::rows, out, [](auto from, auto to) { plain::mean(from, to); }));
+  }
+  static constexpr Status mean(const auto& x, std::size_t count, auto& out) noexcept {
+    return pool(x, count, out, [](auto from, auto to) { plain::mean(from, to); });
+  }
+  static constexpr void largest(const auto& x, auto& out) noexcept {
+    static_cast<void>(pool(x, detail::LayoutOf<decltype(x)>::rows, out, [](auto from, auto to) { plain::largest(from, to); }));
+  }
+  static constexpr Status largest(const auto& x, std::size_t count, auto& out) noexcept {
+    return pool(x, count, out, [](auto from, auto to) { plain::largest(from, to); });
+  }
+  static constexpr void standardize(const auto& x, const auto& mean, const auto& inverse_deviation, auto& out) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) { plain::standardize(plain::view(x, i), mean.data(), inverse_deviation.data(), to); });
+  }
+  // Applies a norm, a Linear or a convolution.
   static constexpr void norm(const auto& module, const auto& x, auto& out) noexcept {
     for_each_matrix(out, [&](auto to, std::size_t i) {
       if constexpr (requires { module.epsilon; })
@@ -232,6 +252,14 @@ struct Twin {
   template <class Out>
   static constexpr void for_each_matrix(Out& out, auto compute) noexcept {
     for (std::size_t i = 0; i < plain::batch_of<Out>; ++i) compute(plain::view(out, i), i);
+  }
+
+  template <class TensorX>
+  static constexpr Status pool(const TensorX& x, std::size_t count, auto& out, auto reduce) noexcept {
+    if (count == 0) return Status::no_tokens;
+    if (count > plain::LayoutOf<TensorX>::rows) return Status::too_many_tokens;
+    for (std::size_t i = 0; i < plain::batch_of<TensorX>; ++i) reduce(plain::view(x, i).first_rows(count), plain::view(out).rows_from(i));
+    return Status::ok;
   }
 
   template <class Query, class Key>

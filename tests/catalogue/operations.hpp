@@ -336,6 +336,91 @@ struct ModuleForms {
   }
 };
 
+// --- Over tokens ---
+
+// A convolution of a matrix, or of a batch.
+template <Conv1dConfig config, std::size_t Tokens, std::size_t... Batch>
+struct Convolved {
+  static constexpr std::size_t tokens = (Tokens + 2 * config.padding - config.kernel) / config.stride + 1;
+  Conv1d<config> layer;
+  Tensor<float, Batch..., Tokens, config.in> x;
+  Guarded<Tensor<float, Batch..., tokens, config.out>> out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(layer, x);
+    by.norm(layer, x, out.tensor);
+    outputs.take("out", out);
+  }
+};
+
+// A convolution by value, into a view, and of a view without gaps.
+template <Conv1dConfig config, std::size_t Tokens>
+struct ConvolutionForms {
+  static constexpr std::size_t tokens = (Tokens + 2 * config.padding - config.kernel) / config.stride + 1;
+  Conv1d<config> layer;
+  Matrix<float, Tokens + 2, config.in> x;
+  Guarded<Matrix<float, tokens, config.out>> out;
+  Matrix<float, tokens, config.out + 2> wide_out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(layer, x, wide_out);
+    const MatrixView<const float, Tokens, config.in, config.in> view{x.data() + config.in};
+    outputs.take("by value", by_value(by, call_module, out.tensor, layer, view));
+    auto to = columns<config.out>(wide_out, 1);
+    by.norm(layer, view, to);
+    outputs.take("into a view", wide_out);
+  }
+};
+
+inline constexpr auto call_mean = [](auto by, auto&&... args) { return by.mean(args...); };
+inline constexpr auto call_largest = [](auto by, auto&&... args) { return by.largest(args...); };
+
+// A reduction over tokens: of all and of some, of a batch, of a view, and into a row of a matrix.
+template <const auto& reduce, std::size_t Tokens, std::size_t Features>
+struct Pooled {
+  Matrix<float, Tokens, Features> x;
+  Tensor<float, 2, Tokens, Features> batch;
+  Matrix<float, Tokens, Features + 2> wide_x;
+  Guarded<Vector<float, Features>> out;
+  Guarded<Matrix<float, 2, Features>> batch_out;
+  Matrix<float, 3, Features> rows;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(x, batch, wide_x, rows);
+    outputs.take("by value", by_value(by, reduce, out.tensor, x));
+    reduce(by, x, out.tensor);
+    for (std::size_t count = 0; count < Tokens + 2; ++count) {
+      static_cast<void>(reduce(by, x, count, out.tensor));
+      outputs.take("of some tokens", out);
+    }
+    reduce(by, batch, batch_out.tensor);
+    outputs.take("of a batch", batch_out);
+    MatrixView<float, 1, Features, Features> row{rows.data() + Features};
+    reduce(by, columns<Features>(wide_x, 1), row);
+    outputs.take("of a view, into a row", rows);
+  }
+};
+
+// Samples of a sensor: in every form, and in place.
+template <std::size_t Tokens, std::size_t Features>
+struct Standardized {
+  Tensor<float, 2, Tokens, Features> x;
+  Matrix<float, Tokens, Features + 3> wide;
+  Vector<float, Features> mean, inverse_deviation;
+  Guarded<Tensor<float, 2, Tokens, Features>> out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(x, wide, mean, inverse_deviation);
+    const auto standardize = [](auto its, auto&&... args) { return its.standardize(args...); };
+    outputs.take("by value", by_value(by, standardize, out.tensor, x, mean, inverse_deviation));
+    auto view = columns<Features>(wide, 2);
+    by.standardize(view, mean, inverse_deviation, view);
+    outputs.take("of a view, in place", wide);
+    by.standardize(x, mean, inverse_deviation, out.tensor);
+    outputs.take("into an output", out);
+  }
+};
+
 // --- NaN and infinity ---
 
 // Rows in which a number is NaN, infinite or huge; -0; numbers around 2^-64, below which a row is all zeros; halves of a step, where the
@@ -372,6 +457,30 @@ struct Int8RowsOfExtremes {
     outputs.take("out", out);
     by.norm(without_bias, x, out.tensor);
     outputs.take("without a bias", out);
+  }
+};
+
+// Each feature is NaN, of either sign, infinite or a zero of either sign in one of the tokens.
+template <std::size_t Tokens, std::size_t Features>
+struct PooledNotFinite {
+  Matrix<float, Tokens, Features> x;
+  Guarded<Vector<float, Features>> out;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    for (const float value : {quiet_nan, -quiet_nan, infinity, -infinity, 0.0f, -0.0f})
+      for (std::size_t token = 0; token < Tokens; ++token) {
+        draw(x);
+        for (std::size_t j = 0; j < Features; ++j)
+          for (std::size_t i = 0; i < Tokens; ++i)
+            if (value == 0.0f)
+              x(i, j) = i == token ? value : -value - static_cast<float>(j % 2);
+            else if (i == token)
+              x(i, j) = value;
+        by.largest(x, out.tensor);
+        outputs.take("largest", out);
+        by.mean(x, out.tensor);
+        outputs.take("mean", out);
+      }
   }
 };
 

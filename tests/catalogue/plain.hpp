@@ -6,6 +6,7 @@
 // tests/unit holds to wide integers and to doubles.
 #pragma once
 
+#include "tinyattn/convolution.hpp"
 #include "tinyattn/language_model.hpp"
 
 #include <algorithm>
@@ -221,6 +222,28 @@ constexpr void normalize(Input m, Output out) noexcept {
 constexpr void softmax_naive(Input m, Output out) noexcept {
   for_each(m, out, [](float x) { return exp(x); });
   normalize(out, out);
+}
+
+// Sums of columns in rising order of rows, times 1 / rows; and the maximum of each, where +0 is more than -0 and NaN more than all.
+constexpr void mean(Input m, Output out) noexcept {
+  for (Size j = 0; j < m.cols; ++j) {
+    float total = m(0, j);
+    for (Size i = 1; i < m.rows; ++i) total += m(i, j);
+    out(0, j) = total * (1.0f / static_cast<float>(m.rows));
+  }
+}
+constexpr void largest(Input m, Output out) noexcept {
+  const auto is_less = [](float a, float b) { return a < b || b != b || (a == b && a == 0.0f && kernel::bits_of(a) != 0); };
+  for (Size j = 0; j < m.cols; ++j) {
+    out(0, j) = m(0, j);
+    for (Size i = 1; i < m.rows; ++i)
+      if (out(0, j) == out(0, j) && is_less(out(0, j), m(i, j))) out(0, j) = m(i, j);
+  }
+}
+
+constexpr void standardize(Input x, const float* mean, const float* inverse_deviation, Output out) noexcept {
+  for (Size i = 0; i < x.rows; ++i)
+    for (Size j = 0; j < x.cols; ++j) out(i, j) = product(x(i, j) - mean[j], inverse_deviation[j]);
 }
 
 // Softmax of one row, over the scores j for which `takes_part(j)`; all other weights are zero. A scale below 2^-126 counts as none: all
@@ -474,6 +497,22 @@ struct Linear {
   }
 };
 
+// A convolution over tokens: a Linear of rows of `kernel` tokens, with zeros where x has none.
+struct Convolution {
+  Linear of_rows;
+  Size kernel, stride, padding;
+
+  constexpr void operator()(Input x, Output out) const noexcept {
+    const Matrix rows(out.rows, kernel * x.cols);
+    for (Size i = 0; i < out.rows; ++i)
+      for (Size j = 0; j < kernel * x.cols; ++j) {
+        const Size token = i * stride + j / x.cols;
+        (*rows)(i, j) = token < padding || token - padding >= x.rows ? 0.0f : x(token - padding, j % x.cols);
+      }
+    of_rows(rows, out);
+  }
+};
+
 // Pairs of features that rotate: [position, pair] of cosines and sines, which unit/embedding.cpp holds to libm.
 struct Rotation {
   const float *cosines = nullptr, *sines = nullptr;
@@ -635,6 +674,12 @@ constexpr Linear described(const tinyattn::Linear<In, Out, Bias, weights>& linea
     return with_weight(linear.weight, linear.bias.data());
   else
     return with_weight(linear.weight, nullptr);
+}
+template <Conv1dConfig config>
+constexpr Convolution described(const Conv1d<config>& layer) noexcept {
+  const float* bias = nullptr;
+  if constexpr (config.bias) bias = layer.bias.data();
+  return {with_weight(layer.weight, bias), config.kernel, config.stride, config.padding};
 }
 // A tied head, and feature j of a token.
 template <Size Count, Size Dim, Weights weights>

@@ -49,6 +49,16 @@ constexpr LanguageModelConfig gpt_2 = {.vocabulary = 7, .transformer = {.block =
 constexpr LanguageModelConfig llama = {
     .vocabulary = 19, .transformer = {.block = rms_first, .num_layers = 2}, .positions = Positions::none, .tied = false};
 
+// Convolutions: with padding and without, rows that overlap, follow each other, or lie apart, and a kernel that is longer than x.
+constexpr Conv1dConfig overlapping = {.in = 3, .out = 5, .kernel = 4};
+constexpr Conv1dConfig padded = {.in = 2, .out = 17, .kernel = 5, .stride = 2, .padding = 3};
+constexpr Conv1dConfig patches = {.in = 4, .out = 33, .kernel = 3, .stride = 3, .bias = false};
+constexpr Conv1dConfig apart = {.in = 5, .out = 4, .kernel = 2, .stride = 4, .padding = 1};
+constexpr Conv1dConfig in_int8(Conv1dConfig config) noexcept {
+  config.weights = Weights::int8;
+  return config;
+}
+
 constexpr std::uint32_t crc_of(Activation activation) noexcept {
   constexpr std::uint32_t crcs[] = {0xf6c7e277, 0x8c08360c, 0xf6ecc6f4, 0xd6133163};
   static_assert(std::size(crcs) == kernel::num_activations, "an activation has no CRC here");
@@ -146,6 +156,18 @@ constexpr void for_each_workload_with_a_window(auto&& each) {
       Workload<Writes<with_window(with_int8_cache(in_int8(llama)), 4), 6>>{"LanguageModel, window, weights and cache of int8", 0x33da67ba});
 }
 
+// Those over tokens.
+constexpr void for_each_workload_over_tokens(auto&& each) {
+  each(Workload<Convolved<overlapping, 9>, Convolved<padded, 6, 2>, Convolved<padded, 1>, Convolved<patches, 17>, Convolved<apart, 11, 2>,
+                ConvolutionForms<padded, 7>>{"Conv1d", 0x0018798c});
+  each(Workload<Convolved<in_int8(overlapping), 9>, Convolved<in_int8(padded), 6, 2>, Convolved<in_int8(padded), 1>,
+                Convolved<in_int8(patches), 17>, Convolved<in_int8(apart), 11, 2>, ConvolutionForms<in_int8(padded), 7>>{"Conv1d, int8",
+                                                                                                                         0x9dc1a79e});
+  each(Workload<Pooled<call_mean, 1, 1>, Pooled<call_mean, 3, 17>, Pooled<call_mean, 7, 5>>{"mean", 0xd1610a9c});
+  each(Workload<Pooled<call_largest, 1, 1>, Pooled<call_largest, 3, 17>, Pooled<call_largest, 7, 5>>{"largest", 0x2c58ab5e});
+  each(Workload<Standardized<3, 7>, Standardized<2, 16>, Standardized<1, 33>>{"standardize", 0x648fe1f9});
+}
+
 // Calls each(workload) for the others: NaN and infinity are no constant expressions, and 65 tokens take the compiler too long.
 constexpr void for_each_other_workload(auto&& each) {
   each(Workload<ArithmeticNotFinite>{"NaN and infinity, arithmetic", 0x512f9f51});
@@ -154,6 +176,7 @@ constexpr void for_each_other_workload(auto&& each) {
   each(Workload<ForwardOf<large, 65>>{"MultiHeadAttention, 65 tokens", 0x3fbaefb5});
   each(Workload<ActivationsNotFinite>{"NaN and infinity, activations", 0x022a2be6});
   each(Workload<Int8RowsOfExtremes>{"NaN, infinity and extremes, int8", 0x41a4b27f});
+  each(Workload<PooledNotFinite<3, 17>>{"NaN and infinity, over tokens", 0x0cb1955d});
   each(Workload<ByCacheOfExtremes<with_int8_cache(in_int8(grouped))>>{"NaN, infinity and extremes, cache of int8", 0xa237376d});
 }
 

@@ -122,6 +122,7 @@ int main() {
   Row row;
   for_each_finite_workload(row);
   for_each_workload_with_a_window(row);
+  for_each_workload_over_tokens(row);
   const std::uint32_t crc_of_finite = row.crc();
 #ifndef IN_THE_COMPILER
   for_each_other_workload(row);

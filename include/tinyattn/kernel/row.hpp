@@ -156,6 +156,16 @@ TINYATTN_KERNEL void transform_row(const float* from, float* to, std::size_t cou
       count, [&](auto at) TINYATTN_INLINE_LAMBDA { at.store(to, apply(at.load(from, 0.0f))); });
 }
 
+// to[j] = (from[j] - mean[j]) * scale[j].
+template <class Port>
+constexpr void standardize_row(const float* from, const float* mean, const float* scale, float* to,
+                               std::size_t count) noexcept {
+  for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    const auto difference = Port::add(at.load(from, 0.0f), negative<Port>(at.load(mean, 0.0f)));
+    at.store(to, Port::mul(difference, at.load(scale, 0.0f)));
+  });
+}
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END

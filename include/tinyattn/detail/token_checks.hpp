@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// Shapes and checks of operations over tokens. A static_assert diagnoses what is wrong, and the
+// caller then computes nothing.
+#pragma once
+
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+#include <utility>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// The tensor with the batch of TensorX, of [Extents] for each batch element.
+template <std::size_t... Extents, std::size_t... Batch>
+auto with_batch(std::index_sequence<Batch...>) -> Tensor<float, Batch..., Extents...>;
+template <class TensorX, std::size_t... Extents>
+using WithBatch = decltype(with_batch<Extents...>(typename LayoutOf<TensorX>::batch_extents{}));
+
+// The number of tokens that a convolution makes of `tokens`; 0 if the kernel is longer.
+template <auto config>
+constexpr std::size_t tokens_after(std::size_t tokens) noexcept {
+  const std::size_t padded = tokens + 2 * config.padding;
+  return padded < config.kernel ? 0 : (padded - config.kernel) / config.stride + 1;
+}
+
+// The result of a convolution of TensorX.
+template <auto config, class TensorX>
+using Convolved = WithBatch<TensorX,
+                            tokens_after<config>(LayoutOf<TensorX>::rows) == 0
+                                ? 1
+                                : tokens_after<config>(LayoutOf<TensorX>::rows),
+                            config.out>;
+
+template <auto config, class TensorX>
+consteval bool check_convolved() noexcept {
+  using LayoutX = LayoutOf<TensorX>;
+  constexpr bool tokens = LayoutX::rank > 1, floats = holds_floats<TensorX>,
+                 columns = LayoutX::cols == config.in, dense = !has_gaps<TensorX>,
+                 is_long = tokens_after<config>(LayoutX::rows) != 0;
+  static_assert(tokens, "x must have a row for each token: [..., tokens, features]");
+  static_assert(floats, "x must hold floats");
+  static_assert(columns, "x must have as many columns as the layer has inputs");
+  static_assert(dense, "rows of x must follow each other without gaps: copy the columns of a view");
+  static_assert(!tokens || is_long, "the kernel is longer than x and its padding");
+  return tokens && floats && columns && dense && is_long;
+}
+
+template <auto config, class TensorX, class Out>
+consteval bool check_convolution() noexcept {
+  constexpr bool writable = is_writable<Out>, fits = same_shape<Out, Convolved<config, TensorX>>;
+  static_assert(writable, "out must hold floats, and not be const");
+  if constexpr (check_convolved<config, TensorX>()) {
+    static_assert(!writable || fits,
+                  "out must have a row for each token of the result, "
+                  "(tokens + 2 * padding - kernel) / stride + 1, and a column for each output");
+    return writable && fits;
+  } else {
+    return false;
+  }
+}
+
+// Whether Out has a row for each matrix of TensorX: [..., features]. One row may be a view.
+template <class TensorX, class Out>
+inline constexpr bool is_pooled = same_shape<Out, WithBatch<TensorX, LayoutOf<TensorX>::cols>> ||
+                                  (LayoutOf<TensorX>::batch == 1 &&
+                                   same_shape<Out, Matrix<float, 1, LayoutOf<TensorX>::cols>>);
+
+template <class TensorX>
+consteval bool check_tokens() noexcept {
+  constexpr bool tokens = LayoutOf<TensorX>::rank > 1, floats = holds_floats<TensorX>;
+  static_assert(tokens, "x must have a row for each token: [..., tokens, features]");
+  static_assert(floats, "x must hold floats");
+  return tokens && floats;
+}
+
+template <class TensorX, class Out>
+consteval bool check_pooling() noexcept {
+  constexpr bool writable = is_writable<Out>, fits = is_pooled<TensorX, Out>;
+  static_assert(writable, "out must hold floats, and not be const");
+  if constexpr (check_tokens<TensorX>()) {
+    static_assert(!writable || fits, "out must have the shape of x, but no axis of tokens");
+    return writable && fits;
+  } else {
+    return false;
+  }
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END
