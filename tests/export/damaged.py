@@ -33,6 +33,7 @@ TWO_HEADS = {"num_heads": 2, "context_length": 4}
 TABLES = ({"attention": "", **TWO_HEADS, "causal": False, "ignore": ["*"],
            "mapping": {"out": "out_proj.weight"}},
           {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"},
+          {"conv1d": "stem", "stride": 2},
           {"linear": "out_proj", "weights": "int8"},
           {"attention": "", **TWO_HEADS, "causal": True, "weights": "int8", "cache": "int8"},
           *(tomllib.loads(case.files["model.toml"])["model"] | TWO_HEADS

@@ -21,7 +21,7 @@ void dump(const Part&... parts) {
 }  // namespace
 
 int main() {
-  dump(some::model::kinds, some::model::linear, some::model::transposed, some::model::first, some::model::second);
+  dump(some::model::kinds, some::model::linear, some::model::transposed, some::model::convolution, some::model::first, some::model::second);
   return elsewhere() == &some::model::first ? 0 : 1;
 }
 #endif

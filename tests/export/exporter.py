@@ -132,7 +132,7 @@ def computes(folder, content, case, expected):
         return "the bytes depend on the place or the time, or do not say which weights they are"
     (folder / "weights.s").write_text('.section .rodata\n.balign 4\n.globl placed\nplaced: '
                                       f'.incbin "{folder}/weights.bin"\n')
-    done = call(*COMPILER, "-O1", f"-DPART={case.part}", "-I", folder, HERE / "program.cpp",
+    done = call(*COMPILER, "-O1", f"-DPART={case.part}", f"-DTOKENS={len(case.input)}", "-I", folder, HERE / "program.cpp",
                 folder / "weights.s", "-o", folder / "program")
     if done.returncode == 0:
         numbers = " ".join(str(value) for row in 2 * case.input for value in row)

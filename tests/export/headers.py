@@ -27,6 +27,7 @@ PARTS = """
 kinds = {tensor = "kinds"}
 linear = {linear = "classifier"}
 transposed = {linear = "classifier", transposed = true}
+convolution = {conv1d = "stem", stride = 2, padding = 1}
 first = {attention = ""}
 second = {attention = "", num_heads = 4, causal = false}
 """
@@ -50,6 +51,8 @@ def every_bit(folder):
     kinds = struct.pack("<14f", *EDGES) + drawn
     tensors = {"kinds": ("F32", (8, 27), kinds), "classifier.bias": ("F32", (2,)),
                "classifier.weight": ("F32", (2, 2), struct.pack("<4f", 1, 2, 3, 4)),
+               "stem.weight": ("F32", (2, 3, 2), struct.pack("<12f", *range(12))),
+               "stem.bias": ("F32", (2,), struct.pack("<2f", -1, -2)),
                **{f"w{role}.weight": ("F32", (8, 8)) for role in "qkv"}}
     (folder / "weights.safetensors").write_bytes(safetensors(tensors))
     (folder / "parts.toml").write_text(PARTS)
@@ -57,7 +60,8 @@ def every_bit(folder):
     run(*request, "-o", folder / "constants.hpp", "--name", "some::model")
     run(*request, "-o", folder / "binary.hpp", "--name", "binary", "--binary", folder / "weights.bin")
     linear = struct.pack("<12f", 1, 3, 2, 4, 0, 0, 1, 2, 3, 4, 0, 0)
-    (folder / "wanted.bin").write_bytes(kinds + linear + bytes(2 * 3 * 4 * 8 * 8))
+    convolution = struct.pack("<14f", 0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11, -1, -2)
+    (folder / "wanted.bin").write_bytes(kinds + linear + convolution + bytes(2 * 3 * 4 * 8 * 8))
     dump = HERE / "dump.cpp"
     return failure(folder, [*COMPILER, "-c", dump], [*COMPILER, "-DOTHER", "-c", dump, "-o", "other.o"],
                    [*COMPILER, "dump.o", "other.o", "-o", "dump"],
@@ -131,6 +135,7 @@ def documented_tensors():
         (32, 64): ["encoder.layers.0.linear2.weight"],
         (32,): [f"encoder.layers.0.norm{i}.weight" for i in (1, 2)],
         (12, 36): [f"h.{i}.attn.c_attn.weight" for i in range(12)],
+        (32, 6, 3): ["stem.weight"],
         (12, 12): [f"h.{i}.attn.c_proj.weight" for i in range(12)]}
     return {name: ("F32", shape) for shape, members in by_shape.items() for name in members}
 

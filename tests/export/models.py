@@ -189,6 +189,23 @@ def encoders(length):
     return cases
 
 
+# --- Convolutions ---
+
+
+def convolutions(length):
+    """Returns {name: Case}."""
+    cases = {}
+    for name, row in TABLE["convolutions"].items():
+        outputs, inputs, _ = row["shape"]
+        shapes = {"stem.weight": tuple(row["shape"]), **({"stem.bias": (outputs,)} if row["has_bias"] else {})}
+        toml = f"[model]\nconv1d = 'stem'\nstride = {row['stride']}\npadding = {row['padding']}\n"
+        cases[name] = Case(drawn({key: ("F32", shape) for key, shape in shapes.items()}, name),
+                           ["--parts", "FOLDER/model.toml"],
+                           [draw(f"{name} {token}", inputs, 2) for token in range(length)],
+                           {"model.toml": toml})
+    return cases
+
+
 # --- The same with int8 weights ---
 
 
@@ -200,4 +217,5 @@ def with_int8(cases):
     return {**cases, **int8}
 
 
-STORED = with_int8({**layers(6, 8, 2, 5), **language_models(12), **encoders(12)})
+STORED = with_int8({**layers(6, 8, 2, 5), **language_models(12), **encoders(12),
+                    **convolutions(12)})

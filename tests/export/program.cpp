@@ -8,6 +8,7 @@
 
 #include "binary.hpp"
 #include "model.hpp"
+#include "tinyattn/convolution.hpp"
 #include "tinyattn/language_model.hpp"
 
 extern "C" const binary::Weights placed;  // where the linker has put the binary
@@ -39,6 +40,18 @@ bool run(const tinyattn::TransformerBlock<config>& block) {
 template <tinyattn::TransformerConfig config>
 bool run(const tinyattn::Transformer<config>& transformer) {
   return run_layer<config.block.attention>(transformer);
+}
+
+// Reads as many tokens as the tests give.
+template <tinyattn::Conv1dConfig config>
+bool run(const tinyattn::Conv1d<config>& layer) {
+  static tinyattn::Matrix<float, TOKENS, config.in> x;
+  static tinyattn::Matrix<float, tinyattn::Conv1d<config>::tokens_after(TOKENS), config.out> out;
+  for (float& element : x.elements)
+    if (std::scanf("%f", &element) != 1) return false;
+  layer.forward(x, out);
+  for (const float element : out.elements) std::printf("%.9g\n", static_cast<double>(element));
+  return true;
 }
 
 // Prints the tokens that the model generates after the first four until the cache is full, each the most likely one.

@@ -33,6 +33,7 @@ FILES = {
     "layer with others": {**LAYER, "ln.weight": ("F32", (8,)), "ln.bias": ("F32", (8,)),
                           "empty": ("F32", (0, 8)), "steps": ("I32", ())},
     "layer with a linear": {**LAYER, "fc.weight": ("F32", (2, 2)), "step": ("I32", ())},
+    "convolution": {"stem.weight": ("F32", (2, 3, 4)), "stem.bias": ("F32", (2,))},
     "llama with a head": {**LLAMA, "lm_head.weight": ("F32", (11, 8), "0000803f")},
     "llama in a model": {name.replace("model.", "model.language_model."): LLAMA[name] for name in LLAMA},
     "encoder with classifier": {**ENCODER, "classifier.weight": ("F32", (3, 8))},

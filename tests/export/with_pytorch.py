@@ -170,6 +170,14 @@ def of_encoder(name, case):
     return module(torch.tensor(case.input)), []
 
 
+def of_convolution(name, case):
+    row = models.TABLE["convolutions"][name]
+    outputs, inputs, kernel = row["shape"]
+    module = torch.nn.Conv1d(inputs, outputs, kernel, row["stride"], row["padding"], bias=row["has_bias"])
+    module.load_state_dict({key.removeprefix("stem."): tensor for key, tensor in state_dict(case).items()})
+    return module(torch.tensor(case.input).t()).t(), []
+
+
 def rounded(weight, axis):
     """Returns what the codes of a weight stand for. `axis` is that of the inputs."""
     scale = (weight.double().abs().amax(axis, keepdim=True) / 127).float().double()
@@ -190,6 +198,8 @@ def dequantized(name, case):
             stored_by_rows = key.endswith(("wte.weight", "lm_head.weight"))
             tensor = rounded(tensor.float(), 1 if stored_by_rows else axis)
             tensors[key] = "F32", tuple(tensor.shape), tensor.numpy().tobytes()
+        elif tensor.dim() == 3:
+            tensors[key] = "F32", tuple(tensor.shape), rounded(tensor, (1, 2)).numpy().tobytes()
         else:
             tensors[key] = case.tensors[key]
     return dataclasses.replace(case, tensors=tensors)
@@ -200,7 +210,8 @@ def expected(name, case):
     tokens."""
     name = name.removesuffix("_int8")
     case = dequantized(name, case) if "--weights" in case.arguments else case
-    compute = of_layer if name in models.LAYERS else of_model if name in models.MODELS else of_encoder
+    compute = of_layer if name in models.LAYERS else of_model if name in models.MODELS else (
+        of_convolution if name in models.TABLE["convolutions"] else of_encoder)
     output, tokens = compute(name, case)
     return {"output": [[float(f"{value:.9g}") for value in row] for row in output.tolist()],
             "tokens": tokens}
@@ -264,7 +275,8 @@ if exporter.COMPILER:
     # Language models with int8 weights are left out: in long texts two tokens are nearly as likely.
     sizes = [("one", models.with_int8(models.layers(1, 1, 1, 1))),
              ("large", models.with_int8(models.layers(20, 48, 4, 33))),
-             ("long", models.language_models(208)), ("long", models.with_int8(models.encoders(33)))]
+             ("long", models.language_models(208)), ("long", models.with_int8(models.encoders(33))),
+             ("long", models.with_int8(models.convolutions(100)))]
     tap.report([
         ("a damaged .pt", damaged_pt), ("a checkpoint of nanoGPT", checkpoint, "ckpt.pt", "model"),
         ("a checkpoint of Lightning", checkpoint, "it's.ckpt", "state_dict"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Turns trained weights into a C++ header of constants."""
 from .checkpoints import of_state_dict, read, write_safetensors
+from .convolutions import Conv1dRequest as conv1d
 from .description import read_parts
 from .encoders import TransformerBlockRequest as transformer_block, TransformerRequest as transformer
 from .errors import ExportError
@@ -11,5 +12,5 @@ from .tokenizer_files import read_tokenizer
 
 Refusal = ExportError  # the name of ExportError until 0.2
 
-__all__ = ["ExportError", "Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts",
+__all__ = ["ExportError", "Refusal", "attention", "conv1d", "language_model", "linear", "of_state_dict", "read", "read_parts",
            "read_tokenizer", "tensor", "transformer", "transformer_block", "write", "write_safetensors"]

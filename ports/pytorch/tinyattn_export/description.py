@@ -2,6 +2,7 @@
 """Reads a description in TOML of several parts of one header."""
 import pathlib
 
+from .convolutions import Conv1dRequest
 from .encoders import TransformerBlockRequest, TransformerRequest
 from .errors import ExportError, printable, within
 from .language_models import LanguageModelRequest
@@ -15,6 +16,7 @@ MODEL = {"num_heads": int, "num_kv_heads": int, "context_length": int, "rotary":
 KINDS = {  # {kind: (the request, its argument that the key `kind` gives, {other key: type})}
     "attention": (AttentionRequest, "prefix", {**LAYER, "mapping": dict}),
     "linear": (LinearRequest, "prefix", {"transposed": bool, "weights": str}),
+    "conv1d": (Conv1dRequest, "prefix", {"stride": int, "padding": int, "weights": str}),
     "tensor": (TensorRequest, "name", {}),
     "transformer": (TransformerRequest, "prefix", ENCODER),
     "transformer_block": (TransformerBlockRequest, "prefix", ENCODER),

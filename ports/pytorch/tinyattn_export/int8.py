@@ -9,7 +9,7 @@ import struct
 from .errors import ExportError
 
 TYPE = "::tinyattn::Weights::int8"
-LINEARS = ("query", "key", "value", "out_proj", "up", "gate", "down", "head", "linear")
+LINEARS = ("query", "key", "value", "out_proj", "up", "gate", "down", "head", "linear", "convolution")
 EMBEDDING = "token_embedding"
 ROW = 16  # the number of codes in a row is a multiple of it
 ZERO = 128  # the code of the weight 0, and of padding
@@ -69,7 +69,7 @@ def transposed(rows):
 
 
 def quantized(tree, path=""):
-    """Returns the tree of a part with an Int8Matrix for each weight of a Linear layer, and of the token embedding.
+    """Returns the tree of a part with an Int8Matrix for each weight of a Linear layer or a Conv1d, and of the token embedding.
     `path`: the members that lead to it."""
     name = path.rpartition(".")[2]
     if isinstance(tree, tuple):
