@@ -141,6 +141,17 @@ def activations():
     return {"activation_x": x, **{f"activation_{name}": function(x) for name, function in functions.items()}}
 
 
+# --- Over tokens: a convolution whose first and last row have padding, reductions, and samples that are scaled ---
+
+def over_tokens():
+    torch.manual_seed(123)
+    module = nn.Conv1d(3, 4, 3, stride=2, padding=1)
+    mean, inverse_deviation = INPUTS.mean(0), INPUTS.std(0).reciprocal()
+    return {"conv1d_weight": module.weight, "conv1d_bias": module.bias, "conv1d_out": module(INPUTS.T).T, "mean_of_inputs": mean,
+            "largest_of_inputs": INPUTS.amax(0), "inverse_deviation": inverse_deviation,
+            "standardized": (INPUTS - mean) * inverse_deviation}
+
+
 # --- Attention of many shapes; with rates of dropout, a training pass ---
 
 # Seed, tokens, source tokens, features of inputs and outputs, heads, and the other fields of AttentionConfig, in their order.
@@ -208,7 +219,7 @@ def constant(name, tensor):
 HERE = pathlib.Path(__file__).parent
 example = worked_example()
 named = {name: value for name, value, _ in example if name}
-lines = [constant(*item) for item in (named | activations()).items()] + [recorded(*case) for case in CASES]
+lines = [constant(*item) for item in (named | activations() | over_tokens()).items()] + [recorded(*case) for case in CASES]
 lines.append(f"using Cases = List<{', '.join(f'case_{seed}' for seed, *_ in CASES)}>;")
 (HERE / "values.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")
 (HERE / "printed.json").write_text(json.dumps([text for _, _, text in example], indent=0) + "\n", encoding="utf-8")

@@ -3,8 +3,10 @@
 // "Your journey starts with one step": six tokens of three features, step by step as in the specification; and the activations.
 #include "tinyattn/activation.hpp"
 #include "tinyattn/attention.hpp"
+#include "tinyattn/convolution.hpp"
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/matmul.hpp"
+#include "tinyattn/pooling.hpp"
 #include "tinyattn/softmax.hpp"
 #include "values.hpp"
 
@@ -143,6 +145,17 @@ constexpr void check_activations(Check& check) {
   }
 }
 
+constexpr void check_over_tokens(Check& check) {
+  constexpr Conv1dConfig config = {.in = 3, .out = 4, .kernel = 3, .stride = 2, .padding = 1};
+  Mt19937 generator(opaque(seed));
+  const auto layer = drawn<Conv1d<config>>(generator);
+  check.that(layer == from_torch<config>(torch::conv1d_weight, torch::conv1d_bias));
+  check.near(layer(inputs()), torch::conv1d_out, tolerance);
+  check.near(mean(inputs()), torch::mean_of_inputs, tolerance);
+  check.same_bits(largest(inputs()), torch::largest_of_inputs);
+  check.near(standardize(inputs(), torch::mean_of_inputs, torch::inverse_deviation), torch::standardized, tolerance);
+}
+
 // An example of a firmware's check that its model stays within a budget; and the parameters and bytes of three common sizes.
 constexpr std::size_t kilobyte = 1024;
 template <std::size_t Width, std::size_t ContextLength, std::size_t NumHeads>
@@ -162,6 +175,7 @@ constexpr Test tests[] = {
     everywhere("fruit asks apple, banana and car", check_fruit),
     everywhere("dropout drops the elements that PyTorch drops", check_dropout),
     everywhere("tanh, erf and the activations", check_activations),
+    everywhere("a convolution is drawn bit for bit, and convolves; means, maxima and scaled samples of tokens", check_over_tokens),
 };
 
 }  // namespace

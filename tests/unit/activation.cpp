@@ -49,6 +49,7 @@ constexpr Test tests[] = {
                  for_each_activation(
                      [&]<Activation activation>(const char*) { as_in_plain_loops<RowForms<call_activation<activation>>>(check); });
                }),
+    everywhere("standardize, in each form as in plain loops", as_in_plain_loops<Standardized<1, 1>, Standardized<3, 21>>),
     everywhere("the largest floats and small ones",
                [](Check& check) {
                  for_each_activation([&]<Activation activation>(const char*) {
