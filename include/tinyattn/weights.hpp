@@ -74,8 +74,9 @@ constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
 
 template <class Layer>
 constexpr detail::Diagnosed quantize(const Layer&, ...) noexcept {
-  static_assert(detail::no_such_call<Layer>,
-                "quantize takes (layer): a Linear or an Embedding whose weights are floats");
+  static_assert(
+      detail::no_such_call<Layer>,
+      "quantize takes (layer): a Linear, a Conv1d or an Embedding whose weights are floats");
   return {};
 }
 

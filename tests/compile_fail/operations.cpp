@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Tensors, views, and operations on them: products, linear layers, softmax, activations, dropout.
+// Tensors, views, and operations on them: products, linear layers, convolutions and reductions, softmax, activations, dropout.
 #include "tinyattn/tensor.hpp"  // by itself, since a compiler prints each file through which a header is included
 
 #include "given.hpp"
 
 constexpr Matrix<float, 2, 3> zeros_2x3{};
 extern Matrix<float, 0x100000001, 0x100000001> huge;  // 2^64 + 2^33 + 1 elements; 64 bits overflow to 2^33 + 1
+constexpr Conv1dConfig of_two = {.in = 2, .out = 3, .kernel = 3};
+constexpr Conv1dConfig in_int8 = {.in = 2, .out = 3, .kernel = 3, .weights = Weights::int8};
+extern const Conv1d<of_two> convolution;
+extern Matrix<float, 6, 2> two_features;
+extern Matrix<float, 6, 3> three_features;
+extern Matrix<float, 1, 2> one_token;
 extern const MatrixView<float, 0x100000001, 0x100000001, 0x100000001> huge_view;
 
 // --- Tensors and views ---
@@ -68,6 +74,59 @@ auto linear_columns(const Linear<3, 2>& linear) { return linear(x); }
 // expect: forward takes (x, out)
 void linear_into_temporary(const Linear<4, 4>& linear) { linear.forward(x, Matrix<float, 6, 4>{}); }
 
+// --- Over tokens ---
+
+// expect: x must have as many columns as the layer has inputs
+auto convolution_of_other_features() { return convolution(three_features); }
+// expect: x must have a row for each token
+auto convolution_of_a_vector() { return convolution(last_logits); }
+auto mean_of_a_vector() { return mean(last_logits); }
+// expect: rows of x must follow each other without gaps
+auto convolution_of_columns() { return convolution(columns<2>(x, 1)); }
+// expect: the kernel is longer than x and its padding
+auto convolution_of_a_short_text() { return convolution(one_token); }
+// expect: out must have a row for each token of the result
+void convolution_out(Matrix<float, 6, 3>& result) { convolution.forward(two_features, result); }
+// expect: out must hold floats, and not be const
+void convolution_into_const(const Matrix<float, 4, 3>& result) { convolution.forward(two_features, result); }
+void mean_into_const(const Vector<float, 4>& result) { mean(x, result); }
+// expect: forward takes (x, out)
+void convolution_into_temporary() { convolution.forward(two_features, Matrix<float, 4, 3>{}); }
+// expect in 60 lines: in and out must not be zero
+Conv1d<Conv1dConfig{.in = 2, .out = 0, .kernel = 3}> convolution_to_nothing;
+// expect in 60 lines: kernel and stride must not be zero
+Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 0}> convolution_of_no_token;
+Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 1, .stride = 0}> convolution_in_one_place;
+// expect: padding must be less than kernel
+Conv1d<Conv1dConfig{.in = 2, .out = 3, .kernel = 3, .padding = 3}> convolution_of_padding;
+// expect: the weight of a convolution needs its configuration
+auto convolution_from_torch_alone() { return from_torch(Tensor<float, 3, 2, 3>{}, Vector<float, 3>{}); }
+// expect: weight must be [out, in, kernel], as its configuration says
+auto convolution_in_another_order() { return from_torch<of_two>(Tensor<float, 3, 3, 2>{}, Vector<float, 3>{}); }
+// expect: from_torch takes (weight, bias), or (weight) if the configuration has no bias
+auto convolution_without_its_bias() { return from_torch<of_two>(Tensor<float, 3, 2, 3>{}); }
+// expect: bias must have one element for each output
+auto convolution_with_a_short_bias() { return from_torch<of_two>(Tensor<float, 3, 2, 3>{}, Vector<float, 2>{}); }
+// expect: from_torch makes weights of floats
+auto convolution_from_torch_in_int8() { return from_torch<in_int8>(Tensor<float, 3, 2, 3>{}, Vector<float, 3>{}); }
+// expect in 30 lines: weights of floats and int8 weights are different types
+void floats_into_int8_of_a_convolution(Conv1d<in_int8>& its) { its = convolution; }
+// expect: weights are drawn as floats
+void convolution_drawn_in_int8(Conv1d<in_int8>& its) { initialize(its, generator); }
+// expect: out must have the shape of x, but no axis of tokens
+void mean_out(Vector<float, 5>& result) { mean(x, result); }
+void largest_out(Matrix<float, 6, 4>& result) { largest(x, result); }
+// expect: x must hold floats
+auto mean_of_doubles() { return mean(doubles); }
+// expect: mean takes (x), (x, out) or (x, count, out)
+void mean_into_temporary() { mean(x, Vector<float, 4>{}); }
+// expect: largest takes (x), (x, out) or (x, count, out)
+void largest_of_some_into_temporary() { static_cast<void>(largest(x, 2, Vector<float, 4>{})); }
+// expect: mean and inverse_deviation must be vectors of float, an element for each feature
+auto standardized_by_one_number() { return standardize(x, Vector<float, 1>{}, Vector<float, 4>{}); }
+// expect: standardize takes (x, mean, inverse_deviation), then out
+auto standardized_without_deviation() { return standardize(x, Vector<float, 4>{}); }
+
 // --- Weights of int8 ---
 
 // expect: a layer with int8 weights has at most 66,311 inputs
@@ -78,7 +137,7 @@ Embedding<2, 2, static_cast<Weights>(9)> unknown_weights_of_embedding;
 // expect in 30 lines: weights of floats and int8 weights are different types: quantize(layer) makes int8 of floats
 void floats_into_int8(Int8Linear& linear) { linear = from_torch(square, Vector<float, 6>{}); }
 void floats_into_int8_of_a_layer(Int8Layer& its, const Linear<4, 4, false>& linear) { its.query = linear; }
-// expect: quantize takes (layer): a Linear or an Embedding whose weights are floats
+// expect: quantize takes (layer): a Linear, a Conv1d or an Embedding whose weights are floats
 auto int8_quantized_again(const Int8Linear& linear) { return quantize(linear); }
 auto quantized_layer_of_attention() { return quantize(layer); }
 auto quantized_matrix() { return quantize(square); }

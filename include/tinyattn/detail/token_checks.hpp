@@ -42,7 +42,7 @@ consteval bool check_convolved() noexcept {
                  is_long = tokens_after<config>(LayoutX::rows) != 0;
   static_assert(tokens, "x must have a row for each token: [..., tokens, features]");
   static_assert(floats, "x must hold floats");
-  static_assert(columns, "x must have as many columns as the layer has inputs");
+  static_assert(!tokens || columns, "x must have as many columns as the layer has inputs");
   static_assert(dense, "rows of x must follow each other without gaps: copy the columns of a view");
   static_assert(!tokens || is_long, "the kernel is longer than x and its padding");
   return tokens && floats && columns && dense && is_long;
