@@ -77,4 +77,14 @@ TINYATTN_ALWAYS_INLINE tinyattn_status forward_checked(const tinyattn_layer& lay
   return TINYATTN_OK;
 }
 
+// Returns the number of tokens that a convolution makes, or 0 if there is none, or if sizes are not
+// valid.
+inline std::size_t tokens_after(const tinyattn_convolution& c, std::size_t tokens) noexcept {
+  if (c.stride == 0 || c.padding >= c.kernel || !is_matrix(c.kernel, c.in) || c.out == 0) return 0;
+  if (!is_matrix(c.kernel * c.in, c.out) || !is_matrix(tokens, c.in)) return 0;
+  const std::size_t padded = tokens + 2 * c.padding;
+  const std::size_t rows = padded < c.kernel ? 0 : (padded - c.kernel) / c.stride + 1;
+  return is_matrix(rows, c.out) ? rows : 0;
+}
+
 }  // namespace tinyattn::compiled

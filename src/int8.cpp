@@ -120,6 +120,16 @@ tinyattn_status tinyattn_linear_forward_int8(const tinyattn_linear* linear, size
   return TINYATTN_OK;
 }
 
+tinyattn_status tinyattn_conv1d_int8(const tinyattn_convolution* convolution, size_t tokens,
+                                     const float* x, float* out, float* scratch) {
+  if (convolution == nullptr || tokens_after(*convolution, tokens) == 0 ||
+      !is_int8(convolution->linear, convolution->kernel * convolution->in, convolution->out) ||
+      !are_valid(x, out, scratch) || out == x)
+    return TINYATTN_BAD_ARGUMENT;
+  int8_operations().convolve(*convolution, {tokens, x, out, scratch});
+  return TINYATTN_OK;
+}
+
 size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !has_int8_sizes(*decoder)) return 0;
   return TINYATTN_DECODER_SCRATCH_INT8(decoder->d_model, decoder->d_hidden, scores_of(*decoder));

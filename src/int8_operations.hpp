@@ -23,6 +23,7 @@ struct Int8Operations {
   void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
   Decode decode, decode_int8_cache;
+  void (*convolve)(const tinyattn_convolution&, const ConvolutionCall&) noexcept;
 };
 
 }  // namespace tinyattn::compiled

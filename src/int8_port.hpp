@@ -31,6 +31,16 @@ inline void project(const tinyattn_linear& linear, const LinearCall& call) noexc
   Int8::give_back();
 }
 
+// In scratch a row of floats with padding comes before those of integers.
+inline void convolve_int8(const tinyattn_convolution& convolution,
+                          const ConvolutionCall& call) noexcept {
+  const kernel::Convolution shape = shape_of(convolution, call.tokens);
+  kernel::convolve<native_port>(
+      shape, call.x, Int8::projection(convolution.linear), {call.out, convolution.out},
+      Int8::take(call.scratch + shape.width(), TINYATTN_QUERY_ROWS(shape.rows())), call.scratch);
+  Int8::give_back();
+}
+
 // A cache of int8: of all layers. A row of scores is in the scratch of integers.
 struct Int8Cache {
   static std::size_t scores(const tinyattn_decoder& d) noexcept {
@@ -84,6 +94,7 @@ static_assert(TINYATTN_DECODER_SCRATCH_INT8_CACHE(3, 40, 3, 5) ==
                   TINYATTN_DECODER_SCRATCH(18, 3, 0) + kernel::int8_cache_scratch(9, 33));
 
 static constexpr Int8Operations native_int8_operations = {
-    project, plain_forward<Int8>, masked_forward<Int8>, decode<Int8>, decode<Int8, Int8Cache>};
+    project,      plain_forward<Int8>,     masked_forward<Int8>,
+    decode<Int8>, decode<Int8, Int8Cache>, convolve_int8};
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

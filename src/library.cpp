@@ -43,6 +43,14 @@ tinyattn_status multiply(const ProductCall& call) noexcept {
 }
 
 template <auto operation>
+tinyattn_status reduce(std::size_t tokens, std::size_t features, const float* x,
+                       float* out) noexcept {
+  if (!is_matrix(tokens, features) || !are_valid(x, out)) return TINYATTN_BAD_ARGUMENT;
+  (operations().*operation)(tokens, features, x, out);
+  return TINYATTN_OK;
+}
+
+template <auto operation>
 tinyattn_status forward(const tinyattn_layer* layer, const AttentionCall& call) noexcept {
   if (layer == nullptr || !is_valid(*layer)) return TINYATTN_BAD_ARGUMENT;
   return forward_checked(*layer, call, operations().*operation);
@@ -60,6 +68,10 @@ size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens) {
 size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens) {
   if (!has_scratch(d_out, tokens, source_tokens)) return 0;
   return TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens);
+}
+
+size_t tinyattn_conv1d_tokens(const tinyattn_convolution* convolution, size_t tokens) {
+  return convolution == nullptr ? 0 : tokens_after(*convolution, tokens);
 }
 
 float tinyattn_inverse_sqrt(size_t head_dim) {
@@ -81,6 +93,32 @@ tinyattn_status tinyattn_softmax(size_t rows, size_t cols, float scale, const fl
   if (!is_matrix(rows, cols) || !are_valid(m, out)) return TINYATTN_BAD_ARGUMENT;
   if (!(scale >= 0.0f)) return TINYATTN_BAD_ARGUMENT;
   operations().softmax(rows, cols, scale, m, out);
+  return TINYATTN_OK;
+}
+
+tinyattn_status tinyattn_mean(size_t tokens, size_t features, const float* x, float* out) {
+  return reduce<&Operations::mean>(tokens, features, x, out);
+}
+
+tinyattn_status tinyattn_largest(size_t tokens, size_t features, const float* x, float* out) {
+  return reduce<&Operations::largest>(tokens, features, x, out);
+}
+
+tinyattn_status tinyattn_standardize(size_t rows, size_t features, const float* x,
+                                     const float* mean, const float* inverse_deviation,
+                                     float* out) {
+  if (!is_matrix(rows, features) || !are_valid(x, mean, inverse_deviation, out))
+    return TINYATTN_BAD_ARGUMENT;
+  operations().standardize(rows, features, x, mean, inverse_deviation, out);
+  return TINYATTN_OK;
+}
+
+tinyattn_status tinyattn_conv1d(const tinyattn_convolution* convolution, size_t tokens,
+                                const float* x, float* out) {
+  if (convolution == nullptr || tokens_after(*convolution, tokens) == 0 ||
+      !are_valid(convolution->linear.weight, x, out) || out == x)
+    return TINYATTN_BAD_ARGUMENT;
+  operations().convolve(*convolution, {tokens, x, out, nullptr});
   return TINYATTN_OK;
 }
 

@@ -25,6 +25,13 @@ struct AttentionCall {
   float *out, *scratch;
 };
 
+// A call of a convolution. There is scratch for int8 weights only.
+struct ConvolutionCall {
+  std::size_t tokens;
+  const float* x;
+  float *out, *scratch;
+};
+
 struct Operations {
   const char* port;
   unsigned needs;  // features of the processor, as bits: features.hpp
@@ -35,6 +42,11 @@ struct Operations {
   void (*attention)(std::size_t key_dim, std::size_t value_dim, const AttentionCall&) noexcept;
   void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
+  void (*convolve)(const tinyattn_convolution&, const ConvolutionCall&) noexcept;
+  void (*mean)(std::size_t tokens, std::size_t features, const float* x, float* out) noexcept;
+  void (*largest)(std::size_t tokens, std::size_t features, const float* x, float* out) noexcept;
+  void (*standardize)(std::size_t rows, std::size_t features, const float* x, const float* mean,
+                      const float* inverse_deviation, float* out) noexcept;
 };
 
 }  // namespace tinyattn::compiled

@@ -8,7 +8,9 @@
 #include "operations.hpp"
 #include "projections.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
+#include "tinyattn/kernel/convolution.hpp"
 #include "tinyattn/kernel/layer.hpp"
+#include "tinyattn/kernel/pooling.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
 #include <cstddef>
@@ -111,6 +113,38 @@ inline void masked_forward(const tinyattn_layer& layer, const AttentionCall& cal
   forward<Weights>(layer, call, mask_of(call));
 }
 
+TINYATTN_ALWAYS_INLINE kernel::Convolution shape_of(const tinyattn_convolution& convolution,
+                                                    std::size_t tokens) noexcept {
+  return {tokens,
+          convolution.in,
+          convolution.out,
+          convolution.kernel,
+          convolution.stride,
+          convolution.padding};
+}
+
+inline void convolve(const tinyattn_convolution& convolution,
+                     const ConvolutionCall& call) noexcept {
+  kernel::convolve<native_port>(shape_of(convolution, call.tokens), call.x,
+                                Floats::projection(convolution.linear), {call.out, convolution.out},
+                                kernel::NoScratch{}, nullptr);
+}
+
+inline void mean(std::size_t tokens, std::size_t features, const float* x, float* out) noexcept {
+  kernel::mean_of_rows<native_port>(tokens, features, {x, features}, out);
+}
+
+inline void largest(std::size_t tokens, std::size_t features, const float* x, float* out) noexcept {
+  kernel::maximum_of_rows<native_port>(tokens, features, {x, features}, out);
+}
+
+inline void standardize(std::size_t rows, std::size_t features, const float* x, const float* mean,
+                        const float* inverse_deviation, float* out) noexcept {
+  for (std::size_t i = 0; i < rows; ++i)
+    kernel::standardize_row<native_port>(x + i * features, mean, inverse_deviation,
+                                         out + i * features, features);
+}
+
 #define TINYATTN_NAME_OF(port) TINYATTN_TEXT(port)
 static constexpr Operations native_operations = {TINYATTN_NAME_OF(TINYATTN_PORT),
                                                  features_of_this_unit,
@@ -119,6 +153,10 @@ static constexpr Operations native_operations = {TINYATTN_NAME_OF(TINYATTN_PORT)
                                                  softmax,
                                                  attention,
                                                  plain_forward<Floats>,
-                                                 masked_forward<Floats>};
+                                                 masked_forward<Floats>,
+                                                 convolve,
+                                                 mean,
+                                                 largest,
+                                                 standardize};
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

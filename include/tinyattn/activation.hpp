@@ -129,12 +129,7 @@ constexpr detail::Diagnosed silu(const TensorM&, detail::Anything, ...) noexcept
 template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation, tensor_like Out>
 constexpr void standardize(const TensorX& x, const Mean& mean,
                            const InverseDeviation& inverse_deviation, Out& out) noexcept {
-  using Features = Vector<float, detail::LayoutOf<TensorX>::cols>;
-  constexpr bool fits =
-      detail::same_shape<Mean, Features> && detail::same_shape<InverseDeviation, Features>;
-  static_assert(fits,
-                "mean and inverse_deviation must be vectors of float, an element for each feature");
-  if constexpr (detail::check_rows<TensorX, Out>() && fits)
+  if constexpr (detail::check_standardize<TensorX, Mean, InverseDeviation, Out>())
     on_native_port([&](auto port) {
       detail::for_each_row(x, out, [&](const float* from, float* to, std::size_t count) {
         kernel::standardize_row<decltype(port)>(from, mean.data(), inverse_deviation.data(), to,

@@ -7,11 +7,12 @@
 // flags of the program.
 //
 // Link with libtinyattn, or compile src/library.cpp with your firmware. Nothing here is constexpr.
-// Operands are tensors, or views without a gap between rows. There is no training pass, no call
+// A Conv1d is a layer, too. Operands are tensors, or views without a gap between rows. There is no training pass, no call
 // with a cache and no forward_with_weights.
 #pragma once
 
 #include "tinyattn/compiled_operations.hpp"
+#include "tinyattn/convolution.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/status.hpp"
 #include "tinyattn/tinyattn.h"
@@ -36,16 +37,19 @@ consteval bool check_one_row() noexcept {
 
 // Describes a linear. The members of the other kind stay unwritten: nothing reads them, and a
 // firmware with many layers would be longer.
-template <std::size_t In, std::size_t Out, bool HasBias, Weights weights>
-void describe_to(tinyattn_linear& to, const Linear<In, Out, HasBias, weights>& linear) noexcept {
-  const auto projection = describe(linear);
-  if constexpr (weights == Weights::int8) {
+template <class Weight>
+void describe_to(tinyattn_linear& to, const kernel::Projection<Weight>& projection) noexcept {
+  if constexpr (std::is_same_v<Weight, kernel::Int8Weights>) {
     to.codes = projection.weight.codes;
     to.scales = projection.weight.scales;
   } else {
     to.weight = projection.weight;
   }
   to.bias = projection.bias;
+}
+template <std::size_t In, std::size_t Out, bool HasBias, Weights weights>
+void describe_to(tinyattn_linear& to, const Linear<In, Out, HasBias, weights>& linear) noexcept {
+  describe_to(to, describe(linear));
 }
 inline void describe_to(tinyattn_linear& to, const auto&) noexcept {
   to = {nullptr, nullptr, nullptr, nullptr};
@@ -210,6 +214,29 @@ void forward(const MultiHeadAttention<config>& layer, const TensorX& x, Out& out
              typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
   if constexpr (tinyattn::detail::check_layer<config, TensorX, TensorX, TensorX, Out>())
     static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<TensorX>::rows, out, workspace));
+}
+
+// A convolution, as layer.forward(x, out). With int8 weights its scratch is on the stack.
+template <Conv1dConfig config, tensor_like TensorX, tensor_like Out>
+void forward(const Conv1d<config>& layer, const TensorX& x, Out& out) noexcept {
+  using LayoutX = tinyattn::detail::LayoutOf<TensorX>;
+  if constexpr (tinyattn::detail::check_convolution<config, TensorX, Out>() &&
+                detail::check_whole<TensorX, Out>()) {
+    constexpr std::size_t rows = Conv1d<config>::tokens_after(LayoutX::rows);
+    tinyattn_convolution described = {config.in,     config.out,     config.kernel,
+                                      config.stride, config.padding, {}};
+    detail::describe_to(described.linear, describe(layer));
+    for (std::size_t element = 0; element < LayoutX::batch; ++element) {
+      const float* const from = detail::matrix_of(x, element);
+      float* const to = out.data() + element * rows * config.out;
+      if constexpr (config.weights == Weights::int8) {
+        float scratch[TINYATTN_CONV1D_SCRATCH_INT8(rows, config.kernel * config.in)];
+        detail::always(tinyattn_conv1d_int8(&described, LayoutX::rows, from, to, scratch));
+      } else {
+        detail::always(tinyattn_conv1d(&described, LayoutX::rows, from, to));
+      }
+    }
+  }
 }
 
 template <class Layer>

@@ -6,7 +6,9 @@
 #include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/product_checks.hpp"
 #include "tinyattn/detail/rows.hpp"
+#include "tinyattn/detail/token_checks.hpp"
 #include "tinyattn/mask.hpp"
+#include "tinyattn/status.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/tinyattn.h"
 
@@ -122,6 +124,80 @@ Diagnosed softmax(const TensorM&, tinyattn::detail::Anything, ...) noexcept {
   static_assert(no_such_call<TensorM>,
                 "compiled::softmax takes (m, scale, out): tensors of float; out is neither const "
                 "nor a temporary");
+  return {};
+}
+
+namespace detail {
+
+// Calls a reduction of the library for each matrix of a batch.
+template <class TensorX, class Out>
+void pool(auto function, const TensorX& x, std::size_t count, Out& out) noexcept {
+  using LayoutX = LayoutOf<TensorX>;
+  if constexpr (tinyattn::detail::check_pooling<TensorX, Out>() && check_whole<TensorX, Out>())
+    for (std::size_t element = 0; element < LayoutX::batch; ++element)
+      always(function(count, LayoutX::cols, matrix_of(x, element),
+                      out.data() + element * LayoutX::cols));
+}
+
+}  // namespace detail
+
+// The mean over tokens, as tinyattn::mean.
+template <tensor_like TensorX, tensor_like Out>
+void mean(const TensorX& x, Out& out) noexcept {
+  detail::pool(tinyattn_mean, x, detail::LayoutOf<TensorX>::rows, out);
+}
+template <tensor_like TensorX, tensor_like Out>
+Status mean(const TensorX& x, std::size_t count, Out& out) noexcept {
+  const Status status = tinyattn::detail::check_count<TensorX>(count);
+  if (status == Status::ok) detail::pool(tinyattn_mean, x, count, out);
+  return status;
+}
+
+// The maximum over tokens, as tinyattn::largest.
+template <tensor_like TensorX, tensor_like Out>
+void largest(const TensorX& x, Out& out) noexcept {
+  detail::pool(tinyattn_largest, x, detail::LayoutOf<TensorX>::rows, out);
+}
+template <tensor_like TensorX, tensor_like Out>
+Status largest(const TensorX& x, std::size_t count, Out& out) noexcept {
+  const Status status = tinyattn::detail::check_count<TensorX>(count);
+  if (status == Status::ok) detail::pool(tinyattn_largest, x, count, out);
+  return status;
+}
+
+// (x - mean) * inverse_deviation, as tinyattn::standardize. `out` may be x.
+template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation, tensor_like Out>
+void standardize(const TensorX& x, const Mean& mean, const InverseDeviation& inverse_deviation,
+                 Out& out) noexcept {
+  using LayoutX = tinyattn::detail::LayoutOf<TensorX>;
+  if constexpr (tinyattn::detail::check_standardize<TensorX, Mean, InverseDeviation, Out>() &&
+                detail::check_whole<TensorX, Out>())
+    detail::always(tinyattn_standardize(LayoutX::batch * LayoutX::rows, LayoutX::cols,
+                                        detail::matrix_of(x, 0), mean.data(),
+                                        inverse_deviation.data(), detail::matrix_of(out, 0)));
+}
+
+template <class TensorX>
+Diagnosed mean(const TensorX&, tinyattn::detail::Anything, ...) noexcept {
+  static_assert(no_such_call<TensorX>,
+                "compiled::mean takes (x, out) or (x, count, out): tensors of float; out is "
+                "neither const nor a temporary");
+  return {};
+}
+
+template <class TensorX>
+Diagnosed largest(const TensorX&, tinyattn::detail::Anything, ...) noexcept {
+  static_assert(no_such_call<TensorX>,
+                "compiled::largest takes (x, out) or (x, count, out): tensors of float; out is "
+                "neither const nor a temporary");
+  return {};
+}
+
+template <class TensorX>
+Diagnosed standardize(const TensorX&, ...) noexcept {
+  static_assert(no_such_call<TensorX>,
+                "compiled::standardize takes (x, mean, inverse_deviation, out): tensors of float; "
+                "out is neither const nor a temporary");
   return {};
 }
 

@@ -17,13 +17,6 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// Whether `count` of the tokens of TensorX can be reduced.
-template <class TensorX>
-constexpr Status check_count(std::size_t count) noexcept {
-  if (count == 0) return Status::no_tokens;
-  return count <= LayoutOf<TensorX>::rows ? Status::ok : Status::too_many_tokens;
-}
-
 // Calls step(rows, from, to) for each matrix of a batch.
 template <class TensorX, class Out>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_pool(const TensorX& x, Out& out,

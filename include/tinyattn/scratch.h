@@ -70,6 +70,10 @@
 /* The scratch of `rows` rows that int8 weights multiply, in words. */
 #define TINYATTN_LINEAR_SCRATCH_INT8(rows, inputs) \
   (TINYATTN_QUERY_ROWS(rows) * TINYATTN_INTEGER_ROW(inputs))
+/* The scratch of a convolution with int8 weights, of `rows` tokens of the result, each of `inputs`
+ * numbers, in words: those rows, and one of floats with its padding. */
+#define TINYATTN_CONV1D_SCRATCH_INT8(rows, inputs) \
+  (TINYATTN_SIZE(inputs) + TINYATTN_LINEAR_SCRATCH_INT8(rows, inputs))
 /* The scratch of a layer with int8 weights, in words. It increases with all arguments. */
 #define TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens) \
   (TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) +               \

@@ -67,6 +67,18 @@ typedef struct tinyattn_linear {
   const float* scales;  /* [out] */
 } tinyattn_linear;
 
+/* torch.nn.Conv1d on the transpose, with groups and a dilation of 1: a token is a row here. Row
+ * k * in + c of the weight has the weights of feature c of the kernel's token k for all outputs; a
+ * row of codes has them in that order for one output. */
+typedef struct tinyattn_convolution {
+  size_t in;              /* features of a token */
+  size_t out;             /* features of a token of the result */
+  size_t kernel;          /* how many tokens a token of the result is made of */
+  size_t stride;          /* how many tokens later the next one begins; at least 1 */
+  size_t padding;         /* tokens of zeros before x and after it; less than kernel */
+  tinyattn_linear linear; /* [kernel * in, out] */
+} tinyattn_convolution;
+
 /* Multi-head attention, section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017. Head h
  * reads d_out / num_heads columns of the queries, keys and values, from column
  * h * (d_out / num_heads) on. */
@@ -90,6 +102,11 @@ TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t s
  * sizes that no layer has. */
 TINYATTN_API size_t tinyattn_layer_scratch_int8(size_t d_in, size_t d_out, size_t tokens,
                                                 size_t source_tokens);
+
+/* The number of tokens that a convolution makes of `tokens`: (tokens + 2 * padding - kernel) /
+ * stride + 1, rounded down; 0 if the kernel is longer than x and its padding, or if an argument is
+ * invalid. */
+TINYATTN_API size_t tinyattn_conv1d_tokens(const tinyattn_convolution* convolution, size_t tokens);
 
 /* Returns the name of the port, that is the instruction set, that computes: "avx512", "fpu", ... On
  * x86-64 the library of Meson or CMake chooses it at the first call: the port that the environment
@@ -117,6 +134,33 @@ TINYATTN_API tinyattn_status tinyattn_matmul_transposed(size_t rows, size_t inne
  * NaN. scale must be >= 0; `out` may be m. */
 TINYATTN_API tinyattn_status tinyattn_softmax(size_t rows, size_t cols, float scale, const float* m,
                                               float* out);
+
+/* The mean over tokens of x [tokens, features]: rows are added in rising order, and the sum is
+ * multiplied by the float 1 / tokens. `out` is [features]. No size may be 0. */
+TINYATTN_API tinyattn_status tinyattn_mean(size_t tokens, size_t features, const float* x,
+                                           float* out);
+
+/* The maximum over tokens; a NaN makes its feature NaN, and +0 is more than -0. Else as
+ * tinyattn_mean. */
+TINYATTN_API tinyattn_status tinyattn_largest(size_t tokens, size_t features, const float* x,
+                                              float* out);
+
+/* out = (x - mean) * inverse_deviation, feature by feature; x and out are [rows, features], mean
+ * and inverse_deviation [features]. No size may be 0; `out` may be x. */
+TINYATTN_API tinyattn_status tinyattn_standardize(size_t rows, size_t features, const float* x,
+                                                  const float* mean, const float* inverse_deviation,
+                                                  float* out);
+
+/* A convolution over tokens: a product with rows of x that overlap.
+ *
+ *   x    [tokens, in]
+ *   out  [tinyattn_conv1d_tokens(convolution, tokens), out]   may not overlap x
+ *
+ * The kernel may not be longer than x and its padding. Each element is one sequential sum, which
+ * starts at the bias, or +0, and takes tokens, then features, in rising order; products with the
+ * zeros of the padding are left out. */
+TINYATTN_API tinyattn_status tinyattn_conv1d(const tinyattn_convolution* convolution, size_t tokens,
+                                             const float* x, float* out);
 
 /* Returns 1 / sqrt(head_dim), correctly rounded: the scale of scores; 0 for 0. It is computed in
  * integers, so that no double reaches a firmware. */
@@ -189,6 +233,13 @@ TINYATTN_API tinyattn_status tinyattn_linear_forward_int8(const tinyattn_linear*
                                                           size_t rows, size_t in,
                                                           size_t out_features, const float* x,
                                                           float* out, float* scratch);
+
+/* tinyattn_conv1d with int8 weights; kernel * in is at most 66,311.
+ *
+ *   scratch  [TINYATTN_CONV1D_SCRATCH_INT8(tokens of out, kernel * in)] */
+TINYATTN_API tinyattn_status tinyattn_conv1d_int8(const tinyattn_convolution* convolution,
+                                                  size_t tokens, const float* x, float* out,
+                                                  float* scratch);
 
 #ifdef __cplusplus
 }

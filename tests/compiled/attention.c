@@ -51,6 +51,25 @@ static int with_int8(tinyattn_layer layer, const float* a, const float* b, const
   return failures + differ(out, 1, 2, 8, 10);
 }
 
+/* A difference of neighbours, a mean, a maximum, and numbers that are scaled. */
+static int over_tokens(const float* a, const float* b) {
+  static const float difference[] = {-1, 1};
+  static float out[4] = {7, 7, 7, 7}, scratch[TINYATTN_CONV1D_SCRATCH_INT8(4, 2)];
+  tinyattn_convolution of_floats = {.in = 1, .out = 1, .kernel = 2, .stride = 1, .padding = 1, .linear = {.weight = difference}};
+  tinyattn_convolution of_int8 = of_floats, even = of_floats;
+  int failures = tinyattn_mean(2, 2, a, out) != TINYATTN_OK || differ(out, 2, 3, 7, 7);
+  failures += tinyattn_largest(2, 2, a, out) != TINYATTN_OK || differ(out, 3, 4, 7, 7);
+  failures += tinyattn_standardize(2, 2, b, a, b, out) != TINYATTN_OK || differ(out, 20, 24, 30, 36);
+  failures += tinyattn_conv1d_tokens(&of_floats, 3) != 4 || tinyattn_conv1d_tokens(&of_floats, 0) != 0;
+  failures += tinyattn_conv1d(&of_floats, 3, a, out) != TINYATTN_OK || differ(out, 1, 1, 1, -3);
+  of_int8.linear = linear_int8(identity.codes, a);
+  failures += tinyattn_conv1d_int8(&of_int8, 3, b, out, scratch) != TINYATTN_OK || differ(out, 1, 6, 7, 8);
+  even.padding = 2;
+  failures += tinyattn_conv1d(&even, 3, a, out) != TINYATTN_BAD_ARGUMENT || tinyattn_conv1d(&of_int8, 3, a, out) != TINYATTN_BAD_ARGUMENT;
+  failures += tinyattn_conv1d_int8(&of_floats, 3, a, out, scratch) != TINYATTN_BAD_ARGUMENT;
+  return failures + differ(out, 1, 6, 7, 8);
+}
+
 int main(int argc, char** argv) {
   static const float a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, zeros[4] = {0}, unit[] = {1, 0, 0, 1};
   static float out[4], scratch[TINYATTN_LAYER_SCRATCH(2, 2, 2)];
@@ -71,6 +90,7 @@ int main(int argc, char** argv) {
   failures += tinyattn_layer_scratch(2, 2, 2) != sizeof scratch / sizeof *scratch;
   failures += tinyattn_inverse_sqrt(4) != 0.5f;
   failures += with_int8(layer, a, b, &block);
+  failures += over_tokens(a, b);
   printf("%s\n", tinyattn_port());
   if (argc > 1 && argv[1][0] != '\0') failures += strcmp(tinyattn_port(), argv[1]) != 0;
   return failures;

@@ -303,6 +303,98 @@ bool linear_int8(Call& call) {
   });
 }
 
+struct DrawnConvolution {
+  std::size_t in, out, kernel, stride, padding;
+
+  // The number of tokens of the result, 0 if there is none.
+  std::size_t rows(std::size_t tokens) const {
+    const std::size_t padded = plus(tokens, times(2, padding));
+    return stride == 0 || padding >= kernel || padded < kernel || tokens == 0 ? 0 : (padded - kernel) / stride + 1;
+  }
+  std::size_t width() const { return times(kernel, in); }
+};
+
+DrawnConvolution draw_convolution(Call& call) {
+  const auto size = [&](const char* name, std::uint32_t bound) {
+    return call.is_wild ? call.size(name) : call.note(name, 1 + call.random.below(bound));
+  };
+  DrawnConvolution drawn{size("in", 20), size("out", 40), size("kernel", 6), size("stride", 8), 0};
+  drawn.padding = size("padding", static_cast<std::uint32_t>(call.is_wild ? 1 : drawn.kernel));
+  if (!call.is_wild || (drawn.padding != 0 && call.random.one_in(2))) call.note("one less", --drawn.padding);
+  return drawn;
+}
+
+// A convolution is a product of rows that are copied here, with zeros where x has no token.
+template <bool is_int8>
+bool convolution(Call& call) {
+  const DrawnConvolution drawn = draw_convolution(call);
+  const std::size_t least = drawn.kernel > times(2, drawn.padding) ? drawn.kernel - 2 * drawn.padding : 1;
+  const std::size_t tokens = call.is_wild ? call.size("tokens") : call.note("tokens", least + call.random.below(40));
+  const std::size_t rows = drawn.rows(tokens);
+  const bool is_there = call.note("convolution", !call.is_wild || !call.random.one_in(30));
+  call.refuse_if(!is_there || rows == 0);
+  const DrawnLinear linear = draw_linear(call, is_int8, drawn.width(), drawn.out, false);
+  const Matrix x = call.input("x", tokens, drawn.in), out = call.output("out", rows, drawn.out);
+  const Matrix scratch = is_int8 ? call.scratch(plus(drawn.width(), linear_scratch(rows, drawn.width()))) : absent;
+  const auto expected = [&] {
+    Matrix unfolded{rows, drawn.width()}, result{rows, drawn.out};
+    for (std::size_t i = 0; i < unfolded.elements.size(); ++i) {
+      const std::size_t token = i / drawn.width() * drawn.stride + i % drawn.width() / drawn.in;
+      if (token >= drawn.padding && token - drawn.padding < tokens)
+        unfolded.elements[i] = x.elements[(token - drawn.padding) * drawn.in + i % drawn.in];
+    }
+    project(unfolded.view(), linear, result.view());
+    return result;
+  };
+  // A product with a zero of the padding would make NaN of an infinite weight.
+  const auto is_finite = [](float element) { return std::isfinite(element); };
+  if (!is_int8 && drawn.padding != 0 && !std::all_of(linear.weight.elements.begin(), linear.weight.elements.end(), is_finite)) return true;
+  return call.gives(out, expected, [&](Room& room, float* to) {
+    const tinyattn_convolution all = {drawn.in, drawn.out, drawn.kernel, drawn.stride, drawn.padding, given(linear, room)};
+    const tinyattn_convolution* const layer = is_there ? &all : nullptr;
+    if (is_int8) return tinyattn_conv1d_int8(layer, tokens, room.input(x), to, room.output(scratch));
+    return tinyattn_conv1d(layer, tokens, room.input(x), to);
+  });
+}
+
+bool convolved_tokens(Call& call) {
+  const DrawnConvolution drawn = draw_convolution(call);
+  const std::size_t tokens = call.size("tokens"), rows = drawn.rows(tokens);
+  const bool is_valid = times(drawn.width(), drawn.out) <= most && times(tokens, drawn.in) <= most && times(rows, drawn.out) <= most &&
+                        drawn.in != 0 && drawn.out != 0;
+  const tinyattn_convolution described = {drawn.in, drawn.out, drawn.kernel, drawn.stride, drawn.padding, {}};
+  const std::size_t actual = tinyattn_conv1d_tokens(&described, tokens);
+  ++(actual == 0 ? refused : computed);
+  return actual == (is_valid ? rows : 0) && tinyattn_conv1d_tokens(nullptr, tokens) == 0;
+}
+
+template <auto function, auto plainly>
+bool reduce(Call& call) {
+  const std::size_t tokens = call.size("tokens"), features = call.size("features");
+  const Matrix x = call.input("x", tokens, features), out = call.output("out", 1, features);
+  const auto expected = [&] {
+    Matrix result{1, features};
+    plainly(x.view(), result.view());
+    return result;
+  };
+  return call.gives(out, expected, [&](Room& room, float* to) { return function(tokens, features, room.input(x), to); });
+}
+
+bool standardize(Call& call) {
+  const std::size_t rows = call.size("rows"), features = call.size("features");
+  const bool in_place = call.note("in place", call.random.one_in(3));
+  const Matrix x = call.input("x", rows, features), mean = call.input("mean", 1, features);
+  const Matrix inverse_deviation = call.input("inverse_deviation", 1, features), out = in_place ? x : call.output("out", rows, features);
+  const auto expected = [&] {
+    Matrix result{rows, features};
+    plain::standardize(x.view(), mean.elements.data(), inverse_deviation.elements.data(), result.view());
+    return result;
+  };
+  return call.gives(out, expected, [&](Room& room, float* to) {
+    return tinyattn_standardize(rows, features, in_place ? to : room.input(x), room.input(mean), room.input(inverse_deviation), to);
+  });
+}
+
 // Returns whether a function counts as its macro does. It returns 0 if there are more floats than can be addressed, or already a little
 // below that.
 bool is_count(std::size_t actual, std::size_t exact, std::size_t macro, std::size_t largest_argument) {
@@ -345,6 +437,12 @@ constexpr Operation operations[] = {
     {"tinyattn_cross_forward_int8", forward<true, true>},
     {"tinyattn_linear_forward_int8", linear_int8},
     {"tinyattn_layer_scratch_int8", sizes_of_scratch_int8},
+    {"tinyattn_conv1d", convolution<false>},
+    {"tinyattn_conv1d_int8", convolution<true>},
+    {"tinyattn_conv1d_tokens", convolved_tokens},
+    {"tinyattn_mean", reduce<tinyattn_mean, plain::mean>},
+    {"tinyattn_largest", reduce<tinyattn_largest, plain::largest>},
+    {"tinyattn_standardize", standardize},
 };
 
 bool hold(const Operation& operation, unsigned long long first, unsigned long long count) {

@@ -31,13 +31,14 @@ struct Statics {
 template <class Module>
 using Cached = Statics<Module, typename Module::Workspace, typename Module::Cache, typename Module::Cache::Workspace>;
 
-extern void* (*const* const objects[])() = {Cached<Llama>::each,
-                                            Cached<Gpt>::each,
-                                            Cached<Llama::Body>::each,
-                                            Cached<Gpt::Body::Block>::each,
-                                            Cached<Layer>::each,
-                                            Statics<FeedForward<hidden>, FeedForward<hidden>::Workspace, Linear<3, 2>, Embedding<9, 4>,
-                                                    LayerNorm<3>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each};
+extern void* (*const* const objects[])() = {
+    Cached<Llama>::each,
+    Cached<Gpt>::each,
+    Cached<Llama::Body>::each,
+    Cached<Gpt::Body::Block>::each,
+    Cached<Layer>::each,
+    Statics<FeedForward<hidden>, FeedForward<hidden>::Workspace, Linear<3, 2>, Conv1d<Conv1dConfig{.in = 3, .out = 2, .kernel = 2}>,
+            Embedding<9, 4>, LayerNorm<3>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each};
 
 constinit Gpt::Cache cache_of_gpt;
 constinit Mt19937 mersenne_twister{1};

@@ -24,6 +24,12 @@ struct Compiled {
   static void matmul_transposed(const auto& a, const auto& b, auto& out) noexcept { compiled::matmul_transposed(a, b, out); }
   static void softmax(const auto& m, float scale, auto& out) noexcept { compiled::softmax(m, scale, out); }
   static void softmax(const auto& m, auto& out) noexcept { compiled::softmax(m, 1.0f, out); }
+  static auto mean(const auto& x, auto&&... args) noexcept { return compiled::mean(x, args...); }
+  static auto largest(const auto& x, auto&&... args) noexcept { return compiled::largest(x, args...); }
+  static void standardize(const auto& x, const auto& mean, const auto& inverse_deviation, auto& out) noexcept {
+    compiled::standardize(x, mean, inverse_deviation, out);
+  }
+  static void norm(const auto& layer, const auto& x, auto& out) noexcept { compiled::forward(layer, x, out); }
   template <class Query, class Key>
   static void context(const Query& query, const Key& key, const auto& value, const auto& mask, auto& out) noexcept {
     Guarded<compiled::AttentionWorkspace<Query::extent(0), Key::extent(0)>> workspace;
@@ -72,6 +78,39 @@ constexpr AttentionConfig biased{.d_in = 5, .d_out = 9, .context_length = 6, .nu
 constexpr AttentionConfig without_projection{.d_in = 8, .d_out = 8, .context_length = 6, .num_heads = 1, .out_proj = false};
 constexpr AttentionConfig without_out_bias{.d_in = 4, .d_out = 6, .context_length = 9, .num_heads = 1, .out_bias = false};
 
+constexpr Conv1dConfig strided{.in = 2, .out = 17, .kernel = 5, .stride = 2, .padding = 3};
+constexpr Conv1dConfig apart{.in = 5, .out = 4, .kernel = 2, .stride = 4, .padding = 1, .bias = false};
+constexpr Conv1dConfig strided_int8{.in = 2, .out = 17, .kernel = 5, .stride = 2, .padding = 3, .weights = Weights::int8};
+constexpr Conv1dConfig apart_int8{.in = 5, .out = 4, .kernel = 2, .stride = 4, .padding = 1, .bias = false, .weights = Weights::int8};
+
+// The catalogue's cases have views, too, which the compiled library does not take.
+template <const auto& reduce, std::size_t Tokens, std::size_t Features>
+struct PooledBatch {
+  Tensor<float, 2, Tokens, Features> x;
+  Guarded<Matrix<float, 2, Features>> out;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(x);
+    reduce(by, x, out.tensor);
+    outputs.take("of all", out);
+    for (std::size_t count = 0; count < Tokens + 2; ++count) {
+      static_cast<void>(reduce(by, x, count, out.tensor));
+      outputs.take("of some", out);
+    }
+  }
+};
+template <std::size_t Tokens, std::size_t Features>
+struct StandardizedBatch {
+  Tensor<float, 2, Tokens, Features> x;
+  Vector<float, Features> mean, inverse_deviation;
+
+  void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(x, mean, inverse_deviation);
+    by.standardize(x, mean, inverse_deviation, x);
+    outputs.take("in place", x);
+  }
+};
+
 // compiled/random_calls has random shapes, on each port of the host; these are for boards, and for the calls of compiled.hpp.
 constexpr Test tests[] = {
     at_run_time("products", by_the_library<Matmul<1, 1, 1>, Matmul<3, 5, 7>, Matmul<17, 16, 33>, MatmulTransposed<1, 1, 1>,
@@ -100,6 +139,11 @@ constexpr Test tests[] = {
                   as_the_headers<with_int8<without_out_bias>, BlockMask<9, 2>, 9, 2>(check);
                 }),
 #endif
+    at_run_time("convolutions, also with int8 weights",
+                by_the_library<Convolved<strided, 6, 2>, Convolved<strided, 1>, Convolved<apart, 11>, Convolved<strided_int8, 6, 2>,
+                               Convolved<apart_int8, 11>>),
+    at_run_time("reductions and scaled samples, also of some tokens",
+                by_the_library<PooledBatch<call_mean, 3, 17>, PooledBatch<call_largest, 3, 17>, StandardizedBatch<3, 7>>),
     at_run_time("the scale is the constant of the headers, for every width",
                 [](Check& check) {
                   for (std::size_t n = 1; n <= 300; ++n) check.that(is_nearest_inverse_root(tinyattn_inverse_sqrt(n), n));

@@ -21,6 +21,15 @@ consteval bool check_rows() noexcept {
   return floats && writable && same_shape<TensorM, Out>;
 }
 
+template <class TensorX, class Mean, class InverseDeviation, class Out>
+consteval bool check_standardize() noexcept {
+  using Features = Vector<float, LayoutOf<TensorX>::cols>;
+  constexpr bool fits = same_shape<Mean, Features> && same_shape<InverseDeviation, Features>;
+  static_assert(fits,
+                "mean and inverse_deviation must be vectors of float, an element for each feature");
+  return check_rows<TensorX, Out>() && fits;
+}
+
 // Calls step(from, to, count) for every row of m and of out.
 template <class TensorM, class Out>
 TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const TensorM& m, Out& out,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/shape.hpp"
+#include "tinyattn/status.hpp"
 
 #include <cstddef>
 #include <utility>
@@ -86,6 +87,13 @@ consteval bool check_pooling() noexcept {
   } else {
     return false;
   }
+}
+
+// Whether `count` of the tokens of TensorX can be reduced.
+template <class TensorX>
+constexpr Status check_count(std::size_t count) noexcept {
+  if (count == 0) return Status::no_tokens;
+  return count <= LayoutOf<TensorX>::rows ? Status::ok : Status::too_many_tokens;
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
