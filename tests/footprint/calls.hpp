@@ -50,6 +50,9 @@ using Attention = Forward<MultiHeadAttention<config>, Matrix<float, config.conte
 
 using Square = Matrix<float, 32, 32>;
 using Tokens = Matrix<float, 16, 32>;
+using Wide = Matrix<float, 32, 16>;
+inline constexpr Conv1dConfig small_kernel{.in = 16, .out = 16, .kernel = 3, .padding = 1};
+inline constexpr Conv1dConfig small_kernel_int8{.in = 16, .out = 16, .kernel = 3, .padding = 1, .weights = Weights::int8};
 inline constexpr AttentionConfig small_attention{.d_in = 32, .d_out = 32, .context_length = 16, .num_heads = 4};
 inline constexpr FeedForwardConfig small_part{.d_model = 32, .d_hidden = 128};
 using Stream =
@@ -158,6 +161,22 @@ using linear = Call<Linear<32, 32>, Tokens, Tokens, forward_without_workspace>;
 
 // linear.forward(x, out): the same with weights in int8
 using linear_int8 = Call<Linear<32, 32, true, Weights::int8>, Tokens, Tokens, forward_without_workspace>;
+
+// convolution.forward(x, out): x is [32, 16], 16 outputs, a kernel of 3 and a padding of 1
+using conv1d = Call<Conv1d<small_kernel>, Wide, Wide, forward_without_workspace>;
+
+// convolution.forward(x, out): the same with weights in int8
+using conv1d_int8 = Call<Conv1d<small_kernel_int8>, Wide, Wide, forward_without_workspace>;
+
+// mean(x, out): x is [16, 32]
+using mean = Call<None, Tokens, Vector<float, 32>, [](auto&, auto& x, auto& out, auto&) noexcept { tinyattn::mean(x, out); }>;
+
+// largest(x, out): x is [16, 32]
+using largest = Call<None, Tokens, Vector<float, 32>, [](auto&, auto& x, auto& out, auto&) noexcept { tinyattn::largest(x, out); }>;
+
+// standardize(x, mean, inverse_deviation, out): x is [32, 32]
+using standardize =
+    Call<Vector<float, 32>, Square, Square, [](auto& of, auto& x, auto& out, auto&) noexcept { tinyattn::standardize(x, of, of, out); }>;
 
 // out = sinusoidal_positions<16, 32>(): a table in flash, which is copied
 using positions = Call<None, None, Tokens, [](auto&, auto&, auto& out, auto&) noexcept { out = sinusoidal_positions<16, 32>(); }>;
