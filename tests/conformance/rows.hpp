@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Compares the kernels of rows on a port (softmax, normalize, norms, exp, activations), which take several rows at a time or short rows,
-// with the scalar port, which takes row after row.
+// Compares the kernels of rows on a port (softmax, normalize, norms, exp, activations), and of columns, which take several rows at a time
+// or short rows, with the scalar port, which takes row after row.
 #pragma once
 
 #include "same_bits.hpp"
 #include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/kernel/normalization.hpp"
+#include "tinyattn/kernel/pooling.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 
 #include <array>
@@ -78,6 +79,20 @@ void check_norms(Check& check, std::size_t dim) {
   }
 }
 
+// Checks columns: their means and maxima, and elements that are scaled by those of two rows.
+template <class Port>
+void check_columns(Check& check, std::size_t length) {
+  const kernel::Dense rows{scores.data(), row_stride};
+  const auto check_same = [&](auto compute) { check_same_bits<Port>(check, scores.size(), compute, compute); };
+  check_same([=](auto port, float* out) { kernel::mean_of_rows<decltype(port)>(row_count, length, rows, out); });
+  check_same([=](auto port, float* out) { kernel::maximum_of_rows<decltype(port)>(row_count, length, rows, out); });
+  check_each_row<Port>(
+      check, [=](std::size_t) { return length; },
+      [](auto port, auto from, auto to, std::size_t count) {
+        kernel::standardize_row<decltype(port)>(from, source(1), source(2), to, count);
+      });
+}
+
 // Checks rows of one length.
 template <class Port>
 void check_equal_rows(Check& check, std::size_t length) {
@@ -127,12 +142,14 @@ void check_rows(Check& check) {
     const float largest = length % 3 == 0 ? 80.0f : 1.0f;
     for (std::size_t j = 0; j < scores.size(); ++j) scores[j] = source(length)[j] * largest;
     check_norms<Port>(check, length);
+    check_columns<Port>(check, length);
     check_equal_rows<Port>(check, length);
     scores[row_stride + length / 3] = -infinity;
     scores[5 * row_stride + length / 2] = quiet_nan;
     for (std::size_t j = 0; j < length; ++j) scores[9 * row_stride + j] = -infinity;
     check_equal_rows<Port>(check, length);
     check_growing_rows<Port>(check, length);
+    check_columns<Port>(check, length);
     if (length <= 17) check_activations<Port>(check, [=](std::size_t) { return length; });
   }
   check_short_rows<Port, 1>(check);
