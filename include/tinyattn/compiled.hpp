@@ -7,8 +7,8 @@
 // flags of the program.
 //
 // Link with libtinyattn, or compile src/library.cpp with your firmware. Nothing here is constexpr.
-// A Conv1d is a layer, too. Operands are tensors, or views without a gap between rows. There is no training pass, no call
-// with a cache and no forward_with_weights.
+// A Conv1d is a layer, too. Operands are tensors, or views without a gap between rows. There is no
+// training pass, no call with a cache and no forward_with_weights.
 #pragma once
 
 #include "tinyattn/compiled_operations.hpp"
