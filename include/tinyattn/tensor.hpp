@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Tensors: how they are made, viewed, copied and added. Their shapes are in shape.hpp.
+// Tensors: how they are made, viewed and copied. Their shapes are in shape.hpp.
 #pragma once
 
+#include "tinyattn/arithmetic.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
+#include <utility>
 
 TINYATTN_BEGIN
 
@@ -172,6 +174,65 @@ constexpr detail::Diagnosed concat_columns(const TensorA&, ...) noexcept {
   return {};
 }
 
+namespace detail {
+
+// The tensor of the rows of both, matrix by matrix of a batch.
+template <class Element, std::size_t Rows, std::size_t Cols, std::size_t... Batch>
+auto with_rows(std::index_sequence<Batch...>) -> Tensor<Element, Batch..., Rows, Cols>;
+template <class TensorA, class TensorB>
+using WithRowsOfBoth =
+    decltype(with_rows<typename TensorA::value_type,
+                       LayoutOf<TensorA>::rows + LayoutOf<TensorB>::rows, LayoutOf<TensorA>::cols>(
+        typename LayoutOf<TensorA>::batch_extents{}));
+
+// Copies matrix `index` of m to the rows that start at `to`, `stride` elements apart.
+template <class TensorM, class Element>
+constexpr void copy_rows(const TensorM& m, std::size_t index, Element* to,
+                         std::size_t stride) noexcept {
+  const auto* const from = matrix_at(m, index);
+  for (std::size_t i = 0; i < LayoutOf<TensorM>::rows; ++i)
+    for (std::size_t j = 0; j < LayoutOf<TensorM>::cols; ++j)
+      to[i * stride + j] = from[i * LayoutOf<TensorM>::stride + j];
+}
+
+}  // namespace detail
+
+// Writes the rows of a [m, cols], then those of b [n, cols] to `out`, [m + n, cols], as
+// torch.cat([a, b], dim=-2); a vector is one row. `out` may be neither a nor b.
+template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
+constexpr void concat_rows(const TensorA& a, const TensorB& b, Out& out) noexcept {
+  using LayoutA = detail::LayoutOf<TensorA>;
+  using LayoutOut = detail::LayoutOf<Out>;
+  constexpr bool cols =
+      LayoutA::cols == detail::LayoutOf<TensorB>::cols && detail::same_batch<TensorA, TensorB>;
+  constexpr bool takes = detail::is_writable<Out, typename TensorA::value_type> &&
+                         detail::is_writable<Out, typename TensorB::value_type>;
+  constexpr bool fits = detail::same_shape<Out, detail::WithRowsOfBoth<TensorA, TensorB>>;
+  static_assert(cols, "a and b must have the same number of columns");
+  static_assert(!cols || takes, "out must have the type of a's and b's elements, and not be const");
+  static_assert(!cols || !takes || fits, "out must have the rows of a and of b");
+  if constexpr (cols && takes && fits)
+    for (std::size_t i = 0; i < LayoutA::batch; ++i) {
+      detail::copy_rows(a, i, detail::matrix_at(out, i), LayoutOut::stride);
+      detail::copy_rows(b, i, detail::matrix_at(out, i) + LayoutA::rows * LayoutOut::stride,
+                        LayoutOut::stride);
+    }
+}
+
+template <tensor_like TensorA, tensor_like TensorB>
+constexpr auto concat_rows(const TensorA& a, const TensorB& b) noexcept {
+  detail::WithRowsOfBoth<TensorA, TensorB> out{};
+  concat_rows(a, b, out);
+  return out;
+}
+
+template <tensor_like TensorA>
+constexpr detail::Diagnosed concat_rows(const TensorA&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorA>,
+                "concat_rows takes (a, b) or (a, b, out): out is neither const nor a temporary");
+  return {};
+}
+
 // Stacks two tensors of the same shape along a new leading axis, as torch.stack does.
 template <class Element, std::size_t... Extents, std::size_t... ExtentsB, std::size_t... ExtentsOut>
 constexpr void stack(const Tensor<Element, Extents...>& a, const Tensor<Element, ExtentsB...>& b,
@@ -197,55 +258,6 @@ template <tensor_like TensorA>
 constexpr detail::Diagnosed stack(const TensorA&, ...) noexcept {
   static_assert(detail::no_such_call<TensorA>,
                 "stack takes (a, b) or (a, b, out): out is neither const nor a temporary");
-  return {};
-}
-
-namespace detail {
-
-// Computes out = a + b for `count` elements: in whole vectors, and the rest one by one.
-template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr void add_elements(const float* a, const float* b, float* out,
-                                                   std::size_t count) noexcept {
-  std::size_t j = 0;
-  for (; count - j >= Port::lanes; j += Port::lanes)
-    Port::store(out + j, Port::add(Port::load(a + j), Port::load(b + j)));
-  for (; j < count; ++j) out[j] = Port::one_lane::add(a[j], b[j]);
-}
-
-}  // namespace detail
-
-// Adds a and b, which have the same shape, element by element. `out` may be a or b.
-template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
-constexpr void add(const TensorA& a, const TensorB& b, Out& out) noexcept {
-  constexpr bool floats = detail::holds_floats<TensorA> && detail::holds_floats<TensorB>;
-  constexpr bool writable = detail::is_writable<Out>, same = detail::same_shape<TensorA, TensorB>;
-  constexpr bool fits = detail::same_shape<TensorA, Out>;
-  static_assert(floats, "a and b must hold floats");
-  static_assert(!floats || writable, "out must hold floats, and not be const");
-  static_assert(!floats || same, "a and b must have the same shape");
-  static_assert(!floats || !writable || !same || fits, "out must have the shape of a and b");
-  if constexpr (floats && writable && same && fits)
-    on_native_port([&](auto port) {
-      using LayoutA = detail::LayoutOf<TensorA>;
-      for (std::size_t i = 0; i < LayoutA::batch * LayoutA::rows; ++i)
-        detail::add_elements<decltype(port)>(
-            a.data() + i * LayoutA::stride, b.data() + i * detail::LayoutOf<TensorB>::stride,
-            out.data() + i * detail::LayoutOf<Out>::stride, LayoutA::cols);
-    });
-}
-
-template <tensor_like TensorA, tensor_like TensorB>
-constexpr auto add(const TensorA& a, const TensorB& b) noexcept {
-  detail::Like<TensorA> out;
-  add(a, b, out);
-  return out;
-}
-
-template <tensor_like TensorA>
-constexpr detail::Diagnosed add(const TensorA&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorA>,
-                "add takes (a, b) or (a, b, out): tensors of one shape; out is neither const nor a "
-                "temporary");
   return {};
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // tinyattn: attention and whole models in static arrays, for inference. Includes all other headers
-// except tokenizer*.hpp, generate.hpp, compiled*.hpp and tinyattn*.h; each header can also be
-// included alone.
+// except tokenizer*.hpp, generate.hpp, lifetime.hpp, compiled*.hpp and tinyattn*.h; each header can
+// also be included alone.
 #pragma once
 
 #include "tinyattn/activation.hpp"
+#include "tinyattn/arithmetic.hpp"
 #include "tinyattn/attention.hpp"
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/convolution.hpp"

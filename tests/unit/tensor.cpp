@@ -73,7 +73,7 @@ constexpr Test tests[] = {
                  for (std::size_t i = 0; i < 4; ++i) check.equal(f.data()[i], 2.5f);
                  check.that(ones<bool, 1>()(0) && !zeros<bool, 1>()(0));
                }),
-    everywhere("row, transpose, concat_columns and stack, by value and into an output",
+    everywhere("row, transpose, concat_columns, concat_rows and stack, by value and into an output",
                [](Check& check) {
                  const auto m = opaque(small);
                  check_forms(
@@ -86,11 +86,21 @@ constexpr Test tests[] = {
                        return concat_columns(m, matrix<float>({{7.0f}, {8.0f}}), out...);
                      },
                      matrix<float>({{1.0f, 2.0f, 3.0f, 7.0f}, {4.0f, 5.0f, 6.0f, 8.0f}}));
+                 const auto zero = zeros<float, 3>();
+                 check_forms(
+                     check, [&](auto&... out) { return concat_rows(zero, m, out...); },
+                     matrix<float>({{0.0f, 0.0f, 0.0f}, {1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}}));
+                 check_forms(
+                     check, [&](auto&... out) { return concat_rows(columns<2>(m, 1), columns<2>(m, 0), out...); },
+                     matrix<float>({{2.0f, 3.0f}, {5.0f, 6.0f}, {1.0f, 2.0f}, {4.0f, 5.0f}}));
+                 check.equal(concat_rows(row(m, 0), row(m, 1)), small);
                  Tensor<float, 2, 2, 3> batch{};
                  for (std::size_t i = 0; i < 12; ++i) batch.data()[i] = i < 6 ? small.data()[i] : 9.0f;
                  check_forms(
                      check, [&](auto&... out) { return stack(m, full<float, 2, 3>(9.0f), out...); }, batch);
                  check.equal(stack(row(m, 0), row(m, 1)), small);
+                 const auto threes = concat_rows(batch, full<float, 2, 1, 3>(3.0f));
+                 check.that(threes(0, 1, 2) == 6.0f && threes(0, 2, 0) == 3.0f && threes(1, 1, 2) == 9.0f && threes(1, 2, 2) == 3.0f);
                }),
     everywhere("add, into either operand and into part of a matrix too",
                [](Check& check) {

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+//
+// Sums, differences and products, element by element, as + - * of PyTorch's tensors. One of the two
+// operands may be a number, for all elements of the other, or a row, for all its rows. Each element
+// is rounded once; NaN and infinity go through.
+#pragma once
+
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+// A tensor, or a number, which is converted to float; and one that goes with Other: not two
+// numbers.
+template <class Type>
+concept term = tensor_like<Type> || std::is_arithmetic_v<Type>;
+template <class Type, class Other>
+concept term_with = term<Type> &&(tensor_like<Type> || tensor_like<Other>);
+
+// Whether Part is a number, or one row with the columns of Whole.
+template <class Part, class Whole>
+consteval bool is_broadcast() noexcept {
+  if constexpr (tensor_like<Part> && tensor_like<Whole>)
+    return LayoutOf<Part>::rank <= 2 && LayoutOf<Part>::rank <= LayoutOf<Whole>::rank &&
+           LayoutOf<Part>::rows == 1 && LayoutOf<Part>::cols == LayoutOf<Whole>::cols;
+  else
+    return !tensor_like<Part>;
+}
+
+// The tensor that a combination of both gives; of both in either order, if they match.
+template <class TermA, class TermB>
+using Combined = Like<std::conditional_t<is_broadcast<TermA, TermB>(), TermB, TermA>>;
+
+template <class Term>
+consteval bool is_number_or_floats() noexcept {
+  if constexpr (tensor_like<Term>)
+    return holds_floats<Term>;
+  else
+    return true;
+}
+
+// A static_assert diagnoses wrong operands; the caller then computes nothing.
+template <class TermA, class TermB, class Out>
+consteval bool check_terms() noexcept {
+  using Result = Combined<TermA, TermB>;
+  constexpr bool floats = is_number_or_floats<TermA>() && is_number_or_floats<TermB>();
+  constexpr bool writable = is_writable<Out>;
+  constexpr bool match = std::is_same_v<Result, Combined<TermB, TermA>>;
+  constexpr bool fits = same_shape<Result, Out>;
+  static_assert(floats, "a and b must hold floats");
+  static_assert(!floats || writable, "out must hold floats, and not be const");
+  static_assert(!floats || match,
+                "a and b must have the same shape, or one must be a row for the other's rows");
+  static_assert(!floats || !writable || !match || fits,
+                "out must have the shape of a and b, or of the one that is no row");
+  return floats && writable && match && fits;
+}
+
+// What a combination computes of a vector v, and of another or of a number for all its lanes.
+struct Sum {
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE static constexpr auto of(typename Port::vec v, auto by) noexcept {
+    return Port::add(v, by);
+  }
+};
+struct Product {
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE static constexpr auto of(typename Port::vec v, auto by) noexcept {
+    return Port::mul(v, by);
+  }
+};
+// by - v, as -v + by: a change of sign rounds nothing.
+struct DifferenceFrom {
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE static constexpr auto of(typename Port::vec v, auto by) noexcept {
+    if constexpr (Port::lanes == 1)
+      return Port::add(-v, by);
+    else
+      return Port::add(Port::mul(v, Port::broadcast(-1.0f)), by);
+  }
+};
+
+// Element j of a row and those after it, or a number for all.
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto vector_at(const float* row, std::size_t j) noexcept {
+  return Port::load(row + j);
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto vector_at(float number, std::size_t) noexcept {
+  return Port::broadcast(number);
+}
+
+// Combines `count` elements: in whole vectors, and the rest one by one.
+template <class Combination, class Port>
+TINYATTN_ALWAYS_INLINE constexpr void combine_elements(const float* a, auto b, float* out,
+                                                       std::size_t count) noexcept {
+  using Single = typename Port::one_lane;
+  std::size_t j = 0;
+  for (; count - j >= Port::lanes; j += Port::lanes)
+    Port::store(out + j, Combination::template of<Port>(Port::load(a + j), vector_at<Port>(b, j)));
+  for (; j < count; ++j) out[j] = Combination::template of<Single>(a[j], vector_at<Single>(b, j));
+}
+
+// Row i of a term: one that is broadcast is the same for all rows of Out.
+template <class Out, class Term>
+TINYATTN_ALWAYS_INLINE constexpr auto row_of(const Term& term, std::size_t i) noexcept {
+  if constexpr (tensor_like<Term>)
+    return term.data() + (same_shape<Term, Out> ? i * LayoutOf<Term>::stride : 0);
+  else
+    return term;
+}
+
+// Combines a, a tensor, with b, a tensor or a float.
+template <class Combination, class TermA, class TermB, class Out>
+constexpr void combine(const TermA& a, const TermB& b, Out& out) noexcept {
+  on_native_port([&](auto port) {
+    using LayoutOut = LayoutOf<Out>;
+    for (std::size_t i = 0; i < LayoutOut::batch * LayoutOut::rows; ++i)
+      combine_elements<Combination, decltype(port)>(row_of<Out>(a, i), row_of<Out>(b, i),
+                                                    out.data() + i * LayoutOut::stride,
+                                                    LayoutOut::cols);
+  });
+}
+
+// The same, where the number may come first, too.
+template <class Combination, class TermA, class TermB, class Out>
+constexpr void combine_either(const TermA& a, const TermB& b, Out& out) noexcept {
+  if constexpr (!tensor_like<TermA>)
+    combine<Combination>(b, static_cast<float>(a), out);
+  else if constexpr (!tensor_like<TermB>)
+    combine<Combination>(a, static_cast<float>(b), out);
+  else
+    combine<Combination>(a, b, out);
+}
+
+// A call of which no tensor is the first operand, and that has no form of its own.
+template <class Type, std::size_t Arguments>
+concept no_first_term = !tensor_like<Type> && (Arguments > 2 || !term<Type>);
+
+}  // namespace detail
+
+// Computes a + b: tensors of one shape, or one of them a row or a number. `out` has the shape of
+// the larger one, and may be an operand of its shape.
+template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like Out>
+constexpr void add(const TermA& a, const TermB& b, Out& out) noexcept {
+  if constexpr (detail::check_terms<TermA, TermB, Out>())
+    detail::combine_either<detail::Sum>(a, b, out);
+}
+
+// By value: the result is on the stack.
+template <detail::term TermA, detail::term_with<TermA> TermB>
+constexpr auto add(const TermA& a, const TermB& b) noexcept {
+  detail::Combined<TermA, TermB> out;
+  add(a, b, out);
+  return out;
+}
+
+template <tensor_like TensorA>
+constexpr detail::Diagnosed add(const TensorA&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorA>,
+                "add takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
+                "a number; out is neither const nor a temporary");
+  return {};
+}
+template <class TermA, tensor_like TensorB, class... More>
+requires detail::no_first_term<TermA, 2 + sizeof...(More)>
+constexpr detail::Diagnosed add(const TermA&, const TensorB&, const More&...) noexcept {
+  static_assert(detail::no_such_call<TermA>,
+                "add takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
+                "a number; out is neither const nor a temporary");
+  return {};
+}
+
+// Computes a - b: tensors of one shape, or one of them a row or a number. `out` has the shape of
+// the larger one, and may be an operand of its shape.
+template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like Out>
+constexpr void subtract(const TermA& a, const TermB& b, Out& out) noexcept {
+  if constexpr (detail::check_terms<TermA, TermB, Out>()) {
+    if constexpr (tensor_like<TermB>)
+      detail::combine_either<detail::DifferenceFrom>(b, a, out);
+    else
+      detail::combine<detail::Sum>(a, -static_cast<float>(b), out);
+  }
+}
+
+// By value: the result is on the stack.
+template <detail::term TermA, detail::term_with<TermA> TermB>
+constexpr auto subtract(const TermA& a, const TermB& b) noexcept {
+  detail::Combined<TermA, TermB> out;
+  subtract(a, b, out);
+  return out;
+}
+
+template <tensor_like TensorA>
+constexpr detail::Diagnosed subtract(const TensorA&, ...) noexcept {
+  static_assert(
+      detail::no_such_call<TensorA>,
+      "subtract takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
+      "a number; out is neither const nor a temporary");
+  return {};
+}
+template <class TermA, tensor_like TensorB, class... More>
+requires detail::no_first_term<TermA, 2 + sizeof...(More)>
+constexpr detail::Diagnosed subtract(const TermA&, const TensorB&, const More&...) noexcept {
+  static_assert(
+      detail::no_such_call<TermA>,
+      "subtract takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
+      "a number; out is neither const nor a temporary");
+  return {};
+}
+
+// Computes a * b: tensors of one shape, or one of them a row or a number. `out` has the shape of
+// the larger one, and may be an operand of its shape.
+template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like Out>
+constexpr void multiply(const TermA& a, const TermB& b, Out& out) noexcept {
+  if constexpr (detail::check_terms<TermA, TermB, Out>())
+    detail::combine_either<detail::Product>(a, b, out);
+}
+
+// By value: the result is on the stack.
+template <detail::term TermA, detail::term_with<TermA> TermB>
+constexpr auto multiply(const TermA& a, const TermB& b) noexcept {
+  detail::Combined<TermA, TermB> out;
+  multiply(a, b, out);
+  return out;
+}
+
+template <tensor_like TensorA>
+constexpr detail::Diagnosed multiply(const TensorA&, ...) noexcept {
+  static_assert(
+      detail::no_such_call<TensorA>,
+      "multiply takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
+      "a number; out is neither const nor a temporary");
+  return {};
+}
+template <class TermA, tensor_like TensorB, class... More>
+requires detail::no_first_term<TermA, 2 + sizeof...(More)>
+constexpr detail::Diagnosed multiply(const TermA&, const TensorB&, const More&...) noexcept {
+  static_assert(
+      detail::no_such_call<TermA>,
+      "multiply takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
+      "a number; out is neither const nor a temporary");
+  return {};
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END
