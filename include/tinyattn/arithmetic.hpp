@@ -116,15 +116,26 @@ TINYATTN_ALWAYS_INLINE constexpr auto row_of(const Term& term, std::size_t i) no
     return term;
 }
 
-// Combines a, a tensor, with b, a tensor or a float.
+// Whether the elements of a term lie as those of Out, without gaps; a number lies nowhere.
+template <class Out, class Term>
+consteval bool is_dense() noexcept {
+  if constexpr (tensor_like<Term>)
+    return same_shape<Term, Out> && !has_gaps<Term>;
+  else
+    return true;
+}
+
+// Combines a, a tensor, with b, a tensor or a float: as one row where nothing lies between rows.
 template <class Combination, class TermA, class TermB, class Out>
 constexpr void combine(const TermA& a, const TermB& b, Out& out) noexcept {
+  using LayoutOut = LayoutOf<Out>;
+  constexpr bool dense = is_dense<Out, TermA>() && is_dense<Out, TermB>() && !has_gaps<Out>;
+  constexpr std::size_t rows = dense ? 1 : LayoutOut::batch * LayoutOut::rows;
+  constexpr std::size_t cols = dense ? Out::size() : LayoutOut::cols;
   on_native_port([&](auto port) {
-    using LayoutOut = LayoutOf<Out>;
-    for (std::size_t i = 0; i < LayoutOut::batch * LayoutOut::rows; ++i)
+    for (std::size_t i = 0; i < rows; ++i)
       combine_elements<Combination, decltype(port)>(row_of<Out>(a, i), row_of<Out>(b, i),
-                                                    out.data() + i * LayoutOut::stride,
-                                                    LayoutOut::cols);
+                                                    out.data() + i * LayoutOut::stride, cols);
   });
 }
 

@@ -39,9 +39,9 @@ int main() {
   Tap tap;
 #if !defined(PART) || PART == 1
   for_each_finite_workload(tap);
-  for_each_other_workload(tap);
 #endif
 #if !defined(PART) || PART == 2
+  for_each_other_workload(tap);
   for_each_workload_with_a_window(tap);
   for_each_workload_over_tokens(tap);
 #endif

@@ -22,6 +22,8 @@ struct Library {
 
   // Each returns its result or, if an output is the last argument, writes it there.
   static constexpr auto add(auto&&... args) noexcept { return tinyattn::add(args...); }
+  static constexpr auto subtract(auto&&... args) noexcept { return tinyattn::subtract(args...); }
+  static constexpr auto multiply(auto&&... args) noexcept { return tinyattn::multiply(args...); }
   static constexpr auto matmul(auto&&... args) noexcept { return tinyattn::matmul(args...); }
   static constexpr auto matmul_transposed(auto&&... args) noexcept { return tinyattn::matmul_transposed(args...); }
   static constexpr auto softmax(auto&&... args) noexcept { return tinyattn::softmax(args...); }
@@ -92,8 +94,12 @@ struct Twin {
   static constexpr bool has_weights = true;
 
   static constexpr void add(const auto& a, const auto& b, auto& out) noexcept {
-    for_each_matrix(out, [&](auto to, std::size_t i) { plain::add(plain::view(a, i), plain::view(b, i), to); });
+    combine(a, b, out, [](float x, float y) { return x + y; });
   }
+  static constexpr void subtract(const auto& a, const auto& b, auto& out) noexcept {
+    combine(a, b, out, [](float x, float y) { return x - y; });
+  }
+  static constexpr void multiply(const auto& a, const auto& b, auto& out) noexcept { combine(a, b, out, plain::product); }
   static constexpr void matmul(const auto& a, const auto& b, auto& out) noexcept {
     for_each_matrix(out, [&](auto to, std::size_t i) { plain::matmul(plain::view(a, i), plain::view(b, i), to); });
   }
@@ -260,6 +266,12 @@ struct Twin {
     if (count > plain::LayoutOf<TensorX>::rows) return Status::too_many_tokens;
     for (std::size_t i = 0; i < plain::batch_of<TensorX>; ++i) reduce(plain::view(x, i).first_rows(count), plain::view(out).rows_from(i));
     return Status::ok;
+  }
+
+  static constexpr void combine(const auto& a, const auto& b, auto& out, auto of_two) noexcept {
+    for_each_matrix(out, [&](auto to, std::size_t i) {
+      plain::combine(plain::broadcast(a, i, to.rows, to.cols), plain::broadcast(b, i, to.rows, to.cols), to, of_two);
+    });
   }
 
   template <class Query, class Key>

@@ -163,6 +163,47 @@ struct Add {
   }
 };
 
+inline constexpr auto call_add = [](auto by, auto&&... args) { return by.add(args...); };
+inline constexpr auto call_subtract = [](auto by, auto&&... args) { return by.subtract(args...); };
+inline constexpr auto call_multiply = [](auto by, auto&&... args) { return by.multiply(args...); };
+
+// Every form in which sums, differences and products can be computed: of one shape, with a row and with a number on either side, into the
+// operands, into a view.
+template <std::size_t Cols>
+struct Arithmetic {
+  Matrix<float, 2, Cols> m, n;
+  Matrix<float, 2, Cols + 3> wide;
+  Vector<float, Cols> row;
+  Tensor<float, 2, 2, Cols> batch;
+  Guarded<Matrix<float, 2, Cols>> out;
+  Guarded<Tensor<float, 2, 2, Cols>> batch_out;
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(m, row, batch, wide);
+    draw.draw(n, 0x1p-10f);
+    const float number = draw.number();
+    const auto forms = [&](auto operation) {
+      outputs.take("by value", by_value(by, operation, out.tensor, m, n));
+      operation(by, m, row, out.tensor);
+      outputs.take("with a row", out);
+      operation(by, row, m, out.tensor);
+      outputs.take("of a row", out);
+      operation(by, n, number, out.tensor);
+      outputs.take("with a number", out);
+      operation(by, number, n, out.tensor);
+      outputs.take("of a number", out);
+      operation(by, batch, row, batch_out.tensor);
+      outputs.take("of a batch", batch_out);
+      auto view = columns<Cols>(wide, 2);
+      operation(by, view, m, view);
+      outputs.take("into a view", wide);
+      operation(by, n, m, m);
+      outputs.take("into an operand", m);
+    };
+    forms(call_add), forms(call_subtract), forms(call_multiply);
+  }
+};
+
 // An operation on rows, in place, of numbers from [-scale, scale).
 template <const auto& operation, int scale, std::size_t Rows, std::size_t Cols>
 struct OfRows {

@@ -117,10 +117,19 @@ constexpr void for_each(Input m, Output out, auto function) noexcept {
   for (Size i = 0; i < m.rows; ++i)
     for (Size j = 0; j < m.cols; ++j) out(i, j) = function(m(i, j));
 }
-constexpr void add(Input a, Input b, Output out) noexcept {
-  for (Size i = 0; i < a.rows; ++i)
-    for (Size j = 0; j < a.cols; ++j) out(i, j) = a(i, j) + b(i, j);
+constexpr void combine(Input a, Input b, Output out, auto of_two) noexcept {
+  for (Size i = 0; i < out.rows; ++i)
+    for (Size j = 0; j < out.cols; ++j) out(i, j) = of_two(a(i, j), b(i, j));
 }
+constexpr void add(Input a, Input b, Output out) noexcept {
+  combine(a, b, out, [](float x, float y) { return x + y; });
+}
+// Returns matrix `index` of a batch. A row is every row of it, and a number every element.
+constexpr Input broadcast(const auto& m, Size index, Size rows, Size cols) noexcept {
+  const Input one = view(m, index);
+  return {one.first, rows, cols, one.rows == 1 ? 0 : one.row_step};
+}
+constexpr Input broadcast(const float& number, Size, Size rows, Size cols) noexcept { return {&number, rows, cols, 0, 0}; }
 
 // Each element is a sequential sum: it starts at that of `initial`, or at +0, and adds a(i, k) * b(k, j) for increasing k; each step is
 // rounded once.

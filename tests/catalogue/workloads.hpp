@@ -75,6 +75,7 @@ constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<Initialize<training, Mt19937>>{"initialize, Mt19937", 0x24955a27});
   each(Workload<Dot<1>, Dot<16>, Dot<47>>{"dot", 0x82247381});
   each(Workload<Add<1>, Add<3, 17>>{"add", 0xcb90e2d2});
+  each(Workload<Arithmetic<17>>{"add, subtract and multiply, with a row and with a number", 0x0f4ef30d});
   each(Workload<Matmul<1, 1, 1>, Matmul<3, 5, 7>, Matmul<13, 2, 11>, Matmul<6, 3, 2>>{"matmul, odd shapes", 0x366c7f18});
   each(Workload<Matmul<3, 2, 15>, Matmul<3, 2, 16>, Matmul<3, 2, 17>, Matmul<3, 2, 31>, Matmul<3, 2, 32>, Matmul<3, 2, 33>,
                 Matmul<3, 2, 47>, Matmul<3, 2, 48>, Matmul<3, 2, 49>, Matmul<2, 2, 63>, Matmul<2, 2, 64>, Matmul<2, 2, 65>>{

@@ -102,20 +102,6 @@ constexpr Test tests[] = {
                  const auto threes = concat_rows(batch, full<float, 2, 1, 3>(3.0f));
                  check.that(threes(0, 1, 2) == 6.0f && threes(0, 2, 0) == 3.0f && threes(1, 1, 2) == 9.0f && threes(1, 2, 2) == 3.0f);
                }),
-    everywhere("add, into either operand and into part of a matrix too",
-               [](Check& check) {
-                 const auto ten = full<float, 2, 3>(10.0f);
-                 const auto sum = matrix<float>({{11.0f, 12.0f, 13.0f}, {14.0f, 15.0f, 16.0f}});
-                 check_forms(
-                     check, [&](auto&... out) { return add(opaque(small), ten, out...); }, sum);
-                 check_in_place(check, sum, small, [&](auto& m) { add(m, ten, m); });
-                 check_in_place(check, sum, small, [&](auto& m) { add(ten, m, m); });
-                 check.equal(add(vector<float>({0.5f}), vector<float>({0.25f})), vector<float>({0.75f}));
-                 auto wide = opaque(small);
-                 auto left = columns<1>(wide, 0);
-                 add(left, columns<1>(ten, 2), left);
-                 check.equal(wide, matrix<float>({{11.0f, 2.0f, 3.0f}, {14.0f, 5.0f, 6.0f}}));
-               }),
     everywhere("columns is a view: it copies nothing",
                [](Check& check) {
                  auto m = opaque(small);
