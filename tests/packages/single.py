@@ -47,7 +47,8 @@ def has_diagnostic(diagnostic, *flags):
 
 tap.report([
     ("it is the same each time, and says its version", is_the_same_each_time),
-    *((f"{command[0]} compiles it", compiles, PROGRAM, *command, "-O1", "-DTINYATTN_COMPILED")
+    *((f"{command[0]} compiles it", compiles, PROGRAM, *command, "-O1", "-DTINYATTN_COMPILED",
+       "-DTINYATTN_LIFETIME")
       for command in (("g++",), ("clang++",), M55)),
     ("it can be pasted", compiles, PASTED, sys.argv[1]),
     ("an unknown port has a diagnostic", has_diagnostic, "no port of the name", "-DTINYATTN_PORT=unknown"),

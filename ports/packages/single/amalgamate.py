@@ -12,9 +12,12 @@ from ports.simd import priorities
 from .. import tree
 
 ALWAYS = ("tinyattn/tinyattn.hpp", "tinyattn/generate.hpp", "tinyattn/tokenizer.hpp")
-# Headers of the compiled library, only if TINYATTN_COMPILED is defined: the namespace
-# tinyattn::compiled could clash with a name `compiled` of the program.
-IF_COMPILED = ("tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h", "tinyattn/tokenizer_for_c.hpp")
+# Headers that a program asks for by a macro before the include. The namespace tinyattn::compiled could clash with a
+# name `compiled` of the program; <memory> takes as long as all the others.
+IF_DEFINED = {
+    "TINYATTN_COMPILED": ("if the program links libtinyattn", (
+        "tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h", "tinyattn/tokenizer_for_c.hpp")),
+    "TINYATTN_LIFETIME": ("if workspaces share memory in unions", ("tinyattn/lifetime.hpp",))}
 CHOOSER = "tinyattn/port/native.hpp"
 ONE_LANE = "tinyattn/port/one_lane.hpp"
 COMPILERS = "tinyattn/port/compiler.hpp"  # its #error comes before headers that an old compiler lacks
@@ -89,6 +92,18 @@ class Single:
             self.write(port)
             self.parts.append("#endif\n")
 
+    def write_if(self, macro, condition, names):
+        """Appends headers, and the standard headers that they alone include, that a macro asks for."""
+        start, before = len(self.parts), self.standard
+        self.standard = set()
+        for name in names:
+            self.write(name)
+        alone = [f"#include <{name}>\n" for name in sorted(self.standard - before)]
+        self.standard = before
+        head = f"// Define {macro} before the include {condition}.\n#ifdef {macro}\n{''.join(alone)}"
+        self.parts[start:start] = [head]
+        self.parts.append("#endif\n")
+
     def numbers(self):
         """Returns macros that number the ports: the preprocessor can compare numbers, but not names."""
         lines = [f"#define TINYATTN_NUMBER_OF_{name} {number}" for number, name in enumerate(self.ports.values(), 1)]
@@ -107,11 +122,8 @@ def single():
     header = Single()
     for name in (COMPILERS, ONE_LANE, *ALWAYS):
         header.write(name)
-    header.parts.append("// Define TINYATTN_COMPILED before the include if the program links libtinyattn.\n#ifdef "
-                        "TINYATTN_COMPILED\n")
-    for name in IF_COMPILED:
-        header.write(name)
-    header.parts.append("#endif\n")
+    for macro, (condition, names) in IF_DEFINED.items():
+        header.write_if(macro, condition, names)
     unused = header.files.keys() - header.written
     if unused:
         sys.exit(f"no header includes {', '.join(sorted(unused))}")
