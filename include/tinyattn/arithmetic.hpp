@@ -173,7 +173,7 @@ constexpr auto add(const TermA& a, const TermB& b) noexcept {
 }
 
 template <tensor_like TensorA>
-constexpr detail::Diagnosed add(const TensorA&, ...) noexcept {
+constexpr detail::Diagnosed add(const TensorA&, detail::Anything = 0, ...) noexcept {
   static_assert(detail::no_such_call<TensorA>,
                 "add takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
                 "a number; out is neither const nor a temporary");
@@ -209,7 +209,7 @@ constexpr auto subtract(const TermA& a, const TermB& b) noexcept {
 }
 
 template <tensor_like TensorA>
-constexpr detail::Diagnosed subtract(const TensorA&, ...) noexcept {
+constexpr detail::Diagnosed subtract(const TensorA&, detail::Anything = 0, ...) noexcept {
   static_assert(
       detail::no_such_call<TensorA>,
       "subtract takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
@@ -243,7 +243,7 @@ constexpr auto multiply(const TermA& a, const TermB& b) noexcept {
 }
 
 template <tensor_like TensorA>
-constexpr detail::Diagnosed multiply(const TensorA&, ...) noexcept {
+constexpr detail::Diagnosed multiply(const TensorA&, detail::Anything = 0, ...) noexcept {
   static_assert(
       detail::no_such_call<TensorA>,
       "multiply takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "

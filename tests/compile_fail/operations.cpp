@@ -42,8 +42,21 @@ constexpr float index_outside_of_a_view = columns<2>(zeros_2x3, 0)(0, 2);
 
 // expect: a and b must have the same number of rows
 auto columns_of_two_heights() { return concat_columns(x, shorter); }
+// expect: a and b must have the same number of columns
+auto rows_of_two_widths() { return concat_rows(x, narrow); }
 // expect: out must hold floats, and not be const
 void add_into_const() { add(x, x, constant); }
+// expect: a and b must have the same shape, or one must be a row for the other's rows
+auto sum_of_two_shapes() { return add(x, shorter); }
+auto product_with_a_narrow_row() { return multiply(row(narrow, 0), x); }
+// expect: out must have the shape of a and b, or of the one that is no row
+void difference_into_a_row(Vector<float, 4>& result) { subtract(result, x, result); }
+// expect: add takes (a, b) or (a, b, out)
+auto sum_with_braces() { return add(x, {1.0f, 2.0f, 3.0f, 4.0f}); }
+// expect: subtract takes (a, b) or (a, b, out)
+void difference_into_temporary() { subtract(1.0f, x, Matrix<float, 6, 4>{}); }
+// expect: an array or a pointer is no tensor
+auto product_of_an_array() { return multiply(array, x); }
 // expect: out must have the type of m's elements
 void transpose_into_bools(Matrix<bool, 4, 6>& result) { transpose(x, result); }
 // expect: out must have the type of m's elements, and not be const

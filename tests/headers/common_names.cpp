@@ -66,13 +66,14 @@ static void use_everything(Generator draws) {
   const auto matrix_ = rand<6, 6>(draws);
   Matrix<float, 6, 6> square = add(matmul(matrix_, matrix_), matmul_transposed(matrix_, matrix_));
   square = softmax(softmax_naive(normalize(masked_fill(tril(square), triu(ones<bool, 6, 6>(), 1), 0.5f))));
-  square = relu(gelu(gelu_tanh(silu(square))));
+  square = relu(gelu(gelu_tanh(silu(multiply(subtract(2.0f, square), row(square, 1))))));
   square = dropout(transpose(square), 0.5, draws);
   square = scaled_dot_product_attention(square, square, square, BlockMask{triu(ones<bool, 6, 6>(), 1)});
   square = scaled_dot_product_attention(square, square, square, CausalBottomRight{});
   square(0, 0) = dot(row(square, 0), row(square, 1)) + tinyattn::exp(tinyattn::sqrt(tinyattn::fma(1.0f, 2.0f, uniform(draws, 0.0f, 1.0f))));
   square(0, 1) = tinyattn::tanh(tinyattn::erf(square(0, 0)));
   const auto joined = concat_columns(columns<2>(square, 1), stack(row(square, 0), row(square, 1)).extent(0) == 2 ? square : matrix_);
+  square(0, 2) = concat_rows(row(square, 0), columns<6>(square, 0))(1, 2);
   static_cast<void>(from_torch(joined)(rand<8>(draws)));
 }
 

@@ -31,6 +31,7 @@ constexpr Test tests[] = {
                  check.equal(subtract(1, m), matrix<float>({{0.0f, -1.0f, -2.0f}, {-3.0f, -4.0f, -5.0f}}));
                  check.equal(subtract(m, 1.0), matrix<float>({{0.0f, 1.0f, 2.0f}, {3.0f, 4.0f, 5.0f}}));
                  check.equal(multiply(0.5f, m), matrix<float>({{0.5f, 1.0f, 1.5f}, {2.0f, 2.5f, 3.0f}}));
+                 check.equal(add(columns<2>(m, 1), columns<2>(m, 0)), matrix<float>({{3.0f, 5.0f}, {9.0f, 11.0f}}));
                }),
     everywhere("in each form as in plain loops, and nothing next to it", as_in_plain_loops<Arithmetic<1>, Arithmetic<16>, Arithmetic<21>>),
     everywhere("zeros have the sign of IEEE 754",
