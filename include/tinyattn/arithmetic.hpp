@@ -125,17 +125,20 @@ consteval bool is_dense() noexcept {
     return true;
 }
 
-// Combines a, a tensor, with b, a tensor or a float: as one row where nothing lies between rows.
+// Combines a, a tensor, with b, a tensor or a float. Where nothing lies between rows, vectors go on
+// from one to the next; single floats would gain nothing by a loop that is longer.
 template <class Combination, class TermA, class TermB, class Out>
 constexpr void combine(const TermA& a, const TermB& b, Out& out) noexcept {
-  using LayoutOut = LayoutOf<Out>;
-  constexpr bool dense = is_dense<Out, TermA>() && is_dense<Out, TermB>() && !has_gaps<Out>;
-  constexpr std::size_t rows = dense ? 1 : LayoutOut::batch * LayoutOut::rows;
-  constexpr std::size_t cols = dense ? Out::size() : LayoutOut::cols;
   on_native_port([&](auto port) {
+    using Port = decltype(port);
+    using LayoutOut = LayoutOf<Out>;
+    constexpr bool as_one =
+        Port::lanes > 1 && is_dense<Out, TermA>() && is_dense<Out, TermB>() && !has_gaps<Out>;
+    constexpr std::size_t rows = as_one ? 1 : LayoutOut::batch * LayoutOut::rows;
     for (std::size_t i = 0; i < rows; ++i)
-      combine_elements<Combination, decltype(port)>(row_of<Out>(a, i), row_of<Out>(b, i),
-                                                    out.data() + i * LayoutOut::stride, cols);
+      combine_elements<Combination, Port>(row_of<Out>(a, i), row_of<Out>(b, i),
+                                          out.data() + i * LayoutOut::stride,
+                                          as_one ? Out::size() : LayoutOut::cols);
   });
 }
 
