@@ -26,7 +26,7 @@ namespace tinyattn {
 //   layer.forward(x, x, begin_lifetime(workspace.layer));
 //   auto& hidden = begin_lifetime(workspace.hidden);
 template <class Member>
-[[nodiscard]] TINYATTN_ALWAYS_INLINE constexpr Member& begin_lifetime(Member& member) noexcept {
+TINYATTN_ALWAYS_INLINE constexpr Member& begin_lifetime(Member& member) noexcept {
   if (__builtin_is_constant_evaluated()) return *std::construct_at(__builtin_addressof(member));
   return *::new (static_cast<void*>(__builtin_addressof(member))) Member;
 }

@@ -10,6 +10,7 @@ import math
 import os
 import random
 import re
+import shlex
 import struct
 import sys
 
@@ -148,12 +149,12 @@ def documented(folder):
              for page in ("README.md", "ports/pytorch/README.md", "include/tinyattn/models.md")]
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(pages), re.MULTILINE)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", pages[1], re.MULTILINE | re.DOTALL)
-    (train, parts), mains, (toml,) = ([text for kind, text in blocks if kind == wanted]
+    (module, train, parts), mains, (toml,) = ([text for kind, text in blocks if kind == wanted]
                                       for wanted in ("python", "cpp", "toml"))
     llama, files = STORED["model_llama"], safetensors(documented_tensors())
     exporter.arguments_of(llama, folder)
     for name, content in zip(
-            ("main.cpp", "writer.cpp", "model.toml", "llama", "model", "weights"),
+            ("gestures.cpp", "main.cpp", "writer.cpp", "model.toml", "llama", "model", "weights"),
             (*(text.encode() for text in (*mains, toml)), safetensors(llama.tensors), files, files)):
         (folder / (name if "." in name else f"{name}.safetensors")).write_bytes(content)
     (folder / "tokenizer.json").write_text(json.dumps(list("abcdefghijk")))
@@ -161,9 +162,11 @@ def documented(folder):
     several = "python3 ports/pytorch/export.py model.safetensors -o model.hpp --parts model.toml"
     problem = failure(
         folder, [sys.executable, "-c", f"import export\n{parts}"], ["sh", "-c", several],
-        [sys.executable, "-c", f"try: import torch\nexcept ImportError: raise SystemExit\n{train}"],
+        *([sys.executable, "-c", f"try: import torch\nexcept ImportError: raise SystemExit\n{code}"]
+          for code in (module, train)),
         *(["sh", "-c", command] for command in commands),
-        *([*COMPILER, "-c", name] for name in ("main.cpp", "writer.cpp")))
+        *([*COMPILER, "-c", name] for name in ("main.cpp", "writer.cpp")),
+        ["sh", "-c", f"test ! -e gestures.hpp || {shlex.join(map(str, COMPILER))} -c gestures.cpp"])
     return problem or ("" if len(commands) == 7 else f"{len(commands)} commands")
 
 

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Exports a whole torch.nn.Module: traces it, and writes a header with a Model whose forward is the traced graph."""
+import threading
+
+from .. import names, whole_files
+from ..errors import ExportError
+
+TRACING = threading.Lock()  # torch.fx replaces methods of torch.nn.Module while it traces
+
+
+def module(net, example, path, name="model", binary=None, weights=None):
+    """Writes a header, and the weights into a binary if a path is given. `net` is a torch.nn.Module in eval mode, whose
+    forward takes and returns one tensor; `example` an input, with a batch of one in front or none. `weights` may be
+    "int8". If something cannot be exported, raises an ExportError and writes nothing."""
+    try:
+        import torch
+        import torch.fx
+    except ImportError:
+        raise ExportError("PyTorch is not installed, and a torch.nn.Module is traced by it") from None
+    from . import exporting
+    names.check_namespace(name)
+    # Without gradients encoders take another way, which computes masked tokens differently.
+    with TRACING, torch.enable_grad():
+        files = exporting.files(net, example, path, name, binary, weights or "f32")
+    whole_files.replace(files)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Steps that write in place: what is read later must be the result, and no view of what it was. And steps whose result
+nobody reads."""
+import torch
+
+from .errors import refused
+from .table import title, writes_in_place
+from .values import memory_of
+
+
+def resolve(tracer, net):
+    """Makes each later step read the result of a step in place. Raises an ExportError if a view of what is overwritten
+    is read later, or if a parameter is overwritten."""
+    nodes = list(tracer.graph.nodes)
+    for i, node in enumerate(nodes):
+        if node.op in ("placeholder", "get_attr", "output") or not node.args:
+            continue
+        module = net.get_submodule(node.target) if node.op == "call_module" else None
+        if not (getattr(module, "inplace", False) if module else writes_in_place(node)):
+            continue
+        target = node.args[0]
+        if not isinstance(target, torch.fx.Node):
+            continue
+        if target.op == "get_attr":
+            raise refused(tracer, node, f"{title(node)} writes to {target.target}, a parameter or a buffer",
+                          "compute it into a tensor of its own")
+        check_views(tracer, nodes, i)
+        for later in nodes[i + 1:]:
+            later.replace_input_with(target, node)
+
+
+def check_views(tracer, nodes, i):
+    node, memory = nodes[i], storage(tracer.value(nodes[i].args[0]))
+    for other in nodes[:i]:
+        if other is not node.args[0] and storage(tracer.value(other)) == memory and any(
+                user in nodes[i + 1:] for user in other.users):
+            raise refused(tracer, node, f"{title(node)} writes in place to what {other.name}, which is read later, is "
+                          "a view of", "write it without the underscore, or with = instead of +=")
+
+
+def storage(value):
+    return memory_of(value) if isinstance(value, torch.Tensor) else None
+
+
+def remove_unused(graph):
+    for node in reversed(list(graph.nodes)):
+        if not node.users and node.op not in ("placeholder", "output"):
+            graph.erase_node(node)

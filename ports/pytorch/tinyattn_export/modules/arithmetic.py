@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Sums, differences, products and quotients: of two results of steps, or of one and a constant."""
+import math
+
+import torch
+
+from .functions import elementwise
+from .layout import literal
+from .table import lowers, name_of
+from .values import Constant, Operand, Value, numbered, operand_of, whole
+
+
+def scalar(argument):
+    """Returns a number, or None: Python's, or a constant of one element."""
+    if isinstance(argument, (int, float)):
+        return float(argument)
+    if isinstance(argument, Constant) and argument.tensor.numel() == 1 and argument.tensor.dtype.is_floating_point:
+        return argument.tensor.item()
+    return None
+
+
+def arithmetic(low, function, a, b):
+    """Computes a function of two arguments, of which the second may be a constant, a row or a number."""
+    number = scalar(b)
+    if number is not None:
+        if not math.isfinite(number):
+            low.refuse(f"{function} with {number}", "take a finite number")
+        return elementwise(low, a, function, ", ", literal(number))
+    if isinstance(b, Constant):
+        return with_constant(low, function, a, b)
+    return with_value(low, function, a, b)
+
+
+def with_constant(low, function, a, b):
+    operand, view = low.elements_of(a)
+    try:
+        full = b.tensor.float().expand(torch.broadcast_shapes(a.shape, b.shape))
+    except RuntimeError:
+        full = None
+    if full is None or tuple(full.shape) != a.shape:
+        low.refuse(f"{function} would make the result larger than its first argument",
+                   "expand the first argument first")
+    ordered = full.permute(Value(operand.object, view).order()).reshape(operand.extents)
+    row = ordered.reshape(-1, operand.extents[-1])
+    if len(operand.extents) > 1 and torch.equal(row, row[:1].expand_as(row)):
+        constant = whole(low.members.tensor(row[0], b.name))
+        if function == "multiply" and follows_subtraction(low, operand):
+            (_, x, _, mean, *_) = low.program.steps.pop().text
+            object = low.program.activation("standardized", operand.extents)
+            low.program.add("tinyattn::standardize(", x, ", ", mean, ", ", constant, ", ", whole(object), ");",
+                            writes=object, in_place=[x.object] if x.stride is None else [])
+            return Value(object, view)
+    else:
+        constant = whole(low.members.tensor(ordered, b.name, operand.extents))
+    return elementwise(low, a, function, ", ", constant)
+
+
+def follows_subtraction(low, operand):
+    """Whether the last step has subtracted a row from all rows, and only the current step reads the result."""
+    last = low.program.steps[-1] if low.program.steps else None
+    return (last is not None and last.text[0] == "tinyattn::subtract(" and last.writes is operand.object
+            and isinstance(last.text[3], Operand) and last.text[3].object.place == "member"
+            and last.text[3].extents == operand.extents[-1:] and len(low.node.args[0].users) == 1)
+
+
+def with_value(low, function, a, b):
+    low.check_floats(b)
+    if a.shape == b.shape:
+        if same_layout(a, b):
+            (left, view), (right, _) = low.elements_of(a), low.elements_of(b)
+        else:
+            left, right = low.rows_of(a), low.rows_of(b)
+            if left.extents != right.extents:
+                left, right = (low.rows_of(low.copied(value)) for value in (a, b))
+            view = numbered(a.shape)
+        object = low.program.activation(low.name(), left.extents)
+        in_place = [side.object for side in (left, right) if side.stride is None]
+        low.program.add(f"tinyattn::{function}(", left, ", ", right, ", ", Operand(object, left.extents), ");",
+                        writes=object, in_place=in_place)
+        return Value(object, view)
+    if len(b.shape) and b.view.numel() == a.shape[-1] == b.shape[-1] and a.view.numel() >= b.view.numel():
+        row = b if b.object.extents == (a.shape[-1],) and b.is_whole() else low.copied(b)
+        if a.is_whole() and not is_last(a):
+            a = low.copied(a)
+        return elementwise(low, a, function, ", ", Operand(row.object, row.object.extents))
+    return low.refuse(f"{function} of {list(a.shape)} and {list(b.shape)}",
+                      "both have one shape, or the second is a row for all tokens")
+
+
+def is_last(value):
+    """Whether the last axis of the tensor is the last in memory."""
+    return operand_of(value) is not None
+
+
+def same_layout(a, b):
+    return a.is_whole() and b.is_whole() and a.object.extents == b.object.extents and all(
+        extent == 1 or left == right for extent, left, right in zip(a.shape, a.view.stride(), b.view.stride()))
+
+
+@lowers("add", "mul")
+def commutative(low, args):
+    function = {"add": "add", "mul": "multiply"}[name_of(low.node)]
+    a, b = args.take("input"), args.take("other")
+    if args.take("alpha", default=1) != 1:
+        low.refuse("add with alpha", "multiply before")
+    if not isinstance(a, Value) or isinstance(b, Value) and b.view.numel() > a.view.numel():
+        a, b = b, a
+    return arithmetic(low, function, a, b)
+
+
+@lowers("sub")
+def subtract(low, args):
+    a, b = args.take("input"), args.take("other")
+    if args.take("alpha", default=1) != 1:
+        low.refuse("sub with alpha", "multiply before")
+    if isinstance(a, Value):
+        return arithmetic(low, "subtract", a, b)
+    return arithmetic(low, "add", elementwise(low, b, "multiply", ", ", "-1.0f"), a)
+
+
+@lowers("rsub")
+def reversed_subtract(low, args):
+    b, a = args.take("input"), args.take("other")
+    return arithmetic(low, "add", elementwise(low, b, "multiply", ", ", "-1.0f"), a)
+
+
+@lowers("neg", "negative")
+def negative(low, args):
+    return elementwise(low, args.take("input"), "multiply", ", ", "-1.0f")
+
+
+@lowers("truediv")
+def divide(low, args):
+    a, b = args.take("input"), args.take("other")
+    number = scalar(b)
+    if not isinstance(a, Value) or isinstance(b, Value):
+        low.refuse("a division by what depends on the input", "divide by a number or a constant")
+    if number is not None:
+        return arithmetic(low, "multiply", a, 1 / number if number else math.inf)
+    return with_constant(low, "multiply", a, Constant((1 / b.tensor.double()).float(), inverse(b.name)))
+
+
+def inverse(name):
+    *outer, last = name.split(".")
+    return ".".join([*outer, f"inverse_{last}"])
+
+
+@lowers("square")
+def square(low, args):
+    value = args.take("input")
+    return arithmetic(low, "multiply", value, value)
+
+
+@lowers("pow")
+def power(low, args):
+    value, exponent = args.take("input"), args.take("exponent")
+    if exponent != 2:
+        low.refuse(f"a power of {exponent}", "only squares are computed, as x * x")
+    return arithmetic(low, "multiply", value, value)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Products, masks and scaled dot-product attention: for each head, over views of its columns."""
+import math
+
+import torch
+
+from .layout import literal
+from .values import Constant, Operand, Rows, Value, numbered
+
+
+def loop(low, operands, text, writes, in_place=()):
+    """Adds a step for each matrix of a batch. `operands`: {name in C++: Rows}; the last is written."""
+    count = max(rows.count for rows in operands.values())
+    parts = [f"for (std::size_t i = 0; i < {count}; ++i) {{\n"]
+    for name, rows in operands.items():
+        constant = "" if rows.object is writes else "const "
+        head, tail = rows.view("\0", "i").split("\0")
+        parts += [f"  {constant}auto {name} = {head}", Operand(rows.object, rows.object.extents), f"{tail};\n"]
+    return low.program.add(*parts, f"  {text}\n", "}", writes=writes, in_place=in_place)
+
+
+def single(rows):
+    """Returns the Operand of Rows that are one matrix."""
+    extents = rows.object.extents
+    if rows.offset == 0 and rows.stride == rows.cols and extents in ((rows.rows, rows.cols), (rows.cols,)):
+        return Operand(rows.object, extents)
+    return Operand(rows.object, (rows.rows, rows.cols), rows.stride, rows.offset)
+
+
+def product(low, a, b):
+    """Computes a @ b. A matrix that lies transposed is read so."""
+    if isinstance(b, Constant):
+        tensor = b.tensor.float()
+        if tensor.dim() != 2:
+            low.refuse("a product with a constant that is no matrix", "take a matrix")
+        object = low.members.tensor(tensor, b.name)
+        b = Value(object, numbered(tuple(tensor.shape)))
+    if isinstance(a, Constant):
+        tensor = a.tensor.float()
+        a = Value(low.members.tensor(tensor, a.name), numbered(tuple(tensor.shape)))
+    if min(a.view.dim(), b.view.dim()) < 2:
+        low.refuse("a product of vectors", "take matrices")
+    transposed = b.view.stride(-1) != 1 and b.view.shape[-1] != 1
+    left, right = low.matrices_of(a), low.matrices_of(b, transposed)
+    if left.count != right.count and 1 not in (left.count, right.count):
+        low.refuse("a product of two batches of other sizes", "make them equal")
+    function = "matmul_transposed" if transposed else "matmul"
+    count = max(left.count, right.count)
+    leading = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    cols = right.rows if transposed else right.cols
+    if count == 1:
+        x, y = single(left), single(right)
+        extents = (*x.extents[:-1], cols)
+        object = low.program.activation(low.name(), extents)
+        low.program.add(f"tinyattn::{function}(", x, ", ", y, ", ", Operand(object, extents), ");", writes=object)
+        return Value(object, numbered((*leading, left.rows, cols)))
+    object, result, rows = heads_of(low, left, count, left.rows, cols, leading)
+    loop(low, {"a": left, "b": right, "product": rows}, f"tinyattn::{function}(a, b, product);", object)
+    return result
+
+
+def heads_of(low, like, count, rows, cols, leading):
+    """Returns a new object for a matrix of each head, its Value, and its Rows. The heads lie next to each other in each
+    row if those of `like` do and the result is a context, else one after the other."""
+    object = low.program.activation(low.name(), (count, rows, cols))
+    value = Value(object, numbered((*leading, rows, cols)))
+    return object, value, Rows(object, count, rows * cols, rows, cols, cols, 0)
+
+
+def contexts_of(low, like, count, rows, cols, leading):
+    if count == 1 or like.step > like.stride:
+        return heads_of(low, like, count, rows, cols, leading)
+    object = low.program.activation(low.name(), (rows, count * cols))
+    view = numbered((rows, count, cols)).permute(1, 0, 2).reshape(*leading, rows, cols) if len(leading) < 2 else (
+        numbered((rows, count, cols)).permute(1, 0, 2).view(*leading, rows, cols))
+    return object, Value(object, view), Rows(object, count, cols, rows, cols, count * cols, 0)
+
+
+def masked_fill(low, value, mask, number):
+    low.check_floats(value)
+    if not isinstance(mask, Constant):
+        low.refuse("a mask that depends on the input", "make the mask of constants: a buffer, or torch.triu")
+    number = number.tensor.item() if isinstance(number, Constant) else number
+    operand, view = low.elements_of(value)
+    full = mask.tensor.bool().expand(value.shape).permute(Value(operand.object, view).order())
+    full = full.reshape(operand.extents)
+    tail = full[(0,) * (full.dim() - 2)] if full.dim() > 2 else full
+    if not torch.equal(full, tail.expand_as(full)):
+        tail = full
+    if operand.stride is not None:
+        value = low.copied(value)
+        operand, view = low.elements_of(value)
+    name = low.members.mask("tinyattn::Tensor<bool, ", tail, low.name() + "_where")
+    filled = "-std::numeric_limits<float>::infinity()" if number == -math.inf else None
+    object = low.program.activation(low.name(), operand.extents)
+    low.program.add("tinyattn::masked_fill(", operand, f", {name}, {filled or literal(number)}, ",
+                    Operand(object, operand.extents), ");", writes=object, in_place=[operand.object])
+    return Value(object, view)
+
+
+# --- Masks of attention ---
+
+
+class Mask:
+    """What masks keys: whether query i attends to keys 0 .. i only, and the mask of a type of its own, or None."""
+
+    def __init__(self, causal=False, text=None):
+        self.causal, self.text = causal, text
+
+    def argument(self, causal_layer):
+        if self.text is not None:
+            return self.text
+        return "tinyattn::Causal{}" if self.causal and not causal_layer else None
+
+
+def mask_of(low, tensor, padding, is_causal, queries, keys, true_is_masked):
+    """Returns the Mask of an attn_mask and a key_padding_mask, each a Constant or None."""
+    full = torch.zeros(queries, keys)
+    for mask, inverted in ((tensor, not true_is_masked), (padding, False)):
+        if mask is None:
+            continue
+        if not isinstance(mask, Constant):
+            low.refuse("a mask that depends on the input", "make the mask of constants, or call the layer in C++")
+        full = full + additive(low, mask.tensor, inverted, queries, keys)
+    if is_causal and tensor is None:
+        full = full + torch.full((queries, keys), -math.inf).triu(1)
+    if not (full == 0).logical_or(full == -math.inf).all():
+        return Mask(text=low.members.mask("tinyattn::AdditiveMask<", rows_or_one(full), low.name() + "_mask"))
+    return of_masked(low, full == -math.inf)
+
+
+def additive(low, tensor, inverted, queries, keys):
+    flat = tensor.reshape(-1, *tensor.shape[-2:]) if tensor.dim() > 2 else tensor
+    if flat.dim() > 2:
+        if not torch.equal(flat, flat[:1].expand_as(flat)):
+            low.refuse("a mask of its own for each head or batch element", "take one mask for all")
+        flat = flat[0]
+    if flat.dtype == torch.bool:
+        masked = ~flat if inverted else flat
+        flat = torch.zeros(masked.shape).masked_fill(masked, -math.inf)
+    return flat.float().expand(queries, keys)
+
+
+def of_masked(low, masked):
+    above = torch.ones_like(masked).triu(1)
+    if not masked.any():
+        return Mask()
+    if torch.equal(masked, above):
+        return Mask(causal=True)
+    last = masked[-1:].expand_as(masked)
+    if torch.equal(masked, above | last):
+        return Mask(True, low.members.mask("tinyattn::BlockMask<", last[0], low.name() + "_mask"))
+    return Mask(text=low.members.mask("tinyattn::BlockMask<", rows_or_one(masked), low.name() + "_mask"))
+
+
+def written_out(low, found):
+    """Computes attention that the module writes as two products and a softmax."""
+    query, key, value = (low.check_floats(low.values[node]) for node in (found.query, found.key, found.value))
+    mask = None
+    if found.mask is not None:
+        mask = low.values[found.mask]
+        mask = Constant(~mask.tensor.bool(), mask.name) if found.is_filled else mask
+    key = Value(key.object, key.view.transpose(-1, -2))
+    return scaled_dot_product(low, query, key, value, mask, False, None)
+
+
+def rows_or_one(mask):
+    return mask[0] if torch.equal(mask, mask[:1].expand_as(mask)) else mask
+
+
+def scaled_dot_product(low, query, key, value, mask, is_causal, scale):
+    for argument in (query, key, value):
+        low.check_floats(argument)
+    width = query.shape[-1]
+    if scale is not None and not math.isclose(scale, width**-0.5, rel_tol=1e-6):
+        low.refuse(f"a scale of {scale}", "multiply the queries, so that 1 / sqrt(width) is what remains")
+    q, k, v = map(low.matrices_of, (query, key, value))
+    count = max(rows.count for rows in (q, k, v))
+    if any(rows.count not in (1, count) for rows in (q, k, v)):
+        low.refuse("other numbers of heads for queries and keys", "repeat the keys, or call the layer in C++")
+    causal_mask = mask_of(low, mask, None, is_causal, q.rows, k.rows, true_is_masked=False)
+    if causal_mask.causal and causal_mask.text:
+        low.refuse("a causal mask together with another", "give one mask")
+    text = causal_mask.argument(False) or "tinyattn::NoMask{}"
+    function = "tinyattn::scaled_dot_product_attention("
+    if count == 1:
+        parts = [part for rows_ in (q, k, v) for part in (single(rows_), ", ")]
+        extents = (q.rows, v.cols)
+        object = low.program.activation(low.name(), extents)
+        low.program.add(function, *parts, f"{text}, ", Operand(object, extents), ");", writes=object)
+        return Value(object, numbered((*query.shape[:-1], v.cols)))
+    object, result, rows = contexts_of(low, q, count, q.rows, v.cols, query.shape[:-2])
+    loop(low, {"query": q, "key": k, "value": v, "context": rows},
+         f"{function}query, key, value, {text}, context);", object)
+    return result

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Checks a module and its example before it is traced."""
+import torch
+
+from ..errors import ExportError, printable
+
+DROPOUTS = (torch.nn.modules.dropout._DropoutNd,)
+BATCH_NORMS = (torch.nn.modules.batchnorm._BatchNorm,)
+
+
+TRAINING = ("{} is in training, where it draws random numbers or takes the statistics of a batch",
+            "call .eval() of the whole module before the export")
+
+
+def in_training(net):
+    """Returns the first module in a module that draws random numbers or takes the mean of a batch, or None."""
+    return next((module for module in net.modules() if differs_in_training(module)), None)
+
+
+def differs_in_training(module):
+    drops = isinstance(module, DROPOUTS) and module.p > 0
+    drops_weights = isinstance(module, torch.nn.MultiheadAttention) and module.dropout > 0
+    return module.training and (drops or drops_weights or isinstance(module, BATCH_NORMS))
+
+
+def check_module(net):
+    if not isinstance(net, torch.nn.Module):
+        raise ExportError(f"net is a {type(net).__name__}, and must be a torch.nn.Module")
+    for path, tensor in [*net.named_parameters(), *net.named_buffers()]:
+        if tensor.device.type == "meta":
+            raise ExportError(f"{printable(path)} is on the meta device, where tensors have no values: load the "
+                              "weights into the module first")
+        if tensor.dtype.is_floating_point and tensor.dtype != torch.float32:
+            raise ExportError(f"{printable(path)} is of {tensor.dtype}: call .float() of the module, since all steps "
+                              "are of float32")
+
+
+def has_tokens(example):
+    return example.dtype in (torch.int64, torch.int32)
+
+
+def check_example(example):
+    """Returns the extents of the example in C++: without a batch of one in front."""
+    if not isinstance(example, torch.Tensor) or example.dim() == 0 or 0 in example.shape:
+        raise ExportError("example must be one tensor that is not empty")
+    if not has_tokens(example) and example.dtype != torch.float32:
+        raise ExportError(f"example is of {example.dtype}, and must be of float32, or of int64 for tokens")
+    if has_tokens(example) and (example.min() < 0 or example.max() > 65535):
+        raise ExportError("example has a token that is not from 0 to 65535")
+    batch, *rest = example.shape
+    if batch != 1 and len(rest) > (0 if has_tokens(example) else 1):
+        raise ExportError(f"example is a batch of {batch}: give one element, example[:1]")
+    return tuple(rest) if batch == 1 and rest else tuple(example.shape)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Convolutions, what pools their results, and the batch norms that are folded into layers."""
+import math
+
+import torch
+
+from ..convolutions import Conv1dRequest
+from . import arithmetic, tokens
+from .layers import linear, part_of
+from .moves import is_copy
+from .table import lowers_module
+from .values import Constant, Operand, Value, numbered, operand_of
+
+
+@lowers_module("Conv1d")
+def conv1d(low, module, args):
+    value = low.check_floats(args.take("input"))
+    check_convolution(low, module)
+    (kernel,), (stride,) = module.kernel_size, module.stride
+    padding = module.padding
+    if padding == "same":
+        if kernel % 2 == 0:
+            low.refuse("padding='same' with an even kernel", "give the padding as a number")
+        padding = (kernel - 1) // 2
+    padding = 0 if padding == "valid" else padding if isinstance(padding, int) else padding[0]
+    view = value.view.transpose(-1, -2)  # [..., tokens, features], as Conv1d takes them
+    operand = low.batch_of(value, view) if view.dim() > 2 else operand_of(value, view) or low.rows_of(
+        low.copied(Value(value.object, view)))
+    if operand.extents[-1] != module.in_channels:
+        operand = as_matrix(operand, module.in_channels)
+    weight, bias = low.folded.get(low.node.target, (module.weight, module.bias))
+    tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
+    storage = low.members.weights
+
+    def make():
+        return part_of(low, Conv1dRequest("", stride=stride, padding=padding, weights=storage), tensors)
+
+    member = low.members.layer(low.node.target, make)
+    tokens = (view.shape[-2] + 2 * padding - kernel) // stride + 1
+    batch = operand.extents[:-2] if len(operand.extents) > 2 else ()
+    extents = (*batch, tokens, module.out_channels)
+    object = low.program.activation(low.name(), extents)
+    low.program.add(member, ".forward(", operand, ", ", Operand(object, extents), ");", writes=object)
+    return Value(object, numbered((*value.shape[:-2], tokens, module.out_channels)).transpose(-1, -2))
+
+
+def as_matrix(operand, cols):
+    """Returns a vector, or a matrix of other rows, as one of these columns."""
+    size = math.prod(operand.extents)
+    return Operand(operand.object, (size // cols, cols), cols, operand.offset)
+
+
+def check_convolution(low, module):
+    if module.groups != 1 or any(step != 1 for step in module.dilation):
+        low.refuse("a convolution with groups or a dilation", "take groups=1 and dilation=1")
+    if module.padding_mode != "zeros":
+        low.refuse(f"padding_mode={module.padding_mode!r}", "take zeros, or join what is to be padded with torch.cat")
+
+
+@lowers_module("Conv2d")
+def conv2d(low, module, args):
+    value = low.check_floats(args.take("input"))
+    check_convolution(low, module)
+    if tuple(module.kernel_size) != tuple(module.stride) or module.padding not in ((0, 0), "valid", 0):
+        low.refuse("a Conv2d whose kernel is not its stride, or with padding", "cut patches that do not overlap, "
+                   "or convolve along one dimension with Conv1d")
+    (height, width), view = module.kernel_size, value.view
+    rows, cols = view.shape[-2] // height, view.shape[-1] // width
+    view = view[..., :rows * height, :cols * width].unflatten(-2, (rows, height)).unflatten(-1, (cols, width))
+    view = view.reshape(module.in_channels, rows, height, cols, width).permute(1, 3, 0, 2, 4)
+    size = module.in_channels * height * width
+    flat = view.reshape(rows * cols, size)
+    if is_copy(view, flat):
+        object, patches = low.new((rows * cols, size), (rows * cols, size), f"{low.name()}_patches")
+        low.copy_by_loops(Value(value.object, view), object)
+    else:
+        patches = Value(value.object, flat)
+    weight = module.weight.reshape(module.out_channels, size)
+    result = linear(low, patches, weight, module.bias, low.node.target)
+    channels_first = result.view.t().reshape(module.out_channels, rows, cols)
+    channels_first = channels_first.reshape(*value.shape[:-3], module.out_channels, rows, cols)
+    return Value(result.object, channels_first)
+
+
+@lowers_module("AdaptiveAvgPool1d", "AdaptiveMaxPool1d")
+def adaptive_pool(low, module, args):
+    if module.output_size not in (1, (1,)):
+        low.refuse(f"{type(module).__name__} to {module.output_size} tokens", "pool to one token")
+    function = "mean" if "Avg" in type(module).__name__ else "largest"
+    return tokens.pool_over(low, args.take("input"), -1, True, function)
+
+
+def scale_and_shift(module):
+    """Returns what BatchNorm1d computes, x * scale + shift, in double."""
+    scale = 1 / torch.sqrt(module.running_var.double() + module.eps)
+    if module.weight is not None:
+        scale = scale * module.weight.detach().double()
+    shift = -module.running_mean.double() * scale
+    return scale, shift + module.bias.detach().double() if module.bias is not None else shift
+
+
+@lowers_module("BatchNorm1d")
+def batch_norm(low, module, args):
+    value = low.check_floats(args.take("input"))
+    if low.node.target in low.folded:
+        return value
+    if module.running_mean is None:
+        low.refuse("BatchNorm1d without running statistics", "train with track_running_stats=True")
+    scale, shift = (part.float() for part in scale_and_shift(module))
+    shape = (-1, 1) if len(value.shape) == 3 else (-1,)
+    scaled = arithmetic.with_constant(low, "multiply", value, Constant(scale.view(shape), f"{low.node.target}.scale"))
+    return arithmetic.with_constant(low, "add", scaled, Constant(shift.view(shape), f"{low.node.target}.shift"))
+
+
+def fold_batch_norms(tracer, net):
+    """Returns {path: (weight, bias)} of the Linear and Conv1d layers that a BatchNorm1d follows, with the norm in them,
+    and {path of the norm: None}. What is called twice, or whose result is used elsewhere, is not folded."""
+    calls, folded = {}, {}
+    for node in tracer.graph.nodes:
+        if node.op == "call_module":
+            calls.setdefault(node.target, []).append(node)
+    for path, nodes in calls.items():
+        module = net.get_submodule(path)
+        if len(nodes) != 1 or not isinstance(module, torch.nn.BatchNorm1d) or module.running_mean is None:
+            continue
+        layer = source_of(tracer, nodes[0], net)
+        if layer is None or len(calls[layer.target]) != 1:
+            continue
+        scale, shift = scale_and_shift(module)
+        of_layer = net.get_submodule(layer.target)
+        weight = of_layer.weight.detach().double() * scale.view(-1, *[1] * (of_layer.weight.dim() - 1))
+        bias = shift if of_layer.bias is None else of_layer.bias.detach().double() * scale + shift
+        folded.update({layer.target: (weight.float(), bias.float()), path: None})
+    return folded
+
+
+def source_of(tracer, node, net):
+    """Returns the node of the Linear or Conv1d that a norm follows: its features must be those that the norm scales."""
+    (source,) = node.args[:1]
+    moves = 0
+    while source.target in ("transpose", "permute", "contiguous") and len(source.users) == 1:
+        moves += source.target != "contiguous"
+        source = source.args[0]
+    if source.op != "call_module" or len(source.users) != 1:
+        return None
+    module, norm = net.get_submodule(source.target), net.get_submodule(node.target)
+    fits = isinstance(module, torch.nn.Conv1d) and moves == 0 or isinstance(module, torch.nn.Linear) and (
+        moves == 1 or moves == 0 and tracer.value(source).dim() == 2)
+    width = getattr(module, "out_channels", None) or getattr(module, "out_features", None)
+    return source if fits and width == norm.num_features else None

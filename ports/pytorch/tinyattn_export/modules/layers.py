@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""What modules of torch.nn of one input become. Convolutions and attention have files of their own."""
+import torch
+
+from .. import int8
+from ..checkpoints import of_state_dict
+from ..errors import within
+from ..parts import LinearRequest, Part
+from . import functions, moves
+from .checks import TRAINING, in_training
+from .functions import INSTEAD as INSTEAD_OF_FUNCTIONS
+from .members import Layer
+from .table import MODULES, lowers_module
+from .tracing import torch_class
+from .values import TOKEN, Constant, Operand, Value, numbered
+
+INSTEAD = {
+    "GRU": "attention sees all tokens at once", "LSTM": "attention sees all tokens at once",
+    "Tanh": INSTEAD_OF_FUNCTIONS["tanh"], "Sigmoid": INSTEAD_OF_FUNCTIONS["sigmoid"],
+    "LogSoftmax": INSTEAD_OF_FUNCTIONS["log_softmax"], "TransformerDecoderLayer": "compose it of MultiheadAttention, "
+    "LayerNorm and Linear", "MaxPool1d": INSTEAD_OF_FUNCTIONS["max_pool1d"],
+    "BatchNorm2d": "take BatchNorm1d on tokens", "GroupNorm": "take LayerNorm over the features of a token",
+    "LeakyReLU": INSTEAD_OF_FUNCTIONS["tanh"], "ELU": INSTEAD_OF_FUNCTIONS["tanh"],
+}
+
+
+def lower(low, node, args):
+    module = low.module_of(node)
+    name = torch_class(module).__name__
+    if in_training(module):
+        low.refuse(TRAINING[0].format(type(in_training(module)).__name__), TRAINING[1])
+    if name not in MODULES:
+        low.refuse(f"there is nothing for torch.nn.{name}",
+                   INSTEAD.get(name, "write it with what the table of ports/pytorch/README.md has"))
+    result = MODULES[name](low, module, args)
+    if args.rest():
+        low.refuse(f"torch.nn.{name} is called with an argument that is not known here, {args.rest()[0]}",
+                   "leave it out")
+    return result
+
+
+def tensors_of(tensors):
+    return of_state_dict(tensors, "").tensors
+
+
+def part_of(low, request, tensors):
+    with within(low.node.name):
+        return request.part(tensors_of(tensors))
+
+
+@lowers_module("Identity", "Dropout", "Dropout1d", "AlphaDropout")
+def nothing(low, module, args):
+    return args.take("input")
+
+
+@lowers_module("ReLU", "SiLU")
+def activation(low, module, args):
+    return functions.elementwise(low, args.take("input"), type(module).__name__.lower())
+
+
+@lowers_module("GELU")
+def gelu(low, module, args):
+    approximate = getattr(module, "approximate", "none")
+    return functions.elementwise(low, args.take("input"), "gelu_tanh" if approximate == "tanh" else "gelu")
+
+
+@lowers_module("Softmax")
+def softmax(low, module, args):
+    return functions.softmax_over(low, args.take("input"), module.dim)
+
+
+@lowers_module("Flatten")
+def flatten(low, module, args):
+    value = args.take("input")
+    return moves.move(low, low.node, "flatten", type(args)([value, module.start_dim, module.end_dim], {}))
+
+
+@lowers_module("Linear", "NonDynamicallyQuantizableLinear")
+def linear_module(low, module, args):
+    return linear(low, args.take("input"), module.weight, module.bias, low.node.target, module)
+
+
+def linear(low, value, weight, bias, path, module=None):
+    operand = low.rows_of(value)
+    weight, bias = low.folded.get(path, (weight, bias))
+    extents = (*operand.extents[:-1], weight.shape[0])
+    object = low.program.activation(low.name(), extents)
+    result = Value(object, numbered((*value.shape[:-1], weight.shape[0])))
+    if path in low.members.embeddings and bias is None and low.members.weights == "f32":  # tied
+        low.program.add("tinyattn::matmul_transposed(", operand, ", ", Layer(path), ".weight, ",
+                        Operand(object, extents), ");", writes=object)
+        return result
+    path += "_tied" * (path in low.members.embeddings)
+    tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
+    member = low.members.layer(path, lambda: part_of(low, LinearRequest("", weights=low.members.weights), tensors))
+    low.program.add(member, ".forward(", operand, ", ", Operand(object, extents), ");", writes=object)
+    return result
+
+
+@lowers_module("Embedding")
+def embedding(low, module, args):
+    tokens = args.take("input")
+    if not isinstance(tokens, Value) or tokens.object.element != TOKEN or not tokens.is_whole():
+        low.refuse("an Embedding of what is not the input", "embed the tokens of the input")
+    if module.max_norm is not None:
+        low.refuse("an Embedding with max_norm", "renormalize the weight before the export")
+    tree = {"weight": rows_of(module.weight)}
+    low.members.embeddings.add(low.node.target)
+    storage = low.members.weights
+    count, width = module.weight.shape
+    if storage == "int8":
+        tree = int8.quantized(tree, int8.EMBEDDING)
+    suffix = f", {int8.TYPE}" if storage == "int8" else ""
+    part = Part(f"::tinyattn::Embedding<{count}, {width}{suffix}>", "tinyattn/embedding.hpp", tree,
+                f"embedding of {count} tokens, {width} features", {}, set())
+    member = low.members.layer(low.node.target, lambda: part)
+    extents = (tokens.view.numel(), width)
+    object = low.program.activation(low.name(), extents)
+    low.program.add("static_cast<void>(", member, ".forward(", Operand(tokens.object, tokens.object.extents), ", ",
+                    Operand(object, extents), "));", writes=object)
+    return Value(object, numbered((*tokens.shape, width)))
+
+
+def rows_of(tensor):
+    (item,) = tensors_of({"t": tensor}).values()
+    values, width = item.values(), tensor.shape[-1]
+    return [values[first:first + width] for first in range(0, len(values), width)]
+
+
+@lowers_module("LayerNorm")
+def layer_norm(low, module, args):
+    return norm(low, args.take("input"), module.normalized_shape, module.weight, getattr(module, "bias", None),
+                module.eps, low.node.target)
+
+
+@lowers_module("RMSNorm")
+def rms_norm(low, module, args):
+    epsilon = module.eps if module.eps is not None else torch.finfo(torch.float32).eps
+    return norm(low, args.take("input"), module.normalized_shape, module.weight, None, epsilon, low.node.target,
+                "RmsNorm")
+
+
+def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
+    if len(shape) != 1:
+        low.refuse(f"a norm over {len(shape)} dimensions", "normalize the features of a token, one dimension")
+    width = shape[0]
+    weight, bias = (item.tensor if isinstance(item, Constant) else item for item in (weight, bias))
+    operand = low.rows_of(value)
+    weight = torch.ones(width) if weight is None else weight.detach()
+    tree = {"weight": rows_of(weight.reshape(1, -1))}
+    if kind == "LayerNorm":
+        tree["bias"] = rows_of((torch.zeros(width) if bias is None else bias.detach()).reshape(1, -1))
+    tree["epsilon"] = torch.tensor(epsilon, dtype=torch.float32).item() or -0.0
+    part = Part(f"::tinyattn::{kind}<{width}>", "tinyattn/normalization.hpp", tree, f"{kind}, {width} features", {},
+                set())
+    member = low.members.layer(path, lambda: part)
+    object = low.program.activation(low.name(), operand.extents)
+    low.program.add(member, ".forward(", operand, ", ", Operand(object, operand.extents), ");", writes=object,
+                    in_place=[operand.object] if operand.stride is None else [])
+    return Value(object, numbered(value.shape))
+
+
+def written_norm(low, found):
+    """Computes an RmsNorm that the module writes out."""
+    weight = low.values[found.weight]
+    path = weight.name.removesuffix(".weight") if weight.name.endswith(".weight") else f"{weight.name}_norm"
+    x = low.check_floats(low.values[found.x])
+    return norm(low, x, tuple(weight.tensor.shape), weight, None, found.epsilon, path, "RmsNorm")

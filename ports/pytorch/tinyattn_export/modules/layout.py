@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Lines of C++ of at most 100 columns, broken as clang-format breaks them."""
+import dataclasses
+import struct
+
+COLUMNS = 100
+
+
+@dataclasses.dataclass
+class Line:
+    text: str
+    comment: str = ""
+
+
+def literal(number):
+    """Returns the shortest decimal literal of the float nearest to a number."""
+    single = struct.unpack("<f", struct.pack("<f", number))[0]
+    for digits in range(1, 10):
+        text = f"{single:.{digits}g}"
+        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == single:
+            break
+    return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
+
+
+def configuration(members, indent):
+    """Returns the lines of an initializer, a member in each."""
+    lines = []
+    for name, value in members.items():
+        if isinstance(value, dict):
+            inner = configuration(value, indent + " " * 8)
+            lines += [f"{indent}.{name} =", f"{indent}    {{", *inner, f"{indent}    }},"]
+        else:
+            lines.append(f"{indent}.{name} = {value},")
+    return lines
+
+
+def fits(text, comment):
+    """Whether a statement of forward and its comment fit into a line."""
+    return 4 + len(text) + 4 + len(comment) <= COLUMNS
+
+
+def arguments(text):
+    """Returns the arguments of the outermost call of a statement, what precedes them, and what follows."""
+    start, depth, parts, last = text.index("("), 0, [], 0
+    for i in range(start, len(text)):
+        depth += (text[i] in "({[") - (text[i] in ")}]")
+        if depth == 1 and text[i] == "," or depth == 0:
+            parts.append(text[last or start + 1:i].strip())
+            last = i + 1
+        if depth == 0:
+            return text[:start + 1], parts, text[i:]
+    raise AssertionError(text)
+
+
+def broken(text, comment, indent):
+    """Returns the lines of a statement: a call that is too long has its arguments below each other."""
+    room = COLUMNS - (len(comment) + 5 if comment else 0)
+    body = text.lstrip()
+    indent += " " * (len(text) - len(body))
+    if len(indent) + len(body) <= room or body.startswith("for"):
+        return [indent + body]
+    if " = " in body:
+        left, _, right = body.partition(" = ")
+        return [f"{indent}{left} =", f"{indent}    {right}"]
+    if "(" not in body:
+        return [indent + body]
+    head, parts, tail = arguments(body)
+    column = len(indent) + len(head)
+    lines, line = [], indent + head
+    for i, part in enumerate(parts):
+        part += tail if i + 1 == len(parts) else ","
+        most = room if i + 1 == len(parts) else COLUMNS
+        if len(line) + len(part) + (i > 0) > most and i > 0:
+            lines.append(line.rstrip())
+            line = " " * column
+        line += part if line.endswith("(") or not line.strip() else f" {part}"
+    return [*lines, line]
+
+
+def aligned(lines, indent):
+    """Returns the text of lines, with the comments of neighbouring lines in one column."""
+    result, group, first, last = [], [], 0, COLUMNS
+
+    def flush():
+        for text, comment in group:
+            result.append(f"{text.ljust(first - 2)}  // {comment}" if comment else text)
+        group.clear()
+
+    for line in lines:
+        *before, text = broken(line.text, line.comment, indent)
+        if before or not line.comment:
+            flush()
+            first, last = 0, COLUMNS
+        result.extend(before)
+        begin, end = len(text) + 2, COLUMNS - len(line.comment) - 3
+        if not line.comment:
+            result.append(text)
+            continue
+        if group and max(first, begin) > min(last, end):
+            flush()
+            first, last = 0, COLUMNS
+        first, last = max(first, begin), min(last, end)
+        group.append((text, line.comment))
+    flush()
+    return result

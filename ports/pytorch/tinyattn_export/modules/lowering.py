@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""Turns a traced graph into steps of C++, and into the members that they read."""
+import math
+
+import torch
+
+from ..errors import ExportError
+from . import arithmetic, attention_layers, convolutions, tokens  # noqa: F401: they fill the tables
+from . import attention, functions, fusion, layers, table
+from .errors import refused
+from .members import Members
+from .program import Program
+from .values import (TOKEN, Absent, Constant, Operand, Value, Rows, extents_of, numbered, operand_of, whole)
+
+INDICES = "ijklmn"
+OTHERS = "compute it before or after forward, or write it with what the table of ports/pytorch/README.md has"
+
+
+class Arguments:
+    """The arguments of a step. What nobody takes is refused, unless it says nothing."""
+
+    def __init__(self, args, kwargs):
+        self.args, self.kwargs = list(args), dict(kwargs)
+
+    def take(self, *names, default=None):
+        """Returns the next argument, which may be given by one of some names."""
+        if self.args:
+            return self.args.pop(0)
+        return next((self.kwargs.pop(name) for name in names if name in self.kwargs), default)
+
+    def drop(self, *names):
+        for name in names:
+            self.kwargs.pop(name, None)
+
+    def rest(self):
+        return [*self.args, *(f"{name}={value}" for name, value in self.kwargs.items() if value not in (None, False))]
+
+
+class Lowering:
+    def __init__(self, tracer, net, weights):
+        self.tracer, self.net, self.program = tracer, net, Program()
+        self.members = Members(net, weights)
+        self.values, self.copies, self.folded, self.node, self.title = {}, {}, {}, None, None
+
+    # --- Values ---
+
+    def refuse(self, what, instead=OTHERS):
+        raise refused(self.tracer, self.node, what, instead)
+
+    def module_of(self, node):
+        return self.net.get_submodule(node.target)
+
+    def name(self):
+        """Returns a name for the result of the current step: that of its module, or of its function."""
+        if self.title:
+            return self.title
+        if self.node.op != "call_module":
+            return table.name_of(self.node).strip("_")
+        *outer, last = self.node.target.split(".")
+        return last if not last.isdigit() else f"{outer[-1]}_{last}" if outer and not outer[-1].isdigit() else (
+            type(self.module_of(self.node)).__name__.lower())
+
+    def value(self, argument):
+        """Returns the Value of a node, or what else an argument of it is."""
+        return torch.fx.node.map_arg(argument, lambda node: self.values[node])
+
+    def constant(self, node):
+        """Returns the Constant of a step that does not depend on the input."""
+        sources = sorted({source.target for source in ancestors(node) if source.op in ("get_attr", "call_module")})
+        name = sources[0] if len(sources) == 1 else node.name
+        return Constant(self.tracer.value(node), name)
+
+    def new(self, extents, shape, name=None):
+        """Returns a new activation, whose elements lie in the order of the shape."""
+        object = self.program.activation(name or self.name(), extents)
+        return object, Value(object, numbered(shape))
+
+    def check_floats(self, value):
+        if isinstance(value, Value) and value.object.element == TOKEN:
+            self.refuse("tokens are taken by an Embedding only", "look them up with torch.nn.Embedding first")
+        if isinstance(value, Absent):
+            self.refuse(f"{value.what} are a result that nothing here computes", value.instead)
+        if isinstance(value, Constant):
+            object = self.members.tensor(value.tensor, value.name)
+            return Value(object, numbered(value.shape))
+        if not isinstance(value, Value):
+            self.refuse("its first argument is no tensor", OTHERS)
+        return value
+
+    # --- Arguments in C++ ---
+
+    def rows_of(self, value):
+        """Returns the Operand of a value whose last axis has the features."""
+        self.check_floats(value)
+        operand = operand_of(value)
+        if operand is None:
+            return operand_of(self.copied(value))
+        is_row = operand.stride is not None and operand.extents[0] == 1 and not value.is_whole()
+        return operand_of(self.copied(value)) if is_row else operand
+
+    def batch_of(self, value, view=None):
+        """Returns the Operand of a value [batch, tokens, features]: an object of these extents, or one matrix."""
+        view = value.view if view is None else view
+        operand = operand_of(value, view)
+        extents = extents_of(view.shape)
+        fits = operand is not None and (operand.stride is not None and len(extents) <= 2 or
+                                        operand.stride is None and operand.extents == extents)
+        return operand if fits else operand_of(self.copied(Value(value.object, view)))
+
+    def elements_of(self, value):
+        """Returns the Operand of a value for a function of each element, and the view of its result."""
+        self.check_floats(value)
+        if value.is_whole():
+            return Operand(value.object, value.object.extents), value.view
+        return self.rows_of(value), numbered(value.shape)
+
+    def copied(self, value):
+        """Returns the value as an object of its own, in which elements lie in PyTorch's order."""
+        key = (value.object, value.offset, value.view.shape, value.view.stride())
+        if key in self.copies:
+            return self.copies[key]
+        extents = extents_of(value.shape)
+        object, result = self.new(extents, value.shape, "row" if len(value.axes()) < 2 else "copy")
+        self.copy(value, object)
+        self.copies[key] = result
+        return result
+
+    def copy(self, value, object):
+        """Copies a value to an object of as many elements."""
+        source, axes = value.object, value.axes()
+        operand = operand_of(value)
+        if operand and len(source.extents) == 2 and math.prod(operand.extents) == source.extents[1] and (
+                value.offset % source.extents[1] == 0) and len(object.extents) == 1:
+            row = value.offset // source.extents[1]
+            return self.program.add("tinyattn::row(", whole(source), f", {row}, ", whole(object), ");", writes=object)
+        if len(axes) == 2 and len(object.extents) == 2 and axes[0][1] == 1:
+            matrix = value.view.reshape(*(extent for extent, _ in axes)).t()
+            operand = operand_of(value, matrix)
+            if operand:
+                return self.program.add("tinyattn::transpose(", operand, ", ", whole(object), ");", writes=object)
+        return self.copy_by_loops(value, object)
+
+    def copy_by_loops(self, value, object):
+        axes = merged(value.axes()) or [(1, 1)]
+        text, to = [], 1
+        terms_to, terms_from = [], [str(value.offset)] if value.offset else []
+        for (extent, stride), index in reversed(list(zip(axes, INDICES))):
+            terms_to.insert(0, product(to, index))
+            terms_from.append(product(stride, index))
+            to *= extent
+        if len(axes) > len(INDICES):
+            self.refuse("it moves elements in more than six dimensions", OTHERS)
+        for depth, ((extent, _), index) in enumerate(zip(axes, INDICES)):
+            text.append("  " * depth + f"for (std::size_t {index} = 0; {index} < {extent}; ++{index})\n")
+        text += ["  " * len(axes), whole(object), f".elements[{' + '.join(terms_to)}] = ", whole(value.object),
+                 f".elements[{' + '.join(terms_from)}];"]
+        return self.program.add(*text, writes=object)
+
+    def matrices_of(self, value, transposed=False):
+        """Returns the Rows of a value [..., rows, cols]; of its transpose if that is asked for."""
+        view = value.view.transpose(-1, -2) if transposed else value.view
+        for candidate in (Value(value.object, view), None):
+            candidate = candidate or self.copied(Value(value.object, view))
+            view = candidate.view
+            (rows, cols), (stride, unit) = view.shape[-2:], view.stride()[-2:]
+            leading = merged([axis for axis in zip(view.shape[:-2], view.stride()[:-2]) if axis[0] != 1])
+            if len(leading) <= 1 and (unit == 1 or cols == 1):
+                count, step = leading[0] if leading else (1, 0)
+                return Rows(candidate.object, count, step, rows, cols, stride if rows != 1 else cols, candidate.offset)
+        return self.refuse("its axes are in an order for which there is no view", OTHERS)
+
+    # --- The graph ---
+
+    def run(self, graph, input_value):
+        dependent = dependents(graph)
+        constants = set(graph.nodes) - dependent
+        fused = fusion.attentions(self.tracer, self.net, constants)
+        norms = fusion.norms(self.tracer, self.net, constants)
+        absorbed = {node for found in (*fused.values(), *norms.values()) for node in found.inner}
+        for node in graph.nodes:
+            self.node, self.title = node, "attention" if node in fused else "norm" if node in norms else None
+            if node in absorbed:
+                continue
+            if node in fused:
+                self.values[node] = attention.written_out(self, fused[node])
+                continue
+            if node in norms:
+                self.values[node] = layers.written_norm(self, norms[node])
+                continue
+            if node.op == "placeholder":
+                self.values[node] = input_value
+            elif node.op == "output":
+                return self.value(node.args[0])
+            elif node not in dependent:
+                if isinstance(self.tracer.value(node), torch.Tensor):
+                    self.values[node] = self.constant(node)
+                else:
+                    self.values[node] = self.tracer.value(node)
+            else:
+                args, kwargs = self.value(node.args), self.value(node.kwargs)
+                lower = layers.lower if node.op == "call_module" else functions.lower
+                self.values[node] = lower(self, node, Arguments(args, kwargs))
+        raise ExportError("forward returns nothing")
+
+
+def product(factor, index):
+    return index if factor == 1 else f"{factor} * {index}"
+
+
+def merged(axes):
+    """Joins neighbouring axes that are one in memory."""
+    result = []
+    for extent, stride in axes:
+        if result and result[-1][1] == extent * stride:
+            result[-1] = (result[-1][0] * extent, stride)
+        else:
+            result.append((extent, stride))
+    return result
+
+
+SHAPED = ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "new_tensor")
+
+
+def dependents(graph):
+    """Returns the nodes that depend on the input, and not on its shape alone."""
+    found = set()
+    for node in graph.nodes:
+        is_shaped = node.op in ("call_function", "call_method") and table.name_of(node) in SHAPED
+        if node.op == "placeholder" or not is_shaped and any(source in found for source in node.all_input_nodes):
+            found.add(node)
+    return found
+
+
+def ancestors(node):
+    found, waiting = set(), [node]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += node.all_input_nodes
+    return found

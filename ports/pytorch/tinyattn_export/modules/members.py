@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""The members of a Model: layers, parameters and masks, in the module's own names."""
+import dataclasses
+import re
+
+import torch
+
+from .. import names
+from ..checkpoints import of_state_dict
+from ..parts import TensorRequest
+from .values import Object, extents_of
+
+
+@dataclasses.dataclass
+class Mask:
+    """A mask of constants, a static member."""
+
+    type: str
+    tensor: torch.Tensor
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """A layer as a part of a statement."""
+
+    path: str
+
+
+class Members:
+    def __init__(self, net, weights):
+        self.net, self.weights = net, weights
+        self.tensors = of_state_dict(net.state_dict(), type(net).__name__).tensors
+        self.requests, self.objects, self.masks, self.embeddings, self.calls = {}, {}, [], set(), {}
+
+    def layer(self, path, request):
+        """Returns the Layer at a path, for which `request`, a function, returns the Part when all calls are known."""
+        self.requests.setdefault(path, request)
+        return Layer(path)
+
+    def tensor(self, tensor, name, extents=None):
+        """Returns the Object of a constant. Two constants of one name with other values have names of their own."""
+        tensor = tensor.detach().contiguous()
+        extents = extents or extents_of(tensor.shape)
+        base, number = name, 1
+        while name in self.requests or name in self.objects and not same(self.objects[name][1], tensor, extents):
+            number += 1
+            name = f"{base}_{number}"
+        if name not in self.objects:
+            self.objects[name] = (Object(name, tuple(extents), "member"), tensor)
+        return self.objects[name][0]
+
+    def mask(self, kind, tensor, name):
+        """Returns the name of a static mask."""
+        for known in self.masks:
+            if known.type.startswith(kind) and torch.equal(known.tensor, tensor):
+                return known.name
+        base, number = name, 1
+        while any(known.name == name for known in self.masks):
+            number += 1
+            name = f"{base}_{number}"
+        extents = ", ".join(map(str, tensor.shape))
+        self.masks.append(Mask(f"{kind}{extents}>", tensor, name))
+        return name
+
+    def finish(self):
+        """Returns {path: Part}."""
+        parts = {path: request() for path, request in self.requests.items()}
+        for name, (object, tensor) in self.objects.items():
+            parts[name] = part_of_tensor(object, tensor)
+        return parts
+
+
+def same(object_tensor, tensor, extents):
+    return object_tensor.shape == tensor.shape and torch.equal(object_tensor, tensor)
+
+
+def part_of_tensor(object, tensor):
+    """Returns the Part of a parameter or a buffer."""
+    tensors = of_state_dict({"tensor": tensor.reshape(object.extents).float()}, "").tensors
+    part = TensorRequest("tensor").part(tensors)
+    return dataclasses.replace(part, type=object.type, summary=f"tensor, {tuple(object.extents)}")
+
+
+def member_name(text):
+    """Returns a module's name as a name in C++: a number begins with an underscore."""
+    name = re.sub(r"\W", "_", text)
+    name = f"_{name}" if name[:1].isdigit() else name
+    return f"{name}_" if names.objection(name) or name in RESERVED else name
+
+
+RESERVED = {"forward", "Model", "Input", "Output", "Workspace", "parameter_count", "x", "out", "workspace", "tinyattn"}

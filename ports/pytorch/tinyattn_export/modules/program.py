@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""The steps of `forward`, and which memory each activation takes: those that are not alive together share it."""
+import dataclasses
+
+from .values import FLOAT, Object, Operand
+
+
+@dataclasses.dataclass
+class Scratch:
+    """The workspace of a layer, alive in one step only."""
+
+    path: str  # of the layer
+
+
+@dataclasses.dataclass
+class Step:
+    """One statement of C++. Its text is made of strings and of arguments: Operands and Scratches."""
+
+    text: list
+    writes: Object
+    comment: str
+    in_place: tuple = ()  # objects that `writes` may be
+
+    def objects(self):
+        return [part.object.resolved() for part in self.text if isinstance(part, Operand)]
+
+    def scratches(self):
+        return [part for part in self.text if isinstance(part, Scratch)]
+
+
+@dataclasses.dataclass
+class Slot:
+    """Memory of the workspace: a union if it has more than one member."""
+
+    members: list  # of (declared type, name)
+    busy: list = dataclasses.field(default_factory=list)  # intervals of steps
+
+    def member(self, type, name):
+        """Returns the name of the member of a type, which is new if there was none."""
+        known = dict(self.members)
+        if type not in known:
+            self.members.append((type, name))
+        return known.get(type, name)
+
+
+class Program:
+    def __init__(self):
+        self.steps, self.names, self.scratch_names, self.members = [], set(), {}, {}
+
+    def unique(self, name):
+        """Returns a name that no other activation has."""
+        number, free = 1, name
+        while free in self.names:
+            number += 1
+            free = f"{name}_{number}"
+        self.names.add(free)
+        return free
+
+    def activation(self, name, extents):
+        return Object(self.unique(name), tuple(extents), "activation", FLOAT)
+
+    def add(self, *text, writes, in_place=(), comment=None):
+        shape = ", ".join(map(str, writes.extents))
+        self.steps.append(Step(list(text), writes, comment or f"[{shape}]", tuple(in_place)))
+        return writes
+
+    def lifetimes(self):
+        """Returns {activation: (first step, last step)}."""
+        lives = {}
+        for i, step in enumerate(self.steps):
+            for object in (*step.objects(), step.writes.resolved()):
+                if object.place == "activation":
+                    lives[object] = (lives.get(object, (i,))[0], i)
+        return lives
+
+    def compute_in_place(self):
+        """Lets a step write to one of its inputs, if nothing reads this input later."""
+        for i, step in enumerate(self.steps):
+            for candidate in step.in_place:
+                candidate = candidate.resolved()
+                later = any(candidate in later.objects() for later in self.steps[i + 1:])
+                if (candidate.place == "activation" and not later and candidate is not step.writes
+                        and candidate.extents == step.writes.extents):
+                    step.writes.same_as = candidate
+                    break
+
+    def slots(self, type_of):
+        """Returns the Slots of the workspace: scratch, then activations, the largest first, each in the first
+        slot that is free while it is alive. `type_of` returns the type of the workspace of the layer at a path."""
+        slots, steps = [], range(len(self.steps))
+        for i in steps:
+            for scratch in self.steps[i].scratches():
+                self.scratch_names.setdefault(type_of(scratch.path), None)
+                if not slots:
+                    slots.append(Slot([]))
+                slots[0].busy.append((i, i))
+        for type in self.scratch_names:
+            self.scratch_names[type] = self.unique("scratch")
+            slots[0].members.append((type, self.scratch_names[type]))
+        lives = self.lifetimes()
+        for object in sorted(lives, key=lambda object: (-object.size, lives[object])):
+            first, last = lives[object]
+            slot = next((slot for slot in slots
+                         if all(last < begin or end < first for begin, end in slot.busy)), None)
+            if slot is None:
+                slot = Slot([])
+                slots.append(slot)
+            slot.busy.append((first, last))
+            self.members[object] = slot.member(object.type, object.name)
+        return slots

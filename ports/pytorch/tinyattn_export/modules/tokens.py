@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Reductions over tokens, and what joins tokens or features."""
+from .table import lowers, name_of
+from .values import Absent, Constant, Operand, Value, extents_of, numbered, operand_of
+
+
+@lowers("mean", "amax")
+def pool(low, args):
+    value, dim = args.take("input"), args.take("dim", "axis")
+    keepdim = bool(args.take("keepdim", default=False))
+    return pool_over(low, value, dim, keepdim, {"mean": "mean", "amax": "largest"}[name_of(low.node)])
+
+
+@lowers("max")
+def maximum(low, args):
+    value, dim = args.take("input"), args.take("dim", "axis")
+    if dim is None or isinstance(dim, Value):
+        low.refuse("max without dim, or of two tensors", "amax(dim=1) is the largest over tokens")
+    keepdim = bool(args.take("keepdim", default=False))
+    return (pool_over(low, value, dim, keepdim, "largest"),
+            Absent("the places of the largest", "find them after forward, with tinyattn::argmax"))
+
+
+def pool_over(low, value, dim, keepdim, function):
+    low.check_floats(value)
+    dim = dim[0] if isinstance(dim, (tuple, list)) and len(dim) == 1 else dim
+    if not isinstance(dim, int):
+        low.refuse(f"{name_of(low.node)} over {'all' if dim is None else 'several'} dimensions",
+                   "take one dimension, that of the tokens")
+    rank = value.view.dim()
+    dim %= rank
+    view = value.view.unsqueeze(0).movedim(dim + 1, -1).transpose(-1, -2) if rank == 1 else value.view.movedim(dim, -1)
+    if rank > 1:
+        view = view.transpose(-1, -2)  # [..., tokens, features]
+    operand = matrix_with_rows(low, value, view)
+    extents = (*operand.extents[:-2], operand.extents[-1])
+    object = low.program.activation(low.name(), extents)
+    low.program.add(f"tinyattn::{function}(", operand, ", ", Operand(object, extents), ");", writes=object)
+    shape = [extent for axis, extent in enumerate(value.shape) if axis != dim]
+    result = numbered(tuple(shape))
+    return Value(object, result.unsqueeze(dim) if keepdim else result)
+
+
+def matrix_with_rows(low, value, view):
+    """Returns the Operand [..., tokens, features] of a view, which keeps its two last axes."""
+    batch = [extent for extent in view.shape[:-2] if extent != 1]
+    extents = (*batch, *view.shape[-2:])
+    operand = operand_of(value, view)
+    if operand is not None and operand.stride is None and operand.object.extents == extents:
+        return operand
+    if not batch:
+        matrix = view.reshape(extents) if view.shape[:-2].numel() == 1 else view
+        axes = list(zip(matrix.shape, matrix.stride()))
+        if axes[1][0] == 1 or axes[1][1] == 1:
+            stride = axes[0][1] if axes[0][0] != 1 else axes[1][0]
+            if operand is not None and operand.stride is None and len(operand.extents) == 2:
+                return operand
+            return Operand(value.object, extents, stride, view.storage_offset())
+    copied = low.copied(Value(value.object, view))
+    return Operand(copied.object, copied.object.extents)
+
+
+@lowers("cat", "concat", "concatenate")
+def cat(low, args):
+    values, dim = args.take("tensors"), args.take("dim", "axis", default=0)
+    return join(low, list(values), dim)
+
+
+@lowers("stack")
+def stack(low, args):
+    values, dim = args.take("tensors"), args.take("dim", "axis", default=0)
+    unsqueezed = [Value(value.object, value.view.unsqueeze(dim)) if isinstance(value, Value) else
+                  Constant(value.tensor.unsqueeze(dim), value.name) for value in values]
+    return join(low, unsqueezed, dim)
+
+
+def join(low, values, dim):
+    model = next(value for value in values if isinstance(value, Value))
+    rank = model.view.dim()
+    dim %= rank
+    order = model.order() if model.is_whole() else list(range(rank))
+    sizes = [[extent for axis, extent in enumerate(value.shape) if axis != dim] for value in values]
+    if any(size != sizes[0] for size in sizes):
+        low.refuse("cat of tensors of other shapes", "make their shapes equal")
+    before = [model.shape[axis] for axis in order[:order.index(dim)] if model.shape[axis] != 1]
+    after = [axis for axis in order[order.index(dim) + 1:] if model.shape[axis] != 1]
+    if before and after or len(before) > 1 or len(after) > 1:
+        low.refuse(f"cat along dimension {dim} of {rank}", "join tokens, dim=1, or features, dim=-1")
+    function = "concat_rows" if after else "concat_columns"
+    operands = [joined_operand(low, value, order) for value in values]
+    result, sizes = operands[0], [value.shape[dim] for value in values]
+    for i in range(1, len(operands)):
+        total = sum(sizes[:i + 1])
+        extents = (total, model.shape[after[0]]) if after else (*before, total)
+        object = low.program.activation(low.name(), extents)
+        low.program.add(f"tinyattn::{function}(", result, ", ", operands[i], ", ", Operand(object, extents), ");",
+                        writes=object)
+        result = Operand(object, extents)
+    shape = list(model.shape)
+    shape[dim] = sum(sizes)
+    back = [order.index(axis) for axis in range(rank)]
+    return Value(result.object, numbered([shape[axis] for axis in order]).permute(back))
+
+
+def joined_operand(low, value, order):
+    if isinstance(value, Constant):
+        tensor = value.tensor.float().permute(order)
+        object = low.members.tensor(tensor, value.name, extents_of(tensor.shape))
+        return Operand(object, object.extents)
+    return low.rows_of(Value(value.object, value.view.permute(order)))

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""What the steps of a graph pass on: an object in C++, and how its elements lie in the tensor of PyTorch.
+
+The view of an object is a tensor of PyTorch that has the number of each element. All that only moves elements, such as
+transpose, reshape and slices, is done to it by PyTorch itself; its strides then say how the object is to be read."""
+import dataclasses
+import math
+
+import torch
+
+FLOAT, TOKEN = "float", "tinyattn::Token"
+
+
+@dataclasses.dataclass(eq=False)
+class Object:
+    """A tensor in C++."""
+
+    name: str
+    extents: tuple
+    place: str  # input, member, activation or out
+    element: str = FLOAT
+    same_as: "Object" = None  # the object whose memory it takes, since a step computes in place
+
+    def resolved(self):
+        return self.same_as.resolved() if self.same_as else self
+
+    @property
+    def size(self):
+        return math.prod(self.extents)
+
+    @property
+    def type(self):
+        names = {1: "Vector", 2: "Matrix"}
+        return f"tinyattn::{names.get(len(self.extents), 'Tensor')}<{self.element}, {listed(self.extents)}>"
+
+
+def listed(numbers):
+    return ", ".join(map(str, numbers))
+
+
+def extents_of(shape):
+    """Returns the extents in C++ of a tensor: without axes of size 1, but always with the last axis."""
+    *leading, last = shape or (1,)
+    return (*(extent for extent in leading if extent != 1), last)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Value:
+    object: Object
+    view: torch.Tensor  # of the numbers of elements
+
+    @property
+    def shape(self):
+        return tuple(self.view.shape)
+
+    @property
+    def offset(self):
+        return self.view.storage_offset()
+
+    def axes(self):
+        """Returns [(extent, stride)] of the axes that are not of size 1."""
+        return [(extent, stride) for extent, stride in zip(self.view.shape, self.view.stride()) if extent != 1]
+
+    def order(self):
+        """Returns the axes in the order in which they lie in memory."""
+        strides, shape = self.view.stride(), self.view.shape
+        return sorted(range(self.view.dim()), key=lambda axis: -strides[axis] if shape[axis] != 1 else -math.inf)
+
+    def in_memory(self):
+        """Returns the view with its axes in the order in which they lie in memory."""
+        return self.view.permute(self.order())
+
+    def is_whole(self):
+        """Whether it has every element of the object once."""
+        ordered = self.in_memory()
+        return self.offset == 0 and self.view.numel() == self.object.size and is_row_major(ordered)
+
+
+def is_row_major(view):
+    expected = 1
+    for extent, stride in reversed(list(zip(view.shape, view.stride()))):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
+def memory_of(tensor):
+    """Returns the address of the storage of a tensor."""
+    storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+    return storage.data_ptr()
+
+
+def numbered(shape):
+    """Returns the view of an object whose elements lie in the order of this shape."""
+    return torch.arange(math.prod(shape)).view(shape)
+
+
+@dataclasses.dataclass(frozen=True)
+class Constant:
+    """A tensor that does not depend on the input."""
+
+    tensor: torch.Tensor
+    name: str  # of the parameter or buffer that it is made of
+
+    @property
+    def shape(self):
+        return tuple(self.tensor.shape)
+
+
+@dataclasses.dataclass(frozen=True)
+class Absent:
+    """One of the results of a module that has several, which must not be used."""
+
+    what: str
+    instead: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Operand:
+    """A value as an argument in C++: an object, or a view of a matrix in it."""
+
+    object: Object
+    extents: tuple
+    stride: int = None  # of the rows of a view; None: the object itself
+    offset: int = 0
+
+    def text(self, name, constant=True):
+        if self.stride is None:
+            return name
+        rows, cols = self.extents
+        if len(self.object.extents) == 2 and self.object.extents == (rows, self.stride) and self.offset < self.stride:
+            return f"tinyattn::columns<{cols}>({name}, {self.offset})"
+        start = f"{name}.data()" + (f" + {self.offset}" if self.offset else "")
+        return (f"tinyattn::MatrixView<{'const ' if constant else ''}{self.object.element}, {rows}, {cols}, "
+                f"{self.stride}>{{{start}}}")
+
+
+def whole(object):
+    return Operand(object, object.extents)
+
+
+def operand_of(value, view=None):
+    """Returns the Operand of a value whose last axis is contiguous and whose other axes have one stride, or None."""
+    object, view = value.object, value.view if view is None else view
+    axes = [(extent, stride) for extent, stride in zip(view.shape, view.stride())]
+    cols, unit = axes[-1] if axes else (1, 1)
+    rows = [(extent, stride) for extent, stride in axes[:-1] if extent != 1]
+    if cols != 1 and unit != 1:
+        return None
+    whole = tuple(extent for extent, _ in rows) + (cols,)
+    offset = view.storage_offset()
+    if offset == 0 and is_row_major(view) and view.numel() == object.size and object.extents == whole:
+        return Operand(object, whole)
+    count, stride = 1, cols
+    for extent, step in reversed(rows):
+        if count == 1:
+            stride = step
+        elif step != stride * count:
+            return None
+        count *= extent
+    return Operand(object, (count, cols), stride, offset)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """A matrix in each element of a loop: a value whose leading axes are one."""
+
+    object: Object
+    count: int
+    step: int  # between the first elements of two matrices
+    rows: int
+    cols: int
+    stride: int
+    offset: int
+
+    def view(self, name, index):
+        """Returns the matrix at an index in C++."""
+        shift = f"{self.step} * {index}"
+        if (len(self.object.extents) == 2 and self.stride == self.object.extents[1] and self.offset == 0
+                and self.rows == self.object.extents[0] and self.count * self.cols == self.stride):
+            return f"tinyattn::columns<{self.cols}>({name}, {shift})"
+        constant = "" if self.object.place in ("activation", "out") else "const "
+        start = f"{self.offset} + {shift}" if self.offset else shift
+        return (f"tinyattn::MatrixView<{constant}float, {self.rows}, {self.cols}, {self.stride}>"
+                f"{{{name}.data() + {start}}}")

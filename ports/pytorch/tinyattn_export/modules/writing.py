@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""Writes a Model in C++: its members, its workspace, and forward."""
+import dataclasses
+import re
+
+import torch
+
+from .layout import Line, aligned, fits, literal
+from .loops import rolled
+from .members import Layer, member_name
+from .program import Scratch
+from .values import TOKEN, Operand
+
+CONTAINERS = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+
+
+@dataclasses.dataclass
+class Field:
+    """A member of a struct: a layer or a tensor, or a struct or an array of these."""
+
+    type: str
+    tree: object
+    count: int = 0  # of an array
+
+
+class Structs:
+    """The types of the members. Layers have types of tinyattn; a module of the user has a struct of its own, named as
+    its class; modules that are numbered and have one type are an array."""
+
+    def __init__(self, net, parts):
+        self.net, self.parts = net, parts
+        self.configs, self.definitions, self.paths, self.types = {}, {}, {}, {}
+        self.tree, self.arrays = {}, {}
+        for path in parts:
+            place = self.tree
+            *outer, last = path.split(".")
+            for name in outer:
+                place = place.setdefault(name, {})
+                if isinstance(place, str):
+                    raise AssertionError(f"{path} is in a layer")
+            place[last] = path
+        self.fields = {member_name(name): self.field(name, item, name, member_name(name))
+                       for name, item in self.tree.items()}
+
+    def parts_in(self, item):
+        """Returns the parts in a member, in the order of memory."""
+        if isinstance(item, str):
+            return [self.parts[item]]
+        return [part for member in item.values() for part in self.parts_in(member)]
+
+    def content(self):
+        """Returns the bytes of the Model in the memory of the target."""
+        return b"".join(part.content() for part in self.parts_in(self.tree))
+
+    def sizes(self):
+        """Returns {member: its bytes}."""
+        return {member_name(name): sum(part.size for part in self.parts_in(item)) for name, item in self.tree.items()}
+
+    @property
+    def parameter_count(self):
+        return sum(part.parameter_count for part in self.parts.values())
+
+    def field(self, name, item, path, expression):
+        if isinstance(item, str):
+            return self.leaf(name, item, expression)
+        numbered = list(item) == [str(i) for i in range(len(item))]
+        names = [f"[{i}]" if numbered else f".{member_name(key)}" for i, key in enumerate(item)]
+        members = [self.field(name if numbered else key, item[key], f"{path}.{key}", expression + ending)
+                   for key, ending in zip(item, names)]
+        if numbered and len({member.type for member in members}) == 1 and not any(member.count for member in members):
+            array = Field(members[0].type, tuple(member.tree for member in members), len(members))
+            self.arrays[expression] = array
+            return array
+        if numbered:
+            members = [self.field(key, item[key], f"{path}.{key}", f"{expression}.{member_name(key)}") for key in item]
+        body = {member_name(key): member for key, member in zip(item, members)}
+        return Field(self.struct(self.class_of(path, name), body),
+                     {key: member.tree for key, member in body.items()})
+
+    def element_of(self, array):
+        """Returns a name for an element of an array: block for blocks, unless a member has it."""
+        name = re.sub(r".*\.|s$", "", array)
+        return "each" if name == array or name in self.fields else name
+
+    def leaf(self, name, path, expression):
+        self.paths[path], part = expression, self.parts[path]
+        template, brace, rest = part.type.replace("::tinyattn::", "tinyattn::").partition("{")
+        if brace:
+            outer, _, config = template.partition("<")
+            template = f"{outer}<{self.config(name, config, parse(brace + rest[:-1]))}>"
+        self.types[path] = template
+        return Field(template, part.tree)
+
+    def config(self, name, type, members):
+        """Returns the name of a configuration."""
+        base = "config_of_" + (member_name(name).strip("_") or "layer")
+        key, number, free = (type, repr(members)), 1, base
+        if key in self.configs:
+            return self.configs[key][0]
+        while any(free == taken for taken, *_ in self.configs.values()):
+            number += 1
+            free = f"{base}_{number}"
+        self.configs[key] = (free, type, members)
+        return free
+
+    def class_of(self, path, name):
+        try:
+            module = self.net.get_submodule(path)
+        except AttributeError:
+            module = None
+        if module is None or isinstance(module, CONTAINERS):
+            words = "" if name.isdigit() else re.split(r"\W|_", name)
+            return "".join(word.capitalize() for word in words) or "Layers"
+        return type(module).__name__
+
+    def struct(self, name, body):
+        """Returns the name of a struct with these members."""
+        lines = declarations(body)
+        number, free = 1, f"{name}s" if name in ("Model", "Input", "Output", "Workspace") else name
+        base = free
+        while free in self.definitions and self.definitions[free] != lines:
+            number += 1
+            free = f"{base}{number}"
+        self.definitions[free] = lines
+        return free
+
+
+def declarations(fields):
+    return [f"{field.type} {name}{f'[{field.count}]' if field.count else ''};" for name, field in fields.items()]
+
+
+def parse(text):
+    """Returns the members of an initializer such as {.a = 1, .b = {.c = true}}."""
+    members, depth, start, inner = {}, 0, 0, text.strip()[1:-1]
+    for i, character in enumerate(inner + ","):
+        depth += (character == "{") - (character == "}")
+        if character == "," and depth == 0:
+            name, _, value = inner[start:i].strip().partition(" = ")
+            value = value.strip().replace("::tinyattn::", "tinyattn::")
+            members[name[1:]] = parse(value) if value.startswith("{") else value
+            start = i + 1
+    return members
+
+
+class Writer:
+    """Writes the steps of a Program, with the names that its objects have in C++."""
+
+    def __init__(self, program, structs, slots, out):
+        self.program, self.structs, self.out = program, structs, out
+        self.slots = {name: slot for slot in slots for _, name in slot.members}
+        self.active, self.views = {}, {}
+
+    def name(self, object, step):
+        if object.place == "member":
+            return self.structs.paths[object.name]
+        if object.place == "activation":
+            return self.in_workspace(self.program.members[object], step.writes.resolved() is object)
+        return object.name
+
+    def in_workspace(self, name, is_written):
+        """Returns a member of the workspace. Writing to it begins its lifetime, unless it lives."""
+        slot = self.slots[name]
+        if is_written and len(slot.members) > 1 and self.active.get(id(slot)) != name:
+            self.active[id(slot)] = name
+            return f"tinyattn::begin_lifetime(workspace.{name})"
+        return f"workspace.{name}"
+
+    def begin_before(self, step):
+        """Returns the statement that begins the lifetime of what a loop writes, if there is one."""
+        name = self.name(step.writes.resolved(), step)
+        return [Line(f"{name};")] if name.startswith("tinyattn::begin") else []
+
+    def text(self, part, step):
+        if isinstance(part, Operand):
+            object = part.object.resolved()
+            if object is self.out and part.stride is None and part.extents != object.extents:
+                return self.view_of_out(part.extents)
+            return part.text(self.name(object, step))
+        if isinstance(part, Layer):
+            return self.structs.paths[part.path]
+        if isinstance(part, Scratch):
+            name = self.program.scratch_names[f"{self.structs.types[part.path]}::Workspace"]
+            return self.in_workspace(name, True)
+        return part() if callable(part) else part
+
+    def view_of_out(self, extents):
+        """Returns the name of a view of `out` with other extents."""
+        rows, cols = (1, *extents)[-2:]
+        name = f"out_{rows}_by_{cols}"
+        self.views[name] = f"tinyattn::MatrixView<float, {rows}, {cols}, {cols}> {name}{{out.data()}};"
+        return name
+
+    def statements(self):
+        """Returns a Line for each line of the steps."""
+        lines = []
+        for step in self.program.steps:
+            if isinstance(step.text[0], str) and step.text[0].startswith("for"):
+                lines += self.begin_before(step)
+            text = "".join(self.text(part, step) for part in step.text)
+            *first, last = text.split("\n")
+            short = f"{first[-1] if first else ''} {last.strip()}"
+            if short.lstrip().startswith("for") and "{" not in first[-1] and fits(short, step.comment):
+                first, last = first[:-1], short
+            lines += [Line(line) for line in first] + [Line(last, step.comment)]
+        lines = [*(Line(view) for view in self.views.values()), *lines]
+        for array, field in self.structs.arrays.items():
+            lines = rolled(lines, array, field.count, self.structs.element_of(array), field.type)
+        return lines
+
+
+def workspace(slots):
+    lines = []
+    for slot in slots:
+        if len(slot.members) == 1:
+            lines += [f"{type} {name};" for type, name in slot.members]
+        else:
+            lines += ["union {", *(f"  {type} {name};" for type, name in slot.members), "};"]
+    return lines
+
+
+def mask_lines(mask):
+    """Returns the definition of a mask, a row of it in each line."""
+    def text(item):
+        if isinstance(item, bool):
+            return "true" if item else "false"
+        return "-std::numeric_limits<float>::infinity()" if item == -float("inf") else literal(item)
+    rows = mask.tensor.reshape(-1, mask.tensor.shape[-1]).tolist()
+    start = "{{" if mask.type.startswith("tinyattn::Tensor") else "{{{"
+    lines = [", ".join(map(text, row)) for row in rows]
+    end = start.replace("{", "}")
+    return ["  // clang-format off", f"  static constexpr {mask.type} {mask.name}{start}",
+            *(f"    {line}," for line in lines[:-1]), f"    {lines[-1]}{end};", "  // clang-format on"]
+
+
+MEMORY = "  // All the scratch of a call, activations included. Members of a union are not alive together."
+
+
+def model(structs, low, slots, x, out):
+    """Returns the lines of struct Model."""
+    steps = Writer(low.program, structs, slots, out).statements()
+    lines = ["struct Model {"]
+    for name, body in structs.definitions.items():
+        lines += [f"  struct {name} {{", *(f"    {line}" for line in body), "  };", ""]
+    lines += [f"  using Input = {x.type};", f"  using Output = {out.type};",
+              f"  static constexpr std::size_t parameter_count = {structs.parameter_count};", ""]
+    for mask in low.members.masks:
+        lines += [*mask_lines(mask), ""]
+    what = f"  // Computes what {type(low.net).__name__}.forward computes of one input. x and out may not overlap."
+    unknown = "  // A token that an embedding does not have leaves the result undefined."
+    return [*lines, *(f"  {line}" for line in declarations(structs.fields)), "", MEMORY, "  struct Workspace {",
+            *(f"    {line}" for line in workspace(slots)), "  };", "", what, *([unknown] if x.element == TOKEN else []),
+            "  constexpr void forward(const Input& x, Output& out, Workspace& workspace) const noexcept {",
+            *aligned(steps, "    "), "  }", "};"]

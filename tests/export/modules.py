@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Tests export.module on the modules of field_modules.py.
+
+    python3 -m tests.export.modules                            writes tests/golden/modules
+    python3 -m tests.export.modules -- COMPILER ARGUMENT...    tests
+
+Each header compiles without a warning, is formatted, and computes what PyTorch computed, as constants, in the compiler,
+and with int8 weights; its code is that of tests/golden/modules, which runs on every target. Needs PyTorch (Debian:
+python3-torch). The second command skips its tests without it."""
+import re
+
+from ports.pytorch import tinyattn_export as export
+from tests.export.exporter import COMPILER, ROOT, call, in_folder
+from tests.support import debian, tap
+
+if debian.missing("torch"):
+    tap.report([("modules", tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
+from tests.export.field_modules import MODELS, made
+
+GOLDEN = ROOT / "tests" / "golden" / "modules"
+FINE, COARSE = 1e-5, 2e-2  # of the largest output: f32, and int8
+IN_COMPILER = ("book", "encoder_alone")
+WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror")
+PROGRAM = """\
+#include "NAME.hpp"
+
+#include <cstdio>
+
+namespace {
+
+NAME::Model::Workspace workspace;
+
+#ifdef IN_COMPILER
+constexpr float error() {
+  NAME::Model::Workspace own;
+  NAME::Model::Output out{};
+  NAME::model.forward(NAME::example_input, out, own);
+  float largest = 0.0f;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const float difference = out.elements[i] - NAME::example_output.elements[i];
+    if (!(difference <= largest && -difference <= largest)) largest = difference < 0 ? -difference : difference;
+  }
+  return largest;
+}
+static_assert(error() < 1e-5f);
+#endif
+
+}  // namespace
+
+int main() {
+  float largest = 0;
+  for (const float element : NAME::example_output.elements) largest = largest < element ? element : largest < -element ? -element : largest;
+  std::printf("%g\\n", static_cast<double>(NAME::example_error(workspace) / largest));
+}
+"""
+
+
+@in_folder
+def computes(folder, name, weights):
+    net, example = made(name)
+    export.module(net, example, folder / f"{name}.hpp", name, weights=weights)
+    (folder / "main.cpp").write_text(PROGRAM.replace("NAME", name))
+    options = ["-DIN_COMPILER", "-fconstexpr-ops-limit=1000000000"] if name in IN_COMPILER and weights is None else []
+    if "clang" in COMPILER[0]:
+        options = [option.replace("-fconstexpr-ops-limit", "-fconstexpr-steps") for option in options]
+    done = call(*COMPILER, *WARNINGS, *options, "-O1", folder / "main.cpp", "-o", folder / "main")
+    if done.returncode:
+        return done.stderr[:2000]
+    error = float(call(folder / "main").stdout)
+    return "" if error < (COARSE if weights else FINE) else f"error {error}"
+
+
+@in_folder
+def is_formatted(folder, name):
+    (folder / ".clang-format").write_text((ROOT / "include" / "tinyattn" / ".clang-format").read_text().replace(
+        "InheritParentConfig", "Google") + "IncludeBlocks: Preserve\nDerivePointerAlignment: false\n")
+    export.module(*made(name), folder / f"{name}.hpp", name)
+    done = call("clang-format-14", "--dry-run", "--Werror", folder / f"{name}.hpp")
+    return done.stderr[:1000]
+
+
+def code_of(text):
+    """Returns the code without numbers."""
+    return re.sub(r"\{\{\n.*?\}\}", "{{}}", re.sub(r"0x[0-9a-f]+|[0-9a-f]{64}", "", text), flags=re.DOTALL)
+
+
+@in_folder
+def is_golden(folder, name):
+    write(folder, name)
+    new, golden = (code_of((place / f"{name}.hpp").read_text()) for place in (folder, GOLDEN))
+    return "" if new == golden else "its code has changed: python3 -m tests.export.modules writes it, and git shows how"
+
+
+def write(folder, name):
+    export.module(*made(name), folder / f"{name}.hpp", name, binary=folder / f"{name}.bin")
+
+
+if __name__ == "__main__":
+    if COMPILER:
+        tap.report([*((f"{name}, {weights or 'f32'}", computes, name, weights) for name in MODELS for weights in (None, "int8")),
+                    *((f"{name} is formatted", is_formatted, name) for name in MODELS),
+                    *((f"the code of {name}", is_golden, name) for name in MODELS)])
+    GOLDEN.mkdir(exist_ok=True)
+    for model in MODELS:
+        write(GOLDEN, model)
