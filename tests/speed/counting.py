@@ -36,7 +36,7 @@ def instructions(build, names, *words, of=()):
 
 
 def as_ratio(row, counts):
-    """Returns the instructions of a row, or of one with a window its ratio to the row with a flat cache."""
+    """Returns the instructions of a row, or its ratio to another."""
     return counts[row] / rows.extents(row)[0] / counts[rows.flat(row)] if rows.flat(row) else counts[row]
 
 
@@ -46,7 +46,7 @@ def cell(row, title, samples):
     elif row.startswith("token"):  # of one token, on average
         figure = samples[0] // rows.extents(row)[0]
     else:
-        figure = samples[0] if row.startswith(("attention", "full")) else float(f"{samples[0] / rows.work(row):.3g}")
+        figure = samples[0] if row.startswith(("attention", "full", "hand")) else float(f"{samples[0] / rows.work(row):.3g}")
     most = rows.CORES[row].get(title.removesuffix(", clang"))
     return f"{figure} {'≤' if figure <= most else '>'} {most}" if most else str(figure)
 

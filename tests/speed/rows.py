@@ -14,6 +14,7 @@ from tests.support.processes import Failed
 TABLE = tomllib.loads(pathlib.Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))
 NOTHING = "nothing 0"
 INT8 = {"int8": "-DTINYATTN_BENCH_WEIGHTS=int8", "cache": "-DTINYATTN_BENCH_CACHE=int8"}
+RATIOS = {"window": "full", "module": "hand"}  # a window to a flat cache, an exported module to the same calls by hand
 HOST, CORES, LAYERS, MODELS = (TABLE[name] for name in ("host", "cores", "layers", "models"))
 
 
@@ -29,6 +30,7 @@ def flags(row):
     name, shape, *words = row.split()
     operation = f"{name.title()}<{', '.join(map(str, extents(row)))}>"
     model = [f"-DTINYATTN_BENCH_HIDDEN={MODELS[shape]['d_hidden']}"] if shape in MODELS else []
+    model += ["-DTINYATTN_BENCH_MODULE"] if name in ("module", "hand") else []
     return [f"-DTINYATTN_BENCH_OPERATION={operation}", *model, *(INT8[word] for word in words)]
 
 
@@ -51,8 +53,9 @@ def work(row):
 
 
 def flat(row):
-    """Returns the row with a flat cache that a row with a window is next to; of another row an empty string."""
-    return re.sub("^window", "full", row) if row.startswith("window") else ""
+    """Returns the row that a row is a ratio to; of most rows an empty string."""
+    name, _, rest = row.partition(" ")
+    return f"{RATIOS[name]} {rest}" if name in RATIOS else ""
 
 
 def chosen(names, options):

@@ -4,6 +4,9 @@
 #ifdef TINYATTN_BENCH_HIDDEN
 #include "models.hpp"
 #endif
+#ifdef TINYATTN_BENCH_MODULE
+#include "modules.hpp"
+#endif
 #include "operations.hpp"
 #include "row.hpp"
 
