@@ -514,7 +514,7 @@ struct PooledNotFinite {
         for (std::size_t j = 0; j < Features; ++j)
           for (std::size_t i = 0; i < Tokens; ++i)
             if (value == 0.0f)
-              x(i, j) = i == token ? value : -value - static_cast<float>(j % 2);
+              x(i, j) = i == token ? value : -value - (j % 2 == 0 ? 0.0f : 1.0f);
             else if (i == token)
               x(i, j) = value;
         by.largest(x, out.tensor);
