@@ -197,7 +197,9 @@ def convolutions(length):
     cases = {}
     for name, row in TABLE["convolutions"].items():
         outputs, inputs, _ = row["shape"]
-        shapes = {"stem.weight": tuple(row["shape"]), **({"stem.bias": (outputs,)} if row["has_bias"] else {})}
+        shapes = {"stem.weight": tuple(row["shape"])}
+        if row["has_bias"]:
+            shapes["stem.bias"] = (outputs,)
         toml = f"[model]\nconv1d = 'stem'\nstride = {row['stride']}\npadding = {row['padding']}\n"
         cases[name] = Case(drawn({key: ("F32", shape) for key, shape in shapes.items()}, name),
                            ["--parts", "FOLDER/model.toml"],
