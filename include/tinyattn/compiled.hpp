@@ -65,6 +65,8 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
   to.d_out = config.d_out;
   to.num_heads = config.num_heads;
   to.causal = config.causal;
+  to.num_kv_heads = 0;
+  to.rotary = TINYATTN_NO_ROTARY;
   describe_to(to.query, layer.query);
   describe_to(to.key, layer.key);
   describe_to(to.value, layer.value);

@@ -61,6 +61,22 @@ inline tinyattn_linear described(const kernel::Projection<kernel::Int8Weights>& 
 }
 inline tinyattn_linear described(const auto& linear) { return described(describe(linear)); }
 inline tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
+template <BlockConfig config>
+tinyattn_block described(const TransformerBlock<config>& block) {
+  return {described(describe(block.attention_norm)), described(block.attention.query),    described(block.attention.key),
+          described(block.attention.value),          described(block.attention.out_proj), described(describe(block.feed_forward_norm)),
+          described(block.feed_forward.up),          described(block.feed_forward.gate),  described(block.feed_forward.down)};
+}
+// Describes the positions of an encoder or a layer.
+template <AttentionConfig config>
+void describe_rotary_to(auto& to) {
+  if constexpr (config.rotary != Rotary::none) {
+    const auto& table = detail::sinusoids<config.context_length, config.d_out / config.num_heads, config.rotary_base>;
+    to.rotary = config.rotary == Rotary::halves ? TINYATTN_HALVES : TINYATTN_INTERLEAVED;
+    to.cosines = table.cosines;
+    to.sines = table.sines;
+  }
+}
 
 template <LanguageModelConfig config>
 constexpr bool is_int8 = config.weights == Weights::int8;
@@ -76,12 +92,7 @@ struct Described {
   tinyattn_decoder decoder{};
 
   Described() {
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const auto& its = model.transformer.blocks[i];
-      blocks[i] = {described(describe(its.attention_norm)), described(its.attention.query),    described(its.attention.key),
-                   described(its.attention.value),          described(its.attention.out_proj), described(describe(its.feed_forward_norm)),
-                   described(its.feed_forward.up),          described(its.feed_forward.gate),  described(its.feed_forward.down)};
-    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = described(model.transformer.blocks[i]);
     decoder.vocabulary = config.vocabulary;
     decoder.context_length = Model::context_length;
     decoder.d_model = Model::d_model;
