@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Turns trained weights into a C++ header of constants."""
+from .c_source import write as write_c
 from .checkpoints import of_state_dict, read, write_safetensors
 from .description import read_parts
 from .encoders import TransformerBlockRequest as transformer_block, TransformerRequest as transformer
@@ -12,4 +13,5 @@ from .tokenizer_files import read_tokenizer
 Refusal = ExportError  # the name of ExportError until 0.2
 
 __all__ = ["ExportError", "Refusal", "attention", "language_model", "linear", "of_state_dict", "read", "read_parts",
-           "read_tokenizer", "tensor", "transformer", "transformer_block", "write", "write_safetensors"]
+           "read_tokenizer", "tensor", "transformer", "transformer_block", "write", "write_c",
+           "write_safetensors"]
