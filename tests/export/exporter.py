@@ -137,7 +137,43 @@ def computes(folder, content, case, expected):
     if done.returncode == 0:
         numbers = " ".join(str(value) for row in 2 * case.input for value in row)
         done = call(folder / "program", input=numbers)
-    return done.stderr[:2000] or difference(list(map(float, done.stdout.split())), case, expected)
+    found = done.stdout.split()
+    return (done.stderr[:2000] or difference(list(map(float, found)), case, expected)
+            or in_c_problem(folder, [weights, *arguments], numbers, found[:len(found) // 2], case))
+
+
+@functools.cache
+def library():
+    """Returns the object file of the compiled library, in one unit, and the folder that holds it."""
+    folder = tempfile.TemporaryDirectory()
+    done = call(*COMPILER, "-O1", "-fno-exceptions", "-c", ROOT / "src" / "library.cpp", "-o", f"{folder.name}/library.o")
+    return f"{folder.name}/library.o", folder, done.stderr
+
+
+def in_c_problem(folder, request, numbers, wanted, case):
+    """Checks that the export in C99 compiles without a warning, and with src/library.cpp computes
+    the bits of the header, as text. An int8 cache changes logits: only tokens are compared."""
+    status, _, errors = run(*request, "-o", folder / "in_c.h", "--c", "--name", "in_c")
+    if status:
+        is_right = "in C a layer has no" in errors and ("--window" in case.arguments or "--cache" in case.arguments)
+        return "" if is_right else errors
+    header = (folder / "in_c.h").read_text()
+    kind, function = re.search(r"const tinyattn_(\w+) in_c;", header)[1], re.search(r"/\* For (\w+)", header)[1]
+    has_int8_cache = function.endswith("int8_cache")
+    with STREAMS:
+        object_file, _, problem = library()
+    c_compiler = COMPILER[0].replace("clang++", "clang").replace("g++", "gcc").replace("c++", "cc")
+    done = call(c_compiler, "-std=c99", "-Wall", "-Wextra",
+                "-Wpedantic", "-Wconversion", "-Werror", f"-D{kind.upper()}", f"-DFORWARD={function}",
+                *(["-DCACHE_WORD=uint32_t"] if has_int8_cache else []), "-I", ROOT / "include", "-I", folder,
+                HERE / "in_c.c", folder / "in_c.c", object_file, "-o", folder / "in_c")
+    if done.returncode == 0:
+        done = call(folder / "in_c", input=numbers)
+    found = done.stdout.split()
+    if has_int8_cache:
+        found, wanted = found[-8:], wanted[-8:]
+    is_same = not problem and found == wanted
+    return "" if is_same else f"{problem}{done.stderr[:2000]}in C {found[:100]}\nby the header {wanted[:100]}"
 
 
 def difference(found, case, expected):

@@ -255,7 +255,7 @@ def check_names(wanted):
 def check_path(path):
     """Raises an ExportError if this is no NAME.h which NAME.c can include."""
     file_name = pathlib.Path(path).name
-    if not re.fullmatch(r"[^\"\\]+\.h", file_name) or printable(file_name) != file_name:
+    if not re.fullmatch(r"[^\"\\]+[.]h", file_name) or printable(file_name) != file_name:
         raise ExportError(f"{printable(path)} must end with .h: in C there are two files, NAME.h and NAME.c")
 
 

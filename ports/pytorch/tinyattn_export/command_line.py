@@ -71,13 +71,14 @@ def parse(arguments):
     args = parser.parse_args(arguments)
     if args.parts and (args.prefix or args.mapping or args.ignore or args.language_model):
         parser.error("--prefix, --map, --ignore and --language-model belong into the description of --parts")
+    if args.c and args.binary:
+        parser.error("--c takes no --binary: numbers are constants of NAME.c")
+    if args.c and args.tokenizer:
+        parser.error("--c takes no --tokenizer: write a header of C++, of which tokenizer_for_c.hpp makes one of C")
     if args.weights is None and (not args.tokenizer or args.language_model or args.parts or args.binary):
         parser.error("the following arguments are required: WEIGHTS; a --tokenizer alone needs none")
     if args.weights is not None and args.tokenizer and not args.language_model:
         parser.error("--tokenizer is for --language-model, or without WEIGHTS")
-    if args.c and (args.tokenizer or args.binary):
-        parser.error("--c takes no --binary, since numbers are constants in C, and no --tokenizer: write it as a header "
-                     "of C++, of which tokenizer_for_c.hpp makes one of C")
     foreign = foreign_to(args)
     # True is allowed for a language model: it is causal, and its norms come first.
     present = [name for name in foreign if getattr(args, name) not in (None, [], "", "f32", args.language_model)]
@@ -163,7 +164,9 @@ def main(arguments):
     open_streams()
     try:
         files = [args.weights, args.parts, args.config, args.example, args.tokenizer, args.header, args.binary]
-        files += [c_source.source_of(args.header)] if args.c else []
+        if args.c:
+            c_source.check_path(args.header)
+            files.append(c_source.source_of(args.header))
         paths = [os.path.realpath(path) for path in files if path]
         if len(set(paths)) != len(paths):
             raise ExportError("what is read and what is written must be different files")
