@@ -4,6 +4,7 @@
 #pragma once
 
 #include "catalogue/draw.hpp"
+#include "described_blocks.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/tinyattn_models.h"
 
@@ -53,29 +54,6 @@ constexpr LanguageModelConfig with_int8_cache(LanguageModelConfig config) {
 constexpr LanguageModelConfig with_window(LanguageModelConfig config, std::size_t window) {
   config.transformer.block.attention.window = window;
   return config;
-}
-
-inline tinyattn_linear described(const kernel::Projection<>& projection) { return {projection.weight, projection.bias, nullptr, nullptr}; }
-inline tinyattn_linear described(const kernel::Projection<kernel::Int8Weights>& projection) {
-  return {nullptr, projection.bias, projection.weight.codes, projection.weight.scales};
-}
-inline tinyattn_linear described(const auto& linear) { return described(describe(linear)); }
-inline tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
-template <BlockConfig config>
-tinyattn_block described(const TransformerBlock<config>& block) {
-  return {described(describe(block.attention_norm)), described(block.attention.query),    described(block.attention.key),
-          described(block.attention.value),          described(block.attention.out_proj), described(describe(block.feed_forward_norm)),
-          described(block.feed_forward.up),          described(block.feed_forward.gate),  described(block.feed_forward.down)};
-}
-// Describes the positions of an encoder or a layer.
-template <AttentionConfig config>
-void describe_rotary_to(auto& to) {
-  if constexpr (config.rotary != Rotary::none) {
-    const auto& table = detail::sinusoids<config.context_length, config.d_out / config.num_heads, config.rotary_base>;
-    to.rotary = config.rotary == Rotary::halves ? TINYATTN_HALVES : TINYATTN_INTERLEAVED;
-    to.cosines = table.cosines;
-    to.sines = table.sines;
-  }
 }
 
 template <LanguageModelConfig config>

@@ -5,9 +5,7 @@
 #include "described.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 
 using namespace tinyattn;
@@ -38,28 +36,11 @@ constexpr bool is_int8_config = config.weights == Weights::int8;
 // A transformer with random weights, and its description for the C interface.
 template <TransformerConfig config>
 struct DescribedEncoder {
-  static constexpr AttentionConfig attention = config.block.attention;
-  static constexpr bool is_int8 = is_int8_config<attention>;
+  static constexpr bool is_int8 = is_int8_config<config.block.attention>;
 
   Transformer<config> model = drawn<Transformer<config>>(11);
-  std::array<tinyattn_block, config.num_layers> blocks{};
-  tinyattn_encoder encoder{};
-
-  DescribedEncoder() {
-    std::transform(std::begin(model.blocks), std::end(model.blocks), blocks.begin(), [](const auto& block) { return described(block); });
-    encoder.context_length = attention.context_length;
-    encoder.d_model = attention.d_out;
-    encoder.d_hidden = config.block.feed_forward.d_hidden;
-    encoder.num_layers = config.num_layers;
-    encoder.num_heads = attention.num_heads;
-    encoder.num_kv_heads = attention.num_kv_heads;
-    encoder.activation = static_cast<tinyattn_activation>(config.block.feed_forward.activation);
-    encoder.norm_first = config.block.norm_first;
-    encoder.causal = attention.causal;
-    encoder.blocks = blocks.data();
-    if constexpr (config.final_norm) encoder.final_norm = described(describe(model.final_norm));
-    describe_rotary_to<attention>(encoder);
-  }
+  EncoderInC<config> in_c{model};
+  const tinyattn_encoder& encoder = in_c.encoder;
 };
 
 template <bool is_int8>
@@ -155,7 +136,7 @@ void refuses(Check& check) {
       check.that(is_refused(encoder) && scratch_of_encoder<both.is_int8>(&encoder) == 0);
     }
   for (const Change change : wrong_arguments) {
-    auto blocks = both.blocks;
+    auto blocks = both.in_c.blocks;
     tinyattn_encoder encoder = both.encoder;
     encoder.blocks = blocks.data();
     change(encoder, blocks.data());
