@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs an exported layer or model in C as program.cpp does by its header: FORWARD is the function of the compiled library that takes it, and
- * its kind is LAYER, ENCODER or DECODER. */
+ * Runs an exported layer or model in C as program.cpp does by its header: FORWARD is the function of the compiled library that takes it,
+ * and its kind is LAYER, ENCODER or DECODER. A cache is of CACHE_WORD. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -36,9 +36,6 @@ int main(void) {
 
 #else
 
-#ifndef CACHE_WORD
-#define CACHE_WORD float
-#endif
 static CACHE_WORD cache[IN_C_CACHE];
 static float logits[IN_C_VOCABULARY];
 static uint16_t tokens[IN_C_CONTEXT_LENGTH];
