@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The operations of an encoder on the port of this translation unit. encoder.cpp has checked the
+// The operations of an encoder on the port of this translation unit. encoders.cpp has checked the
 // arguments.
 #pragma once
 

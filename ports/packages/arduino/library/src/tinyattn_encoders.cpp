@@ -2,5 +2,5 @@
 //
 // Encoders of the compiled library, for a board whose core has no archive here. Without C++20 tinyattn.cpp says what to do.
 #if __cplusplus >= 202002L
-#include "tinyattn/compiled/encoder.inc"
+#include "tinyattn/compiled/encoders.inc"
 #endif
