@@ -8,6 +8,6 @@
 #endif
 
 #include "attention.cpp"  // NOLINT(bugprone-suspicious-include)
-#include "encoders.cpp"    // NOLINT(bugprone-suspicious-include)
+#include "encoders.cpp"   // NOLINT(bugprone-suspicious-include)
 #include "int8.cpp"       // NOLINT(bugprone-suspicious-include)
 #include "models.cpp"     // NOLINT(bugprone-suspicious-include)

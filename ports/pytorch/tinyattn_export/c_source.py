@@ -280,8 +280,8 @@ def write(path, weights, name, parts):
     lines = header.comment_on_weights(weights, lambda part_name: called(name, part_name, parts), parts)
     file_name, guard = pathlib.Path(path).name, f"{name.upper()}_H"
     whole_files.replace({
-        path: (f"{commented(lines)}#ifndef {guard}\n#define {guard}\n/* clang-format off */\n\n{''.join(sorted(includes))}\n"
-               f"#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{chr(10).join(declarations)}\n"
+        path: (f"{commented(lines)}#ifndef {guard}\n#define {guard}\n/* clang-format off */\n\n"
+               f"{''.join(sorted(includes))}\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n{chr(10).join(declarations)}\n"
                f"#ifdef __cplusplus\n}}\n#endif\n\n#endif\n").encode(),
         source_of(path): (commented([f"What {file_name} declares, {header.PRODUCER}"]) + "/* clang-format off */\n"
                           f'#include "{file_name}"\n\n' + "\n".join(to.texts)).encode()})
