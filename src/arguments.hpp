@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace tinyattn::compiled {
 
@@ -24,10 +25,27 @@ constexpr bool is_matrix(std::size_t rows, std::size_t cols) noexcept {
 
 constexpr bool are_valid(const auto*... arrays) noexcept { return (... && (arrays != nullptr)); }
 
+// Returns the number in an enumeration, read as an integer: a caller in C may have stored one that
+// is no enumerator, which C++ may not read as the enumeration.
+template <class Enumeration>
+inline unsigned number_of(const Enumeration& value) noexcept {
+  std::underlying_type_t<Enumeration> number;
+  __builtin_memcpy(&number, &value, sizeof(number));
+  return static_cast<unsigned>(number);
+}
+
+// Whether heads rotate in a known way, or not; `at` has a table for them.
+TINYATTN_ALWAYS_INLINE bool is_valid_rotation(const auto& at, std::size_t head_dim) noexcept {
+  const unsigned rotary = number_of(at.rotary);
+  return rotary == TINYATTN_NO_ROTARY ||
+         (rotary <= TINYATTN_HALVES && head_dim % 2 == 0 && are_valid(at.cosines, at.sines));
+}
+
 inline bool has_valid_sizes(const tinyattn_layer& layer) noexcept {
-  const std::size_t in = layer.d_in, out = layer.d_out;
-  return layer.num_heads != 0 && out % layer.num_heads == 0 && in != 0 &&
-         is_matrix(larger(in, out), out);
+  const std::size_t in = layer.d_in, out = layer.d_out, heads = layer.num_heads;
+  return heads != 0 && out % heads == 0 && in != 0 && is_matrix(larger(in, out), out) &&
+         (layer.num_kv_heads == 0 || heads % layer.num_kv_heads == 0) &&
+         is_valid_rotation(layer, out / heads);
 }
 
 // Whether the sums and products that count the scratch do not wrap.

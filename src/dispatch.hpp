@@ -4,6 +4,7 @@
 // time.
 #pragma once
 
+#include "encoder_operations.hpp"
 #include "int8_operations.hpp"
 #include "models_operations.hpp"
 #include "operations.hpp"
@@ -11,7 +12,7 @@
 namespace tinyattn::compiled {
 
 // All tables of one port.
-struct PortOperations : Operations, ModelOperations, Int8Operations {};
+struct PortOperations : Operations, EncoderOperations, ModelOperations, Int8Operations {};
 
 // Returns the operations of the port that the environment variable TINYATTN_PORT names, or of the
 // best that this processor can run. Only if the library contains several ports.

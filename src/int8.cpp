@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The functions of tinyattn.h and tinyattn_models.h for int8 weights: check the arguments, then
-// call the operations of a port. They are not in library.cpp and models.cpp, so that firmware with
-// weights of floats need not compile them.
+// call the operations of a port. They are not in attention.cpp and models.cpp, so that firmware
+// with weights of floats need not compile them.
+#ifndef TINYATTN_INT8_UNIT
+#define TINYATTN_INT8_UNIT
+
 #include "dispatch.hpp"
 #include "generation.hpp"
 #include "int8_operations.hpp"
@@ -55,7 +58,7 @@ bool is_int8(const tinyattn_layer& layer) noexcept {
          is_int8(layer.value, in, out) && is_int8_or_absent(layer.out_proj, out, out);
 }
 
-bool is_int8_block(const tinyattn_decoder& d, const tinyattn_block& block) noexcept {
+bool is_int8_block(const auto& d, const tinyattn_block& block) noexcept {
   const std::size_t d_model = d.d_model, d_hidden = d.d_hidden, of_keys = kv_width(d);
   return is_valid(block.attention_norm) && is_valid(block.feed_forward_norm) &&
          is_int8(block.query, d_model, d_model) && is_int8(block.key, d_model, of_keys) &&
@@ -65,7 +68,14 @@ bool is_int8_block(const tinyattn_decoder& d, const tinyattn_block& block) noexc
          is_int8(block.down, d_hidden, d_model);
 }
 
-bool has_int8_sizes(const tinyattn_decoder& d) noexcept {
+bool are_int8_blocks(const auto& model) noexcept {
+  for (const tinyattn_block* block = model.blocks; block != model.blocks + model.num_layers;
+       ++block)
+    if (!is_int8_block(model, *block)) return false;
+  return true;
+}
+
+bool has_int8_sizes(const auto& d) noexcept {
   return have_sense(d) && d.d_model <= most_inputs && d.d_hidden <= most_inputs;
 }
 bool has_int8_cache_sizes(const tinyattn_decoder& d) noexcept {
@@ -77,9 +87,11 @@ bool is_int8(const tinyattn_decoder& d) noexcept {
   if (!is_weight(d.d_model, d.vocabulary)) return false;
   if (!is_int8_or_absent(d.head, d.d_model, d.vocabulary)) return false;
   if (d.head.codes == nullptr && d.head.bias != nullptr) return false;
-  for (const tinyattn_block* block = d.blocks; block != d.blocks + d.num_layers; ++block)
-    if (!is_int8_block(d, *block)) return false;
-  return true;
+  return are_int8_blocks(d);
+}
+
+bool is_int8(const tinyattn_encoder& e) noexcept {
+  return has_valid_rest(e) && has_int8_sizes(e) && are_int8_blocks(e);
 }
 
 template <auto operation>
@@ -128,6 +140,18 @@ tinyattn_status tinyattn_conv1d_int8(const tinyattn_convolution* convolution, si
     return TINYATTN_BAD_ARGUMENT;
   int8_operations().convolve(*convolution, {tokens, x, out, scratch});
   return TINYATTN_OK;
+}
+
+size_t tinyattn_encoder_scratch_int8(const tinyattn_encoder* encoder) {
+  if (encoder == nullptr || !has_int8_sizes(*encoder)) return 0;
+  return TINYATTN_ENCODER_SCRATCH_INT8(encoder->d_model, kv_width(*encoder), encoder->d_hidden,
+                                       encoder->context_length);
+}
+
+tinyattn_status tinyattn_encoder_forward_int8(const tinyattn_encoder* encoder, const float* x,
+                                              size_t num_tokens, float* out, float* scratch) {
+  if (encoder == nullptr || !is_int8(*encoder)) return TINYATTN_BAD_ARGUMENT;
+  return encode_checked(*encoder, {num_tokens, x, out, scratch}, int8_operations().encode);
 }
 
 size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder) {
@@ -192,3 +216,5 @@ tinyattn_status tinyattn_generate_int8_cache(tinyattn_text* text,
                           {options, {prompt, num_tokens}, put, context, result},
                           int8_operations().decode_int8_cache, sample);
 }
+
+#endif

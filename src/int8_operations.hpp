@@ -4,6 +4,7 @@
 // so that a firmware with weights of floats contains none of them.
 #pragma once
 
+#include "encoder_operations.hpp"
 #include "models_operations.hpp"
 #include "operations.hpp"
 
@@ -22,6 +23,7 @@ struct Int8Operations {
   void (*linear)(const tinyattn_linear&, const LinearCall&) noexcept;
   void (*forward)(const tinyattn_layer&, const AttentionCall&) noexcept;  // without a mask
   void (*masked_forward)(const tinyattn_layer&, const AttentionCall&) noexcept;
+  Encode encode;
   Decode decode, decode_int8_cache;
   void (*convolve)(const tinyattn_convolution&, const ConvolutionCall&) noexcept;
 };

@@ -4,6 +4,7 @@
 // arguments.
 #pragma once
 
+#include "encoder_port.hpp"
 #include "int8_operations.hpp"
 #include "models_port.hpp"
 #include "port.hpp"
@@ -94,7 +95,7 @@ static_assert(TINYATTN_DECODER_SCRATCH_INT8_CACHE(3, 40, 3, 5) ==
                   TINYATTN_DECODER_SCRATCH(18, 3, 0) + kernel::int8_cache_scratch(9, 33));
 
 static constexpr Int8Operations native_int8_operations = {
-    project,      plain_forward<Int8>,     masked_forward<Int8>,
+    project,      plain_forward<Int8>,     masked_forward<Int8>, encode<Int8>,
     decode<Int8>, decode<Int8, Int8Cache>, convolve_int8};
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

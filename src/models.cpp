@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The functions of tinyattn_models.h: check the arguments, then call the operations of a port. They
-// are not in library.cpp, so that firmware without models need not compile them.
+// are not in attention.cpp, so that firmware without models need not compile them.
+#ifndef TINYATTN_MODELS_UNIT
+#define TINYATTN_MODELS_UNIT
+
 #include "dispatch.hpp"
 #include "generation.hpp"
 #include "models_arguments.hpp"
@@ -26,19 +29,10 @@ inline const ModelOperations& model_operations() noexcept {
   return TINYATTN_OPERATIONS(native_model_operations);
 }
 
-bool is_valid(const tinyattn_block& block) noexcept {
-  return is_valid(block.attention_norm) && is_valid(block.feed_forward_norm) &&
-         are_valid(block.query.weight, block.key.weight, block.value.weight, block.up.weight,
-                   block.down.weight) &&
-         block.out_proj.codes == nullptr && block.gate.codes == nullptr;
-}
-
 bool is_valid(const tinyattn_decoder& d) noexcept {
   if (!has_valid_rest(d) || !are_valid(d.token_embedding)) return false;
   if (d.head.codes != nullptr || (d.head.weight == nullptr && d.head.bias != nullptr)) return false;
-  for (const tinyattn_block* block = d.blocks; block != d.blocks + d.num_layers; ++block)
-    if (!is_valid(*block)) return false;
-  return true;
+  return are_valid_blocks(d);
 }
 
 }  // namespace
@@ -100,3 +94,5 @@ tinyattn_status tinyattn_generate(tinyattn_text* text, const tinyattn_generation
   return generate_checked(*text, text->cache, {options, {prompt, num_tokens}, put, context, result},
                           model_operations().decode, model_operations().sample);
 }
+
+#endif

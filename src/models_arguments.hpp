@@ -3,15 +3,13 @@
 // Checks of a decoder and its call that do not depend on the type of its weights.
 #pragma once
 
-#include "arguments.hpp"
+#include "encoder_arguments.hpp"
 #include "models_operations.hpp"
-#include "tinyattn/kernel/activation.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/kernel/window.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace tinyattn::compiled {
 
@@ -20,24 +18,8 @@ namespace tinyattn::compiled {
 // and the scratch, with six times as many floats, can be addressed.
 constexpr std::size_t most_of_decoder = most_floats / 8;
 
-// Returns the number in an enumeration, read as an integer: a caller in C may have stored one that
-// is no enumerator, which C++ may not read as the enumeration.
-template <class Enumeration>
-inline unsigned number_of(const Enumeration& value) noexcept {
-  std::underlying_type_t<Enumeration> number;
-  __builtin_memcpy(&number, &value, sizeof(number));
-  return static_cast<unsigned>(number);
-}
-
-inline bool is_known(const tinyattn_activation& activation) noexcept {
-  return number_of(activation) < kernel::num_activations;
-}
 inline bool is_known(const tinyattn_rotary& rotary) noexcept {
   return number_of(rotary) <= TINYATTN_HALVES;
-}
-
-TINYATTN_ALWAYS_INLINE bool is_valid(const tinyattn_norm& norm) noexcept {
-  return norm.weight != nullptr && norm.epsilon >= 0.0f;
 }
 
 inline bool is_valid(const tinyattn_sampling& sampling) noexcept {

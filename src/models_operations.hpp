@@ -4,6 +4,7 @@
 // attention, so that a firmware without models contains none of them.
 #pragma once
 
+#include "operations.hpp"
 #include "tinyattn/tinyattn_models.h"
 
 #include <cstddef>
@@ -18,6 +19,10 @@ inline std::size_t cached_tokens(const tinyattn_decoder& d) noexcept {
 inline std::size_t scores_of(const tinyattn_decoder& d) noexcept {
   if (d.window == 0) return d.context_length;
   return TINYATTN_WINDOW_SCORES(d.window, d.d_model / d.num_heads, d.num_heads / d.num_kv_heads);
+}
+
+inline std::size_t group_of(const tinyattn_decoder& d) noexcept {
+  return d.num_heads / d.num_kv_heads;
 }
 
 struct DecoderCall {

@@ -4,6 +4,7 @@
 // arguments.
 #pragma once
 
+#include "blocks.hpp"
 #include "models_operations.hpp"
 #include "projections.hpp"
 #include "tinyattn/kernel/block.hpp"
@@ -23,10 +24,6 @@ using namespace compiled;
 inline void activate(tinyattn_activation activation, std::size_t count, const float* x,
                      float* out) noexcept {
   kernel::activate_row<native_port>(static_cast<Activation>(activation), x, out, count);
-}
-
-TINYATTN_ALWAYS_INLINE kernel::Norm norm_of(const tinyattn_norm& norm, std::size_t dim) noexcept {
-  return {dim, norm.weight, norm.bias, norm.epsilon};
 }
 
 inline void normalize(const tinyattn_norm& norm, std::size_t rows, std::size_t dim, const float* x,
@@ -61,28 +58,6 @@ TINYATTN_ALWAYS_INLINE kernel::Rotation rotation_at(const DecoderRotation& rotat
   if (rotation.endless.speeds != nullptr)
     return kernel::rotation_at<Port>(rotation.endless, position, head_dim, table);
   return kernel::rotation_at<Port>(rotation.table, position, head_dim, table);
-}
-
-template <class Weights>
-using DecoderBlock = kernel::Block<kernel::GroupedLayer<typename Weights::Weight, DecoderRotation>,
-                                   kernel::FeedForward<typename Weights::Weight>>;
-
-template <class Weights>
-TINYATTN_ALWAYS_INLINE DecoderBlock<Weights> block_of(const tinyattn_decoder& decoder,
-                                                      const tinyattn_block& block) noexcept {
-  const std::size_t d_model = decoder.d_model, head_dim = d_model / decoder.num_heads;
-  const auto projection = [](const tinyattn_linear& linear)
-                              TINYATTN_INLINE_LAMBDA { return Weights::projection(linear); };
-  return {norm_of(block.attention_norm, d_model),
-          {{d_model, d_model, decoder.num_heads, head_dim,
-            port::detail::inverse_sqrt_in_integers(head_dim), projection(block.query),
-            projection(block.key), projection(block.value), projection(block.out_proj)},
-           decoder.num_heads / decoder.num_kv_heads,
-           rotation_of(decoder)},
-          norm_of(block.feed_forward_norm, d_model),
-          {d_model, decoder.d_hidden, static_cast<Activation>(decoder.activation),
-           projection(block.up), projection(block.gate), projection(block.down)},
-          decoder.norm_first};
 }
 
 // Whether TINYATTN_DECODER_SCRATCH is enough for the kernels: for the features of a token, and the
@@ -153,8 +128,10 @@ inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noe
     kernel::embed<native_port>(table_of<Weights>(decoder), {decoder.position_embedding, d_model},
                                call.tokens + i, 1, call.past + i, x);
     for (std::size_t layer = 0; layer < decoder.num_layers; ++layer)
-      kernel::forward_block_cached<native_port>(block_of<Weights>(decoder, decoder.blocks[layer]),
-                                                cache.layer(layer), parts, call.past + i, 1, x);
+      kernel::forward_block_cached<native_port>(
+          block_of<Weights>(decoder, decoder.blocks[layer], group_of(decoder),
+                            rotation_of(decoder)),
+          cache.layer(layer), parts, call.past + i, 1, x);
   }
   if (decoder.final_norm.weight != nullptr)
     kernel::normalize_features<native_port>(norm_of(decoder.final_norm, d_model), 1, x, x);

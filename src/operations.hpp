@@ -11,6 +11,11 @@
 
 namespace tinyattn::compiled {
 
+// The number of query heads that share a key head. Members that count key heads may be 0.
+inline std::size_t group_of(std::size_t num_heads, std::size_t num_kv_heads) noexcept {
+  return num_kv_heads == 0 ? 1 : num_heads / num_kv_heads;
+}
+
 struct ProductCall {
   std::size_t rows, inner, cols;
   const float *a, *b;

@@ -5,6 +5,7 @@
 // a function with it.
 #include "port.hpp"
 #include "dispatch.hpp"
+#include "encoder_port.hpp"
 #include "int8_port.hpp"
 #include "models_port.hpp"
 
@@ -27,7 +28,7 @@ static consteval bool are_known(std::initializer_list<std::string_view> flags) {
 static_assert(are_known({TINYATTN_ASKED}), "features.hpp lacks what a flag of this port asks for");
 
 extern const PortOperations operations;
-const PortOperations operations = {native_operations, native_model_operations,
-                                   native_int8_operations};
+const PortOperations operations = {native_operations, native_encoder_operations,
+                                   native_model_operations, native_int8_operations};
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The operations on the port of this translation unit: kernels for sizes that are known at run
-// time. library.cpp has checked the arguments.
+// time. attention.cpp has checked the arguments.
 #pragma once
 
 #include "features.hpp"
@@ -83,19 +83,44 @@ inline std::size_t block_rows(std::size_t tokens) noexcept {
                                            : TINYATTN_FEWER(TINYATTN_BLOCK_ROWS(tokens), most);
 }
 
+// Rotary positions of a table, or none. Kept as a pointer, so that a call costs little flash.
+struct LayerRotation {
+  const tinyattn_layer* layer;
+};
+[[gnu::noinline]] inline void rotate_rows(const tinyattn_layer& layer, std::size_t rows,
+                                          std::size_t columns, std::size_t position,
+                                          float* x) noexcept {
+  if (layer.rotary == TINYATTN_NO_ROTARY) return;
+  const std::size_t head_dim = layer.d_out / layer.num_heads;
+  const bool is_interleaved = layer.rotary == TINYATTN_INTERLEAVED;
+  kernel::rotate<native_port>(
+      kernel::rotation_of(layer.cosines, layer.sines, is_interleaved, head_dim), rows,
+      columns / head_dim, head_dim, position, {x, columns});
+}
+// Rows of queries and keys have no gaps between them in the scratch.
+template <class Port>
+TINYATTN_ALWAYS_INLINE void rotate(LayerRotation rotation, std::size_t rows, std::size_t,
+                                   std::size_t, std::size_t position, kernel::Output x) noexcept {
+  rotate_rows(*rotation.layer, rows, x.stride, position, x.data);
+}
+
 template <class Weights>
 TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const AttentionCall& call,
                                     const kernel::Mask& mask) noexcept {
   const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;
+  const std::size_t group = group_of(layer.num_heads, layer.num_kv_heads), of_keys = d_out / group;
   const kernel::Dense query{call.query, d_in}, key{call.key, d_in}, value{call.value, d_in};
-  const std::size_t floats = TINYATTN_LAYER_SCRATCH(d_out, call.tokens, call.source_tokens);
+  const std::size_t floats =
+      TINYATTN_GROUPED_LAYER_SCRATCH(d_out, of_keys, call.tokens, call.source_tokens);
   const auto integers = Weights::take(call.scratch + floats, TINYATTN_QUERY_ROWS(call.tokens));
   kernel::forward_inline<native_port>(
-      kernel::Layer<typename Weights::Weight>{
-          d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
-          Weights::projection(layer.query), Weights::projection(layer.key),
-          Weights::projection(layer.value), Weights::projection(layer.out_proj)},
-      kernel::parts_of(call.scratch, d_out, d_out, call.source_tokens, block_rows(call.tokens),
+      kernel::GroupedLayer<typename Weights::Weight, LayerRotation>{
+          {d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),
+           Weights::projection(layer.query), Weights::projection(layer.key),
+           Weights::projection(layer.value), Weights::projection(layer.out_proj)},
+          group,
+          {&layer}},
+      kernel::parts_of(call.scratch, d_out, of_keys, call.source_tokens, block_rows(call.tokens),
                        TINYATTN_FEWER(call.tokens, native_port::query_rows), integers),
       kernel::BatchElement{
           0, call.tokens, call.source_tokens, query, key, value, {call.out, d_out}},

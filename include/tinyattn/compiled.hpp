@@ -55,12 +55,23 @@ inline void describe_to(tinyattn_linear& to, const auto&) noexcept {
   to = {nullptr, nullptr, nullptr, nullptr};
 }
 
+// Describes rotary positions, by a table in flash.
+template <AttentionConfig config>
+void describe_rotary_to(tinyattn_layer& to) noexcept {
+  if constexpr (tinyattn::detail::rotates<config>) {
+    constexpr const auto& table =
+        tinyattn::detail::sinusoids<config.context_length, tinyattn::detail::head_dim<config>,
+                                    config.rotary_base>;
+    to.rotary = config.rotary == Rotary::interleaved ? TINYATTN_INTERLEAVED : TINYATTN_HALVES;
+    to.cosines = table.cosines;
+    to.sines = table.sines;
+  } else {
+    to.rotary = TINYATTN_NO_ROTARY;
+  }
+}
+
 template <AttentionConfig config>
 tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
-  static_assert(
-      !tinyattn::detail::is_grouped<config>,
-      "the compiled library has no layer with grouped key heads or rotary positions: take "
-      "layer.forward, or a decoder of tinyattn_models.h");
   static_assert(!tinyattn::detail::has_band<config>,
                 "the compiled library has no layer with a window: take layer.forward, or a decoder "
                 "of tinyattn_models.h");
@@ -69,6 +80,8 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
   to.d_out = config.d_out;
   to.num_heads = config.num_heads;
   to.causal = config.causal;
+  to.num_kv_heads = config.num_kv_heads;
+  describe_rotary_to<config>(to);
   describe_to(to.query, layer.query);
   describe_to(to.key, layer.key);
   describe_to(to.value, layer.value);
@@ -79,11 +92,16 @@ tinyattn_layer layer_of(const MultiHeadAttention<config>& layer) noexcept {
 // The scratch of a call. With int8 weights it is the whole workspace.
 template <AttentionConfig config>
 float* scratch_of(const MultiHeadAttention<config>&, auto& workspace) noexcept {
-  static_assert(config.weights == Weights::f32 ||
-                sizeof(workspace) >=
-                    sizeof(float) * TINYATTN_LAYER_SCRATCH_INT8(config.d_in, config.d_out,
-                                                                config.context_length,
-                                                                config.context_length));
+  static_assert(
+      config.weights == Weights::f32 ||
+      sizeof(workspace) >=
+          sizeof(float) *
+              (TINYATTN_GROUPED_LAYER_SCRATCH(
+                   config.d_out,
+                   tinyattn::detail::kv_heads<config> * tinyattn::detail::head_dim<config>,
+                   config.context_length, config.context_length) +
+               TINYATTN_LINEAR_SCRATCH_INT8(config.context_length,
+                                            TINYATTN_MORE(config.d_in, config.d_out))));
   return reinterpret_cast<float*>(&workspace);
 }
 

@@ -21,7 +21,8 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__) && !defined(_WIN32)
+#if defined(TINYATTN_API) /* by src/library.cpp */
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define TINYATTN_API __attribute__((visibility("default"), warn_unused_result))
 #else
 #define TINYATTN_API
@@ -79,23 +80,38 @@ typedef struct tinyattn_convolution {
   tinyattn_linear linear; /* [kernel * in, out] */
 } tinyattn_convolution;
 
+/* Which two features of a head rotate together, with the position of their token. */
+typedef enum tinyattn_rotary {
+  TINYATTN_NO_ROTARY = 0, /* none */
+  TINYATTN_INTERLEAVED,   /* (0, 1), (2, 3), ... */
+  TINYATTN_HALVES         /* (0, d / 2), (1, d / 2 + 1), ... */
+} tinyattn_rotary;
+
 /* Multi-head attention, section 3.2.2 of Vaswani et al., "Attention Is All You Need", 2017. Head h
  * reads d_out / num_heads columns of the queries, keys and values, from column
- * h * (d_out / num_heads) on. */
+ * h * (d_out / num_heads) on. Members that are left out of an initializer are 0 or null. */
 typedef struct tinyattn_layer {
   size_t d_in;                       /* features of a token */
   size_t d_out;                      /* features of all heads together; a multiple of num_heads */
   size_t num_heads;                  /* at least 1 */
   bool causal;                       /* query i attends to keys 0 .. i */
-  tinyattn_linear query, key, value; /* [d_in, d_out] */
+  tinyattn_linear query, key, value; /* [d_in, d_out]; of keys and values [d_in, kv_width], which
+                                      *   is d_out / num_heads * num_kv_heads */
   tinyattn_linear out_proj;          /* [d_out, d_out]; no projection without weight and codes */
+  size_t num_kv_heads;    /* query head h uses key head h / (num_heads / num_kv_heads); 0: each
+                           *   has its own. Divides num_heads */
+  tinyattn_rotary rotary; /* how queries and keys rotate, from position 0 on */
+  const float* cosines;   /* [tokens or source_tokens, d_out / num_heads / 2]: of position p and */
+  const float* sines;     /*   pair i, cos and sin of p / base^(2 i / head_dim). Heads that rotate
+                           *   have an even number of features */
 } tinyattn_layer;
 
 /* The scratch of tinyattn_attention, in floats: static float scratch[TINYATTN_ATTENTION_SCRATCH(32,
  * 32)], or by this function, which returns 0 for sizes that no memory holds. */
 TINYATTN_API size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens);
 /* The scratch of a layer, in floats: static float scratch[TINYATTN_LAYER_SCRATCH(64, 32, 32)], or
- * by this function, which returns 0 for sizes that no memory holds. */
+ * by this function, which returns 0 for sizes that no memory holds. If heads share keys,
+ * TINYATTN_GROUPED_LAYER_SCRATCH is enough. */
 TINYATTN_API size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens);
 /* The scratch of a layer with int8 weights, in floats: static float
  * scratch[TINYATTN_LAYER_SCRATCH_INT8(64, 64, 32, 32)], or by this function, which returns 0 for

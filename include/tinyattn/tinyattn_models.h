@@ -1,42 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whole models in the compiled library, for C99 and C++: a decoder that is described at run time,
- * and its parts. The rules of tinyattn.h for arguments hold here too. The bits are those of the C++
- * headers. Link with libtinyattn, or compile src/library.cpp and src/models.cpp, and for int8
- * src/int8.cpp. */
+ * Whole models in the compiled library, for C99 and C++: a decoder and an encoder that are
+ * described at run time, and their parts. The rules of tinyattn.h for arguments hold here too. The
+ * bits are those of the C++ headers. Link with libtinyattn, or compile src/library.cpp. */
 #ifndef TINYATTN_TINYATTN_MODELS_H
 #define TINYATTN_TINYATTN_MODELS_H
 
 #include <stdint.h>
 
-#include "tinyattn/activation_list.h"
-#include "tinyattn/tinyattn.h"
+#include "tinyattn/tinyattn_encoder.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Activations, element by element, as in torch.nn.functional: TINYATTN_RELU and the others of
- * activation_list.h. */
-typedef enum tinyattn_activation {
-  TINYATTN_ACTIVATIONS(TINYATTN_ENUMERATOR_OF_C)
-} tinyattn_activation;
-
-/* out[i] = the activation of x[i], i < count; `out` may be x. */
-TINYATTN_API tinyattn_status tinyattn_activate(tinyattn_activation activation, size_t count,
-                                               const float* x, float* out);
-
-/* A norm. With a bias it is torch.nn.LayerNorm, (x - mean) / sqrt(variance + epsilon) * weight +
- * bias; without, RMS norm as in Llama, x / sqrt(mean of squares + epsilon) * weight. */
-typedef struct tinyattn_norm {
-  const float* weight; /* [dim] */
-  const float* bias;   /* [dim], or null */
-  float epsilon;       /* >= 0 */
-} tinyattn_norm;
-
-/* Normalizes every row of x [rows, dim]; `out` may be x. */
-TINYATTN_API tinyattn_status tinyattn_normalize(const tinyattn_norm* norm, size_t rows, size_t dim,
-                                                const float* x, float* out);
 
 /* Sets *token to the token of the largest of logits [count], of several the lowest; count <= 65536.
  * A NaN counts as -infinity; if all logits are -infinity, *token is 0. */
@@ -62,26 +38,6 @@ typedef struct tinyattn_philox {
 TINYATTN_API tinyattn_status tinyattn_sample(const tinyattn_sampling* sampling, size_t count,
                                              float* logits, tinyattn_philox* generator,
                                              uint16_t* token);
-
-/* A block. It computes x + attention(norm(x)), then x + feed_forward(norm(x)); or, without
- * norm_first, norm(x + attention(x)), then norm(x + feed_forward(x)). */
-typedef struct tinyattn_block {
-  tinyattn_norm attention_norm;    /* [d_model] */
-  tinyattn_linear query;           /* [d_model, d_model] */
-  tinyattn_linear key, value;      /* [d_model, d_model / num_heads * num_kv_heads] */
-  tinyattn_linear out_proj;        /* [d_model, d_model]; no projection without weight and codes */
-  tinyattn_norm feed_forward_norm; /* [d_model] */
-  tinyattn_linear up;              /* [d_model, d_hidden] */
-  tinyattn_linear gate;            /* the same; no gate without weight and codes */
-  tinyattn_linear down;            /* [d_hidden, d_model] */
-} tinyattn_block;
-
-/* Which two features of a head rotate together, with the position of their token. */
-typedef enum tinyattn_rotary {
-  TINYATTN_NO_ROTARY = 0, /* none */
-  TINYATTN_INTERLEAVED,   /* (0, 1), (2, 3), ... */
-  TINYATTN_HALVES         /* (0, d / 2), (1, d / 2 + 1), ... */
-} tinyattn_rotary;
 
 /* A decoder like GPT-2 or Llama: LanguageModel of the C++ headers. A decoder whose members
  * contradict the comments below, or that lacks a weight, is a TINYATTN_BAD_ARGUMENT. All linears

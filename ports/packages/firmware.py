@@ -6,7 +6,8 @@ import re
 from . import tree
 
 NAME = "tinyattn"
-COMPILED = ("library.cpp", "models.cpp", "int8.cpp")  # of src/: the units that a firmware compiles; its flags choose the port
+# of src/: the units that a firmware compiles; its flags choose the port
+COMPILED = ("attention.cpp", "encoders.cpp", "models.cpp", "int8.cpp")
 KEYWORDS = ("attention", "transformer", "language model", "machine learning", "inference", "embedded", "cortex-m",
             "risc-v", "constexpr")
 SAMPLES = pathlib.Path(__file__).resolve().parent / "samples"

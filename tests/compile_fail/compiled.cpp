@@ -3,7 +3,6 @@
 // Calls of the compiled library.
 #include "given.hpp"
 
-using Grouped = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .num_heads = 2, .num_kv_heads = 1}>;
 using Windowed = MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .window = 2}>;
 
 // expect: workspace is this layer's Workspace
@@ -11,7 +10,5 @@ void compiled_without_workspace() { compiled::forward(layer, x, out); }
 // expect: a mask of the compiled library has one row
 // with fewer tokens than the context length the length of a row of the mask would be ambiguous
 Status compiled_count_and_square_mask() { return compiled::forward(layer, x, std::size_t{3}, KeepMask{bools}, out, workspace); }
-// expect: the compiled library has no layer with grouped key heads or rotary positions
-void compiled_with_grouped_heads(const Grouped& grouped, Grouped::Workspace& room) { compiled::forward(grouped, x, out, room); }
 // expect: the compiled library has no layer with a window
 void compiled_with_window(const Windowed& windowed, Windowed::Workspace& room) { compiled::forward(windowed, x, out, room); }

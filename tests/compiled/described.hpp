@@ -4,6 +4,7 @@
 #pragma once
 
 #include "catalogue/draw.hpp"
+#include "described_blocks.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/tinyattn_models.h"
 
@@ -55,13 +56,6 @@ constexpr LanguageModelConfig with_window(LanguageModelConfig config, std::size_
   return config;
 }
 
-inline tinyattn_linear described(const kernel::Projection<>& projection) { return {projection.weight, projection.bias, nullptr, nullptr}; }
-inline tinyattn_linear described(const kernel::Projection<kernel::Int8Weights>& projection) {
-  return {nullptr, projection.bias, projection.weight.codes, projection.weight.scales};
-}
-inline tinyattn_linear described(const auto& linear) { return described(describe(linear)); }
-inline tinyattn_norm described(const kernel::Norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
-
 template <LanguageModelConfig config>
 constexpr bool is_int8 = config.weights == Weights::int8;
 
@@ -76,12 +70,7 @@ struct Described {
   tinyattn_decoder decoder{};
 
   Described() {
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-      const auto& its = model.transformer.blocks[i];
-      blocks[i] = {described(describe(its.attention_norm)), described(its.attention.query),    described(its.attention.key),
-                   described(its.attention.value),          described(its.attention.out_proj), described(describe(its.feed_forward_norm)),
-                   described(its.feed_forward.up),          described(its.feed_forward.gate),  described(its.feed_forward.down)};
-    }
+    for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = described(model.transformer.blocks[i]);
     decoder.vocabulary = config.vocabulary;
     decoder.context_length = Model::context_length;
     decoder.d_model = Model::d_model;

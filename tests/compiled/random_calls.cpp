@@ -16,9 +16,12 @@ std::size_t padded(std::size_t count) { return times(plus(count, TINYATTN_LANES 
 std::size_t attention_scratch(std::size_t tokens, std::size_t source_tokens) {
   return times(TINYATTN_QUERY_ROWS(tokens), padded(source_tokens));
 }
+std::size_t layer_scratch(std::size_t d_out, std::size_t kv_width, std::size_t tokens, std::size_t source_tokens) {
+  const std::size_t floats = plus(times(kv_width, plus(padded(source_tokens), source_tokens)), times(d_out, TINYATTN_BLOCK_ROWS(tokens)));
+  return plus(floats, attention_scratch(tokens, source_tokens));
+}
 std::size_t layer_scratch(std::size_t d_out, std::size_t tokens, std::size_t source_tokens) {
-  const std::size_t rows = plus(plus(padded(source_tokens), source_tokens), TINYATTN_BLOCK_ROWS(tokens));
-  return plus(times(d_out, rows), attention_scratch(tokens, source_tokens));
+  return layer_scratch(d_out, d_out, tokens, source_tokens);
 }
 
 std::size_t linear_scratch(std::size_t rows, std::size_t in) {
@@ -196,8 +199,15 @@ void project(plain::Input x, const DrawnLinear& linear, plain::Output out) {
 }
 
 struct DrawnLayer {
-  std::size_t d_in, d_out, num_heads;
+  std::size_t d_in, d_out, num_heads, num_kv_heads;
   DrawnLinear query, key, value, out_proj;
+  int rotary = TINYATTN_NO_ROTARY;
+  Matrix cosines = absent, sines = absent;
+
+  std::size_t kv_width() const { return kv_width_of(d_out, num_heads, num_kv_heads); }
+  static std::size_t kv_width_of(std::size_t d_out, std::size_t num_heads, std::size_t num_kv_heads) {
+    return num_heads == 0 || num_kv_heads == 0 ? d_out : times(d_out / num_heads, num_kv_heads);
+  }
 };
 
 // Draws a layer. An output bias without an output weight has no effect.
@@ -208,8 +218,35 @@ DrawnLayer draw_layer(Call& call, bool is_int8) {
   if (num_heads != 0 && (!call.is_wild || call.random.one_in(2))) d_out = times(num_heads, (d_out - 1) / num_heads + 1);
   call.note("rounded d_out", d_out);
   call.refuse_if(num_heads == 0 || d_out % num_heads != 0 || times(d_out, d_out) > most);
-  const auto draw = [&](std::size_t in, bool is_optional) { return draw_linear(call, is_int8, in, d_out, is_optional); };
-  return {d_in, d_out, num_heads, draw(d_in, false), draw(d_in, false), draw(d_in, false), draw(d_out, true)};
+  const bool is_grouped = call.random.one_in(3);
+  std::size_t num_kv_heads = is_grouped && !call.is_wild ? num_heads : 0;
+  while (num_kv_heads > 1 && (num_heads % num_kv_heads != 0 || call.random.one_in(2))) --num_kv_heads;
+  if (is_grouped && call.is_wild) num_kv_heads = call.size("num_kv_heads");
+  call.note("key heads", num_kv_heads);
+  call.refuse_if(num_heads != 0 && num_kv_heads != 0 && num_heads % num_kv_heads != 0);
+  const std::size_t kv_width = DrawnLayer::kv_width_of(d_out, num_heads, num_kv_heads);
+  const auto draw = [&](std::size_t in, std::size_t out, bool is_optional) { return draw_linear(call, is_int8, in, out, is_optional); };
+  return {d_in,
+          d_out,
+          num_heads,
+          num_kv_heads,
+          draw(d_in, d_out, false),
+          draw(d_in, kv_width, false),
+          draw(d_in, kv_width, false),
+          draw(d_out, d_out, true)};
+}
+
+// Draws how heads rotate, with tables for `positions` tokens.
+void draw_rotary(Call& call, std::size_t positions, DrawnLayer& layer) {
+  if (!call.random.one_in(3)) return;
+  const std::size_t head_dim = layer.num_heads == 0 ? 1 : layer.d_out / layer.num_heads;
+  if (!call.is_wild && head_dim % 2 != 0) return;
+  layer.rotary = call.random.one_of<int>({TINYATTN_INTERLEAVED, TINYATTN_HALVES});
+  if (call.is_wild && call.random.one_in(4)) layer.rotary = call.random.one_of({-1, 3, 256, INT32_MAX, INT32_MIN});
+  call.note("rotary", static_cast<unsigned>(layer.rotary));
+  call.refuse_if(head_dim % 2 != 0 || layer.rotary < 0 || layer.rotary > TINYATTN_HALVES);
+  layer.cosines = call.input("cosines", positions, head_dim / 2);
+  layer.sines = call.input("sines", positions, head_dim / 2);
 }
 
 tinyattn_linear given(const DrawnLinear& of, Room& room) {
@@ -218,27 +255,52 @@ tinyattn_linear given(const DrawnLinear& of, Room& room) {
   return {room.input(of.weight), bias, nullptr, nullptr};
 }
 tinyattn_layer given(const DrawnLayer& layer, bool causal, Room& room) {
-  return {layer.d_in,
-          layer.d_out,
-          layer.num_heads,
-          causal,
-          given(layer.query, room),
-          given(layer.key, room),
-          given(layer.value, room),
-          given(layer.out_proj, room)};
+  tinyattn_layer to{layer.d_in,
+                    layer.d_out,
+                    layer.num_heads,
+                    causal,
+                    given(layer.query, room),
+                    given(layer.key, room),
+                    given(layer.value, room),
+                    given(layer.out_proj, room),
+                    layer.num_kv_heads,
+                    TINYATTN_NO_ROTARY,
+                    room.input(layer.cosines),
+                    room.input(layer.sines)};
+  std::memcpy(&to.rotary, &layer.rotary, sizeof layer.rotary);
+  return to;
+}
+
+// Rotates the heads of each row by its number.
+void rotate(const DrawnLayer& layer, plain::Output x) {
+  const std::size_t dim = layer.d_out / layer.num_heads, pairs = dim / 2;
+  if (layer.rotary == TINYATTN_NO_ROTARY) return;
+  for (std::size_t r = 0; r < x.rows; ++r)
+    for (std::size_t j = 0; j < x.cols / 2; ++j) {
+      const std::size_t i = j % pairs, head = j / pairs * dim;
+      float& a = x(r, head + (layer.rotary == TINYATTN_HALVES ? i : 2 * i));
+      float& b = x(r, head + (layer.rotary == TINYATTN_HALVES ? i + pairs : 2 * i + 1));
+      const float first = a, cosine = layer.cosines.view()(r, i), sine = layer.sines.view()(r, i);
+      a = std::fma(first, cosine, -plain::product(b, sine));
+      b = std::fma(first, sine, plain::product(b, cosine));
+    }
 }
 
 void compute(const DrawnLayer& layer, plain::Input x, plain::Input key_input, plain::Input value_input, const plain::Mask& mask,
              plain::Output out) {
   const std::size_t dim = layer.d_out / layer.num_heads;
-  Matrix query{x.rows, layer.d_out}, key{key_input.rows, layer.d_out}, value = key, context = query;
+  const std::size_t group = layer.d_out / layer.kv_width();
+  Matrix query{x.rows, layer.d_out}, key{key_input.rows, layer.kv_width()}, value = key, context = query;
   project(x, layer.query, query.view());
   project(key_input, layer.key, key.view());
+  rotate(layer, query.view());
+  rotate(layer, key.view());
   project(value_input, layer.value, value.view());
   const bool has_output = layer.out_proj.is_there();
   for (std::size_t head = 0; head < layer.num_heads; ++head) {
     const auto of_head = [&](auto m) { return m.columns(head * dim, dim); };
-    plain::attention(of_head(query.view()), of_head(key.view()), of_head(value.view()), mask, {},
+    const auto of_key_head = [&](auto m) { return m.columns(head / group * dim, dim); };
+    plain::attention(of_head(query.view()), of_key_head(key.view()), of_key_head(value.view()), mask, {},
                      of_head(has_output ? context.view() : out));
   }
   if (has_output) project(context.view(), layer.out_proj, out);
@@ -249,21 +311,22 @@ void compute(const DrawnLayer& layer, plain::Input x, plain::Input key_input, pl
 template <bool is_cross, bool is_int8 = false>
 bool forward(Call& call) {
   Random& random = call.random;
-  const DrawnLayer drawn_layer = draw_layer(call, is_int8);
+  const std::size_t tokens = random.one_in(8) ? call.note("tokens", 0) : call.size("tokens");
+  const bool is_self = !is_cross || call.note("one input", random.one_in(4));
+  const std::size_t source_tokens = is_self ? tokens : call.size("source_tokens");
+  DrawnLayer drawn_layer = draw_layer(call, is_int8);
+  draw_rotary(call, tokens == 0 ? 1 : std::max(tokens, source_tokens), drawn_layer);
   const std::size_t d_in = drawn_layer.d_in, d_out = drawn_layer.d_out;
   const bool has_layer = call.note("layer", !call.is_wild || !random.one_in(30));
   call.refuse_if(!has_layer);
-  const std::size_t tokens = random.one_in(8) ? call.note("tokens", 0) : call.size("tokens");
   if (tokens == 0) call.do_nothing();
-  const bool is_self = !is_cross || call.note("one input", random.one_in(4));
-  const std::size_t source_tokens = is_self ? tokens : call.size("source_tokens");
   const bool in_place = call.note("in place", (call.is_wild || d_out <= d_in) && random.one_in(call.is_wild ? 8 : 2));
   call.refuse_if(in_place && d_out > d_in);
   const Matrix x = call.input("x", tokens, d_in);
   const Matrix key = is_self ? x : call.input("key", source_tokens, d_in), value = is_self ? x : call.input("value", source_tokens, d_in);
   const Matrix out = in_place ? x : call.output("out", tokens, d_out);
   const std::size_t integers = is_int8 ? linear_scratch(tokens, std::max(d_in, d_out)) : 0;
-  const Matrix scratch = call.scratch(plus(layer_scratch(d_out, tokens, source_tokens), integers));
+  const Matrix scratch = call.scratch(plus(layer_scratch(d_out, drawn_layer.kv_width(), tokens, source_tokens), integers));
   DrawnMask drawn = is_cross ? draw_mask(call, tokens, source_tokens) : DrawnMask{};
   const bool is_causal = call.note("causal", random.one_in(2));
   const bool no_mask = drawn.kind == TINYATTN_NO_MASK && random.one_in(2);

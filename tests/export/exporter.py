@@ -137,7 +137,54 @@ def computes(folder, content, case, expected):
     if done.returncode == 0:
         numbers = " ".join(str(value) for row in 2 * case.input for value in row)
         done = call(folder / "program", input=numbers)
-    return done.stderr[:2000] or difference(list(map(float, done.stdout.split())), case, expected)
+    found = done.stdout.split()
+    return (done.stderr[:2000] or difference(list(map(float, found)), case, expected)
+            or in_c_problem(folder, [weights, *arguments], numbers, found[:len(found) // 2], case))
+
+
+@functools.cache
+def library():
+    """Returns the compiled library in one unit, what the compiler said, and the folder that it is in."""
+    folder = tempfile.TemporaryDirectory()
+    path = f"{folder.name}/library.o"
+    source = ROOT / "src" / "library.cpp"
+    return path, call(*COMPILER, "-O1", "-fno-exceptions", "-c", source, "-o", path).stderr, folder
+
+
+def c_compiler(*arguments):
+    """Runs the compiler of C that belongs to that of C++."""
+    name = COMPILER[0].replace("clang++", "clang").replace("g++", "gcc").replace("c++", "cc")
+    return call(name, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I",
+                ROOT / "include", *arguments)
+
+
+def program_in_c(folder):
+    """Compiles what --c wrote to in_c.h and in_c.c. Returns what the compiler said, and whether the
+    model has an int8 cache."""
+    text = (folder / "in_c.h").read_text()
+    kind = re.search(r"const tinyattn_(\w+) in_c;", text)[1].upper()
+    function = re.search(r"/\* For (\w+)", text)[1]
+    has_int8_cache = function.endswith("int8_cache")
+    with STREAMS:
+        path, problem, _ = library()
+    done = c_compiler(f"-D{kind}", f"-DFORWARD={function}",
+                      f"-DCACHE_WORD={'uint32_t' if has_int8_cache else 'float'}", "-I", folder,
+                      HERE / "in_c.c", folder / "in_c.c", path, "-o", folder / "in_c")
+    return problem + done.stderr[:2000], has_int8_cache
+
+
+def in_c_problem(folder, request, numbers, wanted, case):
+    """Checks that the export in C99 compiles without a warning, and computes the bits of the
+    header, as text. An int8 cache changes logits: only tokens are compared."""
+    status, _, errors = run(*request, "-o", folder / "in_c.h", "--c", "--name", "in_c")
+    if status:
+        is_right = "in C a layer has no" in errors and {"--window", "--cache"} & {*case.arguments}
+        return "" if is_right else errors
+    problem, has_int8_cache = program_in_c(folder)
+    found = problem or call(folder / "in_c", input=numbers).stdout.split()
+    if has_int8_cache:
+        found, wanted = found[-8:], wanted[-8:]
+    return "" if found == wanted else f"in C {found[:2000]}\nby the header {wanted[:100]}"
 
 
 def difference(found, case, expected):

@@ -149,13 +149,13 @@ def documented(folder):
              for page in ("README.md", "ports/pytorch/README.md", "include/tinyattn/models.md")]
     commands = re.findall(r"^ *(python3 ports/pytorch/export\.py .*)$", "".join(pages), re.MULTILINE)
     blocks = re.findall(r"^```(\w+)\n(.*?)^```", pages[1], re.MULTILINE | re.DOTALL)
-    (module, train, parts), mains, (toml,) = ([text for kind, text in blocks if kind == wanted]
-                                      for wanted in ("python", "cpp", "toml"))
+    (module, train, parts), mains, (toml,), (in_c,) = (
+        [text for kind, text in blocks if kind == wanted] for wanted in ("python", "cpp", "toml", "c"))
     llama, files = STORED["model_llama"], safetensors(documented_tensors())
     exporter.arguments_of(llama, folder)
     for name, content in zip(
-            ("gestures.cpp", "main.cpp", "writer.cpp", "model.toml", "llama", "model", "weights"),
-            (*(text.encode() for text in (*mains, toml)), safetensors(llama.tensors), files, files)):
+            ("gestures.cpp", "main.cpp", "writer.cpp", "model.toml", "in_c.c", "llama", "model", "weights"),
+            (*(text.encode() for text in (*mains, toml, in_c)), safetensors(llama.tensors), files, files)):
         (folder / (name if "." in name else f"{name}.safetensors")).write_bytes(content)
     (folder / "tokenizer.json").write_text(json.dumps(list("abcdefghijk")))
     (folder / "ports").symlink_to(ROOT / "ports")
@@ -167,7 +167,9 @@ def documented(folder):
         *(["sh", "-c", command] for command in commands),
         *([*COMPILER, "-c", name] for name in ("main.cpp", "writer.cpp")),
         ["sh", "-c", f"test ! -e gestures.hpp || {shlex.join(map(str, COMPILER))} -c gestures.cpp"])
-    return problem or ("" if len(commands) == 7 else f"{len(commands)} commands")
+    for name in ("in_c", "poses"):
+        problem = problem or exporter.c_compiler("-c", folder / f"{name}.c", "-o", folder / f"{name}.o").stderr
+    return problem or ("" if len(commands) == 8 else f"{len(commands)} commands")
 
 
 EXPECTATIONS = json.loads(EXPECTED.read_text(encoding="utf-8"))

@@ -31,7 +31,7 @@ BUILDS = {
     "avx2": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
     "sse2": ["-O2", "-DTINYATTN_PORT=sse2", "-ffp-contract=fast"],
 }
-LIBRARY = ["src/library.cpp", "src/models.cpp", "src/int8.cpp"]
+LIBRARY = ["src/attention.cpp", "src/encoders.cpp", "src/models.cpp", "src/int8.cpp"]
 IN_THE_COMPILER = (r"in 'constexpr' expansion of '[^']*everywhere<.*?\(\(const char\*\)\"(.*?)\"\)"
                    r"|error: (static assertion failed.*)")
 

@@ -22,7 +22,7 @@ if not LACKS:
 
 NO_YAML = tap.Skip(f"there is no python3-{LACKS}")
 HTTPS = r"https?://\S+"
-SOURCES = ("src/library.cpp", "src/models.cpp", "src/int8.cpp")  # that a description names
+SOURCES = ("src/attention.cpp", "src/encoders.cpp", "src/models.cpp", "src/int8.cpp")  # that a description names
 OPTIONS = {  # of Zephyr: {options of prj.conf: whether they can be set}
     ("TINYATTN", "STD_CPP17"): False, ("TINYATTN", "STD_CPP20"): True, ("TINYATTN", "STD_CPP2B"): True,
     ("TINYATTN", "STD_CPP20", "TINYATTN_MODELS"): False,
@@ -47,7 +47,7 @@ def arduino(library):
     properties = dict(line.split("=", 1) for line in lines)
     yield from unlike_the_tree(library, properties["version"], [
         *(f"src/{header}" for header in properties["includes"].split(",")), "src/tinyattn_models.cpp",
-        "src/tinyattn_int8.cpp",
+        "src/tinyattn_encoders.cpp", "src/tinyattn_int8.cpp",
         *(f"src/{archives.place(*core)}/libtinyattn.a" for core in archives.CORES),
         "README.md", "examples/Layer/Layer.ino", "examples/Writer/Writer.ino"], "src")
     headers = "".join(read(file) for file in (library / "src" / "tinyattn").rglob("*.h*"))

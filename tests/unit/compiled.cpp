@@ -6,8 +6,10 @@
 #include <cstdint>
 
 #include "catalogue/attention.hpp"
+#include "catalogue/models.hpp"
 #include "catalogue/operations.hpp"
 #include "catalogue/twin.hpp"
+#include "compiled/described_blocks.hpp"
 #include "exact.hpp"
 
 namespace {
@@ -38,6 +40,30 @@ struct Compiled {
   }
   static auto forward(const auto& layer, auto&&... args) noexcept { return compiled::forward(layer, args...); }
 };
+
+// Computes a Transformer by its description in C.
+struct CompiledEncoder {
+  static constexpr bool has_weights = false;
+
+  template <TransformerConfig config, class TensorX>
+  static void forward(const Transformer<config>& model, const TensorX& x, auto& out, auto&) noexcept {
+    constexpr std::size_t width = config.block.attention.d_out, hidden = config.block.feed_forward.d_hidden, tokens = TensorX::extent(0);
+    constexpr std::size_t kv_width = detail::kv_heads<config.block.attention> * detail::head_dim<config.block.attention>;
+    constexpr bool is_int8 = config.block.attention.weights == Weights::int8;
+    constexpr auto encode = is_int8 ? tinyattn_encoder_forward_int8 : tinyattn_encoder_forward;
+    Guarded<Vector<float, is_int8 ? TINYATTN_ENCODER_SCRATCH_INT8(width, kv_width, hidden, tokens)
+                                  : TINYATTN_ENCODER_SCRATCH(width, kv_width, hidden, tokens)>>
+        scratch;
+    const EncoderInC<config> described(model);
+    if (encode(&described.encoder, x.data(), tokens, out.data(), scratch.tensor.data()) != TINYATTN_OK || !scratch.guards_hold()) out = {};
+  }
+};
+
+template <class... Cases>
+void encoders_by_the_library(Check& check) {
+  Crc crc;
+  (check_twin<Cases>(check, CompiledEncoder{}, crc), ...);
+}
 
 template <class... Cases>
 void by_the_library(Check& check) {
@@ -111,6 +137,33 @@ struct StandardizedBatch {
   }
 };
 
+constexpr AttentionConfig grouped{.d_in = 5, .d_out = 8, .context_length = 7, .num_heads = 4, .num_kv_heads = 2};
+constexpr AttentionConfig rotating{.d_in = 6,
+                                   .d_out = 12,
+                                   .context_length = 6,
+                                   .num_heads = 3,
+                                   .causal = false,
+                                   .num_kv_heads = 1,
+                                   .rotary = Rotary::halves,
+                                   .rotary_base = 100};
+constexpr AttentionConfig interleaved{.d_in = 4, .d_out = 8, .context_length = 9, .num_heads = 2, .rotary = Rotary::interleaved};
+
+// Encoders: of torch.nn, and one with all that a block may have.
+constexpr TransformerConfig of_pytorch{
+    .block = {.attention = {.d_in = 6, .d_out = 6, .context_length = 5, .num_heads = 2, .causal = false, .qkv_bias = true},
+              .feed_forward = {.d_model = 6, .d_hidden = 9, .activation = Activation::relu},
+              .norm_first = false},
+    .num_layers = 2};
+constexpr TransformerConfig with_all{
+    .block = {.attention = {.d_in = 8, .d_out = 8, .context_length = 7, .num_heads = 4, .num_kv_heads = 2, .rotary = Rotary::interleaved},
+              .feed_forward = {.d_model = 8, .d_hidden = 11, .activation = Activation::silu, .gated = true, .bias = false},
+              .normalization = Normalization::rms},
+    .num_layers = 1,
+    .final_norm = false};
+
+template <TransformerConfig config, std::size_t Tokens>
+using TransformerOf = Forward<Transformer<config>, config.block.attention.d_in, config.block.attention.d_out, Tokens>;
+
 // compiled/random_calls has random shapes, on each port of the host; these are for boards, and for the calls of compiled.hpp.
 constexpr Test tests[] = {
     at_run_time("products", by_the_library<Matmul<1, 1, 1>, Matmul<3, 5, 7>, Matmul<17, 16, 33>, MatmulTransposed<1, 1, 1>,
@@ -129,6 +182,10 @@ constexpr Test tests[] = {
         "cross-attention, in batches, with both counts, in place",
         by_the_library<CrossForms<biased, NoMask, 6, 4>, CrossForms<biased, KeepMask<4>, 6, 4>, CrossForms<small, CausalBottomRight, 2, 5>,
                        CrossForms<small, KeepMask<2>, 5, 2>, CrossForms<without_projection, NoMask, 6, 3>>),
+    at_run_time("layers with grouped heads and rotary positions",
+                by_the_library<ForwardOf<grouped, 7>, ForwardOfSomeTokens<grouped, 7>, ForwardOf<rotating, 6>,
+                               CrossForms<rotating, NoMask, 6, 4>, ForwardOf<interleaved, 9>>),
+    at_run_time("encoders", encoders_by_the_library<TransformerOf<of_pytorch, 5>, TransformerOf<with_all, 7>>),
 #if !defined(__ARM_ARCH_6M__)  // a micro:bit has no RAM for these layers
     at_run_time("int8 weights",
                 [](Check& check) {
@@ -136,6 +193,7 @@ constexpr Test tests[] = {
                   as_the_headers<with_int8<biased>, KeepMask<4>, 6, 4>(check);
                   as_the_headers<with_int8<biased>, AdditiveMask<5, 6>, 5, 6>(check);
                   as_the_headers<with_int8<without_projection>, CausalBottomRight, 3, 6>(check);
+                  as_the_headers<with_int8<rotating>, KeepMask<4>, 6, 4>(check);
                   as_the_headers<with_int8<without_out_bias>, BlockMask<9, 2>, 9, 2>(check);
                 }),
 #endif

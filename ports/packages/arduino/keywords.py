@@ -4,7 +4,8 @@ import re
 
 from .. import tree
 
-IN_C = ("tinyattn/tinyattn.h", "tinyattn/tinyattn_models.h", "tinyattn/scratch.h", "tinyattn/activation_list.h")
+IN_C = ("tinyattn/tinyattn.h", "tinyattn/tinyattn_encoder.h", "tinyattn/tinyattn_models.h",
+        "tinyattn/scratch.h", "tinyattn/activation_list.h")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 TYPES_OF_C = re.compile(r"^\} (\w+);", re.MULTILINE)
 FUNCTIONS_OF_C = re.compile(r"^TINYATTN_API [\w* ]*?(tinyattn_\w+)\(", re.MULTILINE)

@@ -60,11 +60,12 @@ def components(package):
                                        "C++",
               [("include", "include/", {}), ("header", "include/tinyattn/tinyattn.h", {"path": "include/"}),
                ("header", "include/tinyattn/scratch.h", {"path": "include/"}),
-               ("source", "src/library.cpp", {"language": "cpp"})])
+               ("source", "src/attention.cpp", {"language": "cpp"})])
     component(parent, "Models", COMPILED, "Whole decoders in the compiled library: for C and C++",
               [("header", "include/tinyattn/tinyattn_models.h", {"path": "include/"}),
+               ("header", "include/tinyattn/tinyattn_encoder.h", {"path": "include/"}),
                ("header", "include/tinyattn/activation_list.h", {"path": "include/"}),
-               ("source", "src/models.cpp", {"language": "cpp"})])
+               ("source", "src/encoders.cpp", {"language": "cpp"}), ("source", "src/models.cpp", {"language": "cpp"})])
     component(parent, "Int8", COMPILED, "Layers and decoders with int8 weights in the compiled library: for C and C++",
               [("source", "src/int8.cpp", {"language": "cpp"})])
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Turns trained weights into a C++ header of constants."""
+from .c_source import write as write_c
 from .checkpoints import of_state_dict, read, write_safetensors
 from .convolutions import Conv1dRequest as conv1d
 from .description import read_parts
@@ -14,5 +15,5 @@ from .tokenizer_files import read_tokenizer
 Refusal = ExportError  # the name of ExportError until 0.2
 
 __all__ = ["ExportError", "Refusal", "attention", "conv1d", "language_model", "linear", "module", "of_state_dict",
-           "read", "read_parts", "read_tokenizer", "tensor", "transformer", "transformer_block", "write",
+           "read", "read_parts", "read_tokenizer", "tensor", "transformer", "transformer_block", "write", "write_c",
            "write_safetensors"]

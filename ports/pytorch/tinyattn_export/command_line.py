@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 
-from . import header, tokenizers
+from . import c_source, header, tokenizers
 from .checkpoints import read
 from .description import read_parts
 from .errors import ExportError, listing
@@ -38,6 +38,7 @@ def make_parser():
         help="a tensor that may be left out although it belongs to the layer; * and ? are wildcards")
     add("--parts", metavar="TOML", help="a description of a model of several parts")
     add("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
+    add("--c", action="store_true", help="writes NAME.h and NAME.c for the compiled library; -o says NAME.h")
     add("--weights", dest="storage", choices=STORAGES, default="f32", help="how weights lie in flash; f32 unless given")
     add("--cache", choices=STORAGES, default="f32",
         help="how keys and values lie in RAM, of causal attention that is computed token by token; f32 unless given")
@@ -70,6 +71,10 @@ def parse(arguments):
     args = parser.parse_args(arguments)
     if args.parts and (args.prefix or args.mapping or args.ignore or args.language_model):
         parser.error("--prefix, --map, --ignore and --language-model belong into the description of --parts")
+    if args.c and args.binary:
+        parser.error("--c takes no --binary: numbers are constants of NAME.c")
+    if args.c and args.tokenizer:
+        parser.error("--c takes no --tokenizer: write a header of C++, of which tokenizer_for_c.hpp makes one of C")
     if args.weights is None and (not args.tokenizer or args.language_model or args.parts or args.binary):
         parser.error("the following arguments are required: WEIGHTS; a --tokenizer alone needs none")
     if args.weights is not None and args.tokenizer and not args.language_model:
@@ -114,9 +119,10 @@ def int8_report(part):
     yield from (f"  {members}: largest error {matrix.error:.4f} steps" for members, matrix in part.matrices())
 
 
-def report(name, weights, parts, tokenizer=None):
+def report(name, weights, parts, tokenizer=None, is_c=False):
     for part_name, part in parts.items():
-        yield f"{name}::{part_name}: {part.summary}; {part.parameter_count} parameters"
+        own = c_source.called(name, part_name, parts) if is_c else f"{name}::{part_name}"
+        yield f"{own}: {part.summary}; {part.parameter_count} parameters"
         yield from (f"  {member}: {text}" for member, text in part.sources.items())
         yield from (f"  {remark}" for remark in part.remarks)
         yield from int8_report(part)
@@ -158,6 +164,9 @@ def main(arguments):
     open_streams()
     try:
         files = [args.weights, args.parts, args.config, args.example, args.tokenizer, args.header, args.binary]
+        if args.c:
+            c_source.check_path(args.header)
+            files.append(c_source.source_of(args.header))
         paths = [os.path.realpath(path) for path in files if path]
         if len(set(paths)) != len(paths):
             raise ExportError("what is read and what is written must be different files")
@@ -167,9 +176,12 @@ def main(arguments):
         if args.weights is not None:
             wanted = requests(args)
             weights = read(args.weights)
-        parts = header.write(args.header, weights, args.name, wanted, args.binary, tokenizer, config)
+        if args.c:
+            parts = c_source.write(args.header, weights, args.name, wanted)
+        else:
+            parts = header.write(args.header, weights, args.name, wanted, args.binary, tokenizer, config)
     except (ExportError, MemoryError) as error:
         print(f"export.py: {message(error, args)}", file=sys.stderr)
         return 1
-    print_report(report(args.name, weights, parts, tokenizer))
+    print_report(report(args.name, weights, parts, tokenizer, args.c))
     return 0

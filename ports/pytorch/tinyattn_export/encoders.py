@@ -83,7 +83,7 @@ class TransformerBlockRequest(EncoderRequest):
         encoder, summary, others = self.encoder(Reader(tensors), start, [start])
         return Part(f"::tinyattn::TransformerBlock<::tinyattn::BlockConfig{initializer(encoder.config)}>",
                     "tinyattn/transformer.hpp", self.stored(encoder.trees[0]), f"transformer block, {summary}",
-                    encoder.sources, *others)
+                    encoder.sources, *others, config=encoder.config)
 
 
 class TransformerRequest(EncoderRequest):
@@ -97,4 +97,4 @@ class TransformerRequest(EncoderRequest):
         config = encoder.transformer(norm is not None)
         return Part(f"::tinyattn::Transformer<::tinyattn::TransformerConfig{initializer(config)}>",
                     "tinyattn/transformer.hpp", self.stored({"blocks": encoder.trees, "final_norm": norm}),
-                    f"transformer, {count} blocks, {summary}", encoder.sources, *others)
+                    f"transformer, {count} blocks, {summary}", encoder.sources, *others, config=config)

@@ -44,15 +44,15 @@ def braces(tree, indent):
     return "{{\n" + in_lines(tree, NUMBERS_IN_A_LINE, number, inner) + "}}"
 
 
-def comment_on_weights(weights, name, parts):
-    """Returns the lines of the comment above the code. They depend on the weights and the request alone, not on the
-    date or the machine, so that the same request gives the same bytes."""
+def comment_on_weights(weights, called, parts):
+    """Returns the lines of the comment above the code; called(NAME) is what a part is called there. They depend on the
+    weights and the request alone, not on the date or the machine, so that the same request gives the same bytes."""
     def size(*parts):
         return f"{sum(part.parameter_count for part in parts)} parameters, {sum(part.size for part in parts)} bytes"
     lines = [f"Weights from {printable(weights.source)}, {PRODUCER}", "",
              f"SHA-256 of the source: {weights.sha256}", f"All together: {size(*parts.values())}."]
     for part_name, part in parts.items():
-        lines += ["", f"{name}::{part_name}: {part.summary}; {size(part)}."]
+        lines += ["", f"{called(part_name)}: {part.summary}; {size(part)}."]
         lines += [f"  {member}: {text}." for member, text in part.sources.items()]
     return lines
 
@@ -132,7 +132,8 @@ def check_vocabularies(tokenizer, parts):
 
 def in_parts(weights, name, parts, binary, files):
     """Returns the lines of the comment, the headers and the definitions of parts. Puts the binary into `files`."""
-    lines, includes = comment_on_weights(weights, name, parts), {f'"{part.header}"' for part in parts.values()}
+    lines = comment_on_weights(weights, lambda part_name: f"{name}::{part_name}", parts)
+    includes = {f'"{part.header}"' for part in parts.values()}
     if binary is None:
         return lines, includes, constants(parts)
     # without a gap: the memory of the struct on the target

@@ -254,9 +254,10 @@ class Model:
             floats, tree = tree, int8.quantized(tree)
             if self.example is not None:
                 remarks.append(forward.comparison(floats, tree, self.style, self.example))
-        return Part(f"::tinyattn::LanguageModel<::tinyattn::LanguageModelConfig{initializer(self.config())}>",
+        config = self.config()
+        return Part(f"::tinyattn::LanguageModel<::tinyattn::LanguageModelConfig{initializer(config)}>",
                     "tinyattn/language_model.hpp", tree, self.summary(), self.sources(), self.reader.consumed, remarks,
-                    self.surroundings(), self.vocabulary)
+                    self.surroundings(), self.vocabulary, config)
 
 
 @dataclasses.dataclass

@@ -85,6 +85,15 @@ def check_namespace(name):
         raise ExportError(f"{printable(name)} cannot be the name of a C++ namespace: {problem}")
 
 
+def check_c(name):
+    """Raises an ExportError if this cannot be the name of a constant in C, which is global."""
+    systems = "systems declare it" if name.startswith("_") or SYSTEM.fullmatch(name) else ""
+    own = "the library has it" if name.startswith("tinyattn_") else ""
+    problem = objection(name) or systems or own
+    if problem:
+        raise ExportError(f"{printable(name)} cannot be the name of a constant in C: {problem}")
+
+
 def check_part(name):
     problem = "the header has it" if name in ("weights", "Weights") else objection(name)
     if problem:

@@ -43,6 +43,7 @@ class Part:
     remarks: list = dataclasses.field(default_factory=list)
     surroundings: object = None  # its `reasons` returns which unused tensors may be left out, and why
     vocabulary: int = None  # the number of tokens of a language model
+    config: dict = None  # the members of its type's configuration in C++
 
     def content(self):
         """Returns its bytes in the memory of the target."""
@@ -196,13 +197,13 @@ class AttentionRequest:
         linears = {**inputs, "out_proj": out} if out else inputs
         places = {**layer.inputs, "out_proj": [layer.out]}
         check_context(self.context_length, inputs["query"].shape[1], cache=self.cache, window=self.window)
-        tree = {role: linear.tree() for role, linear in linears.items()}
+        tree, config = {role: linear.tree() for role, linear in linears.items()}, self.config(inputs, out)
         return Part(
-            f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{initializer(self.config(inputs, out))}>",
+            f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{initializer(config)}>",
             "tinyattn/multi_head_attention.hpp", int8.quantized(tree) if self.weights == "int8" else tree,
             self.summary(inputs, out), {role: source(tensors, places[role]) for role in linears},
             layouts.names_in(layer.places()), [layout_remark(layer.title, layer.prefix), *fills],
-            unused.AroundLayer(tensors, layer, self.ignore))
+            unused.AroundLayer(tensors, layer, self.ignore), config=config)
 
     def check(self, layer, inputs, out):
         if len({linear.shape for linear in inputs.values()}) > 1:

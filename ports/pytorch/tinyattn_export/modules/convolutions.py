@@ -28,6 +28,10 @@ def conv1d(low, module, args):
         low.copied(Value(value.object, view)))
     if operand.extents[-1] != module.in_channels:
         operand = as_matrix(operand, module.in_channels)
+    if operand.stride not in (None, module.in_channels):  # Conv1d takes no gaps between rows
+        operand = operand_of(low.copied(Value(value.object, view)))
+    if padding >= kernel:
+        low.refuse(f"a padding of {padding} for a kernel of {kernel}", "take a padding below kernel_size")
     weight, bias = low.folded.get(low.node.target, (module.weight, module.bias))
     tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
     storage = low.members.weights

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs an exported layer or model in C as program.cpp does by its header: FORWARD is the function of the compiled library that takes it,
+ * and its kind is LAYER, ENCODER or DECODER. A cache is of CACHE_WORD. */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "in_c.h"
+
+static float scratch[IN_C_SCRATCH];
+
+#ifndef DECODER
+
+#ifdef LAYER
+enum { IN = IN_C_D_IN, OUT = IN_C_D_OUT };
+#else
+enum { IN = IN_C_D_MODEL, OUT = IN_C_D_MODEL };
+#endif
+
+static tinyattn_status forward(const float* x, float* out) {
+#ifdef LAYER
+  return FORWARD(&in_c, IN_C_CONTEXT_LENGTH, x, out, scratch);
+#else
+  return FORWARD(&in_c, x, IN_C_CONTEXT_LENGTH, out, scratch);
+#endif
+}
+
+int main(void) {
+  static float x[IN_C_CONTEXT_LENGTH * IN], out[IN_C_CONTEXT_LENGTH * OUT];
+  for (int i = 0; i < IN_C_CONTEXT_LENGTH * IN; ++i)
+    if (scanf("%f", &x[i]) != 1) return 1;
+  if (forward(x, out) != TINYATTN_OK) return 1;
+  for (int i = 0; i < IN_C_CONTEXT_LENGTH * OUT; ++i) printf("%.9g\n", (double)out[i]);
+  return 0;
+}
+
+#else
+
+static CACHE_WORD cache[IN_C_CACHE];
+static float logits[IN_C_VOCABULARY];
+static uint16_t tokens[IN_C_CONTEXT_LENGTH];
+
+static int read(size_t past, size_t count) { return FORWARD(&in_c, past, tokens + past, count, cache, logits, scratch) == TINYATTN_OK; }
+
+/* Prints the logits after each token, then the tokens that follow the first four. */
+int main(void) {
+  for (size_t i = 0; i < IN_C_CONTEXT_LENGTH; ++i)
+    if (scanf("%hu", &tokens[i]) != 1) return 1;
+  for (size_t i = 0; i < IN_C_CONTEXT_LENGTH; ++i) {
+    if (!read(i, 1)) return 1;
+    for (int token = 0; token < IN_C_VOCABULARY; ++token) printf("%.9g\n", (double)logits[token]);
+  }
+  for (size_t i = 4; i < IN_C_CONTEXT_LENGTH; ++i) {
+    if (!read(i == 4 ? 0 : i - 1, i == 4 ? 4 : 1) || tinyattn_argmax(IN_C_VOCABULARY, logits, &tokens[i]) != TINYATTN_OK) return 1;
+    printf("%u\n", (unsigned)tokens[i]);
+  }
+  return 0;
+}
+
+#endif

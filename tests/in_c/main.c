@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A firmware in C99 of exported models: a layer, encoders and decoders, with floats and with int8. It is linked from this file, the files
+ * that the exporter wrote, and src/library.cpp. Compares outputs with those of PyTorch; with BY_HEADERS also with every bit of what the
+ * exported headers of C++ compute, which headers.cpp calls. */
+#include "../../examples/recipes/claims.h"
+#include "decoder.h"
+#include "decoder_int8.h"
+#include "encoder.h"
+#include "encoder_int8.h"
+#include "expected.h"
+#include "headers.h"
+#include "layer.h"
+
+enum { MOST = 256 };
+
+static float out[MOST], cache[DECODER_CACHE];
+
+/* Scratch that the largest model needs, as a firmware may share it. */
+static union {
+  float of_layer[LAYER_SCRATCH], of_encoder[ENCODER_SCRATCH], of_encoder_int8[ENCODER_INT8_SCRATCH];
+  float of_decoder[DECODER_SCRATCH], of_decoder_int8[DECODER_INT8_SCRATCH];
+} scratch;
+
+static float magnitude(float x) { return x < 0 ? -x : x; }
+
+/* Whether all outputs are there and near: to a part of the largest. */
+static bool is_near(const float* expected, size_t count, float part) {
+  float largest = 0, error = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const float difference = magnitude(out[i] - expected[i]);
+    if (!(difference <= error)) error = difference;
+    if (magnitude(expected[i]) > largest) largest = magnitude(expected[i]);
+  }
+  return error <= part * largest;
+}
+
+static void judge(const char* as_pytorch, const char* as_headers, const float* expected, size_t count, float part, compute* by_headers) {
+  claim(as_pytorch, count <= MOST && is_near(expected, count, part));
+#ifdef BY_HEADERS
+  static float wanted[MOST];
+  by_headers(wanted);
+  bool is_same = true;
+  for (size_t i = 0; i < count; ++i) is_same = is_same && out[i] == wanted[i];
+  claim(as_headers, is_same);
+#else
+  (void)as_headers, (void)by_headers;
+#endif
+}
+
+#ifndef BY_HEADERS
+#define layer_by_headers NULL
+#define encoder_by_headers NULL
+#define encoder_int8_by_headers NULL
+#define decoder_by_headers NULL
+#define decoder_int8_by_headers NULL
+#endif
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define JUDGE(name, part) \
+  judge(#name " as PyTorch", #name ", the bits of the header", name##_output, COUNT(name##_output), part, name##_by_headers)
+
+typedef tinyattn_status forward(const tinyattn_decoder* decoder, size_t past, const uint16_t* tokens, size_t num_tokens, float* its_cache,
+                                float* logits, float* its_scratch);
+
+/* Writes the logits after each token. */
+static bool read(const tinyattn_decoder* decoder, forward* next, const uint16_t* tokens, size_t count, float* its_scratch) {
+  bool is_ok = true;
+  for (size_t i = 0; i < count; ++i)
+    is_ok = is_ok && next(decoder, i, tokens + i, 1, cache, out + i * decoder->vocabulary, its_scratch) == TINYATTN_OK;
+  return is_ok;
+}
+
+int main(void) {
+  claim("layer", tinyattn_forward(&layer, LAYER_CONTEXT_LENGTH, layer_input, out, scratch.of_layer) == TINYATTN_OK);
+  JUDGE(layer, 4e-6f);
+  claim("encoder", tinyattn_encoder_forward(&encoder, encoder_input, ENCODER_CONTEXT_LENGTH, out, scratch.of_encoder) == TINYATTN_OK);
+  JUDGE(encoder, 8e-6f);
+  claim("encoder_int8", tinyattn_encoder_forward_int8(&encoder_int8, encoder_int8_input, ENCODER_INT8_CONTEXT_LENGTH, out,
+                                                      scratch.of_encoder_int8) == TINYATTN_OK);
+  JUDGE(encoder_int8, 2e-4f);
+  claim("decoder", read(&decoder, tinyattn_decoder_forward, decoder_input, COUNT(decoder_input), scratch.of_decoder));
+  JUDGE(decoder, 8e-6f);
+  claim("decoder_int8",
+        read(&decoder_int8, tinyattn_decoder_forward_int8, decoder_int8_input, COUNT(decoder_int8_input), scratch.of_decoder_int8));
+  JUDGE(decoder_int8, 1e-3f);
+  return verdict();
+}
