@@ -17,9 +17,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from examples.support import tables
 from ports.pytorch import tinyattn_export as export
-
-from . import held_out
 
 HERE = pathlib.Path(__file__).resolve().parent
 HELD_OUT = 360
@@ -119,10 +118,12 @@ def validate(images, labels):
 
 
 def save(model, images, labels):
+    """Writes the weights, and what the firmware compares with: pixels [images, 8, 8] from 0, white, to 16, black, the
+    digits that were written, and the logits that PyTorch computes."""
     with torch.no_grad():
         logits = model(images)
     export.write_safetensors(HERE / "weights.safetensors", model.state_dict())
-    held_out.write(HERE / "held_out.safetensors", {
+    tables.write(HERE / "held_out.safetensors", {
         "pixels": ("U8", list(images.shape), (16 * images).int().flatten().tolist()),
         "labels": ("U8", list(labels.shape), labels.tolist()),
         "logits": ("F32", list(logits.shape), logits.flatten().tolist())})

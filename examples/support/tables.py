@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The held-out images as data and as a C++ header.
+"""Data of an example as a C++ header of constant tables.
 
-    held_out.py held_out.safetensors held_out.hpp
+    tables.py NAME.safetensors NAME.hpp
 
-The data holds three tensors: pixels (images x 8 x 8, from 0, white, to 16, black), labels (the digits that were
-written) and logits (what PyTorch computes for each image, images x 10). The header holds the same as constant tables.
+Each tensor of the data is a table in the namespace NAME.
 """
 import json
 import math
@@ -13,20 +12,20 @@ import pathlib
 import struct
 import sys
 
-FORMATS = {"U8": "B", "F32": "f"}
-ELEMENTS = {"U8": "std::uint8_t", "F32": "float"}
+FORMATS = {"I8": "b", "U8": "B", "F32": "f"}
+ELEMENTS = {"I8": "std::int8_t", "U8": "std::uint8_t", "F32": "float"}
 HEADER = """\
-// Generated from {source} by held_out.py.
+// Generated from {source} by tables.py.
 #pragma once
 
 #include <cstdint>
 
 #include "tinyattn/tensor.hpp"
 
-namespace held_out {{
+namespace {name} {{
 
 {tables}
-}}  // namespace held_out
+}}  // namespace {name}
 """
 
 
@@ -63,8 +62,9 @@ def table(name, dtype, shape, values):
 
 
 def main(source, target):
+    source = pathlib.Path(source)
     tables = "\n".join(table(name, *tensor) for name, tensor in read(source).items())
-    pathlib.Path(target).write_text(HEADER.format(source=pathlib.Path(source).name, tables=tables), encoding="utf-8")
+    pathlib.Path(target).write_text(HEADER.format(source=source.name, name=source.stem, tables=tables), encoding="utf-8")
 
 
 if __name__ == "__main__":
