@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// The model that train.py trains: from 40 ms of samples, and what it remembers of those before, to a logit for each class.
+//
+//   samples  --filters-->  [8, 32]  --relu, mean of 4, fourth root-->  sounds [2, 32], of 20 ms each
+//   the last four sounds  --Conv1d-->  frame [48]  --two blocks, with a window of 24 frames-->  [48]  --head-->  logits [11]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "tinyattn/tinyattn.hpp"
+#include "weights.hpp"
+
+namespace listener {
+
+inline constexpr std::size_t sample_rate = 8000;   // samples a second
+inline constexpr std::size_t frame_samples = 320;  // the new samples of a frame
+inline constexpr std::size_t num_digits = 10;      // the class of a digit is its value
+inline constexpr std::size_t none = num_digits;    // the class of silence and of other words
+inline constexpr std::size_t num_classes = none + 1;
+
+inline constexpr std::size_t kernel = 48, stride = 40, num_filters = 32;  // of the filters
+inline constexpr std::size_t pooled = 4;                                  // outputs of a filter that are one sound
+inline constexpr std::size_t passed = frame_samples / stride;             // outputs of a filter of one frame
+inline constexpr std::size_t new_sounds = passed / pooled, sounds_of_frame = 4;
+inline constexpr float floor = 1e-6f;  // is added before the root
+
+using Model = std::remove_const_t<decltype(weights::model)>;
+inline constexpr auto filters =
+    quantize(tinyattn::from_torch<tinyattn::Conv1dConfig{1, num_filters, kernel, stride}>(weights::filters_weight, weights::filters_bias));
+inline constexpr auto sounds =
+    quantize(tinyattn::from_torch<tinyattn::Conv1dConfig{num_filters, Model::d_model, sounds_of_frame, new_sounds}>(weights::sounds_weight,
+                                                                                                                    weights::sounds_bias));
+using Filters = std::remove_const_t<decltype(filters)>;
+using Sounds = std::remove_const_t<decltype(sounds)>;
+using Body = Model::Body;
+
+inline constexpr std::size_t width = Model::d_model;
+inline constexpr std::size_t parameter_count = Filters::parameter_count + Sounds::parameter_count + Model::parameter_count;
+inline constexpr std::size_t parameter_bytes = Filters::parameter_bytes + Sounds::parameter_bytes + Model::parameter_bytes;
+static_assert(parameter_count <= 60'000);
+
+template <tinyattn::LanguageModelConfig config>
+constexpr tinyattn::LanguageModelConfig config_of(const tinyattn::LanguageModel<config>&) {
+  return config;
+}
+inline constexpr tinyattn::LanguageModelConfig config = config_of(weights::model);
+inline constexpr std::size_t window = config.transformer.block.attention.window;
+static_assert(config.vocabulary == num_classes);
+
+using Logits = tinyattn::Vector<float, num_classes>;
+
+// All memory that the model writes to. Its size is known when the program is compiled.
+struct Memory {
+  tinyattn::Matrix<float, kernel - stride + frame_samples, 1> samples{};  // the last of the frame before, and the new
+  tinyattn::Matrix<float, passed, num_filters> filtered{};
+  tinyattn::Matrix<float, sounds_of_frame, num_filters> sounds{};  // those of the frame before, and the new
+  tinyattn::Matrix<float, 1, width> frame{};
+  tinyattn::Matrix<float, 1, num_classes> logits{};
+  Body::Cache cache{};
+  Body::Cache::Workspace workspace{};
+};
+static_assert(sizeof(Memory) <= 14 * 1024, "a micro:bit has 16 KB for it and for the stack");
+
+// Starts in silence.
+void start(Memory& memory);
+
+// Returns the place where the next samples go, from -1 to 1.
+inline std::span<float, frame_samples> next_samples(Memory& memory) {
+  return std::span<float, frame_samples>{memory.samples.data() + (kernel - stride), frame_samples};
+}
+
+// Hears the samples there. Returns the logits of the frame.
+Logits hear(Memory& memory);
+
+// Finds the digits in a stream of classes: so many frames in a row with the same one.
+class Run {
+ public:
+  static constexpr std::size_t enough = 2;
+
+  // Takes the class of the next frame. Returns whether a digit has just been heard.
+  constexpr bool add(std::size_t next) {
+    length_ = next == last_ ? length_ + 1 : 1;
+    last_ = next;
+    if (next == none || length_ < enough) return false;
+    if (length_ > longest_) longest_ = length_, digit_ = next;
+    return length_ == enough;
+  }
+  // The digit of the longest run, the first of several; `none` if there is no run that is long enough.
+  constexpr std::size_t digit() const { return digit_; }
+
+ private:
+  std::size_t last_ = none, length_ = 0, longest_ = 0, digit_ = none;
+};
+
+}  // namespace listener

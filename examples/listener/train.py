@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""Trains the model of this example and writes what the firmware is built from.
+
+    python3 -m examples.listener.train FOLDER               synthesizes the clips into FOLDER, and trains
+    python3 -m examples.listener.train FOLDER --evaluate    reads the weights; prints how many words of the voices for
+                                                            validation are heard right
+
+One seed and one thread: the same machine, PyTorch and espeak-ng train the same weights. What was chosen, was chosen by
+the voices for validation.
+"""
+import os
+import pathlib
+import random
+import sys
+import time
+
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+from ports.pytorch import tinyattn_export as export  # noqa: E402
+
+from . import speech, streams  # noqa: E402
+from .speech import OTHER, RATE  # noqa: E402
+from .streams import FRAME, IGNORED  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+WEIGHTS = HERE / "weights.safetensors"
+
+FILTERS, KERNEL, STRIDE = 32, 48, 40  # of the filter bank, in samples
+POOLED = 4  # outputs of a filter whose mean is a sound: 20 ms
+SOUNDS, SOUND_STRIDE = 4, 2  # sounds that a frame is made of, and new ones among them
+CLASSES = OTHER + 1
+WIDTH, LAYERS, HEADS, KV_HEADS, HIDDEN, WINDOW = 48, 2, 3, 1, 80, 24
+ROTARY_BASE, EPSILON = 100, 1e-5
+FLOOR = 1e-6  # is added to a loudness before its root: silence in 16 bits is below
+STEPS, BATCH, LENGTH, RATE_OF_LEARNING, WEIGHT_DECAY = 10000, 16, 80 * FRAME, 4e-3, 0.05
+RUN = 2  # so many frames in a row with the same digit are a digit that was heard
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(dim))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + EPSILON) * self.weight
+
+
+def matrix(d_in, d_out):
+    return nn.Linear(d_in, d_out, bias=False)
+
+
+def rotated(x):
+    """Rotates each pair of features (i, i + half) by an angle that grows with the position of the token."""
+    half = x.shape[-1] // 2
+    frequencies = ROTARY_BASE ** (-torch.arange(half, dtype=torch.float64) / half)
+    angles = torch.arange(x.shape[-2], dtype=torch.float64).unsqueeze(-1) * frequencies
+    cosines, sines = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    return x * torch.cat([cosines, cosines], -1) + x.roll(half, -1) * torch.cat([-sines, sines], -1)
+
+
+class Attention(nn.Module):
+    """Causal attention: a token attends to itself and the window - 1 tokens before it."""
+    def __init__(self):
+        super().__init__()
+        head_dim = WIDTH // HEADS
+        self.q_proj, self.o_proj = matrix(WIDTH, WIDTH), matrix(WIDTH, WIDTH)
+        self.k_proj, self.v_proj = matrix(WIDTH, KV_HEADS * head_dim), matrix(WIDTH, KV_HEADS * head_dim)
+
+    def forward(self, x):
+        batch, tokens, _ = x.shape
+        heads = lambda y: y.view(batch, tokens, -1, WIDTH // HEADS).transpose(1, 2)
+        of_group = lambda y: y.repeat_interleave(HEADS // KV_HEADS, 1)
+        query, key = rotated(heads(self.q_proj(x))), of_group(rotated(heads(self.k_proj(x))))
+        distance = torch.arange(tokens)[:, None] - torch.arange(tokens)
+        scores = query @ key.transpose(-2, -1) * (WIDTH // HEADS) ** -0.5
+        scores = scores.masked_fill((distance < 0) | (distance >= WINDOW), -torch.inf)
+        context = scores.softmax(-1) @ of_group(heads(self.v_proj(x)))
+        return self.o_proj(context.transpose(1, 2).flatten(2))
+
+
+class FeedForward(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate_proj, self.up_proj = matrix(WIDTH, HIDDEN), matrix(WIDTH, HIDDEN)
+        self.down_proj = matrix(HIDDEN, WIDTH)
+
+    def forward(self, x):
+        return self.down_proj(functional.silu(self.gate_proj(x)) * self.up_proj(x))
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.input_layernorm, self.self_attn = RmsNorm(WIDTH), Attention()
+        self.post_attention_layernorm, self.mlp = RmsNorm(WIDTH), FeedForward()
+
+    def forward(self, x):
+        x = x + self.self_attn(self.input_layernorm(x))
+        return x + self.mlp(self.post_attention_layernorm(x))
+
+
+def filter_bank():
+    """Returns the filters from which the training starts: tones under a Hann window, from low to high as the ear
+    divides them."""
+    mel = torch.linspace(2595 * torch.tensor(1 + 120 / 700).log10(), 2595 * torch.tensor(1 + 3800 / 700).log10(), FILTERS)
+    hertz = 700 * (10 ** (mel / 2595) - 1)
+    time = torch.arange(KERNEL) - (KERNEL - 1) / 2
+    phase = 2 * torch.pi * torch.rand(FILTERS, 1)
+    tones = torch.cos(2 * torch.pi * hertz[:, None] / RATE * time + phase) * torch.hann_window(KERNEL, periodic=False)
+    return tones / tones.norm(dim=1, keepdim=True) * (hertz[:, None] / 1000).clamp_min(0.3)
+
+
+class Listener(nn.Module):
+    """Maps samples [batch, FRAME * frames] to logits [batch, frames, CLASSES]. What is before the first sample is
+    silence."""
+    def __init__(self):
+        super().__init__()
+        self.filters = nn.Conv1d(1, FILTERS, KERNEL, STRIDE)
+        self.sounds = nn.Conv1d(FILTERS, WIDTH, SOUNDS, SOUND_STRIDE)
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        self.norm, self.lm_head = RmsNorm(WIDTH), matrix(WIDTH, CLASSES)
+        with torch.no_grad():
+            self.filters.weight.copy_(filter_bank()[:, None])
+            self.filters.bias.zero_()
+            for layer in self.layers:
+                layer.self_attn.o_proj.weight.mul_(0.3)
+                layer.mlp.down_proj.weight.mul_(0.3)
+
+    def loudness(self, samples):
+        """Returns sounds [batch, FILTERS, count]: the fourth root of the mean of what passes each filter."""
+        passed = self.filters(functional.pad(samples, (KERNEL - STRIDE, 0))[:, None]).relu()
+        return (functional.avg_pool1d(passed, POOLED) + FLOOR).sqrt().sqrt()
+
+    def forward(self, samples):
+        loudness = self.loudness(samples)
+        silence = self.loudness(torch.zeros(1, STRIDE * POOLED)).expand(len(samples), -1, SOUNDS - SOUND_STRIDE)
+        x = self.sounds(torch.cat([silence, loudness], 2)).transpose(1, 2)
+        for layer in self.layers:
+            x = layer(x)
+        return self.lm_head(self.norm(x))
+
+
+def learning_rate(step):
+    """Returns the part of the full learning rate at a step: it rises, stays, and falls to zero."""
+    return min((step + 1) / 200, 1.0, (STEPS - step) / (0.6 * STEPS))
+
+
+def in_silence(clip, generator, decibels):
+    """Returns the clip in faint noise, with a quarter of a second before it and half a second after."""
+    silence = torch.zeros(RATE // 4), torch.zeros(RATE // 2 + -len(clip.samples) % FRAME)
+    loudest = 0.5 * clip.samples / clip.samples.abs().max()
+    level = loudest.square().mean().sqrt() * 10 ** (-decibels / 20)
+    samples = torch.cat([silence[0], loudest, silence[1]])
+    return samples + level * torch.randn(len(samples), generator=generator)
+
+
+def decision(classes):
+    """Returns the digit of the longest run of frames that hear it, or OTHER if none is long enough."""
+    best, longest, run = OTHER, RUN - 1, 0
+    for i, label in enumerate(classes):
+        run = run + 1 if i and label == classes[i - 1] else 1
+        if label != OTHER and run > longest:
+            best, longest = label, run
+    return best
+
+
+@torch.no_grad()
+def heard(model, clips, decibels):
+    generator = torch.Generator().manual_seed(1)
+    return [decision(model(in_silence(clip, generator, decibels)[None])[0].argmax(-1).tolist()) for clip in clips]
+
+
+def print_score(model, clips):
+    for decibels in (30, 10):
+        answers = heard(model, clips, decibels)
+        for what, is_one in (("digits", lambda clip: clip.label != OTHER), ("others", lambda clip: clip.label == OTHER),
+                             ("digits of people", lambda clip: clip.label != OTHER and "+" not in clip.voice)):
+            right = [answer == clip.label for answer, clip in zip(answers, clips) if is_one(clip)]
+            print(f"  {decibels} dB: {sum(right)} of {len(right)} {what}", end=";")
+        print(flush=True)
+
+
+def train(clips, validation, folder, seed=0):
+    torch.manual_seed(seed)
+    random.seed(seed)
+    generator, model, began = random.Random(seed), Listener(), time.time()
+    print(f"{sum(parameter.numel() for parameter in model.parameters()):,} parameters", flush=True)
+    optimizer = torch.optim.AdamW(model.parameters(), RATE_OF_LEARNING, betas=(0.9, 0.98), weight_decay=WEIGHT_DECAY)
+    microphones, total = streams.Microphones(LENGTH), 0.0
+    for step in range(STEPS):
+        optimizer.param_groups[0]["lr"] = RATE_OF_LEARNING * learning_rate(step)
+        samples, labels = streams.batch(clips, BATCH, LENGTH, microphones, generator)
+        loss = functional.cross_entropy(model(samples).flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        total += loss.item()
+        if step % 500 == 499:
+            print(f"step {step + 1}, {time.time() - began:.0f} s, loss {total / 500:.4f} a frame", flush=True)
+            total = 0.0
+        if step % 2500 == 2499:
+            print_score(model, validation)
+            save(model, pathlib.Path(folder) / "step.safetensors")
+    return model
+
+
+def saved_names(model):
+    """Returns the tensors by their names in a file. A Llama there has an embedding of tokens: this one has sounds instead,
+    and zeros."""
+    tensors = {name if name.startswith(("filters", "sounds", "lm_head")) else f"model.{name}": tensor
+               for name, tensor in model.state_dict().items()}
+    return {**tensors, "model.embed_tokens.weight": torch.zeros(CLASSES, WIDTH)}
+
+
+def save(model, path):
+    export.write_safetensors(path, saved_names(model))
+
+
+def restored(path):
+    model, weights = Listener(), export.read(path)
+    model.load_state_dict({name.removeprefix("model."): torch.tensor(tensor.values()).view(tensor.shape)
+                           for name, tensor in weights.tensors.items() if "embed" not in name})
+    return model
+
+
+def main(arguments):
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    if len(arguments) not in (1, 2) or arguments[1:] not in ([], ["--evaluate"]):
+        sys.exit(__doc__)
+    validation = speech.clips_of("validation", arguments[0])
+    if arguments[1:]:
+        print_score(restored(WEIGHTS), validation)
+        return
+    model = train(speech.clips_of("training", arguments[0]), validation, arguments[0])
+    save(model, WEIGHTS)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

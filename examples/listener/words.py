@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Makes the words that the model is tested with; none of their voices took part in training.
+
+    python3 -m examples.listener.words FOLDER                  writes FOLDER/*.words, which the program `score` reads
+    python3 -m examples.listener.words FOLDER --score PROGRAM  runs it, and writes what it counts into README.md
+    python3 -m examples.listener.words FOLDER --recordings     writes recordings.safetensors, which the boards listen to
+
+FOLDER is that of train.py. The recordings of a person are those of Debian's asterisk-core-sounds-en-wav: digits, and as other words the
+other numbers, days, months, letters and the spelling alphabet.
+"""
+import array
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+
+import torch
+
+from examples.support import tables
+
+from . import speech
+from .speech import DIGITS, OTHER, RATE
+from .streams import FRAME
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROMPTS = pathlib.Path("/usr/share/asterisk/sounds/en_US_f_Allison")
+QUIET, NOISY = 30, 10  # decibels from the noise to the word
+FRAMES_OF_RECORDING = 25
+
+
+def in_noise(clip, decibels, generator):
+    """Returns the clip in noise, with a quarter of a second before it and half a second after."""
+    before, after = RATE // 4, RATE // 2 + -(RATE // 4 + len(clip.samples)) % FRAME
+    loudest = 0.5 * clip.samples / clip.samples.abs().max()
+    level = loudest.square().mean().sqrt() * 10 ** (-decibels / 20)
+    samples = torch.nn.functional.pad(loudest, (before, after))
+    return samples + level * torch.randn(len(samples), generator=generator)
+
+
+def prompts():
+    """Yields the recordings of a person: ten digits, and other words."""
+    for label, _ in enumerate(DIGITS):
+        yield speech.Clip(speech.read_wave(str(PROMPTS / "digits" / f"{label}.wav")), label, DIGITS[label], "Allison")
+    for path in sorted(path for folder in ("digits", "letters", "phonetic") for path in (PROMPTS / folder).glob("*.wav")):
+        is_digit = re.fullmatch(r"[0-9]|9_p|space", path.stem)
+        if not is_digit:
+            yield speech.Clip(speech.read_wave(str(path)), OTHER, path.stem, "Allison")
+
+
+def write(path, clips, decibels):
+    generator = torch.Generator().manual_seed(1)
+    with open(path, "wb") as file:
+        for clip in clips:
+            samples = (32768 * in_noise(clip, decibels, generator)).round().clamp(-32768, 32767).int().tolist()
+            file.write(struct.pack("<BI", clip.label, len(samples)) + array.array("h", samples).tobytes())
+
+
+def write_all(folder):
+    for name, clips in (("validation", speech.clips_of("validation", folder)), ("test", speech.clips_of("test", folder)),
+                        ("person", list(prompts()))):
+        for condition, decibels in (("quiet", QUIET), ("noisy", NOISY)):
+            write(folder / f"{name}_{condition}.words", clips, decibels)
+
+
+def recording(clip, generator):
+    """Returns a clip as a recording of eight bits, of a second."""
+    length = FRAMES_OF_RECORDING * FRAME
+    samples = torch.nn.functional.pad(clip.samples / clip.samples.abs().max(), (800, length - 800 - len(clip.samples)))
+    return (100 * samples + torch.randn(length, generator=generator)).round().clamp(-127, 127).int()
+
+
+def recordings(clips):
+    """Returns for each digit, and twice for other words, a short clip; each by another voice."""
+    voices, chosen = set(), []
+    for label in (*range(3), OTHER, *range(3, 10), OTHER):
+        fits = (clip for clip in clips if clip.label == label and clip.voice.split("+")[1] not in voices
+                and len(clip.samples) < 0.5 * RATE)
+        chosen.append(next(fits))
+        voices.add(chosen[-1].voice.split("+")[1])
+    return chosen
+
+
+def write_recordings(clips):
+    generator = torch.Generator().manual_seed(1)
+    samples = torch.stack([recording(clip, generator) for clip in clips])
+    tables.write(HERE / "recordings.safetensors", {
+        "samples": ("I8", list(samples.shape), samples.flatten().tolist()),
+        "labels": ("U8", [len(clips)], [clip.label for clip in clips])})
+
+
+def write_scores(folder, program):
+    """Replaces what stands in README.md after each comment <!-- score of NAME --> up to the next empty line and table."""
+    path = HERE / "README.md"
+    text = path.read_text(encoding="utf-8")
+    for name in re.findall("<!-- score of (.*) -->", text):
+        printed = subprocess.run([program, folder / f"{name}.words"], capture_output=True, text=True, check=True).stdout
+        text = re.sub(rf"(<!-- score of {name} -->\n)(.*?)(<!-- end -->)", lambda match: match[1] + printed + match[3],
+                      text, flags=re.DOTALL)
+    path.write_text(text, encoding="utf-8")
+
+
+def main(folder, *options):
+    folder = pathlib.Path(folder)
+    if options == ("--recordings",):
+        write_recordings(recordings(speech.clips_of("test", folder)))
+    elif len(options) == 2 and options[0] == "--score":
+        write_scores(folder, options[1])
+    elif not options:
+        write_all(folder)
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
