@@ -22,7 +22,7 @@ void set_sound(const Memory& memory, std::size_t index, std::span<float> sound) 
 // Computes the sounds of the new samples.
 void filter(Memory& memory) {
   constexpr std::size_t kept = sounds_of_frame - new_sounds;
-  filters.forward(memory.samples, memory.filtered);
+  weights::filters.forward(memory.samples, memory.filtered);
   relu(memory.filtered, memory.filtered);
   keep_last({memory.samples.data(), memory.samples.size()}, kernel - stride);
   keep_last({memory.sounds.data(), memory.sounds.size()}, kept * num_filters);
@@ -39,7 +39,7 @@ void start(Memory& memory) {
 
 Logits hear(Memory& memory) {
   filter(memory);
-  sounds.forward(memory.sounds, memory.frame);
+  weights::sounds.forward(memory.sounds, memory.frame);
   static_cast<void>(weights::model.transformer.forward(memory.frame, memory.cache, memory.frame, memory.workspace));
   weights::model.head.forward(memory.frame, memory.logits);
   return row(memory.logits, 0);

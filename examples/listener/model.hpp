@@ -29,13 +29,8 @@ inline constexpr std::size_t new_sounds = passed / pooled, sounds_of_frame = 4;
 inline constexpr float floor = 1e-6f;  // is added before the root
 
 using Model = std::remove_const_t<decltype(weights::model)>;
-inline constexpr auto filters =
-    quantize(tinyattn::from_torch<tinyattn::Conv1dConfig{1, num_filters, kernel, stride}>(weights::filters_weight, weights::filters_bias));
-inline constexpr auto sounds =
-    quantize(tinyattn::from_torch<tinyattn::Conv1dConfig{num_filters, Model::d_model, sounds_of_frame, new_sounds}>(weights::sounds_weight,
-                                                                                                                    weights::sounds_bias));
-using Filters = std::remove_const_t<decltype(filters)>;
-using Sounds = std::remove_const_t<decltype(sounds)>;
+using Filters = std::remove_const_t<decltype(weights::filters)>;
+using Sounds = std::remove_const_t<decltype(weights::sounds)>;
 using Body = Model::Body;
 
 inline constexpr std::size_t width = Model::d_model;
