@@ -31,6 +31,7 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
+from examples.support.muon import Muon  # noqa: E402
 from examples.writer import tokenizer as pieces  # noqa: E402
 from ports.pytorch import tinyattn_export as export  # noqa: E402
 
@@ -157,36 +158,6 @@ class Writer(nn.Module):
         return self.lm_head(self.norm(x[:, :tokens.shape[1]]))
 
 
-def orthogonalized(matrices):
-    """Moves the singular values of each of the stacked matrices close to 1, by five steps of Newton and Schulz."""
-    x = matrices / (matrices.flatten(1).norm(dim=1).view(-1, 1, 1) + 1e-7)
-    if x.shape[1] > x.shape[2]:
-        return orthogonalized(x.transpose(1, 2)).transpose(1, 2)
-    for _ in range(5):
-        square = x @ x.transpose(1, 2)
-        x = 3.4445 * x + (2.0315 * square @ square - 4.7750 * square) @ x
-    return x
-
-
-class Muon(torch.optim.Optimizer):
-    """The optimizer Muon, which orthogonalizes the momentum: K. Jordan, "Muon: an optimizer for hidden layers in neural
-    networks", 2024."""
-    def __init__(self, parameters, rate):
-        by_shape = collections.defaultdict(list)
-        for parameter in parameters:
-            by_shape[parameter.shape].append(parameter)
-        super().__init__([{"params": same} for same in by_shape.values()], {"lr": rate})
-
-    @torch.no_grad()
-    def step(self):
-        for group in self.param_groups:
-            gradients = torch.stack([parameter.grad for parameter in group["params"]])
-            momentum = group.setdefault("momentum", torch.zeros_like(gradients)).lerp_(gradients, 1 - MOMENTUM)
-            for parameter, change in zip(group["params"], orthogonalized(gradients.lerp(momentum, MOMENTUM))):
-                longer = max(1, parameter.shape[0] / parameter.shape[1]) ** 0.5
-                parameter.mul_(1 - WEIGHT_DECAY * group["lr"]).sub_(change, alpha=longer * group["lr"])
-
-
 def load():
     """Returns the novels without their last 5 %, and these. Each paragraph is one line; of the characters the
     CHARACTERS most frequent are left."""
@@ -216,7 +187,8 @@ def learning_rate(step):
 def optimizers_of(model):
     matrices = [parameter for parameter in model.layers.parameters() if parameter.dim() == 2]
     others = [parameter for parameter in model.parameters() if all(parameter is not other for other in matrices)]
-    return [Muon(matrices, MATRIX_RATE), torch.optim.AdamW(others, RATE, betas=(0.9, 0.99), weight_decay=0)]
+    return [Muon(matrices, MATRIX_RATE, MOMENTUM, WEIGHT_DECAY),
+            torch.optim.AdamW(others, RATE, betas=(0.9, 0.99), weight_decay=0)]
 
 
 def save(path, model, optimizers, step):
