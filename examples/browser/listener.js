@@ -103,14 +103,11 @@ async function microphone() {
     for (const track of stream.getTracks()) track.stop();
     context.close();
   };
-  const url = URL.createObjectURL(new Blob([worklet], { type: "text/javascript" }));
   try {
-    await context.audioWorklet.addModule(url);
+    await context.audioWorklet.addModule(`data:text/javascript,${encodeURIComponent(worklet)}`);  // a file may not be loaded
   } catch (error) {
     end();
     throw error;
-  } finally {
-    URL.revokeObjectURL(url);
   }
   const tap = new AudioWorkletNode(context, "tap", { numberOfOutputs: 0 });
   context.createMediaStreamSource(stream).connect(tap);
@@ -147,7 +144,7 @@ function paintWaveform() {
   }
   context.stroke();
   context.fillStyle = color("--ink");
-  context.font = `${canvas.height * 0.1}px monospace`;
+  context.font = `${canvas.height * 0.075}px monospace`;
   context.textAlign = "center";
   labels.forEach((label, i) => context.fillText(label < 10 ? names[label] : "·", (i + 0.5) * frameSamples * width, canvas.height * 0.96));
 }

@@ -2,7 +2,7 @@
 //
 // The model that train.py trains: from 40 ms of samples, and what it remembers of those before, to a logit for each class.
 //
-//   samples  --filters-->  [8, 32]  --relu, mean of 4, fourth root-->  sounds [2, 32], of 20 ms each
+//   samples  --filters-->  [16, 24]  --relu, mean of 8, fourth root-->  sounds [2, 24], of 20 ms each
 //   the last four sounds  --Conv1d-->  frame [48]  --two blocks, with a window of 24 frames-->  [48]  --head-->  logits [11]
 #pragma once
 
@@ -22,8 +22,8 @@ inline constexpr std::size_t num_digits = 10;      // the class of a digit is it
 inline constexpr std::size_t none = num_digits;    // the class of silence and of other words
 inline constexpr std::size_t num_classes = none + 1;
 
-inline constexpr std::size_t kernel = 48, stride = 40, num_filters = 32;  // of the filters
-inline constexpr std::size_t pooled = 4;                                  // outputs of a filter that are one sound
+inline constexpr std::size_t kernel = 32, stride = 20, num_filters = 24;  // of the filters
+inline constexpr std::size_t pooled = 8;                                  // outputs of a filter that are one sound
 inline constexpr std::size_t passed = frame_samples / stride;             // outputs of a filter of one frame
 inline constexpr std::size_t new_sounds = passed / pooled, sounds_of_frame = 4;
 inline constexpr float floor = 1e-6f;  // is added before the root

@@ -52,18 +52,22 @@ Counts count_words(const std::string& bytes) {
   return counts;
 }
 
-void print_right(const char* what, int right, int all) {
-  std::printf("%s heard right: %d of %d, %.1f %%\n", what, right, all, all == 0 ? 0.0 : 100.0 * right / all);
+void print_right(int right, int all, const char* what) {
+  std::printf("%d of %d %s (%.1f %%)", right, all, what, all == 0 ? 0.0 : 100.0 * right / all);
 }
 
 void print_sums(const Counts& counts) {
   int right = 0, all = 0, others = 0;
-  for (std::size_t said = 0; said < none; ++said) right += counts[said][said];
-  for (std::size_t said = 0; said < none; ++said)
+  for (std::size_t said = 0; said < none; ++said) {
+    right += counts[said][said];
     for (const int count : counts[said]) all += count;
+  }
   for (const int count : counts[none]) others += count;
-  print_right("digits", right, all);
-  print_right("other words", counts[none][none], others);
+  std::printf("Right: ");
+  print_right(right, all, "digits");
+  std::printf(", ");
+  print_right(counts[none][none], others, "other words");
+  std::printf(".\n");
 }
 
 void print_table(const Counts& counts) {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Spoken words, synthesized: for training, for validation and for the test, which have no voice in common.
 
-A clip is one word of one voice: samples at 8 kHz from -1 to 1, without the silence around it, and a label: the digit, or
-10 for another word. Needs PyTorch and, from Debian, espeak-ng and flite.
+A clip is one word of one voice: samples at 8 kHz from -1 to 1, without the silence around it, and a label: the
+digit, or 10 for another word. Needs PyTorch and, from Debian, espeak-ng and flite.
 """
 import array
 import dataclasses
@@ -22,36 +22,39 @@ OTHER = len(DIGITS)  # the label of all other words
 
 # Accents and variants of espeak-ng: a voice is one of each. A variant has other formants, another pitch and breath.
 ACCENTS = "en-us en-gb en-gb-scotland en-gb-x-rp en-gb-x-gbclan en-gb-x-gbcwmd en-029 en-us-nyc".split()
-TRAINING_VARIANTS = """Alex Alicia Andrea Andy antonio aunty belinda benjamin boris caleb Denis Diogo ed
-    edward2 Gene gustave announcer Henrique iven iven3 Jacky john kaukovalta linda marcelo Marco max michel miguel Nguyen
-    pablo pedro quincy rob robert robosoft steph steph3 Tweaky zac anika AnxiousAndy f2 f3 f5 grandpa klatt klatt3 klatt4
-    klatt6 m1 m2 m4 m5 m7 sandro shelby travis f1 croak""".split()
+TRAINING_VARIANTS = """
+    Alex Alicia Andrea Andy antonio aunty belinda benjamin boris caleb Denis Diogo ed edward2 Gene gustave announcer
+    Henrique iven iven3 Jacky john kaukovalta linda marcelo Marco max michel miguel Nguyen pablo pedro quincy rob
+    robert robosoft steph steph3 Tweaky zac anika AnxiousAndy f2 f3 f5 grandpa klatt klatt3 klatt4 klatt6 m1 m2 m4
+    m5 m7 sandro shelby travis f1 croak""".split()
 VALIDATION_VARIANTS = "adam Hugo iven2 Lee Mario paul Gene2 f4 klatt2 m8 steph2 grandma".split()
 TEST_VARIANTS = "Annie david edward iven4 Michael norbert victor klatt5 m3 m6 RicishayMax robosoft4 UniRobot".split()
 # Voices of flite, which are cut out of recordings of people.
 TRAINING_PEOPLE, VALIDATION_PEOPLE = ("slt", "awb", "kal"), ("rms",)
 
-TRAINING_WORDS = """oh eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty
-    sixty seventy eighty ninety hundred thousand million first second third fourth fifth sixth seventh eighth ninth
-    yes no stop go left right up down on off open close start end play pause help hello goodbye please thanks
-    tree free fine find fire far fall fork fort floor door more shore store war wall warm wonder
-    son sun run gun done fun once when won't what want watch white why wine line mine time
-    sit sick sing sink sister fix mix kicks tick sticks since cease sense seldom send several heaven given even seeing
-    nice night knife life live lives right rice rise no-one none nun noon new now know
-    hate late rate wait great eat aid age able date state straight hay they
-    zebra hero euro below yellow zoom zip sea see seat seesaw real really serial
-    through threw thrill throw three-fold shoe who you do due dew tooth tune tool book look
-    light lamp music water window kitchen table morning evening yesterday tomorrow monday tuesday wednesday thursday friday
-    saturday sunday january march april june july august october dog cat bird horse house apple banana orange coffee
-    computer telephone number pound star dollar message voicemail password press enter cancel delete the a and of in is
-    it that for-ever with as his was be at by this have from or had not but some there can out other were all your word
-    how said an each she which their will about many then them these so her would make like him into has""".split()
-OTHER_WORDS_OF_VALIDATION = """umbrella river garden battery engine yellowstone paper finger silver seaside winter vision
-    thread thirst ever anyone tenor knight-time fight vine fever sixpence wonderful towards freeze zealot hero-worship
-    correct weather""".split()
-OTHER_WORDS_OF_TEST = """mountain camera doctor picture bottle pencil winner foreign freedom fireman signal
-    severe nylon narrow atom eager zenith tulip toucan volume alarm channel heating cooling
-    market station ticket airport camel violin theatre wand fought nightly hatred""".split()
+TRAINING_WORDS = """
+    oh eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty
+    seventy eighty ninety hundred thousand million first second third fourth fifth sixth seventh eighth ninth yes no
+    stop go left right up down on off open close start end play pause help hello goodbye please thanks tree free
+    fine find fire far fall fork fort floor door more shore store war wall warm wonder son sun run gun done fun once
+    when won't what want watch white why wine line mine time sit sick sing sink sister fix mix kicks tick sticks
+    since cease sense seldom send several heaven given even seeing nice night knife life live lives right rice rise
+    no-one none nun noon new now know hate late rate wait great eat aid age able date state straight hay they zebra
+    hero euro below yellow zoom zip sea see seat seesaw real really serial through threw thrill throw three-fold
+    shoe who you do due dew tooth tune tool book look light lamp music water window kitchen table morning evening
+    yesterday tomorrow monday tuesday wednesday thursday friday saturday sunday january march april june july august
+    october dog cat bird horse house apple banana orange coffee computer telephone number pound star dollar message
+    voicemail password press enter cancel delete the a and of in is it that for-ever with as his was be at by this
+    have from or had not but some there can out other were all your word how said an each she which their will about
+    many then them these so her would make like him into has""".split()
+OTHER_WORDS_OF_VALIDATION = """
+    umbrella river garden battery engine yellowstone paper finger silver seaside winter vision thread thirst ever
+    anyone tenor knight-time fight vine fever sixpence wonderful towards freeze zealot hero-worship correct
+    weather""".split()
+OTHER_WORDS_OF_TEST = """
+    mountain camera doctor picture bottle pencil winner foreign freedom fireman signal severe nylon narrow atom
+    eager zenith tulip toucan volume alarm channel heating cooling market station ticket airport camel violin
+    theatre wand fought nightly hatred""".split()
 
 
 @dataclasses.dataclass
@@ -71,8 +74,8 @@ def read_wave(file):
 
 
 def resampled(samples, rate, taps=24):
-    """Returns the samples at RATE: each is a sum of those around it, weighted by a windowed sinc that ends below half of
-    the lower rate."""
+    """Returns the samples at RATE: each is a sum of those around it, weighted by a windowed sinc that ends below
+    half of the lower rate."""
     if rate == RATE:
         return samples
     step, cutoff = rate / RATE, 0.95 * min(1.0, RATE / rate)
@@ -87,7 +90,8 @@ def resampled(samples, rate, taps=24):
 
 
 def trimmed(samples, threshold=0.02, part=80):
-    """Returns the samples without the parts of 10 ms before and after the word that are below a share of the loudest."""
+    """Returns the samples without the parts of 10 ms before and after the word that are below a share of the
+    loudest."""
     parts = samples[:len(samples) // part * part].view(-1, part)
     loudness = parts.square().mean(1).sqrt()
     loud = (loudness > threshold * loudness.max()).nonzero().flatten()
@@ -151,5 +155,6 @@ def clips_of(name, folder):
     path = pathlib.Path(folder) / f"{name}.pt"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        torch.save([(clip.samples.half(), clip.label, clip.word, clip.voice) for clip in synthesized(*SETS[name])], path)
+        clips = synthesized(*SETS[name])
+        torch.save([(clip.samples.half(), clip.label, clip.word, clip.voice) for clip in clips], path)
     return [Clip(samples.float(), label, word, voice) for samples, label, word, voice in torch.load(path)]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Streams of speech to train with: words after one another, in a room, on a telephone, in noise, each time otherwise."""
+"""Streams of speech to train with: words after one another, in a room, on a telephone, in noise, each time
+otherwise."""
 import math
 import random
 
@@ -10,7 +11,8 @@ from .speech import OTHER, RATE
 
 FRAME = 320  # samples for which the model says a class
 IGNORED = -1  # the label of a frame that may have either class
-# A digit is labelled from so many seconds after its end to so many: then the model can know that the word does not go on.
+# A digit is labelled from so many seconds after its end to so many: then the model can know that the word does not
+# go on.
 FROM, TO = 0.04, 0.36
 
 

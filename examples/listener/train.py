@@ -8,6 +8,7 @@
 One seed and one thread: the same machine, PyTorch and espeak-ng train the same weights. What was chosen, was chosen by
 the voices for validation.
 """
+import math
 import os
 import pathlib
 import random
@@ -19,6 +20,7 @@ import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
+from examples.support.muon import Muon  # noqa: E402
 from ports.pytorch import tinyattn_export as export  # noqa: E402
 
 from . import speech, streams  # noqa: E402
@@ -28,14 +30,15 @@ from .streams import FRAME, IGNORED  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 WEIGHTS = HERE / "weights.safetensors"
 
-FILTERS, KERNEL, STRIDE = 32, 48, 40  # of the filter bank, in samples
-POOLED = 4  # outputs of a filter whose mean is a sound: 20 ms
+FILTERS, KERNEL, STRIDE = 24, 32, 20  # of the filter bank, in samples
+POOLED = 8  # outputs of a filter whose mean is a sound: 20 ms
 SOUNDS, SOUND_STRIDE = 4, 2  # sounds that a frame is made of, and new ones among them
 CLASSES = OTHER + 1
-WIDTH, LAYERS, HEADS, KV_HEADS, HIDDEN, WINDOW = 48, 2, 3, 1, 80, 24
+WIDTH, LAYERS, HEADS, KV_HEADS, HIDDEN, WINDOW = 48, 2, 3, 1, 72, 24
 ROTARY_BASE, EPSILON = 100, 1e-5
 FLOOR = 1e-6  # is added to a loudness before its root: silence in 16 bits is below
-STEPS, BATCH, LENGTH, RATE_OF_LEARNING, WEIGHT_DECAY = 10000, 16, 80 * FRAME, 4e-3, 0.05
+STEPS, BATCH, LENGTH = 12000, 16, 80 * FRAME
+MATRIX_RATE, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 0.02, 6e-3, 0.95, 0.02
 RUN = 2  # so many frames in a row with the same digit are a digit that was heard
 
 
@@ -105,7 +108,7 @@ class Layer(nn.Module):
 def filter_bank():
     """Returns the filters from which the training starts: tones under a Hann window, from low to high as the ear
     divides them."""
-    mel = torch.linspace(2595 * torch.tensor(1 + 120 / 700).log10(), 2595 * torch.tensor(1 + 3800 / 700).log10(), FILTERS)
+    mel = torch.linspace(*(2595 * math.log10(1 + hertz / 700) for hertz in (120, 3800)), FILTERS)
     hertz = 700 * (10 ** (mel / 2595) - 1)
     time = torch.arange(KERNEL) - (KERNEL - 1) / 2
     phase = 2 * torch.pi * torch.rand(FILTERS, 1)
@@ -125,9 +128,12 @@ class Listener(nn.Module):
         with torch.no_grad():
             self.filters.weight.copy_(filter_bank()[:, None])
             self.filters.bias.zero_()
+            # Most sounds are between 0 and 1, and their differences tell more than their sum.
+            self.sounds.weight.sub_(self.sounds.weight.mean(1, keepdim=True)).mul_(8)
+            self.lm_head.weight.zero_()
             for layer in self.layers:
-                layer.self_attn.o_proj.weight.mul_(0.3)
-                layer.mlp.down_proj.weight.mul_(0.3)
+                layer.self_attn.o_proj.weight.zero_()
+                layer.mlp.down_proj.weight.zero_()
 
     def loudness(self, samples):
         """Returns sounds [batch, FILTERS, count]: the fourth root of the mean of what passes each filter."""
@@ -143,9 +149,16 @@ class Listener(nn.Module):
         return self.lm_head(self.norm(x))
 
 
+def optimizers_of(model):
+    matrices = [parameter for parameter in model.layers.parameters() if parameter.dim() == 2]
+    others = [parameter for parameter in model.parameters() if all(parameter is not other for other in matrices)]
+    return [Muon(matrices, MATRIX_RATE, MOMENTUM, WEIGHT_DECAY),
+            torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0)]
+
+
 def learning_rate(step):
     """Returns the part of the full learning rate at a step: it rises, stays, and falls to zero."""
-    return min((step + 1) / 200, 1.0, (STEPS - step) / (0.6 * STEPS))
+    return min((step + 1) / 200, 1.0, (STEPS - step) / (0.7 * STEPS))
 
 
 def in_silence(clip, generator, decibels):
@@ -188,16 +201,18 @@ def train(clips, validation, folder, seed=0):
     random.seed(seed)
     generator, model, began = random.Random(seed), Listener(), time.time()
     print(f"{sum(parameter.numel() for parameter in model.parameters()):,} parameters", flush=True)
-    optimizer = torch.optim.AdamW(model.parameters(), RATE_OF_LEARNING, betas=(0.9, 0.98), weight_decay=WEIGHT_DECAY)
+    optimizers = optimizers_of(model)
     microphones, total = streams.Microphones(LENGTH), 0.0
     for step in range(STEPS):
-        optimizer.param_groups[0]["lr"] = RATE_OF_LEARNING * learning_rate(step)
         samples, labels = streams.batch(clips, BATCH, LENGTH, microphones, generator)
         loss = functional.cross_entropy(model(samples).flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
-        optimizer.zero_grad()
+        model.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        for optimizer, full_rate in zip(optimizers, (MATRIX_RATE, LEARNING_RATE)):
+            for group in optimizer.param_groups:
+                group["lr"] = full_rate * learning_rate(step)
+            optimizer.step()
         total += loss.item()
         if step % 500 == 499:
             print(f"step {step + 1}, {time.time() - began:.0f} s, loss {total / 500:.4f} a frame", flush=True)
@@ -209,8 +224,8 @@ def train(clips, validation, folder, seed=0):
 
 
 def saved_names(model):
-    """Returns the tensors by their names in a file. A Llama there has an embedding of tokens: this one has sounds instead,
-    and zeros."""
+    """Returns the tensors by their names in a file. A Llama there has an embedding of tokens: this one has sounds
+    instead, and zeros."""
     tensors = {name if name.startswith(("filters", "sounds", "lm_head")) else f"model.{name}": tensor
                for name, tensor in model.state_dict().items()}
     return {**tensors, "model.embed_tokens.weight": torch.zeros(CLASSES, WIDTH)}

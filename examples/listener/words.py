@@ -2,11 +2,13 @@
 """Makes the words that the model is tested with; none of their voices took part in training.
 
     python3 -m examples.listener.words FOLDER                  writes FOLDER/*.words, which the program `score` reads
-    python3 -m examples.listener.words FOLDER --score PROGRAM  runs it, and writes what it counts into README.md
-    python3 -m examples.listener.words FOLDER --recordings     writes recordings.safetensors, which the boards listen to
+    python3 -m examples.listener.words FOLDER --results BUILT  runs the programs in BUILT; writes printed.txt, and what
+                                                               they print into README.md
+    python3 -m examples.listener.words FOLDER --recordings     writes recordings.safetensors, to which boards listen
 
-FOLDER is that of train.py. The recordings of a person are those of Debian's asterisk-core-sounds-en-wav: digits, and as other words the
-other numbers, days, months, letters and the spelling alphabet.
+FOLDER is that of train.py. The recordings of a person are those of Debian's
+asterisk-core-sounds-en-wav: digits, and as other words the other numbers, days, months, letters and the spelling
+alphabet.
 """
 import array
 import pathlib
@@ -19,12 +21,16 @@ import torch
 
 from examples.support import tables
 
-from . import speech
+from . import speech, train
 from .speech import DIGITS, OTHER, RATE
 from .streams import FRAME
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROMPTS = pathlib.Path("/usr/share/asterisk/sounds/en_US_f_Allison")
+TABLES = {"Synthesized voices for the test, in faint noise": "test_quiet",
+          "Synthesized voices for the test, in noise": "test_noisy",
+          "A person, in faint noise": "person_quiet", "A person, in noise": "person_noisy",
+          "Voices for validation, in faint noise": "validation_quiet"}  # {heading in README.md: words}
 QUIET, NOISY = 30, 10  # decibels from the noise to the word
 FRAMES_OF_RECORDING = 25
 
@@ -42,7 +48,8 @@ def prompts():
     """Yields the recordings of a person: ten digits, and other words."""
     for label, _ in enumerate(DIGITS):
         yield speech.Clip(speech.read_wave(str(PROMPTS / "digits" / f"{label}.wav")), label, DIGITS[label], "Allison")
-    for path in sorted(path for folder in ("digits", "letters", "phonetic") for path in (PROMPTS / folder).glob("*.wav")):
+    others = (path for folder in ("digits", "letters", "phonetic") for path in (PROMPTS / folder).glob("*.wav"))
+    for path in sorted(others):
         is_digit = re.fullmatch(r"[0-9]|9_p|space", path.stem)
         if not is_digit:
             yield speech.Clip(speech.read_wave(str(path)), OTHER, path.stem, "Allison")
@@ -57,8 +64,8 @@ def write(path, clips, decibels):
 
 
 def write_all(folder):
-    for name, clips in (("validation", speech.clips_of("validation", folder)), ("test", speech.clips_of("test", folder)),
-                        ("person", list(prompts()))):
+    sets = {name: speech.clips_of(name, folder) for name in ("validation", "test")}
+    for name, clips in {**sets, "person": list(prompts())}.items():
         for condition, decibels in (("quiet", QUIET), ("noisy", NOISY)):
             write(folder / f"{name}_{condition}.words", clips, decibels)
 
@@ -81,31 +88,46 @@ def recordings(clips):
     return chosen
 
 
-def write_recordings(clips):
+def write_recordings(clips, model):
+    """Writes the recordings, what is said in them, and the logits that PyTorch computes of their frames in one stream."""
     generator = torch.Generator().manual_seed(1)
     samples = torch.stack([recording(clip, generator) for clip in clips])
+    with torch.no_grad():
+        logits = model(samples.view(1, -1) / 127)[0]
     tables.write(HERE / "recordings.safetensors", {
         "samples": ("I8", list(samples.shape), samples.flatten().tolist()),
-        "labels": ("U8", [len(clips)], [clip.label for clip in clips])})
+        "labels": ("U8", [len(clips)], [clip.label for clip in clips]),
+        "logits": ("F32", list(logits.shape), logits.flatten().tolist())})
 
 
-def write_scores(folder, program):
-    """Replaces what stands in README.md after each comment <!-- score of NAME --> up to the next empty line and table."""
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def with_text(page, before, text):
+    """Returns the page with this text between `before` and the next heading or paragraph that is not indented."""
+    return re.sub(rf"({re.escape(before)}\n\n)(?:(?:[| ]|Right: ).*\n|\n)*", lambda match: f"{match[1]}{text}\n", page)
+
+
+def write_results(folder, built):
+    """Writes printed.txt, and into README.md what is printed and the tables."""
+    printed = re.sub(r"^board:.*\n", "", output(built / "listener"), flags=re.MULTILINE)
+    (HERE / "printed.txt").write_text(printed, encoding="utf-8")
     path = HERE / "README.md"
-    text = path.read_text(encoding="utf-8")
-    for name in re.findall("<!-- score of (.*) -->", text):
-        printed = subprocess.run([program, folder / f"{name}.words"], capture_output=True, text=True, check=True).stdout
-        text = re.sub(rf"(<!-- score of {name} -->\n)(.*?)(<!-- end -->)", lambda match: match[1] + printed + match[3],
-                      text, flags=re.DOTALL)
-    path.write_text(text, encoding="utf-8")
+    indented = "".join(f"    {line}".rstrip() + "\n" for line in printed.splitlines())
+    page = with_text(path.read_text(encoding="utf-8"), "It prints, on each machine:", indented)
+    for heading, name in TABLES.items():
+        page = with_text(page, f"### {heading}", output(built / "score", folder / f"{name}.words"))
+    path.write_text(page, encoding="utf-8")
 
 
 def main(folder, *options):
+    torch.set_num_threads(1)
     folder = pathlib.Path(folder)
     if options == ("--recordings",):
-        write_recordings(recordings(speech.clips_of("test", folder)))
-    elif len(options) == 2 and options[0] == "--score":
-        write_scores(folder, options[1])
+        write_recordings(recordings(speech.clips_of("test", folder)), train.restored(train.WEIGHTS))
+    elif len(options) == 2 and options[0] == "--results":
+        write_results(folder, pathlib.Path(options[1]))
     elif not options:
         write_all(folder)
     else:

@@ -64,7 +64,8 @@ def table(name, dtype, shape, values):
 def main(source, target):
     source = pathlib.Path(source)
     tables = "\n".join(table(name, *tensor) for name, tensor in read(source).items())
-    pathlib.Path(target).write_text(HEADER.format(source=source.name, name=source.stem, tables=tables), encoding="utf-8")
+    header = HEADER.format(source=source.name, name=source.stem, tables=tables)
+    pathlib.Path(target).write_text(header, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Tests the pages of examples/browser in a browser: digits that are drawn with the mouse are read,
-the writer generates a text, and both print the checksums that every board prints.
+the writer generates a text, digits are heard from recordings and from a microphone, and all print the
+checksums that every board prints.
 
     pages.py PAGES
 
 PAGES is the folder that `meson compile pages` makes.
 """
+import array
 import contextlib
 import pathlib
 import re
 import shutil
 import sys
+import tempfile
+import wave
 
+from examples.support import tables
 from tests.support import debian, tap
 from tests.support.processes import ROOT
 
@@ -34,6 +39,7 @@ STROKES = {
     4: [[(.5, .12), (.3, .55), (.75, .55)], [(.62, .35), (.6, .88)]],
     3: [[(.3, .2), (.55, .15), (.68, .3), (.48, .48), (.7, .65), (.55, .86), (.3, .8)]],
     7: [[(.28, .18), (.72, .18), (.5, .5), (.42, .88)]]}
+NUMBERS = "zero one two three four five six seven eight nine".split()
 ROW_SUMS = """return [...Array(32).keys()].map(
     row => attention.slice(8 * row, 8 * row + 8).reduce((a, b) => a + b))"""
 
@@ -49,12 +55,19 @@ def one_line(text):
     return " ".join(text.split())
 
 
+def heard_right():
+    """Returns {recording: digit} of what the listener hears right on every machine."""
+    text = (ROOT / "examples" / "listener" / "printed.txt").read_text(encoding="utf-8")
+    rows = re.findall(r"^(\w+|-) +(\w+|-) +[\d.]{25}", text, re.MULTILINE)
+    return {i: str(NUMBERS.index(said)) for i, (said, heard) in enumerate(rows) if said == heard != "-"}
+
+
 @contextlib.contextmanager
-def browser(page, size=WIDE):
+def browser(page, size=WIDE, more=()):
     """Opens a page, and waits until it shows its checksum. Afterwards its console may not have
     errors."""
     options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", *more):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options)
@@ -134,6 +147,53 @@ def writes_for_ever():
     return "" if is_still and one_line(text).startswith(written) else f"it writes {text}"
 
 
+def hears_recordings():
+    """Plays some recordings, one after the other; each is heard as every board hears it."""
+    wrong, expected = [], heard_right()
+    with browser("listener.html") as driver:
+        buttons = driver.find_elements("css selector", "#recordings button")
+        for recording, digit in list(expected.items())[:4]:
+            buttons[recording].click()
+            WebDriverWait(driver, WAIT).until(lambda _: not driver.find_element("id", "stop").is_enabled())
+            if value(driver, "heard") != digit:
+                wrong.append(f"{digit} as {value(driver, 'heard')!r}")
+        is_right = value(driver, "checksum") == printed("listener")[0]
+    return f"it hears {', '.join(wrong)}" if wrong else "" if is_right else "its checksum is not that of the boards"
+
+
+def write_sound(path, recordings):
+    """Writes a WAV file of these recordings, at 8 kHz: the browser takes it for a microphone."""
+    _, (_, length), samples = tables.read(ROOT / "examples/listener/recordings.safetensors")["samples"]
+    chosen = [256 * sample for i in recordings for sample in samples[i * length:(i + 1) * length]]
+    with wave.open(path, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(8000)
+        file.writeframes(array.array("h", chosen).tobytes())
+
+
+def hears_the_microphone():
+    """Plays a digit over and over to the microphone."""
+    recording, digit = next(iter(heard_right().items()))
+    with tempfile.TemporaryDirectory() as folder:
+        write_sound(f"{folder}/sound.wav", [recording])
+        with browser("listener.html", more=(
+                "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
+                f"--use-file-for-fake-audio-capture={folder}/sound.wav")) as driver:
+            driver.find_element("id", "microphone").click()
+            wait_for(driver, "heard", lambda text: f"{digit} {digit}" in text)
+            driver.find_element("id", "stop").click()
+    return ""
+
+
+def needs_a_microphone():
+    with browser("listener.html", PHONE, ["--deny-permission-prompts"]) as driver:
+        driver.find_element("id", "microphone").click()
+        WebDriverWait(driver, WAIT).until(lambda _: driver.find_element("id", "problem").text)
+        is_enabled = driver.find_element("id", "microphone").is_enabled()
+        return too_wide(driver, PHONE) or ("" if is_enabled else "the button is off")
+
+
 def too_wide(driver, size):
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     return f"it is {wide} wide" if wide > size[0] else ""
@@ -162,5 +222,8 @@ tap.report([
     ("the writer writes what every board writes", writes_what_boards_write),
     ("the writer writes for ever, until it is stopped", writes_for_ever),
     ("an unknown character is reported, in a sentence that fits a phone", reports_an_unknown_character),
+    ("recordings are heard as every board hears them", hears_recordings),
+    ("a digit that is said to the microphone is heard", hears_the_microphone),
+    ("without a microphone the page says so, in a sentence that fits a phone", needs_a_microphone),
     *((f"{page} fits {size[0]} pixels", fits, page, size)
-      for page in ("digits.html", "writer.html") for size in (WIDE, PHONE))])
+      for page in ("digits.html", "writer.html", "listener.html") for size in (WIDE, PHONE))])
