@@ -3,7 +3,7 @@
 // The model that train.py trains: from 40 ms of samples, and what it remembers of those before, to a logit for each class.
 //
 //   samples  --filters-->  [16, 24]  --relu, mean of 8, fourth root-->  sounds [2, 24], of 20 ms each
-//   the last four sounds  --Conv1d-->  frame [48]  --two blocks, with a window of 24 frames-->  [48]  --head-->  logits [11]
+//   the last four sounds  --Conv1d-->  frame [48]  --two blocks, with a window of 20 frames-->  [48]  --head-->  logits [11]
 #pragma once
 
 #include <cstddef>

@@ -30,13 +30,13 @@ def label_digit(labels, digit, start, end, next_start):
     labels[to_frame:to_frame + 2] = IGNORED
 
 
-def stream_of_words(clips, length, generator):
+def stream_of_words(clips, length, stretch, generator):
     """Returns samples [length] of words with pauses, and the labels of its frames."""
     samples, words = torch.zeros(length), []
     place = int(generator.uniform(0, 0.5) * RATE)
     while True:
         clip = generator.choice(clips)
-        word = stretched(clip.samples, generator.uniform(0.84, 1.2))
+        word = stretched(clip.samples, generator.uniform(*stretch))
         if place + len(word) > length:
             break
         loudness = 10 ** (generator.uniform(-8, 0) / 20) / word.abs().max()
@@ -112,7 +112,16 @@ class Microphones:
         return heard * (decibels(uniform(count, -30, 0)) / heard.abs().amax(1, keepdim=True))
 
 
-def batch(clips, count, length, microphones, generator):
+def batch(clips, count, length, stretch, microphones, generator):
     """Returns streams [count, length] and labels [count, length / FRAME]."""
-    samples, labels = zip(*(stream_of_words(clips, length, generator) for _ in range(count)))
+    samples, labels = zip(*(stream_of_words(clips, length, stretch, generator) for _ in range(count)))
     return microphones.hear(torch.stack(samples)), torch.stack(labels)
+
+
+def in_noise(clip, decibels, generator):
+    """Returns the clip in noise, with a quarter of a second before it and half a second after."""
+    before, after = RATE // 4, RATE // 2 + -(RATE // 4 + len(clip.samples)) % FRAME
+    loudest = 0.5 * clip.samples / clip.samples.abs().max()
+    level = loudest.square().mean().sqrt() * 10 ** (-decibels / 20)
+    samples = functional.pad(loudest, (before, after))
+    return samples + level * torch.randn(len(samples), generator=generator)

@@ -8,6 +8,7 @@
 One seed and one thread: the same machine, PyTorch and espeak-ng train the same weights. What was chosen, was chosen by
 the voices for validation.
 """
+import dataclasses
 import math
 import os
 import pathlib
@@ -34,11 +35,27 @@ FILTERS, KERNEL, STRIDE = 24, 32, 20  # of the filter bank, in samples
 POOLED = 8  # outputs of a filter whose mean is a sound: 20 ms
 SOUNDS, SOUND_STRIDE = 4, 2  # sounds that a frame is made of, and new ones among them
 CLASSES = OTHER + 1
-WIDTH, LAYERS, HEADS, KV_HEADS, HIDDEN, WINDOW = 48, 2, 3, 1, 72, 24
+WIDTH, LAYERS, HEADS, KV_HEADS, HIDDEN, WINDOW = 48, 2, 3, 1, 72, 20
 ROTARY_BASE, EPSILON = 100, 1e-5
 FLOOR = 1e-6  # is added to a loudness before its root: silence in 16 bits is below
-STEPS, BATCH, LENGTH = 12000, 16, 80 * FRAME
+BATCH, LENGTH = 16, 80 * FRAME
 MATRIX_RATE, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 0.02, 6e-3, 0.95, 0.02
+
+
+@dataclasses.dataclass
+class Round:
+    """A part of the training, at the end of which the learning rates are zero."""
+    steps: int
+    rate: float  # the part of the full learning rates
+    window: int
+    stretch: tuple  # the least and the most by which words are played slower
+    times_people: int  # how many times as often the clips are taken that are cut out of recordings of people
+    dropout: float  # of the features of frames
+
+
+# In the second round voices differ more, and the model gets used to a shorter window, with which a micro:bit keeps up
+# with the sound.
+ROUNDS = (Round(12000, 1.0, 24, (0.84, 1.2), 1, 0.0), Round(5000, 0.4, WINDOW, (0.75, 1.32), 3, 0.1))
 RUN = 2  # so many frames in a row with the same digit are a digit that was heard
 
 
@@ -65,12 +82,14 @@ def rotated(x):
 
 
 class Attention(nn.Module):
-    """Causal attention: a token attends to itself and the window - 1 tokens before it."""
+    """Causal attention with one key head for all heads. A token attends to itself and the window - 1 tokens before
+    it."""
     def __init__(self):
         super().__init__()
         head_dim = WIDTH // HEADS
         self.q_proj, self.o_proj = matrix(WIDTH, WIDTH), matrix(WIDTH, WIDTH)
         self.k_proj, self.v_proj = matrix(WIDTH, KV_HEADS * head_dim), matrix(WIDTH, KV_HEADS * head_dim)
+        self.window = WINDOW
 
     def forward(self, x):
         batch, tokens, _ = x.shape
@@ -79,7 +98,7 @@ class Attention(nn.Module):
         query, key = rotated(heads(self.q_proj(x))), of_group(rotated(heads(self.k_proj(x))))
         distance = torch.arange(tokens)[:, None] - torch.arange(tokens)
         scores = query @ key.transpose(-2, -1) * (WIDTH // HEADS) ** -0.5
-        scores = scores.masked_fill((distance < 0) | (distance >= WINDOW), -torch.inf)
+        scores = scores.masked_fill((distance < 0) | (distance >= self.window), -torch.inf)
         context = scores.softmax(-1) @ of_group(heads(self.v_proj(x)))
         return self.o_proj(context.transpose(1, 2).flatten(2))
 
@@ -124,7 +143,7 @@ class Listener(nn.Module):
         self.filters = nn.Conv1d(1, FILTERS, KERNEL, STRIDE)
         self.sounds = nn.Conv1d(FILTERS, WIDTH, SOUNDS, SOUND_STRIDE)
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
-        self.norm, self.lm_head = RmsNorm(WIDTH), matrix(WIDTH, CLASSES)
+        self.norm, self.lm_head, self.dropout = RmsNorm(WIDTH), matrix(WIDTH, CLASSES), 0.0
         with torch.no_grad():
             self.filters.weight.copy_(filter_bank()[:, None])
             self.filters.bias.zero_()
@@ -144,6 +163,7 @@ class Listener(nn.Module):
         loudness = self.loudness(samples)
         silence = self.loudness(torch.zeros(1, STRIDE * POOLED)).expand(len(samples), -1, SOUNDS - SOUND_STRIDE)
         x = self.sounds(torch.cat([silence, loudness], 2)).transpose(1, 2)
+        x = functional.dropout(x, self.dropout, self.training)
         for layer in self.layers:
             x = layer(x)
         return self.lm_head(self.norm(x))
@@ -156,18 +176,9 @@ def optimizers_of(model):
             torch.optim.AdamW(others, LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0)]
 
 
-def learning_rate(step):
-    """Returns the part of the full learning rate at a step: it rises, stays, and falls to zero."""
-    return min((step + 1) / 200, 1.0, (STEPS - step) / (0.7 * STEPS))
-
-
-def in_silence(clip, generator, decibels):
-    """Returns the clip in faint noise, with a quarter of a second before it and half a second after."""
-    silence = torch.zeros(RATE // 4), torch.zeros(RATE // 2 + -len(clip.samples) % FRAME)
-    loudest = 0.5 * clip.samples / clip.samples.abs().max()
-    level = loudest.square().mean().sqrt() * 10 ** (-decibels / 20)
-    samples = torch.cat([silence[0], loudest, silence[1]])
-    return samples + level * torch.randn(len(samples), generator=generator)
+def learning_rate(step, steps):
+    """Returns the part of the learning rate at a step: it rises, stays, and falls to zero."""
+    return min((step + 1) / 200, 1.0, (steps - step) / (0.7 * steps))
 
 
 def decision(classes):
@@ -183,7 +194,7 @@ def decision(classes):
 @torch.no_grad()
 def heard(model, clips, decibels):
     generator = torch.Generator().manual_seed(1)
-    return [decision(model(in_silence(clip, generator, decibels)[None])[0].argmax(-1).tolist()) for clip in clips]
+    return [decision(model(streams.in_noise(clip, decibels, generator)[None])[0].argmax(-1).tolist()) for clip in clips]
 
 
 def print_score(model, clips):
@@ -196,30 +207,43 @@ def print_score(model, clips):
         print(flush=True)
 
 
-def train(clips, validation, folder, seed=0):
+def train_step(model, optimizers, samples, labels, rate):
+    """Changes the model a little, and returns its loss of the batch, in nats a frame."""
+    loss = functional.cross_entropy(model(samples).flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+    model.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    for optimizer, full_rate in zip(optimizers, (MATRIX_RATE, LEARNING_RATE)):
+        for group in optimizer.param_groups:
+            group["lr"] = full_rate * rate
+        optimizer.step()
+    return loss.item()
+
+
+def train_round(model, clips, validation, seed):
+    settings = ROUNDS[seed]
     torch.manual_seed(seed)
-    random.seed(seed)
-    generator, model, began = random.Random(seed), Listener(), time.time()
-    print(f"{sum(parameter.numel() for parameter in model.parameters()):,} parameters", flush=True)
-    optimizers = optimizers_of(model)
-    microphones, total = streams.Microphones(LENGTH), 0.0
-    for step in range(STEPS):
-        samples, labels = streams.batch(clips, BATCH, LENGTH, microphones, generator)
-        loss = functional.cross_entropy(model(samples).flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
-        model.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for optimizer, full_rate in zip(optimizers, (MATRIX_RATE, LEARNING_RATE)):
-            for group in optimizer.param_groups:
-                group["lr"] = full_rate * learning_rate(step)
-            optimizer.step()
-        total += loss.item()
+    generator, optimizers, microphones = random.Random(seed), optimizers_of(model), streams.Microphones(LENGTH)
+    clips = clips + (settings.times_people - 1) * [clip for clip in clips if clip.voice in speech.TRAINING_PEOPLE]
+    model.train().dropout = settings.dropout
+    for layer in model.layers:
+        layer.self_attn.window = settings.window
+    began, total = time.time(), 0.0
+    for step in range(settings.steps):
+        samples, labels = streams.batch(clips, BATCH, LENGTH, settings.stretch, microphones, generator)
+        rate = settings.rate * learning_rate(step, settings.steps)
+        total += train_step(model, optimizers, samples, labels, rate)
         if step % 500 == 499:
             print(f"step {step + 1}, {time.time() - began:.0f} s, loss {total / 500:.4f} a frame", flush=True)
             total = 0.0
-        if step % 2500 == 2499:
-            print_score(model, validation)
-            save(model, pathlib.Path(folder) / "step.safetensors")
+    print_score(model.eval(), validation)
+
+
+def train(clips, validation):
+    torch.manual_seed(0)
+    model = Listener()
+    for seed in range(len(ROUNDS)):
+        train_round(model, clips, validation, seed)
     return model
 
 
@@ -251,7 +275,7 @@ def main(arguments):
     if arguments[1:]:
         print_score(restored(WEIGHTS), validation)
         return
-    model = train(speech.clips_of("training", arguments[0]), validation, arguments[0])
+    model = train(speech.clips_of("training", arguments[0]), validation)
     save(model, WEIGHTS)
 
 

@@ -21,7 +21,7 @@ import torch
 
 from examples.support import tables
 
-from . import speech, train
+from . import speech, streams, train
 from .speech import DIGITS, OTHER, RATE
 from .streams import FRAME
 
@@ -33,15 +33,6 @@ TABLES = {"Synthesized voices for the test, in faint noise": "test_quiet",
           "Voices for validation, in faint noise": "validation_quiet"}  # {heading in README.md: words}
 QUIET, NOISY = 30, 10  # decibels from the noise to the word
 FRAMES_OF_RECORDING = 25
-
-
-def in_noise(clip, decibels, generator):
-    """Returns the clip in noise, with a quarter of a second before it and half a second after."""
-    before, after = RATE // 4, RATE // 2 + -(RATE // 4 + len(clip.samples)) % FRAME
-    loudest = 0.5 * clip.samples / clip.samples.abs().max()
-    level = loudest.square().mean().sqrt() * 10 ** (-decibels / 20)
-    samples = torch.nn.functional.pad(loudest, (before, after))
-    return samples + level * torch.randn(len(samples), generator=generator)
 
 
 def prompts():
@@ -59,7 +50,7 @@ def write(path, clips, decibels):
     generator = torch.Generator().manual_seed(1)
     with open(path, "wb") as file:
         for clip in clips:
-            samples = (32768 * in_noise(clip, decibels, generator)).round().clamp(-32768, 32767).int().tolist()
+            samples = (32768 * streams.in_noise(clip, decibels, generator)).round().clamp(-32768, 32767).int().tolist()
             file.write(struct.pack("<BI", clip.label, len(samples)) + array.array("h", samples).tobytes())
 
 
@@ -89,7 +80,8 @@ def recordings(clips):
 
 
 def write_recordings(clips, model):
-    """Writes the recordings, what is said in them, and the logits that PyTorch computes of their frames in one stream."""
+    """Writes the recordings, what is said in them, and the logits that PyTorch computes of their frames, in one
+    stream."""
     generator = torch.Generator().manual_seed(1)
     samples = torch.stack([recording(clip, generator) for clip in clips])
     with torch.no_grad():
