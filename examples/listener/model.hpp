@@ -74,7 +74,7 @@ Logits hear(Memory& memory);
 // Finds the digits in a stream of classes: so many frames in a row with the same one.
 class Run {
  public:
-  static constexpr std::size_t enough = 2;
+  static constexpr std::size_t enough = 3;
 
   // Takes the class of the next frame. Returns whether a digit has just been heard.
   constexpr bool add(std::size_t next) {

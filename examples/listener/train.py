@@ -56,7 +56,7 @@ class Round:
 # In the second round voices differ more, and the model gets used to a shorter window, with which a micro:bit keeps up
 # with the sound.
 ROUNDS = (Round(12000, 1.0, 24, (0.84, 1.2), 1, 0.0), Round(5000, 0.4, WINDOW, (0.75, 1.32), 3, 0.1))
-RUN = 2  # so many frames in a row with the same digit are a digit that was heard
+RUN = 3  # so many frames in a row with the same digit are a digit that was heard
 
 
 class RmsNorm(nn.Module):
