@@ -15,7 +15,8 @@ MOST = 60_000  # bytes of a source; a larger one gets no page
 CODE = re.compile(r"(`+)(.+?)\1")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 # The pages that the main page lists first, before those of folders.
-FIRST = ("examples/recipes/README.md", "ports/pytorch/coming_from_pytorch.md", "include/tinyattn/calling.md",
+FIRST = ("ports/pytorch/from_sensor_to_product.md", "examples/recipes/README.md",
+         "ports/pytorch/coming_from_pytorch.md", "include/tinyattn/calling.md",
          "include/tinyattn/models.md", "include/tinyattn/streams.md", "include/tinyattn/int8.md",
          "include/tinyattn/same_bits.md")
 REFERENCE = ((errors.TITLE, "errors.html"), ("Notions", "modules.html"), ("Types", "annotated.html"),
