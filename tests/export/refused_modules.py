@@ -125,4 +125,14 @@ def problem(phrase, net, example):
     return sentence if needs_line and not (LINE in sentence and ": " in sentence) else ""
 
 
-tap.report([(phrase, problem, phrase, net, example) for phrase, net, example in CASES])
+def one_file():
+    """Returns what is wrong if the header and the binary are to be one file."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            module(nn.Linear(6, 6).eval(), X, f"{folder}/a", binary=f"{folder}/./a")
+        except ExportError as error:
+            return "" if "path and binary are one file" in str(error) else str(error)
+    return "it is exported"
+
+
+tap.report([("the header and the binary are one file", one_file), *((phrase, problem, phrase, net, example) for phrase, net, example in CASES)])

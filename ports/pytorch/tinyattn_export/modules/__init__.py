@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Exports a whole torch.nn.Module: traces it, and writes a header with a Model whose forward is the traced graph."""
+import os
 import threading
 
 from .. import names, whole_files
-from ..errors import ExportError
+from ..errors import ExportError, printable
 
 TRACING = threading.Lock()  # torch.fx replaces methods of torch.nn.Module while it traces
 
@@ -19,6 +20,8 @@ def module(net, example, path, name="model", binary=None, weights=None):
         raise ExportError("PyTorch is not installed, and a torch.nn.Module is traced by it") from None
     from . import exporting
     names.check_namespace(name)
+    if binary is not None and os.path.realpath(path) == os.path.realpath(binary):
+        raise ExportError(f"path and binary are one file, {printable(path)}: the header needs a file of its own")
     # Without gradients encoders take another way, which computes masked tokens differently.
     with TRACING, torch.enable_grad():
         files = exporting.files(net, example, path, name, binary, weights or "f32")
