@@ -97,9 +97,11 @@ def write(folder, name):
 
 if __name__ == "__main__":
     if COMPILER:
-        tap.report([*((f"{name}, {weights or 'f32'}", computes, name, weights) for name in MODELS for weights in (None, "int8")),
-                    *((f"{name} is formatted", is_formatted, name) for name in MODELS),
-                    *((f"the code of {name}", is_golden, name) for name in MODELS)])
+        texts = () if "clang" in COMPILER[0] else MODELS  # they do not depend on the compiler
+        tap.report([*((f"{name}, {weights or 'f32'}", computes, name, weights)
+                      for name in MODELS for weights in (None, "int8")),
+                    *((f"{name} is formatted", is_formatted, name) for name in texts),
+                    *((f"the code of {name}", is_golden, name) for name in texts)])
     GOLDEN.mkdir(exist_ok=True)
     for model in MODELS:
         write(GOLDEN, model)
