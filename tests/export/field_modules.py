@@ -191,7 +191,7 @@ class Functional(nn.Module):
         x = F.dropout(F.relu(F.linear(x, self.w1, self.b1)), 0.2, training=self.training)
         x = F.layer_norm(F.linear(x, self.w2), (12,), self.gain, self.bias)
         x = self.scale * F.gelu(x, approximate="tanh") + 0.25
-        return F.softmax(torch.cat([x[:, -1], x.mean(1), x.max(dim=1)[0]], dim=-1), dim=-1)
+        return F.softmax(torch.cat([x.flatten(1), x[:, -1], x.mean(1), x.max(dim=1)[0]], dim=-1), dim=-1)
 
 
 class CausalSelfAttention(nn.Module):

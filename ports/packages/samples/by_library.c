@@ -4,14 +4,14 @@
 #include "layer.h"
 #include "tinyattn/tinyattn.h"
 
-static const tinyattn_layer layer = {d_in,
-                                     d_out,
-                                     num_heads,
-                                     true,
-                                     {.weight = query_weight},
-                                     {.weight = key_weight},
-                                     {.weight = value_weight},
-                                     {.weight = output_weight, .bias = output_bias}};
+static const tinyattn_layer layer = {.d_in = d_in,
+                                     .d_out = d_out,
+                                     .num_heads = num_heads,
+                                     .causal = true,
+                                     .query = {.weight = query_weight},
+                                     .key = {.weight = key_weight},
+                                     .value = {.weight = value_weight},
+                                     .out_proj = {.weight = output_weight, .bias = output_bias}};
 
 static float scratch[TINYATTN_LAYER_SCRATCH(d_out, num_tokens, num_tokens)];
 

@@ -83,8 +83,11 @@ def with_value(low, function, a, b):
         if a.is_whole() and not is_last(a):
             a = low.copied(a)
         return elementwise(low, a, function, ", ", Operand(row.object, row.object.extents))
-    return low.refuse(f"{function} of {list(a.shape)} and {list(b.shape)}",
-                      "both have one shape, or the second is a row for all tokens")
+    one_for_each = b.shape and b.shape[-1] == 1
+    return low.refuse(
+        f"{function} of {list(a.shape)} and {list(b.shape)}", "the mean and deviation of each row are those of "
+        "LayerNorm(n, elementwise_affine=False), and a sum with weights is weights.transpose(1, 2) @ x" if one_for_each
+        else "both have one shape, or the second is a row for all tokens")
 
 
 def is_last(value):

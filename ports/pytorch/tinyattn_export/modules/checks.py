@@ -41,6 +41,9 @@ def has_tokens(example):
 
 def check_example(example):
     """Returns the extents of the example in C++: without a batch of one in front."""
+    if isinstance(example, (tuple, list, dict)):
+        raise ExportError("example must be one tensor, since a module has one input here: put several into one tensor, "
+                          "and slice it in forward")
     if not isinstance(example, torch.Tensor) or example.dim() == 0 or 0 in example.shape:
         raise ExportError("example must be one tensor that is not empty")
     if not has_tokens(example) and example.dtype != torch.float32:

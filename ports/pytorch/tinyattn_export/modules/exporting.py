@@ -62,6 +62,8 @@ def files(net, example, path, name, binary, weights):
     traced = private(net)
     low, x, out, wanted = lowered(Alone(traced).train(net.training) if is_leaf(net) else traced, example, weights)
     structs = writing.Structs(low.net, low.members.finish())
+    if binary is not None and not structs.parts:
+        raise ExportError("the module has no weights, which a binary would hold")
     slots = low.program.slots(lambda layer: f"{structs.types[layer]}::Workspace")
     model = writing.model(structs, low, slots, x, out)
     text = header.compose(net, name, structs, model, (x, example), (out, wanted), binary)

@@ -19,6 +19,7 @@ INSTEAD = {
     "Tanh": INSTEAD_OF_FUNCTIONS["tanh"], "Sigmoid": INSTEAD_OF_FUNCTIONS["sigmoid"],
     "LogSoftmax": INSTEAD_OF_FUNCTIONS["log_softmax"], "TransformerDecoderLayer": "compose it of MultiheadAttention, "
     "LayerNorm and Linear", "MaxPool1d": INSTEAD_OF_FUNCTIONS["max_pool1d"],
+    "AvgPool1d": INSTEAD_OF_FUNCTIONS["avg_pool1d"],
     "BatchNorm2d": "take BatchNorm1d on tokens", "GroupNorm": "take LayerNorm over the features of a token",
     "LeakyReLU": INSTEAD_OF_FUNCTIONS["tanh"], "ELU": INSTEAD_OF_FUNCTIONS["tanh"],
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reductions over tokens, and what joins tokens or features."""
 from .table import lowers, name_of
-from .values import Absent, Constant, Operand, Value, extents_of, numbered, operand_of
+from .values import Absent, Constant, Operand, Value, extents_of, numbered, operand_of, whole
 
 
 @lowers("mean", "amax")
@@ -60,6 +60,14 @@ def matrix_with_rows(low, value, view):
     return Operand(copied.object, copied.object.extents)
 
 
+@lowers("adaptive_avg_pool1d", "adaptive_max_pool1d")
+def adaptive_pool(low, args):
+    value, size = args.take("input"), args.take("output_size")
+    if size not in (1, (1,), [1]):
+        low.refuse(f"{name_of(low.node)} to {size} tokens", "pool to one token")
+    return pool_over(low, value, -1, True, "mean" if "avg" in name_of(low.node) else "largest")
+
+
 @lowers("cat", "concat", "concatenate")
 def cat(low, args):
     values, dim = args.take("tensors"), args.take("dim", "axis", default=0)
@@ -103,8 +111,10 @@ def join(low, values, dim):
 
 
 def joined_operand(low, value, order):
+    """Returns the Operand of one of several that are joined: a Vector, if it is one row."""
     if isinstance(value, Constant):
         tensor = value.tensor.float().permute(order)
-        object = low.members.tensor(tensor, value.name, extents_of(tensor.shape))
-        return Operand(object, object.extents)
-    return low.rows_of(Value(value.object, value.view.permute(order)))
+        return whole(low.members.tensor(tensor, value.name, extents_of(tensor.shape)))
+    value = Value(value.object, value.view.permute(order))
+    operand = low.rows_of(value)
+    return whole(low.copied(value).object) if len(operand.extents) == 2 and operand.extents[0] == 1 else operand

@@ -184,7 +184,7 @@ def trace(net, example):
                      for frame in reversed(traceback.extract_tb(error.__traceback__))
                      if not frame.filename.startswith(OWN_CODE) and "/torch/" not in frame.filename), "")
         text = printable((str(error).splitlines() or [type(error).__name__])[0])
-        raise ExportError(f"{type(net).__name__}, {line}: torch.fx cannot trace this: {text}") from None
+        raise ExportError(f"{where(type(net).__name__, line or user_line())}: torch.fx cannot trace this: {text}") from None
     for name in vars(net).keys() - before.keys():  # tensors that fx has put there
         tracer.constants[name] = vars(net).pop(name)
     return tracer
