@@ -15,6 +15,7 @@ from tests.support import debian, tap
 
 if debian.missing("torch"):
     tap.report([("modules", tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
+from tests.export import corner_modules
 from tests.export.field_modules import MODELS, made
 
 GOLDEN = ROOT / "tests" / "golden" / "modules"
@@ -71,6 +72,22 @@ def computes(folder, name, weights):
 
 
 @in_folder
+def corners(folder):
+    """Exports all of corner_modules.py into one program."""
+    names = corner_modules.MODULES
+    for name, (net, example) in names.items():
+        export.module(net.eval(), example, folder / f"{name}.hpp", name)
+    (folder / "main.cpp").write_text("".join([
+        *(f'#include "{name}.hpp"\n' for name in names), "#include <cstdio>\n",
+        *(f"static {name}::Model::Workspace of_{name};\n" for name in names), "int main() {\n",
+        *(f'  std::printf("{name} %g\\n", static_cast<double>({name}::example_error(of_{name})));\n' for name in names),
+        "}\n"]))
+    done = call(*COMPILER, *WARNINGS, "-O0", folder / "main.cpp", "-o", folder / "main")
+    errors = dict(line.split() for line in call(folder / "main").stdout.splitlines()) if not done.returncode else {}
+    return done.stderr[:2000] or " ".join(name for name in names if not float(errors[name]) < FINE)
+
+
+@in_folder
 def is_formatted(folder, name):
     (folder / ".clang-format").write_text((ROOT / "include" / "tinyattn" / ".clang-format").read_text().replace(
         "InheritParentConfig", "Google") + "IncludeBlocks: Preserve\nDerivePointerAlignment: false\n")
@@ -98,7 +115,8 @@ def write(folder, name):
 if __name__ == "__main__":
     if COMPILER:
         texts = () if "clang" in COMPILER[0] else MODELS  # they do not depend on the compiler
-        tap.report([*((f"{name}, {weights or 'f32'}", computes, name, weights)
+        tap.report([("corners", corners),
+                    *((f"{name}, {weights or 'f32'}", computes, name, weights)
                       for name in MODELS for weights in (None, "int8")),
                     *((f"{name} is formatted", is_formatted, name) for name in texts),
                     *((f"the code of {name}", is_golden, name) for name in texts)])

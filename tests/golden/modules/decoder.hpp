@@ -66,12 +66,15 @@ struct Model {
     ln_1.forward(workspace.wte, workspace.ln_1);                                      // [12, 16]
     attn.c_attn.forward(workspace.ln_1, tinyattn::begin_lifetime(workspace.c_attn));  // [12, 48]
     for (std::size_t i = 0; i < 4; ++i) {
-      const auto query = tinyattn::MatrixView<float, 12, 4, 48>{workspace.c_attn.data() + 4 * i};
-      const auto key = tinyattn::MatrixView<float, 12, 4, 48>{workspace.c_attn.data() + 16 + 4 * i};
-      const auto value =
+      const auto query_of_head =
+          tinyattn::MatrixView<float, 12, 4, 48>{workspace.c_attn.data() + 4 * i};
+      const auto key_of_head =
+          tinyattn::MatrixView<float, 12, 4, 48>{workspace.c_attn.data() + 16 + 4 * i};
+      const auto value_of_head =
           tinyattn::MatrixView<float, 12, 4, 48>{workspace.c_attn.data() + 32 + 4 * i};
-      auto context = tinyattn::columns<4>(workspace.ln_1, 4 * i);
-      tinyattn::scaled_dot_product_attention(query, key, value, tinyattn::Causal{}, context);
+      auto context_of_head = tinyattn::columns<4>(workspace.ln_1, 4 * i);
+      tinyattn::scaled_dot_product_attention(query_of_head, key_of_head, value_of_head,
+                                             tinyattn::Causal{}, context_of_head);
     }                                                                                 // [12, 16]
     attn.c_proj.forward(workspace.ln_1, tinyattn::begin_lifetime(workspace.c_proj));  // [12, 16]
     tinyattn::add(workspace.wte, workspace.c_proj, workspace.wte);                    // [12, 16]

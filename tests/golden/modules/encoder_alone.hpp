@@ -51,7 +51,7 @@ struct Model {
     tinyattn::TransformerBlock<config_of_layer>::Workspace scratch;
   };
 
-  // Computes what Alone.forward computes of one input. x and out may not overlap.
+  // Computes what TransformerEncoderLayer.forward computes of one input. x and out may not overlap.
   constexpr void forward(const Input& x, Output& out, Workspace& workspace) const noexcept {
     layer.forward(x, out, workspace.scratch);  // [5, 8]
   }

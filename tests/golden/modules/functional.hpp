@@ -29,7 +29,7 @@ struct Model {
 
   tinyattn::Linear<6, 24, true> w1_linear;
   tinyattn::Linear<24, 12, false> w2_linear;
-  tinyattn::LayerNorm<12> layer_norm;
+  tinyattn::LayerNorm<12> gain_norm;
 
   // All the scratch of a call, activations included. Members of a union are not alive together.
   struct Workspace {
@@ -52,7 +52,7 @@ struct Model {
     w1_linear.forward(x, tinyattn::begin_lifetime(workspace.linear));                   // [7, 24]
     tinyattn::relu(workspace.linear, workspace.linear);                                 // [7, 24]
     w2_linear.forward(workspace.linear, tinyattn::begin_lifetime(workspace.linear_2));  // [7, 12]
-    layer_norm.forward(workspace.linear_2, workspace.linear_2);                         // [7, 12]
+    gain_norm.forward(workspace.linear_2, workspace.linear_2);                          // [7, 12]
     tinyattn::gelu_tanh(workspace.linear_2, workspace.linear_2);                        // [7, 12]
     tinyattn::multiply(workspace.linear_2, 0.7f, workspace.linear_2);                   // [7, 12]
     tinyattn::add(workspace.linear_2, 0.25f, workspace.linear_2);                       // [7, 12]
@@ -76,7 +76,7 @@ static_assert(std::is_standard_layout_v<Model> && std::is_trivially_copyable_v<M
 static_assert(sizeof(Model) == 1924 && alignof(Model) == alignof(float), "no padding");
 static_assert(offsetof(Model, w1_linear) == 0 && sizeof(Model::w1_linear) == 672);
 static_assert(offsetof(Model, w2_linear) == 672 && sizeof(Model::w2_linear) == 1152);
-static_assert(offsetof(Model, layer_norm) == 1824 && sizeof(Model::layer_norm) == 100);
+static_assert(offsetof(Model, gain_norm) == 1824 && sizeof(Model::gain_norm) == 100);
 
 // CRC-32 of functional.bin, as of zip and Ethernet. Nothing here compares it.
 inline constexpr std::uint32_t crc_32 = 0xfee6284d;

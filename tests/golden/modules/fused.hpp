@@ -43,19 +43,26 @@ struct Model {
   constexpr void forward(const Input& x, Output& out, Workspace& workspace) const noexcept {
     qkv.forward(x, workspace.qkv);  // [10, 48]
     for (std::size_t i = 0; i < 4; ++i) {
-      const auto query = tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 4 * i};
-      const auto key = tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 16 + 4 * i};
-      const auto value = tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 32 + 4 * i};
-      auto context = tinyattn::columns<4>(workspace.scaled_dot_product_attention, 4 * i);
-      tinyattn::scaled_dot_product_attention(query, key, value, tinyattn::Causal{}, context);
+      const auto query_of_head =
+          tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 4 * i};
+      const auto key_of_head =
+          tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 16 + 4 * i};
+      const auto value_of_head =
+          tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 32 + 4 * i};
+      auto context_of_head = tinyattn::columns<4>(workspace.scaled_dot_product_attention, 4 * i);
+      tinyattn::scaled_dot_product_attention(query_of_head, key_of_head, value_of_head,
+                                             tinyattn::Causal{}, context_of_head);
     }  // [10, 16]
     for (std::size_t i = 0; i < 4; ++i) {
-      const auto query = tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 4 * i};
-      const auto key = tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 16 + 4 * i};
-      const auto value = tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 32 + 4 * i};
-      auto context = tinyattn::columns<4>(workspace.scaled_dot_product_attention_2, 4 * i);
-      tinyattn::scaled_dot_product_attention(query, key, value, scaled_dot_product_attention_mask,
-                                             context);
+      const auto query_of_head =
+          tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 4 * i};
+      const auto key_of_head =
+          tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 16 + 4 * i};
+      const auto value_of_head =
+          tinyattn::MatrixView<float, 10, 4, 48>{workspace.qkv.data() + 32 + 4 * i};
+      auto context_of_head = tinyattn::columns<4>(workspace.scaled_dot_product_attention_2, 4 * i);
+      tinyattn::scaled_dot_product_attention(query_of_head, key_of_head, value_of_head,
+                                             scaled_dot_product_attention_mask, context_of_head);
     }  // [10, 16]
     tinyattn::add(workspace.scaled_dot_product_attention, workspace.scaled_dot_product_attention_2,
                   workspace.scaled_dot_product_attention);      // [10, 16]

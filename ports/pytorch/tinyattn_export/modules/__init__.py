@@ -19,6 +19,8 @@ def module(net, example, path, name="model", binary=None, weights=None):
     except ImportError:
         raise ExportError("PyTorch is not installed, and a torch.nn.Module is traced by it") from None
     from . import exporting
+    if not isinstance(name, str):
+        raise ExportError(f"name is a {type(name).__name__}, and must be a str")
     names.check_namespace(name)
     if binary is not None and os.path.realpath(path) == os.path.realpath(binary):
         raise ExportError(f"path and binary are one file, {printable(path)}: the header needs a file of its own")

@@ -4,10 +4,12 @@ import math
 
 import torch
 
-from .functions import elementwise
 from .layout import literal
 from .table import lowers, name_of
 from .values import Constant, Operand, Value, numbered, operand_of, whole
+
+
+LARGEST = torch.finfo(torch.float32).max
 
 
 def scalar(argument):
@@ -23,9 +25,9 @@ def arithmetic(low, function, a, b):
     """Computes a function of two arguments, of which the second may be a constant, a row or a number."""
     number = scalar(b)
     if number is not None:
-        if not math.isfinite(number):
+        if abs(number) > LARGEST or math.isnan(number):
             low.refuse(f"{function} with {number}", "take a finite number")
-        return elementwise(low, a, function, ", ", literal(number))
+        return low.elementwise(a, function, ", ", literal(number))
     if isinstance(b, Constant):
         return with_constant(low, function, a, b)
     return with_value(low, function, a, b)
@@ -33,6 +35,9 @@ def arithmetic(low, function, a, b):
 
 def with_constant(low, function, a, b):
     operand, view = low.elements_of(a)
+    if not torch.isfinite(b.tensor.float()).all():
+        low.refuse(f"{function} with a constant that holds infinity",
+                   "give masks as attn_mask, or to masked_fill before softmax")
     try:
         full = b.tensor.float().expand(torch.broadcast_shapes(a.shape, b.shape))
     except RuntimeError:
@@ -52,7 +57,7 @@ def with_constant(low, function, a, b):
             return Value(object, view)
     else:
         constant = whole(low.members.tensor(ordered, b.name, operand.extents))
-    return elementwise(low, a, function, ", ", constant)
+    return low.elementwise(a, function, ", ", constant)
 
 
 def follows_subtraction(low, operand):
@@ -82,7 +87,11 @@ def with_value(low, function, a, b):
         row = b if b.object.extents == (a.shape[-1],) and b.is_whole() else low.copied(b)
         if a.is_whole() and not is_last(a):
             a = low.copied(a)
-        return elementwise(low, a, function, ", ", Operand(row.object, row.object.extents))
+        operand = low.rows_of(a)
+        if operand.extents[-1] != a.shape[-1]:
+            operand = operand.with_columns(a.shape[-1])
+        result = low.elementwise(a, function, ", ", whole(row.object), operand=operand)
+        return Value(result.object, numbered(a.shape))
     one_for_each = b.shape and b.shape[-1] == 1
     return low.refuse(
         f"{function} of {list(a.shape)} and {list(b.shape)}", "the mean and deviation of each row are those of "
@@ -118,18 +127,18 @@ def subtract(low, args):
         low.refuse("sub with alpha", "multiply before")
     if isinstance(a, Value):
         return arithmetic(low, "subtract", a, b)
-    return arithmetic(low, "add", elementwise(low, b, "multiply", ", ", "-1.0f"), a)
+    return arithmetic(low, "add", low.elementwise(b, "multiply", ", ", "-1.0f"), a)
 
 
 @lowers("rsub")
 def reversed_subtract(low, args):
     b, a = args.take("input"), args.take("other")
-    return arithmetic(low, "add", elementwise(low, b, "multiply", ", ", "-1.0f"), a)
+    return arithmetic(low, "add", low.elementwise(b, "multiply", ", ", "-1.0f"), a)
 
 
 @lowers("neg", "negative")
 def negative(low, args):
-    return elementwise(low, args.take("input"), "multiply", ", ", "-1.0f")
+    return low.elementwise(args.take("input"), "multiply", ", ", "-1.0f")
 
 
 @lowers("truediv")

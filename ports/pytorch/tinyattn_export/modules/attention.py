@@ -55,7 +55,8 @@ def product(low, a, b):
         low.program.add(f"tinyattn::{function}(", x, ", ", y, ", ", Operand(object, extents), ");", writes=object)
         return Value(object, numbered((*leading, left.rows, cols)))
     object, result, rows = heads_of(low, left, count, left.rows, cols, leading)
-    loop(low, {"a": left, "b": right, "product": rows}, f"tinyattn::{function}(a, b, product);", object)
+    loop(low, {"left_of_head": left, "right_of_head": right, "product_of_head": rows},
+         f"tinyattn::{function}(left_of_head, right_of_head, product_of_head);", object)
     return result
 
 
@@ -135,7 +136,8 @@ def additive(low, tensor, inverted, queries, keys):
         if not torch.equal(flat, flat[:1].expand_as(flat)):
             low.refuse("a mask of its own for each head or batch element", "take one mask for all")
         flat = flat[0]
-    if flat.dtype == torch.bool:
+    if flat.dtype in (torch.bool, torch.uint8):
+        flat = flat.bool()
         masked = ~flat if inverted else flat
         flat = torch.zeros(masked.shape).masked_fill(masked, -math.inf)
     return flat.float().expand(queries, keys)
@@ -161,6 +163,8 @@ def written_out(low, found):
         mask = low.values[found.mask]
         mask = Constant(~mask.tensor.bool(), mask.name) if found.is_filled else mask
     key = Value(key.object, key.view.transpose(-1, -2))
+    if not math.isclose(found.factor, 1, rel_tol=1e-6):
+        query = low.elementwise(query, "multiply", ", ", literal(found.factor))
     return scaled_dot_product(low, query, key, value, mask, False, None)
 
 
@@ -190,6 +194,6 @@ def scaled_dot_product(low, query, key, value, mask, is_causal, scale):
         low.program.add(function, *parts, f"{text}, ", Operand(object, extents), ");", writes=object)
         return Value(object, numbered((*query.shape[:-1], v.cols)))
     object, result, rows = contexts_of(low, q, count, q.rows, v.cols, query.shape[:-2])
-    loop(low, {"query": q, "key": k, "value": v, "context": rows},
-         f"{function}query, key, value, {text}, context);", object)
+    loop(low, {"query_of_head": q, "key_of_head": k, "value_of_head": v, "context_of_head": rows},
+         f"{function}query_of_head, key_of_head, value_of_head, {text}, context_of_head);", object)
     return result

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """MultiheadAttention and PyTorch's encoders."""
 import torch
+from torch.nn import functional
 
 from ..encoders import TransformerBlockRequest, TransformerRequest
 from ..errors import ExportError
@@ -8,6 +9,7 @@ from ..parts import AttentionRequest
 from . import attention
 from .layers import part_of
 from .table import lowers_module
+from .tracing import is_original
 from .program import Scratch
 from .values import Absent, Operand, Value, numbered
 
@@ -73,17 +75,37 @@ def mask_text(low, mask, calls):
     return f"{argument}, " if argument else ""
 
 
+ACTIVATIONS = {functional.relu: "relu", torch.relu: "relu", functional.gelu: "gelu", functional.silu: "silu",
+               torch.nn.ReLU: "relu", torch.nn.GELU: "gelu", torch.nn.SiLU: "silu"}
+
+
 def activation_name(low, layer):
     function = layer.activation
-    name = getattr(function, "__name__", type(function).__name__).lower()
-    if name == "gelu" and getattr(function, "approximate", "none") == "tanh":
-        name = "gelu_tanh"
-    if name not in ("relu", "gelu", "gelu_tanh", "silu"):
-        low.refuse(f"the activation {name} in a block", "take relu, gelu or silu")
-    return name
+    name = ACTIVATIONS.get(function, ACTIVATIONS.get(type(function)))
+    if name is None:
+        what = getattr(function, "__name__", type(function).__name__)
+        low.refuse(f"the activation {what} in a block", "take relu, gelu or silu of torch.nn.functional")
+    return "gelu_tanh" if getattr(function, "approximate", "none") == "tanh" else name
+
+
+PARTS = {"self_attn": torch.nn.MultiheadAttention, "linear1": torch.nn.Linear, "linear2": torch.nn.Linear,
+         "norm1": torch.nn.LayerNorm, "norm2": torch.nn.LayerNorm}
+
+
+def check_parts(low, layer):
+    """Refuses a layer of an encoder that is not what torch.nn made it: it, or a part of it, is of another class."""
+    if type(layer) is not torch.nn.TransformerEncoderLayer or not is_original(layer):
+        low.refuse(f"{type(layer).__name__} is no torch.nn.TransformerEncoderLayer", "call each layer in forward")
+    for name, kind in PARTS.items():
+        part = getattr(layer, name)
+        if type(part) is not kind or not is_original(part):
+            low.refuse(f"{name} is another module than torch.nn put there", "write the layer as a module of its own")
+    if layer.norm1.eps != layer.norm2.eps:
+        low.refuse("two norms with other epsilons", "give both one epsilon")
 
 
 def options_of(low, layer):
+    check_parts(low, layer)
     return {"num_heads": layer.self_attn.num_heads, "norm_first": layer.norm_first, "epsilon": layer.norm1.eps,
             "activation": activation_name(low, layer), "batch_first": layer.self_attn.batch_first}
 

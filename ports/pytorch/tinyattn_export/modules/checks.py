@@ -52,5 +52,6 @@ def check_example(example):
         raise ExportError("example has a token that is not from 0 to 65535")
     batch, *rest = example.shape
     if batch != 1 and len(rest) > (0 if has_tokens(example) else 1):
-        raise ExportError(f"example is a batch of {batch}: give one element, example[:1]")
+        raise ExportError(f"example is a batch of {batch}: give one element, example[:1]; where tokens come "
+                          "first, leave the batch out")
     return tuple(rest) if batch == 1 and rest else tuple(example.shape)

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Convolutions, what pools their results, and the batch norms that are folded into layers."""
-import math
-
 import torch
 
 from ..convolutions import Conv1dRequest
@@ -9,7 +7,7 @@ from . import arithmetic, tokens
 from .layers import linear, part_of
 from .moves import is_copy
 from .table import lowers_module
-from .values import Constant, Operand, Value, numbered, operand_of
+from .values import Constant, Operand, Value, memory_of, numbered, operand_of
 
 
 @lowers_module("Conv1d")
@@ -27,7 +25,7 @@ def conv1d(low, module, args):
     operand = low.batch_of(value, view) if view.dim() > 2 else operand_of(value, view) or low.rows_of(
         low.copied(Value(value.object, view)))
     if operand.extents[-1] != module.in_channels:
-        operand = as_matrix(operand, module.in_channels)
+        operand = operand.with_columns(module.in_channels)
     if operand.stride not in (None, module.in_channels):  # Conv1d takes no gaps between rows
         operand = operand_of(low.copied(Value(value.object, view)))
     if padding >= kernel:
@@ -46,12 +44,6 @@ def conv1d(low, module, args):
     object = low.program.activation(low.name(), extents)
     low.program.add(member, ".forward(", operand, ", ", Operand(object, extents), ");", writes=object)
     return Value(object, numbered((*value.shape[:-2], tokens, module.out_channels)).transpose(-1, -2))
-
-
-def as_matrix(operand, cols):
-    """Returns a vector, or a matrix of other rows, as one of these columns."""
-    size = math.prod(operand.extents)
-    return Operand(operand.object, (size // cols, cols), cols, operand.offset)
 
 
 def check_convolution(low, module):
@@ -139,16 +131,15 @@ def fold_batch_norms(tracer, net):
 
 
 def source_of(tracer, node, net):
-    """Returns the node of the Linear or Conv1d that a norm follows: its features must be those that the norm scales."""
-    (source,) = node.args[:1]
-    moves = 0
-    while source.target in ("transpose", "permute", "contiguous") and len(source.users) == 1:
-        moves += source.target != "contiguous"
+    """Returns the node of the Linear or Conv1d that a norm follows, if the features that it scales are its outputs."""
+    source = node.args[0]
+    while source.target in ("transpose", "permute") and len(source.users) == 1:
         source = source.args[0]
     if source.op != "call_module" or len(source.users) != 1:
         return None
-    module, norm = net.get_submodule(source.target), net.get_submodule(node.target)
-    fits = isinstance(module, torch.nn.Conv1d) and moves == 0 or isinstance(module, torch.nn.Linear) and (
-        moves == 1 or moves == 0 and tracer.value(source).dim() == 2)
-    width = getattr(module, "out_channels", None) or getattr(module, "out_features", None)
-    return source if fits and width == norm.num_features else None
+    layer, given, scaled = net.get_submodule(source.target), tracer.value(source), tracer.value(node.args[0])
+    axis = {torch.nn.Linear: -1, torch.nn.Conv1d: 1}.get(type(layer))
+    if axis is None or axis == 1 and given.dim() != 3:
+        return None
+    fits = given.shape[axis] == scaled.shape[1] and given.stride(axis) == scaled.stride(1)
+    return source if fits and memory_of(given) == memory_of(scaled) else None

@@ -7,5 +7,5 @@ from .tracing import where
 def refused(tracer, node, what, instead):
     path, line = tracer.module.get(node, ("", "an unknown line"))
     if node.op == "call_module":
-        path = node.target
+        path = node.target if tracer.original is tracer.root else ""
     return ExportError(f"{where(path, line)}: {what}: {instead}")

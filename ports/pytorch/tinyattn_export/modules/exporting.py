@@ -23,6 +23,7 @@ def lowered(net, example, weights):
     tracer = trace(net, example)
     aliasing.resolve(tracer, net)
     aliasing.remove_unused(tracer.graph)
+    tracer.begin_anew(example)
     low = Lowering(tracer, net, weights)
     low.folded = convolutions.fold_batch_norms(tracer, net)
     x = Object("x", extents, "input", TOKEN if has_tokens(example) else FLOAT)

@@ -42,26 +42,17 @@ def lower(low, node, args):
     return result
 
 
-def elementwise(low, value, function, *more):
-    operand, view = low.elements_of(value)
-    extents = operand.extents
-    object = low.program.activation(low.name(), extents)
-    low.program.add(f"tinyattn::{function}(", operand, *more, ", ", Operand(object, extents), ");", writes=object,
-                    in_place=[operand.object] if operand.stride is None else [])
-    return Value(object, view)
-
-
 @lowers("relu", "silu")
 def activation(low, args):
     name, value = name_of(low.node), args.take("input")
     args.take("inplace")
-    return elementwise(low, value, name)
+    return low.elementwise(value, name)
 
 
 @lowers("gelu")
 def gelu(low, args):
     value, approximate = args.take("input"), args.take("approximate", default="none")
-    return elementwise(low, value, "gelu_tanh" if approximate == "tanh" else "gelu")
+    return low.elementwise(value, "gelu_tanh" if approximate == "tanh" else "gelu")
 
 
 @lowers("dropout", "dropout1d", "alpha_dropout", "feature_dropout")
@@ -106,7 +97,9 @@ def layer_norm(low, args):
     from . import layers
     value, shape = args.take("input"), args.take("normalized_shape")
     weight, bias, epsilon = args.take("weight"), args.take("bias"), args.take("eps", default=1e-5)
-    return layers.norm(low, value, shape, weight, bias, epsilon, low.name())
+    name = weight.name if isinstance(weight, Constant) else low.name()
+    path = name.removesuffix(".weight") if name.endswith(".weight") else f"{name}_norm"
+    return layers.norm(low, value, shape, weight, bias, epsilon, path)
 
 
 @lowers("linear")

@@ -15,6 +15,7 @@ class Attention:
     value: torch.fx.Node
     mask: object  # a node of constants, or None
     is_filled: bool  # by masked_fill: true = masked; else the mask is added
+    factor: float  # of the queries, before they are divided by the root of their width
     inner: list  # the nodes that it replaces, besides the product with the values
 
 
@@ -41,6 +42,11 @@ def number(value, tracer):
     return value if isinstance(value, (int, float)) else None
 
 
+def is_for_all_heads(mask):
+    matrices = mask.reshape(-1, *mask.shape[-2:])
+    return mask.dim() < 3 or torch.equal(matrices, matrices[:1].expand_as(matrices))
+
+
 def attention_of(tracer, net, node, constants):
     """Returns the Attention whose last product is this node, or None."""
     if kind(node, net) not in ("matmul", "bmm") or not isinstance(argument(node, 1, "other", "mat2"), torch.fx.Node):
@@ -63,9 +69,10 @@ def attention_of(tracer, net, node, constants):
         elif what in ("mul", "truediv") and number(other, tracer):
             scale *= number(other, tracer) if what == "mul" else 1 / number(other, tracer)
         elif what in ("matmul", "bmm"):
-            width = tracer.value(at.args[0]).shape[-1]
-            fits = math.isclose(scale, width**-0.5, rel_tol=1e-6) and other not in constants
-            return Attention(at.args[0], other, node.args[1], mask, filled, inner) if fits else None
+            if other in constants or mask is not None and not is_for_all_heads(tracer.value(mask)):
+                return None
+            factor = scale * tracer.value(at.args[0]).shape[-1]**0.5
+            return Attention(at.args[0], other, node.args[1], mask, filled, factor, inner)
         else:
             return None
         at = at.args[0]

@@ -56,13 +56,13 @@ def nothing(low, module, args):
 
 @lowers_module("ReLU", "SiLU")
 def activation(low, module, args):
-    return functions.elementwise(low, args.take("input"), type(module).__name__.lower())
+    return low.elementwise(args.take("input"), type(module).__name__.lower())
 
 
 @lowers_module("GELU")
 def gelu(low, module, args):
     approximate = getattr(module, "approximate", "none")
-    return functions.elementwise(low, args.take("input"), "gelu_tanh" if approximate == "tanh" else "gelu")
+    return low.elementwise(args.take("input"), "gelu_tanh" if approximate == "tanh" else "gelu")
 
 
 @lowers_module("Softmax")
@@ -78,12 +78,12 @@ def flatten(low, module, args):
 
 @lowers_module("Linear", "NonDynamicallyQuantizableLinear")
 def linear_module(low, module, args):
-    return linear(low, args.take("input"), module.weight, module.bias, low.node.target, module)
+    weight, bias = low.folded.get(low.node.target, (module.weight, module.bias))
+    return linear(low, args.take("input"), weight, bias, low.node.target)
 
 
-def linear(low, value, weight, bias, path, module=None):
+def linear(low, value, weight, bias, path):
     operand = low.rows_of(value)
-    weight, bias = low.folded.get(path, (weight, bias))
     extents = (*operand.extents[:-1], weight.shape[0])
     object = low.program.activation(low.name(), extents)
     result = Value(object, numbered((*value.shape[:-1], weight.shape[0])))
@@ -93,7 +93,8 @@ def linear(low, value, weight, bias, path, module=None):
         return result
     path += "_tied" * (path in low.members.embeddings)
     tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
-    member = low.members.layer(path, lambda: part_of(low, LinearRequest("", weights=low.members.weights), tensors))
+    member = low.members.layer(path, lambda: part_of(low, LinearRequest("", weights=low.members.weights), tensors),
+                               weight, bias)
     low.program.add(member, ".forward(", operand, ", ", Operand(object, extents), ");", writes=object)
     return result
 
@@ -154,7 +155,7 @@ def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
     tree["epsilon"] = torch.tensor(epsilon, dtype=torch.float32).item() or -0.0
     part = Part(f"::tinyattn::{kind}<{width}>", "tinyattn/normalization.hpp", tree, f"{kind}, {width} features", {},
                 set())
-    member = low.members.layer(path, lambda: part)
+    member = low.members.layer(path, lambda: part, kind, weight, bias, epsilon)
     object = low.program.activation(low.name(), operand.extents)
     low.program.add(member, ".forward(", operand, ", ", Operand(object, operand.extents), ");", writes=object,
                     in_place=[operand.object] if operand.stride is None else [])

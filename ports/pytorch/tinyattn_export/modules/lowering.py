@@ -8,7 +8,7 @@ from ..errors import ExportError
 from . import arithmetic, attention_layers, convolutions, tokens  # noqa: F401: they fill the tables
 from . import attention, functions, fusion, layers, table
 from .errors import refused
-from .members import Members
+from .members import Members, member_name
 from .program import Program
 from .values import (TOKEN, Absent, Constant, Operand, Value, Rows, extents_of, numbered, operand_of, whole)
 
@@ -38,6 +38,7 @@ class Arguments:
 
 class Lowering:
     def __init__(self, tracer, net, weights):
+        self.title_of_module = type(tracer.original).__name__
         self.tracer, self.net, self.program = tracer, net, Program()
         self.members = Members(net, weights)
         self.values, self.copies, self.folded, self.node, self.title = {}, {}, {}, None, None
@@ -55,10 +56,12 @@ class Lowering:
         if self.title:
             return self.title
         if self.node.op != "call_module":
-            return table.name_of(self.node).strip("_")
+            return member_name(table.name_of(self.node).strip("_"))
         *outer, last = self.node.target.split(".")
-        return last if not last.isdigit() else f"{outer[-1]}_{last}" if outer and not outer[-1].isdigit() else (
-            type(self.module_of(self.node)).__name__.lower())
+        if last.isdigit():
+            named = outer and not outer[-1].isdigit()
+            last = f"{outer[-1]}_{last}" if named else type(self.module_of(self.node)).__name__.lower()
+        return member_name(last)
 
     def value(self, argument):
         """Returns the Value of a node, or what else an argument of it is."""
@@ -102,10 +105,13 @@ class Lowering:
         """Returns the Operand of a value [batch, tokens, features]: an object of these extents, or one matrix."""
         view = value.view if view is None else view
         operand = operand_of(value, view)
-        extents = extents_of(view.shape)
-        fits = operand is not None and (operand.stride is not None and len(extents) <= 2 or
-                                        operand.stride is None and operand.extents == extents)
-        return operand if fits else operand_of(self.copied(Value(value.object, view)))
+        batch = tuple(extent for extent in view.shape[:-2] if extent != 1)
+        extents = (*batch, *view.shape[-2:])
+        if not batch and operand is not None:
+            return operand
+        if operand is not None and operand.stride is None and operand.object.extents == extents:
+            return operand
+        return whole(self.copied(Value(value.object, view), extents if batch else None).object)
 
     def elements_of(self, value):
         """Returns the Operand of a value for a function of each element, and the view of its result."""
@@ -114,12 +120,12 @@ class Lowering:
             return Operand(value.object, value.object.extents), value.view
         return self.rows_of(value), numbered(value.shape)
 
-    def copied(self, value):
+    def copied(self, value, extents=None):
         """Returns the value as an object of its own, in which elements lie in PyTorch's order."""
-        key = (value.object, value.offset, value.view.shape, value.view.stride())
+        extents = extents or extents_of(value.shape)
+        key = (value.object, value.offset, value.view.shape, value.view.stride(), extents)
         if key in self.copies:
             return self.copies[key]
-        extents = extents_of(value.shape)
         object, result = self.new(extents, value.shape, "row" if len(value.axes()) < 2 else "copy")
         self.copy(value, object)
         self.copies[key] = result
@@ -168,6 +174,15 @@ class Lowering:
                 count, step = leading[0] if leading else (1, 0)
                 return Rows(candidate.object, count, step, rows, cols, stride if rows != 1 else cols, candidate.offset)
         return self.refuse("its axes are in an order for which there is no view", OTHERS)
+
+    def elementwise(self, value, function, *more, operand=None):
+        """Adds a function of each element of a value, of which `more` are the other arguments."""
+        found, view = self.elements_of(value)
+        operand = operand or found
+        object = self.program.activation(self.name(), operand.extents)
+        self.program.add(f"tinyattn::{function}(", operand, *more, ", ", whole(object), ");", writes=object,
+                         in_place=[operand.object] if operand.stride is None else [])
+        return Value(object, view)
 
     # --- The graph ---
 

@@ -31,10 +31,16 @@ class Members:
     def __init__(self, net, weights):
         self.net, self.weights = net, weights
         self.tensors = of_state_dict(net.state_dict(), type(net).__name__).tensors
-        self.requests, self.objects, self.masks, self.embeddings, self.calls = {}, {}, [], set(), {}
+        self.requests, self.contents, self.objects = {}, {}, {}
+        self.masks, self.embeddings, self.calls = [], set(), {}
 
-    def layer(self, path, request):
-        """Returns the Layer at a path, for which `request`, a function, returns the Part when all calls are known."""
+    def layer(self, path, request, *content):
+        """Returns the Layer at a path, for which `request`, a function, returns the Part when all calls are known. Two
+        layers of one path with other contents, which are numbers and tensors, have paths of their own."""
+        content, base, number = [contents_of(item) for item in content], path, 1
+        while self.contents.setdefault(path, content) != content:
+            number += 1
+            path = f"{base}_{number}"
         self.requests.setdefault(path, request)
         return Layer(path)
 
@@ -66,9 +72,20 @@ class Members:
     def finish(self):
         """Returns {path: Part}."""
         parts = {path: request() for path, request in self.requests.items()}
-        for name, (object, tensor) in self.objects.items():
-            parts[name] = part_of_tensor(object, tensor)
+        for object, tensor in self.objects.values():
+            object.name = self.outside_layers(object.name, parts)
+            parts[object.name] = part_of_tensor(object, tensor)
         return parts
+
+    def outside_layers(self, name, parts):
+        """Returns a name for a tensor: what is in a layer as wte.weight, which has it, becomes wte_weight."""
+        while any(other == name or name.startswith(f"{other}.") or other.startswith(f"{name}.") for other in parts):
+            name = name.replace(".", "_") if "." in name else f"{name}_"
+        return name
+
+
+def contents_of(item):
+    return (tuple(item.shape), tuple(item.detach().flatten().tolist())) if isinstance(item, torch.Tensor) else item
 
 
 def same(object_tensor, tensor, extents):

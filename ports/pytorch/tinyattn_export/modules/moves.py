@@ -12,12 +12,12 @@ MOVES = frozenset((
 
 
 def move(low, node, name, args):
-    value = args.args[0]
+    value = args.take("input", "self", "tensor")
     if isinstance(value, tuple):  # an element of what returns several
-        return value[args.args[1]]
+        return value[args.args[0]]
     if not isinstance(value, Value):
         low.refuse(f"{name} is called on what does not depend on the input", "write it before")
-    others = [other.view if isinstance(other, Value) else other for other in args.args[1:]]
+    others = [other.view if isinstance(other, Value) else other for other in args.args]
     moved = apply(low, name, value.view, others, args.kwargs)
     if is_copy(value.view, moved):
         if name not in ("reshape", "flatten", "view", "reshape_as", "view_as"):

@@ -24,6 +24,11 @@ class Step:
     def objects(self):
         return [part.object.resolved() for part in self.text if isinstance(part, Operand)]
 
+    def has_view_of(self, object):
+        """Whether an argument is a view of an object, whose elements lie elsewhere than those of the result."""
+        return any(isinstance(part, Operand) and part.stride is not None and part.object.resolved() is object
+                   for part in self.text)
+
     def scratches(self):
         return [part for part in self.text if isinstance(part, Scratch)]
 
@@ -80,7 +85,7 @@ class Program:
                 candidate = candidate.resolved()
                 later = any(candidate in later.objects() for later in self.steps[i + 1:])
                 if (candidate.place == "activation" and not later and candidate is not step.writes
-                        and candidate.extents == step.writes.extents):
+                        and candidate.extents == step.writes.extents and not step.has_view_of(candidate)):
                     step.writes.same_as = candidate
                     break
 

@@ -53,11 +53,8 @@ def matrix_with_rows(low, value, view):
         axes = list(zip(matrix.shape, matrix.stride()))
         if axes[1][0] == 1 or axes[1][1] == 1:
             stride = axes[0][1] if axes[0][0] != 1 else axes[1][0]
-            if operand is not None and operand.stride is None and len(operand.extents) == 2:
-                return operand
             return Operand(value.object, extents, stride, view.storage_offset())
-    copied = low.copied(Value(value.object, view))
-    return Operand(copied.object, copied.object.extents)
+    return whole(low.copied(Value(value.object, view), extents).object)
 
 
 @lowers("adaptive_avg_pool1d", "adaptive_max_pool1d")
@@ -83,6 +80,8 @@ def stack(low, args):
 
 
 def join(low, values, dim):
+    if len(values) == 1:
+        return values[0]
     model = next(value for value in values if isinstance(value, Value))
     rank = model.view.dim()
     dim %= rank

@@ -9,10 +9,11 @@ import torch.fx
 
 from ..errors import ExportError, printable
 from .checks import TRAINING, in_training
+from .table import writes_in_place
 
 KNOWN = ("shape", "dtype", "device", "ndim", "layout", "is_cuda", "requires_grad")  # attributes that are no steps
 ASKED = ("size", "dim", "numel", "nelement", "is_contiguous", "stride", "is_floating_point", "get_device")
-OWN_CODE = tuple(name.rpartition("/")[0] for name in (__file__, torch.__file__))
+OWN_CODE = tuple(name.rpartition("/")[0] + "/" for name in (__file__, torch.__file__))
 
 
 class NotTraced(ExportError):
@@ -23,7 +24,7 @@ def user_line():
     """Returns the innermost line of the user's own code, as `gestures.py:42`."""
     for frame, line in traceback.walk_stack(sys._getframe()):
         path = frame.f_code.co_filename
-        if not path.startswith(OWN_CODE) and not path.startswith("<") and "/torch/" not in path:
+        if not path.startswith((*OWN_CODE, "<")):
             return f"{path.rpartition('/')[2]}:{line}"
     return "an unknown line"
 
@@ -47,7 +48,7 @@ class KnownProxy(torch.fx.Proxy):
         if isinstance(self.known, torch.Tensor) and hasattr(torch.Tensor, name):
             return super().__getattr__(name)
         if isinstance(self.known, tuple) and hasattr(self.known, name):  # .values of what max returns
-            return self[type(self.known).__match_args__.index(name)]
+            return self[next(i for i, item in enumerate(self.known) if item is getattr(self.known, name))]
         raise AttributeError(f"{type(self.known).__name__} has no {name}")
 
     def __iter__(self):
@@ -79,6 +80,7 @@ class Tracer(torch.fx.Tracer):
         super().__init__()
         self.example, self.path, self.computing, self.line = example, [], False, None
         self.module = {}  # {node: (the path of the module that has it, its line)}
+        self.is_resolved = False
         self.values, self.constants = {}, {}  # constants: {name: tensor} of those that forward makes
 
     def here(self):
@@ -124,14 +126,27 @@ class Tracer(torch.fx.Tracer):
             self.values[node] = self.compute(node)
         return self.values[node]
 
+    def writes(self, node):
+        """Whether a step writes in place."""
+        if node.op == "call_module":
+            return getattr(self.root.get_submodule(node.target), "inplace", False)
+        return node.op in ("call_function", "call_method") and writes_in_place(node)
+
+    def begin_anew(self, example):
+        """Forgets all values: from now on each step in place has a result of its own."""
+        self.values, self.example, self.is_resolved = {}, example.clone(), True
+
     def compute(self, node):
         args, kwargs = (torch.fx.node.map_arg(arguments, self.value) for arguments in (node.args, node.kwargs))
         was, self.computing = self.computing, True
+        if self.is_resolved and args and isinstance(args[0], torch.Tensor) and self.writes(node):
+            args = (args[0].clone(), *args[1:])
         try:
             if node.op == "placeholder":
                 return self.example
             if node.op == "get_attr":
-                return attribute(self.root, node.target)
+                return self.constants[node.target] if node.target in self.constants else attribute(
+                    self.root, node.target)
             if node.op == "call_module":
                 return self.root.get_submodule(node.target)(*args, **kwargs)
             if node.op == "call_method":
@@ -152,10 +167,20 @@ def torch_class(module):
     return next((each for each in type(module).__mro__ if each.__module__.startswith("torch.nn")), type(module))
 
 
+def is_original(module):
+    """Whether a module does what its class of torch.nn does: it overrides no method, and has no hooks but torch's."""
+    original = torch_class(module)
+    derived = type(module).__mro__[:type(module).__mro__.index(original)]
+    overridden = {name for each in derived for name in vars(each)} - {"__init__", "__doc__", "__module__"}
+    hooks = [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
+    return not any(hasattr(original, name) for name in overridden - {"__annotations__", "__constants__"}) and all(
+        type(hook).__module__.startswith("torch.nn.utils") for hook in hooks)
+
+
 def is_leaf(module):
-    """Modules of torch.nn are leaves, and those whose forward is theirs; but not those that only call others."""
-    return type(module).forward.__module__.startswith("torch.nn") and torch_class(module) is not torch.nn.Module and (
-        not isinstance(module, (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)))
+    """Modules of torch.nn are leaves, and those that only have another __init__; not those that only call others."""
+    containers = (torch.nn.Module, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)
+    return torch_class(module) not in containers and is_original(module)
 
 
 class Alone(torch.nn.Module):
@@ -172,6 +197,7 @@ class Alone(torch.nn.Module):
 def trace(net, example):
     """Returns the Tracer of a module, with its graph."""
     tracer, before = Tracer(example.clone()), dict(vars(net))
+    tracer.original = net.layer if isinstance(net, Alone) else net
     try:
         tracer.graph = tracer.trace(net)
     except ExportError:
@@ -182,9 +208,10 @@ def trace(net, example):
             raise ExportError(f"{TRAINING[0].format(type(module).__name__)}: {TRAINING[1]}") from None
         line = next((f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
                      for frame in reversed(traceback.extract_tb(error.__traceback__))
-                     if not frame.filename.startswith(OWN_CODE) and "/torch/" not in frame.filename), "")
+                     if not frame.filename.startswith(OWN_CODE)), "")
         text = printable((str(error).splitlines() or [type(error).__name__])[0])
-        raise ExportError(f"{where(type(net).__name__, line or user_line())}: torch.fx cannot trace this: {text}") from None
+        place = where(type(tracer.original).__name__, line or user_line())
+        raise ExportError(f"{place}: torch.fx cannot trace this: {text}") from None
     for name in vars(net).keys() - before.keys():  # tensors that fx has put there
         tracer.constants[name] = vars(net).pop(name)
     return tracer
@@ -195,12 +222,8 @@ def check(tracer, net, example):
     wanted = net(example.clone())
     if not isinstance(wanted, torch.Tensor):
         raise ExportError(f"forward returns a {type(wanted).__name__}: it must return one tensor")
-    vars(net).update(tracer.constants)
-    try:
-        traced = torch.fx.GraphModule(net, tracer.graph)(example.clone())
-    finally:
-        for name in tracer.constants:
-            del vars(net)[name]
+    (output,) = (node for node in tracer.graph.nodes if node.op == "output")
+    traced = torch.fx.node.map_arg(output.args[0], tracer.value)
     if not torch.isfinite(wanted).all():
         raise ExportError("what PyTorch computes of the example is not finite: give another example")
     if not torch.equal(wanted, traced):

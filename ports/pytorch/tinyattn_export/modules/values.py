@@ -125,6 +125,10 @@ class Operand:
     stride: int = None  # of the rows of a view; None: the object itself
     offset: int = 0
 
+    def with_columns(self, cols):
+        """Returns the same elements as rows of so many columns."""
+        return Operand(self.object, (math.prod(self.extents) // cols, cols), cols, self.offset)
+
     def text(self, name, constant=True):
         if self.stride is None:
             return name

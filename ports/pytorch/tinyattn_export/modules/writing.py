@@ -39,8 +39,8 @@ class Structs:
                 if isinstance(place, str):
                     raise AssertionError(f"{path} is in a layer")
             place[last] = path
-        self.fields = {member_name(name): self.field(name, item, name, member_name(name))
-                       for name, item in self.tree.items()}
+        members = unique_names(self.tree)
+        self.fields = {members[name]: self.field(name, item, name, members[name]) for name, item in self.tree.items()}
 
     def parts_in(self, item):
         """Returns the parts in a member, in the order of memory."""
@@ -54,7 +54,8 @@ class Structs:
 
     def sizes(self):
         """Returns {member: its bytes}."""
-        return {member_name(name): sum(part.size for part in self.parts_in(item)) for name, item in self.tree.items()}
+        members = unique_names(self.tree)
+        return {members[name]: sum(part.size for part in self.parts_in(item)) for name, item in self.tree.items()}
 
     @property
     def parameter_count(self):
@@ -64,7 +65,8 @@ class Structs:
         if isinstance(item, str):
             return self.leaf(name, item, expression)
         numbered = list(item) == [str(i) for i in range(len(item))]
-        names = [f"[{i}]" if numbered else f".{member_name(key)}" for i, key in enumerate(item)]
+        of_struct = unique_names(item)
+        names = [f"[{i}]" if numbered else f".{of_struct[key]}" for i, key in enumerate(item)]
         members = [self.field(name if numbered else key, item[key], f"{path}.{key}", expression + ending)
                    for key, ending in zip(item, names)]
         if numbered and len({member.type for member in members}) == 1 and not any(member.count for member in members):
@@ -72,15 +74,15 @@ class Structs:
             self.arrays[expression] = array
             return array
         if numbered:
-            members = [self.field(key, item[key], f"{path}.{key}", f"{expression}.{member_name(key)}") for key in item]
-        body = {member_name(key): member for key, member in zip(item, members)}
+            members = [self.field(key, item[key], f"{path}.{key}", f"{expression}.{of_struct[key]}") for key in item]
+        body = {of_struct[key]: member for key, member in zip(item, members)}
         return Field(self.struct(self.class_of(path, name), body),
                      {key: member.tree for key, member in body.items()})
 
     def element_of(self, array):
         """Returns a name for an element of an array: block for blocks, unless a member has it."""
         name = re.sub(r".*\.|s$", "", array)
-        return "each" if name == array or name in self.fields else name
+        return "each" if array.endswith(name) or member_name(name) != name or name in self.fields else name
 
     def leaf(self, name, path, expression):
         self.paths[path], part = expression, self.parts[path]
@@ -123,6 +125,17 @@ class Structs:
             free = f"{base}{number}"
         self.definitions[free] = lines
         return free
+
+
+def unique_names(keys):
+    """Returns {name in the module: name in C++}."""
+    found = {}
+    for key in keys:
+        name = member_name(key)
+        while name in found.values():
+            name += "_"
+        found[key] = name
+    return found
 
 
 def declarations(fields):
@@ -245,9 +258,22 @@ def model(structs, low, slots, x, out):
               f"  static constexpr std::size_t parameter_count = {structs.parameter_count};", ""]
     for mask in low.members.masks:
         lines += [*mask_lines(mask), ""]
-    what = f"  // Computes what {type(low.net).__name__}.forward computes of one input. x and out may not overlap."
+    members = declarations(structs.fields)
+    what = f"  // Computes what {low.title_of_module}.forward computes of one input. x and out may not overlap."
     unknown = "  // A token that an embedding does not have leaves the result undefined."
-    return [*lines, *(f"  {line}" for line in declarations(structs.fields)), "", MEMORY, "  struct Workspace {",
-            *(f"    {line}" for line in workspace(slots)), "  };", "", what, *([unknown] if x.element == TOKEN else []),
-            "  constexpr void forward(const Input& x, Output& out, Workspace& workspace) const noexcept {",
-            *aligned(steps, "    "), "  }", "};"]
+    return [*lines, *(f"  {line}" for line in members), *([""] if members else []), *memory(slots), "", what,
+            *([unknown] if x.element == TOKEN else []), *signature(slots), *aligned(steps, "    "), "  }", "};"]
+
+
+def memory(slots):
+    """Returns the definition of the workspace."""
+    if not slots:
+        return [MEMORY, "  struct Workspace {};"]
+    return [MEMORY, "  struct Workspace {", *(f"    {line}" for line in workspace(slots)), "  };"]
+
+
+def signature(slots):
+    if slots:
+        return ["  constexpr void forward(const Input& x, Output& out, Workspace& workspace) const noexcept {"]
+    return ["  constexpr void forward(const Input& x, Output& out,",
+            "                         [[maybe_unused]] Workspace& workspace) const noexcept {"]

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Small modules with what an exporter can get wrong without a word: {name: (the module, an example)}."""
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Written(nn.Module):
+    """A module whose forward is a function."""
+
+    def __init__(self, function, buffers=None, **members):
+        super().__init__()
+        self.function = function
+        for name, tensor in (buffers or {}).items():
+            self.register_buffer(name, tensor)
+        for name, member in members.items():
+            setattr(self, name, member)
+
+    def forward(self, x):
+        return self.function(self, x)
+
+
+class WrittenNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight, self.bias = parameter(width), parameter(width)
+
+    def forward(self, x):
+        return F.layer_norm(x, self.weight.shape, self.weight, self.bias, 1e-5)
+
+
+def parameter(*shape):
+    return nn.Parameter(torch.randn(shape))
+
+
+def less_first(self, x):
+    y = self.linear(x)
+    return y - y[:, :1].expand(-1, 4, -1)
+
+
+def heads_of(self, x):
+    q, k, v = (layer(x).view(1, 4, 2, 3).transpose(1, 2) for layer in (self.query, self.key, self.value))
+    return ((q @ k.transpose(-1, -2)).softmax(-1) @ v).transpose(1, 2).reshape(1, 4, 6)
+
+
+def one_after_the_other(self, x):
+    for layer in self.outs:
+        x = layer(x) + x
+    return x
+
+
+def attention():
+    return nn.MultiheadAttention(6, 2, batch_first=True)
+
+
+def linear(inputs=6, outputs=6):
+    return nn.Linear(inputs, outputs)
+
+
+def trained(norm):
+    """Gives a BatchNorm1d statistics other than 0 and 1."""
+    for tensor in (norm.running_mean, norm.running_var, norm.weight.data):
+        nn.init.uniform_(tensor, 0.5, 2)
+    return norm
+
+
+torch.manual_seed(5)
+X, ROW, SERIES = torch.randn(1, 4, 6), torch.randn(1, 6), torch.randn(1, 8, 3)
+CAUSAL = torch.full((1, 4, 4), -torch.inf).triu(1)
+MODULES = {
+    "two_norms": (nn.Sequential(WrittenNorm(6), linear(6, 5), WrittenNorm(5)), X),
+    "chunks_of_a_weight": (Written(lambda self, x: sum(F.linear(x, w) * i for i, w in enumerate(self.w.chunk(3), 1)),
+                                   w=parameter(18, 6)), X),
+    "tied_to_the_transpose": (Written(
+        lambda self, x: F.linear(F.relu(self.encode(x)), self.encode.weight.t(), self.bias),
+        encode=linear(6, 3), bias=parameter(6)), X),
+    "with_and_without_bias": (Written(lambda self, x: F.linear(x, self.a, self.b) + F.linear(x, self.a),
+                                      a=parameter(6, 6), b=parameter(6)), X),
+    "folded_and_not": (Written(lambda self, x: self.norm(self.linear(x)) + F.linear(x, self.linear.weight),
+                               linear=linear(), norm=trained(nn.BatchNorm1d(6))), ROW),
+    "a_view_of_what_is_written": (Written(less_first, linear=linear()), X),
+    "mean_of_one_token": (Written(lambda self, x: x.reshape(1, 2, 1, 12).mean(2)), X),
+    "mean_over_a_batch": (Written(lambda self, x: self.linear(x).mean(0), linear=linear()), X),
+    "batch_of_channels": (Written(lambda self, x: self.conv(x.transpose(1, 2).reshape(3, 1, 8)).amax(2),
+                                  conv=nn.Conv1d(1, 4, 8)), SERIES),
+    "batch_of_single_tokens": (Written(lambda self, x: self.a(*[x.view(4, 1, 6)] * 3)[0].view(1, 4, 6) +
+                                       self.a(x, x, x)[0], a=attention()), X),
+    "names_that_meet": (Written(lambda self, x: self.x_(getattr(self, "x")(x)), x=linear(), x_=linear()), X),
+    "keys_that_meet": (Written(lambda self, x: sum(self.m[key](x) for key in ("class", "1x1", "_1x1", "a-b")),
+                               m=nn.ModuleDict({key: linear() for key in ("class", "1x1", "_1x1", "a-b")})), X),
+    "keywords": (Written(lambda self, x: self.default(F.relu(self.new(x))) + self.union(x), new=linear(),
+                         default=linear(), union=linear()), X),
+    "cat_of_one": (Written(lambda self, x: torch.cat([x[:, 1:]], 1) + 1), X),
+    "cat_of_one_token": (Written(lambda self, x: self.linear(torch.cat([x, F.relu(x)], -1)), linear=linear(12, 3)),
+                         torch.randn(1, 1, 6)),
+    "norm_of_another_axis": (Written(lambda self, x: self.norm(self.linear(x).transpose(0, 1)), linear=linear(6, 5),
+                                     norm=trained(nn.BatchNorm1d(5))), torch.randn(5, 6)),
+    "nothing_to_remember": (linear(6, 3), ROW),
+    "members_named_as_locals": (Written(heads_of, query=linear(), key=linear(), value=linear()), X),
+    "rows_of_a_view": (Written(lambda self, x: (x.view(1, 4, 2, 3) * self.linear(x[:, 0])).reshape(1, 4, 6),
+                               linear=linear(6, 3)), X),
+    "bias_of_a_layer": (Written(lambda self, x: self.linear(x) @ self.linear.weight + self.linear.bias,
+                                linear=linear()), X),
+    "flatten_by_name": (Written(lambda self, x: torch.flatten(input=x, start_dim=1)), X),
+    "scaled_before_a_mask": (Written(lambda self, x: (self.linear(x) * 6**-0.5 @ x.mT + CAUSAL).softmax(-1) @ x,
+                                     linear=linear()), X),
+    "a_bias_for_each_head": (Written(
+        lambda self, x: (x.view(1, 4, 2, 3).transpose(1, 2) @ x.view(1, 4, 2, 3).permute(0, 2, 3, 1) * 3**-0.5 +
+                         self.bias).softmax(-1) @ x.view(1, 4, 2, 3).transpose(1, 2),
+        buffers={"bias": torch.randn(2, 4, 4)}), X),
+    "a_loop_over_outs": (Written(one_after_the_other, outs=nn.ModuleList(
+        [nn.Sequential(linear(), nn.GELU()) for _ in range(3)])), X),
+}
