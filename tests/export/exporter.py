@@ -158,7 +158,7 @@ def c_compiler(*arguments):
                 ROOT / "include", *arguments)
 
 
-def program_in_c(folder):
+def program_in_c(folder, case):
     """Compiles what --c wrote to in_c.h and in_c.c. Returns what the compiler said, and whether the
     model has an int8 cache."""
     text = (folder / "in_c.h").read_text()
@@ -167,7 +167,7 @@ def program_in_c(folder):
     has_int8_cache = function.endswith("int8_cache")
     with STREAMS:
         path, problem, _ = library()
-    done = c_compiler(f"-D{kind}", f"-DFORWARD={function}",
+    done = c_compiler(f"-D{kind}", f"-DFORWARD={function}", f"-DTOKENS={len(case.input)}",
                       f"-DCACHE_WORD={'uint32_t' if has_int8_cache else 'float'}", "-I", folder,
                       HERE / "in_c.c", folder / "in_c.c", path, "-o", folder / "in_c")
     return problem + done.stderr[:2000], has_int8_cache
@@ -180,7 +180,7 @@ def in_c_problem(folder, request, numbers, wanted, case):
     if status:
         is_right = "in C a layer has no" in errors and {"--window", "--cache"} & {*case.arguments}
         return "" if is_right else errors
-    problem, has_int8_cache = program_in_c(folder)
+    problem, has_int8_cache = program_in_c(folder, case)
     found = problem or call(folder / "in_c", input=numbers).stdout.split()
     if has_int8_cache:
         found, wanted = found[-8:], wanted[-8:]

@@ -1,11 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs an exported layer or model in C as program.cpp does by its header: FORWARD is the function of the compiled library that takes it,
- * and its kind is LAYER, ENCODER or DECODER. A cache is of CACHE_WORD. */
+ * and its kind is LAYER, ENCODER, CONVOLUTION or DECODER. A cache is of CACHE_WORD. */
 #include <stdint.h>
 #include <stdio.h>
 
 #include "in_c.h"
+
+#ifdef CONVOLUTION
+
+int main(void) {
+  static float x[TOKENS * IN_C_IN], out[(TOKENS + 8) * IN_C_OUT];
+  for (int i = 0; i < TOKENS * IN_C_IN; ++i)
+    if (scanf("%f", &x[i]) != 1) return 1;
+#ifdef IN_C_SCRATCH
+  static float scratch[IN_C_SCRATCH(TOKENS + 8)];
+  if (FORWARD(&in_c, TOKENS, x, out, scratch) != TINYATTN_OK) return 1;
+#else
+  if (FORWARD(&in_c, TOKENS, x, out) != TINYATTN_OK) return 1;
+#endif
+  for (size_t i = 0; i < tinyattn_conv1d_tokens(&in_c, TOKENS) * IN_C_OUT; ++i) printf("%.9g\n", (double)out[i]);
+  return 0;
+}
+
+#else
 
 static float scratch[IN_C_SCRATCH];
 
@@ -56,5 +74,7 @@ int main(void) {
   }
   return 0;
 }
+
+#endif
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes NAME.h and NAME.c, for C99: each part as a constant that the compiled library takes, tinyattn_decoder,
-tinyattn_encoder, tinyattn_layer, a tinyattn_linear or an array, with its weights in arrays of their own."""
+tinyattn_encoder, tinyattn_layer, tinyattn_convolution, a tinyattn_linear or an array, with its weights in arrays of
+their own."""
 import pathlib
 import re
 
@@ -213,13 +214,25 @@ def linear(to, name, part):
     return "tinyattn_linear", takes, {}, "tinyattn"
 
 
+def convolution(to, name, part):
+    config = part.config
+    members = {**{member: config[member] for member in ("in", "out", "kernel", "stride", "padding")},
+               "linear": to.linear(name, part.tree)}
+    to.add("tinyattn_convolution", name, initializer(members), is_public=True)
+    scratch = f"TINYATTN_CONV1D_SCRATCH_INT8(tokens, {config['in'] * config['kernel']})"
+    return ("tinyattn_convolution", f"tinyattn_conv1d{suffix(config)[0]}",
+            {"IN": (config["in"], ""), "OUT": (config["out"], ""),
+             **({"SCRATCH(tokens)": (scratch, "floats, for so many tokens of out")} if is_int8(config) else {})},
+            "tinyattn")
+
+
 def tensor(to, name, part):
     to.array(name, part.tree, is_public=True)
     return f"float[{sum(map(len, part.tree))}]", "", {}, "tinyattn"
 
 
 KINDS = {"MultiHeadAttention": layer, "TransformerBlock": encoder, "Transformer": encoder, "LanguageModel": decoder,
-         "Linear": linear, "Tensor": tensor}  # {the type in C++: how it is in C}
+         "Linear": linear, "Conv1d": convolution, "Tensor": tensor}  # {the type in C++: how it is in C}
 
 
 def called(name, part_name, parts):

@@ -44,10 +44,12 @@ class Conv1dRequest:
         weight, bias = tensors[place.weight], tensors.get(place.bias)
         self.check(weight, bias)
         tree = {"weight": rows_of(weight), **({} if bias is None else {"bias": [array.array("f", bias.values())]})}
+        config = self.config(weight, bias)
         return Part(
-            f"::tinyattn::Conv1d<::tinyattn::Conv1dConfig{initializer(self.config(weight, bias))}>",
+            f"::tinyattn::Conv1d<::tinyattn::Conv1dConfig{initializer(config)}>",
             "tinyattn/convolution.hpp", int8.quantized(tree, "convolution") if self.weights == "int8" else tree,
-            self.summary(weight, bias), {"convolution": source(tensors, [place])}, layouts.names_in([place]))
+            self.summary(weight, bias), {"convolution": source(tensors, [place])}, layouts.names_in([place]),
+            config=config)
 
     def check(self, weight, bias):
         if len(weight.shape) != 3 or 0 in weight.shape:
