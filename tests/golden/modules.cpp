@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A module that ports/pytorch exported, NAME of modules/: what it computes of its example is what PyTorch computed. Its weights are the
-// binary next to the header.
-#define QUOTED(text) #text
-#define IN_FOLDER(name, ending) QUOTED(modules / name.ending)
-#include IN_FOLDER(NAME, hpp)
+// A module that ports/pytorch exported, HEADER of modules/, in the namespace NAME: what it computes of its example is what PyTorch
+// computed. Its weights are the binary next to the header.
+#include HEADER
 
 #include "support/check.hpp"
 
