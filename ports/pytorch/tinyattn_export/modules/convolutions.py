@@ -80,10 +80,7 @@ def conv2d(low, module, args):
 
 @lowers_module("AdaptiveAvgPool1d", "AdaptiveMaxPool1d")
 def adaptive_pool(low, module, args):
-    if module.output_size not in (1, (1,)):
-        low.refuse(f"{type(module).__name__} to {module.output_size} tokens", "pool to one token")
-    function = "mean" if "Avg" in type(module).__name__ else "largest"
-    return tokens.pool_over(low, args.take("input"), -1, True, function)
+    return tokens.pool_to_one(low, args.take("input"), module.output_size, type(module).__name__)
 
 
 def scale_and_shift(module):

@@ -59,10 +59,14 @@ def matrix_with_rows(low, value, view):
 
 @lowers("adaptive_avg_pool1d", "adaptive_max_pool1d")
 def adaptive_pool(low, args):
-    value, size = args.take("input"), args.take("output_size")
+    return pool_to_one(low, args.take("input"), args.take("output_size"), name_of(low.node))
+
+
+def pool_to_one(low, value, size, name):
+    """Pools the last axis to one element, by an adaptive pooling of this name."""
     if size not in (1, (1,), [1]):
-        low.refuse(f"{name_of(low.node)} to {size} tokens", "pool to one token")
-    return pool_over(low, value, -1, True, "mean" if "avg" in name_of(low.node) else "largest")
+        low.refuse(f"{name} to {size} tokens", "pool to one token")
+    return pool_over(low, value, -1, True, "mean" if "avg" in name.lower() else "largest")
 
 
 @lowers("cat", "concat", "concatenate")
