@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Modules that cannot be exported: each gives one sentence, with the module, the operation, its line and what could be
-written instead, and no file is written."""
+written instead, and no file is written. Needs PyTorch (Debian: python3-torch); skips its tests without it."""
 import pathlib
 import tempfile
 
+from tests.support import debian, tap
+
+if debian.missing("torch"):
+    tap.report([("refused modules", tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from ports.pytorch.tinyattn_export import ExportError, module
-from tests.support import tap
 
 
 class Written(nn.Module):
