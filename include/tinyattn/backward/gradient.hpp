@@ -20,7 +20,13 @@ inline constexpr NoGradient no_gradient{};
 
 }  // namespace tinyattn
 
-namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+// All the scratch of the backward pass of a module. Nothing is kept between calls.
+template <class Module>
+struct BackwardWorkspace;
+
+namespace detail {
 
 template <class Gradient>
 inline constexpr bool is_no_gradient = std::is_same_v<std::remove_cvref_t<Gradient>, NoGradient>;
@@ -68,6 +74,8 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::ProjectionGradient projection_gradient(
   return pointers;
 }
 
-}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+}  // namespace detail
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// The backward pass of an attention layer over one element of a batch. Queries, keys and values are
+// projected again.
+#pragma once
+
+#include "tinyattn/kernel/backward/attention.hpp"
+#include "tinyattn/kernel/backward/projection.hpp"
+#include "tinyattn/kernel/backward/rotary.hpp"
+#include "tinyattn/kernel/layer.hpp"
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
+
+struct LayerGradient {
+  ProjectionGradient query, key, value, output;
+};
+
+// One element of a batch. A gradient of an input may be null. Inputs that are one tensor have one
+// gradient: the product of the queries, which those of keys and values continue.
+struct BackwardElement {
+  std::size_t index;  // in its batch
+  std::size_t tokens, source_tokens;
+  Dense query_input;                              // [tokens, d_in]
+  Dense key_input, value_input;                   // [source tokens, d_in]
+  Dense d_out;                                    // [tokens, d_out]
+  Output d_query_input;                           // [tokens, d_in]; may be d_out
+  Output d_key_input, d_value_input;              // [source tokens, d_in]
+};
+
+struct LayerBackwardScratch {
+  Output queries;             // [tokens, d_out]; overwritten by their gradients
+  Output keys, values;        // [source tokens, kv_width]
+  Output d_keys, d_values;    // as these
+  Output context, d_context;  // [block_rows, head_dim]
+  Output weights, d_scores;   // [block_rows, source tokens], in padded rows
+  float* table;               // [head_dim]
+  std::size_t block_rows;
+};
+
+// Divides scratch for `tokens` tokens; `take(rows, columns)` returns the next part.
+template <class Port>
+constexpr LayerBackwardScratch divide_backward(std::size_t width, std::size_t kv_width,
+                                               std::size_t head_dim, std::size_t tokens,
+                                               const auto& take) noexcept {
+  const std::size_t rows = minimum(tokens, Port::query_rows), row_size = room_of_scores<Port>(tokens);
+  LayerBackwardScratch parts{};
+  parts.queries = take(tokens, width);
+  for (Output* part : {&parts.keys, &parts.values, &parts.d_keys, &parts.d_values})
+    *part = take(tokens, kv_width);
+  for (Output* part : {&parts.context, &parts.d_context}) *part = take(rows, head_dim);
+  for (Output* part : {&parts.weights, &parts.d_scores}) *part = take(rows, row_size);
+  parts.table = take(1, head_dim).data;
+  parts.block_rows = rows;
+  return parts;
+}
+
+// Returns how many floats of scratch the layer needs.
+template <class Port>
+constexpr std::size_t layer_backward_scratch(std::size_t width, std::size_t kv_width,
+                                             std::size_t head_dim, std::size_t tokens) noexcept {
+  std::size_t floats = 0;
+  divide_backward<Port>(width, kv_width, head_dim, tokens, [&](std::size_t rows, std::size_t cols) {
+    floats += rows * cols;
+    return Output{};
+  });
+  return floats;
+}
+template <class Port>
+constexpr LayerBackwardScratch layer_backward_parts(float* scratch, std::size_t width,
+                                                    std::size_t kv_width, std::size_t head_dim,
+                                                    std::size_t tokens) noexcept {
+  return divide_backward<Port>(width, kv_width, head_dim, tokens,
+                               [&](std::size_t rows, std::size_t cols) {
+                                 const Output part{scratch, cols};
+                                 scratch += rows * cols;
+                                 return part;
+                               });
+}
+
+template <class Port>
+constexpr void project_inputs(const auto& layer, const LayerBackwardScratch& s,
+                              const BackwardElement& e) noexcept {
+  const std::size_t d_in = layer.d_in, kv = kv_width(layer);
+  project<Port>(e.tokens, d_in, layer.d_out, e.query_input, layer.query, s.queries, NoScratch{});
+  project<Port>(e.source_tokens, d_in, kv, e.key_input, layer.key, s.keys, NoScratch{});
+  project<Port>(e.source_tokens, d_in, kv, e.value_input, layer.value, s.values, NoScratch{});
+  rotate<Port>(layer, e.tokens, layer.d_out, 0, s.queries);
+  rotate<Port>(layer, e.source_tokens, kv, 0, s.keys);
+}
+
+// Computes a head. Its rows of the output projection's gradient get their products with its
+// contexts, which are computed again.
+template <class Port>
+constexpr void attend_head_backward(const auto& layer, const LayerGradient& gradient,
+                                    const LayerBackwardScratch& s, const BackwardElement& e,
+                                    std::size_t head, const auto& mask,
+                                    const auto& dropout) noexcept {
+  const std::size_t dim = layer.head_dim, width = layer.d_out, column = kv_column(layer, head);
+  const AttentionBackward a{e.tokens,
+                            s.block_rows,
+                            dim,
+                            dim,
+                            e.index * layer.num_heads + head,
+                            s.queries.from(0, head * dim),
+                            Dense(s.keys).from(0, column),
+                            Dense(s.values).from(0, column),
+                            s.d_keys.from(0, column),
+                            s.d_values.from(0, column),
+                            s.weights,
+                            s.d_scores,
+                            layer.scale};
+  attend_backward<Port>(
+      a, mask, dropout, [&](const QueryBlock& block, Output weights) TINYATTN_INLINE_LAMBDA {
+        const Dense d_out = e.d_out.from(block.first, 0);
+        if (is_null(layer.output.weight)) return d_out.from(0, head * dim);
+        const std::size_t first_weight = head * dim * width;
+        if (!is_null(gradient.output.weight)) {
+          combine_keys<Port>(block, mask, dim, weights, a.values, s.context);
+          add_outer_product<Port>({dim, block.rows, width, s.context, d_out,
+                                   {gradient.output.weight + first_weight, width}});
+        }
+        project_backward<Port>(block.rows, dim, width, d_out, layer.output.weight + first_weight,
+                               s.d_context);
+        return Dense(s.d_context);
+      });
+}
+
+// Adds to the gradients of a projection, and writes that of its input, or continues it.
+template <class Port>
+constexpr void backward_of_input(std::size_t rows, std::size_t in, std::size_t out, Dense x,
+                                 Dense d_out, const Projection<>& projection,
+                                 const ProjectionGradient& gradient, Output d_x,
+                                 bool continues) noexcept {
+  add_projection_gradient<Port>(rows, in, out, x, d_out, gradient);
+  if (is_null(d_x.data)) return;
+  if (continues)
+    add_projected_backward<Port>(rows, in, out, d_out, projection.weight, d_x);
+  else
+    project_backward<Port>(rows, in, out, d_out, projection.weight, d_x);
+}
+
+// Adds to the gradients of all projections, and computes those of the inputs. Heads are outermost,
+// so that shared keys gather from them in one order, whatever the height of a block.
+template <class Port>
+constexpr void layer_backward(const auto& layer, const LayerGradient& gradient,
+                              const LayerBackwardScratch& s, const BackwardElement& e,
+                              const auto& mask, const auto& dropout) noexcept {
+  const std::size_t width = layer.d_out, kv = kv_width(layer), d_in = layer.d_in;
+  project_inputs<Port>(layer, s, e);
+  for (std::size_t j = 0; j < e.source_tokens * kv; ++j) s.d_keys.data[j] = s.d_values.data[j] = 0.0f;
+  for (std::size_t head = 0; head < layer.num_heads; ++head)
+    attend_head_backward<Port>(layer, gradient, s, e, head, mask, dropout);
+  if (!is_null(gradient.output.bias))
+    add_column_sums<Port>(e.tokens, width, e.d_out, gradient.output.bias);
+  if constexpr (requires { layer.rotation; }) {
+    const std::size_t dim = layer.head_dim;
+    rotate_backward<Port>(layer.rotation, e.tokens, width / dim, dim, s.queries, s.table);
+    rotate_backward<Port>(layer.rotation, e.source_tokens, kv / dim, dim, s.d_keys, s.table);
+  }
+  const float *const d_query = e.d_query_input.data, *const d_key = e.d_key_input.data,
+                     *const d_value = e.d_value_input.data;
+  backward_of_input<Port>(e.tokens, d_in, width, e.query_input, s.queries, layer.query,
+                          gradient.query, e.d_query_input, false);
+  backward_of_input<Port>(e.source_tokens, d_in, kv, e.key_input, s.d_keys, layer.key, gradient.key,
+                          e.d_key_input, d_key == d_query);
+  backward_of_input<Port>(e.source_tokens, d_in, kv, e.value_input, s.d_values, layer.value,
+                          gradient.value, e.d_value_input, d_value == d_query || d_value == d_key);
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
