@@ -105,6 +105,12 @@ TINYATTN_ALWAYS_INLINE constexpr auto row_at(TensorM& m, std::size_t i) noexcept
   return m.data() + i * LayoutOf<TensorM>::stride;
 }
 
+template <class TensorM>
+constexpr void fill_with_zeros(TensorM& m) noexcept {
+  for (std::size_t i = 0; i < LayoutOf<TensorM>::batch * LayoutOf<TensorM>::rows; ++i)
+    for (std::size_t j = 0; j < LayoutOf<TensorM>::cols; ++j) row_at(m, i)[j] = 0.0f;
+}
+
 // Returns matrix `index` of the gradient of an input, or null if it is not wanted.
 template <class InputGradient>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Output output_or_none(InputGradient& d_x,

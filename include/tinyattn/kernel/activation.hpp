@@ -82,29 +82,28 @@ inline constexpr float gelu_coefficients[] = {
     -0x1.e9ae5cp-5f, 0x1.442ef6p-3f, -0x1.05147ap-5f, -0x1.525584p-3f, -0x1.74fb6ep-3f,
     0x1.ea093ap-2f,  0x1.6bec02p-1f, -0x1.58ec04p+1f, 0x1.918aa8p+1f,  -0x1.c00000p+0f};
 
-// What gelu is made of, and its derivative: |x|, but at most 14; v; p(v); e^(-x^2 / 2) but for a
-// factor of 1 + error.
+// What gelu is made of, and its derivative: |x|, but at most 14; v; p(v); -|x| Phi(-|x|) e^(x^2 /
+// 2) and e^(-x^2 / 2), of which the first corrects for the rounded square of the second.
 template <class Port>
 struct GeluParts {
-  typename Port::vec size, v, p, e, error;
+  typename Port::vec size, v, p, tail, e;
 };
 
-// The square of x is rounded; `error` corrects for it.
 template <class Port>
 TINYATTN_KERNEL auto gelu_parts(typename Port::vec x) noexcept {
   const auto size = at_most<Port>(14.0f, magnitude<Port>(x));
   const auto half = Port::mul(size, Port::broadcast(-0.5f)), exponent = Port::mul(half, size);
   const auto error = Port::fma(half, size, negative<Port>(exponent));
   const auto v = quotient<Port>(size, Port::add(size, Port::broadcast(gelu_offset)));
-  const auto p = polynomial<Port>(v, gelu_coefficients);
-  return GeluParts<Port>{size, v, p, exp_of_nonpositive<Port>(cut_off<Port>(exponent)), error};
+  const auto p = polynomial<Port>(v, gelu_coefficients), tail = Port::mul(v, p);
+  const auto corrected = Port::fma(tail, error, tail);
+  return GeluParts<Port>{size, v, p, corrected, exp_of_nonpositive<Port>(cut_off<Port>(exponent))};
 }
 
 // Returns x Phi(x) = relu(x) - |x| Phi(-|x|).
 template <class Port>
 TINYATTN_KERNEL auto gelu_of_parts(typename Port::vec x, const auto& parts) noexcept {
-  const auto tail = Port::mul(parts.v, parts.p);
-  return Port::fma(Port::fma(tail, parts.error, tail), parts.e, relu<Port>(x));
+  return Port::fma(parts.tail, parts.e, relu<Port>(x));
 }
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {

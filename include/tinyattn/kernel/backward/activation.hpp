@@ -124,6 +124,15 @@ TINYATTN_KERNEL void gate_and_backward_row(Activation activation, float* gates, 
   });
 }
 
+// to[j] = a[j] * b[j].
+template <class Port>
+constexpr void multiply_rows(const float* a, const float* b, float* to,
+                             std::size_t count) noexcept {
+  for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
+    at.store(to, Port::mul(at.load(a, 0.0f), at.load(b, 0.0f)));
+  });
+}
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
 
 TINYATTN_END
