@@ -4,5 +4,13 @@
 // power. A program that only infers does not include this header.
 #pragma once
 
+#include "tinyattn/backward/activation.hpp"
+#include "tinyattn/backward/convolution.hpp"
+#include "tinyattn/backward/embedding.hpp"
+#include "tinyattn/backward/feed_forward.hpp"
 #include "tinyattn/backward/gradient.hpp"
 #include "tinyattn/backward/linear.hpp"
+#include "tinyattn/backward/matmul.hpp"
+#include "tinyattn/backward/normalization.hpp"
+#include "tinyattn/backward/pooling.hpp"
+#include "tinyattn/backward/softmax.hpp"

@@ -5,6 +5,7 @@
 
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/kernel/backward/projection.hpp"
+#include "tinyattn/parameters.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
@@ -22,11 +23,13 @@ inline constexpr NoGradient no_gradient{};
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// All the scratch of the backward pass of a module. Nothing is kept between calls.
+// All the scratch of the backward pass of a module that needs any. Nothing is kept between calls.
 template <class Module>
 struct BackwardWorkspace;
 
-namespace detail {
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
 template <class Gradient>
 inline constexpr bool is_no_gradient = std::is_same_v<std::remove_cvref_t<Gradient>, NoGradient>;
@@ -37,6 +40,40 @@ concept gradient_of_tensor = is_no_gradient<Gradient> ||
     (is_writable<Gradient>&& same_shape<Gradient, TensorM>);
 template <class Gradient, class Module>
 concept gradient_of_module = is_no_gradient<Gradient> || std::is_same_v<Gradient, Module>;
+
+struct Int8Parameters {
+  template <class Parameter>
+  consteval std::size_t operator()() const noexcept {
+    return tensor_like<Parameter> ? 0 : 1;
+  }
+};
+
+// Whether a module has weights of int8, for which there is no gradient.
+template <class Module>
+consteval bool has_int8_weights() noexcept {
+  if constexpr (requires { Module::parameter_count; })
+    return sum_over_parameters<Module>(Int8Parameters{}) != 0;
+  else
+    return false;
+}
+
+// A static_assert diagnoses an input that a layer of In features does not take.
+template <std::size_t In, class TensorX>
+consteval bool check_backward_input() noexcept {
+  constexpr bool floats = holds_floats<TensorX>, columns = LayoutOf<TensorX>::cols == In;
+  static_assert(floats, "x must hold floats");
+  static_assert(columns, "x must have as many columns as the layer has inputs");
+  return floats && columns;
+}
+
+// A static_assert diagnoses a workspace that is not that of the module.
+template <class Module, class Workspace>
+consteval bool check_backward_workspace() noexcept {
+  constexpr bool fits = std::is_same_v<Workspace, BackwardWorkspace<Module>>;
+  static_assert(fits,
+                "the workspace of a backward pass must be the BackwardWorkspace of the module");
+  return fits;
+}
 
 // A static_assert diagnoses wrong types of a backward pass; the caller then computes nothing.
 template <class Module, class OutputGradient, class ShapeOfOutput, class InputGradient,
@@ -54,6 +91,26 @@ consteval bool check_backward() noexcept {
   return d_out_fits && d_x_fits && gradient_fits;
 }
 
+// The same for a function that maps each row to a row of the same size, and has no parameters.
+template <class TensorX, class OutputGradient, class InputGradient>
+consteval bool check_backward_rows() noexcept {
+  static_assert(holds_floats<TensorX>, "x must hold floats");
+  return holds_floats<TensorX> && check_backward<NoGradient, OutputGradient, Like<TensorX>,
+                                                 InputGradient, TensorX, NoGradient>();
+}
+
+// Returns row i of all rows of a batch.
+template <class TensorM>
+TINYATTN_ALWAYS_INLINE constexpr auto row_at(TensorM& m, std::size_t i) noexcept {
+  return m.data() + i * LayoutOf<TensorM>::stride;
+}
+
+template <class TensorM>
+constexpr void fill_with_zeros(TensorM& m) noexcept {
+  for (std::size_t i = 0; i < LayoutOf<TensorM>::batch * LayoutOf<TensorM>::rows; ++i)
+    for (std::size_t j = 0; j < LayoutOf<TensorM>::cols; ++j) row_at(m, i)[j] = 0.0f;
+}
+
 // Returns matrix `index` of the gradient of an input, or null if it is not wanted.
 template <class InputGradient>
 TINYATTN_ALWAYS_INLINE constexpr kernel::Output output_or_none(InputGradient& d_x,
@@ -62,6 +119,16 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::Output output_or_none(InputGradient& d_
     return {nullptr, 0};
   else
     return output(d_x, index);
+}
+
+// The same from row `first` on.
+template <class InputGradient>
+TINYATTN_ALWAYS_INLINE constexpr kernel::Output rows_or_none(InputGradient& d_x, std::size_t index,
+                                                             std::size_t first) noexcept {
+  if constexpr (is_no_gradient<InputGradient>)
+    return {nullptr, 0};
+  else
+    return output(d_x, index).from(first, 0);
 }
 
 // Returns the gradient of a projection as kernels take it. A member that is absent has none.
@@ -74,7 +141,20 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::ProjectionGradient projection_gradient(
   return pointers;
 }
 
-}  // namespace detail
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+template <class Module>
+constexpr detail::Diagnosed backward(const Module&, ...) noexcept {
+  constexpr bool is_int8 = detail::has_int8_weights<Module>();
+  static_assert(!is_int8, "a backward pass needs weights of floats: int8 weights have no gradient");
+  static_assert(is_int8 || detail::no_such_call<Module>,
+                "backward takes (module, input, output_gradient, input_gradient, gradient), then a "
+                "BackwardWorkspace of the module if its forward has one: gradients are neither "
+                "const nor temporaries");
+  return {};
+}
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

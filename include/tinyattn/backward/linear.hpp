@@ -19,7 +19,8 @@ constexpr void backward(const Linear<In, Out, Bias>& linear, const TensorX& x,
                         const OutputGradient& output_gradient, InputGradient& input_gradient,
                         Gradient& gradient) noexcept {
   using Layout = detail::LayoutOf<TensorX>;
-  if constexpr (detail::check_backward<Linear<In, Out, Bias>, OutputGradient,
+  if constexpr (detail::check_backward_input<In, TensorX>() &&
+                detail::check_backward<Linear<In, Out, Bias>, OutputGradient,
                                        detail::WithCols<TensorX, Out>, InputGradient, TensorX,
                                        Gradient>())
     on_native_port([&](auto port) {

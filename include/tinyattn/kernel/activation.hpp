@@ -41,11 +41,17 @@ TINYATTN_ALWAYS_INLINE constexpr auto silu(typename Port::vec x) noexcept {
   return logistic<Port>(x, exponent, exp_of_nonpositive<Port>(exponent));
 }
 
-// Returns x / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3). Each constant is the sum of two
-// floats, and so is 2u: the rounding errors are computed and corrected for. `linear` has few bits,
-// so that adding it to the rounded `factor` is exact.
+// What gelu_tanh is made of, and its derivative: -|x|, but at least -13; -x^2; and e^-2|u|.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
+struct GeluTanhParts {
+  typename Port::vec below, square, e;
+};
+
+// u = sqrt(2 / pi) (x + 0.044715 x^3). Each constant is the sum of two floats, and so is 2u: the
+// rounding errors are computed and corrected for. `linear` has few bits, so that adding it to the
+// rounded `factor` is exact.
+template <class Port>
+TINYATTN_KERNEL auto gelu_tanh_parts(typename Port::vec x) noexcept {
   constexpr float linear = 0x1.98845p+0f, linear_low = 0x1.9ea1b2p-23f;
   const auto cubic = Port::broadcast(0x1.2444f2p-4f), cubic_low = Port::broadcast(0x1.49b16ap-29f);
   const auto size = at_most<Port>(13.0f, magnitude<Port>(x)), below = negative<Port>(size);
@@ -59,7 +65,14 @@ TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
   const auto exponent_error =
       Port::fma(size, error, Port::fma(size, factor, negative<Port>(exponent)));
   const auto e = exp_of_nonpositive<Port>(cut_off<Port>(exponent));
-  return logistic<Port>(x, below, Port::fma(e, exponent_error, e));
+  return GeluTanhParts<Port>{below, square, Port::fma(e, exponent_error, e)};
+}
+
+// x / (1 + e^-2u).
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
+  const auto parts = gelu_tanh_parts<Port>(x);
+  return logistic<Port>(x, parts.below, parts.e);
 }
 
 // -|x| Phi(-|x|) e^(x^2 / 2) = v p(v), v = |x| / (|x| + 3.5), Phi the normal distribution. The
@@ -69,16 +82,32 @@ inline constexpr float gelu_coefficients[] = {
     -0x1.e9ae5cp-5f, 0x1.442ef6p-3f, -0x1.05147ap-5f, -0x1.525584p-3f, -0x1.74fb6ep-3f,
     0x1.ea093ap-2f,  0x1.6bec02p-1f, -0x1.58ec04p+1f, 0x1.918aa8p+1f,  -0x1.c00000p+0f};
 
-// Returns x Phi(x) = relu(x) - |x| Phi(-|x|). The square of x is rounded; `error` corrects for it.
+// What gelu is made of, and its derivative: |x|, but at most 14; v; p(v); -|x| Phi(-|x|) e^(x^2 /
+// 2) and e^(-x^2 / 2), of which the first corrects for the rounded square of the second.
 template <class Port>
-TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
+struct GeluParts {
+  typename Port::vec size, v, p, tail, e;
+};
+
+template <class Port>
+TINYATTN_KERNEL auto gelu_parts(typename Port::vec x) noexcept {
   const auto size = at_most<Port>(14.0f, magnitude<Port>(x));
   const auto half = Port::mul(size, Port::broadcast(-0.5f)), exponent = Port::mul(half, size);
   const auto error = Port::fma(half, size, negative<Port>(exponent));
   const auto v = quotient<Port>(size, Port::add(size, Port::broadcast(gelu_offset)));
-  const auto tail = Port::mul(v, polynomial<Port>(v, gelu_coefficients));
-  return Port::fma(Port::fma(tail, error, tail), exp_of_nonpositive<Port>(cut_off<Port>(exponent)),
-                   relu<Port>(x));
+  const auto p = polynomial<Port>(v, gelu_coefficients), tail = Port::mul(v, p);
+  const auto corrected = Port::fma(tail, error, tail);
+  return GeluParts<Port>{size, v, p, corrected, exp_of_nonpositive<Port>(cut_off<Port>(exponent))};
+}
+
+// Returns x Phi(x) = relu(x) - |x| Phi(-|x|).
+template <class Port>
+TINYATTN_KERNEL auto gelu_of_parts(typename Port::vec x, const auto& parts) noexcept {
+  return Port::fma(parts.tail, parts.e, relu<Port>(x));
+}
+template <class Port>
+TINYATTN_ALWAYS_INLINE constexpr auto gelu(typename Port::vec x) noexcept {
+  return gelu_of_parts<Port>(x, gelu_parts<Port>(x));
 }
 
 // Calls use(apply), where apply(x) is the activation of a vector. Does nothing for a number that

@@ -85,17 +85,16 @@ TINYATTN_KERNEL void for_each_summand(std::size_t count, const auto& step) noexc
 inline constexpr unsigned char lanes_in_order_of_reduction[] = {0, 8, 4, 12, 2, 10, 6, 14,
                                                                 1, 9, 5, 13, 3, 11, 7, 15};
 
-// Sums a row in sixteen lanes: each step is sum = add(element, sum). Where a vector is one float,
-// one lane is summed after the other, in the order of the reduction, so that only four sums have to
-// be kept. Empty lanes are left out.
+// Sums in sixteen lanes: each step is sum = add(j, sum). Where a vector is one float, one lane is
+// summed after the other, in the order of the reduction, so that only four sums have to be kept.
+// Empty lanes are left out.
 template <class Port>
-TINYATTN_KERNEL float sum_lane_by_lane(const float* row, std::size_t count,
-                                       const auto& add) noexcept {
+TINYATTN_KERNEL float sum_lane_by_lane(std::size_t count, const auto& add) noexcept {
   float waiting[5] = {};
   for (std::size_t i = 0; i < 16; ++i) {
     const std::size_t lane = lanes_in_order_of_reduction[i];
     float sum = 0.0f;
-    for (std::size_t j = lane; j < count; j += 16) sum = add(row[j], sum);
+    for (std::size_t j = lane; j < count; j += 16) sum = add(j, sum);
     std::size_t level = 0;
     for (; (i >> level) % 2 != 0; ++level)
       sum = (lane & (15u >> level)) < count ? Port::add(waiting[level], sum) : waiting[level];
@@ -103,10 +102,13 @@ TINYATTN_KERNEL float sum_lane_by_lane(const float* row, std::size_t count,
   }
   return waiting[4];
 }
+
+// Sums a row in sixteen lanes: each step is sum = add(element, sum).
 template <class Port>
 TINYATTN_KERNEL float sum_in_lanes(const float* row, std::size_t count, const auto& add) noexcept {
   if constexpr (Port::lanes == 1) {
-    return sum_lane_by_lane<Port>(row, count, add);
+    return sum_lane_by_lane<Port>(
+        count, [&](std::size_t j, float sum) TINYATTN_INLINE_LAMBDA { return add(row[j], sum); });
   } else {
     typename Port::vec sums[16 / Port::lanes] = {};
     for_each_summand<Port>(count, [&](auto at, std::size_t q) TINYATTN_INLINE_LAMBDA {
