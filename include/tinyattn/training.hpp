@@ -6,3 +6,4 @@
 
 #include "tinyattn/backward/gradient.hpp"
 #include "tinyattn/backward/linear.hpp"
+#include "tinyattn/optimizer.hpp"
