@@ -27,9 +27,9 @@ constexpr void initialize_member(Module& module, auto& generator) noexcept {
 
 // A module that is initialized by initializing its members.
 template <class Module>
-concept composed = !std::is_const_v<Module> && !tensor_like<Module> && requires(Module & module) {
-  Module::members(module, [](auto&&...) {});
-};
+concept composed =
+    !std::is_const_v<Module> && !tensor_like<Module> &&
+    (has_parts<Module> || requires(Module & module) { Module::members(module, [](auto&&...) {}); });
 
 }  // namespace detail
 
@@ -38,7 +38,7 @@ concept composed = !std::is_const_v<Module> && !tensor_like<Module> && requires(
 // biases to 0.
 template <detail::composed Module, random_generator Generator>
 constexpr void initialize(Module& module, Generator& generator) noexcept {
-  Module::members(module, [&](const auto&, auto&... members) {
+  detail::members_of(module, [&](const auto&, auto&... members) {
     (detail::initialize_member(members, generator), ...);
   });
 }

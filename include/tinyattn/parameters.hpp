@@ -53,6 +53,21 @@ consteval auto number_name() noexcept {
   return name;
 }
 
+// A model of the user's that names its members by Parameters.
+template <class Module>
+concept has_parts = requires {
+  typename Module::Parts;
+};
+
+// Calls use(names, members...) for the members of a module that have its parameters.
+template <class Module>
+constexpr auto members_of(Module& module, const auto& use) {
+  if constexpr (has_parts<Module>)
+    return Module::Parts::members(module, use);
+  else
+    return Module::members(module, use);
+}
+
 // What a module is made of in the end: tensors, and matrices of int8.
 template <class Member>
 concept parameter_like = tensor_like<Member> || requires {
@@ -70,7 +85,7 @@ constexpr void visit(Parameter& parameter, const auto& f) {
 template <Name path, class Module>
 constexpr void visit(Module& module, const auto& f) {
   if constexpr (!std::is_empty_v<Module>)
-    Module::members(
+    members_of(
         module, [&]<Name... list>(Names<list...>, auto&... members) {
           (visit<joined(path, list)>(members, f), ...);
         });
@@ -101,7 +116,7 @@ consteval std::size_t sum_over_parameters(Count count) noexcept {
   else if constexpr (parameter_like<Member>)
     return count.template operator()<Member>();
   else
-    return decltype(Member::members(std::declval<Member&>(), SumOverMembers<Count>{}))::value;
+    return decltype(members_of(std::declval<Member&>(), SumOverMembers<Count>{}))::value;
 }
 
 struct Elements {
@@ -127,6 +142,21 @@ consteval std::size_t bytes_of_parameters() noexcept {
 }
 
 }  // namespace detail
+
+// In a model of yours, `using Parts = Parameters<&Model::first, &Model::norm>;` names the members
+// that have its parameters, in their order: layers, tensors, models, and arrays of these. What is
+// left out is no parameter: it is not trained, saved or initialized with the model. A parameter's
+// name begins with the place of the member among the parts: "0.weight".
+template <auto... Parts>
+struct Parameters {
+  // Calls use(names, members...), as the function of this name in a layer does.
+  static constexpr auto members(auto& model, const auto& use) {
+    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+      return use(detail::names<detail::number_name<Index>()...>, model.*Parts...);
+    }
+    (std::make_index_sequence<sizeof...(Parts)>{});
+  }
+};
 
 // Calls f(name, tensor) for every weight and bias of a layer or model, in the order in which they
 // are declared. The name is a const char* of static storage, the path of members to the tensor,

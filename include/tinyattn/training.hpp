@@ -11,6 +11,8 @@
 #include "tinyattn/backward/gradient.hpp"
 #include "tinyattn/backward/linear.hpp"
 #include "tinyattn/backward/matmul.hpp"
+#include "tinyattn/backward/multi_head_attention.hpp"
 #include "tinyattn/backward/normalization.hpp"
 #include "tinyattn/backward/pooling.hpp"
 #include "tinyattn/backward/softmax.hpp"
+#include "tinyattn/optimizer.hpp"

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// Optimizers: steps that are exact, the same steps in the compiler and on the port, what is frozen, what is cut, and the clipping of
+// gradients. 1,000 steps are compared with PyTorch's in ../golden.
+#include "tinyattn/optimizer.hpp"
+
+#include <string_view>
+
+#include "support/check.hpp"
+#include "tinyattn/linear.hpp"
+#include "tinyattn/normalization.hpp"
+#include "tinyattn/random.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+// A model of a user's: rows of 21, 7, 3 and 1 floats; what is frozen is no part.
+struct Tail {
+  Linear<3, 1> ends[2]{};
+  using Parts = Parameters<&Tail::ends>;
+};
+struct Model {
+  LayerNorm<7> norm{};
+  Linear<3, 7> first{};
+  Linear<1, 1> frozen{};
+  Tail tail{};
+  Vector<float, 1> gain{};
+  using Parts = Parameters<&Model::first, &Model::norm, &Model::tail, &Model::gain>;
+};
+
+// No optimizer has more than its moments, and corrections.
+static_assert(sizeof(SgdMomentum::State<Model>) == sizeof(Model) && Sgd::state_bytes<Model> == 0);
+static_assert(sizeof(AdamW::State<Model>) == 2 * sizeof(Model) + 8 && AdamW::state_bytes<Model> == sizeof(AdamW::State<Model>));
+struct WithoutState {
+  Model model;
+  [[no_unique_address]] Sgd::State<Model> state;
+};
+static_assert(sizeof(WithoutState) == sizeof(Model));
+
+// 1 - beta is that of the decimal number; a binary number has its difference.
+using Scalar = port::scalar;
+static_assert(kernel::one_minus<Scalar>(0.9f) == 0.1f && kernel::one_minus<Scalar>(0.999f) == 0.001f);
+static_assert(kernel::one_minus<Scalar>(0.99f) == 0.01f && kernel::one_minus<Scalar>(0.95f) == 0.05f);
+static_assert(kernel::one_minus<Scalar>(0.9999f) == 0.0001f && kernel::one_minus<Scalar>(0.999999f) == 0.000001f);
+static_assert(kernel::one_minus<Scalar>(0x1.fffffep-1f) == 0x1p-24f && kernel::one_minus<Scalar>(0.5f) == 0.5f);
+static_assert(kernel::one_minus<Scalar>(0.0f) == 1.0f && kernel::one_minus<Scalar>(1.0f) == 0.0f);
+
+// Fills a module, also what is frozen.
+constexpr void draw(Model& model, std::uint32_t seed, float size) {
+  Philox4x32 generator(seed);
+  for_each_parameter(model, [&](const char*, auto& tensor) {
+    for (float& element : tensor.elements) element = uniform(generator, -size, size);
+  });
+  model.frozen.weight(0, 0) = size;
+}
+
+// Checks that every part of two modules has the same bits.
+constexpr void same_parts(Check& check, const Model& actual, const Model& expected) {
+  detail::visit_together([&](const auto& a, const auto& b) { check.same_bits(a, b); }, actual, expected);
+  check.same_bits(actual.frozen.weight, expected.frozen.weight);
+}
+
+// A few steps of an optimizer from what is drawn; gradients of 2^-50 and less are among them.
+template <class Optimizer>
+struct Run {
+  Model model{};
+  typename Optimizer::template State<Model> state{};
+
+  constexpr explicit Run(std::uint32_t seed) {
+    Model gradient{};
+    draw(model, seed, 1.0f);
+    constexpr float sizes[] = {0.5f, 0x1p-49f, 0x1p-99f, 0x1p-60f, 0x1p-20f};
+    for (const float size : sizes) {
+      draw(gradient, seed += 1, size);
+      Optimizer::step(model, gradient, state, {.learning_rate = 0.01f, .weight_decay = 0.1f});
+    }
+  }
+};
+template <class Optimizer>
+inline constexpr Run<Optimizer> in_the_compiler{opaque(7u)};
+
+template <class Optimizer>
+constexpr void check_run(Check& check, const auto&... moments) {
+  const Run<Optimizer> run(opaque(7u));
+  same_parts(check, run.model, in_the_compiler<Optimizer>.model);
+  (same_parts(check, run.state.*moments, in_the_compiler<Optimizer>.state.*moments), ...);
+  check.that(run.model.frozen.weight(0, 0) == 1.0f);
+}
+
+// A layer of one weight, and what becomes of it.
+using One = Linear<1, 1, false>;
+
+constexpr Test tests[] = {
+    everywhere("the parts of a model are its parameters, in their order and with their place",
+               [](Check& check) {
+                 constexpr std::string_view names[] = {"0.weight",   "0.bias",       "1.weight",   "1.bias", "2.0.0.weight",
+                                                       "2.0.0.bias", "2.0.1.weight", "2.0.1.bias", "3"};
+                 Model model{};
+                 std::size_t count = 0;
+                 for_each_parameter(model, [&](std::string_view name, auto&) { check.equal(name, names[count++]); });
+                 check.that(count == 9);
+               }),
+    everywhere("steps of SGD", check_run<Sgd>),
+    everywhere("SGD subtracts the gradient and what decays, times the rate",
+               [](Check& check) {
+                 One weight{{{2.0f}}}, gradient{{{0.5f}}};
+                 sgd_step(weight, gradient, {.learning_rate = 0.5f});
+                 check.that(weight.weight(0, 0) == 1.75f);
+                 sgd_step(weight, gradient, {.learning_rate = 0.5f, .weight_decay = 2.0f});
+                 check.that(weight.weight(0, 0) == -0.25f);
+               }),
+    everywhere("steps of SGD with momentum", [](Check& check) { check_run<SgdMomentum>(check, &SgdMomentum::State<Model>::velocity); }),
+    everywhere("momentum keeps what it is multiplied by",
+               [](Check& check) {
+                 One weight{{{2.0f}}};
+                 const One gradient{{{0.5f}}};
+                 SgdMomentum::State<One> state{};
+                 for (int i = 0; i < 3; ++i) sgd_step(weight, gradient, state, {.learning_rate = 1.0f, .momentum = 0.5f});
+                 check.that(state.velocity.weight(0, 0) == 0.875f && weight.weight(0, 0) == -0.125f);
+               }),
+    everywhere("steps of AdamW",
+               [](Check& check) { check_run<AdamW>(check, &AdamW::State<Model>::mean, &AdamW::State<Model>::mean_of_squares); }),
+    everywhere("the first step of AdamW is as long as the rate, of whatever gradient",
+               [](Check& check) {
+                 for (const float size : {1e-5f, 1.0f, 1e5f}) {
+                   One weight{{{0.5f}}};
+                   AdamW::State<One> state{};
+                   adamw_step(weight, One{{{-size}}}, state, {.learning_rate = 0.25f, .epsilon = 0.0f, .weight_decay = 0.0f});
+                   check.near(weight.weight(0, 0), 0.75f, 1e-6f);
+                 }
+               }),
+    everywhere("gradients below 2^-100 and squares below 2^-100 leave no moment; a NaN stays",
+               [](Check& check) {
+                 AdamW::State<One> state{};
+                 SgdMomentum::State<One> velocity{};
+                 for (const float size : {0x1p-101f, 1e-21f, 0x1p-126f}) {
+                   One weight{};
+                   sgd_step(weight, One{{{size}}}, velocity, {.momentum = 1.0f});
+                   adamw_step(weight, One{{{size}}}, state, {});
+                   check.that(state.mean_of_squares.weight(0, 0) == 0.0f);
+                 }
+                 check.that(velocity.velocity.weight(0, 0) == 1e-21f);
+                 One weight{};
+                 const One gradient{{{__builtin_nanf("")}}};
+                 adamw_step(weight, gradient, state, {});
+                 check.that(weight.weight(0, 0) != weight.weight(0, 0) && state.mean.weight(0, 0) != state.mean.weight(0, 0));
+               }),
+    everywhere("a gradient is clipped to a norm, or stays, and the norm before is returned; then it is zeroed",
+               [](Check& check) {
+                 Model gradient{}, clipped{};
+                 gradient.first.weight(2, 6) = 3.0f;
+                 gradient.gain(0) = -4.0f;
+                 gradient.norm.bias(3) = 0x1p-51f;
+                 gradient.frozen.weight(0, 0) = 100.0f;
+                 clipped = gradient;
+                 check.that(clip_grad_norm(clipped, 5.5f) == 5.0f);
+                 same_parts(check, clipped, gradient);
+                 check.that(clip_grad_norm(clipped, 1.0f) == 5.0f && clipped.frozen.weight(0, 0) == 100.0f);
+                 check.near(clipped.first.weight(2, 6), 0.6f, 1e-6f);
+                 check.near(clipped.gain, vector<float>({-0.8f}), 1e-6f);
+                 zero_grad(clipped);
+                 gradient = {};
+                 gradient.frozen.weight(0, 0) = 100.0f;
+                 same_parts(check, clipped, gradient);
+                 for (float& element : clipped.first.weight.elements) element = 0x1p-51f;
+                 check.that(clip_grad_norm(clipped, 1.0f) == 0.0f);
+               }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }
