@@ -25,6 +25,7 @@ constexpr FeedForwardConfig plain_part{.d_model = 6, .d_hidden = 21}, gated_part
 
 constexpr Test tests[] = {
     at_run_time("products of any shape, of one row, and specialized ones", check_products<native_port>),
+    at_run_time("products of a backward pass, whose sums go on", check_backward_products<native_port>),
     at_run_time("rows", check_rows<native_port>),
     at_run_time("transposes", check_transposes<native_port>),
     at_run_time("sums of integers, exact modulo 2^32, and no code after the last is read", check_integer_sums<native_port>),

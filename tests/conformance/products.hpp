@@ -4,6 +4,7 @@
 #pragma once
 
 #include "same_bits.hpp"
+#include "tinyattn/kernel/backward/product.hpp"
 #include "tinyattn/kernel/matmul.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 
@@ -110,6 +111,32 @@ void check_specialized_product(Check& check) {
   for (const bool has_bias : {false, true})
     for (const std::size_t inner : {std::size_t{0}, Inner})
       check_product<Port>(check, {Rows, inner, Cols, has_bias}, [](auto, const auto& p) { kernel::matmul<Port, shape>(p); });
+}
+
+inline constexpr auto add_outer_product = [](auto port, const auto& p) {
+  kernel::add_outer_product<decltype(port)>({p.rows, p.inner, p.cols, p.a.stored, p.b, p.out});
+};
+inline constexpr auto multiply_transposed = [](auto port, const auto& p) {
+  if constexpr (kernel::is_transposed<decltype(p.b)>) kernel::multiply_transposed<decltype(port)>(p);
+};
+
+// Checks the products of a backward pass; inner extents around the blocks that are transposed, too.
+template <class Port>
+void check_backward_products(Check& check) {
+  std::size_t turn = 0;
+  for (const std::size_t rows : heights)
+    for (const std::size_t cols : edges<Port>) {
+      if (rows * (cols + gap) > field_size) continue;
+      const std::size_t inner = inners[turn++ % std::size(inners)];
+      check_product<Port, true, true>(check, {rows, inner, cols}, add_outer_product);
+      check_product<Port, false, true>(check, {rows, inner, cols, false, true}, multiply_transposed);
+      check_product<Port>(check, {rows, inner, cols, turn % 2 == 0, true}, multiply_transposed);
+    }
+  constexpr std::size_t block = kernel::packed_size<Port> / (Port::tile_vectors * Port::lanes);
+  for (const std::size_t inner : {block - 1, block, block + 1, 2 * block + Port::lanes + 1}) {
+    const std::size_t cols = kernel::minimum(2 * Port::tile_vectors * Port::lanes + 1, (source_size - 64) / (inner + gap));
+    check_product<Port>(check, {3, inner, cols, inner % 2 == 0, true}, multiply_transposed);
+  }
 }
 
 template <class Port>
