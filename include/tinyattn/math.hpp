@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// fma, exp, tanh, erf and sqrt of a float: the same bits in the compiler and on every target,
+// fma, exp, log, tanh, erf and sqrt of a float: the same bits in the compiler and on every target,
 // without libm; and the names of the activations.
 #pragma once
 
 #include "tinyattn/activation_list.h"
 #include "tinyattn/port/elementwise.hpp"
+#include "tinyattn/port/logarithm.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
@@ -45,6 +46,12 @@ constexpr float fma(float a, float b, float c) noexcept {
 constexpr float exp(float x) noexcept {
   return on_native_port(
       [=](auto port) { return port::elementwise::exp<typename decltype(port)::one_lane>(x); });
+}
+
+// The natural logarithm of x within one unit in the last place; -infinity for a zero, NaN below.
+constexpr float log(float x) noexcept {
+  return __builtin_is_constant_evaluated() ? port::elementwise::log<port::scalar>(x)
+                                           : port::elementwise::log<native_port::one_lane>(x);
 }
 
 // The hyperbolic tangent of x within one unit in the last place.

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Derives the constants of tinyattn's exp, tanh, erf, gelu and gelu_tanh. Needs NumPy and mpmath (Debian: python3-numpy,
+"""Derives the constants of tinyattn's exp, tanh, erf, gelu, gelu_tanh and log. Needs NumPy and mpmath (Debian: python3-numpy,
 python3-mpmath), on a machine whose long double has 64 bits or more.
 
 Each polynomial is a minimax fit, by Lawson's reweighted least squares; its error is measured in ulp of the result. The coefficients are
@@ -118,3 +118,8 @@ LINEAR = mp.sqrt(8 / mp.pi)
 for name, value, head in ("linear", LINEAR, float.fromhex("0x1.98845p0")), ("cubic", LINEAR * mp.mpf("0.044715"), None):
     head = head or rounded(value)
     print(f"gelu_tanh, {name}:", head.hex(), rounded(value - head).hex())
+least, most = float(mp.sqrt(2) / 2) - 1, float(mp.sqrt(2)) - 1
+f = least + (most - least) * nodes
+show("log", *fitted(f, table(lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3, f), abs(f) ** 3 * ulps_per_unit(abs(np.log1p(f))), 7))
+short = int(LN2 * 2**15) / 2**15  # times an exponent, exact
+print("log, ln 2 =", short.hex(), rounded(LN2 - short).hex())

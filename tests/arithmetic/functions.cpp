@@ -16,14 +16,14 @@ namespace tinyattn::test { namespace {
 using Native = native_port::one_lane;
 
 // `limits`: the largest errors allowed for a positive and for a negative x, in ulp, those of activation.hpp. `is_odd`: f(-x) =
-// -f(x), bit for bit. An activation may be 0 where its exact value is below 2^-100.
+// -f(x), bit for bit. An activation may be 0 where its exact value is below 2^-100. `is_log`: NaN below 0.
 struct Function {
   const char* name;
   float (*ours)(float);
   float (*on_scalar_port)(float);
   double (*exact)(double);
   double limits[2];
-  bool is_odd = false, is_activation = false;
+  bool is_odd = false, is_activation = false, is_log = false;
 };
 
 double logistic(double x, double u) { return x / (1 + std::exp(-u)); }
@@ -32,6 +32,14 @@ const Function functions[] = {
     {"exp", [](float x) { return exp(x); }, kernel::exp<port::scalar>, [](double x) { return std::exp(x); }, {1.0, 1.0}},
     {"tanh", [](float x) { return tanh(x); }, kernel::tanh<port::scalar>, [](double x) { return std::tanh(x); }, {1.0, 1.0}, true},
     {"erf", [](float x) { return erf(x); }, kernel::erf<port::scalar>, [](double x) { return std::erf(x); }, {1.0, 1.0}, true},
+    {"log",
+     [](float x) { return log(x); },
+     kernel::log<port::scalar>,
+     [](double x) { return std::log(x); },
+     {1.0, 1.0},
+     false,
+     false,
+     true},
 #define ACTIVATION(name) #name, [](float x) { return kernel::name<Native>(x); }, [](float x) { return kernel::name<port::scalar>(x); }
     {ACTIVATION(gelu), [](double x) { return x * std::erfc(-x * std::sqrt(0.5)) / 2; }, {3.5, 6.4}, false, true},
     {ACTIVATION(gelu_tanh),
@@ -42,7 +50,7 @@ const Function functions[] = {
     {ACTIVATION(silu), [](double x) { return logistic(x, x); }, {1.7, 3.6}, false, true},
 #undef ACTIVATION
 };
-constexpr std::size_t first_activation = 3;
+constexpr std::size_t first_activation = 4;
 // All but relu, which is exact: unit/activation.cpp checks it.
 static_assert(std::size(functions) - first_activation == kernel::num_activations - 1, "an activation has no row in this table");
 
@@ -76,12 +84,12 @@ struct Report {
   }
 };
 
-// An overflow counts as 2^128, the number that would follow the largest float.
-double or_overflow(double x) { return std::min(x, 0x1p128); }
+// An overflow counts as 2^128 of its sign, the number that would follow the largest float.
+double or_overflow(double x) { return std::clamp(x, -0x1p128, 0x1p128); }
 
 // Returns whether y is near enough to f(x), and not negative if f(x) is not.
 bool is_right(Report& report, const Function& f, float x, float y) {
-  if (x != x) return y != y;
+  if (x != x || (f.is_log && x < 0)) return y != y;
   if (std::isinf(x) && !f.is_odd) return y == (x > 0 ? x : 0.0f) && (f.is_activation || !std::signbit(y));
   const double exact = or_overflow(f.exact(static_cast<double>(x))), error = std::fabs(or_overflow(static_cast<double>(y)) - exact);
   if (!std::signbit(exact) && std::signbit(y)) return false;
@@ -156,6 +164,7 @@ constexpr Test tests[] = {
     at_run_time("exp is within 1 ulp, and not negative", check_function<0>),
     at_run_time("tanh is within 1 ulp, and odd", check_function<1>),
     at_run_time("erf is within 1 ulp, and odd", check_function<2>),
+    at_run_time("log is within 1 ulp, -infinity for zeros, NaN below", check_function<3>),
     at_run_time("activations are within their limits, and finite",
                 [](Check& check) {
                   for_each_function([&]<std::size_t index> {

@@ -48,8 +48,14 @@ inline constexpr auto some_tanh_and_erf = [](Draw& draw) {
   const float x = 4.0f * draw.number(), y = draw.wide_number(60);
   return vector({tanh(x), erf(x), tanh(y), erf(y)});
 };
+// log of positive numbers of any size, and of numbers near 1.
+inline constexpr auto some_log = [](Draw& draw) {
+  const float x = draw.wide_number(60), y = 1.0f + 0.25f * draw.number();
+  return vector({log(x < 0.0f ? -x : x), log(y)});
+};
 using Fma = OfNumbers<some_fma, 192>;
 using Exp = OfNumbers<some_exp, 192>;
+using Log = OfNumbers<some_log, 96>;
 using Sqrt = OfNumbers<some_sqrt, 64>;
 using TanhAndErf = OfNumbers<some_tanh_and_erf, 192>;
 

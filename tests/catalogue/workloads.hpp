@@ -69,6 +69,7 @@ constexpr std::uint32_t crc_of(Activation activation) noexcept {
 constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<Fma>{"fma", 0x23608a07});
   each(Workload<Exp>{"exp", 0x1692211e});
+  each(Workload<Log>{"log", 0xdce39719});
   each(Workload<Sqrt>{"sqrt", 0x11562981});
   each(Workload<Draws<Mt19937>>{"rand and uniform, Mt19937", 0xd0b06a71});
   each(Workload<Draws<Philox4x32>>{"rand and uniform, Philox4x32", 0x54d2546e});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The exact results of fma, exp and sqrt, from integers and doubles alone, wide enough that nothing is rounded before the end.
+// The exact results of fma, exp, log and sqrt, from integers and doubles alone, wide enough that nothing is rounded before the end.
 #pragma once
 
 #include <algorithm>
@@ -93,6 +93,17 @@ constexpr double exact_exp(double x) noexcept {
   for (int i = 0; i < n; ++i) sum *= 2;
   for (int i = 0; i > n; --i) sum /= 2;
   return sum;
+}
+
+// Returns the natural logarithm of a positive number, as twice the area tangent of (m - 1) / (m + 1), m from sqrt(1/2) to sqrt(2).
+constexpr double exact_log(double x) noexcept {
+  int n = 0;
+  for (; x > 1.41421356; ++n) x /= 2;
+  for (; x < 0.70710678; --n) x *= 2;
+  const double s = (x - 1) / (x + 1);
+  double sum = 0;
+  for (int i = 23; i > 0; i -= 2) sum = sum * s * s + 1.0 / i;
+  return n * 0.693147180559945309417 + 2 * s * sum;
 }
 
 // Returns the distance from one float to the next at a positive value.

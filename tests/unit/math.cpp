@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fma rounds once, exp, tanh and erf stay within one ulp, sqrt is the nearest float; the references are wide integers and doubles.
+// fma rounds once, exp, log, tanh and erf stay within one ulp, sqrt is the nearest float; the references are wide integers and doubles.
 #include "tinyattn/math.hpp"
 
 #include <cstdint>
@@ -15,6 +15,7 @@ using namespace tinyattn::test;
 using tinyattn::erf;
 using tinyattn::exp;
 using tinyattn::fma;
+using tinyattn::log;
 using tinyattn::sqrt;
 using tinyattn::tanh;
 
@@ -53,11 +54,17 @@ constexpr bool inverse_roots_are_nearest_to(std::index_sequence<I...>) {
   return inverse_roots_are_nearest<I + 1 ...>;
 }
 
+constexpr bool log_is_within_one_ulp(float x) {
+  const double exact = exact_log(static_cast<double>(x)), sign = exact < 0 ? -1 : 1;
+  return within_one_ulp(static_cast<float>(sign) * log(opaque(x)), sign * exact);
+}
+
 // 1 / sqrt(n), which scales scores and bounds initial weights, is the nearest float.
 static_assert(inverse_roots_are_nearest_to(std::make_index_sequence<80>{}));
 static_assert(inverse_roots_are_nearest<96, 128, 256, 384, 512, 768, 1024, 2048, 4096>);
 
 constexpr auto exp_of = [](float x) { return exp(x); };
+constexpr auto log_of = [](float x) { return log(x); };
 constexpr auto sqrt_of = [](float x) { return sqrt(x); };
 constexpr auto tanh_of = [](float x) { return tanh(x); };
 constexpr auto erf_of = [](float x) { return erf(x); };
@@ -172,6 +179,26 @@ constexpr Test tests[] = {
                   }
                   check_points(check, exp_of, {{infinity, infinity}, {-infinity, 0.0f}, {quiet_nan, quiet_nan}});
                 }),
+    everywhere("log around 1 and sqrt(1/2), where its terms cancel or its exponent changes, of subnormals and of the largest",
+               [](Check& check) {
+                 for (const float x :
+                      {0x1.fffffep-1f, 0x1.000002p0f, 0.9f, 1.1f, 0x1.6a09e4p-1f, 0x1.6a09e6p-1f, 0x1.6a09e8p-1f, 0x1.65fb56p-1f, 1.5f,
+                       2.0f, 3.0f, 10.0f, 0x1p-126f, 0x1.fffffcp-127f, 3 * smallest, smallest, largest})
+                   check.that(log_is_within_one_ulp(x));
+                 check.same_bits(log(opaque(1.0f)), 0.0f);
+               }),
+    at_run_time(
+        "log of numbers of any size rises; of zeros, negative numbers, infinities and NaN",
+        [](Check& check) {
+          float before = -infinity;
+          for (float x = smallest; x < 0x1p127f; x *= x < 0x1p-100f ? 2.0f : 1.0078125f) {
+            const float y = log(opaque(x));
+            check.that(log_is_within_one_ulp(x) && y > before);
+            before = y;
+          }
+          check_points(check, log_of, {{0.0f, -infinity}, {-0.0f, -infinity}, {infinity, infinity}, {-infinity, quiet_nan}});
+          check_points(check, log_of, {{-smallest, quiet_nan}, {-1.0f, quiet_nan}, {quiet_nan, quiet_nan}, {-quiet_nan, quiet_nan}});
+        }),
     everywhere("tanh and erf on both sides of 1, where their forms meet, and to the ends of the range",
                [](Check& check) {
                  struct {
