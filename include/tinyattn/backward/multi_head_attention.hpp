@@ -68,12 +68,11 @@ constexpr void backward_batch(const auto& attention, std::size_t tokens, std::si
     for (std::size_t i = 0; i < LayoutOf<Query>::batch; ++i)
       kernel::layer_backward<Port>(
           describe(attention), layer_gradient(gradient), workspace.template parts<Port>(),
-          kernel::BackwardElement{i, tokens, source_tokens, input(tensors.query_input, i),
-                                  input(tensors.key_input, i), input(tensors.value_input, i),
-                                  input(tensors.output_gradient, i),
-                                  output_or_none(tensors.query_gradient, i),
-                                  output_or_none(tensors.key_gradient, i),
-                                  output_or_none(tensors.value_gradient, i)},
+          kernel::BackwardElement{
+              i, tokens, source_tokens, input(tensors.query_input, i), input(tensors.key_input, i),
+              input(tensors.value_input, i), input(tensors.output_gradient, i),
+              output_or_none(tensors.query_gradient, i), output_or_none(tensors.key_gradient, i),
+              output_or_none(tensors.value_gradient, i)},
           layer_mask<config>(mask, tokens, source_tokens), replay);
   });
 }
@@ -81,24 +80,24 @@ constexpr void backward_batch(const auto& attention, std::size_t tokens, std::si
 }  // namespace detail
 
 // Self-attention: adds to the gradients of the projections, and writes that of x. x and
-// input_gradient are [..., tokens, d_in], output_gradient is [..., tokens, d_out]; input_gradient may
-// be x, or output_gradient if both have one shape. Either gradient may be no_gradient.
+// input_gradient are [..., tokens, d_in], output_gradient is [..., tokens, d_out]; input_gradient
+// may be x, or output_gradient if both have one shape. Either gradient may be no_gradient.
 template <AttentionConfig config, tensor_like TensorX, tensor_like OutputGradient,
           class InputGradient, class Gradient>
-constexpr void backward(
-    const MultiHeadAttention<config>& attention, const TensorX& x,
-    const OutputGradient& output_gradient, InputGradient& input_gradient, Gradient& gradient,
-    BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+constexpr void backward(const MultiHeadAttention<config>& attention, const TensorX& x,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient,
+                        BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
   backward(attention, x, NoMask{}, output_gradient, input_gradient, gradient, workspace);
 }
 
 // The same with the mask of the forward pass.
 template <AttentionConfig config, tensor_like TensorX, detail::no_count_nor<void> Mask,
           tensor_like OutputGradient, class InputGradient, class Gradient>
-constexpr void backward(
-    const MultiHeadAttention<config>& attention, const TensorX& x, const Mask& mask,
-    const OutputGradient& output_gradient, InputGradient& input_gradient, Gradient& gradient,
-    BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+constexpr void backward(const MultiHeadAttention<config>& attention, const TensorX& x,
+                        const Mask& mask, const OutputGradient& output_gradient,
+                        InputGradient& input_gradient, Gradient& gradient,
+                        BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
   using Layout = detail::LayoutOf<TensorX>;
   if constexpr (detail::check_backward<MultiHeadAttention<config>, OutputGradient,
                                        detail::WithCols<TensorX, config.d_out>, InputGradient,

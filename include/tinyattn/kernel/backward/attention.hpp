@@ -69,9 +69,9 @@ constexpr void add_over_queries(const QueryBlock& block, const auto& mask, std::
 template <class Port>
 TINYATTN_KERNEL void combine_keys(const QueryBlock& block, const auto& mask, std::size_t dim,
                                   Output weights, Dense x, Output out) noexcept {
-  compute_context<Port, CallShape{}>({block.rows, block.rows, dim, dim, block.first, 0,
-                                      block.queries, x, x, weights, out, 1.0f},
-                                     mask);
+  compute_context<Port, CallShape{}>(
+      {block.rows, block.rows, dim, dim, block.first, 0, block.queries, x, x, weights, out, 1.0f},
+      mask);
 }
 
 // Sets to 0 what a row has for keys before its end that the query does not attend to.
@@ -142,8 +142,8 @@ TINYATTN_KERNEL void attend_backward(const AttentionBackward& a, const auto& mas
                                      const auto& dropout, const auto& d_context_of) noexcept {
   for (std::size_t first = 0; first < a.rows; first += a.block_rows)
     attend_block_backward<Port>(
-        a, QueryBlock{first, minimum(a.block_rows, a.rows - first), a.queries.from(first, 0)},
-        mask, dropout, d_context_of);
+        a, QueryBlock{first, minimum(a.block_rows, a.rows - first), a.queries.from(first, 0)}, mask,
+        dropout, d_context_of);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
