@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/backward/activation.hpp"
+#include "tinyattn/backward/attention.hpp"
 #include "tinyattn/backward/convolution.hpp"
 #include "tinyattn/backward/embedding.hpp"
 #include "tinyattn/backward/feed_forward.hpp"
@@ -63,7 +64,7 @@ struct Training {
   constexpr float backward(const Model& model, TokenView tokens, TokenView targets, float factor,
                            Philox4x32& generator) noexcept {
     const Philox4x32 before = generator;
-    generator = detail::stream_after(generator, detail::streams_of<Model>);
+    generator = detail::stream_after(generator, detail::streams_of<typename Model::Body>);
     return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace, before);
   }
 

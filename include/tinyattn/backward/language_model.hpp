@@ -33,12 +33,6 @@ struct BackwardWorkspace<LanguageModel<config>>
 
 namespace detail {
 
-// The streams that a text takes from the generator of a dropout.
-template <class Model>
-inline constexpr std::size_t streams_of =
-    BlockDropout<typename Model::Body::Block::Attention>::streams*
-        std::extent_v<decltype(Model::Body::blocks)>;
-
 // Turns `rows` rows of x from features into their gradients, by those of their logits; adds to the
 // gradient of the head.
 template <class Port, LanguageModelConfig config>
@@ -129,6 +123,34 @@ constexpr float train_on_targets(const LanguageModel<config>& model, TokenView t
 }
 
 }  // namespace detail
+
+// The backward pass of a language model for any loss, whose gradient by the logits is
+// output_gradient, [T, vocabulary]: runs the forward pass, and adds to the gradients of all
+// parameters. Tokens have no gradient: input_gradient is no_gradient. If a token is not below the
+// vocabulary, changes nothing and returns unknown_token.
+template <LanguageModelConfig config, std::size_t Tokens, tensor_like OutputGradient,
+          class Gradient>
+requires(config.weights == Weights::f32) constexpr Status
+    backward(const LanguageModel<config>& model, const Vector<Token, Tokens>& tokens,
+             const OutputGradient& output_gradient, const NoGradient& input_gradient,
+             Gradient& gradient, BackwardWorkspace<LanguageModel<config>>& workspace) noexcept {
+  constexpr bool fits = Tokens <= LanguageModel<config>::context_length;
+  static_assert(fits, "more tokens than context_length");
+  if constexpr (fits && detail::check_backward<LanguageModel<config>, OutputGradient,
+                                               Matrix<float, Tokens, config.vocabulary>,
+                                               const NoGradient, OutputGradient, Gradient>()) {
+    static_cast<void>(input_gradient);
+    if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary)) return Status::unknown_token;
+    on_native_port([&](auto port) {
+      detail::train_language_model<decltype(port)>(
+          model, tokens, gradient, workspace, detail::NoGenerator{},
+          [&](std::size_t first, std::size_t, kernel::Dense) {
+            return detail::input(output_gradient, 0).from(first, 0);
+          });
+    });
+  }
+  return Status::ok;
+}
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
