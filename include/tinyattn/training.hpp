@@ -15,4 +15,5 @@
 #include "tinyattn/backward/normalization.hpp"
 #include "tinyattn/backward/pooling.hpp"
 #include "tinyattn/backward/softmax.hpp"
+#include "tinyattn/cross_entropy.hpp"
 #include "tinyattn/optimizer.hpp"
