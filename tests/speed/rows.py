@@ -31,6 +31,7 @@ def flags(row):
     operation = f"{name.title()}<{', '.join(map(str, extents(row)))}>"
     model = [f"-DTINYATTN_BENCH_HIDDEN={MODELS[shape]['d_hidden']}"] if shape in MODELS else []
     model += ["-DTINYATTN_BENCH_MODULE"] if name in ("module", "hand") else []
+    model += ["-DTINYATTN_BENCH_BACKWARD"] if name in ("outer", "returned") else []
     return [f"-DTINYATTN_BENCH_OPERATION={operation}", *model, *(INT8[word] for word in words)]
 
 
