@@ -7,6 +7,9 @@
 #ifdef TINYATTN_BENCH_MODULE
 #include "modules.hpp"
 #endif
+#ifdef TINYATTN_BENCH_OPTIMIZER
+#include "optimizers.hpp"
+#endif
 #include "operations.hpp"
 #include "row.hpp"
 
