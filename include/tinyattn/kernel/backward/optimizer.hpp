@@ -26,8 +26,8 @@ TINYATTN_KERNEL auto cut_small(typename Port::vec x, float smallest = smallest_s
                ? 0.0f
                : x;
   else
-    return Port::select_less(Port::splat(-smallest), negative_magnitude<Port>(x), Port::splat(0.0f),
-                             x);
+    return Port::select_less(x, Port::splat(smallest),
+                             Port::select_less(Port::splat(-smallest), x, Port::splat(0.0f), x), x);
 }
 // The same for x >= 0.
 template <class Port>
