@@ -32,7 +32,9 @@ constexpr auto& member_at(auto& module) noexcept {
 struct CountMembers {
   template <class... Members>
   auto operator()(const auto&, Members&...) const
-      -> std::integral_constant<std::size_t, sizeof...(Members)>;
+      -> std::integral_constant<std::size_t, sizeof...(Members)> {
+    return {};
+  }
 };
 
 // Calls f(parameters...) for every parameter of modules of one type, one of each module at a time,

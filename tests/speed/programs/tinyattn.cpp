@@ -10,6 +10,9 @@
 #ifdef TINYATTN_BENCH_BACKWARD
 #include "backward.hpp"
 #endif
+#ifdef TINYATTN_BENCH_OPTIMIZER
+#include "optimizers.hpp"
+#endif
 #include "operations.hpp"
 #include "row.hpp"
 

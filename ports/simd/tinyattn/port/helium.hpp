@@ -103,6 +103,12 @@ struct helium : helium_rows, helium_integers {
         : "w"(divisors));
     return quotients;
   }
+  TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
+    register vec roots asm("q0") = v;
+    asm("vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3"
+        : "+w"(roots));
+    return roots;
+  }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
   // The comparison "less" is true for a NaN in this instruction set, "greater" is not. Clang 19
   // nevertheless replaces "greater" by "less" if it sees a broadcast operand, but not after a
