@@ -165,7 +165,7 @@ struct LanguageModel {
                self.token_embedding, self.position_embedding, self.transformer, self.head);
   }
 
- private:
+  // For kernels: the head, and x = the embeddings of `count` tokens.
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
     if constexpr (config.weights == Weights::f32)
       return kernel::Head{d_model, config.vocabulary, describe(head),
@@ -177,6 +177,13 @@ struct LanguageModel {
       return kernel::Int8Head{d_model, config.vocabulary, describe(head)};
   }
 
+  template <class Port>
+  constexpr void embed(const Token* tokens, std::size_t count, std::size_t position,
+                       kernel::Output x) const noexcept {
+    kernel::embed<Port>(describe(token_embedding), positions(), tokens, count, position, x);
+  }
+
+ private:
   TINYATTN_ALWAYS_INLINE constexpr kernel::Dense positions() const noexcept {
     if constexpr (has_learned_positions)
       return {position_embedding.weight.data(), d_model};
@@ -184,12 +191,6 @@ struct LanguageModel {
       return {detail::sinusoidal_table<context_length, d_model>.data(), d_model};
     else
       return {nullptr, d_model};
-  }
-
-  template <class Port>
-  constexpr void embed(const Token* tokens, std::size_t count, std::size_t position,
-                       kernel::Output x) const noexcept {
-    kernel::embed<Port>(describe(token_embedding), positions(), tokens, count, position, x);
   }
 
   // Adds tokens to the cache, rows_at_once at a time. Returns the features of the last token.

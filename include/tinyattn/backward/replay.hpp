@@ -59,8 +59,8 @@ struct WeightsReplay {
   }
 };
 
-// Copies rows, `dim` columns wide, of which the first is row `first` of a call of dropout, and drops
-// what that call dropped.
+// Copies rows, `dim` columns wide, of which the first is row `first` of a call of dropout, and
+// drops what that call dropped.
 template <class Port>
 constexpr void drop_rows_again(std::size_t first, std::size_t rows, std::size_t dim,
                                kernel::Dense from, kernel::Output to, const DropoutRate& rate,

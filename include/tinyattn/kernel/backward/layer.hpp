@@ -22,11 +22,11 @@ struct LayerGradient {
 struct BackwardElement {
   std::size_t index;  // in its batch
   std::size_t tokens, source_tokens;
-  Dense query_input;                              // [tokens, d_in]
-  Dense key_input, value_input;                   // [source tokens, d_in]
-  Dense d_out;                                    // [tokens, d_out]
-  Output d_query_input;                           // [tokens, d_in]; may be d_out
-  Output d_key_input, d_value_input;              // [source tokens, d_in]
+  Dense query_input;                  // [tokens, d_in]
+  Dense key_input, value_input;       // [source tokens, d_in]
+  Dense d_out;                        // [tokens, d_out]
+  Output d_query_input;               // [tokens, d_in]; may be d_out
+  Output d_key_input, d_value_input;  // [source tokens, d_in]
 };
 
 struct LayerBackwardScratch {
@@ -44,7 +44,8 @@ template <class Port>
 constexpr LayerBackwardScratch divide_backward(std::size_t width, std::size_t kv_width,
                                                std::size_t head_dim, std::size_t tokens,
                                                const auto& take) noexcept {
-  const std::size_t rows = minimum(tokens, Port::query_rows), row_size = room_of_scores<Port>(tokens);
+  const std::size_t rows = minimum(tokens, Port::query_rows),
+                    row_size = room_of_scores<Port>(tokens);
   LayerBackwardScratch parts{};
   parts.queries = take(tokens, width);
   for (Output* part : {&parts.keys, &parts.values, &parts.d_keys, &parts.d_values})
@@ -118,7 +119,11 @@ constexpr void attend_head_backward(const auto& layer, const LayerGradient& grad
         const std::size_t first_weight = head * dim * width;
         if (!is_null(gradient.output.weight)) {
           combine_keys<Port>(block, mask, dim, weights, a.values, s.context);
-          add_outer_product<Port>({dim, block.rows, width, s.context, d_out,
+          add_outer_product<Port>({dim,
+                                   block.rows,
+                                   width,
+                                   s.context,
+                                   d_out,
                                    {gradient.output.weight + first_weight, width}});
         }
         project_backward<Port>(block.rows, dim, width, d_out, layer.output.weight + first_weight,
@@ -149,7 +154,8 @@ constexpr void layer_backward(const auto& layer, const LayerGradient& gradient,
                               const auto& mask, const auto& dropout) noexcept {
   const std::size_t width = layer.d_out, kv = kv_width(layer), d_in = layer.d_in;
   project_inputs<Port>(layer, s, e);
-  for (std::size_t j = 0; j < e.source_tokens * kv; ++j) s.d_keys.data[j] = s.d_values.data[j] = 0.0f;
+  for (std::size_t j = 0; j < e.source_tokens * kv; ++j)
+    s.d_keys.data[j] = s.d_values.data[j] = 0.0f;
   for (std::size_t head = 0; head < layer.num_heads; ++head)
     attend_head_backward<Port>(layer, gradient, s, e, head, mask, dropout);
   if (!is_null(gradient.output.bias))

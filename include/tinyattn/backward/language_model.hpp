@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+//
+// The training passes of a language model, forward and backward: from tokens and targets to the
+// loss and the gradients of all parameters.
+#pragma once
+
+#include "tinyattn/backward/transformer.hpp"
+#include "tinyattn/cross_entropy.hpp"
+#include "tinyattn/kernel/backward/embedding.hpp"
+#include "tinyattn/language_model.hpp"
+#include "tinyattn/token.hpp"
+
+#include <limits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+// The number of rows of logits that exist at a time.
+template <class Model>
+inline constexpr std::size_t rows_of_logits = kernel::minimum(Model::context_length, 4);
+
+}  // namespace detail
+
+// All the scratch of the training passes of a language model, with what the forward pass keeps.
+template <LanguageModelConfig config>
+struct BackwardWorkspace<LanguageModel<config>>
+    : detail::BlocksBackwardWorkspace<config.transformer.block, config.transformer.num_layers,
+                                      detail::rows_of_logits<LanguageModel<config>> *
+                                          LanguageModel<config>::vocabulary> {};
+
+namespace detail {
+
+// Turns `rows` rows of x from features into their gradients, by those of their logits; adds to the
+// gradient of the head.
+template <class Port, LanguageModelConfig config>
+constexpr void head_backward(const LanguageModel<config>& model, auto& gradient, std::size_t rows,
+                             kernel::Dense d_logits, kernel::Output x) noexcept {
+  constexpr std::size_t d_model = LanguageModel<config>::d_model, vocabulary = config.vocabulary;
+  if constexpr (config.tied) {
+    if constexpr (!is_no_gradient<decltype(gradient)>)
+      kernel::add_outer_product<Port>({vocabulary,
+                                       rows,
+                                       d_model,
+                                       d_logits,
+                                       x,
+                                       {gradient.token_embedding.weight.data(), d_model}});
+    const kernel::Dense table{model.token_embedding.weight.data(), d_model};
+    kernel::matmul<Port>(kernel::Product<>{rows, vocabulary, d_model, d_logits, table, nullptr, x});
+  } else {
+    if constexpr (!is_no_gradient<decltype(gradient)>)
+      kernel::add_projection_gradient<Port>(rows, d_model, vocabulary, x, d_logits,
+                                            projection_gradient(gradient.head));
+    kernel::project_backward<Port>(rows, d_model, vocabulary, d_logits, model.head.weight.data(),
+                                   x);
+  }
+}
+
+// Runs both passes. d_logits_of(first, rows, x) returns the gradients of the logits of `rows` rows
+// from row `first` on, whose features are x.
+template <class Port, LanguageModelConfig config>
+constexpr void train_language_model(const LanguageModel<config>& model, TokenView tokens,
+                                    auto& gradient, auto& workspace, const auto& generator,
+                                    const auto& d_logits_of) noexcept {
+  using Model = LanguageModel<config>;
+  constexpr std::size_t d_model = Model::d_model, most = rows_of_logits<Model>;
+  const std::size_t count = tokens.size();
+  const kernel::Output x = workspace.rows(workspace.d);
+  const kernel::Mask mask = kernel::no_mask(count);
+  model.template embed<Port>(tokens.data(), count, 0, x);
+  forward_kept<Port>(model.transformer, count, mask, workspace, generator);
+  for (std::size_t first = 0; first < count; first += most) {
+    const std::size_t rows = kernel::minimum(most, count - first);
+    const kernel::Output features = x.from(first, 0);
+    head_backward<Port>(model, gradient, rows, d_logits_of(first, rows, features), features);
+  }
+  if constexpr (is_no_gradient<decltype(gradient)>) {
+    backward_kept<Port>(model.transformer, gradient, count, mask, workspace, generator);
+  } else {
+    backward_kept<Port>(model.transformer, gradient.transformer, count, mask, workspace, generator);
+    kernel::Output positions{nullptr, d_model};
+    if constexpr (Model::has_learned_positions)
+      positions.data = gradient.position_embedding.weight.data();
+    kernel::embed_backward<Port>({gradient.token_embedding.weight.data(), d_model}, positions,
+                                 tokens.data(), count, 0, x);
+  }
+}
+
+// Runs both passes with the cross-entropy of targets. Returns the mean over those that count, or
+// NaN if a token or a target is unknown, or if there are too many; nothing is then changed.
+template <LanguageModelConfig config>
+constexpr float train_on_targets(const LanguageModel<config>& model, TokenView tokens,
+                                 TokenView targets, auto& gradient, float factor, auto& workspace,
+                                 const auto& generator) noexcept {
+  using Model = LanguageModel<config>;
+  const std::size_t count = tokens.size();
+  const std::uint32_t num_targets = kernel::count_targets(targets.data(), count, config.vocabulary);
+  if (count > Model::context_length || targets.size() != count ||
+      num_targets == kernel::wrong_targets ||
+      !kernel::are_known(tokens.data(), count, config.vocabulary))
+    return std::numeric_limits<float>::quiet_NaN();
+  return on_native_port([&](auto port) {
+    using Port = decltype(port);
+    using Single = typename Port::one_lane;
+    const float share = kernel::share_of_target<Single>(num_targets);
+    const float of_gradient = Single::mul(share, factor);
+    float loss = 0.0f;
+    train_language_model<Port>(
+        model, tokens, gradient, workspace, generator,
+        [&](std::size_t first, std::size_t rows, kernel::Dense x) {
+          const kernel::Output logits{workspace.scratch, config.vocabulary};
+          kernel::compute_logits<Port>(model.logits_head(), rows, x, logits, kernel::NoScratch{});
+          for (std::size_t i = 0; i < rows; ++i)
+            loss = Single::add(
+                loss, kernel::cross_entropy_row<Port>(logits.at(i, 0), config.vocabulary,
+                                                      targets.data()[first + i], of_gradient));
+          return kernel::Dense(logits);
+        });
+    return num_targets == 0 ? std::numeric_limits<float>::quiet_NaN() : Single::mul(loss, share);
+  });
+}
+
+}  // namespace detail
+
+// The backward pass of a language model for any loss, whose gradient by the logits is
+// output_gradient, [T, vocabulary]: runs the forward pass, and adds to the gradients of all
+// parameters. Tokens have no gradient: input_gradient is no_gradient. If a token is not below the
+// vocabulary, changes nothing and returns unknown_token.
+template <LanguageModelConfig config, std::size_t Tokens, tensor_like OutputGradient,
+          class Gradient>
+requires(config.weights == Weights::f32) constexpr Status
+    backward(const LanguageModel<config>& model, const Vector<Token, Tokens>& tokens,
+             const OutputGradient& output_gradient, const NoGradient& input_gradient,
+             Gradient& gradient, BackwardWorkspace<LanguageModel<config>>& workspace) noexcept {
+  constexpr bool fits = Tokens <= LanguageModel<config>::context_length;
+  static_assert(fits, "more tokens than context_length");
+  if constexpr (fits && detail::check_backward<LanguageModel<config>, OutputGradient,
+                                               Matrix<float, Tokens, config.vocabulary>,
+                                               const NoGradient, OutputGradient, Gradient>()) {
+    static_cast<void>(input_gradient);
+    if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary)) return Status::unknown_token;
+    on_native_port([&](auto port) {
+      detail::train_language_model<decltype(port)>(
+          model, tokens, gradient, workspace, detail::NoGenerator{},
+          [&](std::size_t first, std::size_t, kernel::Dense) {
+            return detail::input(output_gradient, 0).from(first, 0);
+          });
+    });
+  }
+  return Status::ok;
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//
+// The backward pass of transformers. Of the forward pass, which it runs first, it keeps two inputs
+// for each block; everything else is computed again.
+#pragma once
+
+#include "tinyattn/backward/blocks.hpp"
+#include "tinyattn/transformer.hpp"
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+// Turns d, the gradient of the output of a transformer's final norm, into that of its input.
+template <class Port, TransformerConfig config>
+constexpr void final_norm_backward(const Transformer<config>& transformer, auto& gradient,
+                                   std::size_t tokens, auto& workspace) noexcept {
+  if constexpr (config.final_norm) {
+    kernel::NormGradient of_norm;
+    if constexpr (!is_no_gradient<decltype(gradient)>) of_norm = norm_gradient(gradient.final_norm);
+    const kernel::Output last = workspace.rows(workspace.input);
+    write_input_of_block<Port>(transformer.blocks, config.num_layers, tokens, workspace, last);
+    kernel::norm_rows_backward<Port>(describe(transformer.final_norm), of_norm, tokens, last,
+                                     workspace.rows(workspace.d), workspace.row);
+  }
+}
+
+// The two passes of a transformer over the first `tokens` rows: the first computes d =
+// transformer(d), the second turns d from the gradient of the output into that of the input.
+template <class Port, TransformerConfig config>
+constexpr void forward_kept(const Transformer<config>& transformer, std::size_t tokens,
+                            const kernel::Mask& mask, auto& workspace,
+                            const auto& generator) noexcept {
+  forward_blocks_kept<Port>(transformer.blocks, tokens, mask, workspace, generator);
+  transformer.template normalize<Port>(tokens, workspace.rows(workspace.d));
+}
+template <class Port, TransformerConfig config>
+constexpr void backward_kept(const Transformer<config>& transformer, auto& gradient,
+                             std::size_t tokens, const kernel::Mask& mask, auto& workspace,
+                             const auto& generator) noexcept {
+  final_norm_backward<Port>(transformer, gradient, tokens, workspace);
+  blocks_backward<Port>(
+      transformer.blocks,
+      [&](std::size_t l) {
+        if constexpr (is_no_gradient<decltype(gradient)>)
+          return static_cast<void>(l), kernel::BlockGradient{};
+        else
+          return block_gradient(gradient.blocks[l]);
+      },
+      tokens, mask, workspace, generator);
+}
+
+// The same for a block alone.
+template <class Port, BlockConfig config>
+constexpr void forward_kept(const TransformerBlock<config>& block, std::size_t tokens,
+                            const kernel::Mask& mask, auto& workspace,
+                            const auto& generator) noexcept {
+  forward_blocks_kept<Port>(&block, tokens, mask, workspace, generator);
+}
+template <class Port, BlockConfig config>
+constexpr void backward_kept(const TransformerBlock<config>& block, auto& gradient,
+                             std::size_t tokens, const kernel::Mask& mask, auto& workspace,
+                             const auto& generator) noexcept {
+  blocks_backward<Port>(
+      &block, [&](std::size_t) { return block_gradient(gradient); }, tokens, mask, workspace,
+      generator);
+}
+
+// The configuration of the blocks of a TransformerBlock or a Transformer, and their number.
+template <class Module>
+struct BlocksOf {};
+template <BlockConfig config>
+struct BlocksOf<TransformerBlock<config>> {
+  static constexpr BlockConfig block = config;
+  static constexpr std::size_t layers = 1;
+};
+template <TransformerConfig config>
+struct BlocksOf<Transformer<config>> {
+  static constexpr BlockConfig block = config.block;
+  static constexpr std::size_t layers = config.num_layers;
+};
+template <class Module>
+concept made_of_blocks = requires {
+  requires BlocksOf<Module>::block.attention.weights == Weights::f32;
+};
+
+// The streams that one text takes from the generator of a dropout.
+template <class Module>
+inline constexpr std::size_t streams_of =
+    BlockDropout<MultiHeadAttention<BlocksOf<Module>::block.attention>>::streams*
+        BlocksOf<Module>::layers;
+
+// Returns the generator of batch element `index`.
+template <class Module>
+constexpr NoGenerator generator_of(const NoGenerator& none, std::size_t) noexcept {
+  return none;
+}
+template <class Module>
+constexpr Philox4x32 generator_of(const Philox4x32& generator, std::size_t index) noexcept {
+  return stream_after(generator, index * streams_of<Module>);
+}
+
+// Runs both passes over the first `tokens` rows of every batch element of x.
+template <class Module, class TensorX>
+constexpr void train_blocks(const Module& module, std::size_t tokens, const TensorX& x,
+                            const auto& mask, const auto& output_gradient, auto& input_gradient,
+                            auto& gradient, auto& workspace, const auto& generator) noexcept {
+  constexpr std::size_t d_model = BlocksOf<Module>::block.feed_forward.d_model;
+  const kernel::Mask described = describe(mask, tokens, tokens);
+  on_native_port([&](auto port) {
+    using Port = decltype(port);
+    const kernel::Output d = workspace.rows(workspace.d);
+    for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
+      const auto of_element = generator_of<Module>(generator, i);
+      kernel::copy_rows<Port>(tokens, d_model, input(x, i), d);
+      forward_kept<Port>(module, tokens, described, workspace, of_element);
+      kernel::copy_rows<Port>(tokens, d_model, input(output_gradient, i), d);
+      backward_kept<Port>(module, gradient, tokens, described, workspace, of_element);
+      if constexpr (!is_no_gradient<decltype(input_gradient)>)
+        kernel::copy_rows<Port>(tokens, d_model, d, output(input_gradient, i));
+    }
+  });
+}
+
+// A static_assert diagnoses wrong types of a call; the caller then computes nothing.
+template <class Module, class TensorX, class Mask, class OutputGradient, class InputGradient,
+          class Gradient, bool counted_at_run_time = false>
+consteval bool check_blocks_backward() noexcept {
+  if constexpr (check_layer<BlocksOf<Module>::block.attention, TensorX, TensorX, TensorX,
+                            Like<TensorX>, counted_at_run_time>() &&
+                check_mask_of<Mask, TensorX, TensorX>())
+    return check_backward<Module, OutputGradient, Like<TensorX>, InputGradient, TensorX,
+                          Gradient>();
+  else
+    return false;
+}
+
+}  // namespace detail
+
+// All the scratch of the passes of a block, or of a transformer, with what the forward pass keeps.
+template <BlockConfig config>
+struct BackwardWorkspace<TransformerBlock<config>> : detail::BlocksBackwardWorkspace<config, 1> {};
+template <TransformerConfig config>
+struct BackwardWorkspace<Transformer<config>>
+    : detail::BlocksBackwardWorkspace<config.block, config.num_layers> {};
+
+// The backward pass of a TransformerBlock or a Transformer, which runs the forward pass first: adds
+// to the gradients of all parameters, and writes that of x. x and both gradients are [..., tokens,
+// d_model]; input_gradient may be x or output_gradient. Either of input_gradient and gradient may
+// be no_gradient.
+template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+constexpr void backward(const Module& module, const TensorX& x,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+  backward(module, x, NoMask{}, output_gradient, input_gradient, gradient, workspace);
+}
+
+// The same with the mask of the forward pass.
+template <detail::made_of_blocks Module, tensor_like TensorX, detail::no_count_nor<void> Mask,
+          tensor_like OutputGradient, class InputGradient, class Gradient>
+constexpr void backward(const Module& module, const TensorX& x, const Mask& mask,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+  if constexpr (detail::check_blocks_backward<Module, TensorX, Mask, OutputGradient, InputGradient,
+                                              Gradient>())
+    detail::train_blocks(module, detail::LayoutOf<TensorX>::rows, x, mask, output_gradient,
+                         input_gradient, gradient, workspace, detail::NoGenerator{});
+}
+
+// The same for the first num_tokens rows: other rows are neither read nor written. If there are too
+// many, changes nothing and returns too_many_tokens.
+template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+constexpr Status backward(const Module& module, const TensorX& x, std::size_t num_tokens,
+                          const OutputGradient& output_gradient, InputGradient& input_gradient,
+                          Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+  if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
+                                              InputGradient, Gradient, true>()) {
+    if (num_tokens >
+        kernel::minimum(BackwardWorkspace<Module>::tokens, detail::LayoutOf<TensorX>::rows))
+      return Status::too_many_tokens;
+    detail::train_blocks(module, num_tokens, x, NoMask{}, output_gradient, input_gradient, gradient,
+                         workspace, detail::NoGenerator{});
+  }
+  return Status::ok;
+}
+
+// The same with dropout by the generator, which takes streams for one batch element after the
+// other: in each block for the attention weights, the outputs of attention, and those of the
+// feed-forward part. Rates are those of AttentionConfig.
+template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+constexpr void backward(const Module& module, const TensorX& x,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient, BackwardWorkspace<Module>& workspace,
+                        Philox4x32& generator) noexcept {
+  if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
+                                              InputGradient, Gradient>()) {
+    detail::train_blocks(module, detail::LayoutOf<TensorX>::rows, x, NoMask{}, output_gradient,
+                         input_gradient, gradient, workspace, Philox4x32(generator));
+    generator = detail::stream_after(generator,
+                                     detail::streams_of<Module> * detail::LayoutOf<TensorX>::batch);
+  }
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END
