@@ -33,6 +33,7 @@ def flags(row):
     model = [f"-DTINYATTN_BENCH_HIDDEN={MODELS[shape]['d_hidden']}"] if shape in MODELS else []
     model += ["-DTINYATTN_BENCH_MODULE"] if name in ("module", "hand") else []
     model += ["-DTINYATTN_BENCH_BACKWARD"] if name in ("outer", "returned") else []
+    model += ["-DTINYATTN_BENCH_TRAINING"] if name in ("infer", "learn") else []
     model += ["-DTINYATTN_BENCH_OPTIMIZER"] if name in OPTIMIZERS else []
     return [f"-DTINYATTN_BENCH_OPERATION={operation}", *model, *(INT8[word] for word in words)]
 

@@ -13,6 +13,9 @@
 #ifdef TINYATTN_BENCH_OPTIMIZER
 #include "optimizers.hpp"
 #endif
+#ifdef TINYATTN_BENCH_TRAINING
+#include "training.hpp"
+#endif
 #include "operations.hpp"
 #include "row.hpp"
 
