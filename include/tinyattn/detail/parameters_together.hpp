@@ -63,9 +63,18 @@ struct NotFloats {
     return 1;
   }
 };
+
+// What has parameters: a tensor, a layer, and a model whose Parts name its members.
+template <class Module>
+concept has_parameters = parameter_like<Module> || has_parts<Module> || requires(Module& module) {
+  Module::members(module, [](auto&&...) {});
+};
+
 // Whether all parameters of a module are floats, which an optimizer can change.
 template <class Module>
-inline constexpr bool has_floats_alone =
+inline constexpr bool has_floats_alone = false;
+template <has_parameters Module>
+inline constexpr bool has_floats_alone<Module> =
     sum_over_parameters<std::remove_const_t<Module>>(NotFloats{}) == 0;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
