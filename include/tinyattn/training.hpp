@@ -18,6 +18,7 @@
 #include "tinyattn/backward/pooling.hpp"
 #include "tinyattn/backward/softmax.hpp"
 #include "tinyattn/backward/transformer.hpp"
+#include "tinyattn/checkpoint.hpp"
 #include "tinyattn/cross_entropy.hpp"
 #include "tinyattn/optimizer.hpp"
 
