@@ -81,14 +81,20 @@ struct BlocksBackwardWorkspace {
   float part_of[size];               // the output of a part, and the gradient of its input
   float input[size];                 // of a part, computed again
   float row[d_model];                // of a norm
-  // Of one part of a block.
-  float scratch[kernel::maximum(
-      kernel::maximum(sizeof(BackwardWorkspace<Attention>), sizeof(BackwardWorkspace<Hidden>)) /
-          sizeof(float),
-      kernel::maximum(kernel::maximum(sizeof(typename Attention::Workspace),
-                                      sizeof(typename Hidden::Workspace)) /
-                          sizeof(float),
-                      More))];
+
+  // Of one part of a block. The feed-forward part takes as many rows at a time as have room.
+  static constexpr std::size_t
+      scratch_floats = kernel::maximum(
+          kernel::maximum(sizeof(BackwardWorkspace<Attention>), sizeof(BackwardWorkspace<Hidden>)) /
+              sizeof(float),
+          kernel::maximum(kernel::maximum(sizeof(typename Attention::Workspace),
+                                          sizeof(typename Hidden::Workspace)) /
+                              sizeof(float),
+                          More)),
+      hidden_rows = kernel::minimum(
+          tokens, scratch_floats / kernel::hidden_backward_scratch(1, Hidden::d_hidden,
+                                                                   config.feed_forward.gated));
+  float scratch[scratch_floats];
 
   static constexpr kernel::Output rows(float* data) noexcept { return {data, d_model}; }
 
@@ -101,7 +107,7 @@ struct BlocksBackwardWorkspace {
         rows(part_of),
         kernel::parts_of(scratch, d_model, Attention::kv_width, tokens, OfAttention::block_rows,
                          OfAttention::query_rows),
-        scratch, Hidden::Workspace::rows};
+        scratch, hidden_rows};
   }
   template <class Port>
   constexpr kernel::BlockBackwardScratch backward_parts() noexcept {
@@ -111,7 +117,7 @@ struct BlocksBackwardWorkspace {
             kernel::layer_backward_parts<Port>(scratch, d_model, Attention::kv_width,
                                                Attention::head_dim, tokens),
             scratch,
-            BackwardWorkspace<Hidden>::rows};
+            hidden_rows};
   }
 };
 
