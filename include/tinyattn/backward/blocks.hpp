@@ -83,17 +83,19 @@ struct BlocksBackwardWorkspace {
   float row[d_model];                // of a norm
 
   // Of one part of a block. The feed-forward part takes as many rows at a time as have room.
-  static constexpr std::size_t
-      scratch_floats = kernel::maximum(
-          kernel::maximum(sizeof(BackwardWorkspace<Attention>), sizeof(BackwardWorkspace<Hidden>)) /
-              sizeof(float),
-          kernel::maximum(kernel::maximum(sizeof(typename Attention::Workspace),
-                                          sizeof(typename Hidden::Workspace)) /
-                              sizeof(float),
-                          More)),
-      hidden_rows = kernel::minimum(
-          tokens, scratch_floats / kernel::hidden_backward_scratch(1, Hidden::d_hidden,
-                                                                   config.feed_forward.gated));
+  static constexpr std::size_t scratch_floats = kernel::maximum(
+                                   kernel::maximum(sizeof(BackwardWorkspace<Attention>),
+                                                   sizeof(BackwardWorkspace<Hidden>)) /
+                                       sizeof(float),
+                                   kernel::maximum(
+                                       kernel::maximum(sizeof(typename Attention::Workspace),
+                                                       sizeof(typename Hidden::Workspace)) /
+                                           sizeof(float),
+                                       More)),
+                               hidden_rows = kernel::minimum(
+                                   tokens, scratch_floats /
+                                               kernel::hidden_backward_scratch(
+                                                   1, Hidden::d_hidden, config.feed_forward.gated));
   float scratch[scratch_floats];
 
   static constexpr kernel::Output rows(float* data) noexcept { return {data, d_model}; }
