@@ -125,9 +125,10 @@ struct BlocksBackwardWorkspace {
 
 // Computes d = blocks(d) for the first `tokens` rows, and keeps what the backward pass needs.
 template <class Port, BlockConfig config>
-constexpr void forward_blocks_kept(const TransformerBlock<config>* blocks, std::size_t tokens,
-                                   const kernel::Mask& mask, auto& workspace,
-                                   const auto& generator) noexcept {
+[[gnu::noinline]] constexpr void forward_blocks_kept(const TransformerBlock<config>* blocks,
+                                                     std::size_t tokens, const kernel::Mask& mask,
+                                                     auto& workspace,
+                                                     const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
   using Attention = typename TransformerBlock<config>::Attention;
   const kernel::Output x = workspace.rows(workspace.d);
@@ -159,9 +160,10 @@ constexpr void write_input_of_block(const TransformerBlock<config>* blocks, std:
 
 // Turns d, the gradient of the output of all blocks, into that of their input.
 template <class Port, BlockConfig config>
-constexpr void blocks_backward(const TransformerBlock<config>* blocks, auto&& gradient_of,
-                               std::size_t tokens, const kernel::Mask& mask, auto& workspace,
-                               const auto& generator) noexcept {
+[[gnu::noinline]] constexpr void blocks_backward(const TransformerBlock<config>* blocks,
+                                                 auto&& gradient_of, std::size_t tokens,
+                                                 const kernel::Mask& mask, auto& workspace,
+                                                 const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
   using Attention = typename TransformerBlock<config>::Attention;
   for (std::size_t l = Workspace::layers; l-- != 0;) {
@@ -170,7 +172,9 @@ constexpr void blocks_backward(const TransformerBlock<config>* blocks, auto&& gr
         describe(blocks[l]), gradient_of(l), workspace.template backward_parts<Port>(), tokens,
         {workspace.rows(kept[0]), workspace.rows(kept[1])}, workspace.rows(workspace.d),
         with_mask_of<config.attention>(mask), dropout_of_block<Attention>(generator, l, tokens),
-        [&](kernel::Output out) { write_input_of_block<Port>(blocks, l, tokens, workspace, out); });
+        [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
+          write_input_of_block<Port>(blocks, l, tokens, workspace, out);
+        });
   }
 }
 
