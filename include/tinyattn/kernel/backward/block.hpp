@@ -68,13 +68,14 @@ TINYATTN_KERNEL void forward_block_kept(const auto& block, const auto& scratch, 
                                 };
   const auto attend = [&](Dense input, Output out) TINYATTN_INLINE_LAMBDA {
     const BatchElement element{0, tokens, tokens, input, input, input, out};
+    const auto attention = block.attention;  // a copy, so that the address of the block stays here
     if constexpr (Dropout::drops_weights)
       forward<Port, CallShape{}>(
-          block.attention, scratch.attention, element, mask,
+          attention, scratch.attention, element, mask,
           [&](std::size_t index, std::size_t i, float* row, std::size_t end)
               TINYATTN_INLINE_LAMBDA { dropout.weights.template drop<Port>(row, end, index, i); });
     else
-      forward<Port, CallShape{}>(block.attention, scratch.attention, element, mask,
+      forward<Port, CallShape{}>(attention, scratch.attention, element, mask,
                                  IgnoreWeights{});
     drop_outputs(0, 0, tokens, out);
   };

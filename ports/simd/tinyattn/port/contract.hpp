@@ -94,6 +94,14 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   dots(initial, a, b, b_stride, out, inner)
 //                           out[j] = initial[j] + the sum over k of a[k] * b[j][k], k rising, for
 //                           `dot_products` columns j
+//   outer_tile<Rows, Vectors>(a, a_stride, b, b_stride, out, out_stride, inner)
+//                           out[r][j] += the sum over k of a[k][r] * b[k][j], k rising, each step
+//                           one fma; a port constrains it to the tiles that it has
+//   outer_rows              the height of such a tile of `tile_vectors`, unless that of any tile
+//   dot_tile(a, b, b_stride, count, inner, sums)
+//                           sums[r][q] += the sum over k of a[r][k] * b[q][k], k rising, for
+//                           `dot_rows` rows, of which a[r] are the addresses, and `count` lanes q;
+//                           other lanes take the last row of b
 //   add_multiple(a, from, next, to, count)
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
 //                           fma is a function, `a` is unpacked once
