@@ -108,13 +108,31 @@ TINYATTN_KERNEL void sgd_row(const SgdFactors& by, std::size_t count, float* wei
     at.store(weight, Port::fma(rate, d, w));
   });
 }
+
+// The same without weight decay, by the port: four weights of which one has a small gradient, and
+// the last ones, are left to sgd_row.
+template <class Port>
+TINYATTN_KERNEL void sgd_row_by_port(const SgdFactors& by, std::size_t count, float* weight,
+                                     const float* gradient) noexcept {
+  while (count != 0) {
+    const std::size_t done =
+        Port::add_multiple_of_large(-by.rate, gradient, weight, count, smallest_size);
+    const std::size_t four = minimum(count - done, 4);
+    weight += done, gradient += done;
+    sgd_row<Port, false>(by, four, weight, gradient);
+    weight += four, gradient += four, count -= done + four;
+  }
+}
+
 template <class Port>
 [[gnu::noinline]] constexpr void sgd(const SgdFactors& by, std::size_t count, float* weight,
                                      const float* gradient) noexcept {
-  if (by.weight_decay == 0.0f)
-    sgd_row<Port, false>(by, count, weight, gradient);
-  else
+  if (by.weight_decay != 0.0f)
     sgd_row<Port, true>(by, count, weight, gradient);
+  else if constexpr (requires { &Port::add_multiple_of_large; })
+    sgd_row_by_port<Port>(by, count, weight, gradient);
+  else
+    sgd_row<Port, false>(by, count, weight, gradient);
 }
 
 // velocity = momentum * velocity + gradient + weight_decay * weight; weight -= rate * velocity.

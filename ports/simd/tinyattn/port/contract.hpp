@@ -97,6 +97,10 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   add_multiple(a, from, next, to, count)
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
 //                           fma is a function, `a` is unpacked once
+//   add_multiple_of_large(a, from, to, count, least)
+//                           to[j] += a * from[j], rounded once, four at a time up to the first four
+//                           of which one has a size below `least`, or to `count`; returns how many
+//                           were computed
 //   exponentials(row, count, largest, scale, numbers)
 //                           row[j] = e^((row[j] - largest) * scale) as softmax computes it, from
 //                           exp_numbers of elementwise.hpp. A port of one lane that has it also has
