@@ -27,6 +27,8 @@ template <class Port>
 TINYATTN_KERNEL auto cut_small(typename Port::vec x, float smallest = smallest_size) noexcept {
   if constexpr (Port::lanes == 1)
     return is_below(x, smallest) ? 0.0f : x;
+  else if constexpr (requires { Port::cut_below(x, x); })
+    return Port::cut_below(x, Port::splat(smallest));
   else
     return Port::select_less(x, Port::splat(smallest),
                              Port::select_less(Port::splat(-smallest), x, Port::splat(0.0f), x), x);
