@@ -254,17 +254,17 @@ constexpr void train(const LanguageModel<config>& model, const Token* tokens, Si
       if constexpr (config.positions == Positions::sinusoidal) x(i, j) += sinusoidal_positions<context_length, d_model>()(i, j);
     }
   train(model.transformer, gradient.transformer, call, x, [&] {
-    const auto with_head = [&](Input weight, auto add_to_gradient) {  // weight: [d_model, vocabulary]
-      matmul(x, weight, logits);
+    const auto with_head = [&](const Linear& head, auto add_to_gradient) {
+      head(x, logits);
       at_logits(*logits);
       add_to_gradient();
       clear(x);
-      add_product(logits, weight, x);
+      add_product(logits, head.weight, x);
     };
     if constexpr (config.tied)
-      with_head(view(model.token_embedding.weight).transposed(), [&] { add_outer(logits, x, view(gradient.token_embedding.weight)); });
+      with_head(described(model.token_embedding), [&] { add_outer(logits, x, view(gradient.token_embedding.weight)); });
     else
-      with_head(view(model.head.weight), [&] { add_gradient(x, logits, gradient.head); });
+      with_head(described(model.head), [&] { add_gradient(x, logits, gradient.head); });
   });
   for (Size i = 0; i < count; ++i)
     for (Size j = 0; j < d_model; ++j) {
