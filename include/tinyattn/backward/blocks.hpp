@@ -81,14 +81,22 @@ struct BlocksBackwardWorkspace {
   float part_of[size];               // the output of a part, and the gradient of its input
   float input[size];                 // of a part, computed again
   float row[d_model];                // of a norm
-  // Of one part of a block.
-  float scratch[kernel::maximum(
-      kernel::maximum(sizeof(BackwardWorkspace<Attention>), sizeof(BackwardWorkspace<Hidden>)) /
-          sizeof(float),
-      kernel::maximum(kernel::maximum(sizeof(typename Attention::Workspace),
-                                      sizeof(typename Hidden::Workspace)) /
-                          sizeof(float),
-                      More))];
+
+  // Of one part of a block. The feed-forward part takes as many rows at a time as have room.
+  static constexpr std::size_t scratch_floats = kernel::maximum(
+                                   kernel::maximum(sizeof(BackwardWorkspace<Attention>),
+                                                   sizeof(BackwardWorkspace<Hidden>)) /
+                                       sizeof(float),
+                                   kernel::maximum(
+                                       kernel::maximum(sizeof(typename Attention::Workspace),
+                                                       sizeof(typename Hidden::Workspace)) /
+                                           sizeof(float),
+                                       More)),
+                               hidden_rows = kernel::minimum(
+                                   tokens, scratch_floats /
+                                               kernel::hidden_backward_scratch(
+                                                   1, Hidden::d_hidden, config.feed_forward.gated));
+  float scratch[scratch_floats];
 
   static constexpr kernel::Output rows(float* data) noexcept { return {data, d_model}; }
 
@@ -101,7 +109,7 @@ struct BlocksBackwardWorkspace {
         rows(part_of),
         kernel::parts_of(scratch, d_model, Attention::kv_width, tokens, OfAttention::block_rows,
                          OfAttention::query_rows),
-        scratch, Hidden::Workspace::rows};
+        scratch, hidden_rows};
   }
   template <class Port>
   constexpr kernel::BlockBackwardScratch backward_parts() noexcept {
@@ -111,15 +119,16 @@ struct BlocksBackwardWorkspace {
             kernel::layer_backward_parts<Port>(scratch, d_model, Attention::kv_width,
                                                Attention::head_dim, tokens),
             scratch,
-            BackwardWorkspace<Hidden>::rows};
+            hidden_rows};
   }
 };
 
 // Computes d = blocks(d) for the first `tokens` rows, and keeps what the backward pass needs.
 template <class Port, BlockConfig config>
-constexpr void forward_blocks_kept(const TransformerBlock<config>* blocks, std::size_t tokens,
-                                   const kernel::Mask& mask, auto& workspace,
-                                   const auto& generator) noexcept {
+[[gnu::noinline]] constexpr void forward_blocks_kept(const TransformerBlock<config>* blocks,
+                                                     std::size_t tokens, const kernel::Mask& mask,
+                                                     auto& workspace,
+                                                     const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
   using Attention = typename TransformerBlock<config>::Attention;
   const kernel::Output x = workspace.rows(workspace.d);
@@ -151,9 +160,10 @@ constexpr void write_input_of_block(const TransformerBlock<config>* blocks, std:
 
 // Turns d, the gradient of the output of all blocks, into that of their input.
 template <class Port, BlockConfig config>
-constexpr void blocks_backward(const TransformerBlock<config>* blocks, auto&& gradient_of,
-                               std::size_t tokens, const kernel::Mask& mask, auto& workspace,
-                               const auto& generator) noexcept {
+[[gnu::noinline]] constexpr void blocks_backward(const TransformerBlock<config>* blocks,
+                                                 auto&& gradient_of, std::size_t tokens,
+                                                 const kernel::Mask& mask, auto& workspace,
+                                                 const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
   using Attention = typename TransformerBlock<config>::Attention;
   for (std::size_t l = Workspace::layers; l-- != 0;) {
@@ -162,7 +172,9 @@ constexpr void blocks_backward(const TransformerBlock<config>* blocks, auto&& gr
         describe(blocks[l]), gradient_of(l), workspace.template backward_parts<Port>(), tokens,
         {workspace.rows(kept[0]), workspace.rows(kept[1])}, workspace.rows(workspace.d),
         with_mask_of<config.attention>(mask), dropout_of_block<Attention>(generator, l, tokens),
-        [&](kernel::Output out) { write_input_of_block<Port>(blocks, l, tokens, workspace, out); });
+        [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
+          write_input_of_block<Port>(blocks, l, tokens, workspace, out);
+        });
   }
 }
 

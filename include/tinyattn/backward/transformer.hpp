@@ -43,7 +43,7 @@ constexpr void backward_kept(const Transformer<config>& transformer, auto& gradi
   final_norm_backward<Port>(transformer, gradient, tokens, workspace);
   blocks_backward<Port>(
       transformer.blocks,
-      [&](std::size_t l) {
+      [&](std::size_t l) TINYATTN_INLINE_LAMBDA {
         if constexpr (is_no_gradient<decltype(gradient)>)
           return static_cast<void>(l), kernel::BlockGradient{};
         else
@@ -64,8 +64,8 @@ constexpr void backward_kept(const TransformerBlock<config>& block, auto& gradie
                              std::size_t tokens, const kernel::Mask& mask, auto& workspace,
                              const auto& generator) noexcept {
   blocks_backward<Port>(
-      &block, [&](std::size_t) { return block_gradient(gradient); }, tokens, mask, workspace,
-      generator);
+      &block, [&](std::size_t) TINYATTN_INLINE_LAMBDA { return block_gradient(gradient); }, tokens,
+      mask, workspace, generator);
 }
 
 // The configuration of the blocks of a TransformerBlock or a Transformer, and their number.
@@ -109,7 +109,7 @@ constexpr void train_blocks(const Module& module, std::size_t tokens, const Tens
                             auto& gradient, auto& workspace, const auto& generator) noexcept {
   constexpr std::size_t d_model = BlocksOf<Module>::block.feed_forward.d_model;
   const kernel::Mask described = describe(mask, tokens, tokens);
-  on_native_port([&](auto port) {
+  on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     const kernel::Output d = workspace.rows(workspace.d);
     for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
