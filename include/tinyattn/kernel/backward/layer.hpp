@@ -133,13 +133,10 @@ TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient
       });
 }
 
-// Adds to the gradients of a projection, and writes that of its input, or continues it.
+// Writes the gradient of the input of a projection, or continues it, if it is wanted.
 template <class Port>
-constexpr void backward_of_input(std::size_t rows, std::size_t in, std::size_t out, Dense x,
-                                 Dense d_out, const Projection<>& projection,
-                                 const ProjectionGradient& gradient, Output d_x,
-                                 bool continues) noexcept {
-  add_projection_gradient<Port>(rows, in, out, x, d_out, gradient);
+constexpr void input_backward(std::size_t rows, std::size_t in, std::size_t out, Dense d_out,
+                              const Projection<>& projection, Output d_x, bool continues) noexcept {
   if (is_null(d_x.data)) return;
   if (continues)
     add_projected_backward<Port>(rows, in, out, d_out, projection.weight, d_x);
@@ -168,12 +165,16 @@ TINYATTN_KERNEL void layer_backward(const auto& layer, const LayerGradient& grad
   }
   const float *const d_query = e.d_query_input.data, *const d_key = e.d_key_input.data,
                      *const d_value = e.d_value_input.data;
-  backward_of_input<Port>(e.tokens, d_in, width, e.query_input, s.queries, layer.query,
-                          gradient.query, e.d_query_input, false);
-  backward_of_input<Port>(e.source_tokens, d_in, kv, e.key_input, s.d_keys, layer.key, gradient.key,
-                          e.d_key_input, d_key == d_query);
-  backward_of_input<Port>(e.source_tokens, d_in, kv, e.value_input, s.d_values, layer.value,
-                          gradient.value, e.d_value_input, d_value == d_query || d_value == d_key);
+  // All inputs are read before a gradient is written, which may be an input.
+  add_projection_gradient<Port>(e.tokens, d_in, width, e.query_input, s.queries, gradient.query);
+  add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.key_input, s.d_keys, gradient.key);
+  add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.value_input, s.d_values,
+                                gradient.value);
+  input_backward<Port>(e.tokens, d_in, width, s.queries, layer.query, e.d_query_input, false);
+  input_backward<Port>(e.source_tokens, d_in, kv, s.d_keys, layer.key, e.d_key_input,
+                       d_key == d_query);
+  input_backward<Port>(e.source_tokens, d_in, kv, s.d_values, layer.value, e.d_value_input,
+                       d_value == d_query || d_value == d_key);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
