@@ -97,8 +97,8 @@ constexpr float cross_entropy_of(const Logits& logits, TokenView targets, Gradie
 // the Token itself. A row whose target is ignore_index does not count, and has gradient 0; if none
 // counts, the mean is NaN. If a target is neither that nor below the vocabulary, or if their number
 // is not that of the rows, it returns NaN and writes nothing.
-// A NaN makes its row NaN, and so does +infinity, or a row of -infinity alone the mean. Row by row
-// the loss is (largest logit - logit of target) - log(largest weight).
+// NaN and +infinity make the mean and their row's gradient NaN; a target of -infinity makes the
+// mean infinite. The loss of a row is (largest logit - logit of target) - log(largest weight).
 template <tensor_like Logits, detail::targets_of_rows Targets, class Gradient>
 constexpr float cross_entropy(const Logits& logits, const Targets& targets, Gradient& gradient,
                               float factor = 1.0f) noexcept {

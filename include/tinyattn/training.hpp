@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/backward/activation.hpp"
+#include "tinyattn/backward/attention.hpp"
 #include "tinyattn/backward/convolution.hpp"
 #include "tinyattn/backward/embedding.hpp"
 #include "tinyattn/backward/feed_forward.hpp"
@@ -15,33 +16,57 @@
 #include "tinyattn/backward/multi_head_attention.hpp"
 #include "tinyattn/backward/normalization.hpp"
 #include "tinyattn/backward/pooling.hpp"
+#include "tinyattn/backward/sequence.hpp"
 #include "tinyattn/backward/softmax.hpp"
 #include "tinyattn/backward/transformer.hpp"
+#include "tinyattn/checkpoint.hpp"
 #include "tinyattn/cross_entropy.hpp"
 #include "tinyattn/optimizer.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
+namespace detail {
+
+// Activations and scratch of the training of a model.
+template <class Model>
+struct PassesOf {};
+template <class Model>
+requires requires { sizeof(BackwardWorkspace<Model>); }
+struct PassesOf<Model> : BackwardWorkspace<Model> {};
+template <class Model>
+requires requires {
+  typename Model::Parts;
+  typename Model::Input;
+}
+struct PassesOf<Model> : SequenceOf<Model, typename Model::Parts> {};
+
+}  // namespace detail
+
 // All that the training of a model takes besides the model: its gradient, the state of an optimizer
-// (Sgd, SgdMomentum or AdamW), activations and scratch. sizeof(Training) is the answer. The model
-// is a LanguageModel, a Transformer, or a struct whose Parts name its members.
+// (Sgd, SgdMomentum or AdamW), activations and scratch. sizeof(Training) is the answer.
 //
+//   static Training<Model, AdamW> training;
 //   float loss = training.backward(model, tokens, targets);
 //   clip_grad_norm(training.gradient, 1.0f);
 //   training.step(model, {.learning_rate = 1e-3f});
+//
+// The model is a LanguageModel, a TransformerBlock or a Transformer, or a struct whose Parts name
+// its members. If that also names its Input, such as `using Input = Matrix<float, 8, 16>;`, each
+// part takes the output of the one before.
 template <class Model, class Optimizer>
 struct Training {
   using Config = typename Optimizer::Config;                // the settings of a step
   using State = typename Optimizer::template State<Model>;  // the moments of an optimizer
-  using Workspace = BackwardWorkspace<Model>;               // activations and scratch
+  using Workspace = detail::PassesOf<Model>;                // activations and scratch
   // The bytes of each member.
   static constexpr std::size_t gradient_bytes = sizeof(Model),
                                state_bytes = Optimizer::template state_bytes<Model>,
-                               workspace_bytes = sizeof(Workspace);
+                               workspace_bytes = std::is_empty_v<Workspace> ? 0 : sizeof(Workspace);
 
   Model gradient{};
   [[no_unique_address]] State state{};
@@ -52,19 +77,63 @@ struct Training {
   // a batch: the gradient of each is multiplied by `factor`, such as 1.0f / texts. If a token or
   // target is not below the vocabulary, or the text is longer than context_length, changes nothing
   // and returns NaN.
+  template <class Self = Model>
+  requires requires { Self::vocabulary; }
   constexpr float backward(const Model& model, TokenView tokens, TokenView targets,
                            float factor = 1.0f) noexcept {
     return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace,
                                     detail::NoGenerator{});
   }
 
-  // The same with dropout, at the rates of the model's configuration: first of the attention
-  // weights of a block, then of the outputs of its attention and of its feed-forward part.
+  // The same with dropout, at the rates of the model's configuration: in each block of the
+  // attention weights, then of the outputs of attention, then of those of the feed-forward part.
+  template <class Self = Model>
+  requires requires { Self::vocabulary; }
   constexpr float backward(const Model& model, TokenView tokens, TokenView targets, float factor,
                            Philox4x32& generator) noexcept {
     const Philox4x32 before = generator;
-    generator = detail::stream_after(generator, detail::streams_of<Model>);
+    generator = detail::stream_after(generator, detail::streams_of<typename Model::Body>);
     return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace, before);
+  }
+
+  // Adds to the gradient of a model of Parts that of the mean cross-entropy of its output: a target
+  // for each row. Returns the loss, or NaN if a token or target is unknown; nothing is then
+  // changed.
+  template <class Input, detail::targets_of_rows Targets>
+  requires requires { typename Model::Parts; }
+  constexpr float backward(const Model& model, const Input& input, const Targets& targets,
+                           float factor = 1.0f) noexcept {
+    constexpr bool has_input = requires { typename Model::Input; };
+    static_assert(
+        has_input,
+        "a model of Parts names its input, such as using Input = Matrix<float, 8, 16>, if "
+        "its parts follow one another; else call backward part by part");
+    if constexpr (has_input) {
+      constexpr bool fits = std::is_same_v<Input, typename Model::Input>;
+      static_assert(fits, "the input must be the Input of the model");
+      if constexpr (fits) {
+        using Parts = typename Model::Parts;
+        if (!detail::knows_tokens<Model>(static_cast<const Parts*>(nullptr), input))
+          return __builtin_nanf("");
+        return workspace.run(model, input, gradient, no_gradient, [&](auto& output) {
+          const float loss = cross_entropy(output, targets, output, factor);
+          return loss;
+        });
+      }
+    }
+    return 0.0f;
+  }
+
+  // Adds to the gradient of a TransformerBlock or a Transformer, and writes that of x, from that of
+  // its output; all are [..., tokens, d_model]. With a generator there is dropout, as above.
+  template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
+            class... Generator>
+  requires detail::made_of_blocks<Model>
+  constexpr void backward(const Model& model, const TensorX& x,
+                          const OutputGradient& output_gradient, InputGradient& input_gradient,
+                          Generator&... generator) noexcept {
+    BackwardWorkspace<Model>& passes = workspace;
+    tinyattn::backward(model, x, output_gradient, input_gradient, gradient, passes, generator...);
   }
 
   // Makes a step of the optimizer, and sets the gradient to 0.

@@ -4,6 +4,7 @@
 // of the output are drawn as gradients.py draws them.
 #include "gradients.hpp"
 
+#include "catalogue/cross_entropy.hpp"
 #include "catalogue/gradients.hpp"
 #include "golden.hpp"
 
@@ -85,6 +86,7 @@ constexpr Test tests[] = {
     as_torch<SoftmaxGradient<Matrix<float, 3, 17>>, torch::softmax>("softmax"),
     as_torch<MeanGradient<5, 7, 2>, torch::mean>("mean"),
     as_torch<LargestGradient<5, 7, 2>, torch::largest>("largest"),
+    as_torch<CrossEntropyGradient<6, 17>, torch::cross_entropy>("cross_entropy"),
     as_torch<StandardizeGradient<3, 7>, torch::standardize>("standardize"),
 };
 

@@ -16,28 +16,18 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-namespace detail {
-
-// The number of rows of logits that exist at a time.
-template <class Model>
-inline constexpr std::size_t rows_of_logits = kernel::minimum(Model::context_length, 4);
-
-}  // namespace detail
-
 // All the scratch of the training passes of a language model, with what the forward pass keeps.
 template <LanguageModelConfig config>
 struct BackwardWorkspace<LanguageModel<config>>
     : detail::BlocksBackwardWorkspace<config.transformer.block, config.transformer.num_layers,
-                                      detail::rows_of_logits<LanguageModel<config>> *
-                                          LanguageModel<config>::vocabulary> {};
+                                      LanguageModel<config>::vocabulary> {
+  // As many rows of logits exist at a time as have room.
+  static constexpr std::size_t logits_rows =
+      kernel::minimum(BackwardWorkspace::tokens,
+                      BackwardWorkspace::scratch_floats / LanguageModel<config>::vocabulary);
+};
 
 namespace detail {
-
-// The streams that a text takes from the generator of a dropout.
-template <class Model>
-inline constexpr std::size_t streams_of =
-    BlockDropout<typename Model::Body::Block::Attention>::streams*
-        std::extent_v<decltype(Model::Body::blocks)>;
 
 // Turns `rows` rows of x from features into their gradients, by those of their logits; adds to the
 // gradient of the head.
@@ -71,7 +61,7 @@ constexpr void train_language_model(const LanguageModel<config>& model, TokenVie
                                     auto& gradient, auto& workspace, const auto& generator,
                                     const auto& d_logits_of) noexcept {
   using Model = LanguageModel<config>;
-  constexpr std::size_t d_model = Model::d_model, most = rows_of_logits<Model>;
+  constexpr std::size_t d_model = Model::d_model, most = BackwardWorkspace<Model>::logits_rows;
   const std::size_t count = tokens.size();
   const kernel::Output x = workspace.rows(workspace.d);
   const kernel::Mask mask = kernel::no_mask(count);
@@ -107,7 +97,7 @@ constexpr float train_on_targets(const LanguageModel<config>& model, TokenView t
       num_targets == kernel::wrong_targets ||
       !kernel::are_known(tokens.data(), count, config.vocabulary))
     return std::numeric_limits<float>::quiet_NaN();
-  return on_native_port([&](auto port) {
+  return on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     using Single = typename Port::one_lane;
     const float share = kernel::share_of_target<Single>(num_targets);
@@ -115,7 +105,7 @@ constexpr float train_on_targets(const LanguageModel<config>& model, TokenView t
     float loss = 0.0f;
     train_language_model<Port>(
         model, tokens, gradient, workspace, generator,
-        [&](std::size_t first, std::size_t rows, kernel::Dense x) {
+        [&](std::size_t first, std::size_t rows, kernel::Dense x) TINYATTN_INLINE_LAMBDA {
           const kernel::Output logits{workspace.scratch, config.vocabulary};
           kernel::compute_logits<Port>(model.logits_head(), rows, x, logits, kernel::NoScratch{});
           for (std::size_t i = 0; i < rows; ++i)
@@ -129,6 +119,33 @@ constexpr float train_on_targets(const LanguageModel<config>& model, TokenView t
 }
 
 }  // namespace detail
+
+// The backward pass of a language model for any loss, whose gradient by the logits is
+// output_gradient, [T, vocabulary]: runs the forward pass, and adds to the gradients of all
+// parameters. Tokens have no gradient: input_gradient is no_gradient. If a token is not below the
+// vocabulary, changes nothing and returns unknown_token.
+template <LanguageModelConfig config, std::size_t Tokens, tensor_like OutputGradient,
+          class Gradient>
+requires(config.weights == Weights::f32) constexpr Status
+    backward(const LanguageModel<config>& model, const Vector<Token, Tokens>& tokens,
+             const OutputGradient& output_gradient, const NoGradient& input_gradient,
+             Gradient& gradient, BackwardWorkspace<LanguageModel<config>>& workspace) noexcept {
+  constexpr bool fits = Tokens <= LanguageModel<config>::context_length;
+  static_assert(fits, "more tokens than context_length");
+  if constexpr (fits && detail::check_backward<LanguageModel<config>, OutputGradient,
+                                               Matrix<float, Tokens, config.vocabulary>,
+                                               const NoGradient, OutputGradient, Gradient>()) {
+    static_cast<void>(input_gradient);
+    if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary)) return Status::unknown_token;
+    on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
+      detail::train_language_model<decltype(port)>(
+          model, tokens, gradient, workspace, detail::NoGenerator{},
+          [&](std::size_t first, std::size_t, kernel::Dense)
+              TINYATTN_INLINE_LAMBDA { return detail::input(output_gradient, 0).from(first, 0); });
+    });
+  }
+  return Status::ok;
+}
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

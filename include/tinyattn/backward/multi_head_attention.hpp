@@ -44,70 +44,202 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::LayerGradient layer_gradient(Gradient& 
             projection_gradient(gradient.value), projection_gradient(gradient.out_proj)};
 }
 
-// The tensors of a backward pass of attention.
-template <class Query, class Key, class Value, class OutputGradient, class QueryGradient,
-          class KeyGradient, class ValueGradient>
-struct AttentionGradients {
-  const Query& query_input;
-  const Key& key_input;
-  const Value& value_input;
-  const OutputGradient& output_gradient;
-  QueryGradient& query_gradient;
-  KeyGradient& key_gradient;
-  ValueGradient& value_gradient;
-};
-
-// Runs the backward pass on the first rows of every batch element.
+// Runs the backward pass on the first rows of every batch element. The gradients of inputs that are
+// one tensor are one tensor.
 template <auto config>
 constexpr void backward_batch(const auto& attention, std::size_t tokens, std::size_t source_tokens,
-                              const auto& tensors, const auto& mask, auto& gradient,
-                              auto& workspace, const auto& replay) noexcept {
-  using Query = std::remove_cvref_t<decltype(tensors.query_input)>;
+                              const auto& query_input, const auto& key_input,
+                              const auto& value_input, const auto& mask,
+                              const auto& output_gradient, auto& query_gradient, auto& key_gradient,
+                              auto& value_gradient, auto& gradient, auto& workspace,
+                              const auto& replay) noexcept {
   on_native_port([&](auto port) {
     using Port = decltype(port);
-    for (std::size_t i = 0; i < LayoutOf<Query>::batch; ++i)
+    for (std::size_t i = 0; i < LayoutOf<decltype(query_input)>::batch; ++i)
       kernel::layer_backward<Port>(
           describe(attention), layer_gradient(gradient), workspace.template parts<Port>(),
           kernel::BackwardElement{
-              i, tokens, source_tokens, input(tensors.query_input, i), input(tensors.key_input, i),
-              input(tensors.value_input, i), input(tensors.output_gradient, i),
-              output_or_none(tensors.query_gradient, i), output_or_none(tensors.key_gradient, i),
-              output_or_none(tensors.value_gradient, i)},
+              i, tokens, source_tokens, input(query_input, i), input(key_input, i),
+              input(value_input, i), input(output_gradient, i), output_or_none(query_gradient, i),
+              output_or_none(key_gradient, i), output_or_none(value_gradient, i)},
           layer_mask<config>(mask, tokens, source_tokens), replay);
   });
 }
 
+// A static_assert diagnoses wrong types of a call; the caller then computes nothing.
+template <auto config, class Layer, class Query, class Key, class Value, class Mask,
+          class OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
+          class Gradient, bool counted_at_run_time = false>
+consteval bool check_attention_backward() noexcept {
+  using Output = WithCols<Query, config.d_out>;
+  if constexpr (check_layer<config, Query, Key, Value, Output, counted_at_run_time>() &&
+                check_mask_of<Mask, Query, Key>())
+    return check_backward<Layer, OutputGradient, Output, QueryGradient, Query, Gradient>() &&
+           check_backward<Layer, OutputGradient, Output, KeyGradient, Key, Gradient>() &&
+           check_backward<Layer, OutputGradient, Output, ValueGradient, Value, Gradient>();
+  else
+    return false;
+}
+
 }  // namespace detail
 
-// Self-attention: adds to the gradients of the projections, and writes that of x. x and
-// input_gradient are [..., tokens, d_in], output_gradient is [..., tokens, d_out]; input_gradient
-// may be x, or output_gradient if both have one shape. Either gradient may be no_gradient.
+// --- Cross-attention ---
+
+// Adds to the gradients of the projections, and writes those of the inputs: query_input and
+// query_gradient are [..., tokens, d_in], the other inputs and their gradients [..., source tokens,
+// d_in], output_gradient is [..., tokens, d_out]. One tensor may be the gradient of several inputs
+// that are one tensor. A gradient may be an input or output_gradient, if their shapes are equal.
+// Each may be no_gradient.
+template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
+          tensor_like OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
+          class Gradient>
+requires(config.weights == Weights::f32) constexpr void backward(
+    const MultiHeadAttention<config>& attention, const Query& query_input, const Key& key_input,
+    const Value& value_input, const Mask& mask, const OutputGradient& output_gradient,
+    QueryGradient& query_gradient, KeyGradient& key_gradient, ValueGradient& value_gradient,
+    Gradient& gradient, BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+  if constexpr (detail::check_attention_backward<config, MultiHeadAttention<config>, Query, Key,
+                                                 Value, Mask, OutputGradient, QueryGradient,
+                                                 KeyGradient, ValueGradient, Gradient>())
+    detail::backward_batch<config>(attention, detail::LayoutOf<Query>::rows,
+                                   detail::LayoutOf<Key>::rows, query_input, key_input, value_input,
+                                   mask, output_gradient, query_gradient, key_gradient,
+                                   value_gradient, gradient, workspace, kernel::NoReplay{});
+}
+template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value,
+          tensor_like OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
+          class Gradient>
+requires(config.weights == Weights::f32) constexpr void backward(
+    const MultiHeadAttention<config>& attention, const Query& query_input, const Key& key_input,
+    const Value& value_input, const OutputGradient& output_gradient, QueryGradient& query_gradient,
+    KeyGradient& key_gradient, ValueGradient& value_gradient, Gradient& gradient,
+    BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+  backward(attention, query_input, key_input, value_input, NoMask{}, output_gradient,
+           query_gradient, key_gradient, value_gradient, gradient, workspace);
+}
+
+// The same for the first num_tokens rows of query_input and the first num_source_tokens rows of the
+// other inputs: other rows are neither read nor written. If there are too many, changes nothing and
+// returns too_many_tokens.
+template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
+          tensor_like OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
+          class Gradient>
+requires(config.weights == Weights::f32) constexpr Status
+    backward(const MultiHeadAttention<config>& attention, const Query& query_input,
+             const Key& key_input, const Value& value_input, std::size_t num_tokens,
+             std::size_t num_source_tokens, const Mask& mask, const OutputGradient& output_gradient,
+             QueryGradient& query_gradient, KeyGradient& key_gradient,
+             ValueGradient& value_gradient, Gradient& gradient,
+             BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+  if constexpr (detail::check_attention_backward<config, MultiHeadAttention<config>, Query, Key,
+                                                 Value, Mask, OutputGradient, QueryGradient,
+                                                 KeyGradient, ValueGradient, Gradient, true>()) {
+    if (num_tokens > kernel::minimum(config.context_length, detail::LayoutOf<Query>::rows) ||
+        num_source_tokens > kernel::minimum(config.context_length, detail::LayoutOf<Key>::rows))
+      return Status::too_many_tokens;
+    detail::backward_batch<config>(attention, num_tokens, num_source_tokens, query_input, key_input,
+                                   value_input, mask, output_gradient, query_gradient, key_gradient,
+                                   value_gradient, gradient, workspace, kernel::NoReplay{});
+  }
+  return Status::ok;
+}
+
+// --- Self-attention ---
+
+// The same where all inputs are x: the gradient of x is one chain, of the product of the queries,
+// which those of keys and values continue. x and input_gradient are [..., tokens, d_in],
+// output_gradient is [..., tokens, d_out]; input_gradient may be x, or output_gradient if both have
+// one shape. Either gradient may be no_gradient.
 template <AttentionConfig config, tensor_like TensorX, tensor_like OutputGradient,
           class InputGradient, class Gradient>
-constexpr void backward(const MultiHeadAttention<config>& attention, const TensorX& x,
-                        const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient,
-                        BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
-  backward(attention, x, NoMask{}, output_gradient, input_gradient, gradient, workspace);
+requires(config.weights == Weights::f32) constexpr void backward(
+    const MultiHeadAttention<config>& attention, const TensorX& x,
+    const OutputGradient& output_gradient, InputGradient& input_gradient, Gradient& gradient,
+    BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+  backward(attention, x, x, x, NoMask{}, output_gradient, input_gradient, input_gradient,
+           input_gradient, gradient, workspace);
 }
 
 // The same with the mask of the forward pass.
 template <AttentionConfig config, tensor_like TensorX, detail::no_count_nor<void> Mask,
           tensor_like OutputGradient, class InputGradient, class Gradient>
-constexpr void backward(const MultiHeadAttention<config>& attention, const TensorX& x,
-                        const Mask& mask, const OutputGradient& output_gradient,
-                        InputGradient& input_gradient, Gradient& gradient,
-                        BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
-  using Layout = detail::LayoutOf<TensorX>;
-  if constexpr (detail::check_backward<MultiHeadAttention<config>, OutputGradient,
-                                       detail::WithCols<TensorX, config.d_out>, InputGradient,
-                                       TensorX, Gradient>())
-    detail::backward_batch<config>(
-        attention, Layout::rows, Layout::rows,
-        detail::AttentionGradients<TensorX, TensorX, TensorX, OutputGradient, InputGradient,
-                                   InputGradient, InputGradient>{
-            x, x, x, output_gradient, input_gradient, input_gradient, input_gradient},
-        mask, gradient, workspace, kernel::NoReplay{});
+requires(config.weights == Weights::f32) constexpr void backward(
+    const MultiHeadAttention<config>& attention, const TensorX& x, const Mask& mask,
+    const OutputGradient& output_gradient, InputGradient& input_gradient, Gradient& gradient,
+    BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+  backward(attention, x, x, x, mask, output_gradient, input_gradient, input_gradient,
+           input_gradient, gradient, workspace);
+}
+
+// The same for the first num_tokens rows, with a mask or without.
+template <AttentionConfig config, tensor_like TensorX, class Mask, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+requires(config.weights == Weights::f32) constexpr Status
+    backward(const MultiHeadAttention<config>& attention, const TensorX& x, std::size_t num_tokens,
+             const Mask& mask, const OutputGradient& output_gradient, InputGradient& input_gradient,
+             Gradient& gradient,
+             BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+  return backward(attention, x, x, x, num_tokens, num_tokens, mask, output_gradient, input_gradient,
+                  input_gradient, input_gradient, gradient, workspace);
+}
+template <AttentionConfig config, tensor_like TensorX, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+requires(config.weights == Weights::f32) constexpr Status
+    backward(const MultiHeadAttention<config>& attention, const TensorX& x, std::size_t num_tokens,
+             const OutputGradient& output_gradient, InputGradient& input_gradient,
+             Gradient& gradient,
+             BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+  return backward(attention, x, num_tokens, NoMask{}, output_gradient, input_gradient, gradient,
+                  workspace);
+}
+
+// The same after a training pass. `generator` is a Philox as it stood before forward.
+template <AttentionConfig config, tensor_like TensorX, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+requires(config.weights == Weights::f32) constexpr void backward(
+    const MultiHeadAttention<config>& attention, const TensorX& x,
+    const OutputGradient& output_gradient, InputGradient& input_gradient, Gradient& gradient,
+    BackwardWorkspace<MultiHeadAttention<config>>& workspace,
+    const Philox4x32& generator) noexcept {
+  using Layer = MultiHeadAttention<config>;
+  if constexpr (detail::check_attention_backward<config, Layer, TensorX, TensorX, TensorX, NoMask,
+                                                 OutputGradient, InputGradient, InputGradient,
+                                                 InputGradient, Gradient>()) {
+    constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows,
+                          batch = detail::LayoutOf<TensorX>::batch;
+    const detail::WeightsReplay<Layer> replay{generator, tokens};
+    if constexpr (Layer::residual_dropout_rate.bits == 0)
+      return detail::backward_batch<config>(attention, tokens, tokens, x, x, x, NoMask{},
+                                            output_gradient, input_gradient, input_gradient,
+                                            input_gradient, gradient, workspace, replay);
+    const Philox4x32 of_outputs =
+        detail::stream_after(generator, detail::draws(Layer::dropout_rate) ? 1 : 0);
+    on_native_port([&](auto port) {
+      using Port = decltype(port);
+      const kernel::Output dropped{workspace.scratch + workspace.of_layer, config.d_out};
+      for (std::size_t i = 0; i < batch; ++i) {
+        detail::drop_rows_again<Port>(i * tokens, tokens, config.d_out,
+                                      detail::input(output_gradient, i), dropped,
+                                      Layer::residual_dropout_rate, of_outputs);
+        kernel::layer_backward<Port>(
+            describe(attention), detail::layer_gradient(gradient), workspace.template parts<Port>(),
+            kernel::BackwardElement{i, tokens, tokens, detail::input(x, i), detail::input(x, i),
+                                    detail::input(x, i), dropped,
+                                    detail::output_or_none(input_gradient, i),
+                                    detail::output_or_none(input_gradient, i),
+                                    detail::output_or_none(input_gradient, i)},
+            detail::layer_mask<config>(NoMask{}, tokens, tokens), replay);
+      }
+    });
+  }
+}
+
+template <AttentionConfig config, class TensorX>
+constexpr void backward(const MultiHeadAttention<config>&, const TensorX&, detail::Anything,
+                        detail::Anything, detail::Anything,
+                        BackwardWorkspace<MultiHeadAttention<config>>&, const Mt19937&) noexcept {
+  static_assert(detail::no_such_call<TensorX>,
+                "only a Philox4x32 replays dropout: a Mersenne twister cannot go back");
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -4,10 +4,7 @@
 // for each block; everything else is computed again.
 #pragma once
 
-#include "tinyattn/backward/feed_forward.hpp"
-#include "tinyattn/backward/multi_head_attention.hpp"
-#include "tinyattn/backward/normalization.hpp"
-#include "tinyattn/kernel/backward/block.hpp"
+#include "tinyattn/backward/blocks.hpp"
 #include "tinyattn/transformer.hpp"
 
 TINYATTN_BEGIN
@@ -16,159 +13,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// The dropout of a block, of which `generator` is as it stood before the block's forward pass: a
-// stream for attention weights, one for the outputs of attention, one for those of the feed-forward
-// part. Both outputs are dropped at AttentionConfig::residual_dropout.
-template <class Attention>
-struct BlockDropout {
-  static constexpr bool draws_weights = draws(Attention::dropout_rate),
-                        draws_outputs = draws(Attention::residual_dropout_rate),
-                        drops_weights = Attention::dropout_rate.bits != 0,
-                        drops_outputs = Attention::residual_dropout_rate.bits != 0;
-  // The number of streams that a block takes.
-  static constexpr std::size_t streams = (draws_weights ? 1 : 0) + (draws_outputs ? 2 : 0);
-
-  constexpr BlockDropout(const Philox4x32& generator, std::size_t block,
-                         std::size_t tokens) noexcept
-      : weights{stream_after(generator, block * streams), tokens},
-        of_outputs(stream_after(weights.stream, draws_weights ? 1 : 0)) {}
-
-  template <class Port>
-  constexpr void drop_outputs(std::size_t part, std::size_t first, std::size_t rows,
-                              kernel::Output x) const noexcept {
-    ReplayedStream stream(stream_after(of_outputs, part), std::uint64_t{first} * x.stride);
-    for (std::size_t i = 0; i < rows; ++i)
-      kernel::drop<Port>(x.at(i, 0), x.stride, x.stride, Attention::residual_dropout_rate, stream);
-  }
-
-  WeightsReplay<Attention> weights;
-  Philox4x32 of_outputs;
-};
-
-// No dropout of any block: a forward pass without a generator drops nothing.
-struct NoGenerator {};
-template <class Attention>
-constexpr auto dropout_of_block(const NoGenerator&, std::size_t, std::size_t) noexcept {
-  return kernel::NoDropout{};
-}
-template <class Attention>
-constexpr auto dropout_of_block(const Philox4x32& generator, std::size_t block,
-                                std::size_t tokens) noexcept {
-  return BlockDropout<Attention>(generator, block, tokens);
-}
-
-// Returns the gradient of a block as kernels take it.
-template <class Gradient>
-TINYATTN_ALWAYS_INLINE constexpr kernel::BlockGradient block_gradient(Gradient& gradient) noexcept {
-  if constexpr (is_no_gradient<Gradient>)
-    return {};
-  else
-    return {norm_gradient(gradient.attention_norm), layer_gradient(gradient.attention),
-            norm_gradient(gradient.feed_forward_norm),
-            feed_forward_gradient(gradient.feed_forward)};
-}
-
-// All the scratch of `Layers` blocks, and room for More floats in its shared part.
-template <BlockConfig config, std::size_t Layers, std::size_t More = 0>
-struct BlocksBackwardWorkspace {
-  using Block = TransformerBlock<config>;
-  using Attention = typename Block::Attention;
-  using Hidden = typename Block::Hidden;
-  static constexpr std::size_t d_model = config.feed_forward.d_model,
-                               tokens = config.attention.context_length,
-                               size = tokens * d_model;  // of the features of all tokens
-
-  float kept[2 * Layers + 1][size];  // the input, and what is kept of each part
-  float d[size];                     // features, then their gradients
-  float part_of[size];               // the output of a part, and the gradient of its input
-  float input[size];                 // of a part, computed again
-  float row[d_model];                // of a norm
-  // Of one part of a block.
-  float scratch[kernel::maximum(
-      kernel::maximum(sizeof(BackwardWorkspace<Attention>), sizeof(BackwardWorkspace<Hidden>)) /
-          sizeof(float),
-      kernel::maximum(kernel::maximum(sizeof(typename Attention::Workspace),
-                                      sizeof(typename Hidden::Workspace)) /
-                          sizeof(float),
-                      More))];
-
-  static constexpr kernel::Output rows(float* data) noexcept { return {data, d_model}; }
-
-  // What is kept of block `block`. With norm_first these are the inputs of both parts, else the
-  // sums before both norms.
-  static constexpr std::size_t after = config.norm_first ? 0 : 1;
-  constexpr auto forward_parts() noexcept {
-    using OfAttention = typename Attention::Workspace;
-    return kernel::BlockScratch<>{
-        rows(part_of),
-        kernel::parts_of(scratch, d_model, Attention::kv_width, tokens, OfAttention::block_rows,
-                         OfAttention::query_rows),
-        scratch, Hidden::Workspace::rows};
-  }
-  template <class Port>
-  constexpr kernel::BlockBackwardScratch backward_parts() noexcept {
-    return {rows(input),
-            rows(part_of),
-            row,
-            kernel::layer_backward_parts<Port>(scratch, d_model, Attention::kv_width,
-                                               Attention::head_dim, tokens),
-            scratch,
-            BackwardWorkspace<Hidden>::rows};
-  }
-};
-
-// Computes d = blocks(d) for the first `tokens` rows, and keeps what the backward pass needs.
-template <class Port, BlockConfig config, std::size_t Layers>
-constexpr void forward_blocks_kept(const TransformerBlock<config> (&blocks)[Layers],
-                                   std::size_t tokens, const kernel::Mask& mask, auto& workspace,
-                                   const auto& generator) noexcept {
-  using Workspace = std::remove_cvref_t<decltype(workspace)>;
-  using Attention = typename TransformerBlock<config>::Attention;
-  const kernel::Output x = workspace.rows(workspace.d);
-  kernel::copy_rows<Port>(tokens, Workspace::d_model, x, workspace.rows(workspace.kept[0]));
-  for (std::size_t l = 0; l < Layers; ++l) {
-    auto* const kept = workspace.kept + 2 * l + Workspace::after;
-    kernel::forward_block_kept<Port>(describe(blocks[l]), workspace.forward_parts(), tokens, x,
-                                     {workspace.rows(kept[0]), workspace.rows(kept[1])},
-                                     with_mask_of<config.attention>(mask),
-                                     dropout_of_block<Attention>(generator, l, tokens));
-  }
-  if constexpr (config.norm_first)
-    kernel::copy_rows<Port>(tokens, Workspace::d_model, x,
-                            workspace.rows(workspace.kept[2 * Layers]));
-}
-
-// Writes the input of block `block`, or the output of all blocks, from what was kept.
-template <class Port, BlockConfig config, std::size_t Layers>
-constexpr void write_input_of_block(const TransformerBlock<config> (&blocks)[Layers],
-                                    std::size_t block, std::size_t tokens, auto& workspace,
-                                    kernel::Output out) noexcept {
-  const kernel::Output kept = workspace.rows(workspace.kept[2 * block]);
-  if (config.norm_first || block == 0)
-    kernel::copy_rows<Port>(tokens, config.feed_forward.d_model, kept, out);
-  else
-    kernel::normalize_features<Port>(describe(blocks[block - 1].feed_forward_norm), tokens, kept,
-                                     out);
-}
-
-// Turns d, the gradient of the output of all blocks, into that of their input.
-template <class Port, BlockConfig config, std::size_t Layers>
-constexpr void blocks_backward(const TransformerBlock<config> (&blocks)[Layers], auto&& gradient_of,
-                               std::size_t tokens, const kernel::Mask& mask, auto& workspace,
-                               const auto& generator) noexcept {
-  using Workspace = std::remove_cvref_t<decltype(workspace)>;
-  using Attention = typename TransformerBlock<config>::Attention;
-  for (std::size_t l = Layers; l-- != 0;) {
-    auto* const kept = workspace.kept + 2 * l + Workspace::after;
-    kernel::block_backward<Port>(
-        describe(blocks[l]), gradient_of(l), workspace.template backward_parts<Port>(), tokens,
-        {workspace.rows(kept[0]), workspace.rows(kept[1])}, workspace.rows(workspace.d),
-        with_mask_of<config.attention>(mask), dropout_of_block<Attention>(generator, l, tokens),
-        [&](kernel::Output out) { write_input_of_block<Port>(blocks, l, tokens, workspace, out); });
-  }
-}
-
-// The same for the final norm of a transformer, if it has one.
+// Turns d, the gradient of the output of a transformer's final norm, into that of its input.
 template <class Port, TransformerConfig config>
 constexpr void final_norm_backward(const Transformer<config>& transformer, auto& gradient,
                                    std::size_t tokens, auto& workspace) noexcept {
@@ -198,7 +43,7 @@ constexpr void backward_kept(const Transformer<config>& transformer, auto& gradi
   final_norm_backward<Port>(transformer, gradient, tokens, workspace);
   blocks_backward<Port>(
       transformer.blocks,
-      [&](std::size_t l) {
+      [&](std::size_t l) TINYATTN_INLINE_LAMBDA {
         if constexpr (is_no_gradient<decltype(gradient)>)
           return static_cast<void>(l), kernel::BlockGradient{};
         else
@@ -207,12 +52,159 @@ constexpr void backward_kept(const Transformer<config>& transformer, auto& gradi
       tokens, mask, workspace, generator);
 }
 
+// The same for a block alone.
+template <class Port, BlockConfig config>
+constexpr void forward_kept(const TransformerBlock<config>& block, std::size_t tokens,
+                            const kernel::Mask& mask, auto& workspace,
+                            const auto& generator) noexcept {
+  forward_blocks_kept<Port>(&block, tokens, mask, workspace, generator);
+}
+template <class Port, BlockConfig config>
+constexpr void backward_kept(const TransformerBlock<config>& block, auto& gradient,
+                             std::size_t tokens, const kernel::Mask& mask, auto& workspace,
+                             const auto& generator) noexcept {
+  blocks_backward<Port>(
+      &block, [&](std::size_t) TINYATTN_INLINE_LAMBDA { return block_gradient(gradient); }, tokens,
+      mask, workspace, generator);
+}
+
+// The configuration of the blocks of a TransformerBlock or a Transformer, and their number.
+template <class Module>
+struct BlocksOf {};
+template <BlockConfig config>
+struct BlocksOf<TransformerBlock<config>> {
+  static constexpr BlockConfig block = config;
+  static constexpr std::size_t layers = 1;
+};
+template <TransformerConfig config>
+struct BlocksOf<Transformer<config>> {
+  static constexpr BlockConfig block = config.block;
+  static constexpr std::size_t layers = config.num_layers;
+};
+template <class Module>
+concept made_of_blocks = requires {
+  requires BlocksOf<Module>::block.attention.weights == Weights::f32;
+};
+
+// The streams that one text takes from the generator of a dropout.
+template <class Module>
+inline constexpr std::size_t streams_of =
+    BlockDropout<MultiHeadAttention<BlocksOf<Module>::block.attention>>::streams*
+        BlocksOf<Module>::layers;
+
+// Returns the generator of batch element `index`.
+template <class Module>
+constexpr NoGenerator generator_of(const NoGenerator& none, std::size_t) noexcept {
+  return none;
+}
+template <class Module>
+constexpr Philox4x32 generator_of(const Philox4x32& generator, std::size_t index) noexcept {
+  return stream_after(generator, index * streams_of<Module>);
+}
+
+// Runs both passes over the first `tokens` rows of every batch element of x.
+template <class Module, class TensorX>
+constexpr void train_blocks(const Module& module, std::size_t tokens, const TensorX& x,
+                            const auto& mask, const auto& output_gradient, auto& input_gradient,
+                            auto& gradient, auto& workspace, const auto& generator) noexcept {
+  constexpr std::size_t d_model = BlocksOf<Module>::block.feed_forward.d_model;
+  const kernel::Mask described = describe(mask, tokens, tokens);
+  on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
+    using Port = decltype(port);
+    const kernel::Output d = workspace.rows(workspace.d);
+    for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
+      const auto of_element = generator_of<Module>(generator, i);
+      kernel::copy_rows<Port>(tokens, d_model, input(x, i), d);
+      forward_kept<Port>(module, tokens, described, workspace, of_element);
+      kernel::copy_rows<Port>(tokens, d_model, input(output_gradient, i), d);
+      backward_kept<Port>(module, gradient, tokens, described, workspace, of_element);
+      if constexpr (!is_no_gradient<decltype(input_gradient)>)
+        kernel::copy_rows<Port>(tokens, d_model, d, output(input_gradient, i));
+    }
+  });
+}
+
+// A static_assert diagnoses wrong types of a call; the caller then computes nothing.
+template <class Module, class TensorX, class Mask, class OutputGradient, class InputGradient,
+          class Gradient, bool counted_at_run_time = false>
+consteval bool check_blocks_backward() noexcept {
+  if constexpr (check_layer<BlocksOf<Module>::block.attention, TensorX, TensorX, TensorX,
+                            Like<TensorX>, counted_at_run_time>() &&
+                check_mask_of<Mask, TensorX, TensorX>())
+    return check_backward<Module, OutputGradient, Like<TensorX>, InputGradient, TensorX,
+                          Gradient>();
+  else
+    return false;
+}
+
 }  // namespace detail
 
-// All the scratch of the backward pass of a transformer, with what the forward pass keeps.
+// All the scratch of the passes of a block, or of a transformer, with what the forward pass keeps.
+template <BlockConfig config>
+struct BackwardWorkspace<TransformerBlock<config>> : detail::BlocksBackwardWorkspace<config, 1> {};
 template <TransformerConfig config>
 struct BackwardWorkspace<Transformer<config>>
     : detail::BlocksBackwardWorkspace<config.block, config.num_layers> {};
+
+// The backward pass of a TransformerBlock or a Transformer, which runs the forward pass first: adds
+// to the gradients of all parameters, and writes that of x. x and both gradients are [..., tokens,
+// d_model]; input_gradient may be x or output_gradient. Either of input_gradient and gradient may
+// be no_gradient.
+template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+constexpr void backward(const Module& module, const TensorX& x,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+  backward(module, x, NoMask{}, output_gradient, input_gradient, gradient, workspace);
+}
+
+// The same with the mask of the forward pass.
+template <detail::made_of_blocks Module, tensor_like TensorX, detail::no_count_nor<void> Mask,
+          tensor_like OutputGradient, class InputGradient, class Gradient>
+constexpr void backward(const Module& module, const TensorX& x, const Mask& mask,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+  if constexpr (detail::check_blocks_backward<Module, TensorX, Mask, OutputGradient, InputGradient,
+                                              Gradient>())
+    detail::train_blocks(module, detail::LayoutOf<TensorX>::rows, x, mask, output_gradient,
+                         input_gradient, gradient, workspace, detail::NoGenerator{});
+}
+
+// The same for the first num_tokens rows: other rows are neither read nor written. If there are too
+// many, changes nothing and returns too_many_tokens.
+template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+constexpr Status backward(const Module& module, const TensorX& x, std::size_t num_tokens,
+                          const OutputGradient& output_gradient, InputGradient& input_gradient,
+                          Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+  if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
+                                              InputGradient, Gradient, true>()) {
+    if (num_tokens >
+        kernel::minimum(BackwardWorkspace<Module>::tokens, detail::LayoutOf<TensorX>::rows))
+      return Status::too_many_tokens;
+    detail::train_blocks(module, num_tokens, x, NoMask{}, output_gradient, input_gradient, gradient,
+                         workspace, detail::NoGenerator{});
+  }
+  return Status::ok;
+}
+
+// The same with dropout by the generator, which takes streams for one batch element after the
+// other: in each block for the attention weights, the outputs of attention, and those of the
+// feed-forward part. Rates are those of AttentionConfig.
+template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
+          class InputGradient, class Gradient>
+constexpr void backward(const Module& module, const TensorX& x,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient, BackwardWorkspace<Module>& workspace,
+                        Philox4x32& generator) noexcept {
+  if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
+                                              InputGradient, Gradient>()) {
+    detail::train_blocks(module, detail::LayoutOf<TensorX>::rows, x, NoMask{}, output_gradient,
+                         input_gradient, gradient, workspace, Philox4x32(generator));
+    generator = detail::stream_after(generator,
+                                     detail::streams_of<Module> * detail::LayoutOf<TensorX>::batch);
+  }
+}
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

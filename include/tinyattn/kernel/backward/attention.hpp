@@ -25,7 +25,7 @@ struct AttentionBackward {
   std::size_t index;         // of the matrix of weights: one for each head and batch element
   Output queries;            // [rows, key_dim]; overwritten by their gradients
   Dense keys, values;        // [source tokens, key_dim] and [source tokens, value_dim]
-  Output d_keys, d_values;   // as these; added to
+  Output d_keys, d_values;   // as these; added to, unless they are null
   Output weights, d_scores;  // [block_rows, room_of_scores(source tokens)], scratch
   float scale;               // of the scores
 };
@@ -111,12 +111,13 @@ TINYATTN_KERNEL Output recompute_weights(const AttentionBackward& a, const Query
 // Computes the gradients of one block. d_context_of(block, weights) returns the gradient of its
 // context; `weights` are those that multiplied the values.
 template <class Port>
-constexpr void attend_block_backward(const AttentionBackward& a, const QueryBlock& block,
-                                     const auto& mask, const auto& dropout,
-                                     const auto& d_context_of) noexcept {
+TINYATTN_KERNEL void attend_block_backward(const AttentionBackward& a, const QueryBlock& block,
+                                           const auto& mask, const auto& dropout,
+                                           const auto& d_context_of) noexcept {
   const Output weights = recompute_weights<Port>(a, block, mask, dropout);
   const Dense d_context = d_context_of(block, weights);
-  add_over_queries<Port>(block, mask, a.value_dim, weights, d_context, a.d_values);
+  if (!is_null(a.d_values.data))
+    add_over_queries<Port>(block, mask, a.value_dim, weights, d_context, a.d_values);
   multiply_transposed<Port>(Product<Dense, Transposed<>>{block.rows,
                                                          a.value_dim,
                                                          mask.end(block.first + block.rows - 1),
@@ -132,7 +133,8 @@ constexpr void attend_block_backward(const AttentionBackward& a, const QueryBloc
   for (std::size_t i = 0; i < block.rows; ++i)
     softmax_backward_row<Port>(a.weights.at(i, 0), a.d_scores.at(i, 0), mask.end(block.first + i),
                                a.scale);
-  add_over_queries<Port>(block, mask, a.key_dim, a.d_scores, block.queries, a.d_keys);
+  if (!is_null(a.d_keys.data))
+    add_over_queries<Port>(block, mask, a.key_dim, a.d_scores, block.queries, a.d_keys);
   combine_keys<Port>(block, mask, a.key_dim, a.d_scores, a.keys, block.queries);
 }
 

@@ -62,10 +62,11 @@ template <class Port>
 constexpr std::size_t layer_backward_scratch(std::size_t width, std::size_t kv_width,
                                              std::size_t head_dim, std::size_t tokens) noexcept {
   std::size_t floats = 0;
-  divide_backward<Port>(width, kv_width, head_dim, tokens, [&](std::size_t rows, std::size_t cols) {
-    floats += rows * cols;
-    return Output{};
-  });
+  divide_backward<Port>(width, kv_width, head_dim, tokens,
+                        [&](std::size_t rows, std::size_t cols) TINYATTN_INLINE_LAMBDA {
+                          floats += rows * cols;
+                          return Output{};
+                        });
   return floats;
 }
 template <class Port>
@@ -73,7 +74,7 @@ constexpr LayerBackwardScratch layer_backward_parts(float* scratch, std::size_t 
                                                     std::size_t kv_width, std::size_t head_dim,
                                                     std::size_t tokens) noexcept {
   return divide_backward<Port>(width, kv_width, head_dim, tokens,
-                               [&](std::size_t rows, std::size_t cols) {
+                               [&](std::size_t rows, std::size_t cols) TINYATTN_INLINE_LAMBDA {
                                  const Output part{scratch, cols};
                                  scratch += rows * cols;
                                  return part;
@@ -81,8 +82,8 @@ constexpr LayerBackwardScratch layer_backward_parts(float* scratch, std::size_t 
 }
 
 template <class Port>
-constexpr void project_inputs(const auto& layer, const LayerBackwardScratch& s,
-                              const BackwardElement& e) noexcept {
+TINYATTN_KERNEL void project_inputs(const auto& layer, const LayerBackwardScratch& s,
+                                    const BackwardElement& e) noexcept {
   const std::size_t d_in = layer.d_in, kv = kv_width(layer);
   project<Port>(e.tokens, d_in, layer.d_out, e.query_input, layer.query, s.queries, NoScratch{});
   project<Port>(e.source_tokens, d_in, kv, e.key_input, layer.key, s.keys, NoScratch{});
@@ -94,10 +95,10 @@ constexpr void project_inputs(const auto& layer, const LayerBackwardScratch& s,
 // Computes a head. Its rows of the output projection's gradient get their products with its
 // contexts, which are computed again.
 template <class Port>
-constexpr void attend_head_backward(const auto& layer, const LayerGradient& gradient,
-                                    const LayerBackwardScratch& s, const BackwardElement& e,
-                                    std::size_t head, const auto& mask,
-                                    const auto& dropout) noexcept {
+TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient& gradient,
+                                          const LayerBackwardScratch& s, const BackwardElement& e,
+                                          std::size_t head, const auto& mask,
+                                          const auto& dropout) noexcept {
   const std::size_t dim = layer.head_dim, width = layer.d_out, column = kv_column(layer, head);
   const AttentionBackward a{e.tokens,
                             s.block_rows,
@@ -149,9 +150,9 @@ constexpr void backward_of_input(std::size_t rows, std::size_t in, std::size_t o
 // Adds to the gradients of all projections, and computes those of the inputs. Heads are outermost,
 // so that shared keys gather from them in one order, whatever the height of a block.
 template <class Port>
-constexpr void layer_backward(const auto& layer, const LayerGradient& gradient,
-                              const LayerBackwardScratch& s, const BackwardElement& e,
-                              const auto& mask, const auto& dropout) noexcept {
+TINYATTN_KERNEL void layer_backward(const auto& layer, const LayerGradient& gradient,
+                                    const LayerBackwardScratch& s, const BackwardElement& e,
+                                    const auto& mask, const auto& dropout) noexcept {
   const std::size_t width = layer.d_out, kv = kv_width(layer), d_in = layer.d_in;
   project_inputs<Port>(layer, s, e);
   for (std::size_t j = 0; j < e.source_tokens * kv; ++j)

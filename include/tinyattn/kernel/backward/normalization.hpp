@@ -46,7 +46,7 @@ TINYATTN_KERNEL float normalized_row(const Norm& norm, const float* x, float* no
 //   d_x       [dim], or nullptr; may be x or d_out
 //   row       [dim], scratch
 template <class Port>
-[[gnu::noinline]] constexpr void norm_backward(const Norm& norm, const NormGradient& gradient,
+[[gnu::noinline]] constexpr void norm_backward(Norm norm, NormGradient gradient,
                                                const float* x, const float* d_out, float* d_x,
                                                float* row) noexcept {
   const std::size_t dim = norm.dim;

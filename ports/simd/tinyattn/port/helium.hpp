@@ -11,6 +11,7 @@
 #else
 
 #include "tinyattn/port/fpu.hpp"
+#include "tinyattn/port/helium_backward.hpp"
 #include "tinyattn/port/helium_integers.hpp"
 #include "tinyattn/port/helium_rows.hpp"
 
@@ -21,7 +22,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct helium : helium_rows, helium_integers {
+struct helium : helium_rows, helium_backward, helium_integers {
   using vec = float32x4_t;
   using broadcast_operand = float;
   using one_lane = fpu;
@@ -102,6 +103,12 @@ struct helium : helium_rows, helium_integers {
         : "+w"(quotients)
         : "w"(divisors));
     return quotients;
+  }
+  TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
+    register vec roots asm("q0") = v;
+    asm("vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3"
+        : "+w"(roots));
+    return roots;
   }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
   // The comparison "less" is true for a NaN in this instruction set, "greater" is not. Clang 19
