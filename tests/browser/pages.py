@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests the pages of examples/browser in a browser: digits that are drawn with the mouse are read,
-the writer generates a text, digits are heard from recordings and from a microphone, and all print the
-checksums that every board prints.
+the writer generates a text, digits are heard from recordings and from a microphone, a model learns, and
+all print the checksums that every board prints.
 
     pages.py PAGES
 
@@ -194,6 +194,42 @@ def needs_a_microphone():
         return too_wide(driver, PHONE) or ("" if is_enabled else "the button is off")
 
 
+def learns_what_boards_learn():
+    """Lets it learn to the end, and looks where the largest weight of each row of the map is."""
+    checksum, _ = printed("learner")
+    with browser("learner.html") as driver:
+        wait_for(driver, "step", lambda text: text == "120")
+        found = [value(driver, name) for name in ("checksum", "weights", "answer", "seed")]
+        places = driver.execute_script("""return [...Array(8).keys()].map(row => {
+            const weights = now.slice(8 * row, 8 * row + 8);
+            return weights.indexOf(Math.max(...weights)); })""")
+    if found != [checksum, checksum, "62951413", "1"]:
+        return f"it shows {found}"
+    return "" if places == [7, 6, 5, 4, 3, 2, 1, 0] else f"the head looks at {places}"
+
+
+def learns_from_another_seed():
+    """Pauses it, continues, reads other digits, and starts from another seed, which leads to other weights."""
+    with browser("learner.html", PHONE) as driver:
+        pause = driver.find_element("id", "pause")
+        wait_for(driver, "step", lambda text: int(text) > 5)
+        pause.click()
+        paused = value(driver, "step"), value(driver, "weights")
+        driver.execute_async_script("setTimeout(arguments[0], 300)")
+        is_still = (value(driver, "step"), value(driver, "weights")) == paused
+        pause.click()
+        wait_for(driver, "step", lambda text: int(text) > int(paused[0]))
+        is_new = driver.execute_script("""document.getElementById("another").click();
+            return seed === 2 && losses.length === 0;""")
+        digits = driver.find_element("id", "digits")
+        digits.clear()
+        is_empty = value(driver, "answer") == ""
+        digits.send_keys("12345678")
+        wait_for(driver, "step", lambda text: text == "120")
+        found = is_still, is_new, is_empty, value(driver, "answer"), value(driver, "weights") != value(driver, "checksum")
+        return too_wide(driver, PHONE) or ("" if found == (True, True, True, "87654321", True) else f"it shows {found}")
+
+
 def too_wide(driver, size):
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     return f"it is {wide} wide" if wide > size[0] else ""
@@ -225,5 +261,7 @@ tap.report([
     ("recordings are heard as every board hears them", hears_recordings),
     ("a digit that is said to the microphone is heard", hears_the_microphone),
     ("without a microphone the page says so, in a sentence that fits a phone", needs_a_microphone),
+    ("a model learns, to the weights of every board, and its head looks the other way round", learns_what_boards_learn),
+    ("it can be paused, reads any digits, and learns from another seed", learns_from_another_seed),
     *((f"{page} fits {size[0]} pixels", fits, page, size)
-      for page in ("digits.html", "writer.html", "listener.html") for size in (WIDE, PHONE))])
+      for page in ("digits.html", "writer.html", "listener.html", "learner.html") for size in (WIDE, PHONE))])
