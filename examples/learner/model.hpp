@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A model that reverses eight digits, and a step of its training: the model of ATTN/11, which learned this on a PDP-11.
+// A model that reverses eight digits, and a step of its training; of the size of ATTN/11, which learned this on a PDP-11.
 //
 //   digits [8]  --token embedding + position embedding-->  x [8, 16]  --attention, one head-->  + x  --head-->  logits [8, 10]
 #pragma once
