@@ -18,6 +18,11 @@ constexpr BlockConfig dropped_block = {
     .feed_forward = gelu_part};
 constexpr LanguageModelConfig dropped_model = {.vocabulary = 7, .transformer = {.block = dropped_block, .num_layers = 2}};
 
+constexpr LanguageModelConfig tiny = {
+    .vocabulary = 3,
+    .transformer = {.block = {.attention = {.d_in = 2, .d_out = 2, .context_length = 2}, .feed_forward = {.d_model = 2, .d_hidden = 2}},
+                    .num_layers = 1}};
+
 // --- The function ---
 
 // Each gradient alone, and that of the query in its place.
@@ -213,6 +218,7 @@ constexpr Test tests[] = {
                     Masked<with_a_masked_query<KeepMask<5, 5>>, BlockGradient<norm_last, 5>>, Dropped<BlockGradient<dropped_block, 2, 7>>>),
     at_run_time("models, as in plain loops", as_in_loops<TextGradient<gpt_2, 5>, TextGradient<llama, 7>, LossGradient<gpt_2, 4>,
                                                          LossGradient<llama, 6>, LossGradient<dropped_model, 7, true>>),
+    everywhere("two steps of AdamW, as in plain loops", as_in_plain_loops<TrainingSteps<tiny, AdamW, 2, false>>),
     at_run_time(
         "attention and layers, as differences of forward passes",
         as_differences<OneHeadGradient<patterned<AdditiveMask<3, 4>>, 3, 4, 2, 3>, LayerGradient<causal, 3>, LayerGradient<grouped, 3>,
