@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lesson.hpp"
 
+#include "../support/checksum.hpp"
 #include "board.h"
 
 namespace digits {
@@ -28,6 +29,12 @@ Results read_from(std::size_t first, const Pixels<Count>& pixels, const Labels<C
 void start(Lesson& lesson) {
   lesson.head = weights::classifier;
   zero_grad(lesson.gradient);
+}
+
+std::uint32_t checksum_of(const Classifier& head) {
+  support::Checksum checksum;
+  for_each_parameter(head, [&](const char*, const auto& parameter) { checksum.add(parameter.data(), parameter.size()); });
+  return checksum.value();
 }
 
 float learn(Lesson& lesson, const Image& image, std::size_t digit) {

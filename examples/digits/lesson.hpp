@@ -42,6 +42,9 @@ struct Results {
 // Starts with what the model knows.
 void start(Lesson& lesson);
 
+// Returns the CRC-32 of the weights.
+std::uint32_t checksum_of(const Classifier& head);
+
 // Makes a step with an image on which someone wrote a digit. Returns the loss before the step.
 float learn(Lesson& lesson, const Image& image, std::size_t digit);
 
