@@ -84,7 +84,7 @@ constexpr void forward_block_kept(const auto& block, const auto& scratch, std::s
     forward_part<Port>(block.feed_forward_norm, block.norm_first, rows, x.from(first, 0),
                        scratch.part_of, kept[1].from(first, 0), [&](Dense input, Output out) {
                          feed_forward<Port>(block.feed_forward, rows, input, out, scratch.hidden,
-                                            NoScratch{});
+                                            scratch.attention.integers);
                          drop_outputs(1, first, rows, out);
                        });
   }
@@ -92,11 +92,12 @@ constexpr void forward_block_kept(const auto& block, const auto& scratch, std::s
 
 // --- Backward ---
 
+template <class Integers = NoScratch>
 struct BlockBackwardScratch {
-  Output input, d_part;            // [tokens, d_model]: of a part, and its gradient
-  float* row;                      // [d_model]
-  LayerBackwardScratch attention;  // shares its memory with `hidden`
-  float* hidden;                   // has room for hidden_rows rows
+  Output input, d_part;                      // [tokens, d_model]: of a part, and its gradient
+  float* row;                                // [d_model]
+  LayerBackwardScratch<Integers> attention;  // shares its memory with `hidden`
+  float* hidden;                             // has room for hidden_rows rows
   std::size_t hidden_rows;
 };
 
@@ -113,7 +114,7 @@ TINYATTN_KERNEL void norm_rows_backward(const Norm& norm, const NormGradient& gr
 // part(input, d, d_part) computes d_part, the gradient of a part's input, from that of its output.
 template <class Port>
 constexpr void part_backward(const Norm& norm, const NormGradient& gradient, bool norm_first,
-                             std::size_t rows, Dense kept, Output d, const BlockBackwardScratch& s,
+                             std::size_t rows, Dense kept, Output d, const auto& s,
                              const auto& write_input, const auto& part) noexcept {
   if (norm_first) {
     normalize_features<Port>(norm, rows, kept, s.input);
@@ -129,10 +130,10 @@ constexpr void part_backward(const Norm& norm, const NormGradient& gradient, boo
 // d, the gradient of the block's output, becomes that of its input, which write_input(out) writes
 // if the block is without norm_first.
 template <class Port>
-constexpr void block_backward(const auto& block, const BlockGradient& gradient,
-                              const BlockBackwardScratch& s, std::size_t tokens,
-                              const Output (&kept)[2], Output d, const auto& mask,
-                              const auto& dropout, const auto& write_input) noexcept {
+constexpr void block_backward(const auto& block, const BlockGradient& gradient, const auto& s,
+                              std::size_t tokens, const Output (&kept)[2], Output d,
+                              const auto& mask, const auto& dropout,
+                              const auto& write_input) noexcept {
   const std::size_t dim = block.attention_norm.dim;
   const auto dropped = [&](std::size_t part, std::size_t first, std::size_t rows, Dense from) {
     if constexpr (!std::remove_cvref_t<decltype(dropout)>::drops_outputs) return from;
@@ -151,7 +152,8 @@ constexpr void block_backward(const auto& block, const BlockGradient& gradient,
         },
         [&](Dense input, Dense d_out, Output d_part) {
           feed_forward_backward<Port>(block.feed_forward, gradient.feed_forward, rows, input,
-                                      dropped(1, first, rows, d_out), d_part, s.hidden);
+                                      dropped(1, first, rows, d_out), d_part, s.hidden,
+                                      s.attention.integers);
         });
   }
   part_backward<Port>(block.attention_norm, gradient.attention_norm, block.norm_first, tokens,
