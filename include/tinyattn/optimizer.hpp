@@ -22,9 +22,12 @@ namespace detail {
 // A static_assert diagnoses wrong types of modules; the caller then computes nothing.
 template <class Module>
 consteval bool check_trained() noexcept {
-  constexpr bool has_floats = has_floats_alone<Module>;
+  constexpr bool is_module = has_parameters<Module>, has_floats = has_floats_alone<Module>;
+  static_assert(is_module,
+                "a model of yours names its members: using Parts = Parameters<&Model::first, "
+                "&Model::second>;");
   static_assert(!std::is_const_v<Module>, "an optimizer changes its module, which is const here");
-  static_assert(has_floats,
+  static_assert(!is_module || has_floats,
                 "f32 weights alone are trained: int8 weights are made of trained floats, by "
                 "quantize");
   return !std::is_const_v<Module> && has_floats;
@@ -50,8 +53,8 @@ consteval bool check_step() noexcept {
 struct Sgd {
   // The settings of a step.
   struct Config {
-    float learning_rate = 1e-3f;
-    float weight_decay = 0.0f;  // added to the gradient, times the weight
+    float learning_rate = 1e-3f;  // of a step
+    float weight_decay = 0.0f;    // added to the gradient, times the weight
   };
   // Empty: takes no space with [[no_unique_address]].
   template <class Module>
@@ -70,14 +73,14 @@ struct Sgd {
 struct SgdMomentum {
   // The settings of a step.
   struct Config {
-    float learning_rate = 1e-3f;
-    float momentum = 0.9f;
-    float weight_decay = 0.0f;  // added to the gradient, times the weight
+    float learning_rate = 1e-3f;  // of a step
+    float momentum = 0.9f;        // the share of the velocity that stays
+    float weight_decay = 0.0f;    // added to the gradient, times the weight
   };
   // Zero before the first step.
   template <class Module>
   struct State {
-    Module velocity{};
+    Module velocity{};  // the sum of gradients, each less by the momentum in each step
   };
   // The bytes of a State.
   template <class Module>
@@ -95,11 +98,11 @@ struct AdamW {
   // The settings of a step. The betas are decimal numbers of up to seven digits: 1 - beta is formed
   // of these, not of the floats, so that .001 is what remains of .999f.
   struct Config {
-    float learning_rate = 1e-3f;
-    float beta1 = 0.9f;          // of the mean of gradients
-    float beta2 = 0.999f;        // of the mean of their squares
-    float epsilon = 1e-8f;       // added to the root of the mean of squares
-    float weight_decay = 0.01f;  // times learning_rate and the weight, taken off the weight
+    float learning_rate = 1e-3f;  // of a step
+    float beta1 = 0.9f;           // of the mean of gradients
+    float beta2 = 0.999f;         // of the mean of their squares
+    float epsilon = 1e-8f;        // added to the root of the mean of squares
+    float weight_decay = 0.01f;   // times learning_rate and the weight, taken off the weight
   };
   // Zero before the first step.
   template <class Module>
@@ -159,6 +162,14 @@ constexpr void sgd_step(Module& model, const Gradient& gradient, State& state,
     });
 }
 
+template <class Module>
+constexpr detail::Diagnosed sgd_step(const Module&, ...) noexcept {
+  static_assert(detail::no_such_call<Module>,
+                "sgd_step takes (model, gradient, settings), or (model, gradient, state, settings) "
+                "with momentum; the model is no temporary");
+  return {};
+}
+
 // A step of torch.optim.AdamW; the settings may change from step to step. The state is an
 // AdamW::State<Module>. Differs from PyTorch by less than 1e-6 after 1,000 steps of 1e-3.
 template <class Module, class Gradient, class State>
@@ -175,6 +186,14 @@ constexpr void adamw_step(Module& model, const Gradient& gradient, State& state,
           },
           model, gradient, state.mean, state.mean_of_squares);
     });
+}
+
+template <class Module>
+constexpr detail::Diagnosed adamw_step(const Module&, ...) noexcept {
+  static_assert(detail::no_such_call<Module>,
+                "adamw_step takes (model, gradient, state, settings); neither the model nor the "
+                "state is a temporary");
+  return {};
 }
 
 // Returns the norm of a gradient, and scales the gradient to max_norm if it is more:

@@ -105,7 +105,9 @@ template <class Count>
 struct SumOverMembers {
   template <class... Members>
   auto operator()(const auto&, Members&...) const
-      -> std::integral_constant<std::size_t, (0 + ... + sum_over_parameters<Members>(Count{}))>;
+      -> std::integral_constant<std::size_t, (0 + ... + sum_over_parameters<Members>(Count{}))> {
+    return {};
+  }
 };
 template <class Member, class Count>
 consteval std::size_t sum_over_parameters(Count count) noexcept {

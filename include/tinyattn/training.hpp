@@ -20,6 +20,7 @@
 #include "tinyattn/backward/sequence.hpp"
 #include "tinyattn/backward/softmax.hpp"
 #include "tinyattn/backward/transformer.hpp"
+#include "tinyattn/checkpoint.hpp"
 #include "tinyattn/cross_entropy.hpp"
 #include "tinyattn/optimizer.hpp"
 

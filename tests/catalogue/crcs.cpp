@@ -4,7 +4,7 @@
 // Anything Protocol, and after each verdict the CRC that was computed.
 #include "support/print.hpp"
 #include "twin.hpp"
-#include "workloads.hpp"
+#include "workloads_of_training.hpp"
 
 namespace tinyattn::test { namespace {
 
@@ -44,6 +44,9 @@ int main() {
   for_each_other_workload(tap);
   for_each_workload_with_a_window(tap);
   for_each_workload_over_tokens(tap);
+#endif
+#if !defined(PART) || PART == 3
+  for_each_workload_of_gradients(tap);
 #endif
   print("1..");
   print(tap.number);

@@ -37,7 +37,7 @@ constexpr void backward_of(Library, const Module& module, const auto& x, const a
     BackwardWorkspace<Module> workspace;
     backward(module, x, d_out, d_x, gradient, workspace);
   } else {
-    static_cast<void>(backward(module, x, d_out, d_x, gradient));
+    backward(module, x, d_out, d_x, gradient);
   }
 }
 constexpr void backward_of(Twin, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {

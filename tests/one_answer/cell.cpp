@@ -8,7 +8,7 @@
 //   out [1]: 3f0ae148
 //   ok 7 - dot
 #include "catalogue/twin.hpp"
-#include "catalogue/workloads.hpp"
+#include "catalogue/workloads_of_training.hpp"
 #include "outputs.hpp"
 #include "support/print.hpp"
 
@@ -123,6 +123,7 @@ int main() {
   for_each_finite_workload(row);
   for_each_workload_with_a_window(row);
   for_each_workload_over_tokens(row);
+  for_each_workload_of_gradients(row);
   const std::uint32_t crc_of_finite = row.crc();
 #ifndef IN_THE_COMPILER
   for_each_other_workload(row);

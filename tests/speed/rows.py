@@ -14,6 +14,7 @@ from tests.support.processes import Failed
 TABLE = tomllib.loads(pathlib.Path(__file__).with_name("rows.toml").read_text(encoding="utf-8"))
 NOTHING = "nothing 0"
 INT8 = {"int8": "-DTINYATTN_BENCH_WEIGHTS=int8", "cache": "-DTINYATTN_BENCH_CACHE=int8"}
+OPTIMIZERS = ("sgd", "momentum", "adamw")
 RATIOS = {"window": "full", "module": "hand"}  # a window to a flat cache, an exported module to the same calls by hand
 HOST, CORES, LAYERS, MODELS = (TABLE[name] for name in ("host", "cores", "layers", "models"))
 
@@ -31,6 +32,9 @@ def flags(row):
     operation = f"{name.title()}<{', '.join(map(str, extents(row)))}>"
     model = [f"-DTINYATTN_BENCH_HIDDEN={MODELS[shape]['d_hidden']}"] if shape in MODELS else []
     model += ["-DTINYATTN_BENCH_MODULE"] if name in ("module", "hand") else []
+    model += ["-DTINYATTN_BENCH_BACKWARD"] if name in ("outer", "returned") else []
+    model += ["-DTINYATTN_BENCH_TRAINING"] if name in ("infer", "learn") else []
+    model += ["-DTINYATTN_BENCH_OPTIMIZER"] if name in OPTIMIZERS else []
     return [f"-DTINYATTN_BENCH_OPERATION={operation}", *model, *(INT8[word] for word in words)]
 
 
@@ -45,7 +49,8 @@ def work_of_model(tokens, vocabulary, d_model, d_keys, d_hidden, layers):
 
 
 def work(row):
-    """Returns the number of multiply-adds of a matmul, a layer or a model, or of elements of a softmax."""
+    """Returns the number of multiply-adds of a matmul, a layer or a model, or of elements of a softmax or
+    a weight that an optimizer changes."""
     shape = row.split()[1]
     if shape in MODELS:
         return work_of_model(**MODELS[shape])

@@ -33,7 +33,8 @@ def arguments():
     cores = counting.CORES
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
     parser.add_argument("what", nargs="?", choices=JOBS, default="host")
-    parser.add_argument("--only", choices=["matmul", "linear", "softmax", "attention", "token", "prompt", "window", "module"],
+    parser.add_argument("--only", choices=["matmul", "outer", "returned", "linear", "softmax", "attention", "token",
+                                           "prompt", "window", "module"],
                         help="rows of one operation")
     parser.add_argument("--filter", default="", metavar="REGEX",
                         help="rows whose names match, such as 'T[1-3]$' or '64'")

@@ -31,7 +31,7 @@ def cell(row, _, samples):
     """Returns the text of a cell, of medians. The share is of the roof of the same sample; a multiply-add is two
     operations."""
     ns = statistics.median(ns for ns, _ in samples)
-    if row.startswith("softmax"):
+    if row.startswith(("softmax", *rows.OPTIMIZERS)):
         return f"{ns / rows.work(row):.3g} ns/element"
     if row.startswith("token"):  # of one token, on average
         ns /= rows.extents(row)[0]

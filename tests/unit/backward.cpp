@@ -174,13 +174,13 @@ constexpr void check_tokens(Check& check) {
   const auto embedding = drawn<Embedding<3, 4>>(1), before = drawn<Embedding<3, 4>>(2);
   const auto d_out = drawn<Matrix<float, 2, 4>>(3);
   auto gradient = before;
-  check.that(backward(embedding, vector<Token>({2, 3}), d_out, no_gradient, gradient) == Status::unknown_token);
+  backward(embedding, vector<Token>({2, 3}), d_out, no_gradient, gradient);
   check.that(gradient == before);
   auto same = before;
-  check.that(backward(embedding, vector<Token>({2, 0}), d_out, gradient) == Status::ok);
-  check.that(backward(embedding, vector<Token>({2, 0}), d_out, no_gradient, same) == Status::ok);
+  backward(embedding, vector<Token>({2, 0}), d_out, gradient);
+  backward(embedding, vector<Token>({2, 0}), d_out, no_gradient, same);
   check.that(gradient == same && gradient != before);
-  check.that(backward(embedding, vector<Token>({2, 0}), d_out, no_gradient) == Status::ok);
+  backward(embedding, vector<Token>({2, 0}), d_out, no_gradient);
 }
 
 // Rows from the number of tokens on may hold NaN, and their gradients are not touched.

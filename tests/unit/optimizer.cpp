@@ -131,7 +131,7 @@ constexpr Test tests[] = {
                    check.near(weight.weight(0, 0), 0.75f, 1e-6f);
                  }
                }),
-    everywhere("gradients below 2^-100 and squares below 2^-100 leave no moment; a NaN stays",
+    everywhere("gradients below 2^-100 and squares below 2^-100 leave no moment",
                [](Check& check) {
                  AdamW::State<One> state{};
                  SgdMomentum::State<One> velocity{};
@@ -142,10 +142,6 @@ constexpr Test tests[] = {
                    check.that(state.mean_of_squares.weight(0, 0) == 0.0f);
                  }
                  check.that(velocity.velocity.weight(0, 0) == 1e-21f);
-                 One weight{};
-                 const One gradient{{{__builtin_nanf("")}}};
-                 adamw_step(weight, gradient, state, {});
-                 check.that(weight.weight(0, 0) != weight.weight(0, 0) && state.mean.weight(0, 0) != state.mean.weight(0, 0));
                }),
     everywhere("a gradient is clipped to a norm, or stays, and the norm before is returned; then it is zeroed",
                [](Check& check) {
@@ -167,6 +163,14 @@ constexpr Test tests[] = {
                  for (float& element : clipped.first.weight.elements) element = 0x1p-51f;
                  check.that(clip_grad_norm(clipped, 1.0f) == 0.0f);
                }),
+    at_run_time("a NaN in a gradient stays one",
+                [](Check& check) {
+                  AdamW::State<One> state{};
+                  One weight{};
+                  const One gradient{{{__builtin_nanf("")}}};
+                  adamw_step(weight, gradient, state, {});
+                  check.that(weight.weight(0, 0) != weight.weight(0, 0) && state.mean.weight(0, 0) != state.mean.weight(0, 0));
+                }),
 };
 
 }  // namespace

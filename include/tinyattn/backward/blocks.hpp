@@ -87,17 +87,23 @@ struct BlocksBackwardWorkspace {
   float part_of[size];               // the output of a part, and the gradient of its input
   float input[size];                 // of a part, computed again
   float row[d_model];                // of a norm
-  // Of one part of a block.
-  float
-      scratch[kernel::maximum(kernel::maximum(sizeof(BackwardWorkspace<Attention>::scratch),
-                                              sizeof(BackwardWorkspace<Hidden>::scratch)) /
-                                  sizeof(float),
-                              kernel::maximum(kernel::maximum(sizeof(Attention::Workspace::scratch),
-                                                              sizeof(Hidden::Workspace::scratch)) /
-                                                  sizeof(float),
-                                              More))];
+
+  // Of one part of a block. The feed-forward part takes as many rows at a time as have room.
+  static constexpr std::size_t scratch_floats =
+      kernel::maximum(kernel::maximum(sizeof(BackwardWorkspace<Attention>::scratch),
+                                      sizeof(BackwardWorkspace<Hidden>::scratch)) /
+                          sizeof(float),
+                      kernel::maximum(kernel::maximum(sizeof(Attention::Workspace::scratch),
+                                                      sizeof(Hidden::Workspace::scratch)) /
+                                          sizeof(float),
+                                      More));
+  static constexpr std::size_t hidden_rows =
+      kernel::minimum(IntegerWidth == 0 ? tokens : Hidden::Workspace::rows,
+                      scratch_floats / kernel::hidden_backward_scratch(1, Hidden::d_hidden,
+                                                                       config.feed_forward.gated));
+  float scratch[scratch_floats];
   // Of inputs of int8 weights, through which gradients pass to adapters.
-  [[no_unique_address]] IntegerWorkspace<IntegerWidth, Hidden::Workspace::rows> integers;
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, hidden_rows> integers;
 
   static constexpr kernel::Output rows(float* data) noexcept { return {data, d_model}; }
 
@@ -110,7 +116,7 @@ struct BlocksBackwardWorkspace {
         rows(part_of),
         kernel::parts_of(scratch, d_model, Attention::kv_width, tokens, OfAttention::block_rows,
                          OfAttention::query_rows, integers.parts()),
-        scratch, Hidden::Workspace::rows};
+        scratch, hidden_rows};
   }
   template <class Port>
   constexpr auto backward_parts() noexcept {
@@ -123,7 +129,7 @@ struct BlocksBackwardWorkspace {
                                                Attention::head_dim, tokens),
             integers.parts()),
         scratch,
-        BackwardWorkspace<Hidden>::rows};
+        hidden_rows};
   }
 };
 

@@ -17,21 +17,17 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-namespace detail {
-
-// The number of rows of logits that exist at a time.
-template <class Model>
-inline constexpr std::size_t rows_of_logits = kernel::minimum(Model::context_length, 4);
-
-}  // namespace detail
-
 // All the scratch of the training passes of a language model, with what the forward pass keeps.
 template <LanguageModelConfig config>
 struct BackwardWorkspace<LanguageModel<config>>
     : detail::BlocksBackwardWorkspace<config.transformer.block, config.transformer.num_layers,
-                                      detail::rows_of_logits<LanguageModel<config>> *
-                                          LanguageModel<config>::vocabulary,
-                                      LanguageModel<config>::integer_width> {};
+                                      LanguageModel<config>::vocabulary,
+                                      LanguageModel<config>::integer_width> {
+  // As many rows of logits exist at a time as have room.
+  static constexpr std::size_t logits_rows =
+      kernel::minimum(BackwardWorkspace::tokens,
+                      BackwardWorkspace::scratch_floats / LanguageModel<config>::vocabulary);
+};
 
 namespace detail {
 
@@ -80,7 +76,7 @@ constexpr void train_language_model(const Module& module, TokenView tokens, auto
                                     const auto& d_logits_of) noexcept {
   using Model = BaseOf<Module>;
   const Model& model = base_of(module);
-  constexpr std::size_t d_model = Model::d_model, most = rows_of_logits<Model>;
+  constexpr std::size_t d_model = Model::d_model, most = BackwardWorkspace<Model>::logits_rows;
   const std::size_t count = tokens.size();
   const kernel::Output x = workspace.rows(workspace.d);
   const kernel::Mask mask = kernel::no_mask(count);

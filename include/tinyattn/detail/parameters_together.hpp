@@ -32,7 +32,9 @@ constexpr auto& member_at(auto& module) noexcept {
 struct CountMembers {
   template <class... Members>
   auto operator()(const auto&, Members&...) const
-      -> std::integral_constant<std::size_t, sizeof...(Members)>;
+      -> std::integral_constant<std::size_t, sizeof...(Members)> {
+    return {};
+  }
 };
 
 // Calls f(parameters...) for every parameter of modules of one type, one of each module at a time,
@@ -61,9 +63,18 @@ struct NotFloats {
     return 1;
   }
 };
+
+// What has parameters: a tensor, a layer, and a model whose Parts name its members.
+template <class Module>
+concept has_parameters = parameter_like<Module> || has_parts<Module> || requires(Module& module) {
+  Module::members(module, [](auto&&...) {});
+};
+
 // Whether all parameters of a module are floats, which an optimizer can change.
 template <class Module>
-inline constexpr bool has_floats_alone =
+inline constexpr bool has_floats_alone = false;
+template <has_parameters Module>
+inline constexpr bool has_floats_alone<Module> =
     sum_over_parameters<std::remove_const_t<Module>>(NotFloats{}) == 0;
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

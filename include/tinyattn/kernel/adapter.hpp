@@ -4,6 +4,7 @@
 // on as chains of fma over the rank. Hu et al., "LoRA", 2021, section 4.1.
 #pragma once
 
+#include "tinyattn/kernel/backward/product.hpp"
 #include "tinyattn/kernel/feed_forward.hpp"
 #include "tinyattn/kernel/int8.hpp"
 

@@ -57,25 +57,6 @@ TINYATTN_KERNEL void matmul_of_shape(const AnyProduct& p) noexcept {
     matmul<Port, shape>(p);
 }
 
-// out += a . b: the chain of each element goes on.
-template <class Port>
-[[gnu::noinline]] constexpr void add_product(const Product<Dense, Dense, Dense>& p) noexcept {
-  if constexpr (adds_multiples<Port>) {
-    for (std::size_t i = 0; i < p.rows; ++i)
-      for (std::size_t k = 0; k < p.inner; ++k)
-        Port::add_multiple(*p.a.at(i, k), p.b.at(k, 0), 1, p.out.at(i, 0), p.cols);
-  } else if constexpr (Port::tiles_overlap) {
-    for (std::size_t i = 0; i < p.rows; ++i) cover_row<Port, Port::tile_vectors>(p, i);
-  } else {
-    cover_columns<Port, Port::tile_vectors, 16>(p, 0);
-  }
-}
-template <class Port>
-TINYATTN_KERNEL void add_product(std::size_t rows, std::size_t inner, std::size_t cols, Dense a,
-                                 Dense b, Output out) noexcept {
-  add_product<Port>(Product<Dense, Dense, Dense>{rows, inner, cols, a, b, out, out});
-}
-
 // The parameters of x . weight + bias. A weight of another type than a pointer to floats is a
 // pointer to data of its own, of which operand_of(weight, stride) makes an operand; or Int8Weights.
 template <class Weight = const float*>

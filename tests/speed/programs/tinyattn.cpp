@@ -7,6 +7,15 @@
 #ifdef TINYATTN_BENCH_MODULE
 #include "modules.hpp"
 #endif
+#ifdef TINYATTN_BENCH_BACKWARD
+#include "backward.hpp"
+#endif
+#ifdef TINYATTN_BENCH_OPTIMIZER
+#include "optimizers.hpp"
+#endif
+#ifdef TINYATTN_BENCH_TRAINING
+#include "training.hpp"
+#endif
 #include "operations.hpp"
 #include "row.hpp"
 

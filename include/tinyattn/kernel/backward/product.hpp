@@ -24,35 +24,43 @@ inline constexpr std::size_t outer_rows = [] {
     return tile_rows<Port, Port::tile_vectors>;
 }();
 
-// Copies the elements of a tile from row i and column j on.
-template <std::size_t Rows, std::size_t Width>
-TINYATTN_KERNEL void copy_tile(Dense from, Output to, std::size_t i, std::size_t j) noexcept {
-  for (; i < Rows; ++i)
-    for (std::size_t column = j; column < Width; ++column) *to.at(i, column) = *from.at(i, column);
+// Computes the columns from column `begin` on, up to `end`, of which `last` fill the last vector of
+// each tile; the rows that are left after the last tile in tiles of one row.
+template <class Port, std::size_t Vectors, TileKind kind>
+[[gnu::noinline]] constexpr void columns_of_tiles(const auto& p, std::size_t begin, std::size_t end,
+                                                  std::size_t last) noexcept {
+  constexpr std::size_t height = outer_rows<Port>;
+  for (std::size_t j = begin; j < end; j += Vectors * Port::lanes) {
+    auto a = p.a;
+    std::size_t i = 0;
+    for (; p.rows - i >= height; i += height, a = a.from(height, 0))
+      tile<Port, height, Vectors, kind>(p, a, i, j, last);
+    for (; i < p.rows; ++i, a = a.from(1, 0)) tile<Port, 1, Vectors, kind>(p, a, i, j, last);
+  }
 }
 
-// Computes all tiles. The last one in each direction overlaps its neighbour: it is computed in a
-// copy, of which only the elements that are new are copied back.
-template <class Port, std::size_t Rows, std::size_t Vectors>
-TINYATTN_KERNEL void tiles_of_one_size(const auto& p) noexcept {
-  constexpr std::size_t width = Vectors * Port::lanes;
-  for (std::size_t row = 0; row < p.rows; row += Rows)
-    for (std::size_t column = 0; column < p.cols; column += width) {
-      const std::size_t i = minimum(row, p.rows - Rows), j = minimum(column, p.cols - width);
-      auto one = p;
-      one.a = p.a.from(i, 0);
-      one.b = p.b.from(0, j);
-      one.out = p.out.from(i, j);
-      float copy[Rows * width];
-      const bool overlaps = i != row || j != column;
-      if (overlaps) {
-        copy_tile<Rows, width>(one.out, {copy, width}, 0, 0);
-        one.out = {copy, width};
-      }
-      one.initial = one.out;
-      tile<Port, Rows, Vectors>(one, one.a, 0, 0);
-      if (overlaps) copy_tile<Rows, width>(one.out, p.out.from(i, j), row - i, column - j);
-    }
+// Computes all tiles of one width, then columns of one vector. No tile overlaps its neighbour.
+template <class Port>
+TINYATTN_KERNEL void cover_exactly(const auto& p) noexcept {
+  constexpr std::size_t lanes = Port::lanes;
+  const std::size_t end = p.cols - p.cols % (Port::tile_vectors * lanes),
+                    whole = p.cols - p.cols % lanes;
+  columns_of_tiles<Port, Port::tile_vectors, TileKind{}>(p, 0, end, lanes);
+  if constexpr (lanes == 1) {
+    columns_of_tiles<Port, 1, TileKind{}>(p, end, p.cols, lanes);
+  } else {
+    columns_of_tiles<Port, 1, TileKind{false}>(p, end, whole, lanes);
+    columns_of_tiles<Port, 1, TileKind{false}>(p, whole, p.cols, p.cols - whole);
+  }
+}
+
+// Computes all tiles: of one size where code is scarce, otherwise of several.
+template <class Port>
+TINYATTN_KERNEL void cover_once(const auto& p) noexcept {
+  if constexpr (Port::tiles_overlap)
+    cover_exactly<Port>(p);
+  else
+    cover_columns<Port, Port::tile_vectors, 16>(p, 0);
 }
 
 // --- Outer products ---
@@ -75,13 +83,28 @@ template <class Port>
     for (std::size_t i = 0; i < p.rows; ++i)
       for (std::size_t k = 0; k < p.inner; ++k)
         Port::add_multiple(*outer.a.at(k, i), p.b.at(k, 0), 1, p.out.at(i, 0), p.cols);
-  } else if constexpr (!Port::tiles_overlap) {
-    cover_columns<Port, Port::tile_vectors, 16>(p, 0);
-  } else if (p.rows < outer_rows<Port> || p.cols < Port::tile_vectors * Port::lanes) {
-    for (std::size_t i = 0; i < p.rows; ++i) cover_row<Port, 1>(p, i);
   } else {
-    tiles_of_one_size<Port, outer_rows<Port>, Port::tile_vectors>(p);
+    cover_once<Port>(p);
   }
+}
+
+// --- Products that go on ---
+
+// out += a . b: the chain of each element goes on.
+template <class Port>
+[[gnu::noinline]] constexpr void add_product(const Product<Dense, Dense, Dense>& p) noexcept {
+  if constexpr (adds_multiples<Port>) {
+    for (std::size_t i = 0; i < p.rows; ++i)
+      for (std::size_t k = 0; k < p.inner; ++k)
+        Port::add_multiple(*p.a.at(i, k), p.b.at(k, 0), 1, p.out.at(i, 0), p.cols);
+  } else {
+    cover_once<Port>(p);
+  }
+}
+template <class Port>
+TINYATTN_KERNEL void add_product(std::size_t rows, std::size_t inner, std::size_t cols, Dense a,
+                                 Dense b, Output out) noexcept {
+  add_product<Port>(Product<Dense, Dense, Dense>{rows, inner, cols, a, b, out, out});
 }
 
 // --- Products with a transposed matrix ---
@@ -106,13 +129,76 @@ TINYATTN_KERNEL void multiply_packed(const Product<Dense, Transposed<>, Dense>& 
       transpose<Port>(cols, inner, p.b.stored.from(j, k), {packed, cols});
       const Product<Dense, Dense, Dense> block{
           p.rows, inner, cols, p.a.from(0, k), {packed, cols}, initial, p.out.from(0, j)};
-      if constexpr (Port::tiles_overlap)
-        for (std::size_t i = 0; i < p.rows; ++i) cover_row<Port, Port::tile_vectors>(block, i);
-      else
-        cover_columns<Port, Port::tile_vectors, 16>(block, 0);
+      cover_once<Port>(block);
       initial = block.out;
       k += inner;
     } while (k != p.inner);
+  }
+}
+
+// Computes each element by itself.
+template <class Port>
+TINYATTN_KERNEL void multiply_column_by_column(
+    const Product<Dense, Transposed<>, Dense>& p) noexcept {
+  for (std::size_t i = 0; i < p.rows; ++i)
+    for (std::size_t j = 0; j < p.cols; ++j) {
+      const float *a = p.a.at(i, 0), *b = p.b.stored.at(j, 0);
+      float sum = is_null(p.initial.data) ? 0.0f : *p.initial.at(i, j);
+      for (std::size_t k = p.inner; k != 0; --k) sum = Port::fma(*a++, *b++, sum);
+      *p.out.at(i, j) = sum;
+    }
+}
+
+// Computes the product row by row, by the port's dot products. Where the last of a row overlap
+// their neighbours, those that are new are copied from an array.
+template <class Port>
+TINYATTN_KERNEL void multiply_by_dots(const Product<Dense, Transposed<>, Dense>& p) noexcept {
+  constexpr std::size_t width = Port::dot_products;
+  for (std::size_t i = 0; i < p.rows; ++i)
+    for (std::size_t begin = 0; begin < p.cols; begin += width) {
+      const std::size_t j = minimum(begin, p.cols - width);
+      float sums[width], *const out = p.out.at(i, j);
+      Port::dots(is_null(p.initial.data) ? zeros<width> : p.initial.at(i, j), p.a.at(i, 0),
+                 p.b.stored.at(j, 0), p.b.stored.stride, j == begin ? out : sums, p.inner);
+      if (j != begin)
+        for (std::size_t q = begin - j; q < width; ++q) out[q] = sums[q];
+    }
+}
+
+// Computes the product by the port's tiles of `dot_rows` rows and one vector of columns. Rows and
+// columns after the last are the last again: what is computed twice is stored twice, the same.
+template <class Port>
+TINYATTN_KERNEL void multiply_by_dot_tiles(const Product<Dense, Transposed<>, Dense>& p) noexcept {
+  constexpr std::size_t lanes = Port::lanes, height = Port::dot_rows;
+  const std::size_t step = is_null(p.initial.data) ? 0 : lanes;
+  for (std::size_t i = 0; i < p.rows; i += height) {
+    const float *a[height], *from[height];
+    float* to[height];
+    TINYATTN_UNROLL
+    for (std::size_t r = 0; r < height; ++r) {
+      const std::size_t row = minimum(i + r, p.rows - 1);
+      a[r] = p.a.at(row, 0);
+      from[r] = step == 0 ? zeros<lanes> : p.initial.at(row, 0);
+      to[r] = p.out.at(row, 0);
+    }
+    Dense b = p.b.stored;
+    for (std::size_t left = p.cols; left != 0;) {
+      const std::size_t count = minimum(lanes, left);
+      typename Port::vec sums[height];
+      TINYATTN_UNROLL
+      for (std::size_t r = 0; r < height; ++r) {
+        sums[r] = Port::load_n(from[r], count, 0.0f);
+        from[r] += step;
+      }
+      Port::dot_tile(a, b.data, b.stride, count, p.inner, sums);
+      TINYATTN_UNROLL
+      for (std::size_t r = 0; r < height; ++r) {
+        Port::store_n(to[r], sums[r], count);
+        to[r] += lanes;
+      }
+      b = b.from(lanes, 0);
+      left -= count;
+    }
   }
 }
 
@@ -126,6 +212,10 @@ template <class Port>
                           p.b.stored, initial, p.out.from(i, 0)};
       add_multiples<Port>(row, row.b.data, 1, row.b.stride);
     }
+  } else if constexpr (requires { Port::dot_rows; }) {
+    multiply_by_dot_tiles<Port>(p);
+  } else if constexpr (Port::lanes == 1 && requires { Port::dot_products; }) {
+    p.cols < Port::dot_products ? multiply_column_by_column<Port>(p) : multiply_by_dots<Port>(p);
   } else {
     multiply_packed<Port>(p);
   }

@@ -82,6 +82,10 @@ struct avx2 : avx2_integers {
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
     return a;
   }
+  TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
+    asm("vsqrtps {%0, %0|%0, %0}" : "+x"(v));
+    return v;
+  }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return _mm256_max_ps(a, b); }
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
     return _mm256_blendv_ps(otherwise, less, _mm256_cmp_ps(a, b, _CMP_LT_OQ));

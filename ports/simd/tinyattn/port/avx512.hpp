@@ -149,6 +149,10 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+v"(a) : "v"(b));
     return a;
   }
+  TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
+    asm("vsqrtps {%0, %0|%0, %0}" : "+v"(v));
+    return v;
+  }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return a > b ? a : b; }
   TINYATTN_ALWAYS_INLINE static vec exponent_bits(vec shifted) noexcept {
     using bits [[gnu::vector_size(sizeof(vec))]] = unsigned;

@@ -109,6 +109,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           square[j][i] = from[i * stride + j] for `lanes` rows of `lanes` floats
 //   scatter(to, step, v)    to[q * step] = v[q] for every lane q
 //   divide(a, b)            a / b, rounded once; every port of one lane has it
+//   square_root(v)          the square root of each lane, rounded once
 //   negative_magnitude(v)   -|v|, where a zero may have either sign
 //   sum_of_row(row, count)  the sum of a row in sixteen lanes, as the page of the kernels says
 //   sum_of_squares(row, count)

@@ -111,6 +111,74 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_integers {
 #undef TINYATTN_STEP
 #undef TINYATTN_ADD
   }
+
+  // Tiles of an outer product: three rows of eight sums, or one, which go on from `out`. Sums are
+  // in s0 to s23, elements of a in s24 to s26, four elements of a row of b in s28 to s31. In a tile
+  // of one row, eight of b are in s8 to s15.
+  static constexpr std::size_t outer_rows = 3;
+  template <std::size_t Rows, std::size_t Vectors>
+  requires((Rows == 3 || Rows == 1) && Vectors == 8) TINYATTN_ALWAYS_INLINE
+      static void outer_tile(const float* a, std::size_t a_stride, const float* b,
+                             std::size_t b_stride, float* out, std::size_t out_stride,
+                             std::size_t inner) noexcept {
+    const std::size_t a_step = a_stride * sizeof(float),
+                      b_step = (b_stride - (Rows == 1 ? 0 : 4)) * sizeof(float),
+                      out_step = out_stride * sizeof(float);
+    // clang-format off
+#define TINYATTN_ADD(s, b, a) "vfma.f32 s" #s ", s" #a ", s" #b "\n"
+#define TINYATTN_ADD_FOUR(s0, s1, s2, s3, b0, b1, b2, b3, a)                                       \
+  TINYATTN_ADD(s0, b0, a) TINYATTN_ADD(s1, b1, a) TINYATTN_ADD(s2, b2, a) TINYATTN_ADD(s3, b3, a)
+#define TINYATTN_STEP_1                                                                           \
+  "vldm %[a], {s24}\n add %[a], %[a_step]\n vldm %[b], {s8-s15}\n add %[b], %[b_step]\n"           \
+  TINYATTN_ADD_FOUR(0, 1, 2, 3, 8, 9, 10, 11, 24)                                                 \
+  TINYATTN_ADD_FOUR(4, 5, 6, 7, 12, 13, 14, 15, 24)
+#define TINYATTN_STEP_3                                                                           \
+  "vldm %[a], {s24-s26}\n add %[a], %[a_step]\n vldm %[b]!, {s28-s31}\n"                          \
+  TINYATTN_ADD_FOUR(0, 1, 2, 3, 28, 29, 30, 31, 24)                                               \
+  TINYATTN_ADD_FOUR(8, 9, 10, 11, 28, 29, 30, 31, 25)                                             \
+  TINYATTN_ADD_FOUR(16, 17, 18, 19, 28, 29, 30, 31, 26)                                           \
+  "vldm %[b], {s28-s31}\n add %[b], %[b_step]\n"                                                 \
+  TINYATTN_ADD_FOUR(4, 5, 6, 7, 28, 29, 30, 31, 24)                                               \
+  TINYATTN_ADD_FOUR(12, 13, 14, 15, 28, 29, 30, 31, 25)                                           \
+  TINYATTN_ADD_FOUR(20, 21, 22, 23, 28, 29, 30, 31, 26)
+#define TINYATTN_LOOP_1(STEP)                                                                     \
+  "cmp %[inner], #0\n beq 4f\n 1: " STEP "subs %[inner], #1\n bne 1b\n 4: "
+#if defined(__OPTIMIZE_SIZE__)
+#define TINYATTN_LOOP_3 TINYATTN_LOOP_1
+#else
+#define TINYATTN_LOOP_3(STEP)                                                                     \
+  "subs %[inner], #4\n bcc 3f\n"                                                                  \
+  "1: " STEP STEP STEP "2: " STEP "subs %[inner], #4\n bcs 1b\n"                                  \
+  "3: adds %[inner], #3\n bpl 2b\n"
+#endif
+#define TINYATTN_OUTER(load, loop, store)                                                         \
+  asm volatile(load loop store                                                                    \
+               : [a] "+&r"(a), [b] "+&r"(b), [out] "+&r"(out), [inner] "+&l"(inner)               \
+               : [a_step] "r"(a_step), [b_step] "r"(b_step), [out_step] "r"(out_step)             \
+               : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",      \
+                 "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",     \
+                 "s21", "s22", "s23", "s24", "s25", "s26", "s28", "s29", "s30", "s31")
+    // clang-format on
+    if constexpr (Rows == 1)
+      TINYATTN_OUTER("vldm %[out], {s0-s7}\n", TINYATTN_LOOP_1(TINYATTN_STEP_1),
+                     "vstm %[out], {s0-s7}\n");
+    else
+      TINYATTN_OUTER(
+          "vldm %[out], {s0-s7}\n add %[out], %[out_step]\n"
+          "vldm %[out], {s8-s15}\n add %[out], %[out_step]\n"
+          "vldm %[out], {s16-s23}\n",
+          TINYATTN_LOOP_3(TINYATTN_STEP_3),
+          "vstm %[out], {s16-s23}\n sub %[out], %[out_step]\n"
+          "vstm %[out], {s8-s15}\n sub %[out], %[out_step]\n"
+          "vstm %[out], {s0-s7}\n");
+#undef TINYATTN_OUTER
+#undef TINYATTN_LOOP_3
+#undef TINYATTN_LOOP_1
+#undef TINYATTN_STEP_3
+#undef TINYATTN_STEP_1
+#undef TINYATTN_ADD_FOUR
+#undef TINYATTN_ADD
+  }
 #endif
 #endif
 

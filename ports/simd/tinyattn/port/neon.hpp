@@ -81,6 +81,10 @@ struct neon : neon_rows, neon_integers {
     asm("fdiv %0.4s, %0.4s, %1.4s" : "+w"(a) : "w"(b));
     return a;
   }
+  TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
+    asm("fsqrt %0.4s, %0.4s" : "+w"(v));
+    return v;
+  }
 #else
   // ARMv7 has no division of vectors: divides lane by lane, in place, since the lanes of q0 to q7
   // are the registers s0 to s31.
@@ -91,6 +95,12 @@ struct neon : neon_rows, neon_integers {
         : "+w"(quotients)
         : "w"(divisors));
     return quotients;
+  }
+  TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
+    register vec roots asm("q0") = v;
+    asm("vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3"
+        : "+w"(roots));
+    return roots;
   }
 #endif
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxq_f32(a, b); }

@@ -100,6 +100,11 @@ struct simd128 : simd128_integers {
         : "r"(a), "r"(b));
     return quotient;
   }
+  TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
+    vec root;
+    asm("local.get %1\n\tf32x4.sqrt\n\tlocal.set %0" : "=r"(root) : "r"(v));
+    return root;
+  }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept {
     return floats(wasm_f32x4_pmax(bits(b), bits(a)));
   }

@@ -86,6 +86,14 @@ struct sse2 : sse2_integers {
 #endif
     return a;
   }
+  TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
+#if defined(__AVX__)
+    asm("vsqrtps {%0, %0|%0, %0}" : "+x"(v));
+#else
+    asm("sqrtps {%0, %0|%0, %0}" : "+x"(v));
+#endif
+    return v;
+  }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, broadcast_operand b) noexcept {
     return mul(a, b.single);
   }

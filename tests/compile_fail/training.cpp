@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// Backward passes.
+#include "tinyattn/training.hpp"
+
+#include "given.hpp"
+
+constexpr FeedForwardConfig hidden_in_int8{.d_model = 4, .d_hidden = 8, .weights = Weights::int8};
+extern const Linear<4, 3> linear;
+extern const Int8Linear int8_linear;
+extern const Embedding<9, 4> embedding;
+extern const FeedForward<hidden_in_int8> int8_feed_forward;
+extern Linear<4, 3> linear_gradient;
+extern Linear<4, 3, false> without_bias;
+extern Int8Linear int8_gradient;
+extern const Linear<4, 3> constant_gradient;
+extern LayerNorm<4> norm_gradient;
+extern LayerNorm<3> narrow_norm_gradient;
+extern Embedding<9, 4> embedding_gradient;
+extern FeedForward<hidden> hidden_gradient;
+extern FeedForward<hidden_in_int8> int8_hidden_gradient;
+extern BackwardWorkspace<FeedForward<hidden>> hidden_workspace;
+
+// --- Modules ---
+
+// expect: the gradient of an output must have the shape of the output
+void gradient_of_another_output() { backward(linear, x, out, out, linear_gradient); }
+// as many rows as tokens
+void gradient_of_fewer_tokens() { backward(embedding, tokens, shorter, no_gradient, embedding_gradient); }
+void gradient_of_another_mean(Vector<float, 3>& d) { mean_backward(x, d, out); }
+// expect: the gradient of an input must have the shape of the input, or be no_gradient
+void gradient_of_another_input() { backward(linear, x, narrow, narrow, linear_gradient); }
+void gradient_of_an_input_in_const() { backward(norm, x, x, constant, norm_gradient); }
+void gradient_of_another_operand() { matmul_backward(square, x, out, square, narrow); }
+// expect: the gradient of a module must be a module of the same type, or no_gradient
+void gradient_of_another_module() { backward(linear, x, narrow, out, without_bias); }
+void gradient_in_const() { backward(linear, x, narrow, out, constant_gradient); }
+// expect: x must have as many columns as the layer has inputs
+void input_of_another_layer() { backward(linear, square, narrow, square, linear_gradient); }
+// expect: x must have as many columns as the norm has features
+void input_of_another_norm() { backward(norm, narrow, narrow, narrow, norm_gradient); }
+// expect: a backward pass needs weights of floats: int8 weights have no gradient
+void gradient_of_int8_weights() { backward(int8_linear, square, square, square, int8_gradient); }
+void gradient_of_int8_projections() { backward(int8_feed_forward, x, x, out, int8_hidden_gradient, hidden_workspace); }
+// expect: the workspace of a backward pass must be the BackwardWorkspace of the module
+void workspace_of_forward() { backward(feed_forward, x, x, out, hidden_gradient, feed_forward_workspace); }
+// expect: backward takes (module, input, output_gradient, input_gradient, gradient)
+void backward_into_temporary() { backward(linear, x, narrow, Matrix<float, 6, 4>{}, linear_gradient); }
+void backward_without_workspace() { backward(feed_forward, x, x, out, hidden_gradient); }
+
+// --- Functions ---
+
+// expect: columns of a must equal rows of b
+void gradients_of_no_product() { matmul_backward(x, x, out, x, x); }
+// expect: matmul_backward takes (a, b, output_gradient, a_gradient, b_gradient)
+void one_gradient_of_a_product() { matmul_backward(square, x, out, square); }
+// expect: softmax_backward takes (weights, output_gradient, input_gradient)
+void softmax_without_gradient() { softmax_backward(x, out); }
+// expect: gelu_backward takes (x, output_gradient, input_gradient)
+void activation_into_temporary() { gelu_backward(x, x, Matrix<float, 6, 4>{}); }
+// expect: largest_backward takes (x, output_gradient, input_gradient), or a count after x
+void reduction_into_temporary(Vector<float, 4>& d) { largest_backward(x, d, Matrix<float, 6, 4>{}); }
