@@ -4,6 +4,7 @@
 // of the output are drawn as gradients.py draws them.
 #include "gradients.hpp"
 
+#include "catalogue/adapters.hpp"
 #include "catalogue/cross_entropy.hpp"
 #include "catalogue/gradients.hpp"
 #include "golden.hpp"
@@ -14,7 +15,7 @@ using namespace tinyattn;
 using namespace tinyattn::test;
 namespace torch = tinyattn::gradients_of;
 
-constexpr float of_layer = 1e-6f;
+constexpr float of_layer = 1e-6f, of_model = 2e-5f;
 
 // Checks tensors against elements of `expected` from `index` on, and moves on.
 template <std::size_t Count>
@@ -58,10 +59,21 @@ template <class Operation, const auto& expected>
 constexpr Test as_torch(const char* name) {
   return everywhere(name, [](Check& check) { Replay<Operation>{}.check(check, expected, of_layer); });
 }
+// The same for a model, of which a compiler has enough after some steps.
+template <class Operation, const auto& expected>
+constexpr Test model_as_torch(const char* name) {
+  return at_run_time(name, [](Check& check) { Replay<Operation>{}.check(check, expected, of_model); });
+}
 
 constexpr FeedForwardConfig hidden(Activation activation, bool gated) {
   return {.d_model = 5, .d_hidden = 7, .activation = activation, .gated = gated, .bias = !gated};
 }
+
+constexpr LoraConfig all_projections{.rank = 3, .alpha = 6, .key = true, .output = true, .up = true, .gate = true, .down = true};
+constexpr AttentionConfig heads(std::size_t d_in) { return {.d_in = d_in, .d_out = 8, .context_length = 6, .num_heads = 2}; }
+constexpr BlockConfig block{.attention = heads(8),
+                            .feed_forward = {.d_model = 8, .d_hidden = 12, .activation = Activation::silu, .gated = true}};
+constexpr LanguageModelConfig decoder{.vocabulary = 11, .transformer = {.block = block, .num_layers = 2}};
 
 constexpr Test tests[] = {
     as_torch<LinearGradient<5, 7, true, 2, 3>, torch::linear>("Linear"),
@@ -88,6 +100,13 @@ constexpr Test tests[] = {
     as_torch<LargestGradient<5, 7, 2>, torch::largest>("largest"),
     as_torch<CrossEntropyGradient<6, 17>, torch::cross_entropy>("cross_entropy"),
     as_torch<StandardizeGradient<3, 7>, torch::standardize>("standardize"),
+    as_torch<AdaptedGradient<Linear<5, 7>, all_projections, Matrix<float, 4, 5>, Matrix<float, 4, 7>>, torch::adapted_linear>(
+        "Linear, with adapters"),
+    as_torch<AdaptedGradient<MultiHeadAttention<heads(6)>, all_projections, Matrix<float, 5, 6>, Matrix<float, 5, 8>>,
+             torch::adapted_attention>("MultiHeadAttention, with adapters"),
+    as_torch<AdaptedGradient<TransformerBlock<block>, all_projections, Matrix<float, 5, 8>>, torch::adapted_block>(
+        "TransformerBlock, with adapters"),
+    model_as_torch<AdaptedLoss<decoder, all_projections, 6>, torch::adapted_loss>("LanguageModel, with adapters"),
 };
 
 }  // namespace

@@ -4,7 +4,8 @@
 
 Needs PyTorch (Debian: python3-torch and libopenblas0). An operation is its name, the shapes of its parameters and of its inputs, and a
 function of both. Parameters have the library's order and layout. They are drawn as torch.rand draws, from -1/2 to 1/2, after
-torch.manual_seed(123); then come the inputs and the gradient of the output, from -1 to 1. gradients.cpp draws the same.
+torch.manual_seed(123); then come the inputs and the gradient of the output, from -1 to 1. gradients.cpp draws the same. Parameters whose
+names begin with "layer." are those of a layer with adapters, and have no gradient.
 """
 
 import pathlib
@@ -20,10 +21,12 @@ def drawn(shape):
 def gradients(parameters, inputs, function):
     """Returns the gradients of the inputs, then of the parameters, each in one row."""
     torch.manual_seed(123)
-    named = {name: (drawn(shape) / 2).double().requires_grad_() for name, shape in parameters.items()}
+    named = {name: (drawn(shape) / 2).double().requires_grad_(not name.startswith("layer.")) for name, shape in parameters.items()}
     given = [drawn(shape).double().requires_grad_() for shape in inputs]
     out = function(named, *given)
-    return torch.autograd.grad(out, [*given, *named.values()], drawn(out.shape).double())
+    wanted = [tensor for tensor in [*given, *named.values()] if tensor.requires_grad]
+    found = iter(torch.autograd.grad(out, wanted, drawn(out.shape).double()))
+    return [next(found) if tensor.requires_grad else torch.zeros_like(tensor) for tensor in [*given, *named.values()]]
 
 
 def linear(p, x, name=""):
@@ -60,6 +63,72 @@ def of_feed_forward(d_model, d_hidden, gated=False, bias=True, name=""):
     return {**of_linear(d_model, d_hidden, f"{name}up.", bias), **gate, **of_linear(d_hidden, d_model, f"{name}down.", bias)}
 
 
+RANK, SCALE = 3, 2
+
+
+def of_adapters(layer):
+    """Returns the parameters of a layer, then those of the adapters of its projections: of all whose names are in ADAPTED."""
+    frozen = {f"layer.{name}": shape for name, shape in layer.items()}
+    adapters = {}
+    for name, shape in layer.items():
+        if len(shape) == 2 and name.endswith("weight") and "embedding" not in name:
+            adapters |= {f"{name}.A": (shape[0], RANK), f"{name}.B": (RANK, shape[1])}
+    return frozen | adapters
+
+
+def merged(p):
+    """Returns the parameters of a layer with the products of its adapters."""
+    return {name.removeprefix("layer."): weight + SCALE * p[f"{name.removeprefix('layer.')}.A"] @ p[f"{name.removeprefix('layer.')}.B"]
+            if f"{name.removeprefix('layer.')}.A" in p else weight for name, weight in p.items() if name.startswith("layer.")}
+
+
+def attention(p, x, num_heads, name=""):
+    """Causal self-attention."""
+    query, key, value = (linear(p, x, f"{name}{part}.").unflatten(-1, (num_heads, -1)).transpose(0, 1) for part in ("query", "key", "value"))
+    scores = query @ key.transpose(1, 2) / key.shape[-1] ** 0.5
+    weights = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, float("-inf")).softmax(-1)
+    return linear(p, (weights @ value).transpose(0, 1).flatten(-2), f"{name}out_proj.")
+
+
+def of_attention(d_in, d_out, name=""):
+    return {**{f"{name}{part}.weight": (d_in, d_out) for part in ("query", "key", "value")}, **of_linear(d_out, d_out, f"{name}out_proj.")}
+
+
+def block(p, x, num_heads, name=""):
+    x = x + attention(p, layer_norm(p, x, f"{name}attention_norm."), num_heads, f"{name}attention.")
+    return x + feed_forward(p, layer_norm(p, x, f"{name}feed_forward_norm."), "silu", f"{name}feed_forward.")
+
+
+def of_norm(d_model, name):
+    return {f"{name}weight": (d_model,), f"{name}bias": (d_model,)}
+
+
+def of_block(d_model, d_hidden, name=""):
+    return {**of_norm(d_model, f"{name}attention_norm."), **of_attention(d_model, d_model, f"{name}attention."),
+            **of_norm(d_model, f"{name}feed_forward_norm."), **of_feed_forward(d_model, d_hidden, gated=True, name=f"{name}feed_forward.")}
+
+
+# Of AdaptedLoss in catalogue/adapters.hpp.
+VOCABULARY, TOKENS = 11, torch.tensor([(3 * i + i // 2) % 11 for i in range(7)])
+
+
+def of_language_model(d_model, d_hidden, num_layers):
+    blocks = {}
+    for i in range(num_layers):
+        blocks |= of_block(d_model, d_hidden, f"blocks.{i}.")
+    return {"token_embedding.weight": (VOCABULARY, d_model), "position_embedding.weight": (6, d_model), **blocks,
+            **of_norm(d_model, "final_norm.")}
+
+
+def loss(p, num_layers):
+    """The loss of a language model with a tied head."""
+    x = p["token_embedding.weight"][TOKENS[:-1]] + p["position_embedding.weight"]
+    for i in range(num_layers):
+        x = block(p, x, 2, f"blocks.{i}.")
+    logits = layer_norm(p, x, "final_norm.") @ p["token_embedding.weight"].T
+    return functional.cross_entropy(logits, TOKENS[1:]).reshape(1)
+
+
 def convolution(p, x, kernel, stride, padding):
     """Of tokens as rows, with a weight [kernel * in, out]."""
     weight = p["weight"].unflatten(0, (kernel, x.shape[-1])).permute(2, 1, 0)
@@ -86,6 +155,10 @@ OPERATIONS = {
     "mean": ({}, [(2, 5, 7)], lambda p, x: x.mean(-2)),
     "largest": ({}, [(2, 5, 7)], lambda p, x: x.max(-2).values),
     "cross_entropy": ({}, [(6, 17)], lambda p, x: functional.cross_entropy(x, TARGETS, ignore_index=65535).reshape(1)),
+    "adapted_linear": (of_adapters(of_linear(5, 7)), [(4, 5)], lambda p, x: linear(merged(p), x)),
+    "adapted_attention": (of_adapters(of_attention(6, 8)), [(5, 6)], lambda p, x: attention(merged(p), x, 2)),
+    "adapted_block": (of_adapters(of_block(8, 12)), [(5, 8)], lambda p, x: block(merged(p), x, 2)),
+    "adapted_loss": (of_adapters(of_language_model(8, 12, 2)), [], lambda p: loss(merged(p), 2)),
     "standardize": ({}, [(3, 7)], lambda p, x: (x - 0.25) * (torch.arange(7) + 0.75)),
 }
 

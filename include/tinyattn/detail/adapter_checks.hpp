@@ -3,7 +3,7 @@
 // Diagnoses configurations of adapters.
 #pragma once
 
-#include "tinyattn/port/compiler.hpp"
+#include "tinyattn/shape.hpp"
 
 TINYATTN_BEGIN
 
