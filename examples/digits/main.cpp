@@ -17,8 +17,6 @@ using namespace support;
 
 constexpr float tolerance = is_int8 ? 0.2f : 1e-5f;
 
-Text grouped(std::uint64_t number) { return integer(number, 1, true); }
-
 void print_model() {
   print("tinyattn: handwritten digits\n\n");
   print("model            ", width, " wide, ", num_heads, " heads, ", grouped(parameter_count), " parameters in ", grouped(parameter_bytes),
@@ -28,22 +26,13 @@ void print_model() {
 }
 
 void print_pictures(const Score& score) {
+  const Pictures pictures{held_out::pixels, held_out::labels};
   print("\nThe first of them:\n\n");
-  print_readings(score.first.all());
+  print_readings(pictures, score.first.all());
   const std::size_t wrong = num_images - score.right;
   if (wrong == 0) return;
   print(score.first_wrong.all().size() == wrong ? "All" : "The first", " that are read wrong:\n\n");
-  print_readings(score.first_wrong.all());
-}
-
-// Formats a share, such as "98.6 %".
-Text percent(std::size_t part, std::size_t whole) {
-  const std::size_t tenths = (1000 * part + whole / 2) / whole;
-  Text text = integer(tenths / 10);
-  text.append('.');
-  text.append(integer(tenths % 10).c_str());
-  text.append(" %");
-  return text;
+  print_readings(pictures, score.first_wrong.all());
 }
 
 // Formats a number such as "0.000002384".

@@ -27,6 +27,7 @@ using Image = tinyattn::Matrix<float, num_tokens, row_pixels>;  // 0 is white, 1
 using Hidden = tinyattn::Matrix<float, num_tokens, width>;
 using Logits = tinyattn::Vector<float, num_classes>;
 using Attention = std::remove_const_t<decltype(weights::attention)>;
+using Classifier = std::remove_const_t<decltype(weights::classifier)>;
 
 inline constexpr std::size_t parameter_count = weights::position.size() + Attention::parameter_count +
                                                decltype(weights::shortcut)::parameter_count +
@@ -50,15 +51,20 @@ struct Scratch {
 static_assert(sizeof(Scratch) <= 8 * 1024);
 static_assert(Attention::head_dim * num_heads == width);
 
-// Returns a score for each digit; the largest is the prediction.
-constexpr Logits classify(const Image& image, Scratch& scratch) {
+// Computes what the layers before the classifier make of an image: scratch.attended, all rows of it together. Nothing of these layers
+// is trained on the board.
+constexpr tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()> features(const Image& image, Scratch& scratch) {
   add(image, weights::position, scratch.x);
   weights::attention.forward(scratch.x, scratch.attended, scratch.attention);
   weights::shortcut.forward(scratch.x, scratch.shortcut);
   add(scratch.attended, scratch.shortcut, scratch.attended);
   relu(scratch.attended, scratch.attended);
-  const tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()> all_tokens{scratch.attended.data()};
-  return row(weights::classifier(all_tokens), 0);
+  return tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()>{scratch.attended.data()};
+}
+
+// Returns a score for each digit; the largest is the prediction.
+constexpr Logits classify(const Image& image, Scratch& scratch, const Classifier& classifier = weights::classifier) {
+  return row(classifier(features(image, scratch)), 0);
 }
 
 }  // namespace digits

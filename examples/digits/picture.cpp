@@ -14,7 +14,7 @@ namespace {
 using namespace support;
 
 constexpr const char* edge = "│";
-constexpr std::size_t picture_width = 2 * held_out::pixels.extent(2);
+constexpr std::size_t picture_width = 2 * row_pixels;
 
 const char* shade(std::uint8_t pixel) {
   if (pixel < 2) return "  ";
@@ -24,13 +24,13 @@ const char* shade(std::uint8_t pixel) {
   return "██";
 }
 
-void print_row(std::size_t image, std::size_t row) {
-  for (std::size_t column = 0; column < held_out::pixels.extent(2); ++column) print(shade(held_out::pixels(image, row, column)));
+void print_row(const Pictures& pictures, std::size_t image, std::size_t row) {
+  for (std::size_t column = 0; column < row_pixels; ++column) print(shade(pictures.pixels(image, row, column)));
   print(edge);
 }
 
-void print_caption(const Reading& reading) {
-  const std::uint8_t written = held_out::labels(reading.image);
+void print_caption(const Pictures& pictures, const Reading& reading) {
+  const std::uint8_t written = pictures.labels(reading.image);
   Text caption;
   caption.append(" reads ");
   caption.append(integer(reading.digit).c_str());
@@ -45,14 +45,14 @@ void print_caption(const Reading& reading) {
 
 }  // namespace
 
-void print_readings(std::span<const Reading> readings) {
-  for (std::size_t row = 0; row < held_out::pixels.extent(1); ++row) {
+void print_readings(const Pictures& pictures, std::span<const Reading> readings) {
+  for (std::size_t row = 0; row < num_tokens; ++row) {
     print(edge);
-    for (const Reading& reading : readings) print_row(reading.image, row);
+    for (const Reading& reading : readings) print_row(pictures, reading.image, row);
     print("\n");
   }
   print(edge);
-  for (const Reading& reading : readings) print_caption(reading);
+  for (const Reading& reading : readings) print_caption(pictures, reading);
   print("\n\n");
 }
 

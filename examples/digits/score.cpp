@@ -6,21 +6,13 @@
 namespace digits {
 namespace {
 
-// Returns an image. In the data its pixels go from 0, white, to 16, black.
-Image image_at(std::size_t index) {
-  Image image;
-  for (std::size_t i = 0; i < image.extent(0); ++i)
-    for (std::size_t j = 0; j < image.extent(1); ++j) image(i, j) = static_cast<float>(held_out::pixels(index, i, j)) / 16.0f;
-  return image;
-}
-
 // Returns the maximum, where NaN counts as larger than any number.
 float larger(float a, float b) { return b <= a || a != a ? a : b; }
 
 float distance(float a, float b) { return a < b ? b - a : a - b; }
 
 Logits timed_logits(std::size_t index, Score& score, Scratch& scratch) {
-  const Image image = image_at(index);
+  const Image image = image_at(held_out::pixels, index);
   const unsigned long long begin = board_ticks();
   const Logits logits = classify(image, scratch);
   score.ticks += board_ticks() - begin;

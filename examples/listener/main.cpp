@@ -90,8 +90,6 @@ void print_heard(std::size_t label, const Heard& heard) {
   print("\n");
 }
 
-Text grouped(std::uint64_t number) { return integer(number, 1, true); }
-
 constexpr const char* name_of(tinyattn::Weights weights) { return weights == tinyattn::Weights::int8 ? "int8" : "f32"; }
 
 void print_model() {

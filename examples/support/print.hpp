@@ -48,6 +48,18 @@ constexpr Text integer(std::uint64_t value, std::size_t minimum = 1, bool groupe
   return text;
 }
 
+constexpr Text grouped(std::uint64_t value) { return integer(value, 1, true); }
+
+// Formats a share, such as "98.6 %".
+constexpr Text percent(std::size_t part, std::size_t whole) {
+  const std::size_t tenths = (1000 * part + whole / 2) / whole;
+  Text text = integer(tenths / 10);
+  text.append('.');
+  text.append(integer(tenths % 10).c_str());
+  text.append(" %");
+  return text;
+}
+
 constexpr Text hexadecimal(std::uint32_t value, int digits = 8) {
   Text text;
   for (int shift = 4 * digits - 4; shift >= 0; shift -= 4) text.append("0123456789abcdef"[value >> shift & 15]);
@@ -93,7 +105,7 @@ constexpr Text decimal(float x, bool with_decimals = true) {
 static_assert(decimal(1.45505822f) == "1.4551" && decimal(-0.0738902539f) == "-0.0739");
 static_assert(decimal(0.03125f) == "0.0312" && decimal(0.09375f) == "0.0938", "a half goes to the even neighbour");
 static_assert(decimal(2.0f, false) == "2." && decimal(-std::numeric_limits<float>::infinity()) == "-inf");
-static_assert(integer(1048576, 1, true) == "1,048,576");
+static_assert(grouped(1048576) == "1,048,576" && percent(357, 360) == "99.2 %");
 
 inline void print(const char* text) { board_print(text); }
 inline void print(const Text& text) { board_print(text.c_str()); }

@@ -78,8 +78,6 @@ Cost write(const Arguments& arguments, Memory& memory) {
   return cost;
 }
 
-Text grouped(std::uint64_t number) { return integer(number, 1, true); }
-
 constexpr const char* name_of(tinyattn::Weights weights) { return weights == tinyattn::Weights::int8 ? "int8" : "f32"; }
 
 void print_model(const Arguments& arguments) {

@@ -3,7 +3,7 @@
 // Operations with adapters: a module is a layer, whose gradient stays as it is, and its adapters.
 #pragma once
 
-#include "gradients.hpp"
+#include "gradients_of_attention.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -89,15 +89,11 @@ struct AdaptedLoss {
   using Module = WithAdapters<Layer, lora>;
   using Input = None<0>;
   using Output = Vector<float, 1>;
-  static constexpr auto tokens = [] {
-    Vector<Token, Tokens + 1> result{};
-    for (std::size_t i = 0; i <= Tokens; ++i) result(i) = static_cast<Token>((3 * i + i / 2) % config.vocabulary);
-    return result;
-  }();
+  static constexpr auto tokens = some_tokens<Tokens>(config.vocabulary), targets = some_targets<Tokens>(config.vocabulary);
 
   static constexpr void backward(Library, const Module& module, const Input&, const Output& d_out, auto&, auto& gradient) noexcept {
     Training<Layer, Sgd, Adapters<Layer, lora>> training{};
-    training.backward(module.layer, module.adapters, TokenView(tokens.data(), Tokens), TokenView(tokens.data() + 1, Tokens), d_out(0));
+    training.backward(module.layer, module.adapters, tokens, targets, d_out(0));
     gradient.adapters = training.gradient;
   }
 };

@@ -132,7 +132,7 @@ void check_backward_products(Check& check) {
       check_product<Port, false, true>(check, {rows, inner, cols, false, true}, multiply_transposed);
       check_product<Port>(check, {rows, inner, cols, turn % 2 == 0, true}, multiply_transposed);
     }
-  constexpr std::size_t block = kernel::packed_size<Port> / (Port::tile_vectors * Port::lanes);
+  constexpr std::size_t block = kernel::packed_size<Port> / kernel::packed_cols<Port>;
   for (const std::size_t inner : {block - 1, block, block + 1, 2 * block + Port::lanes + 1}) {
     const std::size_t cols = kernel::minimum(2 * Port::tile_vectors * Port::lanes + 1, (source_size - 64) / (inner + gap));
     check_product<Port>(check, {3, inner, cols, inner % 2 == 0, true}, multiply_transposed);

@@ -135,8 +135,9 @@ struct BlocksBackwardWorkspace {
 
 // Computes d = blocks(d) for the first `tokens` rows, and keeps what the backward pass needs.
 template <class Port>
-constexpr void forward_blocks_kept(const auto& blocks, std::size_t tokens, const kernel::Mask& mask,
-                                   auto& workspace, const auto& generator) noexcept {
+[[gnu::noinline]] constexpr void forward_blocks_kept(const auto& blocks, std::size_t tokens,
+                                                     const kernel::Mask& mask, auto& workspace,
+                                                     const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
   using Attention = typename Workspace::Attention;
   const kernel::Output x = workspace.rows(workspace.d);
@@ -168,9 +169,9 @@ constexpr void write_input_of_block(const auto& blocks, std::size_t block, std::
 
 // Turns d, the gradient of the output of all blocks, into that of their input.
 template <class Port>
-constexpr void blocks_backward(const auto& blocks, auto&& gradient_of, std::size_t tokens,
-                               const kernel::Mask& mask, auto& workspace,
-                               const auto& generator) noexcept {
+[[gnu::noinline]] constexpr void blocks_backward(const auto& blocks, auto&& gradient_of,
+                                                 std::size_t tokens, const kernel::Mask& mask,
+                                                 auto& workspace, const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
   using Attention = typename Workspace::Attention;
   for (std::size_t l = Workspace::layers; l-- != 0;) {
@@ -180,7 +181,9 @@ constexpr void blocks_backward(const auto& blocks, auto&& gradient_of, std::size
         {workspace.rows(kept[0]), workspace.rows(kept[1])}, workspace.rows(workspace.d),
         with_mask_of<Workspace::block.attention>(mask),
         dropout_of_block<Attention>(generator, l, tokens),
-        [&](kernel::Output out) { write_input_of_block<Port>(blocks, l, tokens, workspace, out); });
+        [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
+          write_input_of_block<Port>(blocks, l, tokens, workspace, out);
+        });
   }
 }
 

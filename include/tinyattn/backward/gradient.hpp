@@ -17,6 +17,7 @@ namespace tinyattn {
 
 // Replaces a gradient that is not wanted: of an input that is data, or of frozen parameters.
 struct NoGradient {};
+// The argument of a call that wants no gradient there.
 inline constexpr NoGradient no_gradient{};
 
 }  // namespace tinyattn

@@ -113,7 +113,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
   if (count > Model::context_length || targets.size() != count ||
       num_targets == kernel::wrong_targets || !kernel::are_known(tokens.data(), count, vocabulary))
     return std::numeric_limits<float>::quiet_NaN();
-  return on_native_port([&](auto port) {
+  return on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     using Single = typename Port::one_lane;
     const float share = kernel::share_of_target<Single>(num_targets);
@@ -121,7 +121,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
     float loss = 0.0f;
     train_language_model<Port>(
         module, tokens, gradient, workspace, generator,
-        [&](std::size_t first, std::size_t rows, kernel::Dense x) {
+        [&](std::size_t first, std::size_t rows, kernel::Dense x) TINYATTN_INLINE_LAMBDA {
           const kernel::Output logits{workspace.scratch, vocabulary};
           kernel::compute_logits<Port>(base_of(module).logits_head(), rows, x, logits,
                                        workspace.integers.parts());
@@ -154,12 +154,11 @@ requires(config.weights == Weights::f32) constexpr Status
                                                const NoGradient, OutputGradient, Gradient>()) {
     static_cast<void>(input_gradient);
     if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary)) return Status::unknown_token;
-    on_native_port([&](auto port) {
+    on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
       detail::train_language_model<decltype(port)>(
           model, tokens, gradient, workspace, detail::NoGenerator{},
-          [&](std::size_t first, std::size_t, kernel::Dense) {
-            return detail::input(output_gradient, 0).from(first, 0);
-          });
+          [&](std::size_t first, std::size_t, kernel::Dense)
+              TINYATTN_INLINE_LAMBDA { return detail::input(output_gradient, 0).from(first, 0); });
     });
   }
   return Status::ok;

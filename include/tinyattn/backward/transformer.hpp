@@ -64,7 +64,7 @@ constexpr void backward_kept(const auto& module, auto& gradient, std::size_t tok
   final_norm_backward<Port>(base_of(module), gradient, tokens, workspace);
   blocks_backward<Port>(
       blocks_of(module),
-      [&](std::size_t l) {
+      [&](std::size_t l) TINYATTN_INLINE_LAMBDA {
         if constexpr (requires { gradient.blocks; })
           return block_gradient(gradient.blocks[l]);
         else
@@ -116,7 +116,7 @@ constexpr void train_blocks(const Module& module, std::size_t tokens, const Tens
                             auto& gradient, auto& workspace, const auto& generator) noexcept {
   constexpr std::size_t d_model = BlocksOf<Module>::block.feed_forward.d_model;
   const kernel::Mask described = describe(mask, tokens, tokens);
-  on_native_port([&](auto port) {
+  on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     const kernel::Output d = workspace.rows(workspace.d);
     for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {

@@ -111,9 +111,9 @@ TINYATTN_KERNEL Output recompute_weights(const AttentionBackward& a, const Query
 // Computes the gradients of one block. d_context_of(block, weights) returns the gradient of its
 // context; `weights` are those that multiplied the values.
 template <class Port>
-constexpr void attend_block_backward(const AttentionBackward& a, const QueryBlock& block,
-                                     const auto& mask, const auto& dropout,
-                                     const auto& d_context_of) noexcept {
+TINYATTN_KERNEL void attend_block_backward(const AttentionBackward& a, const QueryBlock& block,
+                                           const auto& mask, const auto& dropout,
+                                           const auto& d_context_of) noexcept {
   const Output weights = recompute_weights<Port>(a, block, mask, dropout);
   const Dense d_context = d_context_of(block, weights);
   if (!is_null(a.d_values.data))

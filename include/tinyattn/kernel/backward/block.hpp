@@ -31,7 +31,8 @@ struct NoDropout {
 template <class Port>
 TINYATTN_KERNEL void copy_rows(std::size_t rows, std::size_t dim, Dense from, Output to) noexcept {
   for (std::size_t i = 0; i < rows; ++i)
-    transform_row<Port>(from.at(i, 0), to.at(i, 0), dim, [](auto v) { return v; });
+    transform_row<Port>(from.at(i, 0), to.at(i, 0), dim,
+                        [](auto v) TINYATTN_INLINE_LAMBDA { return v; });
 }
 template <class Port>
 TINYATTN_KERNEL void add_all_rows(std::size_t rows, std::size_t dim, Dense x, Output to) noexcept {
@@ -43,8 +44,8 @@ TINYATTN_KERNEL void add_all_rows(std::size_t rows, std::size_t dim, Dense x, Ou
 // Computes a part, x += part(norm(x)) if norm_first, else x = norm(x + part(x)), and keeps the
 // input of the norm. part(input, out) computes the part; `out` may be the input.
 template <class Port>
-constexpr void forward_part(const Norm& norm, bool norm_first, std::size_t rows, Output x,
-                            Output part_of, Output kept, const auto& part) noexcept {
+TINYATTN_KERNEL void forward_part(const Norm& norm, bool norm_first, std::size_t rows, Output x,
+                                  Output part_of, Output kept, const auto& part) noexcept {
   if (norm_first) copy_rows<Port>(rows, norm.dim, x, kept);
   part(input_of_part<Port>(norm, norm_first, rows, x, part_of), part_of);
   add_all_rows<Port>(rows, norm.dim, part_of, x);
@@ -56,25 +57,25 @@ constexpr void forward_part(const Norm& norm, bool norm_first, std::size_t rows,
 // x = block(x). `kept` has the kept inputs of attention and of the feed-forward part, [tokens,
 // d_model].
 template <class Port>
-constexpr void forward_block_kept(const auto& block, const auto& scratch, std::size_t tokens,
-                                  Output x, const Output (&kept)[2], const auto& mask,
-                                  const auto& dropout) noexcept {
+TINYATTN_KERNEL void forward_block_kept(const auto& block, const auto& scratch, std::size_t tokens,
+                                        Output x, const Output (&kept)[2], const auto& mask,
+                                        const auto& dropout) noexcept {
   using Dropout = std::remove_cvref_t<decltype(dropout)>;
-  const auto drop_outputs = [&](std::size_t part, std::size_t first, std::size_t rows, Output out) {
-    if constexpr (Dropout::drops_outputs)
-      dropout.template drop_outputs<Port>(part, first, rows, out);
-  };
-  const auto attend = [&](Dense input, Output out) {
+  const auto drop_outputs = [&](std::size_t part, std::size_t first, std::size_t rows, Output out)
+                                TINYATTN_INLINE_LAMBDA {
+                                  if constexpr (Dropout::drops_outputs)
+                                    dropout.template drop_outputs<Port>(part, first, rows, out);
+                                };
+  const auto attend = [&](Dense input, Output out) TINYATTN_INLINE_LAMBDA {
     const BatchElement element{0, tokens, tokens, input, input, input, out};
+    const auto attention = block.attention;  // a copy, so that the address of the block stays here
     if constexpr (Dropout::drops_weights)
       forward<Port, CallShape{}>(
-          block.attention, scratch.attention, element, mask,
-          [&](std::size_t index, std::size_t i, float* row, std::size_t end) {
-            dropout.weights.template drop<Port>(row, end, index, i);
-          });
+          attention, scratch.attention, element, mask,
+          [&](std::size_t index, std::size_t i, float* row, std::size_t end)
+              TINYATTN_INLINE_LAMBDA { dropout.weights.template drop<Port>(row, end, index, i); });
     else
-      forward<Port, CallShape{}>(block.attention, scratch.attention, element, mask,
-                                 IgnoreWeights{});
+      forward<Port, CallShape{}>(attention, scratch.attention, element, mask, IgnoreWeights{});
     drop_outputs(0, 0, tokens, out);
   };
   forward_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of, kept[0],
@@ -82,7 +83,8 @@ constexpr void forward_block_kept(const auto& block, const auto& scratch, std::s
   for (std::size_t first = 0; first < tokens; first += scratch.hidden_rows) {
     const std::size_t rows = minimum(scratch.hidden_rows, tokens - first);
     forward_part<Port>(block.feed_forward_norm, block.norm_first, rows, x.from(first, 0),
-                       scratch.part_of, kept[1].from(first, 0), [&](Dense input, Output out) {
+                       scratch.part_of, kept[1].from(first, 0),
+                       [&](Dense input, Output out) TINYATTN_INLINE_LAMBDA {
                          feed_forward<Port>(block.feed_forward, rows, input, out, scratch.hidden,
                                             scratch.attention.integers);
                          drop_outputs(1, first, rows, out);
@@ -113,9 +115,9 @@ TINYATTN_KERNEL void norm_rows_backward(const Norm& norm, const NormGradient& gr
 // the input of the norm. write_input(out) writes the input of a part without norm_first;
 // part(input, d, d_part) computes d_part, the gradient of a part's input, from that of its output.
 template <class Port>
-constexpr void part_backward(const Norm& norm, const NormGradient& gradient, bool norm_first,
-                             std::size_t rows, Dense kept, Output d, const auto& s,
-                             const auto& write_input, const auto& part) noexcept {
+TINYATTN_KERNEL void part_backward(const Norm& norm, const NormGradient& gradient, bool norm_first,
+                                   std::size_t rows, Dense kept, Output d, const auto& s,
+                                   const auto& write_input, const auto& part) noexcept {
   if (norm_first) {
     normalize_features<Port>(norm, rows, kept, s.input);
   } else {
@@ -130,40 +132,42 @@ constexpr void part_backward(const Norm& norm, const NormGradient& gradient, boo
 // d, the gradient of the block's output, becomes that of its input, which write_input(out) writes
 // if the block is without norm_first.
 template <class Port>
-constexpr void block_backward(const auto& block, const BlockGradient& gradient, const auto& s,
-                              std::size_t tokens, const Output (&kept)[2], Output d,
-                              const auto& mask, const auto& dropout,
-                              const auto& write_input) noexcept {
+TINYATTN_KERNEL void block_backward(const auto& block, const BlockGradient& gradient, const auto& s,
+                                    std::size_t tokens, const Output (&kept)[2], Output d,
+                                    const auto& mask, const auto& dropout,
+                                    const auto& write_input) noexcept {
   const std::size_t dim = block.attention_norm.dim;
-  const auto dropped = [&](std::size_t part, std::size_t first, std::size_t rows, Dense from) {
-    if constexpr (!std::remove_cvref_t<decltype(dropout)>::drops_outputs) return from;
-    copy_rows<Port>(rows, dim, from, s.d_part);
-    if constexpr (std::remove_cvref_t<decltype(dropout)>::drops_outputs)
-      dropout.template drop_outputs<Port>(part, first, rows, s.d_part);
-    return Dense(s.d_part);
-  };
+  const auto dropped = [&](std::size_t part, std::size_t first, std::size_t rows, Dense from)
+                           TINYATTN_INLINE_LAMBDA {
+                             if constexpr (!std::remove_cvref_t<decltype(dropout)>::drops_outputs)
+                               return from;
+                             copy_rows<Port>(rows, dim, from, s.d_part);
+                             if constexpr (std::remove_cvref_t<decltype(dropout)>::drops_outputs)
+                               dropout.template drop_outputs<Port>(part, first, rows, s.d_part);
+                             return Dense(s.d_part);
+                           };
   for (std::size_t first = 0; first < tokens; first += s.hidden_rows) {
     const std::size_t rows = minimum(s.hidden_rows, tokens - first);
     part_backward<Port>(
         block.feed_forward_norm, gradient.feed_forward_norm, block.norm_first, rows,
         kept[1].from(first, 0), d.from(first, 0), s,
-        [&](Output out) {
+        [&](Output out) TINYATTN_INLINE_LAMBDA {
           normalize_features<Port>(block.attention_norm, rows, kept[0].from(first, 0), out);
         },
-        [&](Dense input, Dense d_out, Output d_part) {
+        [&](Dense input, Dense d_out, Output d_part) TINYATTN_INLINE_LAMBDA {
           feed_forward_backward<Port>(block.feed_forward, gradient.feed_forward, rows, input,
                                       dropped(1, first, rows, d_out), d_part, s.hidden,
                                       s.attention.integers);
         });
   }
-  part_backward<Port>(block.attention_norm, gradient.attention_norm, block.norm_first, tokens,
-                      kept[0], d, s, write_input, [&](Dense input, Dense d_out, Output d_part) {
-                        layer_backward<Port>(
-                            block.attention, gradient.attention, s.attention,
-                            BackwardElement{0, tokens, tokens, input, input, input,
-                                            dropped(0, 0, tokens, d_out), d_part, d_part, d_part},
-                            mask, dropout.weights);
-                      });
+  part_backward<Port>(
+      block.attention_norm, gradient.attention_norm, block.norm_first, tokens, kept[0], d, s,
+      write_input, [&](Dense input, Dense d_out, Output d_part) TINYATTN_INLINE_LAMBDA {
+        layer_backward<Port>(block.attention, gradient.attention, s.attention,
+                             BackwardElement{0, tokens, tokens, input, input, input,
+                                             dropped(0, 0, tokens, d_out), d_part, d_part, d_part},
+                             mask, dropout.weights);
+      });
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -25,9 +25,9 @@ constexpr std::size_t hidden_backward_scratch(std::size_t rows, std::size_t d_hi
 // Adds to the gradients of all projections, and computes d_x, or nothing if d_x is null: one chain
 // for each element, of the product of up, which that of the gate continues. d_x may be x or d_out.
 template <class Port>
-constexpr void feed_forward_backward(const auto& layer, const FeedForwardGradient& gradient,
-                                     std::size_t rows, Dense x, Dense d_out, Output d_x,
-                                     float* scratch, const auto& integers) noexcept {
+TINYATTN_KERNEL void feed_forward_backward(const auto& layer, const FeedForwardGradient& gradient,
+                                           std::size_t rows, Dense x, Dense d_out, Output d_x,
+                                           float* scratch, const auto& integers) noexcept {
   const std::size_t d_model = layer.d_model, d_hidden = layer.d_hidden, count = rows * d_hidden;
   const bool is_gated = !is_null(layer.gate.weight);
   const Output hidden{scratch, d_hidden}, d{scratch + count, d_hidden},

@@ -23,14 +23,14 @@ TINYATTN_KERNEL Int8Columns from_input(const Int8Weights& weights, std::size_t f
   return {{weights.codes + first, weights.scales}, row_size(out)};
 }
 
-// block[o][i] = the weight of output first + o for input i.
+// block[o][j] = the weight of output first + o for input i + j.
 template <class Port>
 TINYATTN_KERNEL void dequantize(const Int8Columns& columns, std::size_t first, std::size_t i,
-                                std::size_t rows, Output block) noexcept {
+                                std::size_t rows, std::size_t cols, Output block) noexcept {
   using Single = typename Port::one_lane;
   for (std::size_t o = 0; o < rows; ++o) {
     const std::uint8_t* const codes = columns.weights.codes + (first + o) * columns.stride + i;
-    for (std::size_t j = 0; j < block.stride; ++j)
+    for (std::size_t j = 0; j < cols; ++j)
       *block.at(o, j) =
           Single::mul(static_cast<float>(codes[j] - 128), columns.weights.scales[first + o]);
   }
@@ -43,14 +43,13 @@ template <class Port>
                                                         std::size_t out, Dense d_out,
                                                         const Int8Columns& columns,
                                                         Output d_x) noexcept {
-  constexpr std::size_t width = Port::tile_vectors * Port::lanes,
-                        height = packed_size<Port> / width;
+  constexpr std::size_t width = packed_cols<Port>, height = packed_size<Port> / width;
   for (std::size_t i = 0; i < in; i += width)
     for (std::size_t o = 0; o < out; o += height) {
-      float block[packed_size<Port>];
+      alignas(Port::lanes * sizeof(float)) float block[packed_size<Port>];
       const std::size_t cols = minimum(width, in - i), inner = minimum(height, out - o);
-      dequantize<Port>(columns, o, i, inner, {block, cols});
-      add_product<Port>(rows, inner, cols, d_out.from(0, o), {block, cols}, d_x.from(0, i));
+      dequantize<Port>(columns, o, i, inner, cols, {block, width});
+      add_product<Port>(rows, inner, cols, d_out.from(0, o), {block, width}, d_x.from(0, i));
     }
 }
 template <class Port>

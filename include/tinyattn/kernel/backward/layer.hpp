@@ -64,10 +64,11 @@ template <class Port>
 constexpr std::size_t layer_backward_scratch(std::size_t width, std::size_t kv_width,
                                              std::size_t head_dim, std::size_t tokens) noexcept {
   std::size_t floats = 0;
-  divide_backward<Port>(width, kv_width, head_dim, tokens, [&](std::size_t rows, std::size_t cols) {
-    floats += rows * cols;
-    return Output{};
-  });
+  divide_backward<Port>(width, kv_width, head_dim, tokens,
+                        [&](std::size_t rows, std::size_t cols) TINYATTN_INLINE_LAMBDA {
+                          floats += rows * cols;
+                          return Output{};
+                        });
   return floats;
 }
 template <class Port>
@@ -75,7 +76,7 @@ constexpr LayerBackwardScratch<> layer_backward_parts(float* scratch, std::size_
                                                       std::size_t kv_width, std::size_t head_dim,
                                                       std::size_t tokens) noexcept {
   return divide_backward<Port>(width, kv_width, head_dim, tokens,
-                               [&](std::size_t rows, std::size_t cols) {
+                               [&](std::size_t rows, std::size_t cols) TINYATTN_INLINE_LAMBDA {
                                  const Output part{scratch, cols};
                                  scratch += rows * cols;
                                  return part;
@@ -91,7 +92,8 @@ constexpr LayerBackwardScratch<Integers> with_integers(const LayerBackwardScratc
 }
 
 template <class Port>
-constexpr void project_inputs(const auto& layer, const auto& s, const BackwardElement& e) noexcept {
+TINYATTN_KERNEL void project_inputs(const auto& layer, const auto& s,
+                                    const BackwardElement& e) noexcept {
   const std::size_t d_in = layer.d_in, kv = kv_width(layer);
   project<Port>(e.tokens, d_in, layer.d_out, e.query_input, layer.query, s.queries, s.integers);
   project<Port>(e.source_tokens, d_in, kv, e.key_input, layer.key, s.keys, s.integers);
@@ -103,9 +105,9 @@ constexpr void project_inputs(const auto& layer, const auto& s, const BackwardEl
 // Computes a head. Its rows of the output projection's gradient get their products with its
 // contexts, which are computed again.
 template <class Port>
-constexpr void attend_head_backward(const auto& layer, const LayerGradient& gradient, const auto& s,
-                                    const BackwardElement& e, std::size_t head, const auto& mask,
-                                    const auto& dropout) noexcept {
+TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient& gradient,
+                                          const auto& s, const BackwardElement& e, std::size_t head,
+                                          const auto& mask, const auto& dropout) noexcept {
   const std::size_t dim = layer.head_dim, width = layer.d_out, column = kv_column(layer, head);
   const AttentionBackward a{e.tokens,
                             s.block_rows,
@@ -136,13 +138,10 @@ constexpr void attend_head_backward(const auto& layer, const LayerGradient& grad
       });
 }
 
-// Adds to the gradients of a projection, and writes that of its input, or continues it.
+// Writes the gradient of the input of a projection, or continues it, if it is wanted.
 template <class Port>
-constexpr void backward_of_input(std::size_t rows, std::size_t in, std::size_t out, Dense x,
-                                 Dense d_out, const auto& projection,
-                                 const ProjectionGradient& gradient, Output d_x,
-                                 bool continues) noexcept {
-  add_projection_gradient<Port>(rows, in, out, x, d_out, projection.weight, gradient);
+constexpr void input_backward(std::size_t rows, std::size_t in, std::size_t out, Dense d_out,
+                              const auto& projection, Output d_x, bool continues) noexcept {
   if (is_null(d_x.data)) return;
   if (continues)
     add_projected_backward<Port>(rows, in, out, d_out, projection.weight, d_x);
@@ -153,9 +152,9 @@ constexpr void backward_of_input(std::size_t rows, std::size_t in, std::size_t o
 // Adds to the gradients of all projections, and computes those of the inputs. Heads are outermost,
 // so that shared keys gather from them in one order, whatever the height of a block.
 template <class Port>
-constexpr void layer_backward(const auto& layer, const LayerGradient& gradient, const auto& s,
-                              const BackwardElement& e, const auto& mask,
-                              const auto& dropout) noexcept {
+TINYATTN_KERNEL void layer_backward(const auto& layer, const LayerGradient& gradient, const auto& s,
+                                    const BackwardElement& e, const auto& mask,
+                                    const auto& dropout) noexcept {
   const std::size_t width = layer.d_out, kv = kv_width(layer), d_in = layer.d_in;
   project_inputs<Port>(layer, s, e);
   for (std::size_t j = 0; j < e.source_tokens * kv; ++j)
@@ -171,12 +170,18 @@ constexpr void layer_backward(const auto& layer, const LayerGradient& gradient, 
   }
   const float *const d_query = e.d_query_input.data, *const d_key = e.d_key_input.data,
                      *const d_value = e.d_value_input.data;
-  backward_of_input<Port>(e.tokens, d_in, width, e.query_input, s.queries, layer.query,
-                          gradient.query, e.d_query_input, false);
-  backward_of_input<Port>(e.source_tokens, d_in, kv, e.key_input, s.d_keys, layer.key, gradient.key,
-                          e.d_key_input, d_key == d_query);
-  backward_of_input<Port>(e.source_tokens, d_in, kv, e.value_input, s.d_values, layer.value,
-                          gradient.value, e.d_value_input, d_value == d_query || d_value == d_key);
+  // All inputs are read before a gradient is written, which may be an input.
+  add_projection_gradient<Port>(e.tokens, d_in, width, e.query_input, s.queries, layer.query.weight,
+                                gradient.query);
+  add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.key_input, s.d_keys, layer.key.weight,
+                                gradient.key);
+  add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.value_input, s.d_values,
+                                layer.value.weight, gradient.value);
+  input_backward<Port>(e.tokens, d_in, width, s.queries, layer.query, e.d_query_input, false);
+  input_backward<Port>(e.source_tokens, d_in, kv, s.d_keys, layer.key, e.d_key_input,
+                       d_key == d_query);
+  input_backward<Port>(e.source_tokens, d_in, kv, s.d_values, layer.value, e.d_value_input,
+                       d_value == d_query || d_value == d_key);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -54,13 +54,14 @@ TINYATTN_KERNEL void cover_exactly(const auto& p) noexcept {
   }
 }
 
-// Computes all tiles: of one size where code is scarce, otherwise of several.
-template <class Port>
+// Computes all tiles: of one size where code is scarce, otherwise of `Vectors` vectors and
+// narrower.
+template <class Port, std::size_t Vectors>
 TINYATTN_KERNEL void cover_once(const auto& p) noexcept {
   if constexpr (Port::tiles_overlap)
     cover_exactly<Port>(p);
   else
-    cover_columns<Port, Port::tile_vectors, 16>(p, 0);
+    cover_columns<Port, Vectors, 16>(p, 0);
 }
 
 // --- Outer products ---
@@ -84,7 +85,7 @@ template <class Port>
       for (std::size_t k = 0; k < p.inner; ++k)
         Port::add_multiple(*outer.a.at(k, i), p.b.at(k, 0), 1, p.out.at(i, 0), p.cols);
   } else {
-    cover_once<Port>(p);
+    cover_once<Port, Port::tile_vectors>(p);
   }
 }
 
@@ -98,7 +99,7 @@ template <class Port>
       for (std::size_t k = 0; k < p.inner; ++k)
         Port::add_multiple(*p.a.at(i, k), p.b.at(k, 0), 1, p.out.at(i, 0), p.cols);
   } else {
-    cover_once<Port>(p);
+    cover_once<Port, Port::tile_vectors>(p);
   }
 }
 template <class Port>
@@ -109,27 +110,29 @@ TINYATTN_KERNEL void add_product(std::size_t rows, std::size_t inner, std::size_
 
 // --- Products with a transposed matrix ---
 
-// How many floats of b are transposed at a time: 4 KB, or 1 KB where memory is scarce.
+// How many floats of b are transposed at a time, 4 KB or, where memory is scarce, 1 KB; and of how
+// many columns: of a tile, but not so many that few steps of k are left.
 template <class Port>
 inline constexpr std::size_t packed_size = Port::shares_code ? 256 : 1024;
+template <class Port>
+inline constexpr std::size_t packed_cols = minimum(Port::tile_vectors* Port::lanes, 32);
 
 // Computes the product in blocks of b: each is transposed, then multiplied as any matrix is. The
 // chains go on from block to block in `out`.
 template <class Port>
 TINYATTN_KERNEL void multiply_packed(const Product<Dense, Transposed<>, Dense>& p) noexcept {
-  constexpr std::size_t width = Port::tile_vectors * Port::lanes,
-                        height = packed_size<Port> / width;
+  constexpr std::size_t width = packed_cols<Port>, height = packed_size<Port> / width;
   for (std::size_t j = 0; j < p.cols; j += width) {
     const std::size_t cols = minimum(width, p.cols - j);
     Dense initial = is_null(p.initial.data) ? Dense{zeros<width>, 0} : p.initial.from(0, j);
     std::size_t k = 0;
     do {
-      float packed[packed_size<Port>];
+      alignas(Port::lanes * sizeof(float)) float packed[packed_size<Port>];
       const std::size_t inner = minimum(height, p.inner - k);
-      transpose<Port>(cols, inner, p.b.stored.from(j, k), {packed, cols});
+      transpose<Port>(cols, inner, p.b.stored.from(j, k), {packed, width});
       const Product<Dense, Dense, Dense> block{
-          p.rows, inner, cols, p.a.from(0, k), {packed, cols}, initial, p.out.from(0, j)};
-      cover_once<Port>(block);
+          p.rows, inner, cols, p.a.from(0, k), {packed, width}, initial, p.out.from(0, j)};
+      cover_once<Port, width / Port::lanes>(block);
       initial = block.out;
       k += inner;
     } while (k != p.inner);

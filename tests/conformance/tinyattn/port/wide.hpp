@@ -111,6 +111,15 @@ struct SharingWithTile : WithTile<Wide<4, 2, 3, true>, 3> {
       for (std::size_t k = 0; k < inner; ++k) out[j] = one_lane::fma(a[k], b[j * b_stride + k], out[j]);
     }
   }
+  static constexpr std::size_t outer_rows = 3;
+  template <Size Rows, Size Vectors>
+  requires(Rows == 3 && Vectors == 2) static constexpr void outer_tile(const float* a, Size a_stride, const float* b, Size b_stride,
+                                                                       float* out, Size out_stride, Size inner) noexcept {
+    for (std::size_t i = 0; i < Rows; ++i)
+      for (std::size_t j = 0; j < Vectors * lanes; ++j)
+        for (std::size_t k = 0; k < inner; ++k)
+          out[i * out_stride + j] = one_lane::fma(a[k * a_stride + i], b[k * b_stride + j], out[i * out_stride + j]);
+  }
   static constexpr void scatter(float* to, std::size_t step, vec v) noexcept {
     for (std::size_t i = 0; i < lanes; ++i) to[i * step] = v.lane[i];
   }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+//
+// The board learns to read the hand of a new user, from 100 images; 260 others show how well. Lines that begin with "board:" depend on
+// the machine; all others are the same everywhere. Fails if it forgets what it knew.
+#include <cstddef>
+#include <cstdint>
+
+#include "../support/checksum.hpp"
+#include "../support/print.hpp"
+#include "board.h"
+#include "lesson.hpp"
+#include "picture.hpp"
+
+namespace digits { namespace {
+
+using namespace support;
+
+Lesson lesson;
+
+void print_task() {
+  print("tinyattn: a model of handwritten digits learns a new hand\n\n");
+  print("model            ", grouped(parameter_count), " parameters, of which the last layer's ", grouped(Classifier::parameter_count),
+        " are trained; the others are constants\n");
+  print("new hand         ", hand::pixels.extent(0), " images that lean to the left, of people who took no part in training: ", num_samples,
+        " to learn from, ", num_tests, " to test\n");
+  print("first test       ", num_first_tests, " images of the hands that the model was trained with\n");
+}
+
+// Prints how many are read right, such as "  78.8 %  205 of 260".
+void print_share(const Results& results) {
+  print_right_aligned(percent(results.right, results.images), 10);
+  print_right_aligned(integer(results.right), 5);
+  print(" of ", results.images);
+}
+
+// Prints a line; before the first epoch there is no loss.
+void print_epoch(std::size_t epoch, const Text& loss, const Results& results) {
+  print_right_aligned(integer(epoch), 5);
+  print_right_aligned(loss, 10);
+  print_share(results);
+  print("\n");
+}
+
+// Learns all samples again and again, and prints how well the tests are read meanwhile. Returns how well they are read at the end.
+Results train(const Results& before, bool recalls) {
+  start(lesson);
+  print("epoch      loss   the new hand\n");
+  print_epoch(0, {}, before);
+  Results results;
+  for (std::size_t epoch = 1; epoch <= num_epochs; ++epoch) {
+    const float loss = learn_all_samples(lesson, recalls);
+    results = read_tests(lesson);
+    print_epoch(epoch, decimal(loss), results);
+  }
+  return results;
+}
+
+// Prints what the first test set says, which was forgotten for it or not, and the checksum of the weights.
+void print_learned(const Results& first_before, const Results& first_after) {
+  Checksum checksum;
+  tinyattn::for_each_parameter(lesson.head, [&](const char*, const auto& parameter) { checksum.add(parameter.data(), parameter.size()); });
+  print("\nfirst test        ", percent(first_after.right, first_after.images), " are still read right, ", first_after.right, " of ",
+        first_after.images, "; before ", first_before.right, "\n");
+  print("crc32 of weights  ", hexadecimal(checksum.value()), "\n\n");
+}
+
+// Prints how often each digit is read as each, two tables side by side.
+void print_tables(const Results& before, const Results& after) {
+  Text dot;
+  dot.append('.');
+  print("before");
+  for (std::size_t digit = 0; digit < num_classes; ++digit) print_right_aligned(integer(digit), 4);
+  print("    after");
+  for (std::size_t digit = 0; digit < num_classes; ++digit) print_right_aligned(integer(digit), 4);
+  print("\n");
+  for (std::size_t written = 0; written < num_classes; ++written) {
+    for (const Results* results : {&before, &after}) {
+      print_right_aligned(integer(written), results == &before ? 6 : 9);
+      for (const std::uint16_t times : results->times[written]) print_right_aligned(times == 0 ? dot : integer(times), 4);
+    }
+    print("\n");
+  }
+}
+
+void print_cost() {
+  print("board: ", board_name, "\n");
+  print("board: ", grouped(sizeof(Lesson)), " bytes of weights, gradient and scratch\n");
+  if (lesson.ticks == 0) return;
+  print("board: ", grouped(board_instructions(lesson.ticks) / lesson.steps), " instructions a step\n");
+  print("board: ", grouped(board_instructions(lesson.frozen_ticks) / lesson.steps), " of them in the layers that are not trained\n");
+  print("board: ", grouped(board_stack_used()), " bytes of stack used at the deepest\n");
+}
+
+}}  // namespace digits
+
+int main() {
+  using namespace digits;
+  start(lesson);
+  const Results before = read_tests(lesson), first_before = read_first_tests(lesson);
+  print_task();
+  print("\nThe first that it reads wrong:\n\n");
+  print_readings({hand::pixels, hand::labels}, before.first_wrong.all());
+
+  print("The last layer learns the new hand: an image a step, SGD, learning rate ", decimal(learning_rate), ".\n\n");
+  train(before, false);
+  print_learned(first_before, read_first_tests(lesson));
+
+  print("The same; after each image comes one that the model was trained with.\n\n");
+  const Results after = train(before, true);
+  const Results first_after = read_first_tests(lesson);
+  print_learned(first_before, first_after);
+  print("Digits that were written, by row, and what they are read as:\n\n");
+  print_tables(before, after);
+  print_cost();
+  return after.right > before.right && 100 * first_after.right >= 98 * first_after.images ? 0 : 1;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Trains the last layer of the model on the board. The layers before it stay as they are, constants in flash.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "hand.hpp"
+#include "held_out.hpp"
+#include "images.hpp"
+#include "tinyattn/training.hpp"
+
+namespace digits {
+
+inline constexpr std::size_t num_known = hand::known_pixels.extent(0);          // images that the model was trained with
+inline constexpr std::size_t num_samples = num_known;                           // of the new hand, to learn from
+inline constexpr std::size_t num_tests = hand::pixels.extent(0) - num_samples;  // of the new hand, after the samples
+inline constexpr std::size_t num_first_tests = held_out::pixels.extent(0);      // of the hands that the model was trained with
+inline constexpr std::size_t num_epochs = 10;
+inline constexpr float learning_rate = 0.03f;  // chosen by hand.py --validate, on other images
+
+// All that training takes.
+struct Lesson {
+  Classifier head;
+  Classifier gradient;
+  Scratch scratch;
+  std::size_t steps = 0;
+  unsigned long long ticks = 0;         // spent in steps
+  unsigned long long frozen_ticks = 0;  // of these, in the layers that are not trained
+};
+
+// Images that were read: how many, and as what.
+struct Results {
+  std::array<std::array<std::uint16_t, num_classes>, num_classes> times{};  // by the digit that was written, and by the one that is read
+  std::size_t images = 0;
+  std::size_t right = 0;
+  FirstReadings first_wrong;
+};
+
+// Starts with what the model knows.
+void start(Lesson& lesson);
+
+// Makes a step with an image on which someone wrote a digit. Returns the loss before the step.
+float learn(Lesson& lesson, const Image& image, std::size_t digit);
+
+// Makes a step with each of the samples; if the lesson `recalls`, after each also one with an image that the model was trained with.
+// Returns the mean loss of the samples, each before its step.
+float learn_all_samples(Lesson& lesson, bool recalls);
+
+// Reads the images of the new hand that it does not learn from; and those of the first test set.
+Results read_tests(Lesson& lesson);
+Results read_first_tests(Lesson& lesson);
+
+}  // namespace digits
