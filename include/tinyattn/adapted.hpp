@@ -48,6 +48,12 @@ TINYATTN_ALWAYS_INLINE constexpr Adapted<Model, lora> adapted(
     const Model& model, const Adapters<Model, lora>& adapters) noexcept {
   return {{model, adapters}};
 }
+template <class Model>
+constexpr detail::Diagnosed adapted(const Model&, ...) noexcept {
+  static_assert(detail::no_such_call<Model>,
+                "adapted takes (model, adapters): Adapters of the type of the model");
+  return {};
+}
 // The same for a part that has no adapters.
 template <class Model, class Absent>
 TINYATTN_ALWAYS_INLINE constexpr const Model& adapted(const Model& model,

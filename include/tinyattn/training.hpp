@@ -33,12 +33,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// Activations and scratch of the training of a model.
-template <class Model>
-struct PassesOf {};
-template <class Model>
-requires requires { sizeof(BackwardWorkspace<Model>); }
-struct PassesOf<Model> : BackwardWorkspace<Model> {};
+// Those of a model of Parts that follow one another.
 template <class Model>
 requires requires {
   typename Model::Parts;

@@ -43,6 +43,24 @@ static_assert(Adapters<Decoder, attention_alone>::parameter_count == 2 * (4 * 16
 static_assert(sizeof(Adapters<Decoder, attention_alone>) == 4 * Adapters<Decoder, attention_alone>::parameter_count);
 static_assert(sizeof(Adapters<Decoder, everything>) == 4 * Adapters<Decoder, everything>::parameter_count);
 
+// What training takes: of adapters of a model with 60 tokens and a context of 16.
+constexpr LanguageModelConfig text_of_16 = {
+    .vocabulary = 60,
+    .transformer = {.block = {.attention = {.d_in = 48,
+                                            .d_out = 48,
+                                            .context_length = 16,
+                                            .num_heads = 6,
+                                            .out_bias = false,
+                                            .num_kv_heads = 1,
+                                            .rotary = Rotary::halves},
+                              .feed_forward = {.d_model = 48, .d_hidden = 64, .activation = Activation::silu, .gated = true, .bias = false},
+                              .normalization = Normalization::rms},
+                    .num_layers = 3},
+    .positions = Positions::none};
+using OfText = Adapters<LanguageModel<text_of_16>, attention_alone>;
+static_assert(OfText::parameter_count == 1824);
+static_assert(sizeof(OfText) + sizeof(Training<LanguageModel<text_of_16>, AdamW, OfText>) <= 74368);
+
 constexpr std::string_view names[] = {"transformer.blocks.0.attention.query.lora_A", "transformer.blocks.0.attention.query.lora_B",
                                       "transformer.blocks.0.attention.value.lora_A", "transformer.blocks.0.attention.value.lora_B",
                                       "transformer.blocks.1.attention.query.lora_A", "transformer.blocks.1.attention.query.lora_B",

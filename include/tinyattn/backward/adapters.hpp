@@ -13,6 +13,7 @@
 #include "tinyattn/optimizer.hpp"
 
 #include <cstddef>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
@@ -119,11 +120,11 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
   using Module = Adapters<Model, lora>;                      // what is trained
   using Config = typename Optimizer::Config;                 // the settings of a step
   using State = typename Optimizer::template State<Module>;  // the moments of an optimizer
-  using Workspace = BackwardWorkspace<Model>;                // activations and scratch
+  using Workspace = detail::PassesOf<Model>;                 // activations and scratch
   // The bytes of each member.
   static constexpr std::size_t gradient_bytes = sizeof(Module),
                                state_bytes = Optimizer::template state_bytes<Module>,
-                               workspace_bytes = sizeof(Workspace);
+                               workspace_bytes = std::is_empty_v<Workspace> ? 0 : sizeof(Workspace);
 
   Module gradient{};
   [[no_unique_address]] State state{};
@@ -157,8 +158,18 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
   constexpr void backward(const Model& model, const Module& adapters, const TensorX& x,
                           const OutputGradient& output_gradient, InputGradient& input_gradient,
                           Generator&... generator) noexcept {
+    BackwardWorkspace<Model>& passes = workspace;
     tinyattn::backward(adapted(model, adapters), x, output_gradient, input_gradient, gradient,
-                       workspace, generator...);
+                       passes, generator...);
+  }
+
+  template <class Any>
+  constexpr detail::Diagnosed backward(const Any&, ...) noexcept {
+    static_assert(detail::no_such_call<Any>,
+                  "Training of adapters takes (model, adapters, tokens, targets), then a factor "
+                  "and a Philox4x32; of a Transformer (model, adapters, x, output_gradient, "
+                  "input_gradient)");
+    return {};
   }
 
   // Makes a step of the optimizer, and sets the gradient to 0.

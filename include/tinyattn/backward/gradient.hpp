@@ -45,6 +45,13 @@ struct Trained {
 template <class Module>
 using BaseOf = typename Trained<Module>::Base;
 
+// Activations and scratch of the training of a model.
+template <class Model>
+struct PassesOf {};
+template <class Model>
+requires requires { sizeof(BackwardWorkspace<Model>); }
+struct PassesOf<Model> : BackwardWorkspace<Model> {};
+
 // What may take the gradient of a tensor, and of a module.
 template <class Gradient, class TensorM>
 concept gradient_of_tensor = is_no_gradient<Gradient> ||
