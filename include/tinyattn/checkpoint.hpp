@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Checkpoints: the parameters of a model in two slots of flash, which power may leave at any
-// moment. ports/pytorch/from_board.py makes a state_dict of a slot's bytes.
+// moment. ports/pytorch/from_board.py brings the bytes of a slot back to PyTorch.
 #pragma once
 
 #include "tinyattn/detail/checkpoint_slot.hpp"

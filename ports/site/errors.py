@@ -25,16 +25,21 @@ lines around it say which call of yours caused it.
 
 
 def diagnostics():
-    """Returns {diagnostic: name of its header}, in the order of the files."""
+    """Returns {diagnostic: name of its header, as notions.toml has it}, in the order of the files."""
     found = {}
     for folder in FOLDERS:
         for file in sorted((ROOT / folder).rglob("*.h*")):
             text = file.read_text(encoding="utf-8")
             for literals in STATIC_ASSERT.findall(text):
-                found.setdefault("".join(re.findall(r'"([^"]*)"', literals)), file.name)
+                found.setdefault("".join(re.findall(r'"([^"]*)"', literals)), of_tinyattn(file))
             for diagnostic in ERROR.findall(text):
-                found.setdefault(diagnostic, file.name)
+                found.setdefault(diagnostic, of_tinyattn(file))
     return found
+
+
+def of_tinyattn(file):
+    """Returns the path of a header after the last `tinyattn/`."""
+    return str(file).rpartition("/tinyattn/")[2]
 
 
 def entries():
@@ -74,7 +79,7 @@ def box(entry, found, pages):
     """Returns the HTML of an entry: its diagnostics, what they mean, how to mend them, and their headers."""
     headers = {diagnostics()[diagnostic] for diagnostic in found}
     origins = [f'<a href="{page}">{name}</a>' for path, page in sorted(pages.items())
-               if (name := path.rpartition("/")[2]) in headers]
+               if (name := of_tinyattn(path)) in headers]
     terms = "".join(f"<dt>{escaped(diagnostic)}</dt>" for diagnostic in sorted(found))
     origin = f"<br/><small>{', '.join(origins)}</small>" if origins else ""
     return (f'<a class="anchor" id="{anchor(entry)}"></a>\n<dl class="diagnostics">{terms}<dd><b>What it means.</b> '

@@ -482,9 +482,10 @@ def with_enumerators(text, activations):
 
 def main():
     path = pathlib.Path(sys.argv[1])
-    activations = path.with_name("activation_list.h").read_text(encoding="utf-8")
+    root = next(folder for folder in path.parents if folder.name == "tinyattn")
+    activations = (root / "activation_list.h").read_text(encoding="utf-8")
     text = with_enumerators(path.read_text(encoding="utf-8"), activations)
-    sys.stdout.write(shown(text, notions.notion_of(path.name)))
+    sys.stdout.write(shown(text, notions.notion_of(path.relative_to(root).as_posix())))
 
 
 if __name__ == "__main__":

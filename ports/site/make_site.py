@@ -27,12 +27,14 @@ NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"} 
 
 
 def public_headers():
-    return sorted([*INCLUDE.glob("*.hpp"), *INCLUDE.glob("*.h")])
+    return sorted([*INCLUDE.glob("*.hpp"), *INCLUDE.glob("*.h"), *INCLUDE.glob("backward/*.hpp")])
 
 
 def page_of_header(header):
-    """Returns the name that doxygen gives the page of a header."""
-    return header.name.replace("_", "__").replace(".", "_8") + ".html"
+    """Returns the name that doxygen gives the page of a header: its path if another has the same name."""
+    is_alone = [other.name for other in public_headers()].count(header.name) == 1
+    name = header.name if is_alone else header.relative_to(INCLUDE).as_posix()
+    return name.replace("_", "__").replace(".", "_8").replace("/", "_2") + ".html"
 
 
 def comment_of(header):

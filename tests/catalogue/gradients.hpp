@@ -35,7 +35,7 @@ template <class Module>
 constexpr void backward_of(Library, const Module& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
   if constexpr (requires { sizeof(BackwardWorkspace<Module>); }) {
     BackwardWorkspace<Module> workspace;
-    backward(module, x, d_out, d_x, gradient, workspace);
+    static_cast<void>(backward(module, x, d_out, d_x, gradient, workspace));
   } else {
     backward(module, x, d_out, d_x, gradient);
   }

@@ -28,6 +28,10 @@ constexpr void add_product(Input d_out, Input weight, Output d_x) noexcept {
     for (Size j = 0; j < d_x.cols; ++j)
       for (Size k = 0; k < d_out.cols; ++k) d_x(i, j) = fma(d_out(i, k), weight(j, k), d_x(i, j));
 }
+constexpr void clear(Output m) noexcept {
+  for (Size i = 0; i < m.rows; ++i)
+    for (Size j = 0; j < m.cols; ++j) m(i, j) = 0.0f;
+}
 constexpr void fill_with_zeros(auto& m) noexcept {
   for (Size i = 0; i < m.size(); ++i) m.data()[i] = 0.0f;
 }
@@ -134,59 +138,64 @@ constexpr float normalize_row(Input x, const Norm& by, Output out) noexcept {
   return scale;
 }
 
-template <class Module, class X>
+// Row after row, as for all that follows: a gradient is the same however rows are divided. d_x may be d_out.
+template <class Module>
 requires requires(Module norm) { norm.epsilon; }
-constexpr void backward(const Module& module, const X& x, const X& d_out, X& d_x, auto& gradient) noexcept {
+constexpr void rows_backward(const Module& module, Input x, Input d_out, Output d_x, auto& gradient) noexcept {
   const Norm by = described(module);
-  const Size dim = view(x).cols;
+  const Size dim = x.cols;
   const float per_feature = 1.0f / static_cast<float>(dim);
   const Matrix normalized(1, dim), g(1, dim);
-  for (Size matrix = 0; matrix < batch_of<X>; ++matrix)
-    for (Size i = 0; i < view(x).rows; ++i) {
-      const Input d = view(d_out, matrix).rows_from(i);
-      const Output n = normalized, products = g;
-      const float scale = normalize_row(view(x, matrix).rows_from(i), by, n);
-      for (Size j = 0; j < dim; ++j) {
-        gradient.weight(j) = fma(d(0, j), n(0, j), gradient.weight(j));
-        if constexpr (requires { gradient.bias; }) gradient.bias(j) += d(0, j);
-        products(0, j) = product(d(0, j), by.weight[j]);
-      }
-      const float of_products = product(sum_of_products(
-                                            dim, [&](Size j) { return products(0, j); }, [&](Size j) { return n(0, j); }),
-                                        per_feature);
-      const float mean = by.bias == nullptr ? 0.0f : product(sum(dim, [&](Size j) { return products(0, j); }), per_feature);
-      for (Size j = 0; j < dim; ++j) view(d_x, matrix)(i, j) = product(fma(-of_products, n(0, j), products(0, j) - mean), scale);
+  for (Size i = 0; i < x.rows; ++i) {
+    const Input d = d_out.rows_from(i);
+    const Output n = normalized, products = g;
+    const float scale = normalize_row(x.rows_from(i), by, n);
+    for (Size j = 0; j < dim; ++j) {
+      gradient.weight(j) = fma(d(0, j), n(0, j), gradient.weight(j));
+      if constexpr (requires { gradient.bias; }) gradient.bias(j) += d(0, j);
+      products(0, j) = product(d(0, j), by.weight[j]);
     }
+    const float of_products = product(sum_of_products(
+                                          dim, [&](Size j) { return products(0, j); }, [&](Size j) { return n(0, j); }),
+                                      per_feature);
+    const float mean = by.bias == nullptr ? 0.0f : product(sum(dim, [&](Size j) { return products(0, j); }), per_feature);
+    for (Size j = 0; j < dim; ++j) d_x(i, j) = product(fma(-of_products, n(0, j), products(0, j) - mean), scale);
+  }
 }
 
-// Row after row: a gradient is the same however rows are divided.
-template <FeedForwardConfig config, class X>
-constexpr void backward(const FeedForward<config>& layer, const X& x, const X& d_out, X& d_x, auto& gradient) noexcept {
+template <FeedForwardConfig config>
+constexpr void rows_backward(const FeedForward<config>& layer, Input x, Input d_out, Output d_x, auto& gradient) noexcept {
   const Matrix up(1, config.d_hidden), gates(1, config.d_hidden), d_hidden(1, config.d_hidden);
-  fill_with_zeros(d_x);
-  for (Size matrix = 0; matrix < batch_of<X>; ++matrix)
-    for (Size i = 0; i < view(x).rows; ++i) {
-      const Input row = view(x, matrix).rows_from(i).first_rows(1), d = view(d_out, matrix).rows_from(i).first_rows(1);
-      const Output u = up, g = gates, h = d_hidden, to = view(d_x, matrix).rows_from(i).first_rows(1);
-      described(layer.up)(row, u);
-      for (Size j = 0; j < config.d_hidden; ++j) h(0, j) = 0.0f;
-      add_product(d, view(layer.down.weight), h);
-      if constexpr (config.gated) described(layer.gate)(row, g);
-      for (Size j = 0; j < config.d_hidden; ++j) {
-        const float x_of = u(0, j), d_of = h(0, j), gate = config.gated ? g(0, j) : x_of;
-        const float value = activation(config.activation, gate), its_slope = slope(config.activation, gate);
-        u(0, j) = config.gated ? product(value, x_of) : value;
-        h(0, j) = config.gated ? product(d_of, value) : product(its_slope, d_of);
-        g(0, j) = product(its_slope, product(d_of, x_of));
-      }
-      add_gradient(u, d, gradient.down);
-      add_gradient(row, h, gradient.up);
-      add_product(h, view(layer.up.weight), to);
-      if constexpr (config.gated) {
-        add_gradient(row, g, gradient.gate);
-        add_product(g, view(layer.gate.weight), to);
-      }
+  for (Size i = 0; i < x.rows; ++i) {
+    const Input row = x.rows_from(i).first_rows(1), d = d_out.rows_from(i).first_rows(1);
+    const Output u = up, g = gates, h = d_hidden, to = d_x.rows_from(i).first_rows(1);
+    described(layer.up)(row, u);
+    clear(h);
+    clear(to);
+    add_product(d, view(layer.down.weight), h);
+    if constexpr (config.gated) described(layer.gate)(row, g);
+    for (Size j = 0; j < config.d_hidden; ++j) {
+      const float x_of = u(0, j), d_of = h(0, j), gate = config.gated ? g(0, j) : x_of;
+      const float value = activation(config.activation, gate), its_slope = slope(config.activation, gate);
+      u(0, j) = config.gated ? product(value, x_of) : value;
+      h(0, j) = config.gated ? product(d_of, value) : product(its_slope, d_of);
+      g(0, j) = product(its_slope, product(d_of, x_of));
     }
+    add_gradient(u, d, gradient.down);
+    add_gradient(row, h, gradient.up);
+    add_product(h, view(layer.up.weight), to);
+    if constexpr (config.gated) {
+      add_gradient(row, g, gradient.gate);
+      add_product(g, view(layer.gate.weight), to);
+    }
+  }
+}
+
+// One matrix of a batch after the other.
+template <class Module, class X>
+requires requires(const Module& module, Input in, Output out, Module& gradient) { rows_backward(module, in, in, out, gradient); }
+constexpr void backward(const Module& module, const X& x, const auto& d_out, X& d_x, Module& gradient) noexcept {
+  for (Size i = 0; i < batch_of<X>; ++i) rows_backward(module, view(x, i), view(d_out, i), view(d_x, i), gradient);
 }
 
 template <Size Count, Size Dim>

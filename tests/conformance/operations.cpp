@@ -12,6 +12,7 @@
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"
+#include "tinyattn/port/sqrt_by_table.hpp"
 #include "unit/exact.hpp"
 #include "unit/operands.hpp"
 
@@ -65,6 +66,7 @@ void check_arithmetic(Check& check) {
     check_lanes(Port::add(y, s), [&](auto q) { return add(b[q], a[0]); });
     check_lanes(Port::add(Port::mul(x, y), z), [&](auto q) { return add(mul(a[q], b[q]), c[q]); });
     check_lanes(kernel::quotient<Port>(x, y), [&](auto q) { return Reference::divide(a[q], b[q]); });
+    check.same_bits(port::detail::quick_square_root(a[0]), port::detail::sqrt_in_integers(a[0]));
     if constexpr (requires { Port::square_root(x); })
       check_lanes(Port::square_root(x), [&](auto q) { return port::detail::sqrt_in_integers(a[q]); });
     check_lanes(Port::select_less(x, y, z, w), [&](auto q) { return a[q] < b[q] ? c[q] : d[q]; });

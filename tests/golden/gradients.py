@@ -4,12 +4,16 @@
 
 Needs PyTorch (Debian: python3-torch and libopenblas0). An operation is its name, the shapes of its parameters and of its inputs, and a
 function of both. Parameters have the library's order and layout. They are drawn as torch.rand draws, from -1/2 to 1/2, after
-torch.manual_seed(123); then come the inputs and the gradient of the output, from -1 to 1. gradients.cpp draws the same.
+torch.manual_seed(123); then come the inputs and the gradient of the output, from -1 to 1. gradients.cpp draws the same. Parameters whose
+names begin with "layer." are those of a layer with adapters, and have no gradient.
 """
 
 import pathlib
+import sys
 
 import torch
+from models import (ACTIVATIONS, Dropout, attention, block, causal, encoder_layer, feed_forward, layer, layer_norm, linear, loss, model,
+                    of_block, of_feed_forward, of_layer, of_linear, of_model, patterned, rms_norm)
 from torch.nn import functional
 
 
@@ -17,47 +21,39 @@ def drawn(shape):
     return torch.rand(*shape) * 2 - 1
 
 
-def gradients(parameters, inputs, function):
+def gradients(parameters, inputs, function, precision=torch.double):
     """Returns the gradients of the inputs, then of the parameters, each in one row."""
     torch.manual_seed(123)
-    named = {name: (drawn(shape) / 2).double().requires_grad_() for name, shape in parameters.items()}
-    given = [drawn(shape).double().requires_grad_() for shape in inputs]
-    out = function(named, *given)
-    return torch.autograd.grad(out, [*given, *named.values()], drawn(out.shape).double())
+    named = {name: (drawn(shape) / 2).to(precision).requires_grad_(not name.startswith("layer.")) for name, shape in parameters.items()}
+    given = [drawn(shape).to(precision).requires_grad_() for shape in inputs]
+    out = function(named, *given).to(precision)
+    tensors = [*given, *named.values()]
+    found = iter(torch.autograd.grad(out, [tensor for tensor in tensors if tensor.requires_grad], drawn(out.shape).to(precision)))
+    return [next(found) if tensor.requires_grad else torch.zeros_like(tensor) for tensor in tensors]
 
 
-def linear(p, x, name=""):
-    return x @ p[f"{name}weight"] + p.get(f"{name}bias", 0)
+def distance(operation):
+    """Returns how far float32 is from double: the largest difference, in units of the largest element of its tensor."""
+    pairs = zip(gradients(*operation), gradients(*operation, torch.float), strict=True)
+    return max((((exact - its).abs().max() / exact.abs().max()).item() for exact, its in pairs if exact.abs().max() > 1e-12), default=0)
 
 
-def of_linear(d_in, d_out, name="", bias=True):
-    return {f"{name}weight": (d_in, d_out), **({f"{name}bias": (d_out,)} if bias else {})}
+RANK, SCALE = 3, 2
 
 
-def layer_norm(p, x, name=""):
-    return functional.layer_norm(x, x.shape[-1:], p[f"{name}weight"], p[f"{name}bias"])
+def with_adapters(layer_parameters):
+    """Returns the parameters of a layer, which are frozen, then those of the adapters of all its projections."""
+    adapters = {}
+    for name, shape in layer_parameters.items():
+        if len(shape) == 2 and "embedding" not in name:
+            adapters |= {f"{name}.A": (shape[0], RANK), f"{name}.B": (RANK, shape[1])}
+    return {f"layer.{name}": shape for name, shape in layer_parameters.items()} | adapters
 
 
-def rms_norm(p, x, name=""):
-    return x / (x.square().mean(-1, keepdim=True) + 1e-5).sqrt() * p[f"{name}weight"]
-
-
-ACTIVATIONS = {"relu": functional.relu, "gelu": functional.gelu, "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
-               "silu": functional.silu}
-
-# Some do not count: some_targets of catalogue/cross_entropy.hpp.
-TARGETS = torch.tensor([16, 6, 65535, 3, 10, 0])
-
-
-def feed_forward(p, x, activation, name=""):
-    up = linear(p, x, f"{name}up.")
-    activated = ACTIVATIONS[activation](linear(p, x, f"{name}gate.")) * up if f"{name}gate.weight" in p else ACTIVATIONS[activation](up)
-    return linear(p, activated, f"{name}down.")
-
-
-def of_feed_forward(d_model, d_hidden, gated=False, bias=True, name=""):
-    gate = of_linear(d_model, d_hidden, f"{name}gate.", bias) if gated else {}
-    return {**of_linear(d_model, d_hidden, f"{name}up.", bias), **gate, **of_linear(d_hidden, d_model, f"{name}down.", bias)}
+def adapted(p):
+    """Returns the parameters of a layer with the products of its adapters."""
+    frozen = {name.removeprefix("layer."): tensor for name, tensor in p.items() if name.startswith("layer.")}
+    return {name: tensor + SCALE * p[f"{name}.A"] @ p[f"{name}.B"] if f"{name}.A" in p else tensor for name, tensor in frozen.items()}
 
 
 def convolution(p, x, kernel, stride, padding):
@@ -66,6 +62,70 @@ def convolution(p, x, kernel, stride, padding):
     return functional.conv1d(x.transpose(-1, -2), weight, p.get("bias"), stride, padding).transpose(-1, -2)
 
 
+TARGETS = torch.tensor([16, 6, 65535, 3, 10, 0])
+SHORT = {"d_in": 5, "d_out": 6}
+LLAMA = {"vocabulary": 5, "d_model": 4, "d_hidden": 6, "layers": 2, "rms": True, "gated": True, "hidden_bias": False, "kv_width": 2}
+AS_LLAMA = {"layers": 2, "activation": "silu", "heads": 2, "rotary": (False, 10000)}
+GPT_2 = {"vocabulary": 7, "d_model": 4, "d_hidden": 5, "layers": 2, "context": 6, "qkv_bias": True}
+AS_GPT_2 = {"layers": 2, "activation": "gelu_tanh", "heads": 2}
+
+
+def dropped():
+    return Dropout(weights=0.5, outputs=0.1)
+
+
+ATTENTION = {
+    "attention_no_mask": ({}, [(5, 3), (7, 3), (7, 4)], lambda p, *x: attention(*x)),
+    "attention_causal": ({}, [(2, 6, 4), (2, 6, 4), (2, 6, 3)], lambda p, *x: attention(*x, causal(6, 6))),
+    "attention_causal_bottom_right": ({}, [(3, 3), (6, 3), (6, 2)], lambda p, *x: attention(*x, causal(3, 6, 3))),
+    "attention_block_mask": ({}, [(5, 3), (7, 3), (7, 4)], lambda p, *x: attention(*x, patterned(5, 7))),
+    "attention_keep_mask": ({}, [(2, 5, 3), (2, 7, 3), (2, 7, 4)], lambda p, *x: attention(*x, patterned(1, 7))),
+    "attention_additive_mask": ({}, [(5, 3), (7, 3), (7, 4)], lambda p, *x: attention(*x, patterned(5, 7, adds=True))),
+    "layer_one_head": (of_layer(**SHORT), [(5, 5)], lambda p, x: layer(p, x, mask=causal(5, 5))),
+    "layer_biases": (of_layer(5, 6, qkv_bias=True, out_proj=False), [(6, 5)], lambda p, x: layer(p, x, heads=2, mask=causal(6, 6))),
+    "layer_not_causal": (of_layer(**SHORT), [(2, 5, 5)], lambda p, x: layer(p, x, heads=2)),
+    "layer_masked": (of_layer(**SHORT), [(6, 5)], lambda p, x: layer(p, x, heads=2, mask=patterned(6, 6))),
+    "layer_of_some": (of_layer(**SHORT), [(2, 5, 5)],
+                      lambda p, x: functional.pad(layer(p, x[:, :3], heads=2, mask=causal(3, 3)), (0, 0, 0, 2))),
+    "layer_grouped": (of_layer(8, 8, kv_width=4), [(9, 8)],
+                      lambda p, x: layer(p, x, heads=4, mask=causal(9, 9), rotary=(True, 10000))),
+    "layer_halves": (of_layer(8, 8, kv_width=4, out_proj=False), [(5, 8)],
+                     lambda p, x: layer(p, x, heads=2, mask=causal(5, 5), rotary=(False, 500))),
+    "layer_window": (of_layer(8, 8, kv_width=4), [(9, 8)],
+                     lambda p, x: layer(p, x, heads=4, mask=causal(9, 9, window=4), rotary=(True, 10000))),
+    "layer_memory": (of_layer(**SHORT), [(2, 5, 5), (2, 7, 5)], lambda p, x, memory: layer(p, x, memory, heads=2)),
+    "layer_cross": (of_layer(**SHORT), [(4, 5), (7, 5), (7, 5)],
+                    lambda p, x, key, value: functional.pad(layer(p, x[:3], key[:5], value[:5], heads=2), (0, 0, 0, 1))),
+    "layer_dropped": (of_layer(**SHORT, qkv_bias=True), [(2, 6, 5)],
+                      lambda p, x: layer(p, x, heads=2, mask=causal(6, 6), dropout=dropped())),
+}
+MODELS = {
+    "block_norm_last": (of_block(4, 5, qkv_bias=True), [(5, 4)],
+                        lambda p, x: block(p, x, "gelu", norm_first=False, heads=2, mask=causal(5, 5))),
+    "block_layer_first": (of_block(4, 5, qkv_bias=True), [(2, 5, 4)], lambda p, x: block(p, x, "gelu_tanh", heads=2, mask=causal(5, 5))),
+    "block_rms_first": (of_block(4, 6, rms=True, gated=True, hidden_bias=False, kv_width=2), [(5, 4)],
+                        lambda p, x: block(p, x, "silu", heads=2, mask=causal(5, 5), rotary=(False, 10000))),
+    "block_rms_last": (of_block(4, 6, rms=True, gated=True), [(5, 4)],
+                       lambda p, x: block(p, x, "relu", norm_first=False, heads=2, mask=causal(5, 5))),
+    "block_dropped": (of_block(4, 5, qkv_bias=True), [(5, 4)],
+                      lambda p, x: block(p, x, "gelu", heads=2, mask=causal(5, 5), dropout=dropped())),
+    "encoder": ({name: shape for i in range(2) for name, shape in of_block(4, 5, f"{i}.", qkv_bias=True).items()}, [(5, 4)],
+                lambda p, x: encoder_layer(p, encoder_layer(p, x, 2, "0."), 2, "1.")),
+    "gpt_2": (of_model(**GPT_2), [], lambda p: model(p, 5, **AS_GPT_2)),
+    "llama": (of_model(**LLAMA, tied=False), [], lambda p: model(p, 6, **AS_LLAMA)),
+    "llama_tied": (of_model(**LLAMA), [], lambda p: model(p, 6, **AS_LLAMA)),
+    "gpt_2_loss": (of_model(**GPT_2), [], lambda p: loss(p, 6, **AS_GPT_2)),
+    "gpt_2_loss_dropped": (of_model(**GPT_2), [], lambda p: loss(p, 6, dropout=dropped(), **AS_GPT_2)),
+    "llama_loss": (of_model(**LLAMA, tied=False, head_bias=True), [], lambda p: loss(p, 6, **AS_LLAMA)),
+}
+ADAPTED = {
+    "adapted_linear": (with_adapters(of_linear(5, 7)), [(4, 5)], lambda p, x: linear(adapted(p), x)),
+    "adapted_layer": (with_adapters(of_layer(6, 8)), [(5, 6)], lambda p, x: layer(adapted(p), x, heads=2, mask=causal(5, 5))),
+    "adapted_block": (with_adapters(of_block(8, 12, gated=True)), [(5, 8)],
+                      lambda p, x: block(adapted(p), x, "silu", heads=2, mask=causal(5, 5))),
+    "adapted_loss": (with_adapters(of_model(11, 8, 12, layers=2, context=6, gated=True)), [],
+                     lambda p: loss(adapted(p), 6, layers=2, activation="silu", heads=2)),
+}
 OPERATIONS = {
     "linear": (of_linear(5, 7), [(2, 3, 5)], linear),
     "linear_without_bias": (of_linear(17, 3, bias=False), [(4, 17)], linear),
@@ -87,6 +147,9 @@ OPERATIONS = {
     "largest": ({}, [(2, 5, 7)], lambda p, x: x.max(-2).values),
     "cross_entropy": ({}, [(6, 17)], lambda p, x: functional.cross_entropy(x, TARGETS, ignore_index=65535).reshape(1)),
     "standardize": ({}, [(3, 7)], lambda p, x: (x - 0.25) * (torch.arange(7) + 0.75)),
+    **ATTENTION,
+    **MODELS,
+    **ADAPTED,
 }
 
 HEADER = """\
@@ -111,5 +174,9 @@ def line(name, tensors):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["distances"]:
+        for its_name, its_operation in OPERATIONS.items():
+            print(f"{its_name}: {distance(its_operation):.1e}")
+        sys.exit()
     lines = [line(name, gradients(*operation)) for name, operation in OPERATIONS.items()]
     (pathlib.Path(__file__).parent / "gradients.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")

@@ -111,6 +111,21 @@ constexpr Test tests[] = {
                  sgd_step(weight, gradient, {.learning_rate = 0.5f, .weight_decay = 2.0f});
                  check.that(weight.weight(0, 0) == -0.25f);
                }),
+    everywhere("each parameter has the gradient of its place, in whole vectors and in the rest of a row",
+               [](Check& check) {
+                 Model model{}, gradient{};
+                 float next = 0.0f;
+                 const auto number = [&](const char*, auto& tensor) {
+                   for (float& element : tensor.elements) element = next += 1.0f;
+                 };
+                 for_each_parameter(gradient, number);
+                 sgd_step(model, gradient, {.learning_rate = 0.5f});
+                 next = 0.0f;
+                 for_each_parameter(model, [&](const char*, auto& tensor) {
+                   for (const float element : tensor.elements) check.that(element == -0.5f * (next += 1.0f));
+                 });
+                 check.that(next == 51.0f);
+               }),
     everywhere("steps of SGD with momentum", [](Check& check) { check_run<SgdMomentum>(check, &SgdMomentum::State<Model>::velocity); }),
     everywhere("momentum keeps what it is multiplied by",
                [](Check& check) {
@@ -135,13 +150,13 @@ constexpr Test tests[] = {
                [](Check& check) {
                  AdamW::State<One> state{};
                  SgdMomentum::State<One> velocity{};
-                 for (const float size : {0x1p-101f, 1e-21f, 0x1p-126f}) {
+                 for (const float size : {0x1p-101f, 1e-21f, 0x1p-48f, 0x1p-126f}) {
                    One weight{};
                    sgd_step(weight, One{{{size}}}, velocity, {.momentum = 1.0f});
                    adamw_step(weight, One{{{size}}}, state, {});
                    check.that(state.mean_of_squares.weight(0, 0) == 0.0f);
                  }
-                 check.that(velocity.velocity.weight(0, 0) == 1e-21f);
+                 check.that(velocity.velocity.weight(0, 0) == 1e-21f + 0x1p-48f);
                }),
     everywhere("a gradient is clipped to a norm, or stays, and the norm before is returned; then it is zeroed",
                [](Check& check) {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "tinyattn/kernel/row.hpp"
-#include "tinyattn/port/square_root.hpp"
+#include "tinyattn/port/sqrt_by_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +17,18 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel
 
 inline constexpr float smallest_size = 0x1p-100f, root_of_smallest_size = 0x1p-50f;
 
+// Whether the size of x is below `limit`, which is positive; that of a NaN is not.
+TINYATTN_KERNEL bool is_below(float x, float limit) noexcept {
+  return __builtin_bit_cast(std::uint32_t, x) << 1 < __builtin_bit_cast(std::uint32_t, limit) << 1;
+}
+
 // Returns x, or 0 if its size is below `smallest`; a NaN stays one.
 template <class Port>
 TINYATTN_KERNEL auto cut_small(typename Port::vec x, float smallest = smallest_size) noexcept {
   if constexpr (Port::lanes == 1)
-    return __builtin_bit_cast(std::uint32_t, x) << 1 < __builtin_bit_cast(std::uint32_t, smallest)
-                                                           << 1
-               ? 0.0f
-               : x;
+    return is_below(x, smallest) ? 0.0f : x;
+  else if constexpr (requires { Port::cut_below(x, x); })
+    return Port::cut_below(x, Port::splat(smallest));
   else
     return Port::select_less(x, Port::splat(smallest),
                              Port::select_less(Port::splat(-smallest), x, Port::splat(0.0f), x), x);
@@ -43,6 +47,8 @@ template <class Port>
 TINYATTN_KERNEL auto square_roots(typename Port::vec x) noexcept {
   if constexpr (requires { Port::square_root(x); }) {
     return Port::square_root(x);
+  } else if constexpr (Port::lanes == 1) {
+    return port::detail::quick_square_root(x);
   } else {
     float lanes[Port::lanes];
     Port::store(lanes, x);
@@ -104,13 +110,31 @@ TINYATTN_KERNEL void sgd_row(const SgdFactors& by, std::size_t count, float* wei
     at.store(weight, Port::fma(rate, d, w));
   });
 }
+
+// The same without weight decay, by the port: four weights of which one has a small gradient, and
+// the last ones, are left to sgd_row.
+template <class Port>
+TINYATTN_KERNEL void sgd_row_by_port(const SgdFactors& by, std::size_t count, float* weight,
+                                     const float* gradient) noexcept {
+  while (count != 0) {
+    const std::size_t done =
+        Port::add_multiple_of_large(-by.rate, gradient, weight, count, smallest_size);
+    const std::size_t four = minimum(count - done, 4);
+    weight += done, gradient += done;
+    sgd_row<Port, false>(by, four, weight, gradient);
+    weight += four, gradient += four, count -= done + four;
+  }
+}
+
 template <class Port>
 [[gnu::noinline]] constexpr void sgd(const SgdFactors& by, std::size_t count, float* weight,
                                      const float* gradient) noexcept {
-  if (by.weight_decay == 0.0f)
-    sgd_row<Port, false>(by, count, weight, gradient);
-  else
+  if (by.weight_decay != 0.0f)
     sgd_row<Port, true>(by, count, weight, gradient);
+  else if constexpr (requires { &Port::add_multiple_of_large; })
+    sgd_row_by_port<Port>(by, count, weight, gradient);
+  else
+    sgd_row<Port, false>(by, count, weight, gradient);
 }
 
 // velocity = momentum * velocity + gradient + weight_decay * weight; weight -= rate * velocity.
@@ -188,14 +212,13 @@ template <class Port>
 //   mean = beta1 * mean + (1 - beta1) * d
 //   square = beta2 * square + (1 - beta2) * d^2
 //   weight = decay * weight - rate * mean / (share * sqrt(square) + epsilon)
-// In each sum the second product is rounded first, of `square` the first.
-template <class Port>
-TINYATTN_KERNEL void adamw_vector(const AdamWFactors& by, auto at, float* weight,
-                                  const float* gradient, float* mean, float* square) noexcept {
-  auto d = at.load(gradient, 0.0f);
-  auto d_square = Port::mul(d, d);
-  const bool is_cut = Port::lanes != 1 || Port::first(d_square) < by.least_square;
-  if (is_cut) {
+// In each sum the second product is rounded first, of `square` the first. IsCut: d, its square or
+// the moment of squares may be too small.
+template <class Port, bool IsCut>
+TINYATTN_KERNEL void adamw_vector(const AdamWFactors& by, auto at, typename Port::vec d,
+                                  typename Port::vec d_square, float* weight, float* mean,
+                                  float* square) noexcept {
+  if (IsCut) {
     d = cut_small<Port>(d);
     d_square = cut_small_square<Port>(d_square);
   }
@@ -203,7 +226,7 @@ TINYATTN_KERNEL void adamw_vector(const AdamWFactors& by, auto at, float* weight
                                            Port::mul(d, Port::broadcast(by.one_minus_beta1))));
   auto v = Port::fma(Port::broadcast(by.one_minus_beta2), d_square,
                      Port::mul(at.load(square, 0.0f), Port::broadcast(by.beta2)));
-  if (is_cut) v = cut_small_square<Port>(v);
+  if (IsCut) v = cut_small_square<Port>(v);
   at.store(mean, m);
   at.store(square, v);
   const auto size =
@@ -211,12 +234,27 @@ TINYATTN_KERNEL void adamw_vector(const AdamWFactors& by, auto at, float* weight
   const auto decayed = Port::mul(at.load(weight, 0.0f), Port::broadcast(by.decay));
   at.store(weight, Port::fma(Port::broadcast(-by.rate), quotient<Port>(m, size), decayed));
 }
+
+// The same for one weight whose gradient is small: out of line, since it is rare.
+template <class Port>
+[[gnu::noinline]] constexpr void adamw_of_small(const AdamWFactors& by, std::size_t j, float d,
+                                                float* weight, float* mean,
+                                                float* square) noexcept {
+  adamw_vector<Port, true>(by, RowVector<Port, true>{j}, d, Port::mul(d, d), weight, mean, square);
+}
+
 template <class Port>
 [[gnu::noinline]] constexpr void adamw(const AdamWFactors& by, std::size_t count, float* weight,
                                        const float* gradient, float* mean, float* square) noexcept {
   const AdamWFactors factors = by;  // in registers: a store could change what `by` refers to
   for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    adamw_vector<Port>(factors, at, weight, gradient, mean, square);
+    const auto d = at.load(gradient, 0.0f), d_square = Port::mul(d, d);
+    if constexpr (Port::lanes != 1)
+      adamw_vector<Port, true>(factors, at, d, d_square, weight, mean, square);
+    else if (is_below(d_square, factors.least_square)) [[unlikely]]
+      adamw_of_small<Port>(by, at.j, d, weight, mean, square);
+    else
+      adamw_vector<Port, false>(factors, at, d, d_square, weight, mean, square);
   });
 }
 

@@ -105,6 +105,10 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   add_multiple(a, from, next, to, count)
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
 //                           fma is a function, `a` is unpacked once
+//   add_multiple_of_large(a, from, to, count, least)
+//                           to[j] += a * from[j], rounded once, four at a time up to the first four
+//                           of which one has a size below `least`, or to `count`; returns how many
+//                           were computed
 //   exponentials(row, count, largest, scale, numbers)
 //                           row[j] = e^((row[j] - largest) * scale) as softmax computes it, from
 //                           exp_numbers of elementwise.hpp. A port of one lane that has it also has
@@ -118,6 +122,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   scatter(to, step, v)    to[q * step] = v[q] for every lane q
 //   divide(a, b)            a / b, rounded once; every port of one lane has it
 //   square_root(v)          the square root of each lane, rounded once
+//   cut_below(v, least)     0 where |v| < least, else v; a NaN stays one
 //   negative_magnitude(v)   -|v|, where a zero may have either sign
 //   sum_of_row(row, count)  the sum of a row in sixteen lanes, as the page of the kernels says
 //   sum_of_squares(row, count)

@@ -7,6 +7,7 @@
 #include "tinyattn/port/fpu_integers.hpp"
 #include "tinyattn/port/fpu_rows.hpp"
 #include "tinyattn/port/fpu_softmax.hpp"
+#include "tinyattn/port/fpu_steps.hpp"
 #include "tinyattn/port/rounded.hpp"
 #include "tinyattn/port/scalar.hpp"
 
@@ -19,7 +20,7 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE {
 
-struct fpu : scalar, fpu_rows, fpu_softmax, fpu_integers {
+struct fpu : scalar, fpu_rows, fpu_softmax, fpu_integers, fpu_steps {
   using one_lane = fpu;
   static constexpr std::size_t registers = 32;
 #if defined(__arm__)

@@ -106,8 +106,7 @@ struct helium : helium_rows, helium_backward, helium_integers {
   }
   TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
     register vec roots asm("q0") = v;
-    asm("vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3"
-        : "+w"(roots));
+    asm("vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3" : "+w"(roots));
     return roots;
   }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
@@ -125,6 +124,9 @@ struct helium : helium_rows, helium_backward, helium_integers {
         : "w"(a), "w"(b), "w"(less), "w"(otherwise));
     return selected;
 #endif
+  }
+  TINYATTN_ALWAYS_INLINE static vec cut_below(vec v, vec least) noexcept {
+    return select_less(vabsq_f32(v), least, splat(0.0f), v);
   }
   using words [[gnu::vector_size(16)]] = std::int32_t;
   TINYATTN_ALWAYS_INLINE static words look_up(const std::uint16_t* table, words index) noexcept {

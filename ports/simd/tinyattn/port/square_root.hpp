@@ -23,6 +23,7 @@ TINYATTN_ALWAYS_INLINE constexpr float square_root(float x) noexcept {
 #elif defined(__riscv_flen)
   asm("fsqrt.s %0, %0" : "+f"(x));
 #else
+#define TINYATTN_SQUARE_ROOT_IN_INTEGERS  // for sqrt_by_table.hpp
   x = sqrt_in_integers(x);
 #endif
   return x;

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+//
+// Operations with a backward pass, as in gradients.hpp: attention, its layers, blocks and models.
+#pragma once
+
+#include "gradients.hpp"
+#include "plain_training.hpp"
+
+#include <cstddef>
+
+namespace tinyattn::test {
+
+// --- Masks that need not be drawn ---
+
+constexpr bool is_masked(std::size_t i, std::size_t j) noexcept { return (3 * i + 5 * j) % 7 == 1; }
+constexpr float addend(std::size_t i, std::size_t j) noexcept { return 0.25f * static_cast<float>((3 * i + 5 * j) % 7) - 1.0f; }
+
+// A mask of keys alone has one row, the first.
+constexpr void set_elements(auto& tensor, auto element) noexcept {
+  const auto m = plain::view(tensor);
+  for (std::size_t i = 0; i < m.rows; ++i)
+    for (std::size_t j = 0; j < m.cols; ++j) m(i, j) = element(i, j);
+}
+template <class Mask>
+requires std::is_empty_v<Mask>
+constexpr void set_mask(Mask&, auto) noexcept {}
+template <std::size_t... Extents>
+constexpr void set_mask(BlockMask<Extents...>& mask, auto masks) noexcept {
+  set_elements(mask.tensor, masks);
+}
+template <std::size_t... Extents>
+constexpr void set_mask(KeepMask<Extents...>& mask, auto masks) noexcept {
+  set_elements(mask.tensor, [&](std::size_t i, std::size_t j) { return !masks(i, j); });
+}
+template <std::size_t... Extents>
+constexpr void set_mask(AdditiveMask<Extents...>& mask, auto masks) noexcept {
+  set_elements(mask.tensor, [&](std::size_t i, std::size_t j) { return masks(i, j) ? -infinity : addend(i, j); });
+}
+
+// Returns a mask under which every query attends to a key, and one that also masks every key of query 1.
+template <class Mask>
+inline constexpr Mask patterned = [] {
+  Mask mask{};
+  set_mask(mask, is_masked);
+  return mask;
+}();
+template <class Mask>
+inline constexpr Mask with_a_masked_query = [] {
+  Mask mask{};
+  set_mask(mask, [](std::size_t i, std::size_t j) { return i == 1 || is_masked(i, j); });
+  return mask;
+}();
+
+// --- Attention ---
+
+template <class A, class B, class C>
+struct ThreeInputs {
+  A a;
+  B b;
+  C c;
+
+  static constexpr auto members(auto& self, const auto& use) { return use(detail::names<"a", "b", "c">, self.a, self.b, self.c); }
+};
+
+template <const auto& mask, class Query, class Key, class Value, class Out>
+struct AttentionGradient {
+  using Module = None<1>;
+  using Input = ThreeInputs<Query, Key, Value>;
+  using Output = Out;
+
+  static constexpr void forward(const Module&, const Input& x, Output& out) noexcept {
+    scaled_dot_product_attention(x.a, x.b, x.c, mask, out);
+  }
+  static constexpr void backward(Library, const Module&, const Input& x, const Output& d_out, auto& d_x, auto&) noexcept {
+    scaled_dot_product_attention_backward(x.a, x.b, x.c, mask, d_out, d_x.a, d_x.b, d_x.c);
+  }
+  static constexpr void backward(Twin, const Module&, const Input& x, const Output& d_out, auto& d_x, auto&) noexcept {
+    plain::fill_with_zeros(d_x.b);
+    plain::fill_with_zeros(d_x.c);
+    for (std::size_t i = 0; i < plain::batch_of<Query>; ++i)
+      plain::attention_backward(plain::view(x.a, i), plain::view(x.b, i), plain::view(x.c, i),
+                                plain::mask_of(mask, plain::view(x.a).rows, plain::view(x.b).rows), plain::view(d_out, i),
+                                plain::view(d_x.a, i), plain::view(d_x.b, i), plain::view(d_x.c, i));
+  }
+};
+template <const auto& mask, std::size_t Tokens, std::size_t SourceTokens, std::size_t KeyDim, std::size_t ValueDim, std::size_t... Batch>
+using OneHeadGradient = AttentionGradient<mask, Tensor<float, Batch..., Tokens, KeyDim>, Tensor<float, Batch..., SourceTokens, KeyDim>,
+                                          Tensor<float, Batch..., SourceTokens, ValueDim>, Tensor<float, Batch..., Tokens, ValueDim>>;
+
+// --- Layers, blocks and transformers ---
+
+template <class Module, class X, class Out = X>
+struct OfBlocks : OfModule<Module, X, Out> {
+  static constexpr void backward(Library by, const Module& module, const X& x, const Out& d_out, auto& d_x, auto& gradient) noexcept {
+    backward_of(by, module, x, d_out, d_x, gradient);
+  }
+  static constexpr void backward(Twin, const Module& module, const X& x, const Out& d_out, auto& d_x, auto& gradient) noexcept {
+    plain::backward(module, x, d_out, d_x, gradient);
+  }
+};
+template <AttentionConfig config, std::size_t... Tokens>
+using LayerGradient = OfBlocks<MultiHeadAttention<config>, Tensor<float, Tokens..., config.d_in>, Tensor<float, Tokens..., config.d_out>>;
+template <BlockConfig config, std::size_t... Tokens>
+using BlockGradient = OfBlocks<TransformerBlock<config>, Tensor<float, Tokens..., config.feed_forward.d_model>>;
+template <TransformerConfig config, std::size_t... Tokens>
+using TransformerGradient = OfBlocks<Transformer<config>, Tensor<float, Tokens..., config.block.feed_forward.d_model>>;
+
+template <class Operation>
+using WorkspaceOf = BackwardWorkspace<typename Operation::Module>;
+
+// Under a mask.
+template <const auto& mask, class Operation>
+struct Masked : Operation {
+  static constexpr void forward(const auto& module, const auto& x, auto& out) noexcept {
+    typename Operation::Module::Workspace workspace;
+    module.forward(x, mask, out, workspace);
+  }
+  static constexpr void backward(Library, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
+    WorkspaceOf<Operation> workspace;
+    tinyattn::backward(module, x, mask, d_out, d_x, gradient, workspace);
+  }
+  static constexpr void backward(Twin, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
+    plain::backward(module, x, d_out, d_x, gradient, {.mask = plain::mask_of(mask, plain::view(x).rows, plain::view(x).rows)});
+  }
+};
+
+// Of the first `count` rows.
+template <std::size_t count, class Operation>
+struct OfFirst : Operation {
+  static constexpr void forward(const auto& module, const auto& x, auto& out) noexcept {
+    typename Operation::Module::Workspace workspace;
+    static_cast<void>(module.forward(x, count, out, workspace));
+  }
+  static constexpr void backward(Library, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
+    WorkspaceOf<Operation> workspace;
+    static_cast<void>(tinyattn::backward(module, x, opaque(count), d_out, d_x, gradient, workspace));
+  }
+  static constexpr void backward(Twin, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
+    plain::backward(module, x, d_out, d_x, gradient, {.tokens = count});
+  }
+};
+
+// After a pass with dropout.
+template <class Operation>
+struct Dropped : Operation {
+  static constexpr void forward(const auto& module, const auto& x, auto& out) noexcept {
+    typename Operation::Module::Workspace workspace;
+    Philox4x32 generator(opaque(123u));
+    module.forward(x, out, workspace, generator);
+  }
+  static constexpr void backward(Library, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
+    WorkspaceOf<Operation> workspace;
+    Philox4x32 generator(opaque(123u));
+    tinyattn::backward(module, x, d_out, d_x, gradient, workspace, generator);
+  }
+  static constexpr void backward(Twin, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
+    Philox4x32 generator(123);
+    plain::backward(module, x, d_out, d_x, gradient, {.generator = &generator});
+  }
+};
+
+// Cross-attention of a query and a memory, from which keys and values are taken; their gradient is one.
+template <AttentionConfig config, const auto& mask, std::size_t Tokens, std::size_t SourceTokens, std::size_t... Batch>
+struct MemoryGradient {
+  using Module = MultiHeadAttention<config>;
+  using Input = Inputs<Tensor<float, Batch..., Tokens, config.d_in>, Tensor<float, Batch..., SourceTokens, config.d_in>>;
+  using Output = Tensor<float, Batch..., Tokens, config.d_out>;
+
+  static constexpr void forward(const Module& module, const Input& x, Output& out) noexcept {
+    typename Module::Workspace workspace;
+    module.forward(x.a, x.b, x.b, mask, out, workspace);
+  }
+  static constexpr void backward(Library, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
+    BackwardWorkspace<Module> workspace;
+    tinyattn::backward(module, x.a, x.b, x.b, mask, d_out, d_x.a, d_x.b, d_x.b, gradient, workspace);
+  }
+  static constexpr void backward(Twin, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
+    plain::fill_with_zeros(d_x.a);
+    plain::fill_with_zeros(d_x.b);
+    for (std::size_t i = 0; i < plain::batch_of<Output>; ++i)
+      plain::layer_backward(module, plain::view(x.a, i), plain::view(x.b, i), plain::view(x.b, i), mask_of_layer(), plain::view(d_out, i),
+                            plain::view(d_x.a, i), plain::view(d_x.b, i), plain::view(d_x.b, i), gradient);
+  }
+  static constexpr plain::Mask mask_of_layer() noexcept { return plain::mask_in_layer(config, plain::mask_of(mask, Tokens, SourceTokens)); }
+};
+
+// Cross-attention of the first `count` queries, and of the first `source_count` keys and values, which differ.
+template <AttentionConfig config, std::size_t count, std::size_t source_count, std::size_t Tokens, std::size_t SourceTokens>
+struct CrossGradient {
+  using Module = MultiHeadAttention<config>;
+  using Source = Matrix<float, SourceTokens, config.d_in>;
+  using Input = ThreeInputs<Matrix<float, Tokens, config.d_in>, Source, Source>;
+  using Output = Matrix<float, Tokens, config.d_out>;
+
+  static constexpr void forward(const Module& module, const Input& x, Output& out) noexcept {
+    typename Module::Workspace workspace;
+    static_cast<void>(module.forward(x.a, x.b, x.c, count, source_count, out, workspace));
+  }
+  static constexpr void backward(Library, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
+    BackwardWorkspace<Module> workspace;
+    static_cast<void>(tinyattn::backward(module, x.a, x.b, x.c, opaque(count), opaque(source_count), NoMask{}, d_out, d_x.a, d_x.b, d_x.c,
+                                         gradient, workspace));
+  }
+  static constexpr void backward(Twin, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
+    const auto first = [](auto& m, std::size_t rows) { return plain::view(m).first_rows(rows); };
+    const plain::Output d_query = first(d_x.a, count), d_key = first(d_x.b, source_count), d_value = first(d_x.c, source_count);
+    for (const plain::Output d : {d_query, d_key, d_value}) plain::clear(d);
+    plain::layer_backward(module, first(x.a, count), first(x.b, source_count), first(x.c, source_count), plain::mask_in_layer(config),
+                          first(d_out, count), d_query, d_key, d_value, gradient);
+  }
+};
+
+// --- Language models ---
+
+// Tokens of a text, some of them twice.
+template <std::size_t Tokens>
+constexpr auto some_tokens(std::size_t vocabulary) noexcept {
+  Vector<Token, Tokens> tokens{};
+  for (std::size_t i = 0; i < Tokens; ++i) tokens(i) = static_cast<Token>((3 * i * i + 2) % vocabulary);
+  return tokens;
+}
+
+template <LanguageModelConfig config, std::size_t Tokens>
+struct TextGradient {
+  using Module = LanguageModel<config>;
+  using Input = None<0>;
+  using Output = Matrix<float, Tokens, config.vocabulary>;
+
+  static constexpr void forward(const Module& model, const Input&, Output& out) noexcept {
+    typename Module::Workspace workspace;
+    static_cast<void>(model.forward(some_tokens<Tokens>(config.vocabulary), out, workspace));
+  }
+  static constexpr void backward(Library by, const Module& model, const Input&, const Output& d_out, auto&, auto& gradient) noexcept {
+    backward_of(by, model, some_tokens<Tokens>(config.vocabulary), d_out, no_gradient, gradient);
+  }
+  static constexpr void backward(Twin, const Module& model, const Input&, const Output& d_out, auto&, auto& gradient) noexcept {
+    plain::backward(model, some_tokens<Tokens>(config.vocabulary), d_out, no_gradient, gradient);
+  }
+};
+
+// Of the mean loss, by Training; the gradient of the mean is the factor. Some targets do not count.
+template <LanguageModelConfig config, std::size_t Tokens, bool drops = false>
+struct LossGradient {
+  using Module = LanguageModel<config>;
+  using Input = None<0>;
+  using Output = Vector<float, 1>;
+  static constexpr auto tokens = some_tokens<Tokens>(config.vocabulary), targets = some_targets<Tokens>(config.vocabulary);
+
+  static constexpr void forward(const Module& model, const Input&, Output& out) noexcept {
+    Matrix<float, Tokens, config.vocabulary> logits;
+    TextGradient<config, Tokens>::forward(model, {}, logits);
+    out(0) = cross_entropy(logits, targets);
+  }
+  static constexpr void backward(Library, const Module& model, const Input&, const Output& d_out, auto&, auto& gradient) noexcept {
+    Training<Module, Sgd> training;
+    Philox4x32 generator(opaque(123u));
+    training.gradient = gradient;
+    if constexpr (drops)
+      static_cast<void>(training.backward(model, tokens, targets, d_out(0), generator));
+    else
+      static_cast<void>(training.backward(model, tokens, targets, d_out(0)));
+    gradient = training.gradient;
+  }
+  static constexpr void backward(Twin, const Module& model, const Input&, const Output& d_out, auto&, auto& gradient) noexcept {
+    Philox4x32 generator(123);
+    static_cast<void>(
+        plain::train_on_targets(model, tokens.data(), targets.data(), Tokens, gradient, d_out(0), drops ? &generator : nullptr));
+  }
+};
+
+}  // namespace tinyattn::test

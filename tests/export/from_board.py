@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""Tests from_board.py: a model that was exported, changed in C++ and saved comes back into the names of its checkpoint,
+or into a module of PyTorch, bit for bit; damaged dumps are refused in one sentence.
+
+    from_board.py -- COMPILER ARGUMENT...
+"""
+import contextlib
+import io
+import random
+import re
+import struct
+import zlib
+
+from ports.pytorch.tinyattn_export import board, board_command, checkpoints, command_line, header, parts
+from tests.export.exporter import COMPILER, STREAMS, arguments_of, call, in_folder, run
+from tests.export.files import safetensors
+from tests.export.models import STORED
+from tests.support import debian, tap
+
+LIKE = ("w_query", "multihead_attention", "nanogpt", "qkv", "stacked_heads", "mapped", "gpt2", "q_proj_float64", "model_gpt2",
+        "model_nanogpt_untied", "model_llama", "model_llama_meta", "encoder_norm_first", "encoder_layer", "convolution_padded")
+FLASH = """\
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+#include "tinyattn/checkpoint.hpp"
+
+struct Flash {
+  unsigned char bytes[2][SLOT];
+  void erase(std::size_t slot) { std::memset(bytes[slot], 0xff, SLOT); }
+  void write(std::size_t slot, std::size_t offset, std::span<const std::byte> from) {
+    std::memcpy(bytes[slot] + offset, from.data(), from.size());
+  }
+  void read(std::size_t slot, std::size_t offset, std::span<std::byte> to) { std::memcpy(to.data(), bytes[slot] + offset, to.size()); }
+};
+
+inline void write_file(const char* name, const void* from, std::size_t count) {
+  std::FILE* file = std::fopen(name, "wb");
+  std::fwrite(from, 1, count, file);
+  std::fclose(file);
+}
+
+// Saves a model, changes each number, and saves it again.
+template <class Model>
+int save_changed(Model& model) {
+  static Flash flash;
+  flash.erase(0);
+  flash.erase(1);
+  bool saved = tinyattn::save(model, flash) == tinyattn::Status::ok;
+  float change = 0.0f;
+  tinyattn::for_each_parameter(model, [&]<class Parameter>(const char*, Parameter& parameter) {
+    if constexpr (requires { parameter.elements; })
+      for (float& element : parameter.elements) element = 0.75f * element + (change += 0.001f);
+  });
+  saved = tinyattn::save(model, flash) == tinyattn::Status::ok && saved;
+  write_file("flash.bin", flash.bytes, sizeof flash.bytes);
+  return saved ? 0 : 1;
+}
+"""
+OF_EXPORT = """\
+#include "flash.hpp"
+#include "model.hpp"
+
+static auto changed = model::PART;
+
+int main() { return save_changed(changed); }
+"""
+OF_PARTS = """\
+#include "flash.hpp"
+#include "tinyattn/convolution.hpp"
+#include "tinyattn/embedding.hpp"
+#include "tinyattn/feed_forward.hpp"
+#include "tinyattn/normalization.hpp"
+
+using namespace tinyattn;
+
+struct Model {
+  Embedding<7, 3> embedding;
+  Conv1d<Conv1dConfig{.in = 3, .out = 4, .kernel = 3, .padding = 1}> convolution;
+  LayerNorm<4> norm;
+  Linear<4, 5> linear;
+  Linear<5, 6, true, Weights::int8> codes;
+  using Parts = Parameters<&Model::embedding, &Model::convolution, &Model::norm, &Model::linear, &Model::codes>;
+};
+
+static Model changed;
+
+int main() {
+  static Linear<5, 6> floats;
+  for (std::size_t i = 0; i < 30; ++i) floats.weight(i % 5, i / 5) = 0.1f * static_cast<float>(i % 7) - 0.25f;
+  changed.codes = quantize(floats);
+  const int status = save_changed(changed);
+  static Matrix<float, 5, 3> embedded;
+  static Matrix<float, 5, 4> convolved;
+  static Matrix<float, 5, 5> out;
+  if (changed.embedding.forward(vector<Token>({2, 0, 6, 6, 3}), embedded) != Status::ok) return 1;
+  changed.convolution.forward(embedded, convolved);
+  changed.norm.forward(convolved, convolved);
+  changed.linear.forward(convolved, out);
+  for (const float element : out.elements) std::printf("%.9g ", static_cast<double>(element));
+  return status;
+}
+"""
+
+
+def convert(*arguments):
+    """Runs from_board.py within this process. Returns its exit status, its output and its errors."""
+    output, errors = io.StringIO(), io.StringIO()
+    output.reconfigure = errors.reconfigure = lambda **_: None
+    with STREAMS, contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        try:
+            status = board_command.main([str(argument) for argument in arguments])
+        except SystemExit as usage:
+            status = usage.code
+    return status, output.getvalue(), errors.getvalue()
+
+
+def saved_by(folder, program, *definitions):
+    """Compiles and runs a program in a folder. Returns what it printed, and what went wrong."""
+    (folder / "flash.hpp").write_text(FLASH)
+    (folder / "program.cpp").write_text(program)
+    done = call(*COMPILER, "-O0", "-I", folder, "-DSLOT=65536", *definitions, folder / "program.cpp", "-o", folder / "program")
+    if done.returncode:
+        return "", done.stderr[:2000]
+    done = call(folder / "program", cwd=folder)
+    return done.stdout, f"exit status {done.returncode}" if done.returncode else ""
+
+
+@in_folder
+def comes_back(folder, name):
+    """Checks that a layer or model which C++ has changed comes back in the names of its checkpoint: exported once more,
+    it has the bits that C++ had. And that one which is not changed is the checkpoint."""
+    case = STORED[name]
+    weights, arguments = folder / "weights.safetensors", arguments_of(case, folder)
+    weights.write_bytes(safetensors(case.tensors))
+    status, _, errors = run(weights, "-o", folder / "model.hpp", *arguments)
+    problem = errors if status else saved_by(folder, OF_EXPORT, f"-DPART={case.part}")[1]
+    if problem:
+        return problem
+    dump = (folder / "flash.bin").read_bytes()
+    first, back = folder / "first.safetensors", folder / "back.safetensors"
+    (folder / "first.bin").write_bytes(dump[:65536])
+    for source, target in (("first.bin", first), ("flash.bin", back)):
+        status, _, errors = convert(folder / source, "-o", target, "--like", weights, *arguments)
+        if status:
+            return errors
+    before, unchanged, after = (checkpoints.read(path).tensors for path in (weights, first, back))
+    for tensor in before.values():
+        for other in (unchanged[tensor.name], after[tensor.name]):
+            if other.shape != tensor.shape:
+                return f"{other} was {tensor}"
+        same = tensor.data == unchanged[tensor.name].data or tensor.values() == unchanged[tensor.name].values()
+        if not same:
+            return f"{tensor} came back with other values"
+    made = header.make_parts(checkpoints.read(back), command_line.requests(command_line.parse([str(back), "-o", "-", *arguments])))
+    again = b"".join(parts.content(leaf) for leaf in parts.leaves(made[case.part].tree) if not isinstance(leaf, float))
+    return "" if again == board.read_board(folder / "flash.bin").data else "exported again, it is not what C++ had"
+
+
+@in_folder
+def loads_into_a_module(folder):
+    """Checks that a struct of parts loads into torch.nn.Sequential, with the bits of C++, and computes the same."""
+    import torch
+    from torch import nn
+
+    printed, problem = saved_by(folder, OF_PARTS)
+    if problem:
+        return problem
+    status, _, errors = convert(folder / "flash.bin")
+    if status:
+        return errors
+    state = torch.load(folder / "flash.pt", weights_only=True)
+    module = nn.Sequential(nn.Embedding(7, 3), nn.Conv1d(3, 4, 3, padding=1), nn.LayerNorm(4), nn.Linear(4, 5), nn.Linear(5, 6))
+    module.load_state_dict(state)
+    with torch.no_grad():
+        convolved = module[1](module[0](torch.tensor([2, 0, 6, 6, 3])).T).T
+        out = module[3](module[2](convolved)).flatten()
+    wanted = torch.tensor([float(word) for word in printed.split()])
+    codes = (torch.arange(30) % 7 * 0.1 - 0.25).reshape(6, 5)
+    step = codes.abs().max(dim=1, keepdim=True).values / 127
+    changes = (torch.arange(1, 22, dtype=torch.float32) * 0.001).reshape(7, 3)
+    return ("" if (torch.allclose(out, wanted, atol=1e-6) and out.shape == wanted.shape
+                   and torch.allclose(state["0.weight"], changes, atol=1e-6)
+                   and ((state["4.weight"] - codes).abs() <= step * 0.51).all())
+            else f"{out}\n{wanted}\n{state}")
+
+
+def model_of(layout, data, sequence=0):
+    """Returns the bytes of a slot."""
+    def padded(content):
+        return content + bytes(-len(content) % 32)
+    words = b"TAA1" + struct.pack("<4I", sequence, zlib.crc32(layout), len(layout), len(data))
+    content = padded(words + struct.pack("<I", zlib.crc32(words))) + padded(layout) + padded(data)
+    return content + padded(struct.pack("<I", zlib.crc32(content)))
+
+
+GOOD = model_of(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36))
+REFUSED = {
+    "no model was saved in these 0 bytes": b"",
+    "no model was saved in these 64 bytes": b"\xff" * 64,
+    "it is cut": GOOD[:-32],
+    "is damaged, or was not written to its end": GOOD[:100] + b"\1" + GOOD[101:],
+    "its layout makes no sense at byte 0": model_of(b"\1a=f1\n", bytes(4)),
+    "its layout makes no sense at byte 6": model_of(b"\0a=f1\n\0b=g1\n", bytes(8)),
+    "its layout makes no sense": model_of(b"\0a", bytes(8)),
+    "or one of them twice": model_of(b"\0a=f1\n\1=f1\n", bytes(8)),
+    "names no parameter": model_of(b"", b""),
+    "its layout describes others": model_of(b"\0a=f2\n", bytes(4)),
+    "a shape that makes no sense": model_of(b"\0a=T4\n", bytes(16)),
+}
+
+
+@in_folder
+def refuses(folder, sentence, content):
+    """Checks that a file is refused in one sentence, and that nothing is written."""
+    path, output = folder / "board.bin", folder / "out.safetensors"
+    path.write_bytes(content)
+    status, printed, errors = convert(path, "-o", output)
+    is_right = status == 1 and not printed and not output.exists() and re.fullmatch(r"from_board\.py: .+\n", errors)
+    return "" if is_right and sentence in errors else f"{status}: {printed}{errors}"
+
+
+@in_folder
+def survives_any_damage(folder):
+    """Checks that a dump with some wrong bytes is refused, or is the other model of the dump."""
+    generator, older = random.Random(1), model_of(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36), 0xffffffff)
+    dump = older + b"\xff" * 32 + GOOD
+    if board.newest_slot(dump).sequence != 0:
+        return "after 2^32 models the oldest is the newest"
+    for _ in range(3000):
+        damaged = bytearray(dump)
+        for _ in range(generator.randint(1, 3)):
+            damaged[generator.randrange(len(dump))] ^= 1 << generator.randrange(8)
+        try:
+            tensors = board.newest_slot(bytes(damaged[:generator.randint(0, len(dump))])).tensors()
+        except board.ExportError:
+            continue
+        if any(any(tensor.data) for tensor in tensors):
+            return f"wrong numbers are taken for right ones: {damaged.hex()}"
+    return ""
+
+
+pytorch = tap.Skip("PyTorch is not installed (Debian: python3-torch)") if debian.missing("torch") else loads_into_a_module
+tap.report([*((f"comes back: {name}", comes_back, name) for name in LIKE),
+            *((f"refused: {sentence}", refuses, sentence, content) for sentence, content in REFUSED.items()),
+            ("any damage is noticed", survives_any_damage), ("loads into a module of PyTorch", pytorch)])
