@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "lesson.hpp"
 
-#include "../support/checksum.hpp"
 #include "board.h"
 
 namespace digits {
@@ -9,32 +8,13 @@ namespace {
 
 using tinyattn::no_gradient;
 
-template <std::size_t Count>
-Results read_from(std::size_t first, const Pixels<Count>& pixels, const Labels<Count>& labels, Lesson& lesson) {
-  Results results;
-  for (std::size_t index = first; index < Count; ++index) {
-    const std::size_t digit = argmax(classify(image_at(pixels, index), lesson.scratch, lesson.head));
-    ++results.times[labels(index)][digit];
-    ++results.images;
-    if (digit == labels(index))
-      ++results.right;
-    else
-      results.first_wrong.add({index, digit});
-  }
-  return results;
-}
+std::size_t digit_of(const Image& image, Lesson& lesson) { return argmax(classify(image, lesson.scratch, lesson.head)); }
 
 }  // namespace
 
 void start(Lesson& lesson) {
   lesson.head = weights::classifier;
   zero_grad(lesson.gradient);
-}
-
-std::uint32_t checksum_of(const Classifier& head) {
-  support::Checksum checksum;
-  for_each_parameter(head, [&](const char*, const auto& parameter) { checksum.add(parameter.data(), parameter.size()); });
-  return checksum.value();
 }
 
 float learn(Lesson& lesson, const Image& image, std::size_t digit) {
@@ -61,7 +41,11 @@ float learn_all_samples(Lesson& lesson, bool recalls) {
   return loss / static_cast<float>(num_samples);
 }
 
-Results read_tests(Lesson& lesson) { return read_from(num_samples, hand::pixels, hand::labels, lesson); }
-Results read_first_tests(Lesson& lesson) { return read_from(0, held_out::pixels, held_out::labels, lesson); }
+Results read_tests(Lesson& lesson) {
+  return read_from(num_samples, hand::pixels, hand::labels, [&](const Image& image) { return digit_of(image, lesson); });
+}
+Results read_first_tests(Lesson& lesson) {
+  return read_from(0, held_out::pixels, held_out::labels, [&](const Image& image) { return digit_of(image, lesson); });
+}
 
 }  // namespace digits
