@@ -124,6 +124,33 @@ def shows_examples():
     return "" if found == [printed("digits")[0], "7", "6", "3", ""] else f"it shows {found}"
 
 
+def learns_what_boards_learn():
+    """Lets it learn the hand of the boards, and forgets it."""
+    text = (ROOT / "examples/digits/printed_learn.txt").read_text(encoding="utf-8")
+    before, _, after = re.findall(r"^crc32 of weights +(\S+)$", text, re.MULTILINE)
+    kept = re.findall(r"^first test .*, (\d+) of 360", text, re.MULTILINE)[-1]
+    with browser("digits.html") as driver:
+        driver.find_element("id", "hand").click()
+        driver.find_element("id", "learn").click()
+        wait_for(driver, "mean-loss", lambda loss: loss.endswith("after 10 epochs"))
+        found = [value(driver, name) for name in ("weights-checksum", "kept", "taught")]
+        driver.find_element("id", "forget").click()
+        found.append(value(driver, "weights-checksum"))
+    expected = [after, kept, "100, of which 99 are read right", before]
+    return "" if found == expected else f"it shows {found}"
+
+
+def learns_what_is_drawn():
+    """Says of a 7 that it is a 1, and lets it learn that."""
+    with browser("digits.html", PHONE) as driver:
+        draw(driver, STROKES[7])
+        driver.find_elements("css selector", "#labels button")[1].click()
+        driver.find_element("id", "learn").click()
+        wait_for(driver, "mean-loss", lambda loss: loss.endswith("after 10 epochs"))
+        answer = value(driver, "answer")
+        return too_wide(driver, PHONE) or ("" if answer == "1" else f"it reads {answer!r}")
+
+
 def writes_what_boards_write():
     checksum, written = printed("writer")
     with browser("writer.html") as driver:
@@ -255,6 +282,8 @@ def fits(page, size):
 tap.report([
     *((f"a {digit} that is drawn is read", reads, digit) for digit in STROKES),
     ("the checksum of every board, and a digit at first, by a button and by a key", shows_examples),
+    ("it learns a hand as every board does, and forgets it", learns_what_boards_learn),
+    ("it learns what is drawn", learns_what_is_drawn),
     ("the writer writes what every board writes", writes_what_boards_write),
     ("the writer writes for ever, until it is stopped", writes_for_ever),
     ("an unknown character is reported, in a sentence that fits a phone", reports_an_unknown_character),
