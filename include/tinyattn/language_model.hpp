@@ -106,23 +106,7 @@ struct LanguageModel {
   template <std::size_t Tokens, tensor_like Logits>
   constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
                            Workspace& workspace) const noexcept {
-    constexpr bool fits = Tokens <= context_length;
-    static_assert(fits, "more tokens than context_length");
-    if constexpr (fits && detail::check_logits<config.vocabulary, Tokens, Logits>()) {
-      if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary))
-        return Status::unknown_token;
-      on_native_port([&](auto port) {
-        using Port = decltype(port);
-        const kernel::Output x{workspace.features.data(), d_model};
-        embed<Port>(tokens.data(), Tokens, 0, x);
-        transformer.template apply_in_place<Port>(
-            Tokens, x, detail::with_mask_of<block.attention>(kernel::no_mask(Tokens)),
-            workspace.transformer.parts());
-        kernel::compute_logits<Port>(logits_head(), Tokens, x, detail::output(logits, 0),
-                                     workspace.transformer.integers.parts());
-      });
-    }
-    return Status::ok;
+    return forward_through(transformer, tokens, logits, workspace);
   }
 
   // Adds `tokens` to the cache, after the tokens that it holds, and computes the logits
@@ -132,20 +116,7 @@ struct LanguageModel {
   template <detail::changeable<Cache> KeyValues, tensor_like Logits>
   constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    if constexpr (detail::check_logits<config.vocabulary, 1, Logits>()) {
-      const std::size_t count = tokens.size();
-      if (!cache.has_room(count)) return Status::too_many_tokens;
-      if (!kernel::are_known(tokens.data(), count, config.vocabulary)) return Status::unknown_token;
-      if (count == 0) return Status::ok;
-      on_native_port([&](auto port) {
-        using Port = decltype(port);
-        const kernel::Output last = take<Port>(tokens, cache, workspace);
-        transformer.template normalize<Port>(1, last);
-        kernel::compute_logits<Port>(logits_head(), 1, last, detail::output(logits, 0),
-                                     workspace.integers.parts());
-      });
-    }
-    return Status::ok;
+    return forward_through(transformer, tokens, cache, logits, workspace);
   }
 
   template <class Self = LanguageModel>
@@ -183,6 +154,50 @@ struct LanguageModel {
     kernel::embed<Port>(describe(token_embedding), positions(), tokens, count, position, x);
   }
 
+  // The two calls of forward, through a body that is the transformer, or has its interface.
+  template <std::size_t Tokens, class Logits>
+  TINYATTN_ALWAYS_INLINE constexpr Status forward_through(const auto& body,
+                                                          const Vector<Token, Tokens>& tokens,
+                                                          Logits& logits,
+                                                          Workspace& workspace) const noexcept {
+    constexpr bool fits = Tokens <= context_length;
+    static_assert(fits, "more tokens than context_length");
+    if constexpr (fits && detail::check_logits<config.vocabulary, Tokens, Logits>()) {
+      if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary))
+        return Status::unknown_token;
+      on_native_port([&](auto port) {
+        using Port = decltype(port);
+        const kernel::Output x{workspace.features.data(), d_model};
+        embed<Port>(tokens.data(), Tokens, 0, x);
+        body.template apply_in_place<Port>(
+            Tokens, x, detail::with_mask_of<block.attention>(kernel::no_mask(Tokens)),
+            workspace.transformer.parts());
+        kernel::compute_logits<Port>(logits_head(), Tokens, x, detail::output(logits, 0),
+                                     workspace.transformer.integers.parts());
+      });
+    }
+    return Status::ok;
+  }
+  template <class Logits>
+  TINYATTN_ALWAYS_INLINE constexpr Status forward_through(const auto& body, TokenView tokens,
+                                                          auto& cache, Logits& logits,
+                                                          auto& workspace) const noexcept {
+    if constexpr (detail::check_logits<config.vocabulary, 1, Logits>()) {
+      const std::size_t count = tokens.size();
+      if (!cache.has_room(count)) return Status::too_many_tokens;
+      if (!kernel::are_known(tokens.data(), count, config.vocabulary)) return Status::unknown_token;
+      if (count == 0) return Status::ok;
+      on_native_port([&](auto port) {
+        using Port = decltype(port);
+        const kernel::Output last = take<Port>(body, tokens, cache, workspace);
+        transformer.template normalize<Port>(1, last);
+        kernel::compute_logits<Port>(logits_head(), 1, last, detail::output(logits, 0),
+                                     workspace.integers.parts());
+      });
+    }
+    return Status::ok;
+  }
+
  private:
   TINYATTN_ALWAYS_INLINE constexpr kernel::Dense positions() const noexcept {
     if constexpr (has_learned_positions)
@@ -195,14 +210,15 @@ struct LanguageModel {
 
   // Adds tokens to the cache, rows_at_once at a time. Returns the features of the last token.
   template <class Port>
-  constexpr kernel::Output take(TokenView tokens, auto& cache, auto& workspace) const noexcept {
+  constexpr kernel::Output take(const auto& body, TokenView tokens, auto& cache,
+                                auto& workspace) const noexcept {
     constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once;
     const kernel::Output x{workspace.scratch, d_model};
     std::size_t rows = 0;
     for (std::size_t first = 0; first < tokens.size(); first += rows) {
       rows = kernel::minimum(most, tokens.size() - first);
       embed<Port>(tokens.data() + first, rows, cache.size(), x);
-      transformer.template apply_blocks_cached<Port>(rows, x, cache, workspace.parts());
+      body.template apply_blocks_cached<Port>(rows, x, cache, workspace.parts());
     }
     return x.from(rows - 1, 0);
   }

@@ -6,8 +6,8 @@
 namespace tinyattn {
 
 // The result of a call that takes a number of tokens, tokens, a text, or what lies in flash, which
-// can be checked only at run time. After an error all outputs and caches are unchanged, but for the tokens of
-// Tokenizer::encode.
+// can be checked only at run time. After an error all outputs and caches are unchanged, but for the
+// tokens of Tokenizer::encode.
 enum class [[nodiscard]] Status{
     ok,               // outputs are written
     too_many_tokens,  // more than context_length, the rows of the input, or the room of a cache

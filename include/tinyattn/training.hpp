@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/backward/activation.hpp"
+#include "tinyattn/backward/adapters.hpp"
 #include "tinyattn/backward/attention.hpp"
 #include "tinyattn/backward/convolution.hpp"
 #include "tinyattn/backward/embedding.hpp"
@@ -32,12 +33,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// Activations and scratch of the training of a model.
-template <class Model>
-struct PassesOf {};
-template <class Model>
-requires requires { sizeof(BackwardWorkspace<Model>); }
-struct PassesOf<Model> : BackwardWorkspace<Model> {};
+// Those of a model of Parts that follow one another.
 template <class Model>
 requires requires {
   typename Model::Parts;
@@ -58,8 +54,13 @@ struct PassesOf<Model> : SequenceOf<Model, typename Model::Parts> {};
 // The model is a LanguageModel, a TransformerBlock or a Transformer, or a struct whose Parts name
 // its members. If that also names its Input, such as `using Input = Matrix<float, 8, 16>;`, each
 // part takes the output of the one before.
-template <class Model, class Optimizer>
+//
+// Training<Model, Optimizer, Adapters<Model, lora>> trains adapters: backward/adapters.hpp.
+template <class Model, class Optimizer, class Module>
 struct Training {
+  static_assert(std::is_same_v<Model, Module>,
+                "Training<Model, Optimizer> trains a model, and Training<Model, Optimizer, "
+                "Adapters<Model, lora>> its adapters");
   using Config = typename Optimizer::Config;                // the settings of a step
   using State = typename Optimizer::template State<Model>;  // the moments of an optimizer
   using Workspace = detail::PassesOf<Model>;                // activations and scratch

@@ -6,6 +6,7 @@
 // of the output are drawn as gradients.py draws them.
 #include "gradients.hpp"
 
+#include "catalogue/adapters.hpp"
 #include "catalogue/cross_entropy.hpp"
 #include "catalogue/gradients_of_attention.hpp"
 #include "golden.hpp"
@@ -135,6 +136,14 @@ constexpr FeedForwardConfig hidden(Activation activation, bool gated) {
   return {.d_model = 5, .d_hidden = 7, .activation = activation, .gated = gated, .bias = !gated};
 }
 
+// --- Adapters ---
+
+constexpr LoraConfig all_projections{.rank = 3, .alpha = 6, .key = true, .output = true, .up = true, .gate = true, .down = true};
+constexpr AttentionConfig two_heads(std::size_t d_in) { return {.d_in = d_in, .d_out = 8, .context_length = 6, .num_heads = 2}; }
+constexpr BlockConfig silu_first = {.attention = two_heads(8),
+                                    .feed_forward = {.d_model = 8, .d_hidden = 12, .activation = Activation::silu, .gated = true}};
+constexpr LanguageModelConfig decoder = {.vocabulary = 11, .transformer = {.block = silu_first, .num_layers = 2}};
+
 constexpr Test tests[] = {
     as_torch<LinearGradient<5, 7, true, 2, 3>, torch::linear>("Linear"),
     as_torch<LinearGradient<17, 3, false, 4>, torch::linear_without_bias>("Linear, without a bias"),
@@ -160,6 +169,13 @@ constexpr Test tests[] = {
     as_torch<LargestGradient<5, 7, 2>, torch::largest>("largest"),
     as_torch<CrossEntropyGradient<6, 17>, torch::cross_entropy>("cross_entropy"),
     as_torch<StandardizeGradient<3, 7>, torch::standardize>("standardize"),
+    as_torch<AdaptedGradient<Linear<5, 7>, all_projections, Matrix<float, 4, 5>, Matrix<float, 4, 7>>, torch::adapted_linear>(
+        "Linear, with adapters"),
+    as_torch<AdaptedGradient<MultiHeadAttention<two_heads(6)>, all_projections, Matrix<float, 5, 6>, Matrix<float, 5, 8>>,
+             torch::adapted_layer>("MultiHeadAttention, with adapters"),
+    as_torch<AdaptedGradient<TransformerBlock<silu_first>, all_projections, Matrix<float, 5, 8>>, torch::adapted_block>(
+        "TransformerBlock, with adapters"),
+    model_as_torch<AdaptedLoss<decoder, all_projections, 6>, torch::adapted_loss>("LanguageModel, with adapters"),
     as_torch_at_run_time<OneHeadGradient<patterned<NoMask>, 5, 7, 3, 4>, torch::attention_no_mask>("attention, NoMask"),
     as_torch_at_run_time<OneHeadGradient<patterned<Causal>, 6, 6, 4, 3, 2>, torch::attention_causal>("attention, Causal"),
     as_torch_at_run_time<OneHeadGradient<patterned<CausalBottomRight>, 3, 6, 3, 2>, torch::attention_causal_bottom_right>(

@@ -4,7 +4,8 @@
 
 Needs PyTorch (Debian: python3-torch and libopenblas0). An operation is its name, the shapes of its parameters and of its inputs, and a
 function of both. Parameters have the library's order and layout. They are drawn as torch.rand draws, from -1/2 to 1/2, after
-torch.manual_seed(123); then come the inputs and the gradient of the output, from -1 to 1. gradients.cpp draws the same.
+torch.manual_seed(123); then come the inputs and the gradient of the output, from -1 to 1. gradients.cpp draws the same. Parameters whose
+names begin with "layer." are those of a layer with adapters, and have no gradient.
 """
 
 import pathlib
@@ -23,16 +24,36 @@ def drawn(shape):
 def gradients(parameters, inputs, function, precision=torch.double):
     """Returns the gradients of the inputs, then of the parameters, each in one row."""
     torch.manual_seed(123)
-    named = {name: (drawn(shape) / 2).to(precision).requires_grad_() for name, shape in parameters.items()}
+    named = {name: (drawn(shape) / 2).to(precision).requires_grad_(not name.startswith("layer.")) for name, shape in parameters.items()}
     given = [drawn(shape).to(precision).requires_grad_() for shape in inputs]
     out = function(named, *given).to(precision)
-    return torch.autograd.grad(out, [*given, *named.values()], drawn(out.shape).to(precision))
+    tensors = [*given, *named.values()]
+    found = iter(torch.autograd.grad(out, [tensor for tensor in tensors if tensor.requires_grad], drawn(out.shape).to(precision)))
+    return [next(found) if tensor.requires_grad else torch.zeros_like(tensor) for tensor in tensors]
 
 
 def distance(operation):
     """Returns how far float32 is from double: the largest difference, in units of the largest element of its tensor."""
     pairs = zip(gradients(*operation), gradients(*operation, torch.float), strict=True)
     return max((((exact - its).abs().max() / exact.abs().max()).item() for exact, its in pairs if exact.abs().max() > 1e-12), default=0)
+
+
+RANK, SCALE = 3, 2
+
+
+def with_adapters(layer_parameters):
+    """Returns the parameters of a layer, which are frozen, then those of the adapters of all its projections."""
+    adapters = {}
+    for name, shape in layer_parameters.items():
+        if len(shape) == 2 and "embedding" not in name:
+            adapters |= {f"{name}.A": (shape[0], RANK), f"{name}.B": (RANK, shape[1])}
+    return {f"layer.{name}": shape for name, shape in layer_parameters.items()} | adapters
+
+
+def adapted(p):
+    """Returns the parameters of a layer with the products of its adapters."""
+    frozen = {name.removeprefix("layer."): tensor for name, tensor in p.items() if name.startswith("layer.")}
+    return {name: tensor + SCALE * p[f"{name}.A"] @ p[f"{name}.B"] if f"{name}.A" in p else tensor for name, tensor in frozen.items()}
 
 
 def convolution(p, x, kernel, stride, padding):
@@ -97,6 +118,14 @@ MODELS = {
     "gpt_2_loss_dropped": (of_model(**GPT_2), [], lambda p: loss(p, 6, dropout=dropped(), **AS_GPT_2)),
     "llama_loss": (of_model(**LLAMA, tied=False, head_bias=True), [], lambda p: loss(p, 6, **AS_LLAMA)),
 }
+ADAPTED = {
+    "adapted_linear": (with_adapters(of_linear(5, 7)), [(4, 5)], lambda p, x: linear(adapted(p), x)),
+    "adapted_layer": (with_adapters(of_layer(6, 8)), [(5, 6)], lambda p, x: layer(adapted(p), x, heads=2, mask=causal(5, 5))),
+    "adapted_block": (with_adapters(of_block(8, 12, gated=True)), [(5, 8)],
+                      lambda p, x: block(adapted(p), x, "silu", heads=2, mask=causal(5, 5))),
+    "adapted_loss": (with_adapters(of_model(11, 8, 12, layers=2, context=6, gated=True)), [],
+                     lambda p: loss(adapted(p), 6, layers=2, activation="silu", heads=2)),
+}
 OPERATIONS = {
     "linear": (of_linear(5, 7), [(2, 3, 5)], linear),
     "linear_without_bias": (of_linear(17, 3, bias=False), [(4, 17)], linear),
@@ -120,6 +149,7 @@ OPERATIONS = {
     "standardize": ({}, [(3, 7)], lambda p, x: (x - 0.25) * (torch.arange(7) + 0.75)),
     **ATTENTION,
     **MODELS,
+    **ADAPTED,
 }
 
 HEADER = """\

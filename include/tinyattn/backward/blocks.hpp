@@ -58,18 +58,24 @@ constexpr auto dropout_of_block(const Philox4x32& generator, std::size_t block,
 // Returns the gradient of a block as kernels take it.
 template <class Gradient>
 TINYATTN_ALWAYS_INLINE constexpr kernel::BlockGradient block_gradient(Gradient& gradient) noexcept {
-  if constexpr (is_no_gradient<Gradient>)
-    return {};
-  else
-    return {norm_gradient(gradient.attention_norm), layer_gradient(gradient.attention),
-            norm_gradient(gradient.feed_forward_norm),
-            feed_forward_gradient(gradient.feed_forward)};
+  kernel::BlockGradient pointers;
+  if constexpr (requires { gradient.attention_norm; }) {
+    pointers.attention_norm = norm_gradient(gradient.attention_norm);
+    pointers.feed_forward_norm = norm_gradient(gradient.feed_forward_norm);
+  }
+  if constexpr (!is_no_gradient<Gradient>) {
+    pointers.attention = layer_gradient(gradient.attention);
+    pointers.feed_forward = feed_forward_gradient(gradient.feed_forward);
+  }
+  return pointers;
 }
 
 // All the scratch of `Layers` blocks, and room for More floats in its shared part.
-template <BlockConfig config, std::size_t Layers, std::size_t More = 0>
+template <BlockConfig config, std::size_t Layers, std::size_t More = 0,
+          std::size_t IntegerWidth = integer_width_of_block<config>>
 struct BlocksBackwardWorkspace {
   using Block = TransformerBlock<config>;
+  static constexpr BlockConfig block = config;
   using Attention = typename Block::Attention;
   using Hidden = typename Block::Hidden;
   static constexpr std::size_t layers = Layers, d_model = config.feed_forward.d_model,
@@ -83,20 +89,21 @@ struct BlocksBackwardWorkspace {
   float row[d_model];                // of a norm
 
   // Of one part of a block. The feed-forward part takes as many rows at a time as have room.
-  static constexpr std::size_t scratch_floats = kernel::maximum(
-                                   kernel::maximum(sizeof(BackwardWorkspace<Attention>),
-                                                   sizeof(BackwardWorkspace<Hidden>)) /
-                                       sizeof(float),
-                                   kernel::maximum(
-                                       kernel::maximum(sizeof(typename Attention::Workspace),
-                                                       sizeof(typename Hidden::Workspace)) /
-                                           sizeof(float),
-                                       More)),
-                               hidden_rows = kernel::minimum(
-                                   tokens, scratch_floats /
-                                               kernel::hidden_backward_scratch(
-                                                   1, Hidden::d_hidden, config.feed_forward.gated));
+  static constexpr std::size_t scratch_floats =
+      kernel::maximum(kernel::maximum(sizeof(BackwardWorkspace<Attention>::scratch),
+                                      sizeof(BackwardWorkspace<Hidden>::scratch)) /
+                          sizeof(float),
+                      kernel::maximum(kernel::maximum(sizeof(Attention::Workspace::scratch),
+                                                      sizeof(Hidden::Workspace::scratch)) /
+                                          sizeof(float),
+                                      More));
+  static constexpr std::size_t hidden_rows =
+      kernel::minimum(IntegerWidth == 0 ? tokens : Hidden::Workspace::rows,
+                      scratch_floats / kernel::hidden_backward_scratch(1, Hidden::d_hidden,
+                                                                       config.feed_forward.gated));
   float scratch[scratch_floats];
+  // Of inputs of int8 weights, through which gradients pass to adapters.
+  [[no_unique_address]] IntegerWorkspace<IntegerWidth, hidden_rows> integers;
 
   static constexpr kernel::Output rows(float* data) noexcept { return {data, d_model}; }
 
@@ -105,73 +112,75 @@ struct BlocksBackwardWorkspace {
   static constexpr std::size_t after = config.norm_first ? 0 : 1;
   constexpr auto forward_parts() noexcept {
     using OfAttention = typename Attention::Workspace;
-    return kernel::BlockScratch<>{
+    return kernel::BlockScratch<decltype(integers.parts())>{
         rows(part_of),
         kernel::parts_of(scratch, d_model, Attention::kv_width, tokens, OfAttention::block_rows,
-                         OfAttention::query_rows),
+                         OfAttention::query_rows, integers.parts()),
         scratch, hidden_rows};
   }
   template <class Port>
-  constexpr kernel::BlockBackwardScratch backward_parts() noexcept {
-    return {rows(input),
-            rows(part_of),
-            row,
+  constexpr auto backward_parts() noexcept {
+    return kernel::BlockBackwardScratch<decltype(integers.parts())>{
+        rows(input),
+        rows(part_of),
+        row,
+        kernel::with_integers(
             kernel::layer_backward_parts<Port>(scratch, d_model, Attention::kv_width,
                                                Attention::head_dim, tokens),
-            scratch,
-            hidden_rows};
+            integers.parts()),
+        scratch,
+        hidden_rows};
   }
 };
 
 // Computes d = blocks(d) for the first `tokens` rows, and keeps what the backward pass needs.
-template <class Port, BlockConfig config>
-[[gnu::noinline]] constexpr void forward_blocks_kept(const TransformerBlock<config>* blocks,
-                                                     std::size_t tokens, const kernel::Mask& mask,
-                                                     auto& workspace,
+template <class Port>
+[[gnu::noinline]] constexpr void forward_blocks_kept(const auto& blocks, std::size_t tokens,
+                                                     const kernel::Mask& mask, auto& workspace,
                                                      const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
-  using Attention = typename TransformerBlock<config>::Attention;
+  using Attention = typename Workspace::Attention;
   const kernel::Output x = workspace.rows(workspace.d);
   kernel::copy_rows<Port>(tokens, Workspace::d_model, x, workspace.rows(workspace.kept[0]));
   for (std::size_t l = 0; l < Workspace::layers; ++l) {
     auto* const kept = workspace.kept + 2 * l + Workspace::after;
     kernel::forward_block_kept<Port>(describe(blocks[l]), workspace.forward_parts(), tokens, x,
                                      {workspace.rows(kept[0]), workspace.rows(kept[1])},
-                                     with_mask_of<config.attention>(mask),
+                                     with_mask_of<Workspace::block.attention>(mask),
                                      dropout_of_block<Attention>(generator, l, tokens));
   }
-  if constexpr (config.norm_first)
+  if constexpr (Workspace::block.norm_first)
     kernel::copy_rows<Port>(tokens, Workspace::d_model, x,
                             workspace.rows(workspace.kept[2 * Workspace::layers]));
 }
 
 // Writes the input of block `block`, or the output of all blocks, from what was kept.
-template <class Port, BlockConfig config>
-constexpr void write_input_of_block(const TransformerBlock<config>* blocks, std::size_t block,
-                                    std::size_t tokens, auto& workspace,
-                                    kernel::Output out) noexcept {
+template <class Port>
+constexpr void write_input_of_block(const auto& blocks, std::size_t block, std::size_t tokens,
+                                    auto& workspace, kernel::Output out) noexcept {
+  using Workspace = std::remove_cvref_t<decltype(workspace)>;
   const kernel::Output kept = workspace.rows(workspace.kept[2 * block]);
-  if (config.norm_first || block == 0)
-    kernel::copy_rows<Port>(tokens, config.feed_forward.d_model, kept, out);
+  if (Workspace::block.norm_first || block == 0)
+    kernel::copy_rows<Port>(tokens, Workspace::d_model, kept, out);
   else
-    kernel::normalize_features<Port>(describe(blocks[block - 1].feed_forward_norm), tokens, kept,
+    kernel::normalize_features<Port>(describe(blocks[block - 1]).feed_forward_norm, tokens, kept,
                                      out);
 }
 
 // Turns d, the gradient of the output of all blocks, into that of their input.
-template <class Port, BlockConfig config>
-[[gnu::noinline]] constexpr void blocks_backward(const TransformerBlock<config>* blocks,
-                                                 auto&& gradient_of, std::size_t tokens,
-                                                 const kernel::Mask& mask, auto& workspace,
-                                                 const auto& generator) noexcept {
+template <class Port>
+[[gnu::noinline]] constexpr void blocks_backward(const auto& blocks, auto&& gradient_of,
+                                                 std::size_t tokens, const kernel::Mask& mask,
+                                                 auto& workspace, const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
-  using Attention = typename TransformerBlock<config>::Attention;
+  using Attention = typename Workspace::Attention;
   for (std::size_t l = Workspace::layers; l-- != 0;) {
     auto* const kept = workspace.kept + 2 * l + Workspace::after;
     kernel::block_backward<Port>(
         describe(blocks[l]), gradient_of(l), workspace.template backward_parts<Port>(), tokens,
         {workspace.rows(kept[0]), workspace.rows(kept[1])}, workspace.rows(workspace.d),
-        with_mask_of<config.attention>(mask), dropout_of_block<Attention>(generator, l, tokens),
+        with_mask_of<Workspace::block.attention>(mask),
+        dropout_of_block<Attention>(generator, l, tokens),
         [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
           write_input_of_block<Port>(blocks, l, tokens, workspace, out);
         });

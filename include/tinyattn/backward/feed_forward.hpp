@@ -25,11 +25,11 @@ namespace detail {
 template <class Gradient>
 TINYATTN_ALWAYS_INLINE constexpr kernel::FeedForwardGradient feed_forward_gradient(
     Gradient& gradient) noexcept {
-  if constexpr (is_no_gradient<Gradient>)
-    return {};
-  else
+  if constexpr (requires { gradient.up; })
     return {projection_gradient(gradient.up), projection_gradient(gradient.gate),
             projection_gradient(gradient.down)};
+  else
+    return {};
 }
 
 }  // namespace detail
@@ -58,7 +58,8 @@ requires(config.weights ==
               describe(layer), detail::feed_forward_gradient(gradient),
               kernel::minimum(most, Layout::rows - first), detail::input(x, element).from(first, 0),
               detail::input(output_gradient, element).from(first, 0),
-              detail::rows_or_none(input_gradient, element, first), workspace.scratch);
+              detail::rows_or_none(input_gradient, element, first), workspace.scratch,
+              kernel::NoScratch{});
     });
 }
 

@@ -35,12 +35,30 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail
 template <class Gradient>
 inline constexpr bool is_no_gradient = std::is_same_v<std::remove_cvref_t<Gradient>, NoGradient>;
 
+// The module that has the weights of a module, and the type of the gradient: itself. An adapted
+// module has a base, and gradients of its adapters alone.
+template <class Module>
+struct Trained {
+  using Base = Module;
+  using Gradient = Module;
+};
+template <class Module>
+using BaseOf = typename Trained<Module>::Base;
+
+// Activations and scratch of the training of a model.
+template <class Model>
+struct PassesOf {};
+template <class Model>
+requires requires { sizeof(BackwardWorkspace<Model>); }
+struct PassesOf<Model> : BackwardWorkspace<Model> {};
+
 // What may take the gradient of a tensor, and of a module.
 template <class Gradient, class TensorM>
 concept gradient_of_tensor = is_no_gradient<Gradient> ||
     (is_writable<Gradient>&& same_shape<Gradient, TensorM>);
 template <class Gradient, class Module>
-concept gradient_of_module = is_no_gradient<Gradient> || std::is_same_v<Gradient, Module>;
+concept gradient_of_module =
+    is_no_gradient<Gradient> || std::is_same_v<Gradient, typename Trained<Module>::Gradient>;
 
 struct Int8Parameters {
   template <class Parameter>
@@ -139,6 +157,10 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::ProjectionGradient projection_gradient(
   kernel::ProjectionGradient pointers;
   if constexpr (requires { gradient.weight.data(); }) pointers.weight = gradient.weight.data();
   if constexpr (requires { gradient.bias.data(); }) pointers.bias = gradient.bias.data();
+  if constexpr (requires { gradient.lora_A.data(); }) {
+    pointers.lora_a = gradient.lora_A.data();
+    pointers.lora_b = gradient.lora_B.data();
+  }
   return pointers;
 }
 

@@ -7,6 +7,7 @@
 #include "tinyattn/backward/transformer.hpp"
 #include "tinyattn/cross_entropy.hpp"
 #include "tinyattn/kernel/backward/embedding.hpp"
+#include "tinyattn/kernel/backward/int8.hpp"
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/token.hpp"
 
@@ -20,7 +21,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 template <LanguageModelConfig config>
 struct BackwardWorkspace<LanguageModel<config>>
     : detail::BlocksBackwardWorkspace<config.transformer.block, config.transformer.num_layers,
-                                      LanguageModel<config>::vocabulary> {
+                                      LanguageModel<config>::vocabulary,
+                                      LanguageModel<config>::integer_width> {
   // As many rows of logits exist at a time as have room.
   static constexpr std::size_t logits_rows =
       kernel::minimum(BackwardWorkspace::tokens,
@@ -36,46 +38,60 @@ constexpr void head_backward(const LanguageModel<config>& model, auto& gradient,
                              kernel::Dense d_logits, kernel::Output x) noexcept {
   constexpr std::size_t d_model = LanguageModel<config>::d_model, vocabulary = config.vocabulary;
   if constexpr (config.tied) {
-    if constexpr (!is_no_gradient<decltype(gradient)>)
+    if constexpr (requires { gradient.token_embedding; })
       kernel::add_outer_product<Port>({vocabulary,
                                        rows,
                                        d_model,
                                        d_logits,
                                        x,
                                        {gradient.token_embedding.weight.data(), d_model}});
-    const kernel::Dense table{model.token_embedding.weight.data(), d_model};
-    kernel::matmul<Port>(kernel::Product<>{rows, vocabulary, d_model, d_logits, table, nullptr, x});
+    if constexpr (config.weights == Weights::f32) {
+      const kernel::Dense table{model.token_embedding.weight.data(), d_model};
+      kernel::matmul<Port>(
+          kernel::Product<>{rows, vocabulary, d_model, d_logits, table, nullptr, x});
+    } else {
+      kernel::project_backward<Port>(rows, d_model, vocabulary, d_logits,
+                                     describe(model.token_embedding).weights, x);
+    }
   } else {
-    if constexpr (!is_no_gradient<decltype(gradient)>)
+    if constexpr (requires { gradient.head; })
       kernel::add_projection_gradient<Port>(rows, d_model, vocabulary, x, d_logits,
                                             projection_gradient(gradient.head));
-    kernel::project_backward<Port>(rows, d_model, vocabulary, d_logits, model.head.weight.data(),
+    kernel::project_backward<Port>(rows, d_model, vocabulary, d_logits, describe(model.head).weight,
                                    x);
   }
 }
 
+// The body of a model. An adapted model has another.
+template <LanguageModelConfig config>
+TINYATTN_ALWAYS_INLINE constexpr const auto& body_of(const LanguageModel<config>& model) noexcept {
+  return model.transformer;
+}
+
 // Runs both passes. d_logits_of(first, rows, x) returns the gradients of the logits of `rows` rows
 // from row `first` on, whose features are x.
-template <class Port, LanguageModelConfig config>
-constexpr void train_language_model(const LanguageModel<config>& model, TokenView tokens,
-                                    auto& gradient, auto& workspace, const auto& generator,
+template <class Port, class Module>
+constexpr void train_language_model(const Module& module, TokenView tokens, auto& gradient,
+                                    auto& workspace, const auto& generator,
                                     const auto& d_logits_of) noexcept {
-  using Model = LanguageModel<config>;
+  using Model = BaseOf<Module>;
+  const Model& model = base_of(module);
   constexpr std::size_t d_model = Model::d_model, most = BackwardWorkspace<Model>::logits_rows;
   const std::size_t count = tokens.size();
   const kernel::Output x = workspace.rows(workspace.d);
   const kernel::Mask mask = kernel::no_mask(count);
   model.template embed<Port>(tokens.data(), count, 0, x);
-  forward_kept<Port>(model.transformer, count, mask, workspace, generator);
+  forward_kept<Port>(body_of(module), count, mask, workspace, generator);
   for (std::size_t first = 0; first < count; first += most) {
     const std::size_t rows = kernel::minimum(most, count - first);
     const kernel::Output features = x.from(first, 0);
     head_backward<Port>(model, gradient, rows, d_logits_of(first, rows, features), features);
   }
-  if constexpr (is_no_gradient<decltype(gradient)>) {
-    backward_kept<Port>(model.transformer, gradient, count, mask, workspace, generator);
-  } else {
-    backward_kept<Port>(model.transformer, gradient.transformer, count, mask, workspace, generator);
+  if constexpr (is_no_gradient<decltype(gradient)>)
+    backward_kept<Port>(body_of(module), gradient, count, mask, workspace, generator);
+  else
+    backward_kept<Port>(body_of(module), gradient.transformer, count, mask, workspace, generator);
+  if constexpr (requires { gradient.token_embedding; }) {
     kernel::Output positions{nullptr, d_model};
     if constexpr (Model::has_learned_positions)
       positions.data = gradient.position_embedding.weight.data();
@@ -86,16 +102,16 @@ constexpr void train_language_model(const LanguageModel<config>& model, TokenVie
 
 // Runs both passes with the cross-entropy of targets. Returns the mean over those that count, or
 // NaN if a token or a target is unknown, or if there are too many; nothing is then changed.
-template <LanguageModelConfig config>
-constexpr float train_on_targets(const LanguageModel<config>& model, TokenView tokens,
-                                 TokenView targets, auto& gradient, float factor, auto& workspace,
+template <class Module>
+constexpr float train_on_targets(const Module& module, TokenView tokens, TokenView targets,
+                                 auto& gradient, float factor, auto& workspace,
                                  const auto& generator) noexcept {
-  using Model = LanguageModel<config>;
+  using Model = BaseOf<Module>;
+  constexpr std::size_t vocabulary = Model::vocabulary;
   const std::size_t count = tokens.size();
-  const std::uint32_t num_targets = kernel::count_targets(targets.data(), count, config.vocabulary);
+  const std::uint32_t num_targets = kernel::count_targets(targets.data(), count, vocabulary);
   if (count > Model::context_length || targets.size() != count ||
-      num_targets == kernel::wrong_targets ||
-      !kernel::are_known(tokens.data(), count, config.vocabulary))
+      num_targets == kernel::wrong_targets || !kernel::are_known(tokens.data(), count, vocabulary))
     return std::numeric_limits<float>::quiet_NaN();
   return on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
@@ -104,13 +120,14 @@ constexpr float train_on_targets(const LanguageModel<config>& model, TokenView t
     const float of_gradient = Single::mul(share, factor);
     float loss = 0.0f;
     train_language_model<Port>(
-        model, tokens, gradient, workspace, generator,
+        module, tokens, gradient, workspace, generator,
         [&](std::size_t first, std::size_t rows, kernel::Dense x) TINYATTN_INLINE_LAMBDA {
-          const kernel::Output logits{workspace.scratch, config.vocabulary};
-          kernel::compute_logits<Port>(model.logits_head(), rows, x, logits, kernel::NoScratch{});
+          const kernel::Output logits{workspace.scratch, vocabulary};
+          kernel::compute_logits<Port>(base_of(module).logits_head(), rows, x, logits,
+                                       workspace.integers.parts());
           for (std::size_t i = 0; i < rows; ++i)
             loss = Single::add(
-                loss, kernel::cross_entropy_row<Port>(logits.at(i, 0), config.vocabulary,
+                loss, kernel::cross_entropy_row<Port>(logits.at(i, 0), vocabulary,
                                                       targets.data()[first + i], of_gradient));
           return kernel::Dense(logits);
         });

@@ -25,12 +25,18 @@ struct BackwardWorkspace<MultiHeadAttention<config>> {
                                                 ? 0
                                                 : tokens * config.d_out;
   float scratch[of_layer + of_outputs];  // the second part: gradients of dropped outputs
+  // Of inputs of int8 weights, through which gradients pass to adapters.
+  [[no_unique_address]] detail::IntegerWorkspace<detail::integer_width<config>,
+                                                 TINYATTN_QUERY_ROWS(tokens)>
+      integers;
 
   // For kernels.
   template <class Port>
-  constexpr kernel::LayerBackwardScratch parts() noexcept {
-    return kernel::layer_backward_parts<Port>(scratch, config.d_out, Layer::kv_width,
-                                              Layer::head_dim, tokens);
+  constexpr auto parts() noexcept {
+    return kernel::with_integers(
+        kernel::layer_backward_parts<Port>(scratch, config.d_out, Layer::kv_width, Layer::head_dim,
+                                           tokens),
+        integers.parts());
   }
 };
 
@@ -38,11 +44,11 @@ namespace detail {
 
 template <class Gradient>
 TINYATTN_ALWAYS_INLINE constexpr kernel::LayerGradient layer_gradient(Gradient& gradient) noexcept {
-  if constexpr (is_no_gradient<Gradient>)
-    return {};
-  else
+  if constexpr (requires { gradient.query; })
     return {projection_gradient(gradient.query), projection_gradient(gradient.key),
             projection_gradient(gradient.value), projection_gradient(gradient.out_proj)};
+  else
+    return {};
 }
 
 // Runs the backward pass on the first rows of every batch element. The gradients of inputs that are

@@ -13,59 +13,64 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
+// Returns the module that has the weights: itself, or what is adapted.
+template <class Module>
+TINYATTN_ALWAYS_INLINE constexpr const auto& base_of(const Module& module) noexcept {
+  if constexpr (std::is_same_v<Module, BaseOf<Module>>)
+    return module;
+  else
+    return module.base;
+}
+// Returns the blocks of a module. Those of an adapted module are adapted.
+template <TransformerConfig config>
+TINYATTN_ALWAYS_INLINE constexpr auto blocks_of(const Transformer<config>& transformer) noexcept {
+  return static_cast<const typename Transformer<config>::Block*>(transformer.blocks);
+}
+template <class Block>
+TINYATTN_ALWAYS_INLINE constexpr auto blocks_of(const Block& block) noexcept {
+  return &block;
+}
+
 // Turns d, the gradient of the output of a transformer's final norm, into that of its input.
 template <class Port, TransformerConfig config>
 constexpr void final_norm_backward(const Transformer<config>& transformer, auto& gradient,
                                    std::size_t tokens, auto& workspace) noexcept {
   if constexpr (config.final_norm) {
     kernel::NormGradient of_norm;
-    if constexpr (!is_no_gradient<decltype(gradient)>) of_norm = norm_gradient(gradient.final_norm);
+    if constexpr (requires { gradient.final_norm; }) of_norm = norm_gradient(gradient.final_norm);
     const kernel::Output last = workspace.rows(workspace.input);
     write_input_of_block<Port>(transformer.blocks, config.num_layers, tokens, workspace, last);
     kernel::norm_rows_backward<Port>(describe(transformer.final_norm), of_norm, tokens, last,
                                      workspace.rows(workspace.d), workspace.row);
   }
 }
+template <class Port, BlockConfig config>
+constexpr void final_norm_backward(const TransformerBlock<config>&, auto&, std::size_t,
+                                   auto&) noexcept {}
 
-// The two passes of a transformer over the first `tokens` rows: the first computes d =
-// transformer(d), the second turns d from the gradient of the output into that of the input.
-template <class Port, TransformerConfig config>
-constexpr void forward_kept(const Transformer<config>& transformer, std::size_t tokens,
-                            const kernel::Mask& mask, auto& workspace,
-                            const auto& generator) noexcept {
-  forward_blocks_kept<Port>(transformer.blocks, tokens, mask, workspace, generator);
-  transformer.template normalize<Port>(tokens, workspace.rows(workspace.d));
+// The two passes of a module over the first `tokens` rows: the first computes d = module(d), the
+// second turns d from the gradient of the output into that of the input.
+template <class Port>
+constexpr void forward_kept(const auto& module, std::size_t tokens, const kernel::Mask& mask,
+                            auto& workspace, const auto& generator) noexcept {
+  forward_blocks_kept<Port>(blocks_of(module), tokens, mask, workspace, generator);
+  if constexpr (requires { base_of(module).final_norm; })
+    base_of(module).template normalize<Port>(tokens, workspace.rows(workspace.d));
 }
-template <class Port, TransformerConfig config>
-constexpr void backward_kept(const Transformer<config>& transformer, auto& gradient,
-                             std::size_t tokens, const kernel::Mask& mask, auto& workspace,
+template <class Port>
+constexpr void backward_kept(const auto& module, auto& gradient, std::size_t tokens,
+                             const kernel::Mask& mask, auto& workspace,
                              const auto& generator) noexcept {
-  final_norm_backward<Port>(transformer, gradient, tokens, workspace);
+  final_norm_backward<Port>(base_of(module), gradient, tokens, workspace);
   blocks_backward<Port>(
-      transformer.blocks,
+      blocks_of(module),
       [&](std::size_t l) TINYATTN_INLINE_LAMBDA {
-        if constexpr (is_no_gradient<decltype(gradient)>)
-          return static_cast<void>(l), kernel::BlockGradient{};
-        else
+        if constexpr (requires { gradient.blocks; })
           return block_gradient(gradient.blocks[l]);
+        else
+          return static_cast<void>(l), block_gradient(gradient);
       },
       tokens, mask, workspace, generator);
-}
-
-// The same for a block alone.
-template <class Port, BlockConfig config>
-constexpr void forward_kept(const TransformerBlock<config>& block, std::size_t tokens,
-                            const kernel::Mask& mask, auto& workspace,
-                            const auto& generator) noexcept {
-  forward_blocks_kept<Port>(&block, tokens, mask, workspace, generator);
-}
-template <class Port, BlockConfig config>
-constexpr void backward_kept(const TransformerBlock<config>& block, auto& gradient,
-                             std::size_t tokens, const kernel::Mask& mask, auto& workspace,
-                             const auto& generator) noexcept {
-  blocks_backward<Port>(
-      &block, [&](std::size_t) TINYATTN_INLINE_LAMBDA { return block_gradient(gradient); }, tokens,
-      mask, workspace, generator);
 }
 
 // The configuration of the blocks of a TransformerBlock or a Transformer, and their number.
@@ -75,15 +80,17 @@ template <BlockConfig config>
 struct BlocksOf<TransformerBlock<config>> {
   static constexpr BlockConfig block = config;
   static constexpr std::size_t layers = 1;
+  static constexpr bool is_trained = config.attention.weights == Weights::f32;
 };
 template <TransformerConfig config>
 struct BlocksOf<Transformer<config>> {
   static constexpr BlockConfig block = config.block;
   static constexpr std::size_t layers = config.num_layers;
+  static constexpr bool is_trained = block.attention.weights == Weights::f32;
 };
 template <class Module>
 concept made_of_blocks = requires {
-  requires BlocksOf<Module>::block.attention.weights == Weights::f32;
+  requires BlocksOf<Module>::is_trained;
 };
 
 // The streams that one text takes from the generator of a dropout.
@@ -155,7 +162,8 @@ template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like Output
           class InputGradient, class Gradient>
 constexpr void backward(const Module& module, const TensorX& x,
                         const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+                        Gradient& gradient,
+                        BackwardWorkspace<detail::BaseOf<Module>>& workspace) noexcept {
   backward(module, x, NoMask{}, output_gradient, input_gradient, gradient, workspace);
 }
 
@@ -164,7 +172,8 @@ template <detail::made_of_blocks Module, tensor_like TensorX, detail::no_count_n
           tensor_like OutputGradient, class InputGradient, class Gradient>
 constexpr void backward(const Module& module, const TensorX& x, const Mask& mask,
                         const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+                        Gradient& gradient,
+                        BackwardWorkspace<detail::BaseOf<Module>>& workspace) noexcept {
   if constexpr (detail::check_blocks_backward<Module, TensorX, Mask, OutputGradient, InputGradient,
                                               Gradient>())
     detail::train_blocks(module, detail::LayoutOf<TensorX>::rows, x, mask, output_gradient,
@@ -177,11 +186,12 @@ template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like Output
           class InputGradient, class Gradient>
 constexpr Status backward(const Module& module, const TensorX& x, std::size_t num_tokens,
                           const OutputGradient& output_gradient, InputGradient& input_gradient,
-                          Gradient& gradient, BackwardWorkspace<Module>& workspace) noexcept {
+                          Gradient& gradient,
+                          BackwardWorkspace<detail::BaseOf<Module>>& workspace) noexcept {
   if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
                                               InputGradient, Gradient, true>()) {
-    if (num_tokens >
-        kernel::minimum(BackwardWorkspace<Module>::tokens, detail::LayoutOf<TensorX>::rows))
+    if (num_tokens > kernel::minimum(BackwardWorkspace<detail::BaseOf<Module>>::tokens,
+                                     detail::LayoutOf<TensorX>::rows))
       return Status::too_many_tokens;
     detail::train_blocks(module, num_tokens, x, NoMask{}, output_gradient, input_gradient, gradient,
                          workspace, detail::NoGenerator{});
@@ -196,7 +206,7 @@ template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like Output
           class InputGradient, class Gradient>
 constexpr void backward(const Module& module, const TensorX& x,
                         const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient, BackwardWorkspace<Module>& workspace,
+                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Module>>& workspace,
                         Philox4x32& generator) noexcept {
   if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
                                               InputGradient, Gradient>()) {

@@ -24,21 +24,16 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Returns attention as kernels take it: a Layer, or a GroupedLayer if heads share keys or features
-// rotate.
-template <auto config>
-TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) noexcept {
+// Returns attention of these projections as kernels take it: a Layer, or a GroupedLayer if heads
+// share keys or features rotate.
+template <auto config, class Weight>
+TINYATTN_ALWAYS_INLINE constexpr auto describe_layer(
+    const kernel::Projection<Weight>& query, const kernel::Projection<Weight>& key,
+    const kernel::Projection<Weight>& value, const kernel::Projection<Weight>& output) noexcept {
   constexpr std::size_t dim = head_dim<config>;
-  using Weight = KernelWeight<config.weights>;
-  const kernel::Layer<Weight> layer{config.d_in,
-                                    config.d_out,
-                                    config.num_heads,
-                                    dim,
-                                    inverse_sqrt<dim>,
-                                    describe(attention.query),
-                                    describe(attention.key),
-                                    describe(attention.value),
-                                    describe(attention.out_proj)};
+  const kernel::Layer<Weight> layer{
+      config.d_in, config.d_out, config.num_heads, dim, inverse_sqrt<dim>, query, key,
+      value,       output};
   using Rotary = std::remove_cv_t<decltype(config.rotary)>;
   constexpr std::size_t group = config.num_heads / kv_heads<config>;
   constexpr bool is_interleaved = config.rotary == Rotary::interleaved;
@@ -52,6 +47,12 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) 
   else
     return kernel::GroupedLayer<Weight>{
         layer, group, rotation<config.context_length, dim, config.rotary_base>(is_interleaved)};
+}
+
+template <auto config>
+TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) noexcept {
+  return describe_layer<config>(describe(attention.query), describe(attention.key),
+                                describe(attention.value), describe(attention.out_proj));
 }
 
 // Returns element `index` of a batch, as kernels take it.

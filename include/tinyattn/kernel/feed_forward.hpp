@@ -22,9 +22,9 @@ constexpr std::size_t hidden_scratch(std::size_t rows, std::size_t d_hidden,
 }
 
 // out = down(activation(up(x))), or down(activation(gate(x)) * up(x)); `out` may be x.
-template <class Port>
-TINYATTN_KERNEL void feed_forward(const FeedForward<>& layer, std::size_t rows, Dense x, Output out,
-                                  float* scratch, const auto&) noexcept {
+template <class Port, class Weight>
+TINYATTN_KERNEL void feed_forward(const FeedForward<Weight>& layer, std::size_t rows, Dense x,
+                                  Output out, float* scratch, const auto&) noexcept {
   const std::size_t d_model = layer.d_model, d_hidden = layer.d_hidden, count = rows * d_hidden;
   const Output hidden{scratch, d_hidden};
   project_few<Port>(rows, d_model, d_hidden, x, layer.up, hidden);

@@ -75,30 +75,31 @@ TINYATTN_KERNEL void forward_block_kept(const auto& block, const auto& scratch, 
           [&](std::size_t index, std::size_t i, float* row, std::size_t end)
               TINYATTN_INLINE_LAMBDA { dropout.weights.template drop<Port>(row, end, index, i); });
     else
-      forward<Port, CallShape{}>(attention, scratch.attention, element, mask,
-                                 IgnoreWeights{});
+      forward<Port, CallShape{}>(attention, scratch.attention, element, mask, IgnoreWeights{});
     drop_outputs(0, 0, tokens, out);
   };
   forward_part<Port>(block.attention_norm, block.norm_first, tokens, x, scratch.part_of, kept[0],
                      attend);
   for (std::size_t first = 0; first < tokens; first += scratch.hidden_rows) {
     const std::size_t rows = minimum(scratch.hidden_rows, tokens - first);
-    forward_part<Port>(
-        block.feed_forward_norm, block.norm_first, rows, x.from(first, 0), scratch.part_of,
-        kept[1].from(first, 0), [&](Dense input, Output out) TINYATTN_INLINE_LAMBDA {
-          feed_forward<Port>(block.feed_forward, rows, input, out, scratch.hidden, NoScratch{});
-          drop_outputs(1, first, rows, out);
-        });
+    forward_part<Port>(block.feed_forward_norm, block.norm_first, rows, x.from(first, 0),
+                       scratch.part_of, kept[1].from(first, 0),
+                       [&](Dense input, Output out) TINYATTN_INLINE_LAMBDA {
+                         feed_forward<Port>(block.feed_forward, rows, input, out, scratch.hidden,
+                                            scratch.attention.integers);
+                         drop_outputs(1, first, rows, out);
+                       });
   }
 }
 
 // --- Backward ---
 
+template <class Integers = NoScratch>
 struct BlockBackwardScratch {
-  Output input, d_part;            // [tokens, d_model]: of a part, and its gradient
-  float* row;                      // [d_model]
-  LayerBackwardScratch attention;  // shares its memory with `hidden`
-  float* hidden;                   // has room for hidden_rows rows
+  Output input, d_part;                      // [tokens, d_model]: of a part, and its gradient
+  float* row;                                // [d_model]
+  LayerBackwardScratch<Integers> attention;  // shares its memory with `hidden`
+  float* hidden;                             // has room for hidden_rows rows
   std::size_t hidden_rows;
 };
 
@@ -115,9 +116,8 @@ TINYATTN_KERNEL void norm_rows_backward(const Norm& norm, const NormGradient& gr
 // part(input, d, d_part) computes d_part, the gradient of a part's input, from that of its output.
 template <class Port>
 TINYATTN_KERNEL void part_backward(const Norm& norm, const NormGradient& gradient, bool norm_first,
-                                   std::size_t rows, Dense kept, Output d,
-                                   const BlockBackwardScratch& s, const auto& write_input,
-                                   const auto& part) noexcept {
+                                   std::size_t rows, Dense kept, Output d, const auto& s,
+                                   const auto& write_input, const auto& part) noexcept {
   if (norm_first) {
     normalize_features<Port>(norm, rows, kept, s.input);
   } else {
@@ -132,10 +132,10 @@ TINYATTN_KERNEL void part_backward(const Norm& norm, const NormGradient& gradien
 // d, the gradient of the block's output, becomes that of its input, which write_input(out) writes
 // if the block is without norm_first.
 template <class Port>
-TINYATTN_KERNEL void block_backward(const auto& block, const BlockGradient& gradient,
-                                    const BlockBackwardScratch& s, std::size_t tokens,
-                                    const Output (&kept)[2], Output d, const auto& mask,
-                                    const auto& dropout, const auto& write_input) noexcept {
+TINYATTN_KERNEL void block_backward(const auto& block, const BlockGradient& gradient, const auto& s,
+                                    std::size_t tokens, const Output (&kept)[2], Output d,
+                                    const auto& mask, const auto& dropout,
+                                    const auto& write_input) noexcept {
   const std::size_t dim = block.attention_norm.dim;
   const auto dropped = [&](std::size_t part, std::size_t first, std::size_t rows, Dense from)
                            TINYATTN_INLINE_LAMBDA {
@@ -156,7 +156,8 @@ TINYATTN_KERNEL void block_backward(const auto& block, const BlockGradient& grad
         },
         [&](Dense input, Dense d_out, Output d_part) TINYATTN_INLINE_LAMBDA {
           feed_forward_backward<Port>(block.feed_forward, gradient.feed_forward, rows, input,
-                                      dropped(1, first, rows, d_out), d_part, s.hidden);
+                                      dropped(1, first, rows, d_out), d_part, s.hidden,
+                                      s.attention.integers);
         });
   }
   part_backward<Port>(

@@ -29,6 +29,7 @@ struct BackwardElement {
   Output d_key_input, d_value_input;  // [source tokens, d_in]
 };
 
+template <class Integers = NoScratch>
 struct LayerBackwardScratch {
   Output queries;             // [tokens, d_out]; overwritten by their gradients
   Output keys, values;        // [source tokens, kv_width]
@@ -37,16 +38,17 @@ struct LayerBackwardScratch {
   Output weights, d_scores;   // [block_rows, source tokens], in padded rows
   float* table;               // [head_dim]
   std::size_t block_rows;
+  [[no_unique_address]] Integers integers;  // of inputs, if weights are int8
 };
 
 // Divides scratch for `tokens` tokens; `take(rows, columns)` returns the next part.
 template <class Port>
-constexpr LayerBackwardScratch divide_backward(std::size_t width, std::size_t kv_width,
-                                               std::size_t head_dim, std::size_t tokens,
-                                               const auto& take) noexcept {
+constexpr LayerBackwardScratch<> divide_backward(std::size_t width, std::size_t kv_width,
+                                                 std::size_t head_dim, std::size_t tokens,
+                                                 const auto& take) noexcept {
   const std::size_t rows = minimum(tokens, Port::query_rows),
                     row_size = room_of_scores<Port>(tokens);
-  LayerBackwardScratch parts{};
+  LayerBackwardScratch<> parts{};
   parts.queries = take(tokens, width);
   for (Output* part : {&parts.keys, &parts.values, &parts.d_keys, &parts.d_values})
     *part = take(tokens, kv_width);
@@ -70,9 +72,9 @@ constexpr std::size_t layer_backward_scratch(std::size_t width, std::size_t kv_w
   return floats;
 }
 template <class Port>
-constexpr LayerBackwardScratch layer_backward_parts(float* scratch, std::size_t width,
-                                                    std::size_t kv_width, std::size_t head_dim,
-                                                    std::size_t tokens) noexcept {
+constexpr LayerBackwardScratch<> layer_backward_parts(float* scratch, std::size_t width,
+                                                      std::size_t kv_width, std::size_t head_dim,
+                                                      std::size_t tokens) noexcept {
   return divide_backward<Port>(width, kv_width, head_dim, tokens,
                                [&](std::size_t rows, std::size_t cols) TINYATTN_INLINE_LAMBDA {
                                  const Output part{scratch, cols};
@@ -81,13 +83,21 @@ constexpr LayerBackwardScratch layer_backward_parts(float* scratch, std::size_t 
                                });
 }
 
+// Returns the scratch with more for rows of integers.
+template <class Integers>
+constexpr LayerBackwardScratch<Integers> with_integers(const LayerBackwardScratch<>& s,
+                                                       Integers integers) noexcept {
+  return {s.queries,   s.keys,    s.values,   s.d_keys, s.d_values,   s.context,
+          s.d_context, s.weights, s.d_scores, s.table,  s.block_rows, integers};
+}
+
 template <class Port>
-TINYATTN_KERNEL void project_inputs(const auto& layer, const LayerBackwardScratch& s,
+TINYATTN_KERNEL void project_inputs(const auto& layer, const auto& s,
                                     const BackwardElement& e) noexcept {
   const std::size_t d_in = layer.d_in, kv = kv_width(layer);
-  project<Port>(e.tokens, d_in, layer.d_out, e.query_input, layer.query, s.queries, NoScratch{});
-  project<Port>(e.source_tokens, d_in, kv, e.key_input, layer.key, s.keys, NoScratch{});
-  project<Port>(e.source_tokens, d_in, kv, e.value_input, layer.value, s.values, NoScratch{});
+  project<Port>(e.tokens, d_in, layer.d_out, e.query_input, layer.query, s.queries, s.integers);
+  project<Port>(e.source_tokens, d_in, kv, e.key_input, layer.key, s.keys, s.integers);
+  project<Port>(e.source_tokens, d_in, kv, e.value_input, layer.value, s.values, s.integers);
   rotate<Port>(layer, e.tokens, layer.d_out, 0, s.queries);
   rotate<Port>(layer, e.source_tokens, kv, 0, s.keys);
 }
@@ -96,9 +106,8 @@ TINYATTN_KERNEL void project_inputs(const auto& layer, const LayerBackwardScratc
 // contexts, which are computed again.
 template <class Port>
 TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient& gradient,
-                                          const LayerBackwardScratch& s, const BackwardElement& e,
-                                          std::size_t head, const auto& mask,
-                                          const auto& dropout) noexcept {
+                                          const auto& s, const BackwardElement& e, std::size_t head,
+                                          const auto& mask, const auto& dropout) noexcept {
   const std::size_t dim = layer.head_dim, width = layer.d_out, column = kv_column(layer, head);
   const AttentionBackward a{e.tokens,
                             s.block_rows,
@@ -117,18 +126,14 @@ TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient
       a, mask, dropout, [&](const QueryBlock& block, Output weights) TINYATTN_INLINE_LAMBDA {
         const Dense d_out = e.d_out.from(block.first, 0);
         if (is_null(layer.output.weight)) return d_out.from(0, head * dim);
-        const std::size_t first_weight = head * dim * width;
-        if (!is_null(gradient.output.weight)) {
+        const auto weight = from_input(layer.output.weight, head * dim, width);
+        if (gradient.output.takes_input()) {
           combine_keys<Port>(block, mask, dim, weights, a.values, s.context);
-          add_outer_product<Port>({dim,
-                                   block.rows,
-                                   width,
-                                   s.context,
-                                   d_out,
-                                   {gradient.output.weight + first_weight, width}});
+          add_projection_gradient<Port>(
+              block.rows, dim, width, s.context, d_out, weight,
+              from_input(layer.output.weight, gradient.output, head * dim, width));
         }
-        project_backward<Port>(block.rows, dim, width, d_out, layer.output.weight + first_weight,
-                               s.d_context);
+        project_backward<Port>(block.rows, dim, width, d_out, weight, s.d_context);
         return Dense(s.d_context);
       });
 }
@@ -136,7 +141,7 @@ TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient
 // Writes the gradient of the input of a projection, or continues it, if it is wanted.
 template <class Port>
 constexpr void input_backward(std::size_t rows, std::size_t in, std::size_t out, Dense d_out,
-                              const Projection<>& projection, Output d_x, bool continues) noexcept {
+                              const auto& projection, Output d_x, bool continues) noexcept {
   if (is_null(d_x.data)) return;
   if (continues)
     add_projected_backward<Port>(rows, in, out, d_out, projection.weight, d_x);
@@ -147,9 +152,9 @@ constexpr void input_backward(std::size_t rows, std::size_t in, std::size_t out,
 // Adds to the gradients of all projections, and computes those of the inputs. Heads are outermost,
 // so that shared keys gather from them in one order, whatever the height of a block.
 template <class Port>
-TINYATTN_KERNEL void layer_backward(const auto& layer, const LayerGradient& gradient,
-                                    const LayerBackwardScratch& s, const BackwardElement& e,
-                                    const auto& mask, const auto& dropout) noexcept {
+TINYATTN_KERNEL void layer_backward(const auto& layer, const LayerGradient& gradient, const auto& s,
+                                    const BackwardElement& e, const auto& mask,
+                                    const auto& dropout) noexcept {
   const std::size_t width = layer.d_out, kv = kv_width(layer), d_in = layer.d_in;
   project_inputs<Port>(layer, s, e);
   for (std::size_t j = 0; j < e.source_tokens * kv; ++j)
@@ -166,10 +171,12 @@ TINYATTN_KERNEL void layer_backward(const auto& layer, const LayerGradient& grad
   const float *const d_query = e.d_query_input.data, *const d_key = e.d_key_input.data,
                      *const d_value = e.d_value_input.data;
   // All inputs are read before a gradient is written, which may be an input.
-  add_projection_gradient<Port>(e.tokens, d_in, width, e.query_input, s.queries, gradient.query);
-  add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.key_input, s.d_keys, gradient.key);
+  add_projection_gradient<Port>(e.tokens, d_in, width, e.query_input, s.queries, layer.query.weight,
+                                gradient.query);
+  add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.key_input, s.d_keys, layer.key.weight,
+                                gradient.key);
   add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.value_input, s.d_values,
-                                gradient.value);
+                                layer.value.weight, gradient.value);
   input_backward<Port>(e.tokens, d_in, width, s.queries, layer.query, e.d_query_input, false);
   input_backward<Port>(e.source_tokens, d_in, kv, s.d_keys, layer.key, e.d_key_input,
                        d_key == d_query);

@@ -46,8 +46,8 @@ TINYATTN_KERNEL float normalized_row(const Norm& norm, const float* x, float* no
 //   d_x       [dim], or nullptr; may be x or d_out
 //   row       [dim], scratch
 template <class Port>
-[[gnu::noinline]] constexpr void norm_backward(Norm norm, NormGradient gradient,
-                                               const float* x, const float* d_out, float* d_x,
+[[gnu::noinline]] constexpr void norm_backward(Norm norm, NormGradient gradient, const float* x,
+                                               const float* d_out, float* d_x,
                                                float* row) noexcept {
   const std::size_t dim = norm.dim;
   const float share = 1.0f / static_cast<float>(dim), scale = normalized_row<Port>(norm, x, row);

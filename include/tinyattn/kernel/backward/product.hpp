@@ -89,6 +89,25 @@ template <class Port>
   }
 }
 
+// --- Products that go on ---
+
+// out += a . b: the chain of each element goes on.
+template <class Port>
+[[gnu::noinline]] constexpr void add_product(const Product<Dense, Dense, Dense>& p) noexcept {
+  if constexpr (adds_multiples<Port>) {
+    for (std::size_t i = 0; i < p.rows; ++i)
+      for (std::size_t k = 0; k < p.inner; ++k)
+        Port::add_multiple(*p.a.at(i, k), p.b.at(k, 0), 1, p.out.at(i, 0), p.cols);
+  } else {
+    cover_once<Port, Port::tile_vectors>(p);
+  }
+}
+template <class Port>
+TINYATTN_KERNEL void add_product(std::size_t rows, std::size_t inner, std::size_t cols, Dense a,
+                                 Dense b, Output out) noexcept {
+  add_product<Port>(Product<Dense, Dense, Dense>{rows, inner, cols, a, b, out, out});
+}
+
 // --- Products with a transposed matrix ---
 
 // How many floats of b are transposed at a time, 4 KB or, where memory is scarce, 1 KB; and of how
