@@ -69,9 +69,9 @@ struct Training {
                                state_bytes = Optimizer::template state_bytes<Model>,
                                workspace_bytes = std::is_empty_v<Workspace> ? 0 : sizeof(Workspace);
 
-  Model gradient{};
-  [[no_unique_address]] State state{};
-  [[no_unique_address]] Workspace workspace{};
+  Model gradient{};                             // a sum since the last step
+  [[no_unique_address]] State state{};          // of the optimizer
+  [[no_unique_address]] Workspace workspace{};  // of both passes
 
   // Adds to the gradient that of the mean loss of a text: the cross-entropy of the target of each
   // token, of which those that are ignore_index do not count. Returns the loss. Several texts make

@@ -8,6 +8,7 @@
 #include "support/stories260k.hpp"
 #include "tinyattn/compiled.hpp"
 #include "tinyattn/tinyattn.hpp"
+#include "tinyattn/training.hpp"
 
 namespace tinyattn::footprint {
 
@@ -93,6 +94,26 @@ using Rand = Call<None, None, Square, [](auto&, auto&, auto& out, auto&) noexcep
   Generator generator(123);
   rand(generator, out);
 }>;
+
+// Calls of training, whose workspace is what they change.
+template <class Module, class Input = Tokens, class OutputGradient = Input, class Scratch = None>
+struct Backward {
+  Module gradient;
+  OutputGradient output_gradient;
+  Scratch scratch;
+};
+template <class Optimizer>
+using Step = Call<Linear<32, 32>, None, Linear<32, 32>,
+                  [](auto& gradient, auto&, auto& model, auto& state) noexcept {
+                    Optimizer::step(model, gradient, state, {.learning_rate = 1e-3f});
+                  },
+                  typename Optimizer::template State<Linear<32, 32>>>;
+// Reads and writes digits.
+using Learner =
+    LanguageModel<LanguageModelConfig{.vocabulary = 10,
+                                      .transformer = {.block = {.attention = {.d_in = 8, .d_out = 8, .context_length = 8, .num_heads = 2},
+                                                                .feed_forward = {.d_model = 8, .d_hidden = 16}},
+                                                      .num_layers = 1}}>;
 
 namespace calls {
 
@@ -219,6 +240,52 @@ using sample = Call<Vector<float, 512>, None, Token, [](auto& logits, auto&, aut
   auto& changed = const_cast<Vector<float, 512>&>(logits);  // firmware.cpp has a variable
   token = tinyattn::sample(changed, {.temperature = 0.7f, .top_p = 0.9f}, generator);
 }>;
+
+// backward(linear, x, output_gradient, input_gradient, gradient): x is [16, 32], the weight [32, 32], with a bias
+using linear_backward =
+    Call<Linear<32, 32>, Tokens, Tokens,
+         [](auto& layer, auto& x, auto& out, auto& its) noexcept { backward(layer, x, its.output_gradient, out, its.gradient); },
+         Backward<Linear<32, 32>>>;
+
+// backward(layer, x, output_gradient, input_gradient, gradient, workspace): 16 tokens of 32 features, 4 heads, causal
+using layer_backward = Call<SmallLayer, Tokens, Tokens,
+                            [](auto& layer, auto& x, auto& out, auto& its) noexcept {
+                              backward(layer, x, its.output_gradient, out, its.gradient, its.scratch);
+                            },
+                            Backward<SmallLayer, Tokens, Tokens, BackwardWorkspace<SmallLayer>>>;
+
+// cross_entropy(logits, targets, gradient): logits are [16, 32]
+using cross_entropy =
+    Call<None, Tokens, Tokens,
+         [](auto&, auto& logits, auto& out, auto& targets) noexcept { out(0, 0) += tinyattn::cross_entropy(logits, targets, out); },
+         Vector<Token, 16>>;
+
+// sgd_step(linear, gradient, settings): 1,056 weights and biases
+using sgd_step = Step<Sgd>;
+
+// adamw_step(linear, gradient, state, settings): 1,056 weights and biases
+using adamw_step = Step<AdamW>;
+
+// A step of a last layer, Linear<64, 10>: its forward pass, cross_entropy, backward, sgd_step, zero_grad; x is [1, 64]
+using last_layer = Call<Linear<64, 10>, Matrix<float, 1, 64>, Matrix<float, 1, 10>,
+                        [](auto& head, auto& x, auto& logits, auto& gradient) noexcept {
+                          auto& model = const_cast<Linear<64, 10>&>(head);  // firmware.cpp has a variable
+                          model.forward(x, logits);
+                          tinyattn::cross_entropy(logits, Token{3}, logits);
+                          backward(model, x, logits, no_gradient, gradient);
+                          tinyattn::sgd_step(model, gradient, {.learning_rate = 0.03f});
+                          zero_grad(gradient);
+                        },
+                        Linear<64, 10>>;
+
+// A step of a model: training.backward(model, tokens, targets), clip_grad_norm, training.step by Sgd; 8 tokens of 8 features, one block
+using learn = Call<Learner, Vector<Token, 8>, None,
+                   [](auto& model, auto& tokens, auto&, auto& training) noexcept {
+                     training.backward(model, tokens, tokens);
+                     clip_grad_norm(training.gradient, 1.0f);
+                     training.step(const_cast<Learner&>(model), {.learning_rate = 0.1f});  // firmware.cpp has a variable
+                   },
+                   Training<Learner, Sgd>>;
 
 }  // namespace calls
 

@@ -17,6 +17,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 template <AttentionConfig config>
 struct BackwardWorkspace<MultiHeadAttention<config>> {
   using Layer = MultiHeadAttention<config>;  // whose scratch it is
+  // The most tokens of a call, and the floats of both parts of the scratch.
   static constexpr std::size_t tokens = config.context_length,
                                of_layer = kernel::layer_backward_scratch<native_port>(
                                    config.d_out, Layer::kv_width, Layer::head_dim, tokens),

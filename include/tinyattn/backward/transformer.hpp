@@ -146,9 +146,10 @@ consteval bool check_blocks_backward() noexcept {
 
 }  // namespace detail
 
-// All the scratch of the passes of a block, or of a transformer, with what the forward pass keeps.
+// All the scratch of the passes of a block, with what the forward pass keeps.
 template <BlockConfig config>
 struct BackwardWorkspace<TransformerBlock<config>> : detail::BlocksBackwardWorkspace<config, 1> {};
+// The same of a transformer.
 template <TransformerConfig config>
 struct BackwardWorkspace<Transformer<config>>
     : detail::BlocksBackwardWorkspace<config.block, config.num_layers> {};
