@@ -102,6 +102,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           sums[r][q] += the sum over k of a[r][k] * b[q][k], k rising, for
 //                           `dot_rows` rows, of which a[r] are the addresses, and `count` lanes q;
 //                           other lanes take the last row of b
+//   dot_columns(rows, inner, a, a_stride, b, b_stride, initial, initial_stride, out, out_stride)
+//                           the same for all rows of a, of `initial` and of `out`
 //   add_multiple(a, from, next, to, count)
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
 //                           fma is a function, `a` is unpacked once
