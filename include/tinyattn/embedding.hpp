@@ -8,6 +8,7 @@
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/positions.hpp"
+#include "tinyattn/randn.hpp"
 #include "tinyattn/status.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
@@ -86,11 +87,17 @@ constexpr auto quantize(const Embedding<Count, Dim>& embedding) noexcept {
       [&](std::size_t token, std::size_t j) { return embedding.weight(token, j); })};
 }
 
-template <std::size_t Count, std::size_t Dim, Weights weights, class Generator>
-constexpr void initialize(Embedding<Count, Dim, weights>&, Generator&) noexcept {
+// Draws the weight as torch.nn.Embedding does: normal, of mean 0 and variance 1.
+template <std::size_t Count, std::size_t Dim, random_generator Generator>
+constexpr void initialize(Embedding<Count, Dim>& embedding, Generator& generator) noexcept {
+  randn(generator, embedding.weight);
+}
+
+template <std::size_t Count, std::size_t Dim, class Generator>
+constexpr void initialize(Embedding<Count, Dim, Weights::int8>&, Generator&) noexcept {
   static_assert(detail::no_such_call<Generator>,
-                "PyTorch draws an Embedding from a normal distribution, and torch.randn is not "
-                "replayed: fill its weight");
+                "weights are drawn as floats: initialize a layer whose weights are floats, then "
+                "quantize it");
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -224,14 +224,6 @@ struct LanguageModel {
   }
 };
 
-// Initializes transformer, then head. The embeddings, which PyTorch draws from a normal
-// distribution, stay as they are: torch.randn is not replayed.
-template <LanguageModelConfig config, random_generator Generator>
-constexpr void initialize(LanguageModel<config>& module, Generator& generator) noexcept {
-  initialize(module.transformer, generator);
-  if constexpr (!config.tied) initialize(module.head, generator);
-}
-
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 
 TINYATTN_END

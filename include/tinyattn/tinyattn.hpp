@@ -23,6 +23,7 @@
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/pooling.hpp"
 #include "tinyattn/positions.hpp"
+#include "tinyattn/randn.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/sampling.hpp"
 #include "tinyattn/softmax.hpp"

@@ -152,6 +152,13 @@ def over_tokens():
             "standardized": (INPUTS - mean) * inverse_deviation}
 
 
+# --- Normal numbers: whole sixteens, and one of which the last sixteen are drawn again ---
+
+def normal():
+    torch.manual_seed(123)
+    return {"normal_32": torch.randn(32), "normal_37": torch.randn(37)}
+
+
 # --- Attention of many shapes; with rates of dropout, a training pass ---
 
 # Seed, tokens, source tokens, features of inputs and outputs, heads, and the other fields of AttentionConfig, in their order.
@@ -219,7 +226,7 @@ def constant(name, tensor):
 HERE = pathlib.Path(__file__).parent
 example = worked_example()
 named = {name: value for name, value, _ in example if name}
-lines = [constant(*item) for item in (named | activations() | over_tokens()).items()] + [recorded(*case) for case in CASES]
+lines = [constant(*item) for item in (named | activations() | over_tokens() | normal()).items()] + [recorded(*case) for case in CASES]
 lines.append(f"using Cases = List<{', '.join(f'case_{seed}' for seed, *_ in CASES)}>;")
 (HERE / "values.hpp").write_text(HEADER.format("\n".join(lines)), encoding="utf-8")
 (HERE / "printed.json").write_text(json.dumps([text for _, _, text in example], indent=0) + "\n", encoding="utf-8")

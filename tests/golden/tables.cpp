@@ -7,6 +7,7 @@
 #include "tinyattn/dropout.hpp"
 #include "tinyattn/matmul.hpp"
 #include "tinyattn/pooling.hpp"
+#include "tinyattn/randn.hpp"
 #include "tinyattn/softmax.hpp"
 #include "values.hpp"
 
@@ -123,6 +124,13 @@ constexpr void check_fruit(Check& check) {
   check_attention(check, torch::fruit_weights, torch::fruit_context, query, key, value, NoMask{});
 }
 
+// PyTorch rounds angles to floats.
+constexpr void check_normal_numbers(Check& check) {
+  Mt19937 generator(opaque(seed));
+  check.near(randn<32>(generator), torch::normal_32, 3e-6f);
+  check.near(randn<37>(generator), torch::normal_37, 3e-6f);
+}
+
 constexpr void check_dropout(Check& check) {
   Mt19937 of_ones(opaque(seed)), of_weights(opaque(seed));
   check.same_bits(dropout(opaque(ones<float, 6, 6>()), 0.5, of_ones), torch::dropout_of_ones);
@@ -173,6 +181,7 @@ constexpr Test tests[] = {
     everywhere("causal masks by tril and a second normalization, and by triu and -infinity", check_causal_mask),
     everywhere("a batch of two: one head, stacked heads, split heads", check_heads),
     everywhere("fruit asks apple, banana and car", check_fruit),
+    everywhere("randn draws the numbers of torch.randn", check_normal_numbers),
     everywhere("dropout drops the elements that PyTorch drops", check_dropout),
     everywhere("tanh, erf and the activations", check_activations),
     everywhere("a convolution is drawn bit for bit, and convolves; means, maxima and scaled samples of tokens", check_over_tokens),
