@@ -3,6 +3,7 @@
 // The cross-entropy of rows of logits, and its gradient.
 #pragma once
 
+#include "tinyattn/kernel/backward/row.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 #include "tinyattn/math.hpp"
 
@@ -68,13 +69,11 @@ constexpr float cross_entropy_row(const float* logits, float* gradient, std::siz
   if constexpr (IsPadded)
     softmax_of_scores<Port>(
         1, {gradient, count}, [=](std::size_t) TINYATTN_INLINE_LAMBDA { return count; }, 1.0f);
-  else
-    softmax_of_row<Port, false>(logits, gradient, count, 1.0f);
+  else  // on one lane rows are always whole: attention uses the same function
+    softmax_of_row<Port, Port::lanes == 1>(logits, gradient, count, 1.0f);
   const float loss = loss_of_target<Single>(largest, logit, largest_in_row<Port>(gradient, count));
   gradient[target] = Single::add(gradient[target], -1.0f);
-  const auto factor = Port::broadcast(share);
-  transform_row<Port>(gradient, gradient, count,
-                      [&](auto v) TINYATTN_INLINE_LAMBDA { return Port::mul(v, factor); });
+  scale_row<Port>(gradient, share, gradient, count);
   return loss;
 }
 
