@@ -15,6 +15,7 @@ using namespace tinyattn::test;
 namespace {
 
 constexpr LoraConfig attention_alone{.rank = 4, .alpha = 8};
+constexpr LoraConfig high{.rank = 100, .alpha = 50};  // of which scratch has room for a few rows
 constexpr LoraConfig everything{.rank = 3, .alpha = 4, .key = true, .output = true, .up = true, .gate = true, .down = true};
 
 constexpr BlockConfig block_of(Weights weights) {
@@ -41,6 +42,7 @@ using Logits = Matrix<float, num_tokens, Decoder::vocabulary>;
 
 static_assert(Adapters<Decoder, attention_alone>::parameter_count == 2 * (4 * 16 + 4 * 16 + 4 * 16 + 4 * 8));
 static_assert(sizeof(Adapters<Decoder, attention_alone>) == 4 * Adapters<Decoder, attention_alone>::parameter_count);
+static_assert(Adapters<Linear<5, 7>, attention_alone>::scale == 2.0f && Adapters<Linear<5, 7>, everything>::scale == 4.0f / 3.0f);
 static_assert(sizeof(Adapters<Decoder, everything>) == 4 * Adapters<Decoder, everything>::parameter_count);
 
 // What training takes: of adapters of a model with 60 tokens and a context of 16.
@@ -120,21 +122,21 @@ constexpr void changes_nothing_untrained(Check& check) {
 }
 
 // out goes on from what the layer computes.
+template <LoraConfig lora>
 constexpr void check_linear(Check& check) {
   using Layer = Linear<5, 33>;
   const auto layer = drawn<Layer>(1);
-  const auto adapters = drawn_adapters<Layer, everything>();
+  const auto adapters = drawn_adapters<Layer, lora>();
   const auto x = drawn<Matrix<float, 9, 5>>(2);
   Matrix<float, 9, 33> out, expected;
-  Matrix<float, 9, 3> low;
+  Matrix<float, 9, lora.rank> low;
   adapted(opaque(layer), adapters).forward(x, out);
   layer.forward(x, expected);
-  plain::project_to_rank(plain::view(x), plain::view(adapters.lora_A), 4.0f / 3.0f, plain::view(low));
+  plain::project_to_rank(plain::view(x), plain::view(adapters.lora_A), adapters.scale, plain::view(low));
   plain::add_from_rank(plain::view(low), plain::view(adapters.lora_B), plain::view(expected));
   check.same_bits(out, expected);
 }
 
-constexpr LoraConfig high{.rank = 100, .alpha = 50};  // of which scratch has room for a few rows
 template <std::size_t In, std::size_t Out, LoraConfig lora, std::size_t Rows>
 using LinearAdapters = AdaptedGradient<Linear<In, Out>, lora, Matrix<float, Rows, In>, Matrix<float, Rows, Out>>;
 
@@ -326,7 +328,8 @@ constexpr Test tests[] = {
     at_run_time("untrained adapters of all projections change no bit", changes_nothing_untrained<Decoder, everything>),
     at_run_time("untrained adapters change no bit: of int8", changes_nothing_untrained<Int8Decoder, attention_alone>),
     at_run_time("untrained adapters of all int8 projections change no bit", changes_nothing_untrained<Int8Decoder, everything>),
-    everywhere("forward goes on from the sums of the layer", check_linear),
+    everywhere("forward goes on from the sums of the layer", check_linear<everything>),
+    at_run_time("forward of a high rank", check_linear<high>),
     everywhere("backward, as in plain loops", as_in_plain_loops<Gradients<LinearAdapters<5, 17, everything, 4>>>),
     at_run_time("backward of many rows, and of a high rank, as in plain loops",
                 as_in_plain_loops<Gradients<LinearAdapters<17, 33, everything, 100>>, Gradients<LinearAdapters<5, 9, high, 7>>>),

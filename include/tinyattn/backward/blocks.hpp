@@ -118,15 +118,14 @@ struct BlocksBackwardWorkspace {
                          OfAttention::query_rows, integers.parts()),
         scratch, hidden_rows};
   }
-  template <class Port>
   constexpr auto backward_parts() noexcept {
     return kernel::BlockBackwardScratch<decltype(integers.parts())>{
         rows(input),
         rows(part_of),
         row,
         kernel::with_integers(
-            kernel::layer_backward_parts<Port>(scratch, d_model, Attention::kv_width,
-                                               Attention::head_dim, tokens),
+            kernel::layer_backward_parts<native_port>(scratch, d_model, Attention::kv_width,
+                                                      Attention::head_dim, tokens),
             integers.parts()),
         scratch,
         hidden_rows};
@@ -176,14 +175,14 @@ template <class Port>
   using Attention = typename Workspace::Attention;
   for (std::size_t l = Workspace::layers; l-- != 0;) {
     auto* const kept = workspace.kept + 2 * l + Workspace::after;
-    kernel::block_backward<Port>(
-        describe(blocks[l]), gradient_of(l), workspace.template backward_parts<Port>(), tokens,
-        {workspace.rows(kept[0]), workspace.rows(kept[1])}, workspace.rows(workspace.d),
-        with_mask_of<Workspace::block.attention>(mask),
-        dropout_of_block<Attention>(generator, l, tokens),
-        [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
-          write_input_of_block<Port>(blocks, l, tokens, workspace, out);
-        });
+    kernel::block_backward<Port>(describe(blocks[l]), gradient_of(l), workspace.backward_parts(),
+                                 tokens, {workspace.rows(kept[0]), workspace.rows(kept[1])},
+                                 workspace.rows(workspace.d),
+                                 with_mask_of<Workspace::block.attention>(mask),
+                                 dropout_of_block<Attention>(generator, l, tokens),
+                                 [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
+                                   write_input_of_block<Port>(blocks, l, tokens, workspace, out);
+                                 });
   }
 }
 

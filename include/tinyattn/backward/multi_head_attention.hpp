@@ -30,12 +30,11 @@ struct BackwardWorkspace<MultiHeadAttention<config>> {
                                                  TINYATTN_QUERY_ROWS(tokens)>
       integers;
 
-  // For kernels.
-  template <class Port>
+  // For kernels: divided for the port of the program, in a constant expression too.
   constexpr auto parts() noexcept {
     return kernel::with_integers(
-        kernel::layer_backward_parts<Port>(scratch, config.d_out, Layer::kv_width, Layer::head_dim,
-                                           tokens),
+        kernel::layer_backward_parts<native_port>(scratch, config.d_out, Layer::kv_width,
+                                                  Layer::head_dim, tokens),
         integers.parts());
   }
 };
@@ -64,7 +63,7 @@ constexpr void backward_batch(const auto& attention, std::size_t tokens, std::si
     using Port = decltype(port);
     for (std::size_t i = 0; i < LayoutOf<decltype(query_input)>::batch; ++i)
       kernel::layer_backward<Port>(
-          describe(attention), layer_gradient(gradient), workspace.template parts<Port>(),
+          describe(attention), layer_gradient(gradient), workspace.parts(),
           kernel::BackwardElement{
               i, tokens, source_tokens, input(query_input, i), input(key_input, i),
               input(value_input, i), input(output_gradient, i), output_or_none(query_gradient, i),
@@ -229,7 +228,7 @@ requires(config.weights == Weights::f32) constexpr void backward(
                                       detail::input(output_gradient, i), dropped,
                                       Layer::residual_dropout_rate, of_outputs);
         kernel::layer_backward<Port>(
-            describe(attention), detail::layer_gradient(gradient), workspace.template parts<Port>(),
+            describe(attention), detail::layer_gradient(gradient), workspace.parts(),
             kernel::BackwardElement{i, tokens, tokens, detail::input(x, i), detail::input(x, i),
                                     detail::input(x, i), dropped,
                                     detail::output_or_none(input_gradient, i),
