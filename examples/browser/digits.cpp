@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that digits.html calls: they run the model of ../digits, and return its attention weights. The page reads and
-// writes the arrays in place.
+// The functions that digits.html calls: they run the model of ../digits, return its attention weights, and train its last layer. The
+// page reads and writes the arrays in place.
+#include <array>
+
+#include "../digits/lesson.hpp"
 #include "../digits/model.hpp"
 #include "../digits/score.hpp"
 
@@ -14,6 +17,17 @@ Logits logits;
 tinyattn::Tensor<float, num_heads, num_tokens, num_tokens> attention;
 Scratch scratch;
 Score score;
+
+Lesson lesson;
+std::array<Image, num_samples> taught;
+std::array<std::size_t, num_samples> taught_digits;
+std::size_t num_taught;
+
+void teach(const Image& image, std::size_t digit) {
+  if (num_taught == num_samples) return;
+  taught[num_taught] = image;
+  taught_digits[num_taught++] = digit;
+}
 
 }  // namespace
 
@@ -29,7 +43,7 @@ const float* digits_attention() { return attention.data(); }
 
 // Returns the digit that the image is read as.
 int digits_read() {
-  logits = classify(drawn, scratch);
+  logits = classify(drawn, scratch, lesson.head);
   weights::attention.forward_with_weights(scratch.x, scratch.attended, attention, scratch.attention);
   return static_cast<int>(argmax(logits));
 }
@@ -42,6 +56,41 @@ int digits_take_held_out(int index) {
     for (std::size_t j = 0; j < row_pixels; ++j) drawn(i, j) = static_cast<float>(held_out::pixels(image, i, j)) / 16.0f;
   return held_out::labels(image);
 }
+
+// Forgets what was taught; called before all else.
+void digits_forget() {
+  start(lesson);
+  num_taught = 0;
+}
+// Takes the image as one of a digit, unless there are 100. Returns how many there are.
+int digits_teach(int digit) {
+  teach(drawn, static_cast<std::size_t>(digit));
+  return static_cast<int>(num_taught);
+}
+// Takes, instead of all others, the images of the hand that the boards learn. Returns how many.
+int digits_take_hand() {
+  digits_forget();
+  for (std::size_t i = 0; i < num_samples; ++i) teach(image_at(hand::pixels, i), hand::labels(i));
+  return static_cast<int>(num_taught);
+}
+// Learns each image once; after each comes one that the model was trained with. Returns the mean loss.
+float digits_learn() {
+  float loss = 0.0f;
+  for (std::size_t i = 0; i < num_taught; ++i) {
+    loss += learn(lesson, taught[i], taught_digits[i]);
+    learn(lesson, image_at(hand::known_pixels, i), hand::known_labels(i));
+  }
+  return loss / static_cast<float>(num_taught);
+}
+// Returns how many of the images are read right, and how many of those that took no part in training.
+int digits_taught_right() {
+  int right = 0;
+  for (std::size_t i = 0; i < num_taught; ++i) right += argmax(classify(taught[i], scratch, lesson.head)) == taught_digits[i] ? 1 : 0;
+  return right;
+}
+int digits_held_out_right() { return static_cast<int>(read_first_tests(lesson).right); }
+// Returns the CRC-32 of the weights of the last layer, which every board prints after learning its hand.
+unsigned digits_weights_checksum() { return checksum_of(lesson.head); }
 
 // Returns the CRC-32 of the logits of all these images, which every board prints.
 unsigned digits_checksum() {

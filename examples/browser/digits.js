@@ -199,6 +199,7 @@ async function main() {
   logits = floatsAt(module, module.digits_logits(), classes);
   attention = floatsAt(module, module.digits_attention(), heads * rows * rows);
   byId("parameters").value = module.digits_parameters().toLocaleString("en");
+  startTeaching();
   makeHeads();
   followPointer(byId("paper"));
   let next = 0;

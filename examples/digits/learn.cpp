@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../support/checksum.hpp"
 #include "../support/print.hpp"
 #include "board.h"
 #include "lesson.hpp"
@@ -26,42 +25,39 @@ void print_task() {
   print("first test       ", num_first_tests, " images of the hands that the model was trained with\n");
 }
 
-// Prints how many are read right, such as "  78.8 %  205 of 260".
-void print_share(const Results& results) {
-  print_right_aligned(percent(results.right, results.images), 10);
-  print_right_aligned(integer(results.right), 5);
-  print(" of ", results.images);
-}
-
-// Prints a line; before the first epoch there is no loss.
+// Prints a line of the table; before the first epoch there is no loss.
 void print_epoch(std::size_t epoch, const Text& loss, const Results& results) {
   print_right_aligned(integer(epoch), 5);
   print_right_aligned(loss, 10);
-  print_share(results);
+  print_right_aligned(percent(results.right, results.images), 10);
   print("\n");
 }
 
-// Learns all samples again and again, and prints how well the tests are read meanwhile. Returns how well they are read at the end.
-Results train(const Results& before, bool recalls) {
+// Learns all samples again and again, and prints how well the tests are read meanwhile.
+void train_and_print(const Results& before) {
   start(lesson);
-  print("epoch      loss   the new hand\n");
+  print("epoch      loss  new hand\n");
   print_epoch(0, {}, before);
-  Results results;
   for (std::size_t epoch = 1; epoch <= num_epochs; ++epoch) {
-    const float loss = learn_all_samples(lesson, recalls);
-    results = read_tests(lesson);
-    print_epoch(epoch, decimal(loss), results);
+    const float loss = learn_all_samples(lesson, false);
+    print_epoch(epoch, decimal(loss), read_tests(lesson));
   }
-  return results;
+  print("\n");
 }
 
-// Prints what the first test set says, which was forgotten for it or not, and the checksum of the weights.
-void print_learned(const Results& first_before, const Results& first_after) {
-  Checksum checksum;
-  tinyattn::for_each_parameter(lesson.head, [&](const char*, const auto& parameter) { checksum.add(parameter.data(), parameter.size()); });
-  print("\nfirst test        ", percent(first_after.right, first_after.images), " are still read right, ", first_after.right, " of ",
-        first_after.images, "; before ", first_before.right, "\n");
-  print("crc32 of weights  ", hexadecimal(checksum.value()), "\n\n");
+void train_and_recall() {
+  start(lesson);
+  for (std::size_t epoch = 1; epoch <= num_epochs; ++epoch) learn_all_samples(lesson, true);
+}
+
+void print_share(const char* what, const Results& results) {
+  print(what, percent(results.right, results.images), ", ", results.right, " of ", results.images, " images read right\n");
+}
+
+void print_results(const Results& tests, const Results& first_tests) {
+  print_share("new hand         ", tests);
+  print_share("first test       ", first_tests);
+  print("crc32 of weights ", hexadecimal(checksum_of(lesson.head)), "\n\n");
 }
 
 // Prints how often each digit is read as each, two tables side by side.
@@ -96,20 +92,22 @@ void print_cost() {
 int main() {
   using namespace digits;
   start(lesson);
-  const Results before = read_tests(lesson), first_before = read_first_tests(lesson);
+  const Results before = read_tests(lesson);
   print_task();
   print("\nThe first that it reads wrong:\n\n");
   print_readings({hand::pixels, hand::labels}, before.first_wrong.all());
+  print("Before it learns:\n\n");
+  print_results(before, read_first_tests(lesson));
 
-  print("The last layer learns the new hand: an image a step, SGD, learning rate ", decimal(learning_rate), ".\n\n");
-  train(before, false);
-  print_learned(first_before, read_first_tests(lesson));
+  print("The last layer learns the samples, one a step, by SGD at a rate of ", decimal(learning_rate), ":\n\n");
+  train_and_print(before);
+  print_results(read_tests(lesson), read_first_tests(lesson));
 
-  print("The same; after each image comes one that the model was trained with.\n\n");
-  const Results after = train(before, true);
-  const Results first_after = read_first_tests(lesson);
-  print_learned(first_before, first_after);
-  print("Digits that were written, by row, and what they are read as:\n\n");
+  print("The same, and after each sample a step with an image that the model was trained with, so that it does not forget:\n\n");
+  train_and_recall();
+  const Results after = read_tests(lesson), first_after = read_first_tests(lesson);
+  print_results(after, first_after);
+  print("What each digit of the new hand, by row, is read as:\n\n");
   print_tables(before, after);
   print_cost();
   return after.right > before.right && 100 * first_after.right >= 98 * first_after.images ? 0 : 1;

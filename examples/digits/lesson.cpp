@@ -8,20 +8,7 @@ namespace {
 
 using tinyattn::no_gradient;
 
-template <std::size_t Count>
-Results read_from(std::size_t first, const Pixels<Count>& pixels, const Labels<Count>& labels, Lesson& lesson) {
-  Results results;
-  for (std::size_t index = first; index < Count; ++index) {
-    const std::size_t digit = argmax(classify(image_at(pixels, index), lesson.scratch, lesson.head));
-    ++results.times[labels(index)][digit];
-    ++results.images;
-    if (digit == labels(index))
-      ++results.right;
-    else
-      results.first_wrong.add({index, digit});
-  }
-  return results;
-}
+std::size_t digit_of(const Image& image, Lesson& lesson) { return argmax(classify(image, lesson.scratch, lesson.head)); }
 
 }  // namespace
 
@@ -54,7 +41,11 @@ float learn_all_samples(Lesson& lesson, bool recalls) {
   return loss / static_cast<float>(num_samples);
 }
 
-Results read_tests(Lesson& lesson) { return read_from(num_samples, hand::pixels, hand::labels, lesson); }
-Results read_first_tests(Lesson& lesson) { return read_from(0, held_out::pixels, held_out::labels, lesson); }
+Results read_tests(Lesson& lesson) {
+  return read_from(num_samples, hand::pixels, hand::labels, [&](const Image& image) { return digit_of(image, lesson); });
+}
+Results read_first_tests(Lesson& lesson) {
+  return read_from(0, held_out::pixels, held_out::labels, [&](const Image& image) { return digit_of(image, lesson); });
+}
 
 }  // namespace digits

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../support/checksum.hpp"
 #include "hand.hpp"
 #include "held_out.hpp"
 #include "images.hpp"
@@ -38,6 +39,29 @@ struct Results {
   std::size_t right = 0;
   FirstReadings first_wrong;
 };
+
+// Reads the images of a table from `first` on: digit = read(image).
+template <std::size_t Count>
+Results read_from(std::size_t first, const Pixels<Count>& pixels, const Labels<Count>& labels, const auto& read) {
+  Results results;
+  for (std::size_t index = first; index < Count; ++index) {
+    const std::size_t digit = read(image_at(pixels, index));
+    ++results.times[labels(index)][digit];
+    ++results.images;
+    if (digit == labels(index))
+      ++results.right;
+    else
+      results.first_wrong.add({index, digit});
+  }
+  return results;
+}
+
+// Returns the CRC-32 of all weights of a module.
+std::uint32_t checksum_of(const auto& module) {
+  support::Checksum checksum;
+  tinyattn::for_each_parameter(module, [&](const char*, const auto& parameter) { checksum.add(parameter.data(), parameter.size()); });
+  return checksum.value();
+}
 
 // Starts with what the model knows.
 void start(Lesson& lesson);

@@ -90,7 +90,7 @@ Percentages percentages(Memory& memory) {
   const Map& map = look(memory, shown);
   Percentages result{};
   for (std::size_t i = 0; i < length; ++i)
-    for (std::size_t j = 0; j < length; ++j) result[i][j] = static_cast<std::uint8_t>(rounded_product(map(0, i, j), 100));
+    for (std::size_t j = 0; j < length; ++j) result[i][j] = static_cast<std::uint8_t>(rounded_product(map(i, j), 100));
   return result;
 }
 

@@ -23,23 +23,40 @@ void embed(Memory& m, const Sequence& digits) {
   add(m.x, m.h, m.x);
 }
 
+void attend(Memory& m, auto&... map) {
+  m.model.query.forward(m.x, m.query);
+  m.model.key.forward(m.x, m.key);
+  m.model.value.forward(m.x, m.value);
+  scaled_dot_product_attention(m.query, m.key, m.value, NoMask{}, m.h, map...);
+}
+
 void forward(Memory& m, const Sequence& digits) {
   embed(m, digits);
-  m.model.attention.forward(m.x, m.h, begin_lifetime(m.forward));
+  attend(m);
   add(m.h, m.x, m.h);
   m.model.head.forward(m.h, begin_lifetime(m.logits));
 }
 
-// Takes the gradient of the logits in their place. That of h takes the place of h, that of x the place of x.
-void backpropagate(Memory& m, const Sequence& digits) {
-  backward(m.model.head, m.h, m.logits, m.h, m.gradient.head);
-  backward(m.model.attention, m.x, m.h, m.x, m.gradient.attention, begin_lifetime(m.backward));
-  add(m.x, m.h, m.x);
-  static_cast<void>(backward(m.model.token, digits, m.x, m.gradient.token));
-  static_cast<void>(backward(m.model.position, positions, m.x, m.gradient.position));
+// Adds to `sum` the gradient of the input of a projection, of whose weight the gradient grows.
+void add_backward(const auto& projection, const Features& x, const Features& output_gradient, Features& sum, auto& gradient,
+                  Features& input_gradient) {
+  backward(projection, x, output_gradient, input_gradient, gradient);
+  add(sum, input_gradient, sum);
 }
 
-// Draws the weights of a part.
+// Takes the gradient of the logits in their place. The gradient of h takes the place of h, and becomes that of x.
+void backpropagate(Memory& m, const Sequence& digits) {
+  backward(m.model.head, m.h, m.logits, m.h, m.gradient.head);
+  scaled_dot_product_attention_backward(m.query, m.key, m.value, NoMask{}, m.h, m.query, m.key_gradient, m.value_gradient);
+  Features& scratch = m.value;
+  add_backward(m.model.query, m.x, m.query, m.h, m.gradient.query, scratch);
+  add_backward(m.model.key, m.x, m.key_gradient, m.h, m.gradient.key, scratch);
+  add_backward(m.model.value, m.x, m.value_gradient, m.h, m.gradient.value, scratch);
+  static_cast<void>(backward(m.model.token, digits, m.h, m.gradient.token));
+  static_cast<void>(backward(m.model.position, positions, m.h, m.gradient.position));
+}
+
+// Draws the weights of a part. Doubling is exact: whether a compiler makes an fma of it and the subtraction does not matter.
 template <class Part>
 void fill(Part& part, float range, Philox4x32& generator) {
   for_each_parameter(part, [&](const char*, auto& weights) {
@@ -64,9 +81,9 @@ void start(Memory& m, const Settings& settings, std::uint64_t seed) {
   Philox4x32 generator(seed, static_cast<std::uint64_t>(Stream::weights) << 32);
   fill(m.model.token, settings.range.token, generator);
   fill(m.model.position, settings.range.position, generator);
-  fill(m.model.attention.query, settings.range.query_and_key, generator);
-  fill(m.model.attention.key, settings.range.query_and_key, generator);
-  fill(m.model.attention.value, settings.range.value, generator);
+  fill(m.model.query, settings.range.query_and_key, generator);
+  fill(m.model.key, settings.range.query_and_key, generator);
+  fill(m.model.value, settings.range.value, generator);
   fill(m.model.head, settings.range.head, generator);
   zero_grad(m.gradient);
 }
@@ -79,12 +96,14 @@ float add_gradient(Memory& m, const Sequence& digits) {
 }
 
 void step(Memory& m, const Settings& settings, std::size_t index) {
-  const float done = static_cast<float>(index) / static_cast<float>(steps), share = 1.0f - (1.0f - settings.last_share) * done;
+  const float share = static_cast<float>(2 * steps - index) / static_cast<float>(2 * steps);
   const auto sgd = [&](auto& part, auto& gradient, float rate) { sgd_step(part, gradient, {.learning_rate = share * rate}); };
   clip_grad_norm(m.gradient, settings.max_norm);
   sgd(m.model.token, m.gradient.token, settings.rate.embedding);
   sgd(m.model.position, m.gradient.position, settings.rate.embedding);
-  sgd(m.model.attention, m.gradient.attention, settings.rate.attention);
+  sgd(m.model.query, m.gradient.query, settings.rate.attention);
+  sgd(m.model.key, m.gradient.key, settings.rate.attention);
+  sgd(m.model.value, m.gradient.value, settings.rate.attention);
   sgd(m.model.head, m.gradient.head, settings.rate.head);
   zero_grad(m.gradient);
 }
@@ -105,7 +124,7 @@ std::size_t count_right(Memory& m, const Sequence& digits) {
 
 const Map& look(Memory& m, const Sequence& digits) {
   embed(m, digits);
-  m.model.attention.forward_with_weights(m.x, m.h, begin_lifetime(m.map), begin_lifetime(m.forward));
+  attend(m, begin_lifetime(m.map));
   return m.map;
 }
 

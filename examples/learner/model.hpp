@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A model that reverses eight digits, and a step of its training: the model of ATTN/11, which learned this on a PDP-11.
+// A model that reverses eight digits, and a step of its training; of the size of ATTN/11, which learned this on a PDP-11.
 //
 //   digits [8]  --token embedding + position embedding-->  x [8, 16]  --attention, one head-->  + x  --head-->  logits [8, 10]
 #pragma once
@@ -20,16 +20,15 @@ inline constexpr std::size_t steps = 120;      // of a training, each with one s
 using Sequence = tinyattn::Vector<tinyattn::Token, length>;
 using Features = tinyattn::Matrix<float, length, width>;
 using Logits = tinyattn::Matrix<float, length, vocabulary>;
-using Map = tinyattn::Tensor<float, 1, length, length>;  // the weights of the head: a row for each query, a column for each key
-using Attention = tinyattn::SelfAttention<width, width, length>;
+using Map = tinyattn::Matrix<float, length, length>;  // the weights of the head: a row for each query, a column for each key
 
 struct Model {
   tinyattn::Embedding<vocabulary, width> token;
   tinyattn::Embedding<length, width> position;
-  Attention attention;
+  tinyattn::Linear<width, width, false> query, key, value;
   tinyattn::Linear<width, vocabulary, false> head;
 
-  using Parts = tinyattn::Parameters<&Model::token, &Model::position, &Model::attention, &Model::head>;
+  using Parts = tinyattn::Parameters<&Model::token, &Model::position, &Model::query, &Model::key, &Model::value, &Model::head>;
 };
 inline constexpr std::size_t parameter_count = sizeof(Model) / sizeof(float);
 static_assert(parameter_count == 1216);
@@ -40,31 +39,26 @@ struct Settings {
   struct Range {
     float token, position, query_and_key, value, head;
   } range;
-  // The rates of stochastic gradient descent.
+  // The rates of stochastic gradient descent in the first step, which fall in a line to half of that.
   struct Rate {
     float embedding, attention, head;
   } rate;
-  float max_norm;    // of the gradient, to which it is clipped
-  float last_share;  // of the rates in the end: they fall in a line
+  float max_norm;  // of the gradient, to which it is clipped
 };
 inline constexpr Settings best_settings{
     .range = {.token = 0.1f, .position = 1.26f, .query_and_key = 0.4f, .value = 1.57f, .head = 0.43f},
     .rate = {.embedding = 2.3f, .attention = 0.81f, .head = 0.14f},
     .max_norm = 1.4f,
-    .last_share = 0.5f,
 };
 
 // All memory of the model and its training.
 struct Memory {
   Model model, gradient;
-  Features x, h;
+  Features x, query, key, value, h;  // what the forward pass leaves to the backward pass
+  Features key_gradient, value_gradient;
   union {
     Logits logits;
     Map map;  // where the head looks
-  };
-  union {  // scratch of attention, in its forward pass or its backward pass
-    Attention::Workspace forward;
-    tinyattn::BackwardWorkspace<Attention> backward;
   };
 };
 

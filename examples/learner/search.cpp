@@ -25,7 +25,7 @@ struct Searched {
   float& value;
   float low, high;
 };
-std::array<Searched, 10> searched(Settings& s) {
+std::array<Searched, 9> searched(Settings& s) {
   return {{{s.range.token, .05f, 2},
            {s.range.position, .05f, 2},
            {s.range.query_and_key, .05f, 1.5f},
@@ -34,8 +34,7 @@ std::array<Searched, 10> searched(Settings& s) {
            {s.rate.embedding, .03f, 4},
            {s.rate.attention, .03f, 4},
            {s.rate.head, .03f, 4},
-           {s.max_norm, .1f, 10},
-           {s.last_share, .01f, 1}}};
+           {s.max_norm, .1f, 10}}};
 }
 
 double share_wrong(Memory& memory, std::size_t seed) {

@@ -22,7 +22,7 @@ AWESOME = pathlib.Path("/usr/share/doxygen-awesome-css")
 INCLUDE = ROOT / "include" / "tinyattn"
 BROWSER = ROOT / "build" / "browser"  # where examples/run leaves the pages of a model in the browser
 IN_BROWSER = {"Draw a digit": "browser/digits.html", "A model that writes": "browser/writer.html",
-              "Say a digit": "browser/listener.html"}
+              "Say a digit": "browser/listener.html", "Watch a model learn": "browser/learner.html"}
 NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"}  # {name: header with its comment}
 
 

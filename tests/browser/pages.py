@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests the pages of examples/browser in a browser: digits that are drawn with the mouse are read,
-the writer generates a text, digits are heard from recordings and from a microphone, and all print the
-checksums that every board prints.
+the writer generates a text, digits are heard from recordings and from a microphone, a model learns, and
+all print the checksums that every board prints.
 
     pages.py PAGES
 
@@ -124,6 +124,33 @@ def shows_examples():
     return "" if found == [printed("digits")[0], "7", "6", "3", ""] else f"it shows {found}"
 
 
+def learns_what_boards_learn():
+    """Lets it learn the hand of the boards, and forgets it."""
+    text = (ROOT / "examples/digits/printed_learn.txt").read_text(encoding="utf-8")
+    before, _, after = re.findall(r"^crc32 of weights +(\S+)$", text, re.MULTILINE)
+    kept = re.findall(r"^first test .*, (\d+) of 360", text, re.MULTILINE)[-1]
+    with browser("digits.html") as driver:
+        driver.find_element("id", "hand").click()
+        driver.find_element("id", "learn").click()
+        wait_for(driver, "mean-loss", lambda loss: loss.endswith("after 10 epochs"))
+        found = [value(driver, name) for name in ("weights-checksum", "kept", "taught")]
+        driver.find_element("id", "forget").click()
+        found.append(value(driver, "weights-checksum"))
+    expected = [after, kept, "100, of which 99 are read right", before]
+    return "" if found == expected else f"it shows {found}"
+
+
+def learns_what_is_drawn():
+    """Says of a 7 that it is a 1, and lets it learn that."""
+    with browser("digits.html", PHONE) as driver:
+        draw(driver, STROKES[7])
+        driver.find_elements("css selector", "#labels button")[1].click()
+        driver.find_element("id", "learn").click()
+        wait_for(driver, "mean-loss", lambda loss: loss.endswith("after 10 epochs"))
+        answer = value(driver, "answer")
+        return too_wide(driver, PHONE) or ("" if answer == "1" else f"it reads {answer!r}")
+
+
 def writes_what_boards_write():
     checksum, written = printed("writer")
     with browser("writer.html") as driver:
@@ -194,6 +221,42 @@ def needs_a_microphone():
         return too_wide(driver, PHONE) or ("" if is_enabled else "the button is off")
 
 
+def learns_what_boards_learn():
+    """Lets it learn to the end, and looks where the largest weight of each row of the map is."""
+    checksum, _ = printed("learner")
+    with browser("learner.html") as driver:
+        wait_for(driver, "step", lambda text: text == "120")
+        found = [value(driver, name) for name in ("checksum", "weights", "answer", "seed")]
+        places = driver.execute_script("""return [...Array(8).keys()].map(row => {
+            const weights = now.slice(8 * row, 8 * row + 8);
+            return weights.indexOf(Math.max(...weights)); })""")
+    if found != [checksum, checksum, "62951413", "1"]:
+        return f"it shows {found}"
+    return "" if places == [7, 6, 5, 4, 3, 2, 1, 0] else f"the head looks at {places}"
+
+
+def learns_from_another_seed():
+    """Pauses it, continues, reads other digits, and starts from another seed, which leads to other weights."""
+    with browser("learner.html", PHONE) as driver:
+        pause = driver.find_element("id", "pause")
+        wait_for(driver, "step", lambda text: int(text) > 5)
+        pause.click()
+        paused = value(driver, "step"), value(driver, "weights")
+        driver.execute_async_script("setTimeout(arguments[0], 300)")
+        is_still = (value(driver, "step"), value(driver, "weights")) == paused
+        pause.click()
+        wait_for(driver, "step", lambda text: int(text) > int(paused[0]))
+        is_new = driver.execute_script("""document.getElementById("another").click();
+            return seed === 2 && losses.length === 0;""")
+        digits = driver.find_element("id", "digits")
+        digits.clear()
+        is_empty = value(driver, "answer") == ""
+        digits.send_keys("12345678")
+        wait_for(driver, "step", lambda text: text == "120")
+        found = is_still, is_new, is_empty, value(driver, "answer"), value(driver, "weights") != value(driver, "checksum")
+        return too_wide(driver, PHONE) or ("" if found == (True, True, True, "87654321", True) else f"it shows {found}")
+
+
 def too_wide(driver, size):
     wide = driver.execute_script("return document.documentElement.scrollWidth")
     return f"it is {wide} wide" if wide > size[0] else ""
@@ -219,11 +282,15 @@ def fits(page, size):
 tap.report([
     *((f"a {digit} that is drawn is read", reads, digit) for digit in STROKES),
     ("the checksum of every board, and a digit at first, by a button and by a key", shows_examples),
+    ("it learns a hand as every board does, and forgets it", learns_what_boards_learn),
+    ("it learns what is drawn", learns_what_is_drawn),
     ("the writer writes what every board writes", writes_what_boards_write),
     ("the writer writes for ever, until it is stopped", writes_for_ever),
     ("an unknown character is reported, in a sentence that fits a phone", reports_an_unknown_character),
     ("recordings are heard as every board hears them", hears_recordings),
     ("a digit that is said to the microphone is heard", hears_the_microphone),
     ("without a microphone the page says so, in a sentence that fits a phone", needs_a_microphone),
+    ("a model learns, to the weights of every board, and its head looks the other way round", learns_what_boards_learn),
+    ("it can be paused, reads any digits, and learns from another seed", learns_from_another_seed),
     *((f"{page} fits {size[0]} pixels", fits, page, size)
-      for page in ("digits.html", "writer.html", "listener.html") for size in (WIDE, PHONE))])
+      for page in ("digits.html", "writer.html", "listener.html", "learner.html") for size in (WIDE, PHONE))])

@@ -48,6 +48,9 @@ int main() {
 #if !defined(PART) || PART == 3
   for_each_workload_of_gradients(tap);
 #endif
+#if !defined(PART) || PART == 4
+  for_each_workload_of_training(tap);
+#endif
   print("1..");
   print(tap.number);
   print("\n");

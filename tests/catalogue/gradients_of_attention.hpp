@@ -89,10 +89,20 @@ using OneHeadGradient = AttentionGradient<mask, Tensor<float, Batch..., Tokens, 
 
 // --- Layers, blocks and transformers ---
 
+// Calls use(workspace), of a workspace between guards that holds NaN. If it wrote next to it, spoils the gradient.
+template <class Module>
+constexpr void with_workspace(Module& gradient, auto use) noexcept {
+  Guarded<BackwardWorkspace<Module>> workspace;
+  if (!std::is_constant_evaluated())
+    for (float& number : reinterpret_cast<float(&)[sizeof(workspace.tensor) / sizeof(float)]>(workspace.tensor)) number = quiet_nan;
+  use(workspace.tensor);
+  if (!workspace.guards_hold()) for_each_parameter(gradient, [](const char*, auto& tensor) { tensor.data()[0] = quiet_nan; });
+}
+
 template <class Module, class X, class Out = X>
 struct OfBlocks : OfModule<Module, X, Out> {
-  static constexpr void backward(Library by, const Module& module, const X& x, const Out& d_out, auto& d_x, auto& gradient) noexcept {
-    backward_of(by, module, x, d_out, d_x, gradient);
+  static constexpr void backward(Library, const Module& module, const X& x, const Out& d_out, auto& d_x, auto& gradient) noexcept {
+    with_workspace(gradient, [&](auto& workspace) { tinyattn::backward(module, x, d_out, d_x, gradient, workspace); });
   }
   static constexpr void backward(Twin, const Module& module, const X& x, const Out& d_out, auto& d_x, auto& gradient) noexcept {
     plain::backward(module, x, d_out, d_x, gradient);
@@ -105,9 +115,6 @@ using BlockGradient = OfBlocks<TransformerBlock<config>, Tensor<float, Tokens...
 template <TransformerConfig config, std::size_t... Tokens>
 using TransformerGradient = OfBlocks<Transformer<config>, Tensor<float, Tokens..., config.block.feed_forward.d_model>>;
 
-template <class Operation>
-using WorkspaceOf = BackwardWorkspace<typename Operation::Module>;
-
 // Under a mask.
 template <const auto& mask, class Operation>
 struct Masked : Operation {
@@ -116,8 +123,7 @@ struct Masked : Operation {
     module.forward(x, mask, out, workspace);
   }
   static constexpr void backward(Library, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
-    WorkspaceOf<Operation> workspace;
-    tinyattn::backward(module, x, mask, d_out, d_x, gradient, workspace);
+    with_workspace(gradient, [&](auto& workspace) { tinyattn::backward(module, x, mask, d_out, d_x, gradient, workspace); });
   }
   static constexpr void backward(Twin, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
     plain::backward(module, x, d_out, d_x, gradient, {.mask = plain::mask_of(mask, plain::view(x).rows, plain::view(x).rows)});
@@ -132,8 +138,9 @@ struct OfFirst : Operation {
     static_cast<void>(module.forward(x, count, out, workspace));
   }
   static constexpr void backward(Library, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
-    WorkspaceOf<Operation> workspace;
-    static_cast<void>(tinyattn::backward(module, x, opaque(count), d_out, d_x, gradient, workspace));
+    with_workspace(gradient, [&](auto& workspace) {
+      static_cast<void>(tinyattn::backward(module, x, opaque(count), d_out, d_x, gradient, workspace));
+    });
   }
   static constexpr void backward(Twin, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
     plain::backward(module, x, d_out, d_x, gradient, {.tokens = count});
@@ -149,9 +156,8 @@ struct Dropped : Operation {
     module.forward(x, out, workspace, generator);
   }
   static constexpr void backward(Library, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
-    WorkspaceOf<Operation> workspace;
     Philox4x32 generator(opaque(123u));
-    tinyattn::backward(module, x, d_out, d_x, gradient, workspace, generator);
+    with_workspace(gradient, [&](auto& workspace) { tinyattn::backward(module, x, d_out, d_x, gradient, workspace, generator); });
   }
   static constexpr void backward(Twin, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
     Philox4x32 generator(123);
@@ -171,8 +177,9 @@ struct MemoryGradient {
     module.forward(x.a, x.b, x.b, mask, out, workspace);
   }
   static constexpr void backward(Library, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
-    BackwardWorkspace<Module> workspace;
-    tinyattn::backward(module, x.a, x.b, x.b, mask, d_out, d_x.a, d_x.b, d_x.b, gradient, workspace);
+    with_workspace(gradient, [&](auto& workspace) {
+      tinyattn::backward(module, x.a, x.b, x.b, mask, d_out, d_x.a, d_x.b, d_x.b, gradient, workspace);
+    });
   }
   static constexpr void backward(Twin, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
     plain::fill_with_zeros(d_x.a);
@@ -197,9 +204,10 @@ struct CrossGradient {
     static_cast<void>(module.forward(x.a, x.b, x.c, count, source_count, out, workspace));
   }
   static constexpr void backward(Library, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
-    BackwardWorkspace<Module> workspace;
-    static_cast<void>(tinyattn::backward(module, x.a, x.b, x.c, opaque(count), opaque(source_count), NoMask{}, d_out, d_x.a, d_x.b, d_x.c,
-                                         gradient, workspace));
+    with_workspace(gradient, [&](auto& workspace) {
+      static_cast<void>(tinyattn::backward(module, x.a, x.b, x.c, opaque(count), opaque(source_count), NoMask{}, d_out, d_x.a, d_x.b, d_x.c,
+                                           gradient, workspace));
+    });
   }
   static constexpr void backward(Twin, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
     const auto first = [](auto& m, std::size_t rows) { return plain::view(m).first_rows(rows); };
@@ -230,8 +238,10 @@ struct TextGradient {
     typename Module::Workspace workspace;
     static_cast<void>(model.forward(some_tokens<Tokens>(config.vocabulary), out, workspace));
   }
-  static constexpr void backward(Library by, const Module& model, const Input&, const Output& d_out, auto&, auto& gradient) noexcept {
-    backward_of(by, model, some_tokens<Tokens>(config.vocabulary), d_out, no_gradient, gradient);
+  static constexpr void backward(Library, const Module& model, const Input&, const Output& d_out, auto&, auto& gradient) noexcept {
+    with_workspace(gradient, [&](auto& workspace) {
+      static_cast<void>(tinyattn::backward(model, some_tokens<Tokens>(config.vocabulary), d_out, no_gradient, gradient, workspace));
+    });
   }
   static constexpr void backward(Twin, const Module& model, const Input&, const Output& d_out, auto&, auto& gradient) noexcept {
     plain::backward(model, some_tokens<Tokens>(config.vocabulary), d_out, no_gradient, gradient);
@@ -265,6 +275,60 @@ struct LossGradient {
     Philox4x32 generator(123);
     static_cast<void>(
         plain::train_on_targets(model, tokens.data(), targets.data(), Tokens, gradient, d_out(0), drops ? &generator : nullptr));
+  }
+};
+
+// Two steps of an optimizer, each for two texts, with clipping. The twin computes gradients; steps are those of the library.
+template <LanguageModelConfig config, class Optimizer, std::size_t Tokens, bool drops>
+struct TrainingSteps {
+  LanguageModel<config> model;
+  Guarded<Training<LanguageModel<config>, Optimizer>> training;
+  Philox4x32 generator{opaque(123u)};
+
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(model);
+    auto& [gradient, state, workspace] = training.tensor;
+    for (int step = 0; step < 2; ++step) {
+      outputs.take("losses", vector({loss(by, 3), loss(by, 5)}));
+      outputs.take("norm", vector({clip_grad_norm(gradient, 0.5f)}));
+      training.tensor.step(model, {.learning_rate = 0.0625f, .weight_decay = 0.125f});
+    }
+    for_each_parameter(model, [&](const char* name, const auto& tensor) { outputs.take(name, tensor); });
+    outputs.check_guards(training);
+  }
+
+ private:
+  // Of a text that begins with one of its tokens.
+  constexpr float loss(auto by, Token first) noexcept {
+    auto tokens = some_tokens<Tokens>(config.vocabulary);
+    const auto targets = some_targets<Tokens>(config.vocabulary);
+    tokens(0) = first % config.vocabulary;
+    if constexpr (std::is_same_v<decltype(by), Twin>)
+      return plain::train_on_targets(model, tokens.data(), targets.data(), Tokens, training.tensor.gradient, 0.5f,
+                                     drops ? &generator : nullptr);
+    else if constexpr (drops)
+      return training.tensor.backward(model, tokens, targets, 0.5f, generator);
+    else
+      return training.tensor.backward(model, tokens, targets, 0.5f);
+  }
+};
+
+// The gradients of each number of tokens, one added to the other.
+template <class Operation>
+struct EachCount : Gradients<Operation> {
+  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
+    draw(this->module, this->x, this->d_out, this->gradient);
+    for (std::size_t count = 1; count <= plain::view(this->x).rows; ++count) {
+      if constexpr (std::is_same_v<decltype(by), Twin>)
+        plain::backward(this->module, this->x, this->d_out, this->d_x.tensor, this->gradient, {.tokens = count});
+      else
+        with_workspace(this->gradient, [&](auto& workspace) {
+          static_cast<void>(
+              tinyattn::backward(this->module, this->x, opaque(count), this->d_out, this->d_x.tensor, this->gradient, workspace));
+        });
+      outputs.take("d_x", this->d_x);
+    }
+    for_each_parameter(this->gradient, [&](const char* name, const auto& tensor) { outputs.take(name, tensor); });
   }
 };
 

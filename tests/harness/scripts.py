@@ -74,6 +74,8 @@ tap.report([
     ("a seed that is none", prints, "examples/run writer --seed 1e6", 2, "^a seed is a whole number"),
     ("an option that there is not", prints, "examples/run writer --int8", 2,
      "^there is no option --int8; there are --seed"),
+    ("an option that the digits do not have", prints, "examples/run digits --int8", 2, "^there is no option --int8"),
+    ("a board without room to learn", prints, "examples/run digits --learn microbit", 2, "^learning takes .* microbit has 16"),
     ("a prompt that the writer cannot read", prints, "examples/run writer truth|beauty", 2,
      "^the prompt has '.', which"),
     ("its whole character, in any locale", prints, "examples/run writer wörld", 2, "^the prompt has 'ö', which"),

@@ -18,6 +18,11 @@ constexpr BlockConfig dropped_block = {
     .feed_forward = gelu_part};
 constexpr LanguageModelConfig dropped_model = {.vocabulary = 7, .transformer = {.block = dropped_block, .num_layers = 2}};
 
+constexpr LanguageModelConfig tiny = {
+    .vocabulary = 3,
+    .transformer = {.block = {.attention = {.d_in = 2, .d_out = 2, .context_length = 2}, .feed_forward = {.d_model = 2, .d_hidden = 2}},
+                    .num_layers = 1}};
+
 // --- The function ---
 
 // Each gradient alone, and that of the query in its place.
@@ -79,6 +84,110 @@ constexpr void check_cross(Check& check) {
   check_in_place(1, 2, 0);
 }
 
+// --- What takes no part ---
+
+// NaN in a key that every query masks, and in its value: no gradient has a trace of it, and theirs are 0.
+template <class Mask>
+void check_masked_key(Check& check) {
+  Mask mask{};
+  set_mask(mask, [](std::size_t i, std::size_t j) { return j == 4 || is_masked(i, j); });
+  const auto query = drawn<Matrix<float, 5, 3>>(1);
+  auto key = drawn<Matrix<float, 7, 3>>(2);
+  auto value = drawn<Matrix<float, 7, 4>>(3);
+  const auto d_out = drawn<Matrix<float, 5, 4>>(4);
+  Matrix<float, 5, 3> d_query[2];
+  Matrix<float, 7, 3> d_key[2];
+  Matrix<float, 7, 4> d_value[2];
+  for (std::size_t i = 0; i < 2; ++i) {
+    scaled_dot_product_attention_backward(query, opaque(key), value, mask, d_out, d_query[i], d_key[i], d_value[i]);
+    for (std::size_t j = 0; j < 3; ++j) key(4, j) = quiet_nan;
+    for (std::size_t j = 0; j < 4; ++j) value(4, j) = quiet_nan;
+  }
+  check.same_bits(d_query[0], d_query[1]);
+  check.same_bits(d_key[0], d_key[1]);
+  check.same_bits(d_value[0], d_value[1]);
+  check.same_bits(row(d_key[0], 4), zeros<float, 3>());
+  check.same_bits(row(d_value[0], 4), zeros<float, 4>());
+}
+
+// Rows from a count on hold NaN: the gradients are those of the first rows alone, and what lies after them stays. Too many change nothing.
+template <class Module, std::size_t DIn, std::size_t DOut = DIn>
+void check_counts(Check& check) {
+  constexpr std::size_t count = 3;
+  static Module module, before, gradient, of_few;
+  static BackwardWorkspace<Module> workspace;
+  const auto few = drawn<Matrix<float, count, DIn>>(1);
+  const auto few_d = drawn<Matrix<float, count, DOut>>(2);
+  Draw draw;
+  draw(module, before);
+  gradient = of_few = before;
+  auto x = full<float, 5, DIn>(quiet_nan), d_x = full<float, 5, DIn>(7.0f);
+  auto d_out = full<float, 5, DOut>(quiet_nan);
+  for (std::size_t i = 0; i < few.size(); ++i) x.elements[i] = few.elements[i];
+  for (std::size_t i = 0; i < few_d.size(); ++i) d_out.elements[i] = few_d.elements[i];
+  Matrix<float, count, DIn> d_few;
+  static_cast<void>(backward(module, few, few_d, d_few, of_few, workspace));
+  check.that(backward(module, x, opaque(std::size_t{6}), d_out, d_x, gradient, workspace) == Status::too_many_tokens);
+  check.that(backward(module, x, opaque(std::size_t{0}), d_out, d_x, gradient, workspace) == Status::ok);
+  check.that(gradient == before);
+  check.same_bits(d_x, full<float, 5, DIn>(7.0f));
+  check.that(backward(module, x, opaque(count), d_out, d_x, gradient, workspace) == Status::ok);
+  check.that(gradient == of_few);
+  for (std::size_t i = 0; i < d_x.size(); ++i) check.same_bits(d_x.elements[i], i < d_few.size() ? d_few.elements[i] : 7.0f);
+}
+
+// The same of a memory, of which no rows may count.
+void check_counts_of_a_memory(Check& check) {
+  using Layer = MultiHeadAttention<not_causal>;
+  const auto layer = drawn<Layer>(1), before = drawn<Layer>(2);
+  const auto query = drawn<Matrix<float, 3, 5>>(3);
+  const auto d_out = drawn<Matrix<float, 3, 6>>(4);
+  const auto memory = full<float, 4, 5>(quiet_nan);
+  BackwardWorkspace<Layer> workspace;
+  Layer gradient = before;
+  Matrix<float, 3, 5> d_query;
+  auto d_memory = full<float, 4, 5>(7.0f);
+  const auto call = [&](std::size_t tokens, std::size_t source_tokens) {
+    return backward(layer, query, memory, memory, opaque(tokens), opaque(source_tokens), NoMask{}, d_out, d_query, d_memory, d_memory,
+                    gradient, workspace);
+  };
+  check.that(call(4, 0) == Status::too_many_tokens && call(3, 5) == Status::too_many_tokens);
+  check.that(gradient == before);
+  check.that(call(3, 0) == Status::ok);
+  check.same_bits(d_query, zeros<float, 3, 5>());
+  check.same_bits(d_memory, full<float, 4, 5>(7.0f));
+  check.that(gradient.query == before.query && gradient.key == before.key && gradient.value == before.value);
+  check.that(gradient.out_proj.weight == before.out_proj.weight && gradient.out_proj.bias != before.out_proj.bias);
+}
+
+// Texts that are refused, and targets of which none counts, change nothing.
+void check_texts(Check& check) {
+  using Model = LanguageModel<gpt_2>;
+  static Training<Model, Sgd> training;
+  static Model model, before;
+  Draw draw;
+  draw(model, before);
+  training.gradient = before;
+  const auto refused = [&](TokenView tokens, TokenView targets) {
+    const float loss = training.backward(model, tokens, targets);
+    check.that(loss != loss);
+    check.that(training.gradient == before);
+  };
+  refused(vector<Token>({1, 7}), vector<Token>({1, 2}));
+  refused(vector<Token>({1, 2}), vector<Token>({1, 7}));
+  refused(vector<Token>({1, 2}), vector<Token>({1, 2, 3}));
+  refused(vector<Token>({1, 2, 3, 4, 5, 6}), vector<Token>({1, 2, 3, 4, 5, 6}));
+  refused(vector<Token>({1, 2}), vector<Token>({ignore_index, ignore_index}));
+  refused({}, {});
+  const float loss = training.backward(model, vector<Token>({1, 2}), vector<Token>({ignore_index, 2}));
+  check.that(loss > 0.0f && training.gradient != before);
+  const auto d_logits = drawn<Matrix<float, 2, 7>>(1);
+  training.gradient = before;
+  check.that(backward(model, vector<Token>({1, 7}), d_logits, no_gradient, training.gradient, training.workspace) == Status::unknown_token);
+  check.that(training.gradient == before);
+  check.that(backward(model, vector<Token>({1, 6}), d_logits, no_gradient, no_gradient, training.workspace) == Status::ok);
+}
+
 constexpr Test tests[] = {
     everywhere(
         "attention under each mask, as in plain loops",
@@ -109,6 +218,7 @@ constexpr Test tests[] = {
                     Masked<with_a_masked_query<KeepMask<5, 5>>, BlockGradient<norm_last, 5>>, Dropped<BlockGradient<dropped_block, 2, 7>>>),
     at_run_time("models, as in plain loops", as_in_loops<TextGradient<gpt_2, 5>, TextGradient<llama, 7>, LossGradient<gpt_2, 4>,
                                                          LossGradient<llama, 6>, LossGradient<dropped_model, 7, true>>),
+    everywhere("two steps of AdamW, as in plain loops", as_in_plain_loops<TrainingSteps<tiny, AdamW, 2, false>>),
     at_run_time(
         "attention and layers, as differences of forward passes",
         as_differences<OneHeadGradient<patterned<AdditiveMask<3, 4>>, 3, 4, 2, 3>, LayerGradient<causal, 3>, LayerGradient<grouped, 3>,
@@ -129,6 +239,22 @@ constexpr Test tests[] = {
                   check_module<TransformerBlock<rms_first>, Matrix<float, 4, 12>>(check);
                   check_module<Transformer<two_blocks>, Matrix<float, 4, 12>>(check);
                 }),
+    at_run_time("NaN in a masked key leaves no trace",
+                [](Check& check) {
+                  check_masked_key<KeepMask<5, 7>>(check);
+                  check_masked_key<BlockMask<7>>(check);
+                  check_masked_key<AdditiveMask<5, 7>>(check);
+                }),
+    at_run_time("NaN after a number of tokens leaves no trace",
+                [](Check& check) {
+                  check_counts<MultiHeadAttention<causal>, 5, 6>(check);
+                  check_counts<MultiHeadAttention<grouped>, 12>(check);
+                  check_counts<TransformerBlock<norm_last>, 12>(check);
+                  check_counts<TransformerBlock<rms_first>, 12>(check);
+                  check_counts<Transformer<two_blocks>, 12>(check);
+                  check_counts_of_a_memory(check);
+                }),
+    at_run_time("texts and targets that do not count", check_texts),
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
+#include "tinyattn/kernel/backward/row.hpp"
 
 #include <cstddef>
 
@@ -121,15 +122,6 @@ TINYATTN_KERNEL void gate_and_backward_row(Activation activation, float* gates, 
       at.store(x, Port::mul(both.value, of_x));
       at.store(d, Port::mul(of_d, both.value));
     });
-  });
-}
-
-// to[j] = a[j] * b[j].
-template <class Port>
-constexpr void multiply_rows(const float* a, const float* b, float* to,
-                             std::size_t count) noexcept {
-  for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
-    at.store(to, Port::mul(at.load(a, 0.0f), at.load(b, 0.0f)));
   });
 }
 

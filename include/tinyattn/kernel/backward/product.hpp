@@ -139,33 +139,50 @@ TINYATTN_KERNEL void multiply_packed(const Product<Dense, Transposed<>, Dense>& 
   }
 }
 
-// Computes each element by itself.
+// Computes the product row by row, as forward passes do. Where the last columns of a row would
+// overlap their neighbours, which their sums may continue, they are computed by themselves.
 template <class Port>
-TINYATTN_KERNEL void multiply_column_by_column(
-    const Product<Dense, Transposed<>, Dense>& p) noexcept {
-  for (std::size_t i = 0; i < p.rows; ++i)
-    for (std::size_t j = 0; j < p.cols; ++j) {
-      const float *a = p.a.at(i, 0), *b = p.b.stored.at(j, 0);
-      float sum = is_null(p.initial.data) ? 0.0f : *p.initial.at(i, j);
-      for (std::size_t k = p.inner; k != 0; --k) sum = Port::fma(*a++, *b++, sum);
-      *p.out.at(i, j) = sum;
-    }
+TINYATTN_KERNEL void multiply_row_by_row(const Product<Dense, Transposed<>, Dense>& p) noexcept {
+  const std::size_t left = p.cols % Port::dot_products;
+  for (std::size_t i = 0; i < p.rows; ++i) {
+    const auto columns = [&](std::size_t j, std::size_t count) TINYATTN_INLINE_LAMBDA {
+      const float* const initial = is_null(p.initial.data) ? nullptr : p.initial.at(i, j);
+      matmul_row<Port>(Product<Dense, Transposed<>>{
+          1, p.inner, count, p.a.from(i, 0), {p.b.stored.from(j, 0)}, initial, p.out.from(i, j)});
+    };
+    columns(0, p.cols - left);
+    if (left != 0) columns(p.cols - left, left);
+  }
 }
 
-// Computes the product row by row, by the port's dot products. Where the last of a row overlap
-// their neighbours, those that are new are copied from an array.
+template <class Port>
+concept has_dot_columns = requires(const float* from, float* to) {
+  Port::dot_columns(0, 0, from, 0, from, 0, from, 0, to, 0);
+};
+
+// Computes the product by the port's columns of dot products. Where the last columns overlap their
+// neighbours, which their sums may continue, those that are new are copied from an array.
 template <class Port>
 TINYATTN_KERNEL void multiply_by_dots(const Product<Dense, Transposed<>, Dense>& p) noexcept {
   constexpr std::size_t width = Port::dot_products;
-  for (std::size_t i = 0; i < p.rows; ++i)
-    for (std::size_t begin = 0; begin < p.cols; begin += width) {
-      const std::size_t j = minimum(begin, p.cols - width);
-      float sums[width], *const out = p.out.at(i, j);
-      Port::dots(is_null(p.initial.data) ? zeros<width> : p.initial.at(i, j), p.a.at(i, 0),
-                 p.b.stored.at(j, 0), p.b.stored.stride, j == begin ? out : sums, p.inner);
-      if (j != begin)
-        for (std::size_t q = begin - j; q < width; ++q) out[q] = sums[q];
+  const bool is_zero = is_null(p.initial.data);
+  for (std::size_t begin = 0; begin < p.cols; begin += width) {
+    const std::size_t j = minimum(begin, p.cols - width);
+    const auto columns = [&](std::size_t i, std::size_t rows, Output out) TINYATTN_INLINE_LAMBDA {
+      const Dense initial = is_zero ? Dense{zeros<width>, 0} : p.initial.from(i, j);
+      Port::dot_columns(rows, p.inner, p.a.at(i, 0), p.a.stride, p.b.stored.at(j, 0),
+                        p.b.stored.stride, initial.data, initial.stride, out.data, out.stride);
+    };
+    if (j == begin || is_zero) {
+      columns(0, p.rows, p.out.from(0, j));
+      continue;
     }
+    for (std::size_t i = 0; i < p.rows; ++i) {
+      float sums[width];
+      columns(i, 1, {sums, 0});
+      for (std::size_t q = begin - j; q < width; ++q) *p.out.at(i, j + q) = sums[q];
+    }
+  }
 }
 
 // Computes the product by the port's tiles of `dot_rows` rows and one vector of columns. Rows and
@@ -218,7 +235,9 @@ template <class Port>
   } else if constexpr (requires { Port::dot_rows; }) {
     multiply_by_dot_tiles<Port>(p);
   } else if constexpr (Port::lanes == 1 && requires { Port::dot_products; }) {
-    p.cols < Port::dot_products ? multiply_column_by_column<Port>(p) : multiply_by_dots<Port>(p);
+    if constexpr (has_dot_columns<Port>)
+      if (p.cols >= Port::dot_products) return multiply_by_dots<Port>(p);
+    multiply_row_by_row<Port>(p);
   } else {
     multiply_packed<Port>(p);
   }

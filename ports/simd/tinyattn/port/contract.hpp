@@ -102,6 +102,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           sums[r][q] += the sum over k of a[r][k] * b[q][k], k rising, for
 //                           `dot_rows` rows, of which a[r] are the addresses, and `count` lanes q;
 //                           other lanes take the last row of b
+//   dot_columns(rows, inner, a, a_stride, b, b_stride, initial, initial_stride, out, out_stride)
+//                           the same for all rows of a, of `initial` and of `out`
 //   add_multiple(a, from, next, to, count)
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
 //                           fma is a function, `a` is unpacked once
@@ -127,6 +129,15 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   sum_of_row(row, count)  the sum of a row in sixteen lanes, as the page of the kernels says
 //   sum_of_squares(row, count)
 //                           the same of the squares, each of which enters by an fma
+//   add_row(from, to, count), add_products(a, b, to, count), multiply_rows(a, b, to, count),
+//   scale_row(from, factor, to, count), sum_of_products(a, b, count)
+//                           the functions of these names of kernel/backward/row.hpp
+//   center_and_scale(normalized, d_x, count, product, mean, scale)
+//                           d_x[j] = scale * (d_x[j] + mean + product * normalized[j]), of which
+//                           the second product is an fma. A port that has one of these six, and
+//                           the next, has all of them
+//   softmax_backward(weights, d_out, d_x, count, mean, scale)
+//                           d_x[j] = scale * (weights[j] * (d_out[j] + mean))
 //   half                    a port of half as many lanes, for short rows
 //
 // Integers, for int8 weights. A port has integer_dots, integer_rows and one form of
