@@ -183,6 +183,7 @@ struct AdaptedBlocks : AdaptedBase<Transformer<config>, lora> {
 
 }  // namespace detail
 
+// Of a transformer. forward takes what that of Transformer takes.
 template <TransformerConfig config, LoraConfig lora>
 struct Adapted<Transformer<config>, lora> : detail::AdaptedBase<Transformer<config>, lora> {
   using Workspace = typename Transformer<config>::Workspace;  // all the scratch of a call

@@ -26,13 +26,13 @@ namespace tinyattn {
 struct LoraConfig {
   std::size_t rank = 8;   // of the adapters
   std::size_t alpha = 8;  // the product of an adapter is multiplied by alpha / rank
-  bool query = true;      // the projections of attention
-  bool key = false;
-  bool value = true;
-  bool output = false;  // out_proj
-  bool up = false;      // the projections of feed-forward layers
-  bool gate = false;
-  bool down = false;
+  bool query = true;      // whether the query projection of attention has adapters
+  bool key = false;       // the key projection
+  bool value = true;      // the value projection
+  bool output = false;    // out_proj
+  bool up = false;        // the up projection of feed-forward layers
+  bool gate = false;      // their gate, if there is one
+  bool down = false;      // their down projection
 };
 
 }  // namespace tinyattn
@@ -102,10 +102,11 @@ struct Adapters<MultiHeadAttention<config>, lora> {
   static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
                                parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
-  [[no_unique_address]] detail::Optional<lora.query, OfQuery> query{};
-  [[no_unique_address]] detail::Optional<lora.key, OfKey> key{};
-  [[no_unique_address]] detail::Optional<lora.value, OfKey> value{};
-  [[no_unique_address]] detail::Optional<lora.output, OfOutput> out_proj{};
+  // Those that lora does not name are empty.
+  [[no_unique_address]] detail::Optional<lora.query, OfQuery> query{};       // of the queries
+  [[no_unique_address]] detail::Optional<lora.key, OfKey> key{};             // of the keys
+  [[no_unique_address]] detail::Optional<lora.value, OfKey> value{};         // of the values
+  [[no_unique_address]] detail::Optional<lora.output, OfOutput> out_proj{};  // of the output
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
@@ -127,9 +128,10 @@ struct Adapters<FeedForward<config>, lora> {
   static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
                                parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
-  [[no_unique_address]] detail::Optional<lora.up, OfUp> up{};
-  [[no_unique_address]] detail::Optional<lora.gate, OfUp> gate{};
-  [[no_unique_address]] detail::Optional<lora.down, OfDown> down{};
+  // Those that lora does not name are empty.
+  [[no_unique_address]] detail::Optional<lora.up, OfUp> up{};        // of the hidden features
+  [[no_unique_address]] detail::Optional<lora.gate, OfUp> gate{};    // of their gate
+  [[no_unique_address]] detail::Optional<lora.down, OfDown> down{};  // of the output
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
@@ -151,8 +153,10 @@ struct Adapters<TransformerBlock<config>, lora> {
   static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
                                parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
+  // Of attention; empty if lora names none of its projections.
   [[no_unique_address]] detail::OptionalPart<detail::adapts_attention<lora>, OfAttention, 0>
       attention{};
+  // Of the feed-forward part; empty if lora names none of its projections.
   [[no_unique_address]] detail::OptionalPart<detail::adapts_feed_forward<lora>, OfFeedForward, 1>
       feed_forward{};
 
@@ -172,7 +176,7 @@ struct Adapters<Transformer<config>, lora> {
   static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
                                parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
-  OfBlock blocks[config.num_layers]{};
+  OfBlock blocks[config.num_layers]{};  // of each block
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
@@ -190,7 +194,7 @@ struct Adapters<LanguageModel<config>, lora> {
   static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
                                parameter_bytes = detail::bytes_of_parameters<Adapters>();
 
-  OfTransformer transformer{};
+  OfTransformer transformer{};  // of the transformer
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 

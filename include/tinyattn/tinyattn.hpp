@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// tinyattn: attention and whole models in static arrays, for inference. Includes all other headers
-// except tokenizer*.hpp, generate.hpp, lifetime.hpp, compiled*.hpp and tinyattn*.h; each header can
-// also be included alone.
+// tinyattn: attention and whole models in static arrays, for inference. Includes all headers of
+// inference except tokenizer*.hpp, generate.hpp, lifetime.hpp, compiled*.hpp and tinyattn*.h; each
+// header can also be included alone. Those of training are included by training.hpp.
 #pragma once
 
 #include "tinyattn/activation.hpp"

@@ -102,12 +102,13 @@ struct Backward {
   OutputGradient output_gradient;
   Scratch scratch;
 };
+using Trained = Linear<16, 16, false>;
 template <class Optimizer>
-using Step = Call<Linear<32, 32>, None, Linear<32, 32>,
-                  [](auto& gradient, auto&, auto& model, auto& state) noexcept {
-                    Optimizer::step(model, gradient, state, {.learning_rate = 1e-3f});
+using Step = Call<Trained, Trained, None,
+                  [](auto& model, auto& gradient, auto&, auto& state) noexcept {
+                    Optimizer::step(const_cast<Trained&>(model), gradient, state, {.learning_rate = 1e-3f});  // firmware.cpp has a variable
                   },
-                  typename Optimizer::template State<Linear<32, 32>>>;
+                  typename Optimizer::template State<Trained>>;
 // Reads and writes digits.
 using Learner =
     LanguageModel<LanguageModelConfig{.vocabulary = 10,
@@ -260,10 +261,10 @@ using cross_entropy =
          [](auto&, auto& logits, auto& out, auto& targets) noexcept { out(0, 0) += tinyattn::cross_entropy(logits, targets, out); },
          Vector<Token, 16>>;
 
-// sgd_step(linear, gradient, settings): 1,056 weights and biases
+// sgd_step(linear, gradient, settings): 256 weights
 using sgd_step = Step<Sgd>;
 
-// adamw_step(linear, gradient, state, settings): 1,056 weights and biases
+// adamw_step(linear, gradient, state, settings): 256 weights
 using adamw_step = Step<AdamW>;
 
 // A step of a last layer, Linear<64, 10>: its forward pass, cross_entropy, backward, sgd_step, zero_grad; x is [1, 64]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Implements `tests/bench costs`: measures what the calls of calls.hpp cost on each board, for the pages of notions.
-Writes ports/site/costs.json, and what a frame of a stream costs into include/tinyattn/streams.md.
+Writes ports/site/costs.json, what a frame of a stream costs into include/tinyattn/streams.md, and what a step of a training costs into
+include/tinyattn/training.md.
 
 Flash, scratch and stack are measured as in footprint.py, instructions as `./tests/bench boards` counts them.
 """
@@ -14,6 +15,7 @@ from tests.support.processes import ROOT, call
 
 COSTS = ROOT / "ports" / "site" / "costs.json"
 STREAMS = ROOT / "include" / "tinyattn" / "streams.md"
+TRAINING = STREAMS.with_name("training.md")
 CALL = re.compile(r"^// (.+)\nusing (\w+) =", re.MULTILINE)
 
 
@@ -45,12 +47,22 @@ def costs_of(board, options):
     return {name: cost(name, *(build.folder / file for file in its)) for name, its in files.items()}
 
 
-def frames(costs):
-    """Yields each board, and what the page of streams says of it."""
-    for board, its in costs["rows"]["frame"]["boards"].items():
-        settings = (targets.BOARDS / board / "cross.ini").read_text(encoding="utf-8")
-        clock_hz = int(re.search(r"^clock_hz = (\d+)$", settings, re.MULTILINE)[1])
-        yield board, {"instructions": its["instructions"], "frames": clock_hz / its["instructions"]}
+def clock_hz(board):
+    settings = (targets.BOARDS / board / "cross.ini").read_text(encoding="utf-8")
+    return int(re.search(r"^clock_hz = (\d+)$", settings, re.MULTILINE)[1])
+
+
+def on_pages(costs):
+    """Yields each page, each board, and what the page says of it."""
+    def instructions(name, board):
+        return costs["rows"][name]["boards"][board]["instructions"]
+    for board in costs["cores"]:
+        frame, step = instructions("frame", board), instructions("learn", board)
+        yield STREAMS, board, {"instructions": frame, "frames": clock_hz(board) / frame}
+        yield TRAINING, board, {
+            "last layer": instructions("last_layer", board), "whole model": step,
+            "SGD": instructions("sgd_step", board) / 256, "AdamW": instructions("adamw_step", board) / 256,
+            "minutes": 1000 * step / clock_hz(board) / 60}
 
 
 def bench(options):
@@ -60,6 +72,6 @@ def bench(options):
     release = call(["arm-none-eabi-g++", "--version"]).splitlines()[0]
     written = {"compiler": f"{release}, -O2", "cores": {board: core(board) for board in by_board}, "rows": rows}
     COSTS.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-    for board, values in frames(written):
-        figures.write(STREAMS, board, values)
+    for page, board, values in on_pages(written):
+        figures.write(page, board, values)
     print(f"{COSTS}: {sum(map(len, by_board.values()))} measurements")

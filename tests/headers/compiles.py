@@ -15,9 +15,12 @@ from tests.support.processes import ROOT, attempt, call, processor_seconds
 
 STATICS = ROOT / "tests" / "headers" / "static_objects.cpp"
 EVERYTHING = "#include <tinyattn/tinyattn.hpp>\n"
+TRAIN = "#include <tinyattn/training.hpp>\n"
 BLOCK = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCK_OF_C = re.compile(BLOCK.pattern.replace("cpp", "c"), BLOCK.flags)
 COMPILED = ROOT / "src" / "README.md"
+TRAINING = ROOT / "include" / "tinyattn" / "training.md"
+MEMORY = re.compile(r"^\| `(Gpt<.+?>)` \| (.+?) \|$", re.MULTILINE)
 ROW = re.compile(r"^\| (?!PyTorch |---)(.+?) \| (.+?) \|$", re.MULTILINE)
 MOST_TIMES_SMALL = 3.0
 VALUES = {f".data.{name}" for name in ("mersenne_twister", "philox")}
@@ -55,9 +58,26 @@ def counterparts_of_pytorch():
         return f"of {len(rows)} rows {len(lines)} have a line of C++, and {len(words)} a word"
     functions = "\n".join(f"[[maybe_unused]] void line_{number}() {{\n{line}\n}}"
                           for number, line in enumerate(lines))
-    includes = f"#include <limits>\n#include <span>\n{EVERYTHING}using namespace tinyattn;\n"
+    includes = f"#include <limits>\n#include <span>\n{EVERYTHING}{TRAIN}using namespace tinyattn;\n"
     return compiles(includes + BLOCK.search(page)[1] + functions,
                     "-Wno-unused-variable", "-Wno-unused-but-set-variable")  # for its result
+
+
+def memory_of_training():
+    """Checks the table of bytes on the page of training, on the port of which it speaks."""
+    page = TRAINING.read_text(encoding="utf-8")
+    block = next(block for block in BLOCK.findall(page) if " Gpt = " in block)
+    optimizers = "Sgd", "SgdMomentum", "AdamW"
+    claims = []
+    for model, cells in MEMORY.findall(page):
+        names = [f"{model}::parameter_count", *(f"whole<{model}, {name}>" for name in optimizers),
+                 f"lora<{model}, AdamW>"]
+        claims += [f"is<{name}, {cell.replace(',', '')}>();"
+                   for name, cell in zip(names, cells.split(" | "), strict=True)]
+    claim = "template <std::size_t taken, std::size_t said> void is() { static_assert(taken == said); }\n"
+    text = f"{block}{claim}[[maybe_unused]] void table() {{\n{chr(10).join(claims)}\n}}"
+    return ("" if len(claims) > 20 else "there is no table") or compiles(
+        text, "-UTINYATTN_PORT", "-DTINYATTN_PORT=scalar")
 
 
 def static_objects():
@@ -104,6 +124,7 @@ tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{
             ("static objects", static_objects),
             ("a note of an FPU that no flag tells of", note_of_an_fpu),
             ("counterparts of PyTorch", counterparts_of_pytorch),
+            ("what training takes", memory_of_training),
             *((name, compiles, program) for name, program in programs().items()),
             # C lets members be absent. GCC's C++ accepts them in the same order.
             *((f"block {number} of C", compiles, block, "-Wno-missing-field-initializers") for number, block

@@ -24,6 +24,11 @@ using namespace tinyattn;
 int* const mine = &compiled;
 """
 
+TRAINED = f'#include "{FILE}"\n' + """
+using namespace tinyattn;
+void learn(Linear<2, 2>& layer, const Linear<2, 2>& gradient) { sgd_step(layer, gradient, {.learning_rate = .1f}); }
+"""
+
 
 @in_a_folder
 def is_the_same_each_time(folder):
@@ -48,8 +53,9 @@ def has_diagnostic(diagnostic, *flags):
 tap.report([
     ("it is the same each time, and says its version", is_the_same_each_time),
     *((f"{command[0]} compiles it", compiles, PROGRAM, *command, "-O1", "-DTINYATTN_COMPILED",
-       "-DTINYATTN_LIFETIME")
+       "-DTINYATTN_LIFETIME", "-DTINYATTN_TRAINING")
       for command in (("g++",), ("clang++",), M55)),
+    ("training needs one macro", compiles, TRAINED, sys.argv[1], "-DTINYATTN_TRAINING"),
     ("it can be pasted", compiles, PASTED, sys.argv[1]),
     ("an unknown port has a diagnostic", has_diagnostic, "no port of the name", "-DTINYATTN_PORT=unknown"),
     ("an older C++ has a diagnostic", has_diagnostic, "tinyattn needs C++20", "-std=c++17")])

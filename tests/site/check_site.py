@@ -59,7 +59,7 @@ def escapes(site):
 
 def stale():
     """Returns where costs.json and the figures of tests/footprint differ on a layer by more than the test there
-    allows, or where the page of streams differs."""
+    allows, or where a page differs."""
     measured = json.loads(costs.COSTS.read_text(encoding="utf-8"))
     rows = re.findall(r"^(\S+) +(\w+) +-O2 +(\d+) +(\d+) +(\d+)\b", FIGURES.read_text(encoding="utf-8"), re.MULTILINE)
     found = [] if len(rows) > 10 else ["there are no figures"]
@@ -68,9 +68,8 @@ def stale():
         near = abs(cost["flash"] / int(flash) - 1) <= .03 and abs(cost["stack"] - int(stack)) <= 16
         if not near or cost["scratch"] != int(scratch):
             found.append(f"{layer} on {board}: measure it anew, by tests/bench costs")
-    for board, values in costs.frames(measured):
-        found += [f"{costs.STREAMS.name}, {board}, {what}"
-                  for what in figures.differences(costs.STREAMS, board, values)]
+    for page, board, values in costs.on_pages(measured):
+        found += [f"{page.name}, {board}, {what}" for what in figures.differences(page, board, values)]
     return found
 
 
@@ -116,6 +115,6 @@ with tempfile.TemporaryDirectory() as folder:
         ("the search finds the page of each word", not_found, site),
         ("each page can be searched from", lambda: problem(without_search(pages))),
         ("no page shows signs of Markdown", lambda: problem(escapes(site))),
-        ("what calls cost is what the footprint's figures and the page of streams say", lambda: problem(stale())),
+        ("what calls cost is what the footprint's figures and pages say", lambda: problem(stale())),
         ("mutants are found", planted),
     ])

@@ -126,9 +126,9 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
                                state_bytes = Optimizer::template state_bytes<Module>,
                                workspace_bytes = std::is_empty_v<Workspace> ? 0 : sizeof(Workspace);
 
-  Module gradient{};
-  [[no_unique_address]] State state{};
-  [[no_unique_address]] Workspace workspace{};
+  Module gradient{};                            // a sum since the last step
+  [[no_unique_address]] State state{};          // of the optimizer
+  [[no_unique_address]] Workspace workspace{};  // of both passes
 
   // Adds to the gradient that of the mean loss of a text, as the Training of a LanguageModel does.
   template <class Self = Model>
