@@ -30,7 +30,8 @@ struct fpu_backward {
 #define TINYATTN_LOAD_TO_1(l0, l1, l2) "vldm %[to], {s0" l0 "}\n vldm %[a]!, {s8" l1 "}\n"
 #define TINYATTN_LOAD_TO_2(l0, l1, l2) TINYATTN_LOAD_TO_1(l0, l1, l2) "vldm %[b]!, {s16" l2 "}\n"
 
-  TINYATTN_ALWAYS_INLINE static void add_row(const float* a, float* to, std::size_t count) noexcept {
+  TINYATTN_ALWAYS_INLINE static void add_row(const float* a, float* to,
+                                             std::size_t count) noexcept {
 #define TINYATTN_STEP(x, y, z) "vadd.f32 s" #x ", s" #y "\n"
     asm volatile(TINYATTN_ROW(TINYATTN_LOAD_TO_1, TINYATTN_STEP)
                  : [a] "+&r"(a), [to] "+&r"(to), [count] "+&l"(count) : : TINYATTN_CLOBBERS);
@@ -133,22 +134,17 @@ struct fpu_backward {
   }
 
   // Eight columns of a transposed product, for all rows. Sums are in s0 to s7, eight elements of a
-  // row of a in s8 to s15, eight elements of each of two columns in s16 to s23 and s24 to s31. A
-  // row moves the pointers to the columns on by `inner`, and the next moves them back. Registers
-  // suffice for pointers only; other numbers are in memory. GCC 12 would want low registers for
-  // all: the constraint h asks for high ones.
-  TINYATTN_ALWAYS_INLINE static void dot_columns(std::size_t rows, std::size_t inner,
-                                                 const float* a, std::size_t a_stride,
-                                                 const float* b, std::size_t b_stride,
-                                                 const float* initial, std::size_t initial_stride,
-                                                 float* out, std::size_t out_stride) noexcept {
-    if (rows == 0) return;
+  // row of a in s8 to s15, eight elements of each of two columns in s16 to s23 and s24 to s31. At
+  // the end of a row the pointers to the columns move back. Four of them are in high registers, by
+  // the constraint h: GCC 12 would want low ones for all, and there are too few. A function of its
+  // own: inlined, Clang would find no register for all.
+  [[gnu::noinline]] static void dot_columns(std::size_t rows, std::size_t inner, const float* a,
+                                            std::size_t a_stride, const float* b,
+                                            std::size_t b_stride, const float* initial,
+                                            std::size_t initial_stride, float* out,
+                                            std::size_t out_stride) noexcept {
     const float *b1 = b + b_stride, *b2 = b1 + b_stride, *b3 = b2 + b_stride, *b4 = b3 + b_stride,
                 *b5 = b4 + b_stride, *b6 = b5 + b_stride, *b7 = b6 + b_stride;
-    const std::size_t a_step = (a_stride - inner) * sizeof(float),
-                      initial_step = initial_stride * sizeof(float),
-                      out_step = out_stride * sizeof(float);
-    std::size_t number;
 #define TINYATTN_ADD_BOTH(s, t, a, b, c)                                                          \
   "vfma.f32 s" #s ", s" #a ", s" #b "\n vfma.f32 s" #t ", s" #a ", s" #c "\n"
 #define TINYATTN_ADD_COLUMNS(s, t, b, c)                                                          \
@@ -163,29 +159,27 @@ struct fpu_backward {
   "sub %[" b "], %[" b "], %[number], lsl #2\n sub %[" c "], %[" c "], %[number], lsl #2\n"
 #define TINYATTN_FOR_8(DO)                                                                        \
   DO(0, 1, "b0", "b1") DO(2, 3, "b2", "b3") DO(4, 5, "b4", "b5") DO(6, 7, "b6", "b7")
-#define TINYATTN_MOVE(pointer, step) "ldr %[number], %[" step "]\n add %[" pointer "], %[number]\n"
-    asm volatile("1: vldm %[initial], {s0-s7}\n ldr %[number], %[inner]\n"
-                 "lsrs %[number], #3\n beq 3f\n"
-                 "2: vldm %[a]!, {s8-s15}\n" TINYATTN_FOR_8(TINYATTN_ADD_COLUMNS)
-                 "subs %[number], #1\n bne 2b\n"
-                 "3: ldr %[number], %[inner]\n ands %[number], #7\n beq 5f\n"
-                 "4: vldm %[a]!, {s8}\n" TINYATTN_FOR_8(TINYATTN_ADD_TERMS)
-                 "subs %[number], #1\n bne 4b\n"
-                 "5: vstm %[out], {s0-s7}\n"
-                 TINYATTN_MOVE("out", "out_step") TINYATTN_MOVE("initial", "initial_step")
-                 TINYATTN_MOVE("a", "a_step")
-                 "ldr %[number], %[inner]\n" TINYATTN_FOR_8(TINYATTN_MOVE_BACK)
-                 "ldr %[number], %[rows]\n subs %[number], #1\n str %[number], %[rows]\n bne 1b\n"
-                 : [a] "+&l"(a), [b0] "+&r"(b), [b1] "+&r"(b1), [b2] "+&r"(b2), [b3] "+&r"(b3),
-                   [b4] "+&h"(b4), [b5] "+&h"(b5), [b6] "+&h"(b6), [b7] "+&h"(b7),
-                   [out] "+&r"(out), [initial] "+&r"(initial), [rows] "+m"(rows),
-                   [number] "=&l"(number)
-                 : [inner] "m"(inner), [a_step] "m"(a_step),
-                   [initial_step] "m"(initial_step), [out_step] "m"(out_step)
-                 : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
-                   "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",
-                   "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
-#undef TINYATTN_MOVE
+    for (; rows != 0; --rows, a += a_stride, initial += initial_stride, out += out_stride) {
+      const float* from = a;
+      float* const to = out;
+      std::size_t number;
+      asm volatile("vldm %[initial], {s0-s7}\n ldr %[number], %[inner]\n"
+                   "lsrs %[number], #3\n beq 2f\n"
+                   "1: vldm %[from]!, {s8-s15}\n" TINYATTN_FOR_8(TINYATTN_ADD_COLUMNS)
+                   "subs %[number], #1\n bne 1b\n"
+                   "2: ldr %[number], %[inner]\n ands %[number], #7\n beq 4f\n"
+                   "3: vldm %[from]!, {s8}\n" TINYATTN_FOR_8(TINYATTN_ADD_TERMS)
+                   "subs %[number], #1\n bne 3b\n"
+                   "4: ldr %[number], %[to]\n vstm %[number], {s0-s7}\n"
+                   "ldr %[number], %[inner]\n" TINYATTN_FOR_8(TINYATTN_MOVE_BACK)
+                   : [from] "+&r"(from), [b0] "+&r"(b), [b1] "+&r"(b1), [b2] "+&r"(b2),
+                     [b3] "+&r"(b3), [b4] "+&h"(b4), [b5] "+&h"(b5), [b6] "+&h"(b6),
+                     [b7] "+&h"(b7), [number] "=&l"(number)
+                   : [initial] "r"(initial), [inner] "m"(inner), [to] "m"(to)
+                   : "memory", "cc", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
+                     "s10", "s11", "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s20",
+                     "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31");
+    }
 #undef TINYATTN_FOR_8
 #undef TINYATTN_MOVE_BACK
 #undef TINYATTN_ADD_TERMS
