@@ -47,6 +47,7 @@ int main() {
 #endif
 #if !defined(PART) || PART == 3
   for_each_workload_of_gradients(tap);
+  for_each_workload_of_attention_gradients(tap);
 #endif
 #if !defined(PART) || PART == 4
   for_each_workload_of_training(tap);

@@ -157,7 +157,8 @@ def encoder_layer(p, x, heads, name=""):
              "self_attn.out_proj": "attention.out_proj"}
     theirs = {f"{its}.{kind}": torch.t(p[f"{name}{ours}.{kind}"]) for its, ours in names.items() for kind in ("weight", "bias")}
     for kind in ("weight", "bias"):
-        theirs[f"self_attn.in_proj_{kind}"] = torch.cat([torch.t(p[f"{name}attention.{part}.{kind}"]) for part in ("query", "key", "value")])
+        parts = [torch.t(p[f"{name}attention.{part}.{kind}"]) for part in ("query", "key", "value")]
+        theirs[f"self_attn.in_proj_{kind}"] = torch.cat(parts)
     d_hidden = theirs["linear1.bias"].shape[0]
     with torch.random.fork_rng():  # it draws parameters of its own
         module = torch.nn.TransformerEncoderLayer(x.shape[-1], heads, d_hidden, dropout=0.0, batch_first=True).to(x.dtype)

@@ -124,6 +124,7 @@ int main() {
   for_each_workload_with_a_window(row);
   for_each_workload_over_tokens(row);
   for_each_workload_of_gradients(row);
+  for_each_workload_of_attention_gradients(row);
   for_each_workload_of_training(row);
   const std::uint32_t crc_of_finite = row.crc();
 #ifndef IN_THE_COMPILER

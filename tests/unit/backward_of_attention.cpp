@@ -110,6 +110,21 @@ void check_masked_key(Check& check) {
   check.same_bits(row(d_value[0], 4), zeros<float, 4>());
 }
 
+// NaN in a token that lies before the windows of others: their gradients have no trace of it.
+void check_window(Check& check) {
+  using Layer = MultiHeadAttention<with_window(grouped, 4)>;
+  const auto layer = drawn<Layer>(1);
+  auto x = drawn<Matrix<float, 9, 12>>(2);
+  const auto d_out = drawn<Matrix<float, 9, 12>>(3);
+  Matrix<float, 9, 12> d_x[2];
+  BackwardWorkspace<Layer> workspace;
+  for (auto& d : d_x) {
+    backward(layer, opaque(x), d_out, d, no_gradient, workspace);
+    for (std::size_t j = 0; j < 12; ++j) x(0, j) = quiet_nan;
+  }
+  for (std::size_t i = 4; i < 9; ++i) check.same_bits(row(d_x[0], i), row(d_x[1], i));
+}
+
 // Rows from a count on hold NaN: the gradients are those of the first rows alone, and what lies after them stays. Too many change nothing.
 template <class Module, std::size_t DIn, std::size_t DOut = DIn>
 void check_counts(Check& check) {
@@ -244,6 +259,7 @@ constexpr Test tests[] = {
                   check_masked_key<KeepMask<5, 7>>(check);
                   check_masked_key<BlockMask<7>>(check);
                   check_masked_key<AdditiveMask<5, 7>>(check);
+                  check_window(check);
                 }),
     at_run_time("NaN after a number of tokens leaves no trace",
                 [](Check& check) {

@@ -110,7 +110,7 @@ struct BlocksBackwardWorkspace {
   // What is kept of block `block`. With norm_first these are the inputs of both parts, else the
   // sums before both norms.
   static constexpr std::size_t after = config.norm_first ? 0 : 1;
-  constexpr auto forward_parts() noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr auto forward_parts() noexcept {
     using OfAttention = typename Attention::Workspace;
     return kernel::BlockScratch<decltype(integers.parts())>{
         rows(part_of),
@@ -118,15 +118,13 @@ struct BlocksBackwardWorkspace {
                          OfAttention::query_rows, integers.parts()),
         scratch, hidden_rows};
   }
-  constexpr auto backward_parts() noexcept {
+  TINYATTN_ALWAYS_INLINE constexpr auto backward_parts() noexcept {
     return kernel::BlockBackwardScratch<decltype(integers.parts())>{
         rows(input),
         rows(part_of),
         row,
-        kernel::with_integers(
-            kernel::layer_backward_parts<native_port>(scratch, d_model, Attention::kv_width,
-                                                      Attention::head_dim, tokens),
-            integers.parts()),
+        kernel::layer_backward_parts<native_port>(scratch, d_model, Attention::kv_width,
+                                                  Attention::head_dim, tokens, integers.parts()),
         scratch,
         hidden_rows};
   }
@@ -135,7 +133,7 @@ struct BlocksBackwardWorkspace {
 // Computes d = blocks(d) for the first `tokens` rows, and keeps what the backward pass needs.
 template <class Port>
 [[gnu::noinline]] constexpr void forward_blocks_kept(const auto& blocks, std::size_t tokens,
-                                                     const kernel::Mask& mask, auto& workspace,
+                                                     const auto& mask, auto& workspace,
                                                      const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
   using Attention = typename Workspace::Attention;
@@ -143,10 +141,11 @@ template <class Port>
   kernel::copy_rows<Port>(tokens, Workspace::d_model, x, workspace.rows(workspace.kept[0]));
   for (std::size_t l = 0; l < Workspace::layers; ++l) {
     auto* const kept = workspace.kept + 2 * l + Workspace::after;
-    kernel::forward_block_kept<Port>(describe(blocks[l]), workspace.forward_parts(), tokens, x,
-                                     {workspace.rows(kept[0]), workspace.rows(kept[1])},
-                                     with_mask_of<Workspace::block.attention>(mask),
-                                     dropout_of_block<Attention>(generator, l, tokens));
+    kernel::forward_block_kept<Port>(
+        describe(blocks[l]), workspace.forward_parts(), tokens, x,
+        {workspace.rows(kept[0]), workspace.rows(kept[1])},
+        with_mask_of<Workspace::block.attention>(describe(mask, tokens, tokens)),
+        dropout_of_block<Attention>(generator, l, tokens));
   }
   if constexpr (Workspace::block.norm_first)
     kernel::copy_rows<Port>(tokens, Workspace::d_model, x,
@@ -169,20 +168,20 @@ constexpr void write_input_of_block(const auto& blocks, std::size_t block, std::
 // Turns d, the gradient of the output of all blocks, into that of their input.
 template <class Port>
 [[gnu::noinline]] constexpr void blocks_backward(const auto& blocks, auto&& gradient_of,
-                                                 std::size_t tokens, const kernel::Mask& mask,
+                                                 std::size_t tokens, const auto& mask,
                                                  auto& workspace, const auto& generator) noexcept {
   using Workspace = std::remove_cvref_t<decltype(workspace)>;
   using Attention = typename Workspace::Attention;
   for (std::size_t l = Workspace::layers; l-- != 0;) {
     auto* const kept = workspace.kept + 2 * l + Workspace::after;
-    kernel::block_backward<Port>(describe(blocks[l]), gradient_of(l), workspace.backward_parts(),
-                                 tokens, {workspace.rows(kept[0]), workspace.rows(kept[1])},
-                                 workspace.rows(workspace.d),
-                                 with_mask_of<Workspace::block.attention>(mask),
-                                 dropout_of_block<Attention>(generator, l, tokens),
-                                 [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
-                                   write_input_of_block<Port>(blocks, l, tokens, workspace, out);
-                                 });
+    kernel::block_backward<Port>(
+        describe(blocks[l]), gradient_of(l), workspace.backward_parts(), tokens,
+        {workspace.rows(kept[0]), workspace.rows(kept[1])}, workspace.rows(workspace.d),
+        with_mask_of<Workspace::block.attention>(describe(mask, tokens, tokens)),
+        dropout_of_block<Attention>(generator, l, tokens),
+        [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
+          write_input_of_block<Port>(blocks, l, tokens, workspace, out);
+        });
   }
 }
 

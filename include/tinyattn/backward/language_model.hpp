@@ -17,16 +17,24 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
+namespace detail {
+
+// The floats of a row of logits in scratch.
+template <class Model>
+inline constexpr std::size_t logits_row = kernel::room_of_scores<native_port>(Model::vocabulary);
+
+}  // namespace detail
+
 // All the scratch of the training passes of a language model, with what the forward pass keeps.
 template <LanguageModelConfig config>
 struct BackwardWorkspace<LanguageModel<config>>
     : detail::BlocksBackwardWorkspace<config.transformer.block, config.transformer.num_layers,
-                                      LanguageModel<config>::vocabulary,
+                                      detail::logits_row<LanguageModel<config>>,
                                       LanguageModel<config>::integer_width> {
   // As many rows of logits exist at a time as have room.
   static constexpr std::size_t logits_rows =
-      kernel::minimum(BackwardWorkspace::tokens,
-                      BackwardWorkspace::scratch_floats / LanguageModel<config>::vocabulary);
+      kernel::minimum(BackwardWorkspace::tokens, BackwardWorkspace::scratch_floats /
+                                                     detail::logits_row<LanguageModel<config>>);
 };
 
 namespace detail {
@@ -79,7 +87,7 @@ constexpr void train_language_model(const Module& module, TokenView tokens, auto
   constexpr std::size_t d_model = Model::d_model, most = BackwardWorkspace<Model>::logits_rows;
   const std::size_t count = tokens.size();
   const kernel::Output x = workspace.rows(workspace.d);
-  const kernel::Mask mask = kernel::no_mask(count);
+  constexpr NoMask mask;
   model.template embed<Port>(tokens.data(), count, 0, x);
   forward_kept<Port>(body_of(module), count, mask, workspace, generator);
   for (std::size_t first = 0; first < count; first += most) {
@@ -122,7 +130,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
     train_language_model<Port>(
         module, tokens, gradient, workspace, generator,
         [&](std::size_t first, std::size_t rows, kernel::Dense x) TINYATTN_INLINE_LAMBDA {
-          const kernel::Output logits{workspace.scratch, vocabulary};
+          const kernel::Output logits{workspace.scratch, logits_row<Model>};
           kernel::compute_logits<Port>(base_of(module).logits_head(), rows, x, logits,
                                        workspace.integers.parts());
           for (std::size_t i = 0; i < rows; ++i)

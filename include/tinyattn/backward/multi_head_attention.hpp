@@ -32,10 +32,8 @@ struct BackwardWorkspace<MultiHeadAttention<config>> {
 
   // For kernels: divided for the port of the program, in a constant expression too.
   constexpr auto parts() noexcept {
-    return kernel::with_integers(
-        kernel::layer_backward_parts<native_port>(scratch, config.d_out, Layer::kv_width,
-                                                  Layer::head_dim, tokens),
-        integers.parts());
+    return kernel::layer_backward_parts<native_port>(scratch, config.d_out, Layer::kv_width,
+                                                     Layer::head_dim, tokens, integers.parts());
   }
 };
 

@@ -51,7 +51,7 @@ constexpr void final_norm_backward(const TransformerBlock<config>&, auto&, std::
 // The two passes of a module over the first `tokens` rows: the first computes d = module(d), the
 // second turns d from the gradient of the output into that of the input.
 template <class Port>
-constexpr void forward_kept(const auto& module, std::size_t tokens, const kernel::Mask& mask,
+constexpr void forward_kept(const auto& module, std::size_t tokens, const auto& mask,
                             auto& workspace, const auto& generator) noexcept {
   forward_blocks_kept<Port>(blocks_of(module), tokens, mask, workspace, generator);
   if constexpr (requires { base_of(module).final_norm; })
@@ -59,8 +59,7 @@ constexpr void forward_kept(const auto& module, std::size_t tokens, const kernel
 }
 template <class Port>
 constexpr void backward_kept(const auto& module, auto& gradient, std::size_t tokens,
-                             const kernel::Mask& mask, auto& workspace,
-                             const auto& generator) noexcept {
+                             const auto& mask, auto& workspace, const auto& generator) noexcept {
   final_norm_backward<Port>(base_of(module), gradient, tokens, workspace);
   blocks_backward<Port>(
       blocks_of(module),
@@ -115,16 +114,15 @@ constexpr void train_blocks(const Module& module, std::size_t tokens, const Tens
                             const auto& mask, const auto& output_gradient, auto& input_gradient,
                             auto& gradient, auto& workspace, const auto& generator) noexcept {
   constexpr std::size_t d_model = BlocksOf<Module>::block.feed_forward.d_model;
-  const kernel::Mask described = describe(mask, tokens, tokens);
   on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     const kernel::Output d = workspace.rows(workspace.d);
     for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i) {
       const auto of_element = generator_of<Module>(generator, i);
       kernel::copy_rows<Port>(tokens, d_model, input(x, i), d);
-      forward_kept<Port>(module, tokens, described, workspace, of_element);
+      forward_kept<Port>(module, tokens, mask, workspace, of_element);
       kernel::copy_rows<Port>(tokens, d_model, input(output_gradient, i), d);
-      backward_kept<Port>(module, gradient, tokens, described, workspace, of_element);
+      backward_kept<Port>(module, gradient, tokens, mask, workspace, of_element);
       if constexpr (!is_no_gradient<decltype(input_gradient)>)
         kernel::copy_rows<Port>(tokens, d_model, d, output(input_gradient, i));
     }

@@ -180,6 +180,18 @@ TINYATTN_KERNEL void for_each_group(std::size_t count, const auto& step) noexcep
   for (; j < count; ++j) step.template operator()<1>(j);
 }
 
+template <class Port>
+TINYATTN_KERNEL void copy_row(const float* from, float* to, std::size_t count) noexcept {
+  if constexpr (Port::lanes > 1)
+    transform_row<Port>(from, to, count, [](auto v) TINYATTN_INLINE_LAMBDA { return v; });
+  else
+    for_each_group<Port>(count, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
+      float group[size];
+      Port::load_row(from + j, group);
+      Port::store_row(group, to + j);
+    });
+}
+
 // Computes a row of `count` single floats, at most `Most`; elements from `count` to `Most` become
 // 0. Several floats move at once, and only the sum is unrolled.
 template <class Port, std::size_t Most>

@@ -34,18 +34,6 @@ TINYATTN_KERNEL WindowRows rows_of_window(std::size_t position, std::size_t wind
                            : WindowRows{window, (position + 1) % window};
 }
 
-template <class Port>
-TINYATTN_KERNEL void copy_row(const float* from, float* to, std::size_t count) noexcept {
-  if constexpr (Port::lanes > 1)
-    transform_row<Port>(from, to, count, [](auto v) TINYATTN_INLINE_LAMBDA { return v; });
-  else
-    for_each_group<Port>(count, [&]<std::size_t size>(std::size_t j) TINYATTN_INLINE_LAMBDA {
-      float group[size];
-      Port::load_row(from + j, group);
-      Port::store_row(group, to + j);
-    });
-}
-
 // out = a . b, by the products of single rows unless rows are interleaved.
 template <class Port>
 TINYATTN_KERNEL void multiply_rows(const Product<>& p) noexcept {

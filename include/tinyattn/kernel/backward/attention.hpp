@@ -44,8 +44,8 @@ TINYATTN_KERNEL bool attends(const Mask& mask, std::size_t i, std::size_t j) noe
 // out[j] += the sum of weights[i][j] * x[i] over the queries i of a block that attend to key j, i
 // rising: one product for the keys that all of them attend to, then one for each run of queries.
 template <class Port>
-constexpr void add_over_queries(const QueryBlock& block, const auto& mask, std::size_t dim,
-                                Dense weights, Dense x, Output out) noexcept {
+TINYATTN_KERNEL void add_over_queries(const QueryBlock& block, const auto& mask, std::size_t dim,
+                                      Dense weights, Dense x, Output out) noexcept {
   const std::size_t last = block.first + block.rows - 1, end = mask.end(last);
   const std::size_t begin_common = mask.begin(last),
                     end_common = maximum(begin_common, mask.common(block.first));

@@ -3,6 +3,7 @@
 // The cross-entropy of rows of logits, and its gradient.
 #pragma once
 
+#include "tinyattn/kernel/backward/row.hpp"
 #include "tinyattn/kernel/softmax.hpp"
 #include "tinyattn/math.hpp"
 
@@ -54,7 +55,9 @@ TINYATTN_KERNEL float loss_of_target(float largest, float logit, float weight) n
 
 // Returns the loss of a row, and writes its gradient share * (softmax(z) - one_hot(target)), which
 // may be the logits z. `target` is below `count`; or no_target: the loss is 0, the gradient zeros.
-template <class Port>
+// Rows that are padded are one, of room_of_scores(count) floats: then the softmax is that of
+// attention, which is in flash already.
+template <class Port, bool IsPadded = false>
 constexpr float cross_entropy_row(const float* logits, float* gradient, std::size_t count,
                                   std::size_t target, float share) noexcept {
   using Single = typename Port::one_lane;
@@ -63,20 +66,22 @@ constexpr float cross_entropy_row(const float* logits, float* gradient, std::siz
     return 0.0f;
   }
   const float largest = largest_in_row<Port>(logits, count), logit = logits[target];
-  softmax_of_row<Port, false>(logits, gradient, count, 1.0f);
+  if constexpr (IsPadded)
+    softmax_of_scores<Port>(
+        1, {gradient, count}, [=](std::size_t) TINYATTN_INLINE_LAMBDA { return count; }, 1.0f);
+  else  // on one lane rows are always whole: attention uses the same function
+    softmax_of_row<Port, Port::lanes == 1>(logits, gradient, count, 1.0f);
   const float loss = loss_of_target<Single>(largest, logit, largest_in_row<Port>(gradient, count));
   gradient[target] = Single::add(gradient[target], -1.0f);
-  const auto factor = Port::broadcast(share);
-  transform_row<Port>(gradient, gradient, count,
-                      [&](auto v) TINYATTN_INLINE_LAMBDA { return Port::mul(v, factor); });
+  scale_row<Port>(gradient, share, gradient, count);
   return loss;
 }
 
-// The same in place.
+// The same in place, of a padded row.
 template <class Port>
 constexpr float cross_entropy_row(float* logits, std::size_t count, std::size_t target,
                                   float share) noexcept {
-  return cross_entropy_row<Port>(logits, logits, count, target, share);
+  return cross_entropy_row<Port, true>(logits, logits, count, target, share);
 }
 
 // Returns the sum of e^(row[j] - largest), with the bits of that of a softmax.

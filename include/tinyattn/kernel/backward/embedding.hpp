@@ -3,8 +3,8 @@
 // The backward pass of an embedding, whose inputs have no gradient.
 #pragma once
 
+#include "tinyattn/kernel/backward/row.hpp"
 #include "tinyattn/kernel/operand.hpp"
-#include "tinyattn/kernel/row.hpp"
 
 #include <cstdint>
 
@@ -19,9 +19,8 @@ constexpr void embed_backward(Output table, Output positions, const std::uint16_
                               std::size_t count, std::size_t position, Dense d_out) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     const float* const d = d_out.at(i, 0);
-    const auto add_to = [&](float* row, std::size_t dim) { add_rows<Port>(row, d, row, dim); };
-    if (!is_null(table.data)) add_to(table.at(tokens[i], 0), table.stride);
-    if (!is_null(positions.data)) add_to(positions.at(position + i, 0), positions.stride);
+    if (!is_null(table.data)) add_row<Port>(d, table.at(tokens[i], 0), table.stride);
+    if (!is_null(positions.data)) add_row<Port>(d, positions.at(position + i, 0), positions.stride);
   }
 }
 

@@ -33,10 +33,10 @@ TINYATTN_KERNEL void feed_forward_backward(const auto& layer, const FeedForwardG
   const Output hidden{scratch, d_hidden}, d{scratch + count, d_hidden},
       gates{is_gated ? scratch + 2 * count : nullptr, d_hidden};
   const auto input = input_of<Port>(layer.up, rows, d_model, x, integers);
-  project_few<Port>(rows, d_model, d_hidden, input, layer.up, hidden);
+  project_again<Port>(rows, d_model, d_hidden, input, layer.up, hidden);
   project_backward<Port>(rows, d_hidden, d_model, d_out, layer.down.weight, d);
   if (is_gated) {
-    project_few<Port>(rows, d_model, d_hidden, input, layer.gate, gates);
+    project_again<Port>(rows, d_model, d_hidden, input, layer.gate, gates);
     gate_and_backward_row<Port>(layer.activation, gates.data, hidden.data, d.data, count);
   } else {
     activate_and_backward_row<Port>(layer.activation, hidden.data, d.data, count);

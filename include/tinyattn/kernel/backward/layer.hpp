@@ -41,63 +41,38 @@ struct LayerBackwardScratch {
   [[no_unique_address]] Integers integers;  // of inputs, if weights are int8
 };
 
-// Divides scratch for `tokens` tokens; `take(rows, columns)` returns the next part.
-template <class Port>
-constexpr LayerBackwardScratch<> divide_backward(std::size_t width, std::size_t kv_width,
-                                                 std::size_t head_dim, std::size_t tokens,
-                                                 const auto& take) noexcept {
-  const std::size_t rows = minimum(tokens, Port::query_rows),
-                    row_size = room_of_scores<Port>(tokens);
-  LayerBackwardScratch<> parts{};
-  parts.queries = take(tokens, width);
-  for (Output* part : {&parts.keys, &parts.values, &parts.d_keys, &parts.d_values})
-    *part = take(tokens, kv_width);
-  for (Output* part : {&parts.context, &parts.d_context}) *part = take(rows, head_dim);
-  for (Output* part : {&parts.weights, &parts.d_scores}) *part = take(rows, row_size);
-  parts.table = take(1, head_dim).data;
-  parts.block_rows = rows;
-  return parts;
-}
-
-// Returns how many floats of scratch the layer needs.
+// Returns how many floats of scratch the layer needs for `tokens` tokens.
 template <class Port>
 constexpr std::size_t layer_backward_scratch(std::size_t width, std::size_t kv_width,
                                              std::size_t head_dim, std::size_t tokens) noexcept {
-  std::size_t floats = 0;
-  divide_backward<Port>(width, kv_width, head_dim, tokens,
-                        [&](std::size_t rows, std::size_t cols) TINYATTN_INLINE_LAMBDA {
-                          floats += rows * cols;
-                          return Output{};
-                        });
-  return floats;
+  return tokens * (width + 4 * kv_width) +
+         2 * minimum(tokens, Port::query_rows) * (head_dim + room_of_scores<Port>(tokens)) +
+         head_dim;
 }
-template <class Port>
-constexpr LayerBackwardScratch<> layer_backward_parts(float* scratch, std::size_t width,
-                                                      std::size_t kv_width, std::size_t head_dim,
-                                                      std::size_t tokens) noexcept {
-  return divide_backward<Port>(width, kv_width, head_dim, tokens,
-                               [&](std::size_t rows, std::size_t cols) TINYATTN_INLINE_LAMBDA {
-                                 const Output part{scratch, cols};
-                                 scratch += rows * cols;
-                                 return part;
-                               });
-}
-
-// Returns the scratch with more for rows of integers.
-template <class Integers>
-constexpr LayerBackwardScratch<Integers> with_integers(const LayerBackwardScratch<>& s,
-                                                       Integers integers) noexcept {
-  return {s.queries,   s.keys,    s.values,   s.d_keys, s.d_values,   s.context,
-          s.d_context, s.weights, s.d_scores, s.table,  s.block_rows, integers};
+template <class Port, class Integers = NoScratch>
+TINYATTN_KERNEL LayerBackwardScratch<Integers> layer_backward_parts(
+    float* scratch, std::size_t width, std::size_t kv_width, std::size_t head_dim,
+    std::size_t tokens, Integers integers = {}) noexcept {
+  const std::size_t rows = minimum(tokens, Port::query_rows),
+                    row_size = room_of_scores<Port>(tokens);
+  const Output queries{scratch, width};
+  const Output keys{queries.at(tokens, 0), kv_width}, values{keys.at(tokens, 0), kv_width};
+  const Output d_keys{values.at(tokens, 0), kv_width}, d_values{d_keys.at(tokens, 0), kv_width};
+  const Output context{d_values.at(tokens, 0), head_dim}, d_context{context.at(rows, 0), head_dim};
+  const Output weights{d_context.at(rows, 0), row_size}, d_scores{weights.at(rows, 0), row_size};
+  return {queries, keys,      values,  d_keys,   d_values,
+          context, d_context, weights, d_scores, d_scores.at(rows, 0),
+          rows,    integers};
 }
 
 template <class Port>
 TINYATTN_KERNEL void project_inputs(const auto& layer, const auto& s,
                                     const BackwardElement& e) noexcept {
   const std::size_t d_in = layer.d_in, kv = kv_width(layer);
-  project<Port>(e.tokens, d_in, layer.d_out, e.query_input, layer.query, s.queries, s.integers);
-  project<Port>(e.source_tokens, d_in, kv, e.key_input, layer.key, s.keys, s.integers);
-  project<Port>(e.source_tokens, d_in, kv, e.value_input, layer.value, s.values, s.integers);
+  project_again<Port>(e.tokens, d_in, layer.d_out, e.query_input, layer.query, s.queries,
+                      s.integers);
+  project_again<Port>(e.source_tokens, d_in, kv, e.key_input, layer.key, s.keys, s.integers);
+  project_again<Port>(e.source_tokens, d_in, kv, e.value_input, layer.value, s.values, s.integers);
   rotate<Port>(layer, e.tokens, layer.d_out, 0, s.queries);
   rotate<Port>(layer, e.source_tokens, kv, 0, s.keys);
 }

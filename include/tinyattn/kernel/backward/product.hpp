@@ -6,8 +6,8 @@
 // flash.
 #pragma once
 
+#include "tinyattn/kernel/backward/row.hpp"
 #include "tinyattn/kernel/matmul.hpp"
-#include "tinyattn/kernel/row.hpp"
 
 TINYATTN_BEGIN
 
@@ -256,7 +256,7 @@ TINYATTN_KERNEL void multiply_transposed(const Product<Dense, Transposed<>, Init
 template <class Port>
 TINYATTN_KERNEL void add_column_sums(std::size_t rows, std::size_t cols, Dense x,
                                      float* sums) noexcept {
-  for (std::size_t i = 0; i < rows; ++i) add_rows<Port>(sums, x.at(i, 0), sums, cols);
+  for (std::size_t i = 0; i < rows; ++i) add_row<Port>(x.at(i, 0), sums, cols);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel

@@ -36,6 +36,25 @@ TINYATTN_KERNEL ProjectionGradient from_input(const auto&, const ProjectionGradi
   return {};
 }
 
+// Computes a projection of the forward pass again. That of a weight of floats is a function: its
+// code would be in flash for each call, and one row is no case of its own.
+template <class Port>
+TINYATTN_KERNEL void project_floats(std::size_t rows, std::size_t in, std::size_t cols, Dense x,
+                                    const Projection<>& to, Output out) noexcept {
+  project<Port>(rows, in, cols, x, to, out, NoScratch{});
+}
+template <class Port, class Weight>
+TINYATTN_KERNEL void project_again(std::size_t rows, std::size_t in, std::size_t cols,
+                                   const auto& x, const Projection<Weight>& to, Output out,
+                                   const auto&... integers) noexcept {
+  if constexpr (std::same_as<Weight, const float*>)
+    project_floats<Port>(rows, in, cols, x, to, out);
+  else if constexpr (sizeof...(integers) == 0)
+    project_few<Port>(rows, in, cols, x, to, out);
+  else
+    project<Port>(rows, in, cols, x, to, out, integers...);
+}
+
 // gradient.weight += x^T . d_out, gradient.bias += the rows of d_out.
 template <class Port>
 constexpr void add_projection_gradient(std::size_t rows, std::size_t in, std::size_t out, Dense x,
