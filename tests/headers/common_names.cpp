@@ -2,6 +2,7 @@
 //
 // A program may give its globals any name: with -Wshadow, the compiler must not report a local of the library that hides one.
 #include "tinyattn/tinyattn.hpp"
+#include "tinyattn/training.hpp"
 
 int a, b, c, i, j, k, m, n, q, r, u, v, w, x, y, z;
 int batch, bias, block, bound, column, cols, context, count, data, element, elements, end, factor, first, from, generator, half, head,
@@ -77,6 +78,50 @@ static void use_everything(Generator draws) {
   static_cast<void>(from_torch(joined)(rand<8>(draws)));
 }
 
+// Trains what has every part, and keeps it in flash.
+struct Flash {
+  void erase(std::size_t) {}
+  void write(std::size_t, std::size_t, const std::byte*, std::size_t) {}
+  void(read)(std::size_t, std::size_t, std::byte*, std::size_t) {}  // in parentheses: lwIP has a macro of this name
+};
+struct Parted {
+  using Input = tinyattn::Matrix<float, 3, 4>;
+  tinyattn::LayerNorm<4> normalized;
+  tinyattn::MultiHeadAttention<tinyattn::AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2}> attended;
+  tinyattn::Linear<4, 5> classified;
+  using Parts = tinyattn::Parameters<&Parted::normalized, &Parted::attended, &Parted::classified>;
+};
+
+static void train_everything(tinyattn::Philox4x32 draws) {
+  using namespace tinyattn;
+  static constexpr AttentionConfig heads_{
+      .d_in = 4, .d_out = 4, .context_length = 6, .num_heads = 2, .dropout = 0.5, .num_kv_heads = 1, .rotary = Rotary::halves};
+  static constexpr FeedForwardConfig wide{.d_model = 4, .d_hidden = 6, .activation = Activation::silu, .gated = true};
+  using Model = LanguageModel<LanguageModelConfig{
+      .vocabulary = 5,
+      .transformer = {.block = {.attention = heads_, .feed_forward = wide, .normalization = Normalization::rms}, .num_layers = 2},
+      .positions = Positions::none}>;
+  using Thin = Adapters<Model, LoraConfig{.rank = 2, .up = true}>;
+  static Model model_{}, merged{};
+  static Thin thin{};
+  static Training<Model, AdamW> training{};
+  static Training<Model, SgdMomentum, Thin> tuning{};
+  static Parted parted{};
+  static Training<Parted, Sgd> learning{};
+  const auto text = vector<Token>({1, 2, 3});
+  initialize(model_, draws);
+  initialize(thin, draws);
+  initialize(parted, draws);
+  float loss = training.backward(model_, text, text, 0.5f, draws) + clip_grad_norm(training.gradient, 1.0f);
+  training.step(model_, {});
+  loss += tuning.backward(model_, thin, text, text);
+  tuning.step(thin, {});
+  merge(model_, thin, merged);
+  loss += learning.backward(parted, randn<3, 4>(draws), text);
+  learning.step(parted, {.learning_rate = loss});
+  static_cast<void>(save(parted, Flash{}) == Status::ok && load(parted, Flash{}) == Status::ok);
+}
+
 // A program's own functions on arrays may have the names of the library's.
 namespace own {
 
@@ -104,5 +149,6 @@ int main() {
   use_everything(tinyattn::Philox4x32(1));
   use_models(tinyattn::Mt19937(1));
   use_models(tinyattn::Philox4x32(1));
+  train_everything(tinyattn::Philox4x32(1));
   return 0;
 }

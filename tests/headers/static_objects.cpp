@@ -3,6 +3,7 @@
 // Objects that firmware keeps as statics: constants to the compiler, without a guard and without code that runs before main; all of them
 // zeros, so that flash holds no initial values. Only a generator has a state that is not zero.
 #include "tinyattn/tinyattn.hpp"
+#include "tinyattn/training.hpp"
 
 using namespace tinyattn;
 
@@ -15,6 +16,14 @@ using Gpt = LanguageModel<LanguageModelConfig{.vocabulary = 9, .transformer = {.
 using Layer = MultiHeadAttention<heads>;
 using Stacked = StackedCausalAttention<3, 2, 6, 2>;
 using View = MatrixView<float, 2, 3, 4>;
+
+using Lora = Adapters<Gpt, LoraConfig{}>;
+struct Parted {
+  using Input = Matrix<float, 6, 8>;
+  Layer layer{};
+  Linear<8, 2> head{};
+  using Parts = Parameters<&Parted::layer, &Parted::head>;
+};
 
 template <class... Objects>
 struct Statics {
@@ -38,7 +47,8 @@ extern void* (*const* const objects[])() = {
     Cached<Gpt::Body::Block>::each,
     Cached<Layer>::each,
     Statics<FeedForward<hidden>, FeedForward<hidden>::Workspace, Linear<3, 2>, Conv1d<Conv1dConfig{.in = 3, .out = 2, .kernel = 2}>,
-            Embedding<9, 4>, LayerNorm<3>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each};
+            Embedding<9, 4>, LayerNorm<3>, Matrix<float, 2, 3>, View, TokenView, Stacked>::each,
+    Statics<Training<Llama, AdamW>, Training<Parted, SgdMomentum>, Lora, Training<Gpt, Sgd, Lora>, BackwardWorkspace<Layer>>::each};
 
 constinit Gpt::Cache cache_of_gpt;
 constinit Mt19937 mersenne_twister{1};

@@ -9,9 +9,9 @@
 #include "tinyattn/backward/linear.hpp"
 #include "tinyattn/backward/normalization.hpp"
 #include "tinyattn/backward/transformer.hpp"
-#include "tinyattn/lifetime.hpp"
 #include "tinyattn/parameters.hpp"
 
+#include <new>
 #include <type_traits>
 
 TINYATTN_BEGIN
@@ -50,6 +50,19 @@ struct ScratchOf<Module> {
   constexpr ScratchOf() noexcept : forward{} {}
 };
 
+// Calls use(member) with a member of the union above, whose lifetime begins. In a constant
+// expression a variable takes its place: <memory>, which has std::construct_at, does not compile if
+// the program defines min or max as a macro.
+template <class Member>
+constexpr void with_scratch(Member& member, const auto& use) noexcept {
+  if (__builtin_is_constant_evaluated()) {
+    Member its{};
+    use(its);
+  } else {
+    use(*::new (static_cast<void*>(__builtin_addressof(member))) Member);
+  }
+}
+
 // What the passes of parts that follow one another need: the output of each, which is overwritten
 // by its gradient, and their scratch.
 template <class Model, class Input, auto... parts>
@@ -71,7 +84,7 @@ struct Passes<Model, Input, first, rest...> {
     Module& of_module = gradient.*first;
     float loss = 0.0f;
     if constexpr (requires { scratch.forward; })
-      module.forward(x, output, begin_lifetime(scratch.forward));
+      with_scratch(scratch.forward, [&](auto& its) { module.forward(x, output, its); });
     else
       static_cast<void>(module.forward(x, output));
     if constexpr (sizeof...(rest) == 0)
@@ -79,7 +92,8 @@ struct Passes<Model, Input, first, rest...> {
     else
       loss = next.run(model, output, gradient, output, loss_of);
     if constexpr (requires { scratch.backward; })
-      backward(module, x, output, input_gradient, of_module, begin_lifetime(scratch.backward));
+      with_scratch(scratch.backward,
+                   [&](auto& its) { backward(module, x, output, input_gradient, of_module, its); });
     else
       static_cast<void>(backward(module, x, output, input_gradient, of_module));
     return loss;

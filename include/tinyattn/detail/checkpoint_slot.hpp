@@ -8,7 +8,15 @@
 
 #include <cstddef>
 #include <cstdint>
+
+// <span> does not compile if the program defines min or max as a macro: an address and a number
+// remain.
+#if !defined(min) && !defined(max)
 #include <span>
+#define TINYATTN_SPAN_OF_BYTES std::span
+#else
+#define TINYATTN_SPAN_OF_BYTES NoSpan
+#endif
 
 TINYATTN_BEGIN
 
@@ -23,10 +31,16 @@ constexpr std::size_t in_blocks(std::size_t bytes) noexcept {
 // --- The caller's flash: bytes are a std::span of std::byte or of std::uint8_t, or an address and
 // a number ---
 
-using ReadBytes = std::span<std::byte>;
-using WrittenBytes = std::span<const std::byte>;
-using ReadNumbers = std::span<std::uint8_t>;
-using WrittenNumbers = std::span<const std::uint8_t>;
+// No flash takes this.
+template <class Byte>
+struct NoSpan {
+  constexpr NoSpan(Byte*, std::size_t) noexcept {}
+};
+using ReadBytes = TINYATTN_SPAN_OF_BYTES<std::byte>;
+using WrittenBytes = TINYATTN_SPAN_OF_BYTES<const std::byte>;
+using ReadNumbers = TINYATTN_SPAN_OF_BYTES<std::uint8_t>;
+using WrittenNumbers = TINYATTN_SPAN_OF_BYTES<const std::uint8_t>;
+#undef TINYATTN_SPAN_OF_BYTES
 
 template <class Flash, class... Bytes>
 concept writes = requires(Flash& flash, std::size_t n, Bytes... bytes) {
@@ -34,7 +48,7 @@ concept writes = requires(Flash& flash, std::size_t n, Bytes... bytes) {
 };
 template <class Flash, class... Bytes>
 concept reads = requires(Flash& flash, std::size_t n, Bytes... bytes) {
-  flash.read(n, n, bytes...);
+  (flash.read)(n, n, bytes...);  // lwIP has a macro of this name
 };
 template <class Flash>
 concept writes_in_some_form = writes<Flash, WrittenBytes> || writes<Flash, WrittenNumbers> ||
@@ -58,12 +72,12 @@ template <class Flash>
 constexpr void read_block(Flash& flash, std::size_t slot, std::size_t offset,
                           std::byte* block) noexcept {
   if constexpr (reads<Flash, ReadBytes>)
-    static_cast<void>(flash.read(slot, offset, ReadBytes(block, block_bytes)));
+    static_cast<void>((flash.read)(slot, offset, ReadBytes(block, block_bytes)));
   else if constexpr (reads<Flash, ReadNumbers>)
-    static_cast<void>(
-        flash.read(slot, offset, ReadNumbers(reinterpret_cast<std::uint8_t*>(block), block_bytes)));
+    static_cast<void>((flash.read)(
+        slot, offset, ReadNumbers(reinterpret_cast<std::uint8_t*>(block), block_bytes)));
   else
-    static_cast<void>(flash.read(slot, offset, block, block_bytes));
+    static_cast<void>((flash.read)(slot, offset, block, block_bytes));
 }
 
 // --- Streams of bytes, in blocks ---

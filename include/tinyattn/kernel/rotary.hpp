@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+TINYATTN_BEGIN
+
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Pair i of a head is its features i * step and i * step + apart.
@@ -136,3 +138,5 @@ constexpr void rotate(EndlessRotation rotation, std::size_t rows, std::size_t he
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END

@@ -12,13 +12,13 @@ from ports.simd import priorities
 from .. import tree
 
 ALWAYS = ("tinyattn/tinyattn.hpp", "tinyattn/generate.hpp", "tinyattn/tokenizer.hpp")
-# Headers that a program asks for by one of some macros before the include. The namespace tinyattn::compiled could clash
-# with a name `compiled` of the program; <memory> takes as long as all the others; and most programs do not train.
+# Headers that a program asks for by a macro before the include. The namespace tinyattn::compiled could clash with a
+# name `compiled` of the program; <memory> takes as long as all the others; and most programs do not train.
 IF_DEFINED = {
-    ("TINYATTN_COMPILED",): ("if the program links libtinyattn", (
+    "TINYATTN_COMPILED": ("if the program links libtinyattn", (
         "tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h", "tinyattn/tokenizer_for_c.hpp")),
-    ("TINYATTN_LIFETIME", "TINYATTN_TRAINING"): ("if workspaces share memory in unions", ("tinyattn/lifetime.hpp",)),
-    ("TINYATTN_TRAINING",): ("if the program trains", ("tinyattn/training.hpp",))}
+    "TINYATTN_LIFETIME": ("if workspaces share memory in unions", ("tinyattn/lifetime.hpp",)),
+    "TINYATTN_TRAINING": ("if the program trains", ("tinyattn/training.hpp",))}
 CHOOSER = "tinyattn/port/native.hpp"
 ONE_LANE = "tinyattn/port/one_lane.hpp"
 COMPILERS = "tinyattn/port/compiler.hpp"  # its #error comes before headers that an old compiler lacks
@@ -93,16 +93,15 @@ class Single:
             self.write(port)
             self.parts.append("#endif\n")
 
-    def write_if(self, macros, condition, names):
-        """Appends headers, and the standard headers that they alone include, that any of some macros asks for."""
+    def write_if(self, macro, condition, names):
+        """Appends headers, and the standard headers that they alone include, that a macro asks for."""
         start, before = len(self.parts), self.standard
         self.standard = set()
         for name in names:
             self.write(name)
         alone = [f"#include <{name}>\n" for name in sorted(self.standard - before)]
         self.standard = before
-        if_defined = " || ".join(f"defined({macro})" for macro in macros)
-        head = f"// Define {macros[0]} before the include {condition}.\n#if {if_defined}\n{''.join(alone)}"
+        head = f"// Define {macro} before the include {condition}.\n#ifdef {macro}\n{''.join(alone)}"
         self.parts[start:start] = [head]
         self.parts.append("#endif\n")
 
@@ -124,8 +123,8 @@ def single():
     header = Single()
     for name in (COMPILERS, ONE_LANE, *ALWAYS):
         header.write(name)
-    for macros, (condition, names) in IF_DEFINED.items():
-        header.write_if(macros, condition, names)
+    for macro, (condition, names) in IF_DEFINED.items():
+        header.write_if(macro, condition, names)
     unused = header.files.keys() - header.written
     if unused:
         sys.exit(f"no header includes {', '.join(sorted(unused))}")

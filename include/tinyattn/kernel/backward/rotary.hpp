@@ -5,6 +5,8 @@
 
 #include "tinyattn/kernel/rotary.hpp"
 
+TINYATTN_BEGIN
+
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
 // Rotates each pair (a, b) of all heads of `rows` rows, of which the first is at position 0, to
@@ -29,3 +31,5 @@ constexpr void rotate_backward(const auto& rotation, std::size_t rows, std::size
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
+
+TINYATTN_END
