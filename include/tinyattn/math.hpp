@@ -50,8 +50,8 @@ constexpr float exp(float x) noexcept {
 
 // The natural logarithm of x within one unit in the last place; -infinity for a zero, NaN below.
 constexpr float log(float x) noexcept {
-  return __builtin_is_constant_evaluated() ? port::elementwise::log<port::scalar>(x)
-                                           : port::elementwise::log<native_port::one_lane>(x);
+  return on_native_port(
+      [=](auto port) { return port::elementwise::log<typename decltype(port)::one_lane>(x); });
 }
 
 // The hyperbolic tangent of x within one unit in the last place.

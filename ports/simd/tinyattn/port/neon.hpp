@@ -98,8 +98,7 @@ struct neon : neon_rows, neon_integers {
   }
   TINYATTN_ALWAYS_INLINE static vec square_root(vec v) noexcept {
     register vec roots asm("q0") = v;
-    asm("vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3"
-        : "+w"(roots));
+    asm("vsqrt.f32 s0, s0\n vsqrt.f32 s1, s1\n vsqrt.f32 s2, s2\n vsqrt.f32 s3, s3" : "+w"(roots));
     return roots;
   }
 #endif
