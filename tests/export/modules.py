@@ -13,8 +13,7 @@ from ports.pytorch import tinyattn_export as export
 from tests.export.exporter import COMPILER, ROOT, call, in_folder
 from tests.support import debian, tap
 
-if debian.missing("torch"):
-    tap.report([("modules", tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
+debian.needs_pytorch()
 from tests.export import corner_modules
 from tests.export.field_modules import MODELS, made
 

@@ -6,8 +6,7 @@ import tempfile
 
 from tests.support import debian, tap
 
-if debian.missing("torch"):
-    tap.report([("refused modules", tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
+debian.needs_pytorch()
 import torch
 import torch.nn.functional as F
 from torch import nn

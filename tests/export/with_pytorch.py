@@ -20,8 +20,7 @@ from tests.export import exporter, models
 from tests.export.exporter import ARGUMENTS, EXPECTED, in_folder
 from tests.support import debian, tap
 
-if debian.missing("torch"):
-    tap.report([("fresh models", tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
+debian.needs_pytorch()
 import torch
 from torch.nn import functional
 

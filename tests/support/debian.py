@@ -5,6 +5,8 @@ import os
 import pathlib
 import sys
 
+from tests.support import tap
+
 PYTHON = "/usr/bin/python3"
 
 
@@ -15,3 +17,9 @@ def missing(*modules):
     if absent and sys.executable != PYTHON and pathlib.Path(PYTHON).exists():
         os.execv(PYTHON, [PYTHON, *sys.orig_argv[1:]])
     return absent
+
+
+def needs_pytorch():
+    """Continues where PyTorch is found; without it, reports that the tests of the program are skipped, and exits."""
+    if missing("torch"):
+        tap.report([("all tests", tap.Skip("PyTorch is not installed (Debian: python3-torch)"))])
