@@ -25,17 +25,16 @@ struct AdaptedBase {
   const Adapters<Module, lora>& adapters;
 };
 
-// Returns a projection as kernels take it. It may have no adapters, or be absent itself.
-TINYATTN_ALWAYS_INLINE constexpr auto describe_adapted(const auto& linear,
-                                                       const auto& adapters) noexcept {
+}  // namespace detail
+
+// For kernels: a projection and its adapters. It may have none, or be absent itself.
+TINYATTN_ALWAYS_INLINE constexpr auto describe(const auto& linear, const auto& adapters) noexcept {
   const auto projection = describe(linear);
   const auto adapter = describe(adapters);
   using Weight = kernel::AdaptedWeight<std::remove_const_t<decltype(projection.weight)>,
                                        std::remove_const_t<decltype(adapter)>::rank>;
   return kernel::Projection<Weight>{{projection.weight, adapter}, projection.bias};
 }
-
-}  // namespace detail
 
 // A model with its adapters, as adapted(model, adapters) returns it: two references.
 template <class Model, LoraConfig lora>
@@ -82,7 +81,7 @@ struct Adapted<Linear<In, Out, Bias, weights>, lora>
   }
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Adapted& self) noexcept {
-    return detail::describe_adapted(self.base, self.adapters);
+    return describe(self.base, self.adapters);
   }
 };
 
@@ -111,12 +110,7 @@ struct Adapted<MultiHeadAttention<config>, lora>
   }
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Adapted& self) noexcept {
-    const auto& [base, adapters] = self;
-    return detail::describe_layer<config>(
-        detail::describe_adapted(base.query, adapters.query),
-        detail::describe_adapted(base.key, adapters.key),
-        detail::describe_adapted(base.value, adapters.value),
-        detail::describe_adapted(base.out_proj, adapters.out_proj));
+    return detail::describe_attention<config>(self.base, self.adapters);
   }
 };
 
@@ -124,14 +118,14 @@ struct Adapted<MultiHeadAttention<config>, lora>
 template <FeedForwardConfig config, LoraConfig lora>
 struct Adapted<FeedForward<config>, lora> : detail::AdaptedBase<FeedForward<config>, lora> {
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Adapted& self) noexcept {
-    const auto up = detail::describe_adapted(self.base.up, self.adapters.up);
+    const auto up = describe(self.base.up, self.adapters.up);
     return kernel::FeedForward<std::remove_const_t<decltype(up.weight)>>{
         config.d_model,
         config.d_hidden,
         config.activation,
         up,
-        detail::describe_adapted(self.base.gate, self.adapters.gate),
-        detail::describe_adapted(self.base.down, self.adapters.down)};
+        describe(self.base.gate, self.adapters.gate),
+        describe(self.base.down, self.adapters.down)};
   }
 };
 
@@ -210,7 +204,12 @@ struct Adapted<Transformer<config>, lora> : detail::AdaptedBase<Transformer<conf
                                                        const auto& scratch) const noexcept {
     for (std::size_t i = 0; i < config.num_layers; ++i)
       blocks_of(*this)[i].template apply_in_place<Port>(tokens, x, mask, scratch);
-    this->base.template normalize<Port>(tokens, x);
+    normalize<Port>(tokens, x);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void normalize(std::size_t rows,
+                                                  kernel::Output x) const noexcept {
+    this->base.template normalize<Port>(rows, x);
   }
   template <class Port>
   TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(std::size_t rows, kernel::Output x,
@@ -236,19 +235,28 @@ struct Adapted<LanguageModel<config>, lora> : detail::AdaptedBase<LanguageModel<
   template <std::size_t Tokens, tensor_like Logits>
   constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
                            Workspace& workspace) const noexcept {
-    return this->base.forward_through(body_of(*this), tokens, logits, workspace);
+    return Model::forward_of(*this, tokens, logits, workspace);
   }
 
   // Adds tokens to the cache, and computes the logits of the token after the last.
   template <detail::changeable<Cache> KeyValues, tensor_like Logits>
   constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    return this->base.forward_through(body_of(*this), tokens, cache, logits, workspace);
+    return Model::forward_of(*this, tokens, cache, logits, workspace);
   }
 
-  // For kernels.
-  TINYATTN_ALWAYS_INLINE friend constexpr auto body_of(const Adapted& self) noexcept {
-    return adapted(self.base.transformer, self.adapters.transformer);
+  // For kernels: what those of LanguageModel return and do.
+  TINYATTN_ALWAYS_INLINE constexpr auto body() const noexcept {
+    return adapted(this->base.transformer, this->adapters.transformer);
+  }
+  TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
+    return this->base.logits_head();
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void embed(const Token* tokens, std::size_t count,
+                                              std::size_t position,
+                                              kernel::Output x) const noexcept {
+    this->base.template embed<Port>(tokens, count, position, x);
   }
 };
 

@@ -106,7 +106,7 @@ struct LanguageModel {
   template <std::size_t Tokens, tensor_like Logits>
   constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
                            Workspace& workspace) const noexcept {
-    return forward_through(transformer, tokens, logits, workspace);
+    return forward_of(*this, tokens, logits, workspace);
   }
 
   // Adds `tokens` to the cache, after the tokens that it holds, and computes the logits
@@ -116,7 +116,7 @@ struct LanguageModel {
   template <detail::changeable<Cache> KeyValues, tensor_like Logits>
   constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
                            typename KeyValues::Workspace& workspace) const noexcept {
-    return forward_through(transformer, tokens, cache, logits, workspace);
+    return forward_of(*this, tokens, cache, logits, workspace);
   }
 
   template <class Self = LanguageModel>
@@ -136,7 +136,8 @@ struct LanguageModel {
                self.token_embedding, self.position_embedding, self.transformer, self.head);
   }
 
-  // For kernels: the head, and x = the embeddings of `count` tokens.
+  // For kernels: the body, the head, and x = the embeddings of `count` tokens.
+  TINYATTN_ALWAYS_INLINE constexpr const Body& body() const noexcept { return transformer; }
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
     if constexpr (config.weights == Weights::f32)
       return kernel::Head{d_model, config.vocabulary, describe(head),
@@ -154,12 +155,12 @@ struct LanguageModel {
     kernel::embed<Port>(describe(token_embedding), positions(), tokens, count, position, x);
   }
 
-  // The two calls of forward, through a body that is the transformer, or has its interface.
+  // The two calls of forward of a model: of this type, or of this one with adapters.
   template <std::size_t Tokens, class Logits>
-  TINYATTN_ALWAYS_INLINE constexpr Status forward_through(const auto& body,
-                                                          const Vector<Token, Tokens>& tokens,
-                                                          Logits& logits,
-                                                          Workspace& workspace) const noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr Status forward_of(const auto& self,
+                                                            const Vector<Token, Tokens>& tokens,
+                                                            Logits& logits,
+                                                            Workspace& workspace) noexcept {
     constexpr bool fits = Tokens <= context_length;
     static_assert(fits, "more tokens than context_length");
     if constexpr (fits && detail::check_logits<config.vocabulary, Tokens, Logits>()) {
@@ -168,20 +169,21 @@ struct LanguageModel {
       on_native_port([&](auto port) {
         using Port = decltype(port);
         const kernel::Output x{workspace.features.data(), d_model};
-        embed<Port>(tokens.data(), Tokens, 0, x);
-        body.template apply_in_place<Port>(
+        self.template embed<Port>(tokens.data(), Tokens, 0, x);
+        self.body().template apply_in_place<Port>(
             Tokens, x, detail::with_mask_of<block.attention>(kernel::no_mask(Tokens)),
             workspace.transformer.parts());
-        kernel::compute_logits<Port>(logits_head(), Tokens, x, detail::output(logits, 0),
+        kernel::compute_logits<Port>(self.logits_head(), Tokens, x, detail::output(logits, 0),
                                      workspace.transformer.integers.parts());
       });
     }
     return Status::ok;
   }
   template <class Logits>
-  TINYATTN_ALWAYS_INLINE constexpr Status forward_through(const auto& body, TokenView tokens,
-                                                          auto& cache, Logits& logits,
-                                                          auto& workspace) const noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr Status forward_of(const auto& self,
+                                                            const TokenView& tokens, auto& cache,
+                                                            Logits& logits,
+                                                            auto& workspace) noexcept {
     if constexpr (detail::check_logits<config.vocabulary, 1, Logits>()) {
       const std::size_t count = tokens.size();
       if (!cache.has_room(count)) return Status::too_many_tokens;
@@ -189,9 +191,9 @@ struct LanguageModel {
       if (count == 0) return Status::ok;
       on_native_port([&](auto port) {
         using Port = decltype(port);
-        const kernel::Output last = take<Port>(body, tokens, cache, workspace);
-        transformer.template normalize<Port>(1, last);
-        kernel::compute_logits<Port>(logits_head(), 1, last, detail::output(logits, 0),
+        const kernel::Output last = take<Port>(self, tokens, cache, workspace);
+        self.body().template normalize<Port>(1, last);
+        kernel::compute_logits<Port>(self.logits_head(), 1, last, detail::output(logits, 0),
                                      workspace.integers.parts());
       });
     }
@@ -210,15 +212,15 @@ struct LanguageModel {
 
   // Adds tokens to the cache, rows_at_once at a time. Returns the features of the last token.
   template <class Port>
-  constexpr kernel::Output take(const auto& body, TokenView tokens, auto& cache,
-                                auto& workspace) const noexcept {
+  static constexpr kernel::Output take(const auto& self, TokenView tokens, auto& cache,
+                                       auto& workspace) noexcept {
     constexpr std::size_t most = std::remove_cvref_t<decltype(workspace)>::rows_at_once;
     const kernel::Output x{workspace.scratch, d_model};
     std::size_t rows = 0;
     for (std::size_t first = 0; first < tokens.size(); first += rows) {
       rows = kernel::minimum(most, tokens.size() - first);
-      embed<Port>(tokens.data() + first, rows, cache.size(), x);
-      body.template apply_blocks_cached<Port>(rows, x, cache, workspace.parts());
+      self.template embed<Port>(tokens.data() + first, rows, cache.size(), x);
+      self.body().template apply_blocks_cached<Port>(rows, x, cache, workspace.parts());
     }
     return x.from(rows - 1, 0);
   }

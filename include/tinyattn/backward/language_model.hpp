@@ -70,12 +70,6 @@ constexpr void head_backward(const LanguageModel<config>& model, auto& gradient,
   }
 }
 
-// The body of a model. An adapted model has another.
-template <LanguageModelConfig config>
-TINYATTN_ALWAYS_INLINE constexpr const auto& body_of(const LanguageModel<config>& model) noexcept {
-  return model.transformer;
-}
-
 // Runs both passes. d_logits_of(first, rows, x) returns the gradients of the logits of `rows` rows
 // from row `first` on, whose features are x.
 template <class Port, class Module>
@@ -88,17 +82,17 @@ constexpr void train_language_model(const Module& module, TokenView tokens, auto
   const std::size_t count = tokens.size();
   const kernel::Output x = workspace.rows(workspace.d);
   constexpr NoMask mask;
-  model.template embed<Port>(tokens.data(), count, 0, x);
-  forward_kept<Port>(body_of(module), count, mask, workspace, generator);
+  module.template embed<Port>(tokens.data(), count, 0, x);
+  forward_kept<Port>(module.body(), count, mask, workspace, generator);
   for (std::size_t first = 0; first < count; first += most) {
     const std::size_t rows = kernel::minimum(most, count - first);
     const kernel::Output features = x.from(first, 0);
     head_backward<Port>(model, gradient, rows, d_logits_of(first, rows, features), features);
   }
   if constexpr (is_no_gradient<decltype(gradient)>)
-    backward_kept<Port>(body_of(module), gradient, count, mask, workspace, generator);
+    backward_kept<Port>(module.body(), gradient, count, mask, workspace, generator);
   else
-    backward_kept<Port>(body_of(module), gradient.transformer, count, mask, workspace, generator);
+    backward_kept<Port>(module.body(), gradient.transformer, count, mask, workspace, generator);
   if constexpr (requires { gradient.token_embedding; }) {
     kernel::Output positions{nullptr, d_model};
     if constexpr (Model::has_learned_positions)
@@ -131,7 +125,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
         module, tokens, gradient, workspace, generator,
         [&](std::size_t first, std::size_t rows, kernel::Dense x) TINYATTN_INLINE_LAMBDA {
           const kernel::Output logits{workspace.scratch, logits_row<Model>};
-          kernel::compute_logits<Port>(base_of(module).logits_head(), rows, x, logits,
+          kernel::compute_logits<Port>(module.logits_head(), rows, x, logits,
                                        workspace.integers.parts());
           for (std::size_t i = 0; i < rows; ++i)
             loss = Single::add(

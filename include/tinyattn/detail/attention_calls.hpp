@@ -24,16 +24,22 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Returns attention of these projections as kernels take it: a Layer, or a GroupedLayer if heads
-// share keys or features rotate.
-template <auto config, class Weight>
-TINYATTN_ALWAYS_INLINE constexpr auto describe_layer(
-    const kernel::Projection<Weight>& query, const kernel::Projection<Weight>& key,
-    const kernel::Projection<Weight>& value, const kernel::Projection<Weight>& output) noexcept {
+// Returns attention as kernels take it: a Layer, or a GroupedLayer if heads share keys or features
+// rotate. It may have adapters.
+template <auto config>
+TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention,
+                                                         const auto&... adapters) noexcept {
   constexpr std::size_t dim = head_dim<config>;
-  const kernel::Layer<Weight> layer{
-      config.d_in, config.d_out, config.num_heads, dim, inverse_sqrt<dim>, query, key,
-      value,       output};
+  using Weight = std::remove_const_t<decltype(describe(attention.query, adapters.query...).weight)>;
+  const kernel::Layer<Weight> layer{config.d_in,
+                                    config.d_out,
+                                    config.num_heads,
+                                    dim,
+                                    inverse_sqrt<dim>,
+                                    describe(attention.query, adapters.query...),
+                                    describe(attention.key, adapters.key...),
+                                    describe(attention.value, adapters.value...),
+                                    describe(attention.out_proj, adapters.out_proj...)};
   using Rotary = std::remove_cv_t<decltype(config.rotary)>;
   constexpr std::size_t group = config.num_heads / kv_heads<config>;
   constexpr bool is_interleaved = config.rotary == Rotary::interleaved;
@@ -47,12 +53,6 @@ TINYATTN_ALWAYS_INLINE constexpr auto describe_layer(
   else
     return kernel::GroupedLayer<Weight>{
         layer, group, rotation<config.context_length, dim, config.rotary_base>(is_interleaved)};
-}
-
-template <auto config>
-TINYATTN_ALWAYS_INLINE constexpr auto describe_attention(const auto& attention) noexcept {
-  return describe_layer<config>(describe(attention.query), describe(attention.key),
-                                describe(attention.value), describe(attention.out_proj));
 }
 
 // Returns element `index` of a batch, as kernels take it.
