@@ -96,29 +96,6 @@ TINYATTN_KERNEL void multiply_add(typename Port::vec (&sums)[Rows][Vectors], std
   }
 }
 
-// Does the same for a transposed `a`, of which the elements for one k lie next to each other.
-template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
-TINYATTN_KERNEL void multiply_add_outer(typename Port::vec (&sums)[Rows][Vectors],
-                                        std::size_t inner, Transposed<> a, Dense b,
-                                        std::size_t last) noexcept {
-  if (inner == 0) return;
-  Dense elements = a.stored;
-  while (true) {
-    typename Port::vec row[Vectors];
-    load_row<Port, kind>(b, last, row);
-    TINYATTN_UNROLL
-    for (std::size_t r = 0; r < Rows; ++r) {
-      const auto broadcast = Port::broadcast(elements.data[r]);
-      TINYATTN_UNROLL
-      for (std::size_t v = 0; v < Vectors; ++v)
-        sums[r][v] = Port::fma(broadcast, row[v], sums[r][v]);
-    }
-    if (--inner == 0) return;
-    elements = elements.from(1, 0);  // not after the last row: there is none
-    b = b.from(1, 0);
-  }
-}
-
 template <class Port, TileKind kind, std::size_t Rows, std::size_t Vectors>
 TINYATTN_KERNEL void store_sums(const typename Port::vec (&sums)[Rows][Vectors], Output out,
                                 std::size_t last) noexcept {
@@ -148,7 +125,7 @@ TINYATTN_KERNEL auto initial_at(const auto& p, std::size_t i, std::size_t j) noe
 
 // Computes the tile of `Rows` x `Vectors` vectors from row i and column j of a product on; `last`
 // columns fill the last vector, and `a` is p.a from row i on. A port may have tiles of its own for
-// whole vectors; those for a transposed `a` go on from what the output holds.
+// whole vectors.
 template <class Port, std::size_t Rows, std::size_t Vectors, TileKind kind = TileKind{},
           class AnyProduct>
 TINYATTN_KERNEL void tile(const AnyProduct& p, const auto& a, std::size_t i, std::size_t j,
@@ -161,19 +138,10 @@ TINYATTN_KERNEL void tile(const AnyProduct& p, const auto& a, std::size_t i, std
     Port::template tile<Rows, Vectors>(is_zero ? zeros<Vectors * Port::lanes> : p.initial.data + j,
                                        a.data, a.stride, p.b.at(0, j), p.b.stride, p.out.at(i, j),
                                        p.out.stride, p.inner);
-  } else if constexpr (std::same_as<AnyProduct, Product<Transposed<>, Dense, Dense>> &&
-                       kind.is_whole && requires(const float* from, float* to) {
-                         Port::template outer_tile<Rows, Vectors>(from, 0, from, 0, to, 0, 0);
-                       }) {
-    Port::template outer_tile<Rows, Vectors>(a.stored.data, a.stored.stride, p.b.at(0, j),
-                                             p.b.stride, p.out.at(i, j), p.out.stride, p.inner);
   } else {
     typename Port::vec sums[Rows][Vectors];
     initialize_sums<Port, kind>(sums, initial_at<Port, Vectors * Port::lanes>(p, i, j), last);
-    if constexpr (std::same_as<decltype(p.a), Transposed<>>)
-      multiply_add_outer<Port, kind>(sums, p.inner, a, p.b.from(0, j), last);
-    else
-      multiply_add<Port, kind>(sums, p.inner, a, p.b.from(0, j), last);
+    multiply_add<Port, kind>(sums, p.inner, a, p.b.from(0, j), last);
     store_sums<Port, kind>(sums, p.out.from(i, j), last);
   }
 }

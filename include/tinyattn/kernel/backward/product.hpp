@@ -6,6 +6,7 @@
 // flash.
 #pragma once
 
+#include "tinyattn/kernel/backward/outer_tile.hpp"
 #include "tinyattn/kernel/backward/row.hpp"
 #include "tinyattn/kernel/matmul.hpp"
 
