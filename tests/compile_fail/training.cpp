@@ -20,6 +20,22 @@ extern Embedding<9, 4> embedding_gradient;
 extern FeedForward<hidden> hidden_gradient;
 extern FeedForward<hidden_in_int8> int8_hidden_gradient;
 extern BackwardWorkspace<FeedForward<hidden>> hidden_workspace;
+extern Training<Model, Sgd> training;
+struct Layers {
+  Linear<4, 3> linear;
+  Vector<float, 3> gain;
+};
+struct WithoutInput : Layers {
+  using Parts = Parameters<&WithoutInput::linear>;
+};
+struct WithGain : Layers {
+  using Input = Matrix<float, 6, 4>;
+  using Parts = Parameters<&WithGain::linear, &WithGain::gain>;
+};
+struct WithInput : Layers {
+  using Input = Matrix<float, 6, 4>;
+  using Parts = Parameters<&WithInput::linear>;
+};
 
 // --- Modules ---
 
@@ -60,3 +76,19 @@ void softmax_without_gradient() { softmax_backward(x, out); }
 void activation_into_temporary() { gelu_backward(x, x, Matrix<float, 6, 4>{}); }
 // expect: largest_backward takes (x, output_gradient, input_gradient), or a count after x
 void reduction_into_temporary(Vector<float, 4>& d) { largest_backward(x, d, Matrix<float, 6, 4>{}); }
+
+// --- Training ---
+
+// expect: only a Philox4x32 replays dropout
+void dropout_by_a_mersenne_twister() { training.backward(model, tokens, tokens, 1.0f, generator); }
+// expect: Training takes (model, tokens, targets), then a factor, then a Philox4x32
+void dropout_without_a_factor(Philox4x32& philox) { training.backward(model, tokens, tokens, philox); }
+void training_without_targets() { training.backward(model, tokens); }
+// expect: a text must have a target for each of its tokens
+void fewer_targets(const Vector<Token, 5>& targets) { training.backward(model, tokens, targets); }
+// expect: a model of Parts names its input
+void training_of_loose_parts(const WithoutInput& parts, Training<WithoutInput, Sgd>& its) { its.backward(parts, x, tokens); }
+// expect: the input must be the Input of the model
+void training_of_another_input(const WithInput& parts, Training<WithInput, Sgd>& its) { its.backward(parts, square, tokens); }
+// expect: layers, blocks and models follow one another: a tensor has no forward
+void training_through_a_tensor(const WithGain& parts, Training<WithGain, Sgd>& its) { its.backward(parts, x, tokens); }

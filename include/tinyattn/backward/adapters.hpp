@@ -144,10 +144,8 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
   requires requires { Self::vocabulary; }
   constexpr float backward(const Model& model, const Module& adapters, TokenView tokens,
                            TokenView targets, float factor, Philox4x32& generator) noexcept {
-    const Philox4x32 before = generator;
-    generator = detail::stream_after(generator, detail::streams_of<typename Model::Body>);
     return detail::train_on_targets(adapted(model, adapters), tokens, targets, gradient, factor,
-                                    workspace, before);
+                                    workspace, generator);
   }
 
   // Adds to the gradient of the adapters of a TransformerBlock or a Transformer, and writes that of
