@@ -98,6 +98,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           out[r][j] += the sum over k of a[k][r] * b[k][j], k rising, each step
 //                           one fma; a port constrains it to the tiles that it has
 //   outer_rows              the height of such a tile of `tile_vectors`, unless that of any tile
+//   backward_rows           queries that one head attends with at a time in the backward pass of a
+//                           layer, unless `query_rows`
 //   dot_tile(a, b, b_stride, count, inner, sums)
 //                           sums[r][q] += the sum over k of a[r][k] * b[q][k], k rising, for
 //                           `dot_rows` rows, of which a[r] are the addresses, and `count` lanes q;
