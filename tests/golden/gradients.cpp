@@ -76,6 +76,20 @@ constexpr Test model_as_torch(const char* name) {
   return as_torch_at_run_time<Operation, expected, of_model>(name);
 }
 
+// --- Activations of numbers up to 64 ---
+
+// Column j of x is multiplied by 2^(j % 7), and the activation divided by that.
+template <Activation activation>
+inline constexpr auto far_activation_gradient = [](auto by, auto& x, auto& d_out, auto& d_x) {
+  Vector<float, 17> powers;
+  for (std::size_t j = 0; j < 17; ++j) powers(j) = static_cast<float>(1u << j % 7);
+  const auto far = multiply(x, powers);
+  activation_gradient<activation>(by, far, d_out, d_x);
+};
+template <Activation activation>
+using FarActivationGradient =
+    OfFunction<activation_forward<activation>, far_activation_gradient<activation>, Matrix<float, 3, 17>, Matrix<float, 3, 17>>;
+
 // --- Attention and models ---
 
 constexpr AttentionConfig one_head = {.d_in = 5, .d_out = 6, .context_length = 7};
@@ -151,6 +165,7 @@ constexpr Test tests[] = {
     as_torch<NormGradient<RmsNorm<17>, 3, 17>, torch::rms_norm>("RmsNorm"),
 #define OF_ACTIVATION(name, NAME, formula)                                                                                  \
   as_torch<ActivationGradient<Activation::name, Matrix<float, 3, 17>>, torch::name>(#name),                                 \
+      as_torch<FarActivationGradient<Activation::name>, torch::far_##name>(#name " of numbers up to 64"),                   \
       as_torch<FeedForwardGradient<hidden(Activation::name, false), 3>, torch::feed_forward_##name>("FeedForward, " #name), \
       as_torch<FeedForwardGradient<hidden(Activation::name, true), 3>, torch::gated_##name>("FeedForward, gated, " #name),
     TINYATTN_ACTIVATIONS(OF_ACTIVATION)

@@ -62,6 +62,7 @@ def convolution(p, x, kernel, stride, padding):
     return functional.conv1d(x.transpose(-1, -2), weight, p.get("bias"), stride, padding).transpose(-1, -2)
 
 
+POWERS = 2 ** (torch.arange(17) % 7)
 TARGETS = torch.tensor([16, 6, 65535, 3, 10, 0])
 SHORT = {"d_in": 5, "d_out": 6}
 LLAMA = {"vocabulary": 5, "d_model": 4, "d_hidden": 6, "layers": 2, "rms": True, "gated": True, "hidden_bias": False, "kv_width": 2}
@@ -150,6 +151,7 @@ OPERATIONS = {
     "softmax_naive": ({}, [(3, 17)], lambda p, x: x.exp() / x.exp().sum(-1, keepdim=True)),
     "normalize": ({}, [(3, 17)], lambda p, x: x / x.sum(-1, keepdim=True)),
     **{name: ({}, [(3, 17)], lambda p, x, name=name: ACTIVATIONS[name](x)) for name in ACTIVATIONS},
+    **{f"far_{name}": ({}, [(3, 17)], lambda p, x, name=name: ACTIVATIONS[name](POWERS * x) / POWERS) for name in ACTIVATIONS},
     "mean": ({}, [(2, 5, 7)], lambda p, x: x.mean(-2)),
     "largest": ({}, [(2, 5, 7)], lambda p, x: x.max(-2).values),
     "cross_entropy": ({}, [(6, 17)], lambda p, x: functional.cross_entropy(x, TARGETS, ignore_index=65535).reshape(1)),
@@ -176,7 +178,8 @@ namespace tinyattn::gradients_of {{
 
 
 def line(name, tensors):
-    numbers = [f"{value:.9g}" for tensor in tensors for value in tensor.flatten().tolist()]
+    values = [value if abs(value) >= 2**-126 else 0.0 for tensor in tensors for value in tensor.flatten().tolist()]
+    numbers = [f"{value:.9g}" for value in values]
     return f"inline constexpr Vector<float, {len(numbers)}> {name}{{{{{', '.join(f'{float(number)}f' for number in numbers)}}}}};"
 
 
