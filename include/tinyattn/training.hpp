@@ -6,6 +6,7 @@
 
 #include "tinyattn/backward/activation.hpp"
 #include "tinyattn/backward/adapters.hpp"
+#include "tinyattn/backward/arithmetic.hpp"
 #include "tinyattn/backward/attention.hpp"
 #include "tinyattn/backward/convolution.hpp"
 #include "tinyattn/backward/embedding.hpp"

@@ -335,7 +335,7 @@ constexpr Test tests[] = {
                 as_in_plain_loops<Gradients<LinearAdapters<17, 33, everything, 100>>, Gradients<LinearAdapters<5, 9, high, 7>>>),
     at_run_time("token by token, the same bits", check_cache),
     everywhere("int8: backward is that of the floats that the weights stand for", check_int8_linear<17, 5>),
-    at_run_time("int8: backward of many weights", check_int8_linear<300, 70>),
+    at_run_time("int8: backward of many weights, in blocks of inputs and of outputs", check_int8_linear<33, 300>),
     at_run_time("int8: backward of attention is near that of floats", check_int8_attention),
     at_run_time("steps are those that the compiler makes", check_steps),
     everywhere("what is refused changes nothing", check_refusals),

@@ -233,7 +233,7 @@ constexpr Test tests[] = {
                     Masked<with_a_masked_query<KeepMask<5, 5>>, BlockGradient<norm_last, 5>>, Dropped<BlockGradient<dropped_block, 2, 7>>>),
     at_run_time("models, as in plain loops", as_in_loops<TextGradient<gpt_2, 5>, TextGradient<llama, 7>, LossGradient<gpt_2, 4>,
                                                          LossGradient<llama, 6>, LossGradient<dropped_model, 7, true>>),
-    everywhere("two steps of AdamW, as in plain loops", as_in_plain_loops<TrainingSteps<tiny, AdamW, 2, false>>),
+    everywhere("two steps of AdamW, as in plain loops", as_in_plain_loops<TrainingSteps<tiny, 2, false, AdamW>>),
     at_run_time(
         "attention and layers, as differences of forward passes",
         as_differences<OneHeadGradient<patterned<AdditiveMask<3, 4>>, 3, 4, 2, 3>, LayerGradient<causal, 3>, LayerGradient<grouped, 3>,

@@ -46,14 +46,14 @@ template <class Port>
 constexpr std::size_t layer_backward_scratch(std::size_t width, std::size_t kv_width,
                                              std::size_t head_dim, std::size_t tokens) noexcept {
   return tokens * (width + 4 * kv_width) +
-         2 * minimum(tokens, Port::query_rows) * (head_dim + room_of_scores<Port>(tokens)) +
+         2 * minimum(tokens, backward_rows<Port>) * (head_dim + room_of_scores<Port>(tokens)) +
          head_dim;
 }
 template <class Port, class Integers = NoScratch>
 TINYATTN_KERNEL LayerBackwardScratch<Integers> layer_backward_parts(
     float* scratch, std::size_t width, std::size_t kv_width, std::size_t head_dim,
     std::size_t tokens, Integers integers = {}) noexcept {
-  const std::size_t rows = minimum(tokens, Port::query_rows),
+  const std::size_t rows = minimum(tokens, backward_rows<Port>),
                     row_size = room_of_scores<Port>(tokens);
   const Output queries{scratch, width};
   const Output keys{queries.at(tokens, 0), kv_width}, values{keys.at(tokens, 0), kv_width};
