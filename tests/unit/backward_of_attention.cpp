@@ -258,6 +258,7 @@ constexpr Test tests[] = {
     at_run_time(
         "attention and layers, as differences of forward passes",
         as_differences<OneHeadGradient<patterned<AdditiveMask<3, 4>>, 3, 4, 2, 3>, LayerGradient<causal, 3>, LayerGradient<grouped, 3>,
+                       OfBlocks<StackedCausalAttention<3, 2, 4, 3>, Tensor<float, 2, 4, 3>, Tensor<float, 2, 4, 6>>,
                        Dropped<LayerGradient<training, 4>>, MemoryGradient<not_causal, patterned<NoMask>, 3, 4>>),
     at_run_time("blocks and models, as differences of forward passes",
                 as_differences<BlockGradient<norm_last, 3>, BlockGradient<rms_first, 3>, TextGradient<gpt_2, 3>, LossGradient<llama, 4>>),

@@ -18,7 +18,8 @@ struct LayerGradient {
 };
 
 // One element of a batch. A gradient of an input may be null. Inputs that are one tensor have one
-// gradient: the product of the queries, which those of keys and values continue.
+// gradient: the product of the queries, which those of keys and values continue. It may go on from
+// what its gradient holds.
 struct BackwardElement {
   std::size_t index;  // in its batch
   std::size_t tokens, source_tokens;
@@ -27,6 +28,7 @@ struct BackwardElement {
   Dense d_out;                        // [tokens, d_out]
   Output d_query_input;               // [tokens, d_in]; may be d_out
   Output d_key_input, d_value_input;  // [source tokens, d_in]
+  bool continues = false;             // the gradient of the inputs
 };
 
 template <class Integers = NoScratch>
@@ -177,7 +179,7 @@ TINYATTN_KERNEL void layer_backward(const auto& layer, const LayerGradient& grad
                                       s.d_values.from(first, 0), layer.value.weight,
                                       gradient.value);
       });
-  input_backward<Port>(e.tokens, d_in, width, s.queries, layer.query, e.d_query_input, false);
+  input_backward<Port>(e.tokens, d_in, width, s.queries, layer.query, e.d_query_input, e.continues);
   input_backward<Port>(e.source_tokens, d_in, kv, s.d_keys, layer.key, e.d_key_input,
                        d_key == d_query);
   input_backward<Port>(e.source_tokens, d_in, kv, s.d_values, layer.value, e.d_value_input,
