@@ -16,6 +16,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
   const auto a_bits = __builtin_bit_cast(std::uint32_t, a);
   const auto b_bits = __builtin_bit_cast(std::uint32_t, b);
   const unpacked x = unpack_normal(a_bits), y = unpack_normal(b_bits);
+  if (!is_normal(x) || !is_normal(y)) [[unlikely]]
+    return rounded(a * b);
   const std::uint64_t product = multiply_in_halves(x.mantissa, y.mantissa);
   std::uint32_t high = high_word(product), low = low_word(product);
   std::uint32_t below = x.exponent + y.exponent - 127;  // the exponent less the implicit bit
@@ -24,7 +26,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
     low <<= 1;
     --below;
   }
-  if (!is_normal(x) || !is_normal(y) || below >= 253) [[unlikely]]
+  if (below >= 253) [[unlikely]]
     return rounded(a * b);
   std::uint32_t mantissa = high + (low >> 31);
   if (low == sign_bit) mantissa &= ~1u;
