@@ -10,6 +10,7 @@
 #include "support/check.hpp"
 #include "tinyattn/kernel/size.hpp"
 #include "tinyattn/math.hpp"
+#include "tinyattn/port/mul_in_integers.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"
 #include "tinyattn/port/sqrt_by_table.hpp"
@@ -72,6 +73,19 @@ void check_arithmetic(Check& check) {
     check_lanes(Port::select_less(x, y, z, w), [&](auto q) { return a[q] < b[q] ? c[q] : d[q]; });
   }
   if constexpr (requires { Port::half::lanes; }) check_arithmetic<typename Port::half>(check);
+}
+
+// Of the operands of every second product so few bits are set that it often lies halfway between two floats.
+void check_products(Check& check) {
+  std::uint32_t state = 1;
+  for (unsigned i = 0; i < 4000; ++i) {
+    const auto any = [&] {
+      const std::uint32_t bits = next(state) ^ next(state) << 16;
+      return opaque(__builtin_bit_cast(float, i % 2 == 0 ? bits : bits & 0xfffff800u));
+    };
+    const float a = any(), b = any(), product = Reference::mul(a, b);
+    if (product == product) check.same_bits(port::detail::multiply_in_integers(a, b), product);
+  }
 }
 
 template <class Single>
@@ -268,6 +282,7 @@ constexpr Test tests[] = {
                 all<check_each_fma<InLane<native_port, 0>>, check_each_fma<InLane<native_port, native_port::lanes - 1>>>),
     at_run_time("fma in double", check_each_fma<Reference>),
     at_run_time("fma in integers", check_each_fma<soft>),
+    at_run_time("products in integers, of any exponents, and halfway between two floats", check_products),
     at_run_time("a product is rounded before anyone adds to it",
                 all<check_products_are_rounded<native_port>, check_products_are_rounded<one_lane>, check_products_are_rounded<soft>>),
     at_run_time("powers of two", all<check_exponent_bits<native_port>, check_exponent_bits<soft>>),

@@ -191,7 +191,7 @@ TINYATTN_KERNEL void multiply_by_dots(const Product<Dense, Transposed<>, Dense>&
 template <class Port>
 TINYATTN_KERNEL void multiply_by_dot_tiles(const Product<Dense, Transposed<>, Dense>& p) noexcept {
   constexpr std::size_t lanes = Port::lanes, height = Port::dot_rows;
-  const std::size_t step = is_null(p.initial.data) ? 0 : lanes;
+  const bool is_zero = is_null(p.initial.data);
   for (std::size_t i = 0; i < p.rows; i += height) {
     const float *a[height], *from[height];
     float* to[height];
@@ -199,7 +199,7 @@ TINYATTN_KERNEL void multiply_by_dot_tiles(const Product<Dense, Transposed<>, De
     for (std::size_t r = 0; r < height; ++r) {
       const std::size_t row = minimum(i + r, p.rows - 1);
       a[r] = p.a.at(row, 0);
-      from[r] = step == 0 ? zeros<lanes> : p.initial.at(row, 0);
+      from[r] = is_zero ? nullptr : p.initial.at(row, 0);
       to[r] = p.out.at(row, 0);
     }
     Dense b = p.b.stored;
@@ -207,9 +207,13 @@ TINYATTN_KERNEL void multiply_by_dot_tiles(const Product<Dense, Transposed<>, De
       const std::size_t count = minimum(lanes, left);
       typename Port::vec sums[height];
       TINYATTN_UNROLL
-      for (std::size_t r = 0; r < height; ++r) {
-        sums[r] = Port::load_n(from[r], count, 0.0f);
-        from[r] += step;
+      for (std::size_t r = 0; r < height; ++r) sums[r] = Port::splat(0.0f);
+      if (!is_zero) {
+        TINYATTN_UNROLL
+        for (std::size_t r = 0; r < height; ++r) {
+          sums[r] = Port::load_n(from[r], count, 0.0f);
+          from[r] += lanes;
+        }
       }
       Port::dot_tile(a, b.data, b.stride, count, p.inner, sums);
       TINYATTN_UNROLL
