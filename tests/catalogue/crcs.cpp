@@ -44,12 +44,8 @@ int main() {
   for_each_other_workload(tap);
   for_each_workload_with_a_window(tap);
   for_each_workload_over_tokens(tap);
-#endif
-#if !defined(PART) || PART == 3
   for_each_workload_of_gradients(tap);
   for_each_workload_of_attention_gradients(tap);
-#endif
-#if !defined(PART) || PART == 4
   for_each_workload_of_training(tap);
 #endif
   print("1..");

@@ -278,10 +278,16 @@ struct LossGradient {
   }
 };
 
+// The state of an optimizer, as a base class.
+template <class Optimizer, class Model>
+struct StateOf {
+  typename Optimizer::template State<Model> state{};
+};
+
 // Two steps of an optimizer, each for two texts, with clipping; then two of each of the others. The twin computes gradients; steps are
 // those of the library.
 template <LanguageModelConfig config, std::size_t Tokens, bool drops, class Optimizer, class... Others>
-struct TrainingSteps {
+struct TrainingSteps : StateOf<Others, LanguageModel<config>>... {
   using Model = LanguageModel<config>;
 
   Model model;
@@ -299,9 +305,8 @@ struct TrainingSteps {
  private:
   template <class Other>
   constexpr void go_on(auto by, auto& outputs) noexcept {
-    typename Other::template State<Model> state{};
     two_steps(by, outputs, [&] {
-      Other::step(model, training.tensor.gradient, state, {.learning_rate = 0.0625f, .weight_decay = 0.125f});
+      Other::step(model, training.tensor.gradient, StateOf<Other, Model>::state, {.learning_rate = 0.0625f, .weight_decay = 0.125f});
       zero_grad(training.tensor.gradient);
     });
   }
