@@ -20,6 +20,7 @@
 #include "tinyattn/backward/pooling.hpp"
 #include "tinyattn/backward/sequence.hpp"
 #include "tinyattn/backward/softmax.hpp"
+#include "tinyattn/backward/tensor.hpp"
 #include "tinyattn/backward/transformer.hpp"
 #include "tinyattn/checkpoint.hpp"
 #include "tinyattn/cross_entropy.hpp"
