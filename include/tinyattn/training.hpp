@@ -21,6 +21,7 @@
 #include "tinyattn/backward/sequence.hpp"
 #include "tinyattn/backward/softmax.hpp"
 #include "tinyattn/backward/stacked_causal_attention.hpp"
+#include "tinyattn/backward/tensor.hpp"
 #include "tinyattn/backward/transformer.hpp"
 #include "tinyattn/checkpoint.hpp"
 #include "tinyattn/cross_entropy.hpp"

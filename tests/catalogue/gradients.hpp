@@ -171,6 +171,45 @@ using SubtractGradient = OfFunction<subtract_forward, subtract_gradients, declty
 template <class A, class B>
 using MultiplyGradient = OfFunction<multiply_forward, multiply_gradients, decltype(multiply(A{}, B{})), A, B>;
 
+// Copies, which have no twin: unit/backward.cpp compares them with differences.
+inline constexpr auto concat_columns_forward = [](auto&... args) { concat_columns(args...); };
+inline constexpr auto concat_columns_gradients = [](Library, auto&... args) { concat_columns_backward(args...); };
+inline constexpr auto concat_rows_forward = [](auto&... args) { concat_rows(args...); };
+inline constexpr auto concat_rows_gradients = [](Library, auto&... args) { concat_rows_backward(args...); };
+template <class A, class B>
+using ConcatColumnsGradient = OfFunction<concat_columns_forward, concat_columns_gradients, decltype(concat_columns(A{}, B{})), A, B>;
+template <class A, class B>
+using ConcatRowsGradient = OfFunction<concat_rows_forward, concat_rows_gradients, decltype(concat_rows(A{}, B{})), A, B>;
+
+inline constexpr auto stack_forward = [](auto&... args) { stack(args...); };
+inline constexpr auto stack_gradients = [](Library, auto&... args) { stack_backward(args...); };
+template <class X>
+using StackGradient = OfFunction<stack_forward, stack_gradients, decltype(stack(X{}, X{})), X, X>;
+
+inline constexpr auto row_forward = [](auto& m, auto& out) { row(m, 1, out); };
+inline constexpr auto row_gradient = [](Library, auto& m, auto& d_out, auto& d_m) { row_backward(m, 1, d_out, d_m); };
+inline constexpr auto transpose_forward = [](auto& m, auto& out) { transpose(m, out); };
+inline constexpr auto transpose_gradient = [](Library, auto&... args) { transpose_backward(args...); };
+inline constexpr auto tril_forward = [](auto& m, auto& out) { tril(m, 1, out); };
+inline constexpr auto tril_gradient = [](Library, auto& m, auto& d_out, auto& d_m) { tril_backward(m, 1, d_out, d_m); };
+inline constexpr auto triu_forward = [](auto& m, auto& out) { triu(m, -1, out); };
+inline constexpr auto triu_gradient = [](Library, auto& m, auto& d_out, auto& d_m) { triu_backward(m, -1, d_out, d_m); };
+inline constexpr auto every_third = vector<bool>({false, true, false, false, true});
+inline constexpr auto masked_fill_forward = [](auto& m, auto& out) { masked_fill(m, every_third, 2.0f, out); };
+inline constexpr auto masked_fill_gradient = [](Library, auto& m, auto& d_out, auto& d_m) {
+  masked_fill_backward(m, every_third, d_out, d_m);
+};
+// A dropout of the gradient that draws what that of x has drawn.
+inline constexpr auto drop = [](auto& x, auto& out) {
+  Philox4x32 generator(7);
+  dropout(x, 0.5, generator, out);
+};
+inline constexpr auto drop_gradient = [](Library, auto&, auto& d_out, auto& d_x) { drop(d_out, d_x); };
+using RowGradient = OfFunction<row_forward, row_gradient, Vector<float, 5>, Matrix<float, 3, 5>>;
+using TransposeGradient = OfFunction<transpose_forward, transpose_gradient, Matrix<float, 5, 3>, Matrix<float, 3, 5>>;
+template <const auto& forward_of, const auto& backward_of>
+using MaskedGradient = OfFunction<forward_of, backward_of, Tensor<float, 2, 4, 5>, Tensor<float, 2, 4, 5>>;
+
 inline constexpr float softmax_scale = 0.75f;
 inline constexpr auto softmax_forward = [](auto& x, auto& out) { softmax(x, softmax_scale, out); };
 inline constexpr auto softmax_gradient = []<class By>(By, auto& x, auto& d_out, auto& d_x) {

@@ -88,6 +88,14 @@ void one_gradient_of_a_sum() { add_backward(1, x, x, out); }
 void gradient_of_a_difference_in_a_temporary() { subtract_backward(x, x, out, Matrix<float, 6, 4>{}, no_gradient); }
 // expect: multiply_backward takes (a, b, output_gradient, a_gradient, b_gradient)
 void gradients_of_two_numbers() { multiply_backward(2, 3, out, no_gradient, no_gradient); }
+// expect: concat_columns_backward takes (a, b, output_gradient, a_gradient, b_gradient)
+void one_gradient_of_columns() { concat_columns_backward(x, x, out, out); }
+// expect: a and b must have the same number of columns
+void gradients_of_unequal_rows() { concat_rows_backward(x, narrow, out, x, narrow); }
+// expect: row_backward takes (m, i, output_gradient, input_gradient)
+void gradient_of_no_row() { row_backward(x, out, out); }
+// expect: masked_fill_backward takes (m, mask, output_gradient, input_gradient)
+void gradient_of_no_mask() { masked_fill_backward(x, out, out); }
 // expect: softmax_backward takes (weights, output_gradient, input_gradient)
 void softmax_without_gradient() { softmax_backward(x, out); }
 // expect: softmax_naive_backward takes (weights, output_gradient, input_gradient)

@@ -180,6 +180,24 @@ constexpr void check_normalize(Check& check) {
   check.equal(d_m, expected);
 }
 
+// Views of a gradient that is not dense, and one that is not wanted.
+constexpr void check_copies(Check& check) {
+  const auto a = drawn<Matrix<float, 3, 2>>(1), b = drawn<Matrix<float, 3, 2>>(2);
+  const auto wide = drawn<Matrix<float, 3, 7>>(3);
+  const auto d_out = columns<4>(wide, 2);
+  Matrix<float, 3, 2> d_a, d_b;
+  concat_columns_backward(opaque(a), b, d_out, d_a, d_b);
+  check.equal(concat_columns(d_a, d_b), multiply(d_out, 1.0f));
+  Matrix<float, 3, 2> alone;
+  concat_columns_backward(opaque(a), b, d_out, no_gradient, alone);
+  check.equal(alone, d_b);
+  const auto of_rows = drawn<Matrix<float, 6, 2>>(4);
+  concat_rows_backward(opaque(a), b, of_rows, d_a, d_b);
+  check.equal(concat_rows(d_a, d_b), of_rows);
+  concat_rows_backward(opaque(a), b, of_rows, alone, no_gradient);
+  check.equal(alone, d_a);
+}
+
 constexpr Test tests[] = {
     everywhere("small modules, as in plain loops",
                as_in_loops<LinearGradient<5, 7, true, 2, 3>, NormGradient<LayerNorm<17>, 2, 17>, NormGradient<RmsNorm<5>, 3, 5>,
@@ -232,6 +250,13 @@ constexpr Test tests[] = {
                        ActivationGradient<Activation::gelu_tanh, Vector<float, 9>>, ActivationGradient<Activation::silu, Vector<float, 9>>,
                        ActivationGradient<Activation::relu, Vector<float, 9>>, MeanGradient<3, 4>, LargestGradient<3, 4>,
                        StandardizeGradient<2, 5>>),
+    at_run_time("copies, as differences of forward passes",
+                as_differences<RowGradient, TransposeGradient, ConcatColumnsGradient<Tensor<float, 2, 3, 4>, Tensor<float, 2, 3, 5>>,
+                               ConcatRowsGradient<Tensor<float, 2, 3, 4>, Tensor<float, 2, 2, 4>>,
+                               ConcatRowsGradient<Vector<float, 4>, Matrix<float, 2, 4>>, StackGradient<Vector<float, 5>>,
+                               StackGradient<Tensor<float, 2, 3, 4>>, MaskedGradient<drop, drop_gradient>,
+                               MaskedGradient<tril_forward, tril_gradient>, MaskedGradient<triu_forward, triu_gradient>,
+                               MaskedGradient<masked_fill_forward, masked_fill_gradient>>),
     everywhere("a gradient that is not wanted changes no other; a batch is its elements one after the other; in place",
                [](Check& check) {
                  check_module<Linear<5, 7>, Matrix<float, 3, 5>, Matrix<float, 3, 7>>(check);
@@ -252,6 +277,7 @@ constexpr Test tests[] = {
     everywhere("products: only the gradients that are wanted", check_products),
     everywhere("arithmetic: numbers, gradients that are not wanted, and in place", check_arithmetic),
     everywhere("normalize: a sum of 0, and in place", check_normalize),
+    everywhere("copies: views, and gradients that are not wanted", check_copies),
 };
 
 }  // namespace
