@@ -200,11 +200,11 @@ inline constexpr auto masked_fill_gradient = [](Library, auto& m, auto& d_out, a
   masked_fill_backward(m, every_third, d_out, d_m);
 };
 // A dropout of the gradient that draws what that of x has drawn.
-inline constexpr auto drop = [](auto& x, auto& out) {
+inline constexpr auto drop_half = [](auto& x, auto& out) {
   Philox4x32 generator(7);
   dropout(x, 0.5, generator, out);
 };
-inline constexpr auto drop_gradient = [](Library, auto&, auto& d_out, auto& d_x) { drop(d_out, d_x); };
+inline constexpr auto drop_gradient = [](Library, auto&, auto& d_out, auto& d_x) { drop_half(d_out, d_x); };
 using RowGradient = OfFunction<row_forward, row_gradient, Vector<float, 5>, Matrix<float, 3, 5>>;
 using TransposeGradient = OfFunction<transpose_forward, transpose_gradient, Matrix<float, 5, 3>, Matrix<float, 3, 5>>;
 template <const auto& forward_of, const auto& backward_of>

@@ -10,6 +10,7 @@
 #include "support/check.hpp"
 #include "tinyattn/kernel/size.hpp"
 #include "tinyattn/math.hpp"
+#include "tinyattn/port/contract.hpp"
 #include "tinyattn/port/mul_in_integers.hpp"
 #include "tinyattn/port/native.hpp"
 #include "tinyattn/port/soft.hpp"
@@ -22,6 +23,17 @@ using namespace tinyattn::test;
 using Reference = port::scalar;
 
 namespace {
+
+// A port, and those of half as many lanes that it has.
+template <class Port>
+consteval bool keeps_the_contract() {
+  if constexpr (requires { typename Port::half; })
+    return port::contract<Port> && keeps_the_contract<typename Port::half>();
+  else
+    return port::contract<Port>;
+}
+static_assert(keeps_the_contract<native_port>() && keeps_the_contract<native_port::one_lane>());
+static_assert(keeps_the_contract<Reference>() && keeps_the_contract<port::soft>());
 
 template <class Port>
 using Lanes = std::array<float, Port::lanes>;

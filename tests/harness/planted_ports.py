@@ -26,7 +26,6 @@ HEADER = """#pragma once
 #include "tinyattn/port/sse2.hpp"
 namespace tinyattn::port::inline TINYATTN_FLAGS_NAMESPACE {{
 struct {0} : sse2 {{}};
-static_assert(contract<{0}>);
 }}
 """
 LIST = "python3 -B ports/simd/priorities.py x86_64"

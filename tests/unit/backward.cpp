@@ -254,7 +254,7 @@ constexpr Test tests[] = {
                 as_differences<RowGradient, TransposeGradient, ConcatColumnsGradient<Tensor<float, 2, 3, 4>, Tensor<float, 2, 3, 5>>,
                                ConcatRowsGradient<Tensor<float, 2, 3, 4>, Tensor<float, 2, 2, 4>>,
                                ConcatRowsGradient<Vector<float, 4>, Matrix<float, 2, 4>>, StackGradient<Vector<float, 5>>,
-                               StackGradient<Tensor<float, 2, 3, 4>>, MaskedGradient<drop, drop_gradient>,
+                               StackGradient<Tensor<float, 2, 3, 4>>, MaskedGradient<drop_half, drop_gradient>,
                                MaskedGradient<tril_forward, tril_gradient>, MaskedGradient<triu_forward, triu_gradient>,
                                MaskedGradient<masked_fill_forward, masked_fill_gradient>>),
     everywhere("a gradient that is not wanted changes no other; a batch is its elements one after the other; in place",

@@ -107,8 +107,6 @@ struct avx2 : avx2_integers {
   }
 };
 
-static_assert(contract<avx2> && contract<avx2_half>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

@@ -229,8 +229,6 @@ struct avx512 : avx512_lanes<16>, avx512_integers {
   }
 };
 
-static_assert(contract<avx512> && contract<avx512::half> && contract<avx512::half::half>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

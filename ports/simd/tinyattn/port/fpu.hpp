@@ -220,6 +220,4 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
   }
 };
 
-static_assert(contract<fpu>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

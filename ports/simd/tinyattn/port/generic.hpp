@@ -80,6 +80,4 @@ struct generic {
   }
 };
 
-static_assert(contract<generic>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -246,8 +246,6 @@ struct helium : helium_rows, helium_backward, helium_integers {
   }
 };
 
-static_assert(contract<helium>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

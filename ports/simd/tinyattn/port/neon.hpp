@@ -256,8 +256,6 @@ struct neon : neon_rows, neon_integers {
   }
 };
 
-static_assert(contract<neon>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

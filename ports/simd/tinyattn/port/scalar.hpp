@@ -5,7 +5,7 @@
 // bits.
 #pragma once
 
-#include "tinyattn/port/contract.hpp"
+#include "tinyattn/port/compiler.hpp"
 #include "tinyattn/port/divided.hpp"
 #include "tinyattn/port/fma_in_double.hpp"
 
@@ -76,7 +76,5 @@ struct scalar {
     return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, shifted) << 23);
   }
 };
-
-static_assert(contract<scalar>);
 
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

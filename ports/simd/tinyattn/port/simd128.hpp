@@ -180,8 +180,6 @@ struct simd128 : simd128_integers {
   }
 };
 
-static_assert(contract<simd128>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif

@@ -49,6 +49,4 @@ struct soft : scalar, soft_integers {
   }
 };
 
-static_assert(contract<soft>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE

@@ -164,8 +164,6 @@ struct sse2 : sse2_integers {
   }
 };
 
-static_assert(contract<sse2>);
-
 }}}  // namespace tinyattn::port::TINYATTN_FLAGS_NAMESPACE
 
 #endif
