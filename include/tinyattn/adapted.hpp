@@ -169,6 +169,7 @@ struct Adapted<LanguageModel<config>, lora> : detail::AdaptedBase<LanguageModel<
   TINYATTN_ALWAYS_INLINE constexpr auto body() const noexcept {
     return adapted(this->base.transformer, this->adapters.transformer);
   }
+  // For kernels: what makes logits of features.
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
     return this->base.logits_head();
   }

@@ -37,7 +37,7 @@ template <class Model, class Flash>
 consteval bool check_checkpoint() noexcept {
   constexpr bool is_training = requires { Model::state_bytes; };
   static_assert(!is_training,
-                "the state of an optimizer is not saved: pass the model or the adapters");
+                "a checkpoint has no state of an optimizer: pass the model or the adapters");
   constexpr bool fits = checkpoint_flash<Flash>;
   static_assert(fits,
                 "flash must have erase(slot), write(slot, offset, bytes) and read(slot, "

@@ -138,6 +138,7 @@ struct LanguageModel {
 
   // For kernels: the body, the head, and x = the embeddings of `count` tokens.
   TINYATTN_ALWAYS_INLINE constexpr const Body& body() const noexcept { return transformer; }
+  // For kernels: what makes logits of features.
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
     if constexpr (config.weights == Weights::f32)
       return kernel::Head{d_model, config.vocabulary, describe(head),
