@@ -146,6 +146,18 @@ struct Adapted<TransformerBlock<config>, lora>
     detail::forward_blocks<config>(*this, x, mask, out, workspace);
   }
 
+  // Training passes, as those of the block.
+  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    forward(x, NoMask{}, out, workspace, generator);
+  }
+  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
+  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    return detail::train_forward(*this, x, mask, out, workspace, generator);
+  }
+
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Adapted& self) noexcept {
     const auto& [base, adapters] = self;
     const auto attention = describe(adapted(base.attention, adapters.attention));
@@ -193,6 +205,18 @@ struct Adapted<Transformer<config>, lora> : detail::AdaptedBase<Transformer<conf
     detail::forward_blocks<config.block>(*this, x, mask, out, workspace);
   }
 
+  // Training passes, as those of the transformer.
+  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    forward(x, NoMask{}, out, workspace, generator);
+  }
+  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
+  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    return detail::train_forward(*this, x, mask, out, workspace, generator);
+  }
+
   // For kernels: the blocks, and x = transformer(x).
   TINYATTN_ALWAYS_INLINE friend constexpr detail::AdaptedBlocks<config, lora> blocks_of(
       const Adapted& self) noexcept {
@@ -236,6 +260,13 @@ struct Adapted<LanguageModel<config>, lora> : detail::AdaptedBase<LanguageModel<
   constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
                            Workspace& workspace) const noexcept {
     return Model::forward_of(*this, tokens, logits, workspace);
+  }
+
+  // A training pass, as that of the model.
+  template <std::size_t Tokens, tensor_like Logits, random_generator Generator>
+  constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits, auto& workspace,
+                           Generator& generator) const noexcept {
+    return detail::train_forward(*this, tokens, logits, workspace, generator);
   }
 
   // Adds tokens to the cache, and computes the logits of the token after the last.
