@@ -22,8 +22,8 @@ inline constexpr std::size_t checkpoint_block = detail::block_bytes;
 // The caller's flash has two slots, 0 and 1. erase(slot) makes all its bytes 0xff. write(slot,
 // offset, bytes) writes one block, once between two erasures. read(slot, offset, bytes) fills
 // `bytes`. The bytes are a std::span<const std::byte> and a std::span<std::byte>, or the same of
-// std::uint8_t; or an address and a number. Results of these functions are not looked at: save
-// reads what it has written.
+// std::uint8_t; or an address, of these or of void, and a number. Results of these functions are
+// not looked at: save reads what it has written.
 template <class Flash>
 concept checkpoint_flash = requires(Flash& flash, std::size_t slot) {
   flash.erase(slot);
@@ -32,14 +32,18 @@ concept checkpoint_flash = requires(Flash& flash, std::size_t slot) {
 
 namespace detail {
 
-template <class Flash>
-consteval bool check_flash() noexcept {
+// A static_assert diagnoses a wrong model or flash; the caller then does nothing.
+template <class Model, class Flash>
+consteval bool check_checkpoint() noexcept {
+  constexpr bool is_training = requires { Model::state_bytes; };
+  static_assert(!is_training,
+                "the state of an optimizer is not saved: pass the model or the adapters");
   constexpr bool fits = checkpoint_flash<Flash>;
   static_assert(fits,
                 "flash must have erase(slot), write(slot, offset, bytes) and read(slot, "
                 "offset, bytes); bytes is a std::span<const std::byte> to write, and a "
                 "std::span<std::byte> to read");
-  return fits;
+  return fits && !is_training;
 }
 
 template <class Model>
@@ -95,12 +99,15 @@ inline constexpr std::size_t checkpoint_bytes =
 // Writes all parameters of a model to the slot that does not hold the newest model. Power may fail
 // at any moment: load then finds this model or the one before, whole. Its CRC is written last.
 // Reads what it has written: if that is not the model, returns no_model, and load still finds the
-// one before. Models of other layouts in the slots are overwritten, the older first.
+// one before. Models of other layouts in the slots are overwritten, the older first; neither save
+// nor load reads beyond checkpoint_bytes<Model>, so that a larger one counts if its header is
+// whole.
 template <class Model, class Flash>
 [[nodiscard]] constexpr Status save(const Model& model, Flash&& flash) noexcept {
-  if constexpr (detail::check_flash<std::remove_reference_t<Flash>>()) {
+  if constexpr (detail::check_checkpoint<Model, std::remove_reference_t<Flash>>()) {
     using ItsFlash = std::remove_reference_t<Flash>;
-    const detail::Slots slots = detail::read_slots(flash);
+    constexpr std::size_t limit = detail::header_of<Model>(0).end();
+    const detail::Slots slots = detail::read_slots(flash, limit);
     const auto any = [](const detail::SlotHeader&) { return true; };
     const auto own = [](const detail::SlotHeader& header) {
       return header.has_layout_of(detail::header_of<Model>(0));
@@ -111,7 +118,7 @@ template <class Model, class Flash>
         newest == detail::no_slot ? 0 : slots.headers[newest].sequence + 1;
     const std::uint32_t crc = detail::write_slot(model, flash, slot, sequence);
     detail::SlotHeader header{};
-    const bool is_there = detail::read_slot(flash, slot, header) &&
+    const bool is_there = detail::read_slot(flash, slot, limit, header) &&
                           detail::SlotReader<ItsFlash>{flash, slot, header.end()}.word() == crc;
     return is_there ? Status::ok : Status::no_model;
   }
@@ -120,13 +127,16 @@ template <class Model, class Flash>
 
 // Reads all parameters of a model from the slot of the newest one that has its layout. Returns
 // wrong_model if there are only models of another layout, no_model if there is none; the model is
-// then unchanged.
+// then unchanged. A layout is the names and shapes of parameters, and not what is computed with
+// them: that num_heads, causal, rotary or an activation are those of the program that saved is the
+// caller's to know.
 template <class Model, class Flash>
 [[nodiscard]] constexpr Status load(Model& model, Flash&& flash) noexcept {
   constexpr bool writable = !std::is_const_v<Model>;
   static_assert(writable, "load writes the parameters of a model, which must not be const");
-  if constexpr (writable && detail::check_flash<std::remove_reference_t<Flash>>()) {
-    const detail::Slots slots = detail::read_slots(flash);
+  if constexpr (writable && detail::check_checkpoint<Model, std::remove_reference_t<Flash>>()) {
+    constexpr std::size_t limit = detail::header_of<Model>(0).end();
+    const detail::Slots slots = detail::read_slots(flash, limit);
     const std::size_t slot = detail::newest(slots, [](const detail::SlotHeader& header) {
       return header.has_layout_of(detail::header_of<Model>(0));
     });

@@ -32,6 +32,27 @@ struct FeedForwardConfig {
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
+namespace detail {
+
+// Applies a feed-forward layer, which may have adapters, to each row of x.
+template <auto config, class TensorX, class Out, class Workspace>
+TINYATTN_ALWAYS_INLINE constexpr void forward_hidden(const auto& layer, const TensorX& x, Out& out,
+                                                     Workspace& workspace) noexcept {
+  using Layout = LayoutOf<TensorX>;
+  if constexpr (check_rows_of_layer<config.d_model, config.d_model, TensorX, Out>())
+    on_native_port([&](auto port) {
+      constexpr std::size_t most = Workspace::rows;
+      for (std::size_t element = 0; element < Layout::batch; ++element)
+        for (std::size_t first = 0; first < Layout::rows; first += most)
+          kernel::feed_forward<decltype(port)>(
+              describe(layer), kernel::minimum(most, Layout::rows - first),
+              input(x, element).from(first, 0), output(out, element).from(first, 0),
+              workspace.scratch, workspace.integers.parts());
+    });
+}
+
+}  // namespace detail
+
 // Computes down(activation(up(x))): Vaswani et al., "Attention Is All You Need", 2017, section 3.3.
 // If gated, computes down(activation(gate(x)) * up(x)), which with silu is SwiGLU: Shazeer, "GLU
 // Variants Improve Transformer", 2020.
@@ -67,18 +88,7 @@ struct FeedForward {
   // may be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
-    using Layout = detail::LayoutOf<TensorX>;
-    if constexpr (detail::check_rows_of_layer<config.d_model, config.d_model, TensorX, Out>())
-      on_native_port([&](auto port) {
-        constexpr std::size_t most = Workspace::rows;
-        for (std::size_t element = 0; element < Layout::batch; ++element)
-          for (std::size_t first = 0; first < Layout::rows; first += most)
-            kernel::feed_forward<decltype(port)>(describe(*this),
-                                                 kernel::minimum(most, Layout::rows - first),
-                                                 detail::input(x, element).from(first, 0),
-                                                 detail::output(out, element).from(first, 0),
-                                                 workspace.scratch, workspace.integers.parts());
-      });
+    detail::forward_hidden<config>(*this, x, out, workspace);
   }
 
   template <class TensorX = detail::Anything>

@@ -21,15 +21,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // Returns the sum of u[k] * v[k] for two vectors of the same size.
 template <tensor_like TensorU, tensor_like TensorV>
 constexpr float dot(const TensorU& u, const TensorV& v) noexcept {
-  constexpr bool vectors =
-      detail::LayoutOf<TensorU>::rank == 1 && detail::LayoutOf<TensorV>::rank == 1;
-  constexpr bool floats = detail::holds_floats<TensorU> && detail::holds_floats<TensorV>;
-  constexpr bool same_size = TensorU::size() == TensorV::size();
-  static_assert(vectors, "u and v must be vectors");
-  static_assert(floats, "u and v must hold floats");
-  static_assert(!vectors || same_size, "u and v must have the same size");
   float sum = 0.0f;
-  if constexpr (vectors && floats && same_size)
+  if constexpr (detail::check_dot<TensorU, TensorV>())
     on_native_port([&](auto port) {
       for (std::size_t k = 0; k < u.size(); ++k)
         sum = decltype(port)::one_lane::fma(u(k), v(k), sum);

@@ -214,8 +214,9 @@ constexpr float clip_grad_norm(Module& gradient, float max_norm) noexcept {
       const float norm = port::detail::square_root(squares);
       const float share = Port::one_lane::divide(max_norm, Port::one_lane::add(norm, 1e-6f));
       if (share < 1.0f)
-        detail::visit_together([&](auto& g) { kernel::scale_row<Port>(share, g.data(), g.size()); },
-                               gradient);
+        detail::visit_together(
+            [&](auto& g) { kernel::scale_row<Port>(g.data(), share, g.data(), g.size()); },
+            gradient);
       return norm;
     });
   return 0.0f;

@@ -18,7 +18,8 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 template <random_generator Generator, std::size_t... Extents>
 constexpr void randn(Generator& generator, Tensor<float, Extents...>& out) noexcept {
   auto stream = detail::random_stream(generator);
-  kernel::draw_normal(out.data(), out.size(), stream);
+  on_native_port(
+      [&](auto port) { kernel::draw_normal<decltype(port)>(out.data(), out.size(), stream); });
 }
 
 template <std::size_t... Extents, random_generator Generator>

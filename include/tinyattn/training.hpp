@@ -6,6 +6,7 @@
 
 #include "tinyattn/backward/activation.hpp"
 #include "tinyattn/backward/adapters.hpp"
+#include "tinyattn/backward/arithmetic.hpp"
 #include "tinyattn/backward/attention.hpp"
 #include "tinyattn/backward/convolution.hpp"
 #include "tinyattn/backward/dropout.hpp"
@@ -20,6 +21,7 @@
 #include "tinyattn/backward/pooling.hpp"
 #include "tinyattn/backward/sequence.hpp"
 #include "tinyattn/backward/softmax.hpp"
+#include "tinyattn/backward/stacked_causal_attention.hpp"
 #include "tinyattn/backward/transformer.hpp"
 #include "tinyattn/checkpoint.hpp"
 #include "tinyattn/cross_entropy.hpp"
@@ -32,18 +34,6 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-namespace detail {
-
-// Those of a model of Parts that follow one another.
-template <class Model>
-requires requires {
-  typename Model::Parts;
-  typename Model::Input;
-}
-struct PassesOf<Model> : SequenceOf<Model, typename Model::Parts> {};
-
-}  // namespace detail
-
 // All that the training of a model takes besides the model: its gradient, the state of an optimizer
 // (Sgd, SgdMomentum or AdamW), activations and scratch. sizeof(Training) is the answer.
 //
@@ -54,7 +44,9 @@ struct PassesOf<Model> : SequenceOf<Model, typename Model::Parts> {};
 //
 // The model is a LanguageModel, a TransformerBlock or a Transformer, or a struct whose Parts name
 // its members. If that also names its Input, such as `using Input = Matrix<float, 8, 16>;`, each
-// part takes the output of the one before.
+// part takes the output of the one before; an array of layers or a struct of Parts is many. To
+// freeze some of them, it names all that follow one another as its Sequence, and as Parts those
+// that are trained.
 //
 // Training<Model, Optimizer, Adapters<Model, lora>> trains adapters: backward/adapters.hpp.
 template <class Model, class Optimizer, class Module>
@@ -93,37 +85,24 @@ struct Training {
   requires requires { Self::vocabulary; }
   constexpr float backward(const Model& model, TokenView tokens, TokenView targets, float factor,
                            Philox4x32& generator) noexcept {
-    const Philox4x32 before = generator;
-    generator = detail::stream_after(generator, detail::streams_of<typename Model::Body>);
-    return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace, before);
+    return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace, generator);
   }
 
   // Adds to the gradient of a model of Parts that of the mean cross-entropy of its output: a target
   // for each row. Returns the loss, or NaN if a token or target is unknown; nothing is then
-  // changed.
+  // changed. With a generator there is dropout in attention and blocks.
   template <class Input, detail::targets_of_rows Targets>
-  requires requires { typename Model::Parts; }
+  requires detail::has_parts<Model>
   constexpr float backward(const Model& model, const Input& input, const Targets& targets,
                            float factor = 1.0f) noexcept {
-    constexpr bool has_input = requires { typename Model::Input; };
-    static_assert(
-        has_input,
-        "a model of Parts names its input, such as using Input = Matrix<float, 8, 16>, if "
-        "its parts follow one another; else call backward part by part");
-    if constexpr (has_input) {
-      constexpr bool fits = std::is_same_v<Input, typename Model::Input>;
-      static_assert(fits, "the input must be the Input of the model");
-      if constexpr (fits) {
-        using Parts = typename Model::Parts;
-        if (!detail::knows_tokens<Model>(static_cast<const Parts*>(nullptr), input))
-          return __builtin_nanf("");
-        return workspace.run(model, input, gradient, no_gradient, [&](auto& output) {
-          const float loss = cross_entropy(output, targets, output, factor);
-          return loss;
-        });
-      }
-    }
-    return 0.0f;
+    constexpr detail::NoGenerator none;
+    return detail::train_parts(model, input, targets, gradient, factor, workspace, none);
+  }
+  template <class Input, detail::targets_of_rows Targets>
+  requires detail::has_parts<Model>
+  constexpr float backward(const Model& model, const Input& input, const Targets& targets,
+                           float factor, Philox4x32& generator) noexcept {
+    return detail::train_parts(model, input, targets, gradient, factor, workspace, generator);
   }
 
   // Adds to the gradient of a TransformerBlock or a Transformer, and writes that of x, from that of
@@ -158,6 +137,31 @@ struct Training {
     BackwardWorkspace<Model>& passes = workspace;
     return tinyattn::backward(model, x, num_tokens, output_gradient, input_gradient, gradient,
                               passes, generator...);
+  }
+
+  template <class Input, class Targets, random_generator Generator>
+  requires(!std::is_same_v<Generator, Philox4x32>) constexpr detail::Diagnosed
+      backward(const Model&, const Input&, const Targets&, float, Generator&) noexcept {
+    static_assert(detail::no_such_call<Generator>,
+                  "only a Philox4x32 replays dropout: a Mersenne twister cannot go back");
+    return {};
+  }
+  template <std::size_t Tokens, std::size_t Targets>
+  requires(Tokens != Targets) constexpr detail::Diagnosed
+      backward(const Model&, const Vector<Token, Tokens>&, const Vector<Token, Targets>&,
+               const auto&...) noexcept {
+    static_assert(detail::no_such_call<Vector<Token, Tokens>>,
+                  "a text must have a target for each of its tokens");
+    return {};
+  }
+  template <class Self = Model>
+  constexpr detail::Diagnosed backward(const Self&, ...) noexcept {
+    static_assert(detail::no_such_call<Self>,
+                  "Training takes (model, tokens, targets), then a factor, then a Philox4x32, of a "
+                  "LanguageModel; (model, input, targets), then these two, of a model of Parts; "
+                  "(model, x, mask, output_gradient, input_gradient), the mask or not, then a "
+                  "Philox4x32, of a Transformer or a block");
+    return {};
   }
 
   // Makes a step of the optimizer, and sets the gradient to 0.

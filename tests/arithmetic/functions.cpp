@@ -4,6 +4,7 @@
 // functions of the table below, to check only these: functions exp silu
 #include "in_parallel.hpp"
 #include "tinyattn/activation.hpp"
+#include "tinyattn/kernel/backward/activation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,17 +17,25 @@ namespace tinyattn::test { namespace {
 using Native = native_port::one_lane;
 
 // `limits`: the largest errors allowed for a positive and for a negative x, in ulp, those of activation.hpp. `is_odd`: f(-x) =
-// -f(x), bit for bit. An activation may be 0 where its exact value is below 2^-100. `is_log`: NaN below 0.
+// -f(x), bit for bit. An activation may be 0 where its exact value is below 2^-100. `is_log`: NaN below 0. `is_slope`: errors are
+// multiples of 2^-24, the spacing of floats below 1, since a derivative has a zero, where no ulp is small enough.
 struct Function {
   const char* name;
   float (*ours)(float);
   float (*on_scalar_port)(float);
   double (*exact)(double);
   double limits[2];
-  bool is_odd = false, is_activation = false, is_log = false;
+  bool is_odd = false, is_activation = false, is_log = false, is_slope = false;
 };
 
 double logistic(double x, double u) { return x / (1 + std::exp(-u)); }
+// The derivative of that, where u_slope is the one of u.
+double logistic_slope(double x, double u, double u_slope) {
+  const double e = std::exp(-std::fabs(u)), share = 1 / (1 + e);
+  return (u < 0 ? e : 1) * share + x * u_slope * e * share * share;
+}
+
+const double pi = std::acos(-1.0);
 
 const Function functions[] = {
     {"exp", [](float x) { return exp(x); }, kernel::exp<port::scalar>, [](double x) { return std::exp(x); }, {1.0, 1.0}},
@@ -42,17 +51,35 @@ const Function functions[] = {
      true},
 #define ACTIVATION(name) #name, [](float x) { return kernel::name<Native>(x); }, [](float x) { return kernel::name<port::scalar>(x); }
     {ACTIVATION(gelu), [](double x) { return x * std::erfc(-x * std::sqrt(0.5)) / 2; }, {3.5, 6.4}, false, true},
-    {ACTIVATION(gelu_tanh),
-     [](double x) { return logistic(x, std::sqrt(8 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)); },
-     {2.0, 4.1},
-     false,
-     true},
+    {ACTIVATION(gelu_tanh), [](double x) { return logistic(x, std::sqrt(8 / pi) * (x + 0.044715 * x * x * x)); }, {2.0, 4.1}, false, true},
     {ACTIVATION(silu), [](double x) { return logistic(x, x); }, {1.7, 3.6}, false, true},
 #undef ACTIVATION
+#define SLOPE(name)                                                                               \
+  "the derivative of " #name, [](float x) { return kernel::name##_with_slope<Native>(x).slope; }, \
+      [](float x) { return kernel::name##_with_slope<port::scalar>(x).slope; }
+    {SLOPE(gelu),
+     [](double x) { return std::erfc(-x * std::sqrt(0.5)) / 2 + x * std::exp(-x * x / 2) / std::sqrt(2 * pi); },
+     {2.6, 2.2},
+     false,
+     false,
+     false,
+     true},
+    {SLOPE(gelu_tanh),
+     [](double x) {
+       const double factor = std::sqrt(8 / pi);
+       return logistic_slope(x, factor * (x + 0.044715 * x * x * x), factor * (1 + 3 * 0.044715 * x * x));
+     },
+     {2.3, 1.4},
+     false,
+     false,
+     false,
+     true},
+    {SLOPE(silu), [](double x) { return logistic_slope(x, x, 1); }, {1.9, 1.4}, false, false, false, true},
+#undef SLOPE
 };
 constexpr std::size_t first_activation = 4;
-// All but relu, which is exact: unit/activation.cpp checks it.
-static_assert(std::size(functions) - first_activation == kernel::num_activations - 1, "an activation has no row in this table");
+// All but relu, which is exact: unit/activation.cpp checks it. Then their derivatives.
+static_assert(std::size(functions) - first_activation == 2 * (kernel::num_activations - 1), "an activation has no row in this table");
 
 // One over the spacing of the floats at x, 2^-149 <= spacing <= 2^104.
 double ulps_per_unit(double x) {
@@ -87,9 +114,18 @@ struct Report {
 // An overflow counts as 2^128 of its sign, the number that would follow the largest float.
 double or_overflow(double x) { return std::clamp(x, -0x1p128, 0x1p128); }
 
+// Returns whether y is near enough to the derivative f(x), which is 0 or 1 of infinities.
+bool is_right_slope(Report& report, const Function& f, float x, float y) {
+  if (std::isinf(x)) return y == (x > 0 ? 1.0f : 0.0f);
+  const double error = std::fabs(static_cast<double>(y) - f.exact(static_cast<double>(x))) * 0x1p24;
+  report.worst[std::signbit(x)].consider({error, x});
+  return error <= f.limits[std::signbit(x)];
+}
+
 // Returns whether y is near enough to f(x), and not negative if f(x) is not.
 bool is_right(Report& report, const Function& f, float x, float y) {
   if (x != x || (f.is_log && x < 0)) return y != y;
+  if (f.is_slope) return is_right_slope(report, f, x, y);
   if (std::isinf(x) && !f.is_odd) return y == (x > 0 ? x : 0.0f) && (f.is_activation || !std::signbit(y));
   const double exact = or_overflow(f.exact(static_cast<double>(x))), error = std::fabs(or_overflow(static_cast<double>(y)) - exact);
   if (!std::signbit(exact) && std::signbit(y)) return false;
@@ -116,9 +152,9 @@ template <std::size_t index>
 void check_function(Check& check) {
   const auto report = in_parallel<Report>(all_floats, check_piece<index>);
   for (const bool side : {false, true})
-    std::printf("# %s %s 0: at most %.5f ulp, at %a\n", functions[index].name, side ? "below" : "above", report.worst[side].error,
-                static_cast<double>(report.worst[side].x));
-  std::printf("# %" PRIu64 " results are not the nearest float\n", report.not_nearest);
+    std::printf("# %s %s 0: at most %.5f %s, at %a\n", functions[index].name, side ? "below" : "above", report.worst[side].error,
+                functions[index].is_slope ? "times 2^-24" : "ulp", static_cast<double>(report.worst[side].x));
+  if (!functions[index].is_slope) std::printf("# %" PRIu64 " results are not the nearest float\n", report.not_nearest);
   report.every_float.check_none(check);
   report.on_scalar_port.check_none(check);
   check.equal(report.every_float.checked, all_floats);

@@ -109,7 +109,7 @@ class Draw {
   // All other modules, member after member as they are declared.
   template <class Module>
   requires(!std::is_empty_v<Module>) constexpr void draw(Module& module) noexcept {
-    Module::members(module, [&](const auto&, auto&... members) { (*this)(members...); });
+    detail::members_of(module, [&](const auto&, auto&... members) { (*this)(members...); });
   }
   template <class Module, std::size_t Count>
   constexpr void draw(Module (&modules)[Count]) noexcept {

@@ -137,6 +137,40 @@ using MatmulGradient = OfFunction<matmul_forward, matmul_gradients, Out, A, B>;
 template <class Out, class A, class B>
 using MatmulTransposedGradient = OfFunction<matmul_transposed_forward, matmul_transposed_gradients, Out, A, B>;
 
+inline constexpr auto dot_forward = [](auto& u, auto& v, auto& out) { out(0) = dot(u, v); };
+inline constexpr auto dot_gradients = []<class By>(By, auto& u, auto& v, auto& d_out, auto& d_u, auto& d_v) {
+  if constexpr (std::is_same_v<By, Library>) return dot_backward(u, v, d_out(0), d_u, d_v);
+  plain::combined_backward(v, d_u, [&](std::size_t) { return d_out(0); });
+  plain::combined_backward(u, d_v, [&](std::size_t) { return d_out(0); });
+};
+template <std::size_t Size>
+using DotGradient = OfFunction<dot_forward, dot_gradients, Vector<float, 1>, Vector<float, Size>, Vector<float, Size>>;
+
+inline constexpr auto add_forward = [](auto&... args) { add(args...); };
+inline constexpr auto add_gradients = []<class By>(By, auto& a, auto& b, auto& d_out, auto& d_a, auto& d_b) {
+  if constexpr (std::is_same_v<By, Library>) return add_backward(a, b, d_out, d_a, d_b);
+  plain::combined_backward(d_out, d_a, [](std::size_t) { return 1.0f; });
+  plain::combined_backward(d_out, d_b, [](std::size_t) { return 1.0f; });
+};
+inline constexpr auto subtract_forward = [](auto&... args) { subtract(args...); };
+inline constexpr auto subtract_gradients = []<class By>(By, auto& a, auto& b, auto& d_out, auto& d_a, auto& d_b) {
+  if constexpr (std::is_same_v<By, Library>) return subtract_backward(a, b, d_out, d_a, d_b);
+  plain::combined_backward(d_out, d_a, [](std::size_t) { return 1.0f; });
+  plain::combined_backward(d_out, d_b, [](std::size_t) { return -1.0f; });
+};
+inline constexpr auto multiply_forward = [](auto&... args) { multiply(args...); };
+inline constexpr auto multiply_gradients = []<class By>(By, auto& a, auto& b, auto& d_out, auto& d_a, auto& d_b) {
+  if constexpr (std::is_same_v<By, Library>) return multiply_backward(a, b, d_out, d_a, d_b);
+  plain::combined_backward(d_out, d_a, [&](std::size_t j) { return b.data()[j % b.size()]; });
+  plain::combined_backward(d_out, d_b, [&](std::size_t j) { return a.data()[j % a.size()]; });
+};
+template <class A, class B>
+using AddGradient = OfFunction<add_forward, add_gradients, decltype(add(A{}, B{})), A, B>;
+template <class A, class B>
+using SubtractGradient = OfFunction<subtract_forward, subtract_gradients, decltype(subtract(A{}, B{})), A, B>;
+template <class A, class B>
+using MultiplyGradient = OfFunction<multiply_forward, multiply_gradients, decltype(multiply(A{}, B{})), A, B>;
+
 inline constexpr float softmax_scale = 0.75f;
 inline constexpr auto softmax_forward = [](auto& x, auto& out) { softmax(x, softmax_scale, out); };
 inline constexpr auto softmax_gradient = []<class By>(By, auto& x, auto& d_out, auto& d_x) {
@@ -148,6 +182,25 @@ inline constexpr auto softmax_gradient = []<class By>(By, auto& x, auto& d_out, 
 };
 template <class X>
 using SoftmaxGradient = OfFunction<softmax_forward, softmax_gradient, X, X>;
+
+inline constexpr auto softmax_naive_forward = [](auto& x, auto& out) { softmax_naive(x, out); };
+inline constexpr auto softmax_naive_gradient = []<class By>(By, auto& x, auto& d_out, auto& d_x) {
+  if constexpr (std::is_same_v<By, Library>)
+    softmax_naive_backward(softmax_naive(x), d_out, d_x);
+  else
+    plain::softmax_backward(softmax_naive(x), 1.0f, d_out, d_x);
+};
+inline constexpr auto normalize_forward = [](auto& x, auto& out) { normalize(x, out); };
+inline constexpr auto normalize_gradient = []<class By>(By, auto&... args) {
+  if constexpr (std::is_same_v<By, Library>)
+    normalize_backward(args...);
+  else
+    plain::normalize_backward(args...);
+};
+template <class X>
+using SoftmaxNaiveGradient = OfFunction<softmax_naive_forward, softmax_naive_gradient, X, X>;
+template <class X>
+using NormalizeGradient = OfFunction<normalize_forward, normalize_gradient, X, X>;
 
 template <Activation activation>
 inline constexpr auto activation_forward = [](auto& x, auto& out) { Library::activate<activation>(x, out); };

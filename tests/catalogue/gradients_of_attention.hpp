@@ -278,28 +278,42 @@ struct LossGradient {
   }
 };
 
-// Two steps of an optimizer, each for two texts, with clipping. The twin computes gradients; steps are those of the library.
-template <LanguageModelConfig config, class Optimizer, std::size_t Tokens, bool drops>
+// Two steps of an optimizer, each for two texts, with clipping; then two of each of the others. The twin computes gradients; steps are
+// those of the library.
+template <LanguageModelConfig config, std::size_t Tokens, bool drops, class Optimizer, class... Others>
 struct TrainingSteps {
-  LanguageModel<config> model;
-  Guarded<Training<LanguageModel<config>, Optimizer>> training;
+  using Model = LanguageModel<config>;
+
+  Model model;
+  Guarded<Training<Model, Optimizer>> training;
   Philox4x32 generator{opaque(123u)};
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     draw(model);
-    auto& [gradient, state, workspace] = training.tensor;
-    for (int step = 0; step < 2; ++step) {
-      outputs.take("losses", vector({loss(by, 3), loss(by, 5)}));
-      outputs.take("norm", vector({clip_grad_norm(gradient, 0.5f)}));
-      training.tensor.step(model, {.learning_rate = 0.0625f, .weight_decay = 0.125f});
-    }
+    two_steps(by, outputs, [&] { training.tensor.step(model, {.learning_rate = 0.0625f, .weight_decay = 0.125f}); });
+    (go_on<Others>(by, outputs), ...);
     for_each_parameter(model, [&](const char* name, const auto& tensor) { outputs.take(name, tensor); });
     outputs.check_guards(training);
   }
 
  private:
-  // Of a text that begins with one of its tokens.
-  constexpr float loss(auto by, Token first) noexcept {
+  template <class Other>
+  constexpr void go_on(auto by, auto& outputs) noexcept {
+    typename Other::template State<Model> state{};
+    two_steps(by, outputs, [&] {
+      Other::step(model, training.tensor.gradient, state, {.learning_rate = 0.0625f, .weight_decay = 0.125f});
+      zero_grad(training.tensor.gradient);
+    });
+  }
+  constexpr void two_steps(auto by, auto& outputs, auto step) noexcept {
+    for (int i = 0; i < 2; ++i) {
+      outputs.take("losses", vector({loss(by, 3), loss(by, 5)}));
+      outputs.take("norm", vector({clip_grad_norm(training.tensor.gradient, 0.5f)}));
+      step();
+    }
+  }
+  // Of a text that begins with one of its tokens. Not inlined, so that all optimizers share its code.
+  [[gnu::noinline]] constexpr float loss(auto by, Token first) noexcept {
     auto tokens = some_tokens<Tokens>(config.vocabulary);
     const auto targets = some_targets<Tokens>(config.vocabulary);
     tokens(0) = first % config.vocabulary;

@@ -81,6 +81,23 @@ constexpr void softmax_backward(const Weights& weights, float scale, const Weigh
   }
 }
 
+// Of one operand of a sum or a product: factor(j) is the derivative of element j of the result. The gradient of a row goes on from row to
+// row.
+constexpr void combined_backward(const auto& d_out, auto& d, const auto& factor) noexcept {
+  fill_with_zeros(d);
+  for (Size j = 0; j < d_out.size(); ++j) d.data()[j % d.size()] = fma(d_out.data()[j], factor(j), d.data()[j % d.size()]);
+}
+
+template <class M>
+constexpr void normalize_backward(const M& m, const M& d_out, M& d_m) noexcept {
+  for (Size i = 0; i < view(m).rows; ++i) {
+    const float r = 1.0f / sum(view(m).cols, [&](Size j) { return view(m)(i, j); });
+    const float mean = product(r, sum_of_products(
+                                      view(m).cols, [&](Size j) { return view(m)(i, j); }, [&](Size j) { return view(d_out)(i, j); }));
+    for (Size j = 0; j < view(m).cols; ++j) view(d_m)(i, j) = product(view(d_out)(i, j) - mean, r);
+  }
+}
+
 // The derivative of an activation at one number.
 constexpr float slope(Activation which, float x) noexcept {
   float one = 1.0f;

@@ -17,6 +17,9 @@ struct WithTokens {
   using Parts = Parameters<&WithTokens::tokens>;
 };
 
+constexpr TransformerConfig body{
+    .block = {.attention = {.d_in = 4, .d_out = 4, .context_length = 6}, .feed_forward = {.d_model = 4, .d_hidden = 8}}, .num_layers = 2};
+
 extern Matrix<float, 2, 5> logits;
 extern const Matrix<float, 2, 5> constant;
 extern Matrix<float, 2, 4> narrow;
@@ -35,6 +38,7 @@ extern NoRead flash_without_read;
 float loss_of_tokens() { return cross_entropy(tokens, targets); }
 // expect: a vocabulary with targets has at most 65,535 tokens
 float loss_of_a_large_vocabulary() { return cross_entropy(large_vocabulary, 3); }
+Training<LanguageModel<LanguageModelConfig{.vocabulary = 65536, .transformer = body}>, Sgd> training_of_a_large_vocabulary;
 // expect: logits must have a row for each target
 float loss_of_more_targets() { return cross_entropy(logits, three_targets); }
 float loss_of_one_target() { return cross_entropy(logits, 3); }
@@ -52,5 +56,8 @@ Status save_without_read() { return save(linear, flash_without_read); }
 Status load_without_read() { return load(linear, flash_without_read); }
 // expect: load writes the parameters of a model, which must not be const
 Status load_into_const() { return load(constant_linear, flash); }
+// expect: the state of an optimizer is not saved
+Status save_training(const Training<Linear<4, 3>, AdamW>& training) { return save(training, flash); }
+Status load_training(Training<Linear<4, 3>, AdamW>& training) { return load(training, flash); }
 // expect in 70 lines: a checkpoint holds tensors of float, and weights of int8
 Status save_tokens(const WithTokens& model) { return save(model, flash); }

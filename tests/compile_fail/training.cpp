@@ -20,6 +20,22 @@ extern Embedding<9, 4> embedding_gradient;
 extern FeedForward<hidden> hidden_gradient;
 extern FeedForward<hidden_in_int8> int8_hidden_gradient;
 extern BackwardWorkspace<FeedForward<hidden>> hidden_workspace;
+extern Training<Model, Sgd> training;
+struct Layers {
+  Linear<4, 3> linear;
+  Vector<float, 3> gain;
+};
+struct WithoutInput : Layers {
+  using Parts = Parameters<&WithoutInput::linear>;
+};
+struct WithGain : Layers {
+  using Input = Matrix<float, 6, 4>;
+  using Parts = Parameters<&WithGain::linear, &WithGain::gain>;
+};
+struct WithInput : Layers {
+  using Input = Matrix<float, 6, 4>;
+  using Parts = Parameters<&WithInput::linear>;
+};
 
 // --- Modules ---
 
@@ -67,9 +83,47 @@ void backward_without_workspace() { backward(feed_forward, x, x, out, hidden_gra
 void gradients_of_no_product() { matmul_backward(x, x, out, x, x); }
 // expect: matmul_backward takes (a, b, output_gradient, a_gradient, b_gradient)
 void one_gradient_of_a_product() { matmul_backward(square, x, out, square); }
+// expect: dot_backward takes (u, v, output_gradient, u_gradient, v_gradient)
+void gradient_of_dot_in_a_tensor(Vector<float, 4>& u) { dot_backward(u, u, u, u, u); }
+// expect: u and v must have the same size
+void gradients_of_unequal_vectors(Vector<float, 4>& u, Vector<float, 3>& v) { dot_backward(u, v, 1.0f, u, v); }
+// expect: a and b must have the same shape, or one must be a row for the other's rows
+void gradients_of_no_sum() { add_backward(x, narrow, out, x, narrow); }
+// expect: the gradient of an output must have the shape of the output
+void gradients_of_another_sum() { subtract_backward(x, x, narrow, out, no_gradient); }
+// expect: the gradient of an input must have the shape of the input, or be no_gradient
+void gradient_of_a_row_in_a_matrix(Vector<float, 4>& row) { multiply_backward(x, row, x, no_gradient, out); }
+// expect: the gradient of a number must be no_gradient
+void gradient_of_a_number(float& gradient) { multiply_backward(x, 2.0f, x, out, gradient); }
+// expect: add_backward takes (a, b, output_gradient, a_gradient, b_gradient)
+void one_gradient_of_a_sum() { add_backward(1, x, x, out); }
+// expect: subtract_backward takes (a, b, output_gradient, a_gradient, b_gradient)
+void gradient_of_a_difference_in_a_temporary() { subtract_backward(x, x, out, Matrix<float, 6, 4>{}, no_gradient); }
+// expect: multiply_backward takes (a, b, output_gradient, a_gradient, b_gradient)
+void gradients_of_two_numbers() { multiply_backward(2, 3, out, no_gradient, no_gradient); }
 // expect: softmax_backward takes (weights, output_gradient, input_gradient)
 void softmax_without_gradient() { softmax_backward(x, out); }
+// expect: softmax_naive_backward takes (weights, output_gradient, input_gradient)
+void softmax_naive_without_gradient() { softmax_naive_backward(x, out); }
+// expect: normalize_backward takes (m, output_gradient, input_gradient)
+void normalize_into_temporary() { normalize_backward(x, out, Matrix<float, 6, 4>{}); }
 // expect: gelu_backward takes (x, output_gradient, input_gradient)
 void activation_into_temporary() { gelu_backward(x, x, Matrix<float, 6, 4>{}); }
 // expect: largest_backward takes (x, output_gradient, input_gradient), or a count after x
 void reduction_into_temporary(Vector<float, 4>& d) { largest_backward(x, d, Matrix<float, 6, 4>{}); }
+
+// --- Training ---
+
+// expect: only a Philox4x32 replays dropout
+void dropout_by_a_mersenne_twister() { training.backward(model, tokens, tokens, 1.0f, generator); }
+// expect: Training takes (model, tokens, targets), then a factor, then a Philox4x32
+void dropout_without_a_factor(Philox4x32& philox) { training.backward(model, tokens, tokens, philox); }
+void training_without_targets() { training.backward(model, tokens); }
+// expect: a text must have a target for each of its tokens
+void fewer_targets(const Vector<Token, 5>& targets) { training.backward(model, tokens, targets); }
+// expect: a model of Parts names its input
+void training_of_loose_parts(const WithoutInput& parts, Training<WithoutInput, Sgd>& its) { its.backward(parts, x, tokens); }
+// expect: the input must be the Input of the model
+void training_of_another_input(const WithInput& parts, Training<WithInput, Sgd>& its) { its.backward(parts, square, tokens); }
+// expect: layers, blocks and models follow one another: a tensor has no forward
+void training_through_a_tensor(const WithGain& parts, Training<WithGain, Sgd>& its) { its.backward(parts, x, tokens); }

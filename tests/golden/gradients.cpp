@@ -76,6 +76,20 @@ constexpr Test model_as_torch(const char* name) {
   return as_torch_at_run_time<Operation, expected, of_model>(name);
 }
 
+// --- Activations of numbers up to 64 ---
+
+// Column j of x is multiplied by 2^(j % 7), and the activation divided by that.
+template <Activation activation>
+inline constexpr auto far_activation_gradient = [](auto by, auto& x, auto& d_out, auto& d_x) {
+  Vector<float, 17> powers;
+  for (std::size_t j = 0; j < 17; ++j) powers(j) = static_cast<float>(1u << j % 7);
+  const auto far = multiply(x, powers);
+  activation_gradient<activation>(by, far, d_out, d_x);
+};
+template <Activation activation>
+using FarActivationGradient =
+    OfFunction<activation_forward<activation>, far_activation_gradient<activation>, Matrix<float, 3, 17>, Matrix<float, 3, 17>>;
+
 // --- Attention and models ---
 
 constexpr AttentionConfig one_head = {.d_in = 5, .d_out = 6, .context_length = 7};
@@ -151,6 +165,7 @@ constexpr Test tests[] = {
     as_torch<NormGradient<RmsNorm<17>, 3, 17>, torch::rms_norm>("RmsNorm"),
 #define OF_ACTIVATION(name, NAME, formula)                                                                                  \
   as_torch<ActivationGradient<Activation::name, Matrix<float, 3, 17>>, torch::name>(#name),                                 \
+      as_torch<FarActivationGradient<Activation::name>, torch::far_##name>(#name " of numbers up to 64"),                   \
       as_torch<FeedForwardGradient<hidden(Activation::name, false), 3>, torch::feed_forward_##name>("FeedForward, " #name), \
       as_torch<FeedForwardGradient<hidden(Activation::name, true), 3>, torch::gated_##name>("FeedForward, gated, " #name),
     TINYATTN_ACTIVATIONS(OF_ACTIVATION)
@@ -165,6 +180,13 @@ constexpr Test tests[] = {
     as_torch<MatmulTransposedGradient<Tensor<float, 2, 3, 7>, Tensor<float, 2, 3, 5>, Matrix<float, 7, 5>>, torch::matmul_transposed>(
         "matmul_transposed"),
     as_torch<SoftmaxGradient<Matrix<float, 3, 17>>, torch::softmax>("softmax"),
+    as_torch<SoftmaxNaiveGradient<Matrix<float, 3, 17>>, torch::softmax_naive>("softmax_naive"),
+    as_torch<NormalizeGradient<Matrix<float, 3, 17>>, torch::normalize>("normalize"),
+    as_torch<DotGradient<17>, torch::dot>("dot"),
+    as_torch<AddGradient<Matrix<float, 3, 7>, Vector<float, 7>>, torch::add>("add, of a row"),
+    as_torch<SubtractGradient<Vector<float, 7>, Tensor<float, 2, 3, 7>>, torch::subtract>("subtract, from a row"),
+    as_torch<MultiplyGradient<Matrix<float, 3, 7>, Matrix<float, 1, 7>>, torch::multiply>("multiply, by a row"),
+    as_torch<MultiplyGradient<Matrix<float, 3, 7>, Matrix<float, 3, 7>>, torch::multiply_of_one_shape>("multiply, of one shape"),
     as_torch<MeanGradient<5, 7, 2>, torch::mean>("mean"),
     as_torch<LargestGradient<5, 7, 2>, torch::largest>("largest"),
     as_torch<CrossEntropyGradient<6, 17>, torch::cross_entropy>("cross_entropy"),

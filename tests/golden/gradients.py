@@ -62,6 +62,7 @@ def convolution(p, x, kernel, stride, padding):
     return functional.conv1d(x.transpose(-1, -2), weight, p.get("bias"), stride, padding).transpose(-1, -2)
 
 
+POWERS = 2 ** (torch.arange(17) % 7)
 TARGETS = torch.tensor([16, 6, 65535, 3, 10, 0])
 SHORT = {"d_in": 5, "d_out": 6}
 LLAMA = {"vocabulary": 5, "d_model": 4, "d_hidden": 6, "layers": 2, "rms": True, "gated": True, "hidden_bias": False, "kv_width": 2}
@@ -141,8 +142,16 @@ OPERATIONS = {
     "matmul": ({}, [(2, 3, 5), (5, 7)], lambda p, a, b: a @ b),
     "matmul_of_batches": ({}, [(2, 3, 5), (2, 5, 4)], lambda p, a, b: a @ b),
     "matmul_transposed": ({}, [(2, 3, 5), (7, 5)], lambda p, a, b: a @ b.transpose(-1, -2)),
+    "dot": ({}, [(17,), (17,)], lambda p, u, v: torch.dot(u, v).reshape(1)),
+    "add": ({}, [(3, 7), (7,)], lambda p, a, b: a + b),
+    "subtract": ({}, [(7,), (2, 3, 7)], lambda p, a, b: a - b),
+    "multiply": ({}, [(3, 7), (1, 7)], lambda p, a, b: a * b),
+    "multiply_of_one_shape": ({}, [(3, 7), (3, 7)], lambda p, a, b: a * b),
     "softmax": ({}, [(3, 17)], lambda p, x: torch.softmax(0.75 * x, -1)),
+    "softmax_naive": ({}, [(3, 17)], lambda p, x: x.exp() / x.exp().sum(-1, keepdim=True)),
+    "normalize": ({}, [(3, 17)], lambda p, x: x / x.sum(-1, keepdim=True)),
     **{name: ({}, [(3, 17)], lambda p, x, name=name: ACTIVATIONS[name](x)) for name in ACTIVATIONS},
+    **{f"far_{name}": ({}, [(3, 17)], lambda p, x, name=name: ACTIVATIONS[name](POWERS * x) / POWERS) for name in ACTIVATIONS},
     "mean": ({}, [(2, 5, 7)], lambda p, x: x.mean(-2)),
     "largest": ({}, [(2, 5, 7)], lambda p, x: x.max(-2).values),
     "cross_entropy": ({}, [(6, 17)], lambda p, x: functional.cross_entropy(x, TARGETS, ignore_index=65535).reshape(1)),
@@ -169,7 +178,8 @@ namespace tinyattn::gradients_of {{
 
 
 def line(name, tensors):
-    numbers = [f"{value:.9g}" for tensor in tensors for value in tensor.flatten().tolist()]
+    values = [value if abs(value) >= 2**-126 else 0.0 for tensor in tensors for value in tensor.flatten().tolist()]
+    numbers = [f"{value:.9g}" for value in values]
     return f"inline constexpr Vector<float, {len(numbers)}> {name}{{{{{', '.join(f'{float(number)}f' for number in numbers)}}}}};"
 
 

@@ -155,6 +155,160 @@ void check_cache(Check& check) {
   check.same_bits(logits, row(all, 5));
 }
 
+// --- Forms of a call ---
+
+using Six = Matrix<float, 6, 16>;
+constexpr std::size_t some = 4, too_many = 9;
+constexpr KeepMask is_kept{vector<bool>({true, false, true, true, false, true})};
+
+// What a form of forward writes, by what it takes before out.
+template <class Module>
+Six output_of(const Module& module, const auto&... inputs) {
+  Six out{};
+  typename Module::Workspace workspace;
+  static_cast<void>(module.forward(inputs..., out, workspace));
+  return out;
+}
+constexpr Matrix<float, some, 16> head_of(const Six& x) {
+  Matrix<float, some, 16> head;
+  for (std::size_t i = 0; i < head.size(); ++i) head.elements[i] = x.elements[i];
+  return head;
+}
+constexpr Six first_rows(Six x) {
+  for (std::size_t i = some * 16; i < x.size(); ++i) x.elements[i] = 0.0f;
+  return x;
+}
+template <class Module, class CacheWorkspace>
+void check_forms(Check& check, const Module& module, CacheWorkspace& workspace) {
+  const auto x = drawn<Six>(2);
+  const Six all = output_of(module, x);
+  check.that(output_of(module, x, is_kept) != all);
+  check.same_bits(output_of(module, x, some), first_rows(all));
+  check.same_bits(output_of(module, x, too_many), Six{});
+  typename Module::Cache cache;
+  Six out{};
+  check.equal(module.forward(x, some, cache, out, workspace), Status::ok);
+  check.same_bits(out, first_rows(all));
+  check.equal(module.forward(x, cache, out, workspace), Status::too_many_tokens);
+  cache.clear();
+  check.equal(module.forward(x, cache, out, workspace), Status::ok);
+  check.same_bits(out, all);
+}
+template <class Module, LoraConfig lora>
+void check_blocks(Check& check) {
+  const auto module = drawn<Module>(1);
+  const auto adapters = drawn_adapters<Module, lora>();
+  typename Module::Cache::Workspace workspace;
+  check_forms(check, adapted(module, adapters), workspace);
+}
+
+template <Weights weights>
+constexpr AttentionConfig attention_with_dropout = [] {
+  AttentionConfig config = block_of(weights).attention;
+  config.dropout = 0.5;
+  config.residual_dropout = 0.25;
+  return config;
+}();
+
+template <Weights weights>
+void check_attention(Check& check) {
+  using Layer = MultiHeadAttention<attention_with_dropout<weights>>;
+  const auto layer = drawn<Layer>(1);
+  const auto adapters = drawn_adapters<Layer, everything>();
+  const auto module = adapted(layer, adapters);
+  typename Layer::Cache::Workspace of_cache;
+  check_forms(check, module, of_cache);
+  const auto x = drawn<Six>(2), source = drawn<Six>(3);
+  check.same_bits(output_of(module, x, some, is_kept), first_rows(output_of(module, x, is_kept)));
+  const Six crossed = output_of(module, x, source, source);
+  check.that(crossed != output_of(module, x));
+  check.same_bits(output_of(module, x, source, source, NoMask{}), crossed);
+  check.same_bits(output_of(module, x, source, source, some, std::size_t{6}), first_rows(crossed));
+  check.same_bits(output_of(module, x, source, source, some, std::size_t{6}, is_kept),
+                  first_rows(output_of(module, x, source, source, is_kept)));
+}
+
+// The first rows of a backward pass are those of a shorter one; one input is three that are equal.
+template <Weights weights>
+void check_backward_of_attention(Check& check) {
+  using Layer = MultiHeadAttention<attention_with_dropout<weights>>;
+  using Four = Matrix<float, some, 16>;
+  const auto layer = drawn<Layer>(1);
+  const auto adapters = drawn_adapters<Layer, everything>();
+  const auto module = adapted(layer, adapters);
+  const auto x = drawn<Six>(2), d_out = drawn<Six>(3);
+  const auto short_x = head_of(x), short_d_out = head_of(d_out);
+  Six d_x, d_key, d_value;
+  Four expected, crossed;
+  Adapters<Layer, everything> of_short{}, of_counted{}, of_crossed{};
+  BackwardWorkspace<Layer> workspace;
+  backward(module, short_x, short_d_out, expected, of_short, workspace);
+  check.equal(backward(module, x, some, d_out, d_x, of_counted, workspace), Status::ok);
+  check.same_bits(head_of(d_x), expected);
+  check.that(of_counted == of_short);
+  check.equal(backward(module, x, too_many, d_out, d_x, of_counted, workspace), Status::too_many_tokens);
+  backward(module, short_x, short_x, short_x, short_d_out, crossed, crossed, crossed, of_crossed, workspace);
+  check.same_bits(crossed, expected);
+  check.that(of_crossed == of_short);
+  backward(module, x, x, x, d_out, d_x, d_key, d_value, no_gradient, workspace);
+  check.that(d_x != d_key && d_key != d_value);
+}
+
+// With adapters that change nothing, training passes are those of the layer.
+void check_training_of_attention(Check& check) {
+  using Layer = MultiHeadAttention<attention_with_dropout<Weights::f32>>;
+  const auto layer = drawn<Layer>(1);
+  const auto adapters = untrained<Layer, everything>(), trained = drawn_adapters<Layer, everything>();
+  const auto x = drawn<Six>(2), d_out = drawn<Six>(3);
+  const Philox4x32 before(7);
+  Philox4x32 generator = before, same = before, again = before;
+  Layer::Workspace workspace;
+  Six out, expected;
+  adapted(layer, adapters).forward(x, out, workspace, generator);
+  layer.forward(x, expected, workspace, same);
+  check.same_bits(out, expected);
+  check.that(generator.block(0) == same.block(0));
+  adapted(layer, trained).forward(x, out, workspace, again);
+  check.that(out != expected);
+  BackwardWorkspace<Layer> of_backward;
+  Adapters<Layer, everything> gradient{};
+  backward(adapted(layer, adapters), x, d_out, out, gradient, of_backward, before);
+  backward(layer, x, d_out, expected, no_gradient, of_backward, before);
+  check.equal(out, expected);
+  check.that(gradient != Adapters<Layer, everything>{});
+}
+
+// A feed-forward layer is its projections, one after the other.
+template <std::size_t Rows>
+constexpr void check_feed_forward(Check& check) {
+  constexpr LoraConfig up_and_down{.rank = 3, .alpha = 4, .up = true, .down = true};
+  using Layer = FeedForward<FeedForwardConfig{.d_model = 5, .d_hidden = 9, .activation = Activation::relu}>;
+  using X = Matrix<float, Rows, 5>;
+  const auto layer = drawn<Layer>(1);
+  const auto adapters = drawn_adapters<Layer, up_and_down>();
+  const auto module = adapted(layer, adapters);
+  const auto up = adapted(layer.up, adapters.up);
+  const auto down = adapted(layer.down, adapters.down);
+  const auto x = drawn<X>(2), d_out = drawn<X>(3);
+  X out, expected;
+  Matrix<float, Rows, 9> hidden, active, d_hidden;
+  typename Layer::Workspace workspace;
+  module.forward(x, out, workspace);
+  up.forward(x, hidden);
+  relu(hidden, active);
+  down.forward(active, expected);
+  check.same_bits(out, expected);
+
+  Adapters<Layer, up_and_down> gradient{}, of_parts{};
+  BackwardWorkspace<Layer> of_backward;
+  backward(module, x, d_out, out, gradient, of_backward);
+  backward(down, active, d_out, d_hidden, of_parts.down);
+  relu_backward(hidden, d_hidden, d_hidden);
+  backward(up, x, d_hidden, expected, of_parts.up);
+  check.same_bits(out, expected);
+  check.that(gradient == of_parts);
+}
+
 // --- Weights of int8 ---
 
 // The weights that int8 weights stand for.
@@ -185,6 +339,12 @@ constexpr void check_int8_linear(Check& check) {
   check.same_bits(gradient.lora_B, expected_gradient.lora_B);
 }
 
+void near(Check& check, const auto& actual, const auto& wanted) {
+  float largest = 0.0f;
+  for (const float element : wanted.elements) largest = element > largest ? element : -element > largest ? -element : largest;
+  for (std::size_t i = 0; i < wanted.size(); ++i) check.near(actual.elements[i], wanted.elements[i], 0.01f * largest);
+}
+
 void check_int8_attention(Check& check) {
   constexpr AttentionConfig of_floats = block_of(Weights::f32).attention, of_int8 = block_of(Weights::int8).attention;
   const auto layer = drawn<MultiHeadAttention<of_int8>>(1);
@@ -200,17 +360,32 @@ void check_int8_attention(Check& check) {
   BackwardWorkspace<MultiHeadAttention<of_floats>> of_expected;
   backward(adapted(layer, adapters), x, d_out, d_x, gradient, workspace);
   backward(adapted(floats, same), x, d_out, expected_d_x, expected, of_expected);
-  const auto near = [&](const auto& actual, const auto& wanted) {
-    float largest = 0.0f;
-    for (const float element : wanted.elements) largest = element > largest ? element : -element > largest ? -element : largest;
-    for (std::size_t i = 0; i < wanted.size(); ++i) check.near(actual.elements[i], wanted.elements[i], 0.01f * largest);
-  };
-  near(d_x, expected_d_x);
-  near(gradient.query.lora_A, expected.query.lora_A);
-  near(gradient.key.lora_B, expected.key.lora_B);
-  near(gradient.value.lora_A, expected.value.lora_A);
-  near(gradient.out_proj.lora_A, expected.out_proj.lora_A);
-  near(gradient.out_proj.lora_B, expected.out_proj.lora_B);
+  near(check, d_x, expected_d_x);
+  near(check, gradient.query.lora_A, expected.query.lora_A);
+  near(check, gradient.key.lora_B, expected.key.lora_B);
+  near(check, gradient.value.lora_A, expected.value.lora_A);
+  near(check, gradient.out_proj.lora_A, expected.out_proj.lora_A);
+  near(check, gradient.out_proj.lora_B, expected.out_proj.lora_B);
+}
+
+void check_int8_feed_forward(Check& check) {
+  constexpr FeedForwardConfig of_floats = block_of(Weights::f32).feed_forward, of_int8 = block_of(Weights::int8).feed_forward;
+  const auto layer = drawn<FeedForward<of_int8>>(1);
+  const FeedForward<of_floats> floats{as_floats(layer.up), as_floats(layer.gate), as_floats(layer.down)};
+  const auto adapters = drawn_adapters<FeedForward<of_int8>, everything>();
+  const auto same = drawn_adapters<FeedForward<of_floats>, everything>();
+  Adapters<FeedForward<of_int8>, everything> gradient{};
+  Adapters<FeedForward<of_floats>, everything> expected{};
+  const auto x = drawn<Six>(2), d_out = drawn<Six>(3);
+  Six d_x, expected_d_x;
+  BackwardWorkspace<FeedForward<of_int8>> workspace;
+  BackwardWorkspace<FeedForward<of_floats>> of_expected;
+  backward(adapted(layer, adapters), x, d_out, d_x, gradient, workspace);
+  backward(adapted(floats, same), x, d_out, expected_d_x, expected, of_expected);
+  near(check, d_x, expected_d_x);
+  near(check, gradient.up.lora_A, expected.up.lora_A);
+  near(check, gradient.gate.lora_B, expected.gate.lora_B);
+  near(check, gradient.down.lora_A, expected.down.lora_A);
 }
 
 // --- Training ---
@@ -350,8 +525,19 @@ constexpr Test tests[] = {
     at_run_time("backward of many rows, and of a high rank, as in plain loops",
                 as_in_plain_loops<Gradients<LinearAdapters<17, 33, everything, 100>>, Gradients<LinearAdapters<5, 9, high, 7>>>),
     at_run_time("token by token, the same bits", check_cache),
+    at_run_time("forms of attention", check_attention<Weights::f32>),
+    at_run_time("forms of attention of int8", check_attention<Weights::int8>),
+    at_run_time("forms of the backward pass of attention", check_backward_of_attention<Weights::f32>),
+    at_run_time("forms of the backward pass of attention of int8", check_backward_of_attention<Weights::int8>),
+    at_run_time("dropout of attention is that of the layer", check_training_of_attention),
+    everywhere("a feed-forward layer is its projections", check_feed_forward<2>),
+    at_run_time("a feed-forward layer of many rows is its projections", check_feed_forward<70>),
+    at_run_time("forms of a block", check_blocks<TransformerBlock<block_of(Weights::f32)>, everything>),
+    at_run_time("forms of a transformer, whose feed-forward part has no adapters", check_blocks<Decoder::Body, attention_alone>),
+    at_run_time("forms of a transformer of int8", check_blocks<Int8Decoder::Body, everything>),
     everywhere("int8: backward is that of the floats that the weights stand for", check_int8_linear<17, 5>),
-    at_run_time("int8: backward of many weights", check_int8_linear<300, 70>),
+    at_run_time("int8: backward of many weights, in blocks of inputs and of outputs", check_int8_linear<33, 300>),
+    at_run_time("int8: backward of a feed-forward layer is near that of floats", check_int8_feed_forward),
     at_run_time("int8: backward of attention is near that of floats", check_int8_attention),
     at_run_time("steps are those that the compiler makes", check_steps),
     everywhere("what is refused changes nothing", check_refusals),

@@ -137,6 +137,49 @@ constexpr void check_products(Check& check) {
   check.same_bits(transpose(d_transposed), d_b);
 }
 
+// Numbers next to tensors, which have no gradient; gradients that are not wanted; a_gradient in the place of a and of d_out.
+constexpr void check_arithmetic(Check& check) {
+  const auto a = opaque(matrix<float>({{1.0f, 2.0f}, {3.0f, 4.0f}})), d_out = matrix<float>({{10.0f, 20.0f}, {30.0f, 40.0f}});
+  const auto row = vector<float>({5.0f, 6.0f});
+  Matrix<float, 2, 2> d;
+  Vector<float, 2> d_row;
+  add_backward(1, a, d_out, no_gradient, d);
+  check.equal(d, d_out);
+  subtract_backward(1, a, d_out, no_gradient, d);
+  check.equal(d, matrix<float>({{-10.0f, -20.0f}, {-30.0f, -40.0f}}));
+  multiply_backward(a, 0.5, d_out, d, no_gradient);
+  check.equal(d, matrix<float>({{5.0f, 10.0f}, {15.0f, 20.0f}}));
+  subtract_backward(a, row, d_out, no_gradient, d_row);
+  check.equal(d_row, vector({-40.0f, -60.0f}));
+  multiply_backward(row, a, d_out, d_row, no_gradient);
+  check.equal(d_row, vector({100.0f, 200.0f}));
+  d = a;
+  multiply_backward(d, row, d_out, d, d_row);
+  check.equal(d, matrix<float>({{50.0f, 120.0f}, {150.0f, 240.0f}}));
+  check.equal(d_row, vector({100.0f, 200.0f}));
+  d = d_out;
+  subtract_backward(a, row, d, d, d_row);
+  check.equal(d, d_out);
+  check.equal(d_row, vector({-40.0f, -60.0f}));
+  Vector<float, 2> d_u;
+  dot_backward(row, vector({7.0f, 8.0f}), 2.0f, d_u, no_gradient);
+  check.equal(d_u, vector({14.0f, 16.0f}));
+  dot_backward(row, vector({7.0f, 8.0f}), 2.0f, no_gradient, d_u);
+  check.equal(d_u, vector({10.0f, 12.0f}));
+}
+
+// A row whose sum is 0 has no gradient; gradients in the place of m and of d_out.
+constexpr void check_normalize(Check& check) {
+  const auto m = opaque(matrix<float>({{1.0f, 3.0f}, {2.0f, -2.0f}})), d_out = matrix<float>({{4.0f, 8.0f}, {1.0f, 2.0f}});
+  const auto expected = matrix<float>({{-0.75f, 0.25f}, {0.0f, 0.0f}});
+  auto d_m = m;
+  normalize_backward(d_m, d_out, d_m);
+  check.equal(d_m, expected);
+  d_m = d_out;
+  normalize_backward(m, d_m, d_m);
+  check.equal(d_m, expected);
+}
+
 constexpr Test tests[] = {
     everywhere("small modules, as in plain loops",
                as_in_loops<LinearGradient<5, 7, true, 2, 3>, NormGradient<LayerNorm<17>, 2, 17>, NormGradient<RmsNorm<5>, 3, 5>,
@@ -161,6 +204,16 @@ constexpr Test tests[] = {
                             MatmulGradient<Vector<float, 3>, Vector<float, 5>, Matrix<float, 5, 3>>,
                             MatmulTransposedGradient<Tensor<float, 2, 3, 17>, Tensor<float, 2, 3, 5>, Matrix<float, 17, 5>>,
                             MatmulTransposedGradient<Tensor<float, 2, 3, 4>, Tensor<float, 2, 3, 17>, Tensor<float, 2, 4, 17>>>),
+    everywhere(
+        "arithmetic, as in plain loops",
+        as_in_loops<AddGradient<Matrix<float, 3, 5>, Matrix<float, 3, 5>>, AddGradient<Vector<float, 5>, Tensor<float, 2, 2, 5>>,
+                    SubtractGradient<Matrix<float, 3, 5>, Matrix<float, 3, 5>>, SubtractGradient<Vector<float, 5>, Matrix<float, 3, 5>>,
+                    SubtractGradient<Matrix<float, 3, 17>, Matrix<float, 1, 17>>,
+                    MultiplyGradient<Matrix<float, 3, 5>, Matrix<float, 3, 5>>,
+                    MultiplyGradient<Tensor<float, 2, 2, 17>, Vector<float, 17>>, DotGradient<1>, DotGradient<17>>),
+    at_run_time("relatives of softmax, as in plain loops",
+                as_in_loops<SoftmaxNaiveGradient<Matrix<float, 2, 17>>, NormalizeGradient<Vector<float, 1>>,
+                            NormalizeGradient<Matrix<float, 3, 7>>, NormalizeGradient<Matrix<float, 2, 49>>>),
     at_run_time("softmax and what is over tokens, as in plain loops",
                 as_in_loops<SoftmaxGradient<Vector<float, 1>>, SoftmaxGradient<Tensor<float, 2, 3, 7>>,
                             SoftmaxGradient<Matrix<float, 2, 49>>, MeanGradient<1, 1>, MeanGradient<5, 17, 2>, LargestGradient<1, 1>,
@@ -197,6 +250,8 @@ constexpr Test tests[] = {
     everywhere("equal maxima: the first gets the gradient", check_ties),
     everywhere("softmax: scales, and in place", check_softmax),
     everywhere("products: only the gradients that are wanted", check_products),
+    everywhere("arithmetic: numbers, gradients that are not wanted, and in place", check_arithmetic),
+    everywhere("normalize: a sum of 0, and in place", check_normalize),
 };
 
 }  // namespace

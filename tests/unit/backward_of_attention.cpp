@@ -202,6 +202,27 @@ void check_masked_key(Check& check) {
   check.same_bits(row(d_value[0], 4), zeros<float, 4>());
 }
 
+// The same of a layer: no weight has a trace of it.
+template <class Mask>
+void check_masked_memory(Check& check) {
+  using Layer = MultiHeadAttention<not_causal>;
+  Mask mask{};
+  set_mask(mask, [](std::size_t i, std::size_t j) { return j == 4 || is_masked(i, j); });
+  const auto layer = drawn<Layer>(1);
+  const auto query = drawn<Matrix<float, 5, 5>>(2);
+  const auto d_out = drawn<Matrix<float, 5, 6>>(3);
+  auto memory = drawn<Matrix<float, 7, 5>>(4);
+  Layer gradient[2] = {};
+  Matrix<float, 7, 5> d_memory[2];
+  BackwardWorkspace<Layer> workspace;
+  for (std::size_t i = 0; i < 2; ++i) {
+    backward(layer, query, opaque(memory), memory, mask, d_out, no_gradient, d_memory[i], d_memory[i], gradient[i], workspace);
+    for (std::size_t j = 0; j < 5; ++j) memory(4, j) = quiet_nan;
+  }
+  check.that(gradient[0] == gradient[1]);
+  check.same_bits(d_memory[0], d_memory[1]);
+}
+
 // NaN in a token that lies before the windows of others: their gradients have no trace of it.
 void check_window(Check& check) {
   using Layer = MultiHeadAttention<with_window(grouped, 4)>;
@@ -325,10 +346,11 @@ constexpr Test tests[] = {
                     Masked<with_a_masked_query<KeepMask<5, 5>>, BlockGradient<norm_last, 5>>, Dropped<BlockGradient<dropped_block, 2, 7>>>),
     at_run_time("models, as in plain loops", as_in_loops<TextGradient<gpt_2, 5>, TextGradient<llama, 7>, LossGradient<gpt_2, 4>,
                                                          LossGradient<llama, 6>, LossGradient<dropped_model, 7, true>>),
-    everywhere("two steps of AdamW, as in plain loops", as_in_plain_loops<TrainingSteps<tiny, AdamW, 2, false>>),
+    everywhere("two steps of AdamW, as in plain loops", as_in_plain_loops<TrainingSteps<tiny, 2, false, AdamW>>),
     at_run_time(
         "attention and layers, as differences of forward passes",
         as_differences<OneHeadGradient<patterned<AdditiveMask<3, 4>>, 3, 4, 2, 3>, LayerGradient<causal, 3>, LayerGradient<grouped, 3>,
+                       OfBlocks<StackedCausalAttention<3, 2, 4, 3>, Tensor<float, 2, 4, 3>, Tensor<float, 2, 4, 6>>,
                        Dropped<LayerGradient<training, 4>>, MemoryGradient<not_causal, patterned<NoMask>, 3, 4>>),
     at_run_time("blocks and models, as differences of forward passes",
                 as_differences<Dropped<BlockGradient<dropped_block, 2, 3>>, BlockGradient<norm_last, 3>, BlockGradient<rms_first, 3>,
@@ -365,8 +387,11 @@ constexpr Test tests[] = {
     at_run_time("NaN in a masked key leaves no trace",
                 [](Check& check) {
                   check_masked_key<KeepMask<5, 7>>(check);
+                  check_masked_memory<KeepMask<5, 7>>(check);
                   check_masked_key<BlockMask<7>>(check);
+                  check_masked_memory<BlockMask<7>>(check);
                   check_masked_key<AdditiveMask<5, 7>>(check);
+                  check_masked_memory<AdditiveMask<5, 7>>(check);
                   check_window(check);
                 }),
     at_run_time("NaN after a number of tokens leaves no trace",

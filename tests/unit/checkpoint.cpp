@@ -26,6 +26,7 @@ struct Small {
   using Parts = Parameters<&Small::linear, &Small::codes, &Small::norms>;
 };
 using Other = Linear<5, 3>;
+using Larger = Linear<5, 70>;
 
 // A model, each of whose parameters holds the number: a mixture of two models is none of them.
 constexpr Small numbered(std::uint32_t number) {
@@ -87,6 +88,7 @@ struct Flash {
     }
   }
   constexpr void read(std::size_t slot, std::size_t offset, std::span<std::byte> bytes) {
+    is_misused = is_misused || slot > 1 || offset + bytes.size() > SlotBytes;
     for (std::size_t i = 0; i < bytes.size(); ++i)
       bytes[i] = static_cast<std::byte>(content[slot][(offset + i) / 4 % words] >> (offset + i) % 4 * 8);
   }
@@ -138,6 +140,14 @@ struct OfAddresses : SmallFlash {
   bool read(std::size_t slot, std::size_t offset, void* bytes, std::size_t count) {
     SmallFlash::read(slot, offset, {static_cast<std::byte*>(bytes), count});
     return true;
+  }
+};
+struct OfAddressesOfNumbers : SmallFlash {
+  void write(std::size_t slot, std::size_t offset, const std::uint8_t* bytes, std::size_t count) {
+    SmallFlash::write(slot, offset, std::as_bytes(std::span(bytes, count)));
+  }
+  void read(std::size_t slot, std::size_t offset, std::uint8_t* bytes, std::size_t count) {
+    SmallFlash::read(slot, offset, std::as_writable_bytes(std::span(bytes, count)));
   }
 };
 template <class ItsFlash>
@@ -258,6 +268,23 @@ constexpr Test tests[] = {
                  check.equal(load(model, flash), Status::ok);
                  check.that(equal(model, numbered(2)));
                }),
+    everywhere("a larger model, of which a slot has room for the beginning, is another",
+               [](Check& check) {
+                 Flash<checkpoint_bytes<Larger>> large;
+                 SmallFlash flash;
+                 check.equal(save(Larger{}, large), Status::ok);
+                 for (std::size_t word = 0; word < SmallFlash::words; ++word) flash.content[0][word] = large.content[0][word];
+                 Small model = numbered(9);
+                 check.equal(load(model, flash), Status::wrong_model);
+                 check.that(equal(model, numbered(9)));
+                 check.equal(save(numbered(1), flash), Status::ok);
+                 check.equal(load(model, flash), Status::ok);
+                 check.that(equal(model, numbered(1)));
+                 check.that(!flash.is_misused);
+                 flash.content[0][1] ^= 1;  // its header
+                 flash.content[1][1] ^= 1;
+                 check.equal(load(model, flash), Status::no_model);
+               }),
     everywhere("layouts differ by names and by shapes of the same size",
                [](Check& check) {
                  check.that(detail::crc_of_layout<Linear<2, 3, false>> != detail::crc_of_layout<Linear<3, 2, false>>);
@@ -267,6 +294,7 @@ constexpr Test tests[] = {
                }),
     at_run_time("a flash may take bytes as numbers, or an address and how many", check_form<OfNumbers>),
     at_run_time("a flash may take addresses, and return results", check_form<OfAddresses>),
+    at_run_time("a flash may take addresses of numbers", check_form<OfAddressesOfNumbers>),
 };
 
 }  // namespace

@@ -111,6 +111,16 @@ constexpr Test tests[] = {
                  sgd_step(weight, gradient, {.learning_rate = 0.5f, .weight_decay = 2.0f});
                  check.that(weight.weight(0, 0) == -0.25f);
                }),
+    everywhere("SGD takes each gradient below 2^-100 for 0, and no other, whichever of four they are",
+               [](Check& check) {
+                 for (unsigned places = 0; places < 16; ++places) {
+                   Linear<1, 9, false> weight{}, gradient{};
+                   const auto is_large = [&](std::size_t j) { return j < 4 || j == 8 || (places >> (j - 4)) % 2 != 0; };
+                   for (std::size_t j = 0; j < 9; ++j) gradient.weight(0, j) = is_large(j) ? -0x1p-100f : -0x1.fffffep-101f;
+                   sgd_step(weight, gradient, {.learning_rate = 0x1p100f});
+                   for (std::size_t j = 0; j < 9; ++j) check.that(weight.weight(0, j) == (is_large(j) ? 1.0f : 0.0f));
+                 }
+               }),
     everywhere("each parameter has the gradient of its place, in whole vectors and in the rest of a row",
                [](Check& check) {
                  Model model{}, gradient{};

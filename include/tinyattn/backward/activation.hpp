@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The backward passes of activations, element by element. Maximum errors of the derivatives are
-// those over all floats. A NaN in x gives NaN, but 0 by relu.
+// The backward passes of activations, element by element. Maximum errors of the derivatives, which
+// output_gradient multiplies, are those over all floats. At infinity a derivative is 1, at
+// -infinity 0. A NaN in x gives NaN, but 0 by relu.
 #pragma once
 
 #include "tinyattn/activation.hpp"
@@ -46,7 +47,8 @@ constexpr detail::Diagnosed relu_backward(const TensorX&, ...) noexcept {
 }
 
 // input_gradient = output_gradient * (Phi(x) + x phi(x)), Phi the normal distribution and phi its
-// density. All have one shape; input_gradient may be x or output_gradient.
+// density. All have one shape; input_gradient may be x or output_gradient. The derivative is within
+// 2.6 * 2^-24.
 template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
 constexpr void gelu_backward(const TensorX& x, const OutputGradient& output_gradient,
                              InputGradient& input_gradient) noexcept {
@@ -62,7 +64,8 @@ constexpr detail::Diagnosed gelu_backward(const TensorX&, ...) noexcept {
 }
 
 // input_gradient = output_gradient * (s + x s (1 - s) w'), s = 1 / (1 + e^-w), w = sqrt(8 / pi) (x
-// + 0.044715 x^3). All have one shape; input_gradient may be x or output_gradient.
+// + 0.044715 x^3). All have one shape; input_gradient may be x or output_gradient. The derivative
+// is within 2.3 * 2^-24.
 template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
 constexpr void gelu_tanh_backward(const TensorX& x, const OutputGradient& output_gradient,
                                   InputGradient& input_gradient) noexcept {
@@ -79,7 +82,7 @@ constexpr detail::Diagnosed gelu_tanh_backward(const TensorX&, ...) noexcept {
 }
 
 // input_gradient = output_gradient * (s + x s (1 - s)), s = 1 / (1 + e^-x). All have one shape;
-// input_gradient may be x or output_gradient.
+// input_gradient may be x or output_gradient. The derivative is within 1.9 * 2^-24.
 template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
 constexpr void silu_backward(const TensorX& x, const OutputGradient& output_gradient,
                              InputGradient& input_gradient) noexcept {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tinyattn/adapted.hpp"
+#include "tinyattn/backward/feed_forward.hpp"
 #include "tinyattn/backward/gradient.hpp"
 #include "tinyattn/backward/language_model.hpp"
 #include "tinyattn/backward/multi_head_attention.hpp"
@@ -27,6 +28,16 @@ struct Trained<Adapted<Module, lora>> {
   using Gradient = Adapters<Module, lora>;
 };
 
+// Adapted modules take every form of the backward pass of their base, and its workspace.
+template <AttentionConfig of_layer, LoraConfig lora>
+struct AttentionOf<Adapted<MultiHeadAttention<of_layer>, lora>>
+    : AttentionOf<MultiHeadAttention<of_layer>> {
+  static constexpr bool is_trained = true;
+};
+template <FeedForwardConfig of_layer, LoraConfig lora>
+struct HiddenOf<Adapted<FeedForward<of_layer>, lora>> : HiddenOf<FeedForward<of_layer>> {
+  static constexpr bool is_trained = true;
+};
 template <BlockConfig config, LoraConfig lora>
 struct BlocksOf<Adapted<TransformerBlock<config>, lora>> : BlocksOf<TransformerBlock<config>> {
   static constexpr bool is_trained = true;
@@ -62,46 +73,6 @@ constexpr void backward(const Adapted<Linear<In, Out, Bias, weights>, lora>& lin
                                          detail::output(input_gradient, i));
       }
     });
-}
-
-// Of adapted attention, which takes what the backward pass of MultiHeadAttention takes, and the
-// workspace of that. `gradient` is an Adapters of the layer, or no_gradient.
-template <AttentionConfig config, LoraConfig lora, tensor_like Query, tensor_like Key,
-          tensor_like Value, class Mask, tensor_like OutputGradient, class QueryGradient,
-          class KeyGradient, class ValueGradient, class Gradient>
-constexpr void backward(const Adapted<MultiHeadAttention<config>, lora>& attention,
-                        const Query& query_input, const Key& key_input, const Value& value_input,
-                        const Mask& mask, const OutputGradient& output_gradient,
-                        QueryGradient& query_gradient, KeyGradient& key_gradient,
-                        ValueGradient& value_gradient, Gradient& gradient,
-                        BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
-  using Module = Adapted<MultiHeadAttention<config>, lora>;
-  if constexpr (detail::check_attention_backward<config, Module, Query, Key, Value, Mask,
-                                                 OutputGradient, QueryGradient, KeyGradient,
-                                                 ValueGradient, Gradient>())
-    detail::backward_batch<config>(attention, detail::LayoutOf<Query>::rows,
-                                   detail::LayoutOf<Key>::rows, query_input, key_input, value_input,
-                                   mask, output_gradient, query_gradient, key_gradient,
-                                   value_gradient, gradient, workspace, kernel::NoReplay{});
-}
-template <AttentionConfig config, LoraConfig lora, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient>
-constexpr void backward(const Adapted<MultiHeadAttention<config>, lora>& attention,
-                        const TensorX& x, const OutputGradient& output_gradient,
-                        InputGradient& input_gradient, Gradient& gradient,
-                        BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
-  backward(attention, x, x, x, NoMask{}, output_gradient, input_gradient, input_gradient,
-           input_gradient, gradient, workspace);
-}
-template <AttentionConfig config, LoraConfig lora, tensor_like TensorX,
-          detail::no_count_nor<void> Mask, tensor_like OutputGradient, class InputGradient,
-          class Gradient>
-constexpr void backward(const Adapted<MultiHeadAttention<config>, lora>& attention,
-                        const TensorX& x, const Mask& mask, const OutputGradient& output_gradient,
-                        InputGradient& input_gradient, Gradient& gradient,
-                        BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
-  backward(attention, x, x, x, mask, output_gradient, input_gradient, input_gradient,
-           input_gradient, gradient, workspace);
 }
 
 // Training is in training.hpp. What is trained is a model, or its Adapters.
@@ -144,10 +115,8 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
   requires requires { Self::vocabulary; }
   constexpr float backward(const Model& model, const Module& adapters, TokenView tokens,
                            TokenView targets, float factor, Philox4x32& generator) noexcept {
-    const Philox4x32 before = generator;
-    generator = detail::stream_after(generator, detail::streams_of<typename Model::Body>);
     return detail::train_on_targets(adapted(model, adapters), tokens, targets, gradient, factor,
-                                    workspace, before);
+                                    workspace, generator);
   }
 
   // Adds to the gradient of the adapters of a TransformerBlock or a Transformer, and writes that of

@@ -7,6 +7,7 @@
 #include "tinyattn/kernel/backward/projection.hpp"
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/shape.hpp"
+#include "tinyattn/token.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -45,12 +46,24 @@ struct Trained {
 template <class Module>
 using BaseOf = typename Trained<Module>::Base;
 
+// A static_assert diagnoses a vocabulary that has ignore_index, the last Token.
+template <class Model>
+consteval bool check_vocabulary_of_targets() noexcept {
+  if constexpr (requires { Model::vocabulary; }) {
+    constexpr bool countable = Model::vocabulary <= static_cast<Token>(-1);
+    static_assert(countable, "a vocabulary with targets has at most 65,535 tokens");
+  }
+  return true;
+}
+
 // Activations and scratch of the training of a model.
 template <class Model>
 struct PassesOf {};
 template <class Model>
 requires requires { sizeof(BackwardWorkspace<Model>); }
-struct PassesOf<Model> : BackwardWorkspace<Model> {};
+struct PassesOf<Model> : BackwardWorkspace<Model> {
+  static_assert(check_vocabulary_of_targets<Model>());
+};
 
 // What may take the gradient of a tensor, and of a module.
 template <class Gradient, class TensorM>

@@ -102,19 +102,33 @@ constexpr void train_language_model(const Module& module, TokenView tokens, auto
   }
 }
 
+// Takes the streams that a body draws from. Returns the generator as it stood before.
+template <class Body>
+constexpr NoGenerator take_streams(NoGenerator) noexcept {
+  return {};
+}
+template <class Body>
+constexpr Philox4x32 take_streams(Philox4x32& generator) noexcept {
+  const Philox4x32 before = generator;
+  generator = stream_after(generator, streams_of<Body>);
+  return before;
+}
+
 // Runs both passes with the cross-entropy of targets. Returns the mean over those that count, or
 // NaN if a token or a target is unknown, or if there are too many; nothing is then changed.
 template <class Module>
 constexpr float train_on_targets(const Module& module, TokenView tokens, TokenView targets,
                                  auto& gradient, float factor, auto& workspace,
-                                 const auto& generator) noexcept {
+                                 auto&& generator) noexcept {
   using Model = BaseOf<Module>;
   constexpr std::size_t vocabulary = Model::vocabulary;
   const std::size_t count = tokens.size();
-  const std::uint32_t num_targets = kernel::count_targets(targets.data(), count, vocabulary);
-  if (count > Model::context_length || targets.size() != count ||
-      num_targets == kernel::wrong_targets || !kernel::are_known(tokens.data(), count, vocabulary))
+  if (count > Model::context_length || targets.size() != count)
     return std::numeric_limits<float>::quiet_NaN();
+  const std::uint32_t num_targets = kernel::count_targets(targets.data(), count, vocabulary);
+  if (num_targets == kernel::wrong_targets || !kernel::are_known(tokens.data(), count, vocabulary))
+    return std::numeric_limits<float>::quiet_NaN();
+  const auto before = take_streams<typename Model::Body>(generator);
   return on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     using Single = typename Port::one_lane;
@@ -122,7 +136,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
     const float of_gradient = Single::mul(share, factor);
     float loss = 0.0f;
     train_language_model<Port>(
-        module, tokens, gradient, workspace, generator,
+        module, tokens, gradient, workspace, before,
         [&](std::size_t first, std::size_t rows, kernel::Dense x) TINYATTN_INLINE_LAMBDA {
           const kernel::Output logits{workspace.scratch, logits_row<Model>};
           kernel::compute_logits<Port>(module.logits_head(), rows, x, logits,

@@ -39,6 +39,19 @@ struct BackwardWorkspace<MultiHeadAttention<config>> {
 
 namespace detail {
 
+// The configuration of an attention layer, and whether it has a backward pass.
+template <class Layer>
+struct AttentionOf {};
+template <AttentionConfig of_layer>
+struct AttentionOf<MultiHeadAttention<of_layer>> {
+  static constexpr AttentionConfig config = of_layer;
+  static constexpr bool is_trained = of_layer.weights == Weights::f32;
+};
+template <class Layer>
+concept trained_attention = requires {
+  requires AttentionOf<Layer>::is_trained;
+};
+
 template <class Gradient>
 TINYATTN_ALWAYS_INLINE constexpr kernel::LayerGradient layer_gradient(Gradient& gradient) noexcept {
   if constexpr (requires { gradient.query; })
@@ -50,10 +63,10 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::LayerGradient layer_gradient(Gradient& 
 
 // Runs the backward pass on the first rows of every batch element. The gradients of inputs that are
 // one tensor are one tensor.
-template <auto config>
-constexpr void backward_batch(const auto& attention, std::size_t tokens, std::size_t source_tokens,
-                              const auto& query_input, const auto& key_input,
-                              const auto& value_input, const auto& mask,
+template <class Attention>
+constexpr void backward_batch(const Attention& attention, std::size_t tokens,
+                              std::size_t source_tokens, const auto& query_input,
+                              const auto& key_input, const auto& value_input, const auto& mask,
                               const auto& output_gradient, auto& query_gradient, auto& key_gradient,
                               auto& value_gradient, auto& gradient, auto& workspace,
                               const auto& replay) noexcept {
@@ -66,15 +79,16 @@ constexpr void backward_batch(const auto& attention, std::size_t tokens, std::si
               i, tokens, source_tokens, input(query_input, i), input(key_input, i),
               input(value_input, i), input(output_gradient, i), output_or_none(query_gradient, i),
               output_or_none(key_gradient, i), output_or_none(value_gradient, i)},
-          layer_mask<config>(mask, tokens, source_tokens), replay);
+          layer_mask<AttentionOf<Attention>::config>(mask, tokens, source_tokens), replay);
   });
 }
 
 // A static_assert diagnoses wrong types of a call; the caller then computes nothing.
-template <auto config, class Layer, class Query, class Key, class Value, class Mask,
-          class OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
-          class Gradient, bool counted_at_run_time = false>
+template <class Layer, class Query, class Key, class Value, class Mask, class OutputGradient,
+          class QueryGradient, class KeyGradient, class ValueGradient, class Gradient,
+          bool counted_at_run_time = false>
 consteval bool check_attention_backward() noexcept {
+  constexpr AttentionConfig config = AttentionOf<Layer>::config;
   using Output = WithCols<Query, config.d_out>;
   if constexpr (check_layer<config, Query, Key, Value, Output, counted_at_run_time>() &&
                 check_mask_of<Mask, Query, Key>())
@@ -94,30 +108,31 @@ consteval bool check_attention_backward() noexcept {
 // d_in], output_gradient is [..., tokens, d_out]. One tensor may be the gradient of several inputs
 // that are one tensor. A gradient may be an input or output_gradient, if their shapes are equal.
 // Each may be no_gradient.
-template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
-          tensor_like OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
-          class Gradient>
-requires(config.weights == Weights::f32) constexpr void backward(
-    const MultiHeadAttention<config>& attention, const Query& query_input, const Key& key_input,
-    const Value& value_input, const Mask& mask, const OutputGradient& output_gradient,
-    QueryGradient& query_gradient, KeyGradient& key_gradient, ValueGradient& value_gradient,
-    Gradient& gradient, BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
-  if constexpr (detail::check_attention_backward<config, MultiHeadAttention<config>, Query, Key,
-                                                 Value, Mask, OutputGradient, QueryGradient,
-                                                 KeyGradient, ValueGradient, Gradient>())
-    detail::backward_batch<config>(attention, detail::LayoutOf<Query>::rows,
-                                   detail::LayoutOf<Key>::rows, query_input, key_input, value_input,
-                                   mask, output_gradient, query_gradient, key_gradient,
-                                   value_gradient, gradient, workspace, kernel::NoReplay{});
+template <detail::trained_attention Layer, tensor_like Query, tensor_like Key, tensor_like Value,
+          class Mask, tensor_like OutputGradient, class QueryGradient, class KeyGradient,
+          class ValueGradient, class Gradient>
+constexpr void backward(const Layer& attention, const Query& query_input, const Key& key_input,
+                        const Value& value_input, const Mask& mask,
+                        const OutputGradient& output_gradient, QueryGradient& query_gradient,
+                        KeyGradient& key_gradient, ValueGradient& value_gradient,
+                        Gradient& gradient,
+                        BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
+  if constexpr (detail::check_attention_backward<Layer, Query, Key, Value, Mask, OutputGradient,
+                                                 QueryGradient, KeyGradient, ValueGradient,
+                                                 Gradient>())
+    detail::backward_batch(attention, detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows,
+                           query_input, key_input, value_input, mask, output_gradient,
+                           query_gradient, key_gradient, value_gradient, gradient, workspace,
+                           kernel::NoReplay{});
 }
-template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value,
+template <detail::trained_attention Layer, tensor_like Query, tensor_like Key, tensor_like Value,
           tensor_like OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
           class Gradient>
-requires(config.weights == Weights::f32) constexpr void backward(
-    const MultiHeadAttention<config>& attention, const Query& query_input, const Key& key_input,
-    const Value& value_input, const OutputGradient& output_gradient, QueryGradient& query_gradient,
-    KeyGradient& key_gradient, ValueGradient& value_gradient, Gradient& gradient,
-    BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+constexpr void backward(const Layer& attention, const Query& query_input, const Key& key_input,
+                        const Value& value_input, const OutputGradient& output_gradient,
+                        QueryGradient& query_gradient, KeyGradient& key_gradient,
+                        ValueGradient& value_gradient, Gradient& gradient,
+                        BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
   backward(attention, query_input, key_input, value_input, NoMask{}, output_gradient,
            query_gradient, key_gradient, value_gradient, gradient, workspace);
 }
@@ -125,25 +140,26 @@ requires(config.weights == Weights::f32) constexpr void backward(
 // The same for the first num_tokens rows of query_input and the first num_source_tokens rows of the
 // other inputs: other rows are neither read nor written. If there are too many, changes nothing and
 // returns too_many_tokens.
-template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
-          tensor_like OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
-          class Gradient>
-requires(config.weights == Weights::f32) constexpr Status
-    backward(const MultiHeadAttention<config>& attention, const Query& query_input,
-             const Key& key_input, const Value& value_input, std::size_t num_tokens,
-             std::size_t num_source_tokens, const Mask& mask, const OutputGradient& output_gradient,
-             QueryGradient& query_gradient, KeyGradient& key_gradient,
-             ValueGradient& value_gradient, Gradient& gradient,
-             BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
-  if constexpr (detail::check_attention_backward<config, MultiHeadAttention<config>, Query, Key,
-                                                 Value, Mask, OutputGradient, QueryGradient,
-                                                 KeyGradient, ValueGradient, Gradient, true>()) {
-    if (num_tokens > kernel::minimum(config.context_length, detail::LayoutOf<Query>::rows) ||
-        num_source_tokens > kernel::minimum(config.context_length, detail::LayoutOf<Key>::rows))
+template <detail::trained_attention Layer, tensor_like Query, tensor_like Key, tensor_like Value,
+          class Mask, tensor_like OutputGradient, class QueryGradient, class KeyGradient,
+          class ValueGradient, class Gradient>
+constexpr Status backward(const Layer& attention, const Query& query_input, const Key& key_input,
+                          const Value& value_input, std::size_t num_tokens,
+                          std::size_t num_source_tokens, const Mask& mask,
+                          const OutputGradient& output_gradient, QueryGradient& query_gradient,
+                          KeyGradient& key_gradient, ValueGradient& value_gradient,
+                          Gradient& gradient,
+                          BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
+  if constexpr (detail::check_attention_backward<Layer, Query, Key, Value, Mask, OutputGradient,
+                                                 QueryGradient, KeyGradient, ValueGradient,
+                                                 Gradient, true>()) {
+    constexpr std::size_t most = detail::AttentionOf<Layer>::config.context_length;
+    if (num_tokens > kernel::minimum(most, detail::LayoutOf<Query>::rows) ||
+        num_source_tokens > kernel::minimum(most, detail::LayoutOf<Key>::rows))
       return Status::too_many_tokens;
-    detail::backward_batch<config>(attention, num_tokens, num_source_tokens, query_input, key_input,
-                                   value_input, mask, output_gradient, query_gradient, key_gradient,
-                                   value_gradient, gradient, workspace, kernel::NoReplay{});
+    detail::backward_batch(attention, num_tokens, num_source_tokens, query_input, key_input,
+                           value_input, mask, output_gradient, query_gradient, key_gradient,
+                           value_gradient, gradient, workspace, kernel::NoReplay{});
   }
   return Status::ok;
 }
@@ -154,77 +170,75 @@ requires(config.weights == Weights::f32) constexpr Status
 // which those of keys and values continue. x and input_gradient are [..., tokens, d_in],
 // output_gradient is [..., tokens, d_out]; input_gradient may be x, or output_gradient if both have
 // one shape. Either gradient may be no_gradient.
-template <AttentionConfig config, tensor_like TensorX, tensor_like OutputGradient,
+template <detail::trained_attention Layer, tensor_like TensorX, tensor_like OutputGradient,
           class InputGradient, class Gradient>
-requires(config.weights == Weights::f32) constexpr void backward(
-    const MultiHeadAttention<config>& attention, const TensorX& x,
-    const OutputGradient& output_gradient, InputGradient& input_gradient, Gradient& gradient,
-    BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+constexpr void backward(const Layer& attention, const TensorX& x,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient,
+                        BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
   backward(attention, x, x, x, NoMask{}, output_gradient, input_gradient, input_gradient,
            input_gradient, gradient, workspace);
 }
 
 // The same with the mask of the forward pass.
-template <AttentionConfig config, tensor_like TensorX, detail::no_count_nor<void> Mask,
+template <detail::trained_attention Layer, tensor_like TensorX, detail::no_count_nor<void> Mask,
           tensor_like OutputGradient, class InputGradient, class Gradient>
-requires(config.weights == Weights::f32) constexpr void backward(
-    const MultiHeadAttention<config>& attention, const TensorX& x, const Mask& mask,
-    const OutputGradient& output_gradient, InputGradient& input_gradient, Gradient& gradient,
-    BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+constexpr void backward(const Layer& attention, const TensorX& x, const Mask& mask,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient,
+                        BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
   backward(attention, x, x, x, mask, output_gradient, input_gradient, input_gradient,
            input_gradient, gradient, workspace);
 }
 
 // The same for the first num_tokens rows, with a mask or without.
-template <AttentionConfig config, tensor_like TensorX, class Mask, tensor_like OutputGradient,
-          class InputGradient, class Gradient>
-requires(config.weights == Weights::f32) constexpr Status
-    backward(const MultiHeadAttention<config>& attention, const TensorX& x, std::size_t num_tokens,
-             const Mask& mask, const OutputGradient& output_gradient, InputGradient& input_gradient,
-             Gradient& gradient,
-             BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+template <detail::trained_attention Layer, tensor_like TensorX, class Mask,
+          tensor_like OutputGradient, class InputGradient, class Gradient>
+constexpr Status backward(const Layer& attention, const TensorX& x, std::size_t num_tokens,
+                          const Mask& mask, const OutputGradient& output_gradient,
+                          InputGradient& input_gradient, Gradient& gradient,
+                          BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
   return backward(attention, x, x, x, num_tokens, num_tokens, mask, output_gradient, input_gradient,
                   input_gradient, input_gradient, gradient, workspace);
 }
-template <AttentionConfig config, tensor_like TensorX, tensor_like OutputGradient,
+template <detail::trained_attention Layer, tensor_like TensorX, tensor_like OutputGradient,
           class InputGradient, class Gradient>
-requires(config.weights == Weights::f32) constexpr Status
-    backward(const MultiHeadAttention<config>& attention, const TensorX& x, std::size_t num_tokens,
-             const OutputGradient& output_gradient, InputGradient& input_gradient,
-             Gradient& gradient,
-             BackwardWorkspace<MultiHeadAttention<config>>& workspace) noexcept {
+constexpr Status backward(const Layer& attention, const TensorX& x, std::size_t num_tokens,
+                          const OutputGradient& output_gradient, InputGradient& input_gradient,
+                          Gradient& gradient,
+                          BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
   return backward(attention, x, num_tokens, NoMask{}, output_gradient, input_gradient, gradient,
                   workspace);
 }
 
 // The same after a training pass. `generator` is a Philox as it stood before forward.
-template <AttentionConfig config, tensor_like TensorX, tensor_like OutputGradient,
+template <detail::trained_attention Layer, tensor_like TensorX, tensor_like OutputGradient,
           class InputGradient, class Gradient>
-requires(config.weights == Weights::f32) constexpr void backward(
-    const MultiHeadAttention<config>& attention, const TensorX& x,
-    const OutputGradient& output_gradient, InputGradient& input_gradient, Gradient& gradient,
-    BackwardWorkspace<MultiHeadAttention<config>>& workspace,
-    const Philox4x32& generator) noexcept {
-  using Layer = MultiHeadAttention<config>;
-  if constexpr (detail::check_attention_backward<config, Layer, TensorX, TensorX, TensorX, NoMask,
+constexpr void backward(const Layer& attention, const TensorX& x,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Layer>>& workspace,
+                        const Philox4x32& generator) noexcept {
+  if constexpr (detail::check_attention_backward<Layer, TensorX, TensorX, TensorX, NoMask,
                                                  OutputGradient, InputGradient, InputGradient,
                                                  InputGradient, Gradient>()) {
+    using Base = detail::BaseOf<Layer>;
     constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows,
                           batch = detail::LayoutOf<TensorX>::batch;
-    const detail::WeightsReplay<Layer> replay{generator, tokens};
-    if constexpr (Layer::residual_dropout_rate.bits == 0)
-      return detail::backward_batch<config>(attention, tokens, tokens, x, x, x, NoMask{},
-                                            output_gradient, input_gradient, input_gradient,
-                                            input_gradient, gradient, workspace, replay);
+    const detail::WeightsReplay<Base> replay{generator, tokens};
+    if constexpr (Base::residual_dropout_rate.bits == 0)
+      return detail::backward_batch(attention, tokens, tokens, x, x, x, NoMask{}, output_gradient,
+                                    input_gradient, input_gradient, input_gradient, gradient,
+                                    workspace, replay);
     const Philox4x32 of_outputs =
-        detail::stream_after(generator, detail::draws(Layer::dropout_rate) ? 1 : 0);
+        detail::stream_after(generator, detail::draws(Base::dropout_rate) ? 1 : 0);
     on_native_port([&](auto port) {
       using Port = decltype(port);
-      const kernel::Output dropped{workspace.scratch + workspace.of_layer, config.d_out};
+      const kernel::Output dropped{workspace.scratch + workspace.of_layer,
+                                   detail::AttentionOf<Layer>::config.d_out};
       for (std::size_t i = 0; i < batch; ++i) {
-        detail::drop_rows_again<Port>(i * tokens, tokens, config.d_out,
+        detail::drop_rows_again<Port>(i * tokens, tokens, dropped.stride,
                                       detail::input(output_gradient, i), dropped,
-                                      Layer::residual_dropout_rate, of_outputs);
+                                      Base::residual_dropout_rate, of_outputs);
         kernel::layer_backward<Port>(
             describe(attention), detail::layer_gradient(gradient), workspace.parts(),
             kernel::BackwardElement{i, tokens, tokens, detail::input(x, i), detail::input(x, i),
@@ -232,16 +246,17 @@ requires(config.weights == Weights::f32) constexpr void backward(
                                     detail::output_or_none(input_gradient, i),
                                     detail::output_or_none(input_gradient, i),
                                     detail::output_or_none(input_gradient, i)},
-            detail::layer_mask<config>(NoMask{}, tokens, tokens), replay);
+            detail::layer_mask<detail::AttentionOf<Layer>::config>(NoMask{}, tokens, tokens),
+            replay);
       }
     });
   }
 }
 
-template <AttentionConfig config, class TensorX>
-constexpr void backward(const MultiHeadAttention<config>&, const TensorX&, detail::Anything,
-                        detail::Anything, detail::Anything,
-                        BackwardWorkspace<MultiHeadAttention<config>>&, const Mt19937&) noexcept {
+template <detail::trained_attention Layer, class TensorX>
+constexpr void backward(const Layer&, const TensorX&, detail::Anything, detail::Anything,
+                        detail::Anything, BackwardWorkspace<detail::BaseOf<Layer>>&,
+                        const Mt19937&) noexcept {
   static_assert(detail::no_such_call<TensorX>,
                 "only a Philox4x32 replays dropout: a Mersenne twister cannot go back");
 }

@@ -52,10 +52,10 @@ concept reads = requires(Flash& flash, std::size_t n, Bytes... bytes) {
 };
 template <class Flash>
 concept writes_in_some_form = writes<Flash, WrittenBytes> || writes<Flash, WrittenNumbers> ||
-    writes<Flash, const std::byte*, std::size_t>;
+    writes<Flash, const std::byte*, std::size_t> || writes<Flash, const std::uint8_t*, std::size_t>;
 template <class Flash>
-concept reads_in_some_form =
-    reads<Flash, ReadBytes> || reads<Flash, ReadNumbers> || reads<Flash, std::byte*, std::size_t>;
+concept reads_in_some_form = reads<Flash, ReadBytes> || reads<Flash, ReadNumbers> ||
+    reads<Flash, std::byte*, std::size_t> || reads<Flash, std::uint8_t*, std::size_t>;
 
 template <class Flash>
 constexpr void write_block(Flash& flash, std::size_t slot, std::size_t offset,
@@ -65,8 +65,11 @@ constexpr void write_block(Flash& flash, std::size_t slot, std::size_t offset,
   else if constexpr (writes<Flash, WrittenNumbers>)
     static_cast<void>(flash.write(
         slot, offset, WrittenNumbers(reinterpret_cast<const std::uint8_t*>(block), block_bytes)));
-  else
+  else if constexpr (writes<Flash, const std::byte*, std::size_t>)
     static_cast<void>(flash.write(slot, offset, block, block_bytes));
+  else
+    static_cast<void>(
+        flash.write(slot, offset, reinterpret_cast<const std::uint8_t*>(block), block_bytes));
 }
 template <class Flash>
 constexpr void read_block(Flash& flash, std::size_t slot, std::size_t offset,
@@ -76,8 +79,11 @@ constexpr void read_block(Flash& flash, std::size_t slot, std::size_t offset,
   else if constexpr (reads<Flash, ReadNumbers>)
     static_cast<void>((flash.read)(
         slot, offset, ReadNumbers(reinterpret_cast<std::uint8_t*>(block), block_bytes)));
-  else
+  else if constexpr (reads<Flash, std::byte*, std::size_t>)
     static_cast<void>((flash.read)(slot, offset, block, block_bytes));
+  else
+    static_cast<void>(
+        (flash.read)(slot, offset, reinterpret_cast<std::uint8_t*>(block), block_bytes));
 }
 
 // --- Streams of bytes, in blocks ---
@@ -188,13 +194,16 @@ struct Slots {
   bool is_whole[2];
 };
 
+// Reads a header, and what follows, but nothing from `limit` on, where the last block of the
+// caller's model lies: flash may end after it. So a larger model is whole if its header is.
 template <class Flash>
-[[gnu::noinline]] constexpr bool read_slot(Flash& flash, std::size_t slot,
+[[gnu::noinline]] constexpr bool read_slot(Flash& flash, std::size_t slot, std::size_t limit,
                                            SlotHeader& header) noexcept {
   SlotReader<Flash> reader{flash, slot};
   const std::uint32_t magic = reader.word();
   header = {reader.word(), reader.word(), reader.word(), reader.word()};
   if (magic != SlotHeader::magic || reader.word() != header.crc()) return false;
+  if (header.end() > limit) return true;
   std::uint32_t crc = crc32(0, reader.block, block_bytes);
   for (std::size_t offset = block_bytes; offset < header.end(); offset += block_bytes) {
     read_block(flash, slot, offset, reader.block);
@@ -203,10 +212,10 @@ template <class Flash>
   return SlotReader<Flash>{flash, slot, header.end()}.word() == crc;
 }
 template <class Flash>
-[[gnu::noinline]] constexpr Slots read_slots(Flash& flash) noexcept {
+[[gnu::noinline]] constexpr Slots read_slots(Flash& flash, std::size_t limit) noexcept {
   Slots slots{};
   for (std::size_t slot = 0; slot < 2; ++slot)
-    slots.is_whole[slot] = read_slot(flash, slot, slots.headers[slot]);
+    slots.is_whole[slot] = read_slot(flash, slot, limit, slots.headers[slot]);
   return slots;
 }
 

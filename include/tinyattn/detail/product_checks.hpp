@@ -10,6 +10,17 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
+template <class TensorU, class TensorV>
+consteval bool check_dot() noexcept {
+  constexpr bool vectors = LayoutOf<TensorU>::rank == 1 && LayoutOf<TensorV>::rank == 1;
+  constexpr bool floats = holds_floats<TensorU> && holds_floats<TensorV>;
+  constexpr bool same_size = TensorU::size() == TensorV::size();
+  static_assert(vectors, "u and v must be vectors");
+  static_assert(floats, "u and v must hold floats");
+  static_assert(!vectors || same_size, "u and v must have the same size");
+  return vectors && floats && same_size;
+}
+
 template <class TensorA, class TensorB, class Out>
 consteval bool check_operands() noexcept {
   constexpr bool floats = holds_floats<TensorA> && holds_floats<TensorB>;

@@ -194,7 +194,7 @@ TINYATTN_KERNEL void forward(const auto& layer, const auto& scratch, const Batch
 template <class Port>
 constexpr void forward_by_head(auto layer, auto scratch, const BatchElement& element,
                                const auto& mask, const auto& take_weights) noexcept {
-  layer.output = {nullptr, nullptr};
+  layer.output = {};
   scratch.block = element.out;
   scratch.block_rows = element.tokens;
   forward_inline<Port>(layer, scratch, element, mask, take_weights);

@@ -12,6 +12,16 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
+// How many queries one head attends with at a time in the backward pass of a layer: a number of the
+// port, or that of the forward pass.
+template <class Port>
+inline constexpr std::size_t backward_rows = [] {
+  if constexpr (requires { Port::backward_rows; })
+    return Port::backward_rows;
+  else
+    return Port::query_rows;
+}();
+
 // Replays no dropout of attention weights. A replay has drop<Port>(row, end, index, i), which drops
 // what forward dropped of the weights of query i in the matrix of weights with that index.
 struct NoReplay {

@@ -18,7 +18,8 @@ struct LayerGradient {
 };
 
 // One element of a batch. A gradient of an input may be null. Inputs that are one tensor have one
-// gradient: the product of the queries, which those of keys and values continue.
+// gradient: the product of the queries, which those of keys and values continue. It may go on from
+// what its gradient holds.
 struct BackwardElement {
   std::size_t index;  // in its batch
   std::size_t tokens, source_tokens;
@@ -27,6 +28,7 @@ struct BackwardElement {
   Dense d_out;                        // [tokens, d_out]
   Output d_query_input;               // [tokens, d_in]; may be d_out
   Output d_key_input, d_value_input;  // [source tokens, d_in]
+  bool continues = false;             // the gradient of the inputs
 };
 
 template <class Integers = NoScratch>
@@ -46,14 +48,14 @@ template <class Port>
 constexpr std::size_t layer_backward_scratch(std::size_t width, std::size_t kv_width,
                                              std::size_t head_dim, std::size_t tokens) noexcept {
   return tokens * (width + 4 * kv_width) +
-         2 * minimum(tokens, Port::query_rows) * (head_dim + room_of_scores<Port>(tokens)) +
+         2 * minimum(tokens, backward_rows<Port>) * (head_dim + room_of_scores<Port>(tokens)) +
          head_dim;
 }
 template <class Port, class Integers = NoScratch>
 TINYATTN_KERNEL LayerBackwardScratch<Integers> layer_backward_parts(
     float* scratch, std::size_t width, std::size_t kv_width, std::size_t head_dim,
     std::size_t tokens, Integers integers = {}) noexcept {
-  const std::size_t rows = minimum(tokens, Port::query_rows),
+  const std::size_t rows = minimum(tokens, backward_rows<Port>),
                     row_size = room_of_scores<Port>(tokens);
   const Output queries{scratch, width};
   const Output keys{queries.at(tokens, 0), kv_width}, values{keys.at(tokens, 0), kv_width};
@@ -113,6 +115,27 @@ TINYATTN_KERNEL void attend_head_backward(const auto& layer, const LayerGradient
       });
 }
 
+// Calls use(first, count) for each run of keys that any of the queries attends to. What lies in
+// other keys leaves no trace.
+TINYATTN_KERNEL void for_each_attended_run(std::size_t queries, const auto& mask,
+                                           const auto& use) noexcept {
+  if (queries == 0) return;
+  const auto is_attended = [&](std::size_t j) TINYATTN_INLINE_LAMBDA {
+    std::size_t i = 0;
+    while (i < queries && !attends(mask, i, j)) ++i;
+    return i < queries;
+  };
+  const std::size_t end = mask.end(queries - 1);
+  for (std::size_t j = mask.begin(0); j < end; ++j) {
+    const std::size_t run = j;
+    if (!mask.has_holes())
+      j = end;
+    else
+      while (j < end && is_attended(j)) ++j;
+    if (j != run) use(run, j - run);
+  }
+}
+
 // Writes the gradient of the input of a projection, or continues it, if it is wanted.
 template <class Port>
 constexpr void input_backward(std::size_t rows, std::size_t in, std::size_t out, Dense d_out,
@@ -148,11 +171,15 @@ TINYATTN_KERNEL void layer_backward(const auto& layer, const LayerGradient& grad
   // All inputs are read before a gradient is written, which may be an input.
   add_projection_gradient<Port>(e.tokens, d_in, width, e.query_input, s.queries, layer.query.weight,
                                 gradient.query);
-  add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.key_input, s.d_keys, layer.key.weight,
-                                gradient.key);
-  add_projection_gradient<Port>(e.source_tokens, d_in, kv, e.value_input, s.d_values,
-                                layer.value.weight, gradient.value);
-  input_backward<Port>(e.tokens, d_in, width, s.queries, layer.query, e.d_query_input, false);
+  for_each_attended_run(
+      e.tokens, mask, [&](std::size_t first, std::size_t count) TINYATTN_INLINE_LAMBDA {
+        add_projection_gradient<Port>(count, d_in, kv, e.key_input.from(first, 0),
+                                      s.d_keys.from(first, 0), layer.key.weight, gradient.key);
+        add_projection_gradient<Port>(count, d_in, kv, e.value_input.from(first, 0),
+                                      s.d_values.from(first, 0), layer.value.weight,
+                                      gradient.value);
+      });
+  input_backward<Port>(e.tokens, d_in, width, s.queries, layer.query, e.d_query_input, e.continues);
   input_backward<Port>(e.source_tokens, d_in, kv, s.d_keys, layer.key, e.d_key_input,
                        d_key == d_query);
   input_backward<Port>(e.source_tokens, d_in, kv, s.d_values, layer.value, e.d_value_input,

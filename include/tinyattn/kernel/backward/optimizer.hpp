@@ -5,7 +5,7 @@
 // arises there, which some vector units flush.
 #pragma once
 
-#include "tinyattn/kernel/row.hpp"
+#include "tinyattn/kernel/backward/row.hpp"
 #include "tinyattn/port/sqrt_by_table.hpp"
 
 #include <cstddef>
@@ -60,16 +60,10 @@ TINYATTN_KERNEL auto square_roots(typename Port::vec x) noexcept {
 // row[j] = 0.
 template <class Port>
 [[gnu::noinline]] constexpr void zero_row(float* row, std::size_t count) noexcept {
+  if constexpr (Port::lanes == 1)
+    for (; count >= 4; count -= 4, row += 4) row[0] = row[1] = row[2] = row[3] = 0.0f;
   for_each_vector<Port>(count,
                         [&](auto at) TINYATTN_INLINE_LAMBDA { at.store(row, Port::splat(0.0f)); });
-}
-
-// row[j] = row[j] * by.
-template <class Port>
-[[gnu::noinline]] constexpr void scale_row(float by, float* row, std::size_t count) noexcept {
-  const auto factor = Port::broadcast(by);
-  transform_row<Port>(row, row, count,
-                      [&](auto v) TINYATTN_INLINE_LAMBDA { return Port::mul(v, factor); });
 }
 
 // Returns the sum of the squares of a row in sixteen lanes.
@@ -111,19 +105,14 @@ TINYATTN_KERNEL void sgd_row(const SgdFactors& by, std::size_t count, float* wei
   });
 }
 
-// The same without weight decay, by the port: four weights of which one has a small gradient, and
-// the last ones, are left to sgd_row.
+// The same without weight decay, by the port; the last weights, of which it leaves some, by
+// sgd_row.
 template <class Port>
 TINYATTN_KERNEL void sgd_row_by_port(const SgdFactors& by, std::size_t count, float* weight,
                                      const float* gradient) noexcept {
-  while (count != 0) {
-    const std::size_t done =
-        Port::add_multiple_of_large(-by.rate, gradient, weight, count, smallest_size);
-    const std::size_t four = minimum(count - done, 4);
-    weight += done, gradient += done;
-    sgd_row<Port, false>(by, four, weight, gradient);
-    weight += four, gradient += four, count -= done + four;
-  }
+  const std::size_t done =
+      Port::add_multiple_of_large(-by.rate, gradient, weight, count, smallest_size);
+  sgd_row<Port, false>(by, count - done, weight + done, gradient + done);
 }
 
 template <class Port>

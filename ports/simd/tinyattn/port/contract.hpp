@@ -98,6 +98,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           out[r][j] += the sum over k of a[k][r] * b[k][j], k rising, each step
 //                           one fma; a port constrains it to the tiles that it has
 //   outer_rows              the height of such a tile of `tile_vectors`, unless that of any tile
+//   backward_rows           queries that one head attends with at a time in the backward pass of a
+//                           layer, unless `query_rows`
 //   dot_tile(a, b, b_stride, count, inner, sums)
 //                           sums[r][q] += the sum over k of a[r][k] * b[q][k], k rising, for
 //                           `dot_rows` rows, of which a[r] are the addresses, and `count` lanes q;
@@ -108,9 +110,8 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           to[j] += a * from[j * next], rounded once, for `count` elements: where
 //                           fma is a function, `a` is unpacked once
 //   add_multiple_of_large(a, from, to, count, least)
-//                           to[j] += a * from[j], rounded once, four at a time up to the first four
-//                           of which one has a size below `least`, or to `count`; returns how many
-//                           were computed
+//                           to[j] += a * from[j], rounded once, or a * 0 if the size of from[j] is
+//                           below `least`; returns how many it computed, up to `count`
 //   exponentials(row, count, largest, scale, numbers)
 //                           row[j] = e^((row[j] - largest) * scale) as softmax computes it, from
 //                           exp_numbers of elementwise.hpp. A port of one lane that has it also has

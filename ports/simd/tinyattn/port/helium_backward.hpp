@@ -16,6 +16,9 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct helium_backward {
 #if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)  // else registers do not suffice
+  // Blocks of queries are as high as four tiles: the code around tiles has a large share.
+  static constexpr std::size_t backward_rows = 12;
+
   // A tile of an outer product: three rows of two vectors, which go on from `out`. Sums are in q0
   // to q5; one ldm loads the elements of a for a step. An odd step comes first.
   static constexpr std::size_t outer_rows = 3;
