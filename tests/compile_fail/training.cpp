@@ -69,6 +69,10 @@ void mersenne_twister_backward_with_a_mask(BackwardWorkspace<Decoder>& passes) {
 void mersenne_twister_backward_in_a_model(BackwardWorkspace<Model>& passes) {
   static_cast<void>(backward(model, tokens, logits, no_gradient, no_gradient, passes, generator));
 }
+void mersenne_twister_in_attention(BackwardWorkspace<Layer>& passes) { backward(layer, x, x, out, no_gradient, passes, generator); }
+void mersenne_twister_in_attention_with_a_mask(BackwardWorkspace<Layer>& passes) {
+  backward(layer, x, KeepMask{bools}, x, out, no_gradient, passes, generator);
+}
 // expect in 30 lines: a training pass takes the Workspace of the module, or its BackwardWorkspace
 void workspace_of_a_layer(Philox4x32& philox) { decoder.forward(x, out, workspace, philox); }
 // expect: the workspace of a backward pass must be the BackwardWorkspace of the module
