@@ -59,6 +59,18 @@ struct AdaptedForms {
                            typename KeyValues::Workspace& workspace) const noexcept {
     return forward_cached_blocks<block>(self(), num_tokens, x, cache, out, workspace);
   }
+
+  // Training passes, with dropout by a Philox4x32.
+  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    forward(x, NoMask{}, out, workspace, generator);
+  }
+  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
+  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    return train_forward(self(), x, mask, out, workspace, generator);
+  }
 };
 
 }  // namespace detail
@@ -163,6 +175,13 @@ struct Adapted<LanguageModel<config>, lora> : detail::AdaptedBase<LanguageModel<
   constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
                            typename KeyValues::Workspace& workspace) const noexcept {
     return Model::forward_of(*this, tokens, cache, logits, workspace);
+  }
+
+  // A training pass, as that of the model.
+  template <std::size_t Tokens, tensor_like Logits, random_generator Generator>
+  constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits, auto& workspace,
+                           Generator& generator) const noexcept {
+    return detail::train_forward(*this, tokens, logits, workspace, generator);
   }
 
   // For kernels: what those of LanguageModel return and do.

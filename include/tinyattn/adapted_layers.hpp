@@ -161,12 +161,14 @@ struct Adapted<MultiHeadAttention<config>, lora>
   template <tensor_like TensorX, tensor_like Out, random_generator Generator>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
                          Generator& generator) const noexcept {
-    if constexpr (detail::check_training<config>() &&
-                  detail::check_layer<config, TensorX, TensorX, TensorX, Out>())
-      on_native_port([&](auto port) {
-        detail::forward_training<config, decltype(port), detail::RandomStreams>(
-            *this, x, out, workspace.parts(), generator);
-      });
+    forward(x, NoMask{}, out, workspace, generator);
+  }
+  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, const Mask& mask, Out& out, Workspace& workspace,
+                         Generator& generator) const noexcept {
+    if constexpr (detail::check_training<config>())
+      detail::forward_training<config, detail::RandomStreams>(*this, x, mask, out, workspace,
+                                                              generator);
   }
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Adapted& self) noexcept {

@@ -87,7 +87,7 @@ constexpr auto quantize(const Embedding<Count, Dim>& embedding) noexcept {
 }
 
 // Draws the weight as torch.nn.Embedding does: normal, of mean 0 and variance 1.
-template <std::size_t Count, std::size_t Dim, random_generator Generator>
+template <std::size_t Count, std::size_t Dim, class Generator>
 constexpr void initialize(Embedding<Count, Dim>& embedding, Generator& generator) noexcept {
   constexpr bool has_randn = requires { randn(generator, embedding.weight); };
   static_assert(has_randn, "an embedding is drawn by randn: include tinyattn/randn.hpp");

@@ -119,6 +119,15 @@ struct LanguageModel {
     return forward_of(*this, tokens, cache, logits, workspace);
   }
 
+  // A training pass, with dropout by a Philox4x32 at the rates of the configuration, in the order
+  // of Transformer::forward. A program that makes it includes training.hpp; `workspace` is a
+  // Workspace, or the BackwardWorkspace of the model, such as that of its Training.
+  template <std::size_t Tokens, tensor_like Logits, random_generator Generator>
+  constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits, auto& workspace,
+                           Generator& generator) const noexcept {
+    return detail::train_forward(*this, tokens, logits, workspace, generator);
+  }
+
   template <class Self = LanguageModel>
   constexpr detail::Diagnosed forward(detail::Anything, ...) const noexcept {
     static_assert(detail::no_such_call<Self>,

@@ -184,18 +184,20 @@ struct MultiHeadAttention {
     return detail::forward_cached<config>(*this, x, num_tokens, cache, out, workspace);
   }
 
-  // A training pass, with dropout by the generator. It draws first for the attention weights of the
-  // whole batch (in the order batch element, head, row, column, and for masked weights too), then
-  // for the outputs. `out` may not be x.
+  // A training pass, with dropout by the generator, with a mask or without. It draws first for the
+  // attention weights of the whole batch (in the order batch element, head, row, column, and for
+  // masked weights too), then for the outputs. `out` may not be x.
   template <tensor_like TensorX, tensor_like Out, random_generator Generator>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
                          Generator& generator) const noexcept {
-    if constexpr (detail::check_training<config>() &&
-                  detail::check_layer<config, TensorX, TensorX, TensorX, Out>())
-      on_native_port([&](auto port) {
-        detail::forward_training<config, decltype(port), detail::RandomStreams>(
-            *this, x, out, workspace.parts(), generator);
-      });
+    forward(x, NoMask{}, out, workspace, generator);
+  }
+  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, const Mask& mask, Out& out, Workspace& workspace,
+                         Generator& generator) const noexcept {
+    if constexpr (detail::check_training<config>())
+      detail::forward_training<config, detail::RandomStreams>(*this, x, mask, out, workspace,
+                                                              generator);
   }
 
   template <class TensorX = detail::Anything>
@@ -240,8 +242,7 @@ using CausalAttention = MultiHeadAttention<AttentionConfig{.d_in = DIn,
                                                            .causal = true,
                                                            .out_proj = false}>;
 
-// Several heads of CausalAttention, each with weights of its own. Head h writes the DOut columns of
-// `out` from column h * DOut on.
+// Several heads of CausalAttention, each with weights of its own.
 template <std::size_t DIn, std::size_t DOut, std::size_t ContextLength, std::size_t NumHeads>
 struct StackedCausalAttention {
   static_assert(NumHeads != 0, "num_heads must not be zero");
@@ -265,8 +266,7 @@ struct StackedCausalAttention {
     return detail::diagnose(x);
   }
 
-  // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut]. `out` may not be x, which every
-  // head reads.
+  // x is [..., tokens, DIn], out [..., tokens, NumHeads * DOut], and may not be x.
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
     if constexpr (detail::check_rows_of_layer<DIn, DOut * NumHeads, TensorX, Out>())

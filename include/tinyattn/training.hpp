@@ -9,6 +9,7 @@
 #include "tinyattn/backward/arithmetic.hpp"
 #include "tinyattn/backward/attention.hpp"
 #include "tinyattn/backward/convolution.hpp"
+#include "tinyattn/backward/dropout.hpp"
 #include "tinyattn/backward/embedding.hpp"
 #include "tinyattn/backward/feed_forward.hpp"
 #include "tinyattn/backward/gradient.hpp"
@@ -109,13 +110,35 @@ struct Training {
   // Adds to the gradient of a TransformerBlock or a Transformer, and writes that of x, from that of
   // its output; all are [..., tokens, d_model]. With a generator there is dropout, as above.
   template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
-            class... Generator>
+            random_generator... Generator>
   requires detail::made_of_blocks<Model>
   constexpr void backward(const Model& model, const TensorX& x,
                           const OutputGradient& output_gradient, InputGradient& input_gradient,
                           Generator&... generator) noexcept {
+    backward(model, x, NoMask{}, output_gradient, input_gradient, generator...);
+  }
+  // The same with the mask of the forward pass.
+  template <tensor_like TensorX, detail::no_count_nor<void> Mask, tensor_like OutputGradient,
+            detail::no_generator InputGradient, random_generator... Generator>
+  requires detail::made_of_blocks<Model>
+  constexpr void backward(const Model& model, const TensorX& x, const Mask& mask,
+                          const OutputGradient& output_gradient, InputGradient& input_gradient,
+                          Generator&... generator) noexcept {
     BackwardWorkspace<Model>& passes = workspace;
-    tinyattn::backward(model, x, output_gradient, input_gradient, gradient, passes, generator...);
+    tinyattn::backward(model, x, mask, output_gradient, input_gradient, gradient, passes,
+                       generator...);
+  }
+  // The same for the first num_tokens rows: other rows are neither read nor written. If there are
+  // too many, changes nothing and returns too_many_tokens.
+  template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
+            random_generator... Generator>
+  requires detail::made_of_blocks<Model>
+  constexpr Status backward(const Model& model, const TensorX& x, std::size_t num_tokens,
+                            const OutputGradient& output_gradient, InputGradient& input_gradient,
+                            Generator&... generator) noexcept {
+    BackwardWorkspace<Model>& passes = workspace;
+    return tinyattn::backward(model, x, num_tokens, output_gradient, input_gradient, gradient,
+                              passes, generator...);
   }
 
   template <class Input, class Targets, random_generator Generator>

@@ -112,6 +112,21 @@ struct TransformerBlock {
     return detail::forward_cached_blocks<config>(*this, num_tokens, x, cache, out, workspace);
   }
 
+  // Training passes of a program that includes training.hpp: with dropout by a Philox4x32 at the
+  // rates of config.attention. After x there may be a mask or num_tokens, as above; `workspace` may
+  // be a BackwardWorkspace. Each element of the batch draws for attention weights, then for outputs
+  // of attention, then for those of the feed-forward part.
+  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    forward(x, NoMask{}, out, workspace, generator);
+  }
+  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
+  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    return detail::train_forward(*this, x, mask, out, workspace, generator);
+  }
+
   template <class TensorX = detail::Anything>
   constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
     static_assert(detail::no_such_call<TensorX>,
@@ -216,6 +231,18 @@ struct Transformer {
   constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
                            typename KeyValues::Workspace& workspace) const noexcept {
     return detail::forward_cached_blocks<config.block>(*this, num_tokens, x, cache, out, workspace);
+  }
+
+  // Training passes, as those of TransformerBlock; a batch element draws for block after block.
+  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    forward(x, NoMask{}, out, workspace, generator);
+  }
+  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
+  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    return detail::train_forward(*this, x, mask, out, workspace, generator);
   }
 
   template <class TensorX = detail::Anything>

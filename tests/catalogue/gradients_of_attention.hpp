@@ -147,6 +147,25 @@ struct OfFirst : Operation {
   }
 };
 
+// After a pass with dropout, under a mask.
+template <const auto& mask, class Operation>
+struct DroppedUnder : Operation {
+  static constexpr void forward(const auto& module, const auto& x, auto& out) noexcept {
+    typename Operation::Module::Workspace workspace;
+    Philox4x32 generator(opaque(123u));
+    module.forward(x, mask, out, workspace, generator);
+  }
+  static constexpr void backward(Library, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
+    Philox4x32 generator(opaque(123u));
+    with_workspace(gradient, [&](auto& workspace) { tinyattn::backward(module, x, mask, d_out, d_x, gradient, workspace, generator); });
+  }
+  static constexpr void backward(Twin, const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
+    Philox4x32 generator(123);
+    plain::backward(module, x, d_out, d_x, gradient,
+                    {.mask = plain::mask_of(mask, plain::view(x).rows, plain::view(x).rows), .generator = &generator});
+  }
+};
+
 // After a pass with dropout.
 template <class Operation>
 struct Dropped : Operation {

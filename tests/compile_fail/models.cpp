@@ -53,6 +53,10 @@ Status more_tokens_for_model(const Vector<Token, 7>& more, Matrix<float, 7, 9>& 
 void transformer_with_bools() { decoder.forward(x, bools, out, decoder_workspace); }
 // expect: forward takes (x, out, workspace)
 void transformer_with_workspace_of_attention() { decoder.forward(x, out, workspace); }
+// expect: a forward pass with dropout is part of training: include tinyattn/training.hpp
+void dropout_without_training(Philox4x32& philox) { decoder.forward(x, out, decoder_workspace, philox); }
+Status dropout_in_a_model_without_training(Philox4x32& philox) { return model.forward(tokens, logits, model_workspace, philox); }
+Status counted_dropout_without_training(Philox4x32& philox) { return decoder.forward(x, 3, out, decoder_workspace, philox); }
 // expect: with a Cache and its Workspace
 Status transformer_with_cache_of_attention() { return decoder.forward(x, cache, out, decoder_cache_workspace); }
 Status block_with_cache_of_transformer() { return decoder.blocks[0].forward(x, decoder_cache, out, decoder_cache_workspace); }

@@ -454,7 +454,7 @@ constexpr void check_refusals(Check& check) {
   check.that(tuning.training.gradient == Adapters<Layer, attention_alone>{});
 }
 
-// A dropout that is replayed is that of the model: with adapters that change nothing, the loss is the same.
+// A dropout that is replayed is that of the model, and of forward: with adapters that change nothing, both are the same.
 void check_dropout(Check& check) {
   using Layer = LanguageModel<with_dropout>;
   const auto model = drawn<Layer>(7);
@@ -465,6 +465,22 @@ void check_dropout(Check& check) {
   check.same_bits(loss, whole.backward(model, tokens, targets, 1.0f, same));
   check.that(generator.block(0) == same.block(0));
   check.that(loss != tuning.training.backward(model, tuning.adapters, tokens, targets));
+  const auto check_forward = [&](const auto& part, const auto& its_adapters) {
+    auto x = drawn<Matrix<float, num_tokens, 4>>(8), y = x;
+    Philox4x32 of_part(9), of_adapted(9);
+    typename std::remove_cvref_t<decltype(part)>::Workspace workspace;
+    part.forward(x, x, workspace, of_part);
+    adapted(part, its_adapters).forward(y, y, workspace, of_adapted);
+    check.same_bits(x, y);
+  };
+  check_forward(model.transformer, tuning.adapters.transformer);
+  check_forward(model.transformer.blocks[0], tuning.adapters.transformer.blocks[0]);
+  tuning.adapters = drawn_adapters<Layer, attention_alone>();
+  Matrix<float, num_tokens, small.vocabulary> logits;
+  Philox4x32 before(9), after(9);
+  check.that(adapted(model, tuning.adapters).forward(tokens, logits, tuning.training.workspace, before) == Status::ok);
+  check.same_bits(cross_entropy(logits, targets), tuning.training.backward(model, tuning.adapters, tokens, targets, 1.0f, after));
+  check.that(before.block(0) == after.block(0));
 }
 
 // --- Merging ---

@@ -16,7 +16,13 @@ constexpr AttentionConfig square = {.d_in = 12, .d_out = 12, .context_length = 5
 constexpr BlockConfig dropped_block = {
     .attention = {.d_in = 12, .d_out = 12, .context_length = 7, .num_heads = 2, .dropout = 0.5, .residual_dropout = 0.1},
     .feed_forward = gelu_part};
-constexpr LanguageModelConfig dropped_model = {.vocabulary = 7, .transformer = {.block = dropped_block, .num_layers = 2}};
+constexpr TransformerConfig dropped_blocks = {.block = dropped_block, .num_layers = 2};
+constexpr LanguageModelConfig dropped_model = {.vocabulary = 7, .transformer = dropped_blocks};
+constexpr BlockConfig small_block(DropoutRate of_weights, DropoutRate of_outputs, bool norm_first) {
+  return {.attention = {.d_in = 2, .d_out = 2, .context_length = 3, .causal = false, .dropout = of_weights, .residual_dropout = of_outputs},
+          .feed_forward = {.d_model = 2, .d_hidden = 2},
+          .norm_first = norm_first};
+}
 
 constexpr LanguageModelConfig tiny = {
     .vocabulary = 3,
@@ -82,6 +88,92 @@ constexpr void check_cross(Check& check) {
     check_in_place(4, 5, i);
   }
   check_in_place(1, 2, 0);
+}
+
+// --- Dropout ---
+
+constexpr bool next_are_equal(Philox4x32 a, Philox4x32 b) { return uniform(a, 0.0f, 1.0f) == uniform(b, 0.0f, 1.0f); }
+
+// Both passes of one form of a call, as in plain loops: forward in either workspace, backward by Training. Generators then stand where the
+// twin's does. Rows from call.tokens on hold NaN.
+template <class Module, class X>
+constexpr void check_dropout(Check& check, plain::Call call, const auto&... form) {
+  const auto module = drawn<Module>(1);
+  auto x = drawn<X>(2), d_out = drawn<X>(3);
+  X untouched;
+  for (float& number : untouched.elements) number = 7.0f;
+  X out = untouched, d_x = untouched;
+  Module gradient{};
+  Philox4x32 of_twin(123u);
+  call.generator = &of_twin;
+  for (std::size_t i = 0; i < plain::batch_of<X>; ++i) {
+    const std::size_t tokens = call.tokens_of(plain::view(x));
+    const plain::Output to = plain::view(d_x, i).first_rows(tokens);
+    plain::copy(plain::view(x, i), to);
+    plain::train(module, gradient, call, to, [&] {
+      plain::copy(to, plain::view(out, i).first_rows(tokens));
+      plain::copy(plain::view(d_out, i), to);
+    });
+    for (X* const m : {&x, &d_out})
+      for (std::size_t row = tokens; row < plain::view(x).rows; ++row)
+        for (std::size_t j = 0; j < plain::view(x).cols; ++j) plain::view(*m, i)(row, j) = quiet_nan;
+  }
+  Training<Module, Sgd> training;
+  typename Module::Workspace of_inference;
+  const auto check_forward = [&](auto& workspace) {
+    Philox4x32 generator(opaque(123u));
+    X its = untouched;
+    static_cast<void>(module.forward(x, form..., its, workspace, generator));
+    check.same_bits(its, out);
+    check.that(next_are_equal(generator, of_twin));
+  };
+  check_forward(of_inference);
+  check_forward(training.workspace);
+  Philox4x32 generator(opaque(123u));
+  X its = untouched;
+  static_cast<void>(training.backward(module, x, form..., d_out, its, generator));
+  check.same_bits(its, d_x);
+  check.that(training.gradient == gradient);
+  check.that(next_are_equal(generator, of_twin));
+}
+template <class Module, std::size_t Tokens, std::size_t DModel>
+constexpr void check_dropout_in_each_form(Check& check) {
+  using X = Matrix<float, Tokens, DModel>;
+  using Mask = KeepMask<Tokens, Tokens>;
+  check_dropout<Module, Tensor<float, 2, Tokens, DModel>>(check, {});
+  check_dropout<Module, X>(check, {.mask = plain::mask_of(patterned<Mask>, Tokens, Tokens)}, patterned<Mask>);
+  check_dropout<Module, X>(check, {.tokens = Tokens - 1}, opaque(Tokens - 1));
+}
+
+// The loss of a training pass is that of the logits of forward, whose gradient leads backward to the gradient of Training.
+template <LanguageModelConfig config, std::size_t Tokens>
+constexpr void check_dropout_of_a_model(Check& check) {
+  using Model = LanguageModel<config>;
+  const auto model = drawn<Model>(1);
+  auto tokens = some_tokens<Tokens>(config.vocabulary);
+  const auto targets = some_targets<Tokens>(config.vocabulary);
+  Training<Model, Sgd> training;
+  typename Model::Workspace of_inference;
+  Model gradient{};
+  Philox4x32 after(opaque(123u)), replay = after;
+  const Philox4x32 before = after;
+  const float loss = training.backward(model, tokens, targets, 1.0f, after);
+  Matrix<float, Tokens, config.vocabulary> logits;
+  const auto check_forward = [&](auto& workspace) {
+    Philox4x32 generator = before;
+    check.that(model.forward(tokens, logits, workspace, generator) == Status::ok);
+    check.same_bits(cross_entropy(logits, targets, logits), loss);
+    check.that(next_are_equal(generator, after));
+  };
+  check_forward(of_inference);
+  check_forward(training.workspace);
+  check.that(backward(model, tokens, logits, no_gradient, gradient, training.workspace, replay) == Status::ok);
+  check.that(gradient == training.gradient);
+  check.that(next_are_equal(replay, after));
+  tokens(0) = config.vocabulary;
+  check.that(model.forward(tokens, logits, of_inference, replay) == Status::unknown_token);
+  check.that(backward(model, tokens, logits, no_gradient, gradient, training.workspace, replay) == Status::unknown_token);
+  check.that(next_are_equal(replay, after));
 }
 
 // --- What takes no part ---
@@ -244,7 +336,8 @@ constexpr Test tests[] = {
                     Masked<with_a_masked_query<AdditiveMask<9, 9>>, LayerGradient<with_window(grouped, 4), 9>>>),
     at_run_time("counted tokens, cross-attention and dropout, as in plain loops",
                 as_in_loops<OfFirst<3, LayerGradient<grouped, 2, 5>>, OfFirst<0, LayerGradient<causal, 2>>,
-                            Dropped<LayerGradient<training, 2, 6>>, MemoryGradient<not_causal, patterned<NoMask>, 5, 7, 2>,
+                            Dropped<LayerGradient<training, 2, 6>>, DroppedUnder<patterned<KeepMask<6, 6>>, LayerGradient<training, 6>>,
+                            MemoryGradient<not_causal, patterned<NoMask>, 5, 7, 2>,
                             MemoryGradient<not_causal, with_a_masked_query<KeepMask<5, 7>>, 5, 7>, CrossGradient<not_causal, 3, 5, 4, 7>,
                             CrossGradient<not_causal, 3, 0, 4, 7>, CrossGradient<grouped, 4, 2, 4, 7>>),
     at_run_time(
@@ -259,9 +352,26 @@ constexpr Test tests[] = {
         "attention and layers, as differences of forward passes",
         as_differences<OneHeadGradient<patterned<AdditiveMask<3, 4>>, 3, 4, 2, 3>, LayerGradient<causal, 3>, LayerGradient<grouped, 3>,
                        OfBlocks<StackedCausalAttention<3, 2, 4, 3>, Tensor<float, 2, 4, 3>, Tensor<float, 2, 4, 6>>,
-                       Dropped<LayerGradient<training, 4>>, MemoryGradient<not_causal, patterned<NoMask>, 3, 4>>),
+                       Dropped<LayerGradient<training, 4>>, DroppedUnder<with_a_masked_query<KeepMask<4, 4>>, LayerGradient<training, 4>>,
+                       MemoryGradient<not_causal, patterned<NoMask>, 3, 4>>),
     at_run_time("blocks and models, as differences of forward passes",
-                as_differences<BlockGradient<norm_last, 3>, BlockGradient<rms_first, 3>, TextGradient<gpt_2, 3>, LossGradient<llama, 4>>),
+                as_differences<Dropped<BlockGradient<dropped_block, 2, 3>>, BlockGradient<norm_last, 3>, BlockGradient<rms_first, 3>,
+                               TextGradient<gpt_2, 3>, LossGradient<llama, 4>>),
+    everywhere("dropout of small blocks, as in plain loops",
+               [](Check& check) {
+                 using X = Matrix<float, 3, 2>;
+                 check_dropout<TransformerBlock<small_block(0.5, 0.25, true)>, X>(check, {});
+                 check_dropout<TransformerBlock<small_block(0, 0.5, false)>, X>(check, {});
+               }),
+    at_run_time("dropout in each form of a call, as in plain loops",
+                [](Check& check) {
+                  check_dropout_in_each_form<TransformerBlock<dropped_block>, 7, 12>(check);
+                  check_dropout_in_each_form<Transformer<dropped_blocks>, 6, 12>(check);
+                  check_dropout_in_each_form<TransformerBlock<small_block(0.5, 0, false)>, 3, 2>(check);
+                  check_dropout_in_each_form<TransformerBlock<small_block(1, 0.5, true)>, 3, 2>(check);
+                  check_dropout_in_each_form<TransformerBlock<small_block(0, 0, true)>, 3, 2>(check);
+                }),
+    at_run_time("dropout of models: forward has the loss of Training", check_dropout_of_a_model<dropped_model, 7>),
     everywhere("the function: only the gradients that are wanted, and in place",
                [](Check& check) {
                  check_function(check, NoMask{});

@@ -155,14 +155,16 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
 
 // The backward pass of a language model for any loss, whose gradient by the logits is
 // output_gradient, [T, vocabulary]: runs the forward pass, and adds to the gradients of all
-// parameters. Tokens have no gradient: input_gradient is no_gradient. If a token is not below the
+// parameters. Tokens have no gradient: input_gradient is no_gradient. With a Philox4x32, as it
+// stood before forward, there is dropout, as in a Transformer. If a token is not below the
 // vocabulary, changes nothing and returns unknown_token.
 template <LanguageModelConfig config, std::size_t Tokens, tensor_like OutputGradient,
-          class Gradient>
+          class Gradient, random_generator... Generator>
 requires(config.weights == Weights::f32) constexpr Status
     backward(const LanguageModel<config>& model, const Vector<Token, Tokens>& tokens,
              const OutputGradient& output_gradient, const NoGradient& input_gradient,
-             Gradient& gradient, BackwardWorkspace<LanguageModel<config>>& workspace) noexcept {
+             Gradient& gradient, BackwardWorkspace<LanguageModel<config>>& workspace,
+             Generator&... generator) noexcept {
   constexpr bool fits = Tokens <= LanguageModel<config>::context_length;
   static_assert(fits, "more tokens than context_length");
   if constexpr (fits && detail::check_backward<LanguageModel<config>, OutputGradient,
@@ -170,9 +172,10 @@ requires(config.weights == Weights::f32) constexpr Status
                                                const NoGradient, OutputGradient, Gradient>()) {
     static_cast<void>(input_gradient);
     if (!kernel::are_known(tokens.data(), Tokens, config.vocabulary)) return Status::unknown_token;
+    const auto before = detail::take_streams<typename LanguageModel<config>::Body>(1, generator...);
     on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
       detail::train_language_model<decltype(port)>(
-          model, tokens, gradient, workspace, detail::NoGenerator{},
+          model, tokens, gradient, workspace, before,
           [&](std::size_t first, std::size_t, kernel::Dense)
               TINYATTN_INLINE_LAMBDA { return detail::input(output_gradient, 0).from(first, 0); });
     });

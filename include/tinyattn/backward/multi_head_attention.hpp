@@ -9,6 +9,8 @@
 #include "tinyattn/kernel/backward/layer.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 
+#include <concepts>
+
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
@@ -211,14 +213,22 @@ constexpr Status backward(const Layer& attention, const TensorX& x, std::size_t 
                   workspace);
 }
 
-// The same after a training pass. `generator` is a Philox as it stood before forward.
+// The same after a training pass. `generator` is a Philox4x32 as it stood before forward.
 template <detail::trained_attention Layer, tensor_like TensorX, tensor_like OutputGradient,
           class InputGradient, class Gradient>
 constexpr void backward(const Layer& attention, const TensorX& x,
                         const OutputGradient& output_gradient, InputGradient& input_gradient,
                         Gradient& gradient, BackwardWorkspace<detail::BaseOf<Layer>>& workspace,
                         const Philox4x32& generator) noexcept {
-  if constexpr (detail::check_attention_backward<Layer, TensorX, TensorX, TensorX, NoMask,
+  backward(attention, x, NoMask{}, output_gradient, input_gradient, gradient, workspace, generator);
+}
+template <detail::trained_attention Layer, tensor_like TensorX, detail::no_count_nor<void> Mask,
+          tensor_like OutputGradient, class InputGradient, class Gradient>
+constexpr void backward(const Layer& attention, const TensorX& x, const Mask& mask,
+                        const OutputGradient& output_gradient, InputGradient& input_gradient,
+                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Layer>>& workspace,
+                        const Philox4x32& generator) noexcept {
+  if constexpr (detail::check_attention_backward<Layer, TensorX, TensorX, TensorX, Mask,
                                                  OutputGradient, InputGradient, InputGradient,
                                                  InputGradient, Gradient>()) {
     using Base = detail::BaseOf<Layer>;
@@ -226,7 +236,7 @@ constexpr void backward(const Layer& attention, const TensorX& x,
                           batch = detail::LayoutOf<TensorX>::batch;
     const detail::WeightsReplay<Base> replay{generator, tokens};
     if constexpr (Base::residual_dropout_rate.bits == 0)
-      return detail::backward_batch(attention, tokens, tokens, x, x, x, NoMask{}, output_gradient,
+      return detail::backward_batch(attention, tokens, tokens, x, x, x, mask, output_gradient,
                                     input_gradient, input_gradient, input_gradient, gradient,
                                     workspace, replay);
     const Philox4x32 of_outputs =
@@ -246,19 +256,23 @@ constexpr void backward(const Layer& attention, const TensorX& x,
                                     detail::output_or_none(input_gradient, i),
                                     detail::output_or_none(input_gradient, i),
                                     detail::output_or_none(input_gradient, i)},
-            detail::layer_mask<detail::AttentionOf<Layer>::config>(NoMask{}, tokens, tokens),
-            replay);
+            detail::layer_mask<detail::AttentionOf<Layer>::config>(mask, tokens, tokens), replay);
       }
     });
   }
 }
 
-template <detail::trained_attention Layer, class TensorX>
-constexpr void backward(const Layer&, const TensorX&, detail::Anything, detail::Anything,
+template <detail::trained_attention Layer, std::same_as<Mt19937> Generator>
+constexpr void backward(const Layer&, detail::Anything, detail::Anything, detail::Anything,
                         detail::Anything, BackwardWorkspace<detail::BaseOf<Layer>>&,
-                        const Mt19937&) noexcept {
-  static_assert(detail::no_such_call<TensorX>,
-                "only a Philox4x32 replays dropout: a Mersenne twister cannot go back");
+                        const Generator&) noexcept {
+  static_cast<void>(detail::check_replay<Generator>());
+}
+template <detail::trained_attention Layer, std::same_as<Mt19937> Generator>
+constexpr void backward(const Layer&, detail::Anything, detail::Anything, detail::Anything,
+                        detail::Anything, detail::Anything,
+                        BackwardWorkspace<detail::BaseOf<Layer>>&, const Generator&) noexcept {
+  static_cast<void>(detail::check_replay<Generator>());
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -10,10 +10,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// A static_assert diagnoses a generator whose numbers cannot be drawn again.
+template <class Generator>
+consteval bool check_replay() noexcept {
+  constexpr bool is_philox = std::is_same_v<Generator, Philox4x32>;
+  static_assert(is_philox, "only a Philox4x32 replays dropout: a Mersenne twister cannot go back");
+  return is_philox;
+}
+
+// Keeps an overload from taking the generator of a call for a gradient.
+template <class Gradient>
+concept no_generator = !random_generator<Gradient>;
 
 // Whether dropout of this rate takes a stream.
 constexpr bool draws(const DropoutRate& rate) noexcept {

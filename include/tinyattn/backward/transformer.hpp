@@ -108,6 +108,23 @@ constexpr Philox4x32 generator_of(const Philox4x32& generator, std::size_t index
   return stream_after(generator, index * streams_of<Module>);
 }
 
+// Returns the generator of a pass over `texts` texts as it stands before it; then it stands after
+// the streams of the pass.
+template <class Module>
+constexpr NoGenerator take_streams(std::size_t) noexcept {
+  return {};
+}
+template <class Module, class Generator>
+constexpr auto take_streams(std::size_t texts, Generator& generator) noexcept {
+  if constexpr (check_replay<Generator>()) {
+    const Philox4x32 before = generator;
+    generator = stream_after(generator, texts * streams_of<Module>);
+    return before;
+  } else {
+    return NoGenerator{};
+  }
+}
+
 // Runs both passes over the first `tokens` rows of every batch element of x.
 template <class Module, class TensorX>
 constexpr void train_blocks(const Module& module, std::size_t tokens, const TensorX& x,
@@ -156,63 +173,52 @@ struct BackwardWorkspace<Transformer<config>>
 // to the gradients of all parameters, and writes that of x. x and both gradients are [..., tokens,
 // d_model]; input_gradient may be x or output_gradient. Either of input_gradient and gradient may
 // be no_gradient.
+//
+// With a Philox4x32, as it stood before forward, there is dropout at the rates of AttentionConfig.
+// It takes streams for one batch element after the other: in each block for the attention weights,
+// the outputs of attention, and those of the feed-forward part. Without one, nothing is dropped.
 template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient>
+          class InputGradient, class Gradient, random_generator... Generator>
 constexpr void backward(const Module& module, const TensorX& x,
                         const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient,
-                        BackwardWorkspace<detail::BaseOf<Module>>& workspace) noexcept {
-  backward(module, x, NoMask{}, output_gradient, input_gradient, gradient, workspace);
+                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Module>>& workspace,
+                        Generator&... generator) noexcept {
+  backward(module, x, NoMask{}, output_gradient, input_gradient, gradient, workspace, generator...);
 }
 
 // The same with the mask of the forward pass.
 template <detail::made_of_blocks Module, tensor_like TensorX, detail::no_count_nor<void> Mask,
-          tensor_like OutputGradient, class InputGradient, class Gradient>
+          tensor_like OutputGradient, class InputGradient, class Gradient,
+          random_generator... Generator>
 constexpr void backward(const Module& module, const TensorX& x, const Mask& mask,
                         const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient,
-                        BackwardWorkspace<detail::BaseOf<Module>>& workspace) noexcept {
+                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Module>>& workspace,
+                        Generator&... generator) noexcept {
   if constexpr (detail::check_blocks_backward<Module, TensorX, Mask, OutputGradient, InputGradient,
                                               Gradient>())
-    detail::train_blocks(module, detail::LayoutOf<TensorX>::rows, x, mask, output_gradient,
-                         input_gradient, gradient, workspace, detail::NoGenerator{});
+    detail::train_blocks(
+        module, detail::LayoutOf<TensorX>::rows, x, mask, output_gradient, input_gradient, gradient,
+        workspace, detail::take_streams<Module>(detail::LayoutOf<TensorX>::batch, generator...));
 }
 
 // The same for the first num_tokens rows: other rows are neither read nor written. If there are too
 // many, changes nothing and returns too_many_tokens.
 template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient>
+          class InputGradient, class Gradient, random_generator... Generator>
 constexpr Status backward(const Module& module, const TensorX& x, std::size_t num_tokens,
                           const OutputGradient& output_gradient, InputGradient& input_gradient,
-                          Gradient& gradient,
-                          BackwardWorkspace<detail::BaseOf<Module>>& workspace) noexcept {
+                          Gradient& gradient, BackwardWorkspace<detail::BaseOf<Module>>& workspace,
+                          Generator&... generator) noexcept {
   if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
                                               InputGradient, Gradient, true>()) {
     if (num_tokens > kernel::minimum(BackwardWorkspace<detail::BaseOf<Module>>::tokens,
                                      detail::LayoutOf<TensorX>::rows))
       return Status::too_many_tokens;
-    detail::train_blocks(module, num_tokens, x, NoMask{}, output_gradient, input_gradient, gradient,
-                         workspace, detail::NoGenerator{});
+    detail::train_blocks(
+        module, num_tokens, x, NoMask{}, output_gradient, input_gradient, gradient, workspace,
+        detail::take_streams<Module>(detail::LayoutOf<TensorX>::batch, generator...));
   }
   return Status::ok;
-}
-
-// The same with dropout by the generator, which takes streams for one batch element after the
-// other: in each block for the attention weights, the outputs of attention, and those of the
-// feed-forward part. Rates are those of AttentionConfig.
-template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient>
-constexpr void backward(const Module& module, const TensorX& x,
-                        const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Module>>& workspace,
-                        Philox4x32& generator) noexcept {
-  if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
-                                              InputGradient, Gradient>()) {
-    detail::train_blocks(module, detail::LayoutOf<TensorX>::rows, x, NoMask{}, output_gradient,
-                         input_gradient, gradient, workspace, Philox4x32(generator));
-    generator = detail::stream_after(generator,
-                                     detail::streams_of<Module> * detail::LayoutOf<TensorX>::batch);
-  }
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -193,8 +193,8 @@ constexpr Status forward_cached(const auto& attention, const TensorX& x, std::si
 // A training pass over a batch. Drops attention weights of all batch elements first, by one random
 // stream, then outputs, by another. RandomStreams::of(generator) returns the next random stream.
 template <auto config, class Port, class RandomStreams>
-constexpr void forward_training(const auto& attention, const auto& x, auto& out,
-                                const auto& scratch, auto& generator) noexcept {
+constexpr void train_batch(const auto& attention, const auto& x, const auto& mask, auto& out,
+                           const auto& scratch, auto& generator) noexcept {
   using LayoutX = LayoutOf<decltype(x)>;
   using Attention = std::remove_cvref_t<decltype(attention)>;
   constexpr std::size_t tokens = LayoutX::rows;
@@ -202,7 +202,7 @@ constexpr void forward_training(const auto& attention, const auto& x, auto& out,
   auto of_weights = RandomStreams::of(generator);
   for (std::size_t i = 0; i < LayoutX::batch; ++i)
     kernel::forward_by_head<Port>(layer, scratch, batch_element(i, tokens, tokens, x, x, x, out),
-                                  with_mask_of<config>(kernel::no_mask(tokens)),
+                                  layer_mask<config>(mask, tokens, tokens),
                                   [&](std::size_t, std::size_t, float* row, std::size_t end) {
                                     kernel::drop<Port>(row, end, tokens, Attention::dropout_rate,
                                                        of_weights);
@@ -215,6 +215,17 @@ constexpr void forward_training(const auto& attention, const auto& x, auto& out,
       kernel::drop<Port>(rows.at(r, 0), config.d_out, config.d_out,
                          Attention::residual_dropout_rate, of_outputs);
   }
+}
+
+template <auto config, class RandomStreams, class TensorX, class Mask, class Out>
+constexpr void forward_training(const auto& attention, const TensorX& x, const Mask& mask, Out& out,
+                                auto& workspace, auto& generator) noexcept {
+  if constexpr (check_layer<config, TensorX, TensorX, TensorX, Out>() &&
+                check_mask_of<Mask, TensorX, TensorX>())
+    on_native_port([&](auto port) {
+      train_batch<config, decltype(port), RandomStreams>(attention, x, mask, out, workspace.parts(),
+                                                         generator);
+    });
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

@@ -148,6 +148,22 @@ constexpr Status forward_cached_blocks(const auto& module, std::size_t num_token
   return Status::ok;
 }
 
+// Calls forward_with_dropout of training.hpp, which the tag finds there. An inference program pays
+// for this declaration only.
+struct WithDropout {};
+template <class Module>
+constexpr auto train_forward(const Module& module, auto&&... arguments) noexcept {
+  constexpr bool is_included = requires {
+    forward_with_dropout(WithDropout{}, module, arguments...);
+  };
+  static_assert(is_included,
+                "a forward pass with dropout is part of training: include tinyattn/training.hpp");
+  if constexpr (is_included)
+    return forward_with_dropout(WithDropout{}, module, arguments...);
+  else
+    return Diagnosed{};
+}
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
 
 TINYATTN_END

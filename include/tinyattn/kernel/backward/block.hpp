@@ -43,24 +43,35 @@ template <class Port>
 
 // --- Forward ---
 
+// In the place of what is kept, if there is no backward pass.
+struct KeepsNothing {
+  static constexpr KeepsNothing from(std::size_t, std::size_t) noexcept { return {}; }
+};
+template <class Port>
+TINYATTN_KERNEL void keep_rows(std::size_t rows, std::size_t dim, Output x, Output kept) noexcept {
+  copy_rows<Port>(rows, dim, x, kept);
+}
+template <class Port>
+TINYATTN_KERNEL void keep_rows(std::size_t, std::size_t, Output, KeepsNothing) noexcept {}
+
 // Computes a part, x += part(norm(x)) if norm_first, else x = norm(x + part(x)), and keeps the
 // input of the norm. part(input, out) computes the part; `out` may be the input.
 template <class Port>
 TINYATTN_KERNEL void forward_part(const Norm& norm, bool norm_first, std::size_t rows, Output x,
-                                  Output part_of, Output kept, const auto& part) noexcept {
-  if (norm_first) copy_rows<Port>(rows, norm.dim, x, kept);
+                                  Output part_of, auto kept, const auto& part) noexcept {
+  if (norm_first) keep_rows<Port>(rows, norm.dim, x, kept);
   part(input_of_part<Port>(norm, norm_first, rows, x, part_of), part_of);
   add_all_rows<Port>(rows, norm.dim, part_of, x);
   if (norm_first) return;
-  copy_rows<Port>(rows, norm.dim, x, kept);
+  keep_rows<Port>(rows, norm.dim, x, kept);
   normalize_features<Port>(norm, rows, x, x);
 }
 
 // x = block(x). `kept` has the kept inputs of attention and of the feed-forward part, [tokens,
-// d_model].
-template <class Port>
+// d_model], or KeepsNothing twice.
+template <class Port, class Kept>
 TINYATTN_KERNEL void forward_block_kept(const auto& block, const auto& scratch, std::size_t tokens,
-                                        Output x, const Output (&kept)[2], const auto& mask,
+                                        Output x, const Kept (&kept)[2], const auto& mask,
                                         const auto& dropout) noexcept {
   using Dropout = std::remove_cvref_t<decltype(dropout)>;
   const auto drop_outputs = [&](std::size_t part, std::size_t first, std::size_t rows, Output out)
