@@ -13,6 +13,8 @@ namespace {
 
 using Attention = MultiHeadAttention<AttentionConfig{
     .d_in = 6, .d_out = 6, .context_length = 4, .num_heads = 2, .dropout = 0.5, .residual_dropout = 0.25}>;
+using Block = TransformerBlock<BlockConfig{.attention = {.d_in = 6, .d_out = 6, .context_length = 4, .num_heads = 3, .dropout = 0.25},
+                                           .feed_forward = {.d_model = 6, .d_hidden = 5}}>;
 
 struct Pair {
   Linear<6, 6> linear{};
@@ -27,12 +29,13 @@ struct Layers {
   Linear<6, 6> two[2]{};
   Pair pair{};
   Attention attention{};
+  Block block{};
   Linear<6, 5> head{};
 
   friend constexpr bool operator==(const Layers&, const Layers&) = default;
 };
 struct Model : Layers {
-  using Parts = Parameters<&Model::embedding, &Model::two, &Model::pair, &Model::attention, &Model::head>;
+  using Parts = Parameters<&Model::embedding, &Model::two, &Model::pair, &Model::attention, &Model::block, &Model::head>;
 };
 struct Frozen : Layers {
   using Sequence = Model::Parts;
@@ -44,10 +47,12 @@ constexpr auto targets = vector<Token>({4, ignore_index, 0, 1});
 
 // Both passes of the layers, one by one, with dropout by a generator.
 constexpr float train_by_layers(const Layers& model, Layers& gradient, Philox4x32& generator) {
-  Matrix<float, 4, 6> embedded, first, second, third, normal, attended;
+  Matrix<float, 4, 6> embedded, first, second, third, normal, attended, features;
   Matrix<float, 4, 5> logits;
   Attention::Workspace scratch{};
+  Block::Workspace of_block{};
   BackwardWorkspace<Attention> passes{};
+  BackwardWorkspace<Block> passes_of_block{};
   static_cast<void>(model.embedding.forward(tokens, embedded));
   model.two[0].forward(embedded, first);
   model.two[1].forward(first, second);
@@ -55,9 +60,13 @@ constexpr float train_by_layers(const Layers& model, Layers& gradient, Philox4x3
   model.pair.norm.forward(third, normal);
   const Philox4x32 before = generator;
   model.attention.forward(normal, attended, scratch, generator);
-  model.head.forward(attended, logits);
+  const Philox4x32 before_block = generator;
+  model.block.forward(attended, features, of_block, generator);
+  model.head.forward(features, logits);
   const float loss = cross_entropy(logits, targets, logits, 0.5f);
-  backward(model.head, attended, logits, attended, gradient.head);
+  backward(model.head, features, logits, features, gradient.head);
+  Philox4x32 again = before_block;
+  backward(model.block, attended, features, attended, gradient.block, passes_of_block, again);
   backward(model.attention, normal, attended, normal, gradient.attention, passes, before);
   backward(model.pair.norm, third, normal, third, gradient.pair.norm);
   backward(model.pair.linear, second, third, second, gradient.pair.linear);
