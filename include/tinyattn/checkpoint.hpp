@@ -37,7 +37,7 @@ template <class Model, class Flash>
 consteval bool check_checkpoint() noexcept {
   constexpr bool is_training = requires { Model::state_bytes; };
   static_assert(!is_training,
-                "a checkpoint has no state of an optimizer: pass the model or the adapters");
+                "save and load take a model or adapters: the state of an optimizer is not saved");
   constexpr bool fits = checkpoint_flash<Flash>;
   static_assert(fits,
                 "flash must have erase(slot), write(slot, offset, bytes) and read(slot, "
