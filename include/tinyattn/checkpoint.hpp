@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Checkpoints: the parameters of a model in two slots of flash, which power may leave at any
-// moment. ports/pytorch/from_board.py brings the bytes of a slot back to PyTorch.
+// Checkpoints. A checkpoint is the parameters of a model in one of two slots of flash, which power
+// may leave at any moment. ports/pytorch/from_board.py brings a checkpoint back to PyTorch.
 #pragma once
 
 #include "tinyattn/detail/checkpoint_slot.hpp"
@@ -37,7 +37,7 @@ template <class Model, class Flash>
 consteval bool check_checkpoint() noexcept {
   constexpr bool is_training = requires { Model::state_bytes; };
   static_assert(!is_training,
-                "a checkpoint has no state of an optimizer: pass the model or the adapters");
+                "save and load take a model or adapters: the state of an optimizer is not saved");
   constexpr bool fits = checkpoint_flash<Flash>;
   static_assert(fits,
                 "flash must have erase(slot), write(slot, offset, bytes) and read(slot, "
@@ -90,8 +90,8 @@ constexpr std::uint32_t write_slot(const Model& model, Flash& flash, std::size_t
 
 }  // namespace detail
 
-// The bytes that a slot needs for a model: all its parameters, their names and shapes, and 64 to
-// 126 bytes more.
+// The bytes that a checkpoint needs in a slot: all its parameters, their names and shapes, and 64
+// to 126 bytes more.
 template <class Model>
 inline constexpr std::size_t checkpoint_bytes =
     detail::header_of<Model>(0).end() + detail::block_bytes;
@@ -127,9 +127,9 @@ template <class Model, class Flash>
 
 // Reads all parameters of a model from the slot of the newest one that has its layout. Returns
 // wrong_model if there are only models of another layout, no_model if there is none; the model is
-// then unchanged. A layout is the names and shapes of parameters, and not what is computed with
-// them: that num_heads, causal, rotary or an activation are those of the program that saved is the
-// caller's to know.
+// then unchanged. The layout of a checkpoint is the names and shapes of parameters, and not what is
+// computed with them: that num_heads, causal, rotary or an activation are those of the program that
+// saved is the caller's to know.
 template <class Model, class Flash>
 [[nodiscard]] constexpr Status load(Model& model, Flash&& flash) noexcept {
   constexpr bool writable = !std::is_const_v<Model>;

@@ -56,7 +56,7 @@ Status save_without_read() { return save(linear, flash_without_read); }
 Status load_without_read() { return load(linear, flash_without_read); }
 // expect: load writes the parameters of a model, which must not be const
 Status load_into_const() { return load(constant_linear, flash); }
-// expect: a checkpoint has no state of an optimizer
+// expect: save and load take a model or adapters
 Status save_training(const Training<Linear<4, 3>, AdamW>& training) { return save(training, flash); }
 Status load_training(Training<Linear<4, 3>, AdamW>& training) { return load(training, flash); }
 // expect in 70 lines: a checkpoint holds tensors of float, and weights of int8
