@@ -202,6 +202,24 @@ void check_blocks(Check& check) {
   check_forms(check, adapted(module, adapters), workspace);
 }
 
+// Training takes what the backward pass of an adapted transformer takes.
+void check_training_of_blocks(Check& check) {
+  using Body = Decoder::Body;
+  const auto body = drawn<Body>(1);
+  const auto adapters = drawn_adapters<Body, everything>();
+  const auto x = drawn<Six>(2), d_out = drawn<Six>(3);
+  Six d_x[2] = {};
+  static Training<Body, Sgd, Adapters<Body, everything>> training;
+  Adapters<Body, everything> gradient{};
+  BackwardWorkspace<Body> workspace;
+  training.backward(body, adapters, x, is_kept, d_out, d_x[0]);
+  backward(adapted(body, adapters), x, is_kept, d_out, d_x[1], gradient, workspace);
+  check.that(training.backward(body, adapters, x, some, d_out, d_x[0]) == Status::ok);
+  check.that(backward(adapted(body, adapters), x, some, d_out, d_x[1], gradient, workspace) == Status::ok);
+  check.that(training.gradient == gradient);
+  check.same_bits(d_x[0], d_x[1]);
+}
+
 template <Weights weights>
 constexpr AttentionConfig attention_with_dropout = [] {
   AttentionConfig config = block_of(weights).attention;
@@ -532,6 +550,7 @@ constexpr Test tests[] = {
     at_run_time("dropout of attention is that of the layer", check_training_of_attention),
     everywhere("a feed-forward layer is its projections", check_feed_forward<2>),
     at_run_time("a feed-forward layer of many rows is its projections", check_feed_forward<70>),
+    at_run_time("Training takes a mask, and a number of tokens", check_training_of_blocks),
     at_run_time("forms of a block", check_blocks<TransformerBlock<block_of(Weights::f32)>, everything>),
     at_run_time("forms of a transformer, whose feed-forward part has no adapters", check_blocks<Decoder::Body, attention_alone>),
     at_run_time("forms of a transformer of int8", check_blocks<Int8Decoder::Body, everything>),

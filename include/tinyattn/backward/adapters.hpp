@@ -120,24 +120,43 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
   }
 
   // Adds to the gradient of the adapters of a TransformerBlock or a Transformer, and writes that of
-  // x, from that of its output. With a generator there is dropout.
+  // x, from that of its output: of all rows, with the mask of the forward pass or without, or of
+  // the first num_tokens. With a generator there is dropout.
   template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
-            class... Generator>
+            random_generator... Generator>
   requires detail::made_of_blocks<Adapted<Model, lora>>
   constexpr void backward(const Model& model, const Module& adapters, const TensorX& x,
                           const OutputGradient& output_gradient, InputGradient& input_gradient,
                           Generator&... generator) noexcept {
+    backward(model, adapters, x, NoMask{}, output_gradient, input_gradient, generator...);
+  }
+  template <tensor_like TensorX, detail::no_count_nor<void> Mask, tensor_like OutputGradient,
+            detail::no_generator InputGradient, random_generator... Generator>
+  requires detail::made_of_blocks<Adapted<Model, lora>>
+  constexpr void backward(const Model& model, const Module& adapters, const TensorX& x,
+                          const Mask& mask, const OutputGradient& output_gradient,
+                          InputGradient& input_gradient, Generator&... generator) noexcept {
     BackwardWorkspace<Model>& passes = workspace;
-    tinyattn::backward(adapted(model, adapters), x, output_gradient, input_gradient, gradient,
+    tinyattn::backward(adapted(model, adapters), x, mask, output_gradient, input_gradient, gradient,
                        passes, generator...);
+  }
+  template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
+            random_generator... Generator>
+  requires detail::made_of_blocks<Adapted<Model, lora>>
+  constexpr Status backward(const Model& model, const Module& adapters, const TensorX& x,
+                            std::size_t num_tokens, const OutputGradient& output_gradient,
+                            InputGradient& input_gradient, Generator&... generator) noexcept {
+    BackwardWorkspace<Model>& passes = workspace;
+    return tinyattn::backward(adapted(model, adapters), x, num_tokens, output_gradient,
+                              input_gradient, gradient, passes, generator...);
   }
 
   template <class Any>
   constexpr detail::Diagnosed backward(const Any&, ...) noexcept {
     static_assert(detail::no_such_call<Any>,
                   "Training of adapters takes (model, adapters, tokens, targets), then a factor "
-                  "and a Philox4x32; of a Transformer (model, adapters, x, output_gradient, "
-                  "input_gradient)");
+                  "and a Philox4x32; of a Transformer (model, adapters, x, mask, "
+                  "output_gradient, input_gradient), the mask or not");
     return {};
   }
 
