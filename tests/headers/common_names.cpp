@@ -79,6 +79,7 @@ static void use_everything(Generator draws) {
 }
 
 // Trains what has every part, and keeps it in flash.
+namespace {
 struct Flash {
   void erase(std::size_t) {}
   void write(std::size_t, std::size_t, const std::byte*, std::size_t) {}
@@ -91,6 +92,7 @@ struct Parted {
   tinyattn::Linear<4, 5> classified;
   using Parts = tinyattn::Parameters<&Parted::normalized, &Parted::attended, &Parted::classified>;
 };
+}  // namespace
 
 static void train_everything(tinyattn::Philox4x32 draws) {
   using namespace tinyattn;

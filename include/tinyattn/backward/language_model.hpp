@@ -11,8 +11,6 @@
 #include "tinyattn/language_model.hpp"
 #include "tinyattn/token.hpp"
 
-#include <limits>
-
 TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
@@ -123,11 +121,10 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
   using Model = BaseOf<Module>;
   constexpr std::size_t vocabulary = Model::vocabulary;
   const std::size_t count = tokens.size();
-  if (count > Model::context_length || targets.size() != count)
-    return std::numeric_limits<float>::quiet_NaN();
+  if (count > Model::context_length || targets.size() != count) return __builtin_nanf("");
   const std::uint32_t num_targets = kernel::count_targets(targets.data(), count, vocabulary);
   if (num_targets == kernel::wrong_targets || !kernel::are_known(tokens.data(), count, vocabulary))
-    return std::numeric_limits<float>::quiet_NaN();
+    return __builtin_nanf("");
   const auto before = take_streams<typename Model::Body>(generator);
   return on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
@@ -147,7 +144,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
                                                       targets.data()[first + i], of_gradient));
           return kernel::Dense(logits);
         });
-    return num_targets == 0 ? std::numeric_limits<float>::quiet_NaN() : Single::mul(loss, share);
+    return num_targets == 0 ? __builtin_nanf("") : Single::mul(loss, share);
   });
 }
 

@@ -140,14 +140,14 @@ struct SlotReader {
   }
   [[gnu::noinline]] constexpr std::uint32_t word() noexcept {
     std::uint32_t word = 0;
-    for (int i = 0; i < 4; ++i) word |= std::to_integer<std::uint32_t>(get()) << 8 * i;
+    for (int i = 0; i < 4; ++i) word |= static_cast<std::uint32_t>(get()) << 8 * i;
     return word;
   }
   [[gnu::noinline]] constexpr void get(float* to, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) to[i] = __builtin_bit_cast(float, word());
   }
   [[gnu::noinline]] constexpr void get(std::uint8_t* to, std::size_t count) noexcept {
-    for (std::size_t i = 0; i < count; ++i) to[i] = std::to_integer<std::uint8_t>(get());
+    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<std::uint8_t>(get());
   }
 };
 
@@ -161,7 +161,8 @@ struct SlotHeader {
 
   [[gnu::noinline]] constexpr std::uint32_t crc() const noexcept {
     std::uint32_t crc = 0;
-    for (const std::uint32_t word : {magic, sequence, layout_crc, layout_bytes, data_bytes})
+    const std::uint32_t words[] = {magic, sequence, layout_crc, layout_bytes, data_bytes};
+    for (const std::uint32_t word : words)
       for (int i = 0; i < 4; ++i) {
         const auto byte = static_cast<std::uint8_t>(word >> 8 * i);
         crc = crc32(crc, &byte, 1);
