@@ -8,6 +8,7 @@
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/positions.hpp"
+#include "tinyattn/randn.hpp"
 #include "tinyattn/status.hpp"
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
@@ -87,11 +88,9 @@ constexpr auto quantize(const Embedding<Count, Dim>& embedding) noexcept {
 }
 
 // Draws the weight as torch.nn.Embedding does: normal, of mean 0 and variance 1.
-template <std::size_t Count, std::size_t Dim, class Generator>
+template <std::size_t Count, std::size_t Dim, random_generator Generator>
 constexpr void initialize(Embedding<Count, Dim>& embedding, Generator& generator) noexcept {
-  constexpr bool has_randn = requires { randn(generator, embedding.weight); };
-  static_assert(has_randn, "an embedding is drawn by randn: include tinyattn/randn.hpp");
-  if constexpr (has_randn) randn(generator, embedding.weight);
+  randn(generator, embedding.weight);
 }
 
 template <std::size_t Count, std::size_t Dim, class Generator>

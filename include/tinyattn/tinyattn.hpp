@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // tinyattn: attention and whole models in static arrays, for inference. Includes all headers of
-// inference except randn.hpp, tokenizer*.hpp, generate.hpp, lifetime.hpp, compiled*.hpp and
-// tinyattn*.h; each header can also be included alone. Those of training are included by
-// training.hpp.
+// inference except tokenizer*.hpp, generate.hpp, lifetime.hpp, compiled*.hpp and tinyattn*.h; each
+// header can also be included alone. Those of training are included by training.hpp.
 #pragma once
 
 #include "tinyattn/activation.hpp"
@@ -24,6 +23,7 @@
 #include "tinyattn/parameters.hpp"
 #include "tinyattn/pooling.hpp"
 #include "tinyattn/positions.hpp"
+#include "tinyattn/randn.hpp"
 #include "tinyattn/random.hpp"
 #include "tinyattn/sampling.hpp"
 #include "tinyattn/softmax.hpp"

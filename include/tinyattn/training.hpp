@@ -27,7 +27,6 @@
 #include "tinyattn/checkpoint.hpp"
 #include "tinyattn/cross_entropy.hpp"
 #include "tinyattn/optimizer.hpp"
-#include "tinyattn/randn.hpp"
 
 #include <cstddef>
 #include <type_traits>

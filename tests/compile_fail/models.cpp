@@ -27,8 +27,6 @@ Status embedding_into_fewer_rows() { return model.token_embedding.forward(tokens
 // expect: forward takes (tokens, out): a Vector<Token, N>
 // tokens have sixteen bits
 Status embedding_of_ints() { return model.token_embedding.forward(ints, out); }
-// expect: an embedding is drawn by randn: include tinyattn/randn.hpp
-void drawn_embedding(Embedding<9, 4>& embedding) { initialize(embedding, generator); }
 // expect: weights are drawn as floats
 void embedding_drawn(Embedding<3, 4, Weights::int8>& table) { initialize(table, generator); }
 

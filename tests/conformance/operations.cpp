@@ -24,10 +24,10 @@ using Reference = port::scalar;
 
 namespace {
 
-// A port, and those of half as many lanes that it has.
+// A port, and those of half as many lanes that it has, down to four.
 template <class Port>
 consteval bool keeps_the_contract() {
-  if constexpr (requires { typename Port::half; })
+  if constexpr (requires { requires Port::half::lanes >= 4; })
     return port::contract<Port> && keeps_the_contract<typename Port::half>();
   else
     return port::contract<Port>;

@@ -4,7 +4,6 @@
 // compiler evaluates a whole decoder. Large objects are static, since a board has little stack.
 #include "catalogue/twin.hpp"
 #include "catalogue/workloads.hpp"
-#include "tinyattn/randn.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;

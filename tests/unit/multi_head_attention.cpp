@@ -14,6 +14,30 @@ using namespace tinyattn::test;
 
 namespace {
 
+// Whether scratch.h counts the scratch that kernels divide. Both are sums of products of the
+// widths, the source tokens, the padded source tokens, and the rows of a block and of queries, each
+// to the first power. So they are equal for all sizes if they are for widths and rows of 0 and 1,
+// and 0, 1 and 2 source tokens.
+consteval bool agree_on_scratch() noexcept {
+  float scratch[3 * TINYATTN_LANES + 3] = {};
+  for (unsigned sizes = 0; sizes < 3 * 8; ++sizes) {
+    const std::size_t width = sizes & 1, kv_width = sizes >> 1 & 1, rows = sizes >> 2 & 1;
+    const std::size_t source_tokens = sizes >> 3;
+    const auto parts = kernel::parts_of(scratch, width, kv_width, source_tokens, rows, rows);
+    if (parts.block.at(rows, 0) != scratch + TINYATTN_GROUPED_LAYER_SCRATCH(width, kv_width, rows, source_tokens)) return false;
+  }
+  return true;
+}
+static_assert(agree_on_scratch());
+
+// The same for a row of integers: both round up to a multiple of 16.
+consteval bool agree_on_integers() noexcept {
+  for (std::size_t inputs = 0; inputs <= 16; ++inputs)
+    if (kernel::integer_row(inputs) != TINYATTN_INTEGER_ROW(inputs)) return false;
+  return true;
+}
+static_assert(agree_on_integers());
+
 constexpr AttentionConfig causal{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2};
 constexpr AttentionConfig unmasked{.d_in = 3, .d_out = 8, .context_length = 7, .num_heads = 2, .causal = false, .qkv_bias = true};
 constexpr AttentionConfig square{.d_in = 4, .d_out = 4, .context_length = 9, .num_heads = 2, .qkv_bias = true};

@@ -15,32 +15,6 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
 
-// Whether scratch.h counts the scratch that kernels divide. Both are sums of products of the
-// widths, the source tokens, the padded source tokens, and the rows of a block and of queries, each
-// to the first power. So they are equal for all sizes if they are for widths and rows of 0 and 1,
-// and 0, 1 and 2 source tokens.
-consteval bool agree_on_scratch() noexcept {
-  float scratch[3 * TINYATTN_LANES + 3] = {};
-  for (unsigned sizes = 0; sizes < 3 * 8; ++sizes) {
-    const std::size_t width = sizes & 1, kv_width = sizes >> 1 & 1, rows = sizes >> 2 & 1;
-    const std::size_t source_tokens = sizes >> 3;
-    const auto parts = kernel::parts_of(scratch, width, kv_width, source_tokens, rows, rows);
-    if (parts.block.at(rows, 0) !=
-        scratch + TINYATTN_GROUPED_LAYER_SCRATCH(width, kv_width, rows, source_tokens))
-      return false;
-  }
-  return true;
-}
-static_assert(agree_on_scratch());
-
-// The same for a row of integers: both round up to a multiple of 16.
-consteval bool agree_on_integers() noexcept {
-  for (std::size_t inputs = 0; inputs <= 16; ++inputs)
-    if (kernel::integer_row(inputs) != TINYATTN_INTEGER_ROW(inputs)) return false;
-  return true;
-}
-static_assert(agree_on_integers());
-
 // Whether a target can address the scratch of a layer. Keys, values, a block and scores have fewer
 // floats than four padded contexts for each column of the layer and each row of scores.
 consteval bool fits_in_memory(std::size_t width, std::size_t context_length) noexcept {

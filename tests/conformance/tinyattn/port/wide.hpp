@@ -5,6 +5,7 @@
 // kernels that inline them compile slowly, and the compiler chooses what else to inline.
 #pragma once
 
+#include "tinyattn/port/contract.hpp"
 #include "tinyattn/port/scalar.hpp"
 
 #undef TINYATTN_ALWAYS_INLINE
