@@ -67,8 +67,8 @@ static GenerationResult write(const Model& model, TokenView prompt, std::span<ch
 
 static void draw(Model& model) {
   Mt19937 generator(123);
-  rand(generator, model.token_embedding.weight);
   initialize(model, generator);
+  rand(generator, model.token_embedding.weight);
 }
 
 // Writes the beginning of a text.

@@ -14,10 +14,10 @@ using namespace tinyattn::test;
 const Model& drawn_model() {
   static Model model;
   Mt19937 generator(123);
+  initialize(model, generator);
   auto& embedding = model.token_embedding.weight;
   rand(generator, embedding);
   for (std::size_t i = 0; i < embedding.size(); ++i) embedding.data()[i] *= 0.1f;  // else each token would follow itself
-  initialize(model, generator);
   return model;
 }
 
