@@ -12,11 +12,11 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 // 1 / sqrt(v) = 1 + fraction / 256 in the middle of each interval of v from 1/4 to 1, 1/128 wide;
 // rounded down.
-struct InverseRoots {
+struct root_table {
   std::uint8_t fraction[96];
 };
-inline constexpr InverseRoots inverse_roots = [] {
-  InverseRoots roots{};
+inline constexpr root_table inverse_roots = [] {
+  root_table roots{};
   for (std::uint32_t i = 0; i < 96; ++i)
     while (roots.fraction[i] != 255 &&
            (257u + roots.fraction[i]) * (257u + roots.fraction[i]) * (2 * i + 65) <= 0x01000000u)
