@@ -44,6 +44,8 @@ int main() {
   for_each_other_workload(tap);
   for_each_workload_with_a_window(tap);
   for_each_workload_over_tokens(tap);
+#endif
+#ifndef PART  // else the cells of ../one_answer alone compute them
   for_each_workload_of_gradients(tap);
   for_each_workload_of_attention_gradients(tap);
   for_each_workload_of_training(tap);
