@@ -23,4 +23,4 @@ for place in (folder, folder.parent):  # FOLDER too, where Meson looks for it
     write(place / "tinyattn-single.hpp", text)
 for include in (ROOT / "include", ROOT / "ports" / "simd"):
     for header in include.glob("tinyattn/**/*.h*"):
-        write(folder / header.relative_to(include), '#include "tinyattn-single.hpp"\n')
+        write(folder / header.relative_to(include), '#define TINYATTN_TRAINING\n#include "tinyattn-single.hpp"\n')
