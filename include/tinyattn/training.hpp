@@ -76,8 +76,7 @@ struct Training {
   requires requires { Self::vocabulary; }
   constexpr float backward(const Model& model, TokenView tokens, TokenView targets,
                            float factor = 1.0f) noexcept {
-    return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace,
-                                    detail::NoGenerator{});
+    return detail::train_on_targets(model, tokens, targets, gradient, factor, workspace);
   }
 
   // The same with dropout, at the rates of the model's configuration: in each block of the

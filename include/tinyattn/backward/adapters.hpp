@@ -107,7 +107,7 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
   constexpr float backward(const Model& model, const Module& adapters, TokenView tokens,
                            TokenView targets, float factor = 1.0f) noexcept {
     return detail::train_on_targets(adapted(model, adapters), tokens, targets, gradient, factor,
-                                    workspace, detail::NoGenerator{});
+                                    workspace);
   }
 
   // The same with dropout, at the rates of the model's configuration.

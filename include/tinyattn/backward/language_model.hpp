@@ -100,24 +100,12 @@ constexpr void train_language_model(const Module& module, TokenView tokens, auto
   }
 }
 
-// Takes the streams that a body draws from. Returns the generator as it stood before.
-template <class Body>
-constexpr NoGenerator take_streams(NoGenerator) noexcept {
-  return {};
-}
-template <class Body>
-constexpr Philox4x32 take_streams(Philox4x32& generator) noexcept {
-  const Philox4x32 before = generator;
-  generator = stream_after(generator, streams_of<Body>);
-  return before;
-}
-
 // Runs both passes with the cross-entropy of targets. Returns the mean over those that count, or
 // NaN if a token or a target is unknown, or if there are too many; nothing is then changed.
 template <class Module>
 constexpr float train_on_targets(const Module& module, TokenView tokens, TokenView targets,
                                  auto& gradient, float factor, auto& workspace,
-                                 auto&& generator) noexcept {
+                                 auto&... generator) noexcept {
   using Model = BaseOf<Module>;
   constexpr std::size_t vocabulary = Model::vocabulary;
   const std::size_t count = tokens.size();
@@ -125,7 +113,7 @@ constexpr float train_on_targets(const Module& module, TokenView tokens, TokenVi
   const std::uint32_t num_targets = kernel::count_targets(targets.data(), count, vocabulary);
   if (num_targets == kernel::wrong_targets || !kernel::are_known(tokens.data(), count, vocabulary))
     return __builtin_nanf("");
-  const auto before = take_streams<typename Model::Body>(generator);
+  const auto before = take_streams<typename Model::Body>(1, generator...);
   return on_native_port([&](auto port) TINYATTN_INLINE_LAMBDA {
     using Port = decltype(port);
     using Single = typename Port::one_lane;

@@ -275,11 +275,9 @@ constexpr float train_parts(const Model& model, const Input& input, const Target
         }();
         if (!knows_tokens<Model>(input) || !knows_targets<Model>(counted))
           return __builtin_nanf("");
-        return workspace.run(model, input, gradient, no_gradient, workspace.scratch, generator,
-                             [&](auto& output) {
-                               const float loss = cross_entropy(output, targets, output, factor);
-                               return loss;
-                             });
+        return workspace.run(
+            model, input, gradient, no_gradient, workspace.scratch, generator,
+            [&](auto& output) { return cross_entropy(output, targets, output, factor); });
       }
     }
   }
