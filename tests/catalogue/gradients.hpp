@@ -306,6 +306,10 @@ struct Gradients {
 
   constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
     draw(module, x, d_out, gradient);
+    if (std::is_constant_evaluated() && !requires { d_x.tensor.elements; })  // compute() fills memory with NaN at run time
+      for_each_parameter(d_x.tensor, [](const char*, auto& tensor) {
+        for (float& element : tensor.elements) element = quiet_nan;
+      });
     Operation::backward(by, module, x, d_out, d_x.tensor, gradient);
     const auto take = [&](const char* name, const auto& tensor) { outputs.take(name, tensor); };
     for_each_parameter(d_x.tensor, take);
