@@ -14,7 +14,6 @@
 #include "tinyattn/parameters.hpp"
 
 #include <cstddef>
-#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -118,6 +117,15 @@ struct SharedScratch {
 template <std::size_t alignment>
 struct SharedScratch<0, alignment> {};
 
+// Scratch that new (bytes) places there. Units with different flags would share the function of
+// <new>.
+template <class Scratch>
+struct Placed {
+  Scratch scratch;
+
+  static constexpr void* operator new(std::size_t, std::byte* bytes) noexcept { return bytes; }
+};
+
 // Calls use(scratch) with scratch of a type, whose lifetime begins. In a constant expression a
 // variable takes its place: <memory>, which has std::construct_at, does not compile if the program
 // defines min or max as a macro.
@@ -127,7 +135,7 @@ constexpr void with_scratch(auto& memory, const auto& use) noexcept {
     Scratch its{};
     use(its);
   } else {
-    use(*::new (static_cast<void*>(memory.bytes)) Scratch);
+    use((new (memory.bytes) Placed<Scratch>)->scratch);
   }
 }
 
