@@ -35,7 +35,7 @@ void check_product(Check& check, const ProductCase& p, auto multiply) {
   const auto write_initial = [&](float* out) {
     for (std::size_t i = 0; i < p.rows; ++i)
       for (std::size_t j = 0; j < p.cols; ++j)
-        out[i * stride + j] = accumulates ? source(p.rows)[i * p.cols + j] : p.has_bias ? bias[j] : 0.0f;
+        out[i * stride + j] = accumulates ? source(p.rows)[(i * p.cols + j) % (source_size - 64)] : p.has_bias ? bias[j] : 0.0f;
   };
   const auto plain_loop = [&](auto port, float* out) {
     write_initial(out);
@@ -134,8 +134,9 @@ void check_backward_products(Check& check) {
     }
   constexpr std::size_t block = kernel::packed_size<Port> / kernel::packed_cols<Port>;
   for (const std::size_t inner : {block - 1, block, block + 1, 2 * block + Port::lanes + 1}) {
-    const std::size_t cols = kernel::minimum(2 * Port::tile_vectors * Port::lanes + 1, (source_size - 64) / (inner + gap));
-    check_product<Port>(check, {3, inner, cols, inner % 2 == 0, true}, multiply_transposed);
+    const std::size_t most = (source_size - 64) / (inner + gap);
+    const std::size_t rows = kernel::minimum(3, most), cols = kernel::minimum(2 * Port::tile_vectors * Port::lanes + 1, most);
+    if (most != 0) check_product<Port>(check, {rows, inner, cols, inner % 2 == 0, true}, multiply_transposed);
   }
 }
 
