@@ -37,15 +37,11 @@ struct Tap {
 int main() {
   using namespace tinyattn::test;
   Tap tap;
-#if !defined(PART) || PART == 1
   for_each_finite_workload(tap);
-#endif
-#if !defined(PART) || PART == 2
+#ifndef FINITE_ONLY
   for_each_other_workload(tap);
   for_each_workload_with_a_window(tap);
   for_each_workload_over_tokens(tap);
-#endif
-#ifndef PART  // else the cells of ../one_answer alone compute them
   for_each_workload_of_gradients(tap);
   for_each_workload_of_attention_gradients(tap);
   for_each_workload_of_training(tap);
