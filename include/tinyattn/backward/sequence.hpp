@@ -146,12 +146,18 @@ struct Passes {
   using Result = Input;
   static constexpr std::size_t scratch_bytes = 0, scratch_alignment = 1;
 };
+template <class Model, class Path>
+using ModuleAt = std::remove_cvref_t<decltype(follow(std::declval<Model&>(), Path{}))>;
 template <class Model, class Input, class First, class... Rest>
-struct Passes<Model, Input, Paths<First, Rest...>> {
-  using Module = std::remove_cvref_t<decltype(follow(std::declval<Model&>(), First{}))>;
-  static_assert(!parameter_like<Module>,
+requires parameter_like<ModuleAt<Model, First>>
+struct Passes<Model, Input, Paths<First, Rest...>> : Passes<Model, Input, Paths<Rest...>> {
+  static_assert(no_such_call<Model>,
                 "layers, blocks and models follow one another: a tensor has no forward. Call "
                 "forward and backward of each part");
+};
+template <class Model, class Input, class First, class... Rest>
+struct Passes<Model, Input, Paths<First, Rest...>> {
+  using Module = ModuleAt<Model, First>;
   using Output = typename OutputOf<Module, Input>::type;
   using Next = Passes<Model, Output, Paths<Rest...>>;
   using Result = typename Next::Result;
