@@ -10,6 +10,7 @@
 #include "arguments.hpp"
 #include "dispatch.hpp"
 #include "operations.hpp"
+#include "scratch.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
 #ifndef TINYATTN_PORTS
@@ -20,6 +21,7 @@
 #include <cstdint>
 
 using namespace tinyattn::compiled;
+namespace library = tinyattn::library;
 
 namespace {
 
@@ -29,7 +31,8 @@ inline const Operations& operations() noexcept { return TINYATTN_OPERATIONS(nati
 
 bool is_valid(const ProductCall& call) noexcept {
   return is_matrix(call.rows, call.inner) && is_matrix(call.inner, call.cols) &&
-         is_matrix(call.rows, call.cols) && are_valid(call.a, call.b, call.out);
+         is_matrix(call.rows, call.cols) && are_valid(call.a, call.b, call.out) &&
+         call.out != call.a && call.out != call.b;
 }
 
 bool is_valid(const tinyattn_layer& layer) noexcept {
@@ -70,7 +73,7 @@ size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens) {
 
 size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens) {
   if (!has_scratch(d_out, tokens, source_tokens)) return 0;
-  return TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens);
+  return library::layer_scratch<library::Floats>(d_out, d_out, tokens, source_tokens);
 }
 
 size_t tinyattn_conv1d_tokens(const tinyattn_convolution* convolution, size_t tokens) {
@@ -130,7 +133,8 @@ tinyattn_status tinyattn_attention(size_t tokens, size_t source_tokens, size_t k
                                    const float* value, const tinyattn_mask* mask, float* out,
                                    float* scratch) {
   const AttentionCall call{tokens, source_tokens, query, key, value, mask, out, scratch};
-  if (key_dim == 0 || value_dim == 0 || !is_valid(call, key_dim, value_dim, 1))
+  if (key_dim == 0 || value_dim == 0 || !is_valid(call, key_dim, value_dim, 1) || out == query ||
+      out == key || out == value)
     return TINYATTN_BAD_ARGUMENT;
   operations().attention(key_dim, value_dim, call);
   return TINYATTN_OK;

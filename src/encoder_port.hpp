@@ -18,11 +18,9 @@ TINYATTN_ALWAYS_INLINE kernel::Rotation rotation_of(const tinyattn_encoder& enco
                              encoder.d_model / encoder.num_heads);
 }
 
-// Divides the scratch of an encoder: TINYATTN_ENCODER_SCRATCH is its size before the integers.
 TINYATTN_ALWAYS_INLINE auto encoder_parts(const tinyattn_encoder& encoder, std::size_t tokens,
-                                          float* scratch, auto integers) noexcept {
+                                          float* scratch, float* shared, auto integers) noexcept {
   const std::size_t d_model = encoder.d_model;
-  float* const shared = scratch + tokens * d_model;
   return kernel::BlockScratch<decltype(integers)>{
       {scratch, d_model},
       kernel::parts_of(shared, d_model, d_model / group_of(encoder), tokens, block_rows(tokens),
@@ -35,10 +33,10 @@ TINYATTN_ALWAYS_INLINE auto encoder_parts(const tinyattn_encoder& encoder, std::
 template <class Weights>
 inline void encode(const tinyattn_encoder& encoder, const EncoderCall& call) noexcept {
   const std::size_t d_model = encoder.d_model, tokens = call.num_tokens;
-  const std::size_t floats =
-      TINYATTN_ENCODER_SCRATCH(d_model, d_model / group_of(encoder), encoder.d_hidden, tokens);
-  const auto integers = Weights::take(call.scratch + floats, TINYATTN_QUERY_ROWS(tokens));
-  const auto parts = encoder_parts(encoder, tokens, call.scratch, integers);
+  const EncoderLayout at = encoder_layout<Weights>(encoder, tokens);
+  const auto integers = Weights::take(call.scratch + at.integers, TINYATTN_QUERY_ROWS(tokens));
+  const auto parts =
+      encoder_parts(encoder, tokens, call.scratch, call.scratch + at.shared, integers);
   const kernel::Output x{call.out, d_model};
   const kernel::Mask all = kernel::no_mask(tokens);
   const kernel::Mask mask = encoder.causal ? kernel::and_causal(all) : all;

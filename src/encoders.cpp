@@ -8,6 +8,7 @@
 #include "dispatch.hpp"
 #include "encoder_arguments.hpp"
 #include "encoder_operations.hpp"
+#include "scratch.hpp"
 
 #ifndef TINYATTN_PORTS
 #include "encoder_port.hpp"
@@ -16,6 +17,7 @@
 #include <cstddef>
 
 using namespace tinyattn::compiled;
+namespace library = tinyattn::library;
 
 namespace {
 
@@ -31,8 +33,7 @@ inline const EncoderOperations& encoder_operations() noexcept {
 
 size_t tinyattn_encoder_scratch(const tinyattn_encoder* encoder) {
   if (encoder == nullptr || !have_sense(*encoder)) return 0;
-  return TINYATTN_ENCODER_SCRATCH(encoder->d_model, kv_width(*encoder), encoder->d_hidden,
-                                  encoder->context_length);
+  return library::encoder_layout<library::Floats>(*encoder, encoder->context_length).size;
 }
 
 tinyattn_status tinyattn_encoder_forward(const tinyattn_encoder* encoder, const float* x,

@@ -21,6 +21,7 @@
 #include <cstdint>
 
 using namespace tinyattn::compiled;
+namespace library = tinyattn::library;
 
 namespace {
 
@@ -105,7 +106,7 @@ tinyattn_status forward_int8(const tinyattn_layer* layer, const AttentionCall& c
 size_t tinyattn_layer_scratch_int8(size_t d_in, size_t d_out, size_t tokens, size_t source_tokens) {
   if (!has_scratch(d_out, tokens, source_tokens)) return 0;
   if (d_in > most_inputs || d_out > most_inputs) return 0;
-  return TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, source_tokens);
+  return library::layer_scratch<library::Int8>(d_in, d_out, tokens, source_tokens);
 }
 
 tinyattn_status tinyattn_forward_int8(const tinyattn_layer* layer, size_t tokens, const float* x,
@@ -126,7 +127,7 @@ tinyattn_status tinyattn_linear_forward_int8(const tinyattn_linear* linear, size
                                              size_t out_features, const float* x, float* out,
                                              float* scratch) {
   if (linear == nullptr || !is_int8(*linear, in, out_features) || !is_matrix(rows, in) ||
-      !is_matrix(rows, out_features) || !are_valid(x, out, scratch))
+      !is_matrix(rows, out_features) || !are_valid(x, out, scratch) || out == x)
     return TINYATTN_BAD_ARGUMENT;
   int8_operations().linear(*linear, {rows, in, out_features, x, out, scratch});
   return TINYATTN_OK;
@@ -144,8 +145,7 @@ tinyattn_status tinyattn_conv1d_int8(const tinyattn_convolution* convolution, si
 
 size_t tinyattn_encoder_scratch_int8(const tinyattn_encoder* encoder) {
   if (encoder == nullptr || !has_int8_sizes(*encoder)) return 0;
-  return TINYATTN_ENCODER_SCRATCH_INT8(encoder->d_model, kv_width(*encoder), encoder->d_hidden,
-                                       encoder->context_length);
+  return library::encoder_layout<library::Int8>(*encoder, encoder->context_length).size;
 }
 
 tinyattn_status tinyattn_encoder_forward_int8(const tinyattn_encoder* encoder, const float* x,
@@ -156,7 +156,7 @@ tinyattn_status tinyattn_encoder_forward_int8(const tinyattn_encoder* encoder, c
 
 size_t tinyattn_decoder_scratch_int8(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !has_int8_sizes(*decoder)) return 0;
-  return TINYATTN_DECODER_SCRATCH_INT8(decoder->d_model, decoder->d_hidden, scores_of(*decoder));
+  return library::decoder_layout<library::Int8, library::FloatCache>(*decoder).size;
 }
 
 size_t tinyattn_decoder_cache_int8(const tinyattn_decoder* decoder) {
@@ -168,10 +168,7 @@ size_t tinyattn_decoder_cache_int8(const tinyattn_decoder* decoder) {
 
 size_t tinyattn_decoder_scratch_int8_cache(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !has_int8_cache_sizes(*decoder)) return 0;
-  const std::size_t head_dim = decoder->d_model / decoder->num_heads;
-  return TINYATTN_DECODER_SCRATCH_INT8_CACHE(decoder->d_model, decoder->d_hidden, head_dim,
-                                             cached_tokens(*decoder)) +
-         (decoder->window == 0 ? 0 : TINYATTN_PADDED(head_dim));
+  return library::decoder_layout<library::Int8, library::Int8Cache>(*decoder).size;
 }
 
 tinyattn_status tinyattn_decoder_forward_int8(const tinyattn_decoder* decoder, size_t past,

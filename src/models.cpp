@@ -10,6 +10,7 @@
 #include "models_arguments.hpp"
 #include "models_operations.hpp"
 #include "operations.hpp"
+#include "scratch.hpp"
 #include "tinyattn/kernel/sampling.hpp"
 
 #ifndef TINYATTN_PORTS
@@ -20,6 +21,7 @@
 #include <cstdint>
 
 using namespace tinyattn::compiled;
+namespace library = tinyattn::library;
 
 namespace {
 
@@ -75,7 +77,7 @@ size_t tinyattn_decoder_cache(const tinyattn_decoder* decoder) {
 
 size_t tinyattn_decoder_scratch(const tinyattn_decoder* decoder) {
   if (decoder == nullptr || !have_sense(*decoder)) return 0;
-  return TINYATTN_DECODER_SCRATCH(decoder->d_model, decoder->d_hidden, scores_of(*decoder));
+  return library::decoder_layout<library::Floats, library::FloatCache>(*decoder).size;
 }
 
 tinyattn_status tinyattn_decoder_forward(const tinyattn_decoder* decoder, size_t past,

@@ -5,6 +5,7 @@
 
 #include "encoder_arguments.hpp"
 #include "models_operations.hpp"
+#include "scratch.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/kernel/window.hpp"
 
@@ -37,7 +38,8 @@ inline std::size_t kv_width(const tinyattn_decoder& d) noexcept {
     return false;
   if (d.window > most_of_decoder / 4) return false;
   const std::size_t tokens = cached_tokens(d);
-  const std::size_t widest = larger(larger(d.vocabulary, d.d_hidden), larger(tokens, scores_of(d)));
+  const std::size_t widest = larger(larger(d.vocabulary, d.d_hidden),
+                                    larger(tokens, tinyattn::library::FloatCache::scores(d)));
   if (!is_matrix<most_of_decoder>(widest, d.d_model)) return false;
   return d.num_layers <= most_of_decoder / (tokens * d.d_model + TINYATTN_LANES);
 }

@@ -12,13 +12,9 @@
 
 namespace tinyattn::compiled {
 
-// The number of tokens whose keys and values a decoder keeps, and the floats of a row of scores.
-inline std::size_t cached_tokens(const tinyattn_decoder& d) noexcept {
+// The number of tokens whose keys and values a decoder keeps.
+constexpr std::size_t cached_tokens(const tinyattn_decoder& d) noexcept {
   return d.window == 0 ? d.context_length : d.window;
-}
-inline std::size_t scores_of(const tinyattn_decoder& d) noexcept {
-  if (d.window == 0) return d.context_length;
-  return TINYATTN_WINDOW_SCORES(d.window, d.d_model / d.num_heads, d.num_heads / d.num_kv_heads);
 }
 
 inline std::size_t group_of(const tinyattn_decoder& d) noexcept {

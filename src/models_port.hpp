@@ -7,6 +7,7 @@
 #include "blocks.hpp"
 #include "models_operations.hpp"
 #include "projections.hpp"
+#include "scratch.hpp"
 #include "tinyattn/kernel/block.hpp"
 #include "tinyattn/kernel/embedding.hpp"
 #include "tinyattn/kernel/sampling.hpp"
@@ -60,21 +61,6 @@ TINYATTN_ALWAYS_INLINE kernel::Rotation rotation_at(const DecoderRotation& rotat
   return kernel::rotation_at<Port>(rotation.table, position, head_dim, table);
 }
 
-// Whether TINYATTN_DECODER_SCRATCH is enough for the kernels: for the features of a token, and the
-// scratch of a block with a gate. That is a sum of multiples of d_model, d_hidden and the padded
-// context, except that attention and the feed-forward part share memory; the macro counts both. So
-// if it is enough for each size alone, with the others 0, it is enough for all sizes.
-consteval bool suffices(std::size_t d_model, std::size_t d_hidden,
-                        std::size_t context_length) noexcept {
-  return d_model + kernel::cached_block_scratch(1, d_model, d_hidden, true, context_length) <=
-         TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length);
-}
-static_assert(suffices(1, 0, 0) && suffices(0, 1, 0) && suffices(0, 0, 1));
-// A cache has as many values as keys after the keys, or a vector if that is more.
-static_assert(TINYATTN_DECODER_CACHE(1, 1, 1) >= kernel::cache_floats(1, 1) &&
-              TINYATTN_DECODER_CACHE(1, 1, TINYATTN_LANES) >=
-                  kernel::cache_floats(1, TINYATTN_LANES));
-
 // The table of the embedding, and the head.
 template <class Weights>
 TINYATTN_ALWAYS_INLINE auto table_of(const tinyattn_decoder& decoder) noexcept {
@@ -95,34 +81,14 @@ TINYATTN_ALWAYS_INLINE auto head_of(const tinyattn_decoder& decoder) noexcept {
     return kernel::Int8Head{decoder.d_model, decoder.vocabulary, projection};
 }
 
-// A cache of floats: of all layers.
-struct FloatCache {
-  // The length of a row of scores in scratch of floats.
-  static std::size_t scores(const tinyattn_decoder& decoder) noexcept { return scores_of(decoder); }
-
-  TINYATTN_ALWAYS_INLINE FloatCache(const tinyattn_decoder& decoder, void* cache) noexcept
-      : floats(static_cast<float*>(cache)),
-        kv_width(decoder.d_model / decoder.num_heads * decoder.num_kv_heads),
-        tokens(cached_tokens(decoder)),
-        size_of_layer(TINYATTN_DECODER_CACHE(1, kv_width, tokens)) {}
-
-  // Without a window, a ring that never begins anew.
-  TINYATTN_ALWAYS_INLINE kernel::Ring<kernel::Cached> layer(std::size_t index) const noexcept {
-    return {kernel::cached(floats + index * size_of_layer, kv_width, tokens), tokens};
-  }
-
-  float* floats;
-  std::size_t kv_width, tokens, size_of_layer;
-};
-
 // Computes all blocks for one token after the other, then the logits of the last token.
 template <class Weights, class Cache = FloatCache>
 inline void decode(const tinyattn_decoder& decoder, const DecoderCall& call) noexcept {
-  const std::size_t d_model = decoder.d_model, scores = Cache::scores(decoder);
-  const std::size_t floats = TINYATTN_DECODER_SCRATCH(d_model, decoder.d_hidden, scores);
-  const auto integers = Weights::take(call.scratch + floats, 1);
+  const std::size_t d_model = decoder.d_model;
+  const DecoderLayout at = decoder_layout<Weights, Cache>(decoder);
+  const auto integers = Weights::take(call.scratch + at.integers, 1);
   const kernel::Output x{call.scratch, d_model};
-  const auto parts = kernel::cached_block_parts(call.scratch + d_model, 1, d_model, integers);
+  const auto parts = kernel::cached_block_parts(call.scratch + at.block, 1, d_model, integers);
   const Cache cache(decoder, call.cache);
   for (std::size_t i = 0; i < call.num_tokens; ++i) {
     kernel::embed<native_port>(table_of<Weights>(decoder), {decoder.position_embedding, d_model},

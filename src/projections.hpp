@@ -13,6 +13,7 @@
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace library {
 
 struct Floats {
+  static constexpr bool is_int8 = false;
   using Weight = const float*;
 
   TINYATTN_ALWAYS_INLINE static constexpr kernel::Projection<> projection(
@@ -26,6 +27,7 @@ struct Floats {
 };
 
 struct Int8 {
+  static constexpr bool is_int8 = true;
   using Weight = kernel::Int8Weights;
 
   TINYATTN_ALWAYS_INLINE static constexpr kernel::Projection<Weight> projection(

@@ -98,7 +98,7 @@ struct KeyValueCache {
     if constexpr (config.window == 0)
       return all_parts();
     else
-      return kernel::Ring<decltype(all_parts())>{all_parts(), config.window};
+      return kernel::Ring<decltype(all_parts())>{all_parts(), config.window, heads_at_once<config>};
   }
   TINYATTN_ALWAYS_INLINE constexpr auto all_parts() noexcept {
     if constexpr (has_int8_cache<config>)

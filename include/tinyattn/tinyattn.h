@@ -215,7 +215,8 @@ TINYATTN_API tinyattn_status tinyattn_forward(const tinyattn_layer* layer, size_
  *   query_input             [tokens, d_in]
  *   key_input, value_input  [source_tokens, d_in]
  *   mask                    in addition to layer->causal, the same for every head; null for none
- *   out                     [tokens, d_out]   may be query_input if d_out <= d_in, else no overlap
+ *   out                     [tokens, d_out]   may be query_input if d_out <= d_in, but no other
+ *                           input unless that is query_input, too
  *   scratch                 [TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens)]
  *
  * source_tokens may be 0 only if tokens are. */

@@ -81,8 +81,10 @@ typedef struct tinyattn_decoder {
   (TINYATTN_SIZE(num_layers) *                                       \
    (2u * TINYATTN_SIZE(kv_width) * TINYATTN_SIZE(context_length) + TINYATTN_LANES))
 /* The scratch of a call in floats, as a constant for static arrays. */
-#define TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) \
-  (3u * TINYATTN_SIZE(d_model) + TINYATTN_PADDED(context_length) + 2u * TINYATTN_SIZE(d_hidden))
+#define TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length)        \
+  (2u * TINYATTN_SIZE(d_model) +                                           \
+   TINYATTN_MORE(TINYATTN_SIZE(d_model) + TINYATTN_PADDED(context_length), \
+                 2u * TINYATTN_SIZE(d_hidden)))
 /* The same with int8 weights. */
 #define TINYATTN_DECODER_SCRATCH_INT8(d_model, d_hidden, context_length) \
   (TINYATTN_DECODER_SCRATCH(d_model, d_hidden, context_length) +         \

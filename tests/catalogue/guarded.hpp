@@ -8,6 +8,10 @@
 #include <array>
 #include <limits>
 
+#ifndef GUARD_FLOATS
+#define GUARD_FLOATS 16
+#endif
+
 namespace tinyattn::test {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -18,7 +22,7 @@ inline constexpr float largest_float = std::numeric_limits<float>::max();
 // filled with that value, too; a workspace keeps what its memory held before.
 template <class Shape>
 struct Guarded {
-  using Guard = std::array<float, 16>;
+  using Guard = std::array<float, GUARD_FLOATS>;
   static constexpr float untouched = 12345.678f;
   static constexpr Guard guard = [] {
     Guard result{};

@@ -42,6 +42,11 @@ template <auto config>
 inline constexpr std::size_t cached_tokens =
     config.window == 0 ? config.context_length : config.window;
 
+// How many heads that share keys are computed together with a window.
+template <auto config>
+inline constexpr std::size_t heads_at_once = TINYATTN_HEADS_AT_ONCE(num_heads<config> /
+                                                                    kv_heads<config>);
+
 template <auto config>
 inline constexpr bool rotates = config.rotary != decltype(config.rotary)::none;
 
@@ -51,10 +56,10 @@ template <auto config>
 inline constexpr bool has_int8_cache = config.cache != decltype(config.cache)::f32;
 template <auto config>
 inline constexpr std::size_t scores_in_floats =
-    config.window == 0       ? (has_int8_cache<config> ? 0 : config.context_length)
-    : has_int8_cache<config> ? (rotates<config> ? head_dim<config> : 0)
-                             : TINYATTN_WINDOW_SCORES(config.window, head_dim<config>,
-                                                      num_heads<config> / kv_heads<config>);
+    config.window == 0 ? (has_int8_cache<config> ? 0 : config.context_length)
+    : has_int8_cache<config>
+        ? (rotates<config> ? head_dim<config> : 0)
+        : kernel::window_scores(config.window, head_dim<config>, heads_at_once<config>);
 template <auto config>
 inline constexpr std::size_t words_of_scores =
     has_int8_cache<config> ? kernel::int8_cache_scratch(head_dim<config>, cached_tokens<config>)

@@ -32,12 +32,12 @@ struct LayerWorkspace {
   static_assert(block_rows <= TINYATTN_BLOCK_ROWS(ContextLength) &&
                     query_rows <= TINYATTN_QUERY_ROWS(ContextLength) &&
                     TINYATTN_LANES % kernel::room_of_scores<Port>(1) == 0,
-                "scratch, as scratch.h counts it, must suffice for every port");
+                "scratch must suffice for every port");
 
   static_assert(fits_in_memory(Width, ContextLength),
                 "a workspace has more bytes than this target can address");
 
-  float scratch[TINYATTN_GROUPED_LAYER_SCRATCH(Width, KvWidth, ContextLength, ContextLength)];
+  float scratch[kernel::layer_scratch(Width, KvWidth, ContextLength, ContextLength)];
   // As many rows as scratch.h counts, whatever the port.
   [[no_unique_address]] IntegerWorkspace<IntegerWidth, TINYATTN_QUERY_ROWS(ContextLength)> integers;
 

@@ -87,9 +87,9 @@ struct CachedBlockScratch {
 // Returns how many floats the scratch above has for `rows` tokens at a time.
 constexpr std::size_t cached_block_scratch(std::size_t rows, std::size_t d_model,
                                            std::size_t d_hidden, bool is_gated,
-                                           std::size_t context_length) noexcept {
-  return rows * d_model + maximum(cached_scratch(rows, d_model, context_length),
-                                  hidden_scratch(rows, d_hidden, is_gated));
+                                           std::size_t scores) noexcept {
+  return rows * d_model +
+         maximum(cached_scratch(rows, d_model, scores), hidden_scratch(rows, d_hidden, is_gated));
 }
 template <class Integers = NoScratch>
 TINYATTN_KERNEL CachedBlockScratch<Integers> cached_block_parts(float* scratch, std::size_t rows,

@@ -30,12 +30,12 @@ TINYATTN_KERNEL Cached cached(float* floats, std::size_t kv_width,
 template <class Integers = NoScratch>
 struct CachedScratch {
   std::size_t rows;
-  float* floats;  // [rows, d_out]: new keys, then queries, then contexts; and a row of scores
+  float* floats;  // [rows, d_out]: new keys, then queries, then contexts; and scores of a token
   [[no_unique_address]] Integers integers = {};  // `rows` rows of inputs, if weights are int8
 };
 constexpr std::size_t cached_scratch(std::size_t rows, std::size_t d_out,
-                                     std::size_t context_length) noexcept {
-  return TINYATTN_PADDED(context_length) + rows * d_out;
+                                     std::size_t scores) noexcept {
+  return TINYATTN_PADDED(scores) + rows * d_out;
 }
 
 // Computes the keys and values of `rows` tokens from their input, of which the first is at

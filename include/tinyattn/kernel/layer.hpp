@@ -98,18 +98,42 @@ constexpr std::size_t block_rows(std::size_t context_length) noexcept {
   return Port::tiles_overlap || context_length <= 16 ? evenly(context_length, most) : most;
 }
 
-// Divides the scratch of a layer: TINYATTN_GROUPED_LAYER_SCRATCH is its size. query_rows is at most
-// the number of tokens.
+// Where the parts of a layer's scratch begin after its keys, and its size, in floats.
+struct LayerLayout {
+  std::size_t values, scores, block, size;
+};
+TINYATTN_KERNEL LayerLayout layer_layout(std::size_t width, std::size_t kv_width,
+                                         std::size_t source_tokens, std::size_t block_rows,
+                                         std::size_t query_rows) noexcept {
+  const std::size_t padded = TINYATTN_PADDED(source_tokens), values = kv_width * padded;
+  const std::size_t scores = values + source_tokens * kv_width;
+  const std::size_t block = scores + query_rows * padded;
+  return {values, scores, block, block + block_rows * width};
+}
+
+// Returns the size that is enough for each port of the architecture.
+constexpr std::size_t layer_scratch(std::size_t width, std::size_t kv_width, std::size_t tokens,
+                                    std::size_t source_tokens) noexcept {
+  return layer_layout(width, kv_width, source_tokens, TINYATTN_BLOCK_ROWS(tokens),
+                      TINYATTN_QUERY_ROWS(tokens))
+      .size;
+}
+
+// Divides the scratch of a layer. query_rows is at most the number of tokens.
 template <class Integers = NoScratch>
 TINYATTN_KERNEL Scratch<Integers> parts_of(float* scratch, std::size_t width, std::size_t kv_width,
                                            std::size_t source_tokens, std::size_t block_rows,
                                            std::size_t query_rows,
                                            Integers integers = {}) noexcept {
-  const Output keys{scratch, TINYATTN_PADDED(source_tokens)};
-  const Output values{keys.at(kv_width, 0), kv_width};
-  const Output scores{values.at(source_tokens, 0), keys.stride};
-  const Output block{scores.at(query_rows, 0), width};
-  return {keys, values, block, scores, block_rows, query_rows, integers};
+  const LayerLayout at = layer_layout(width, kv_width, source_tokens, block_rows, query_rows);
+  const std::size_t padded = TINYATTN_PADDED(source_tokens);
+  return {{scratch, padded},
+          {scratch + at.values, kv_width},
+          {scratch + at.block, width},
+          {scratch + at.scores, padded},
+          block_rows,
+          query_rows,
+          integers};
 }
 
 // Projects keys and values. Keys are stored transposed, so that the scores of a block are products

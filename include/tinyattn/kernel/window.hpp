@@ -15,6 +15,7 @@ template <class Cache>
 struct Ring {
   Cache cache;
   std::size_t window;
+  std::size_t heads;  // that share keys, and for whose scores there is room
 };
 
 // Returns a number of tokens after which the next one lies in the same row of the ring: one that
@@ -51,7 +52,13 @@ TINYATTN_KERNEL void multiply_rows(const Product<>& p) noexcept {
 // same as in a row of all tokens, since the reduction of sixteen lanes is the same from any lane
 // on.
 constexpr std::size_t window_row(std::size_t window) noexcept { return 2 * window + 16; }
-static_assert(TINYATTN_WINDOW_SCORES(5, 3, 1) == window_row(5) + 3);
+
+// Returns how many floats the scores of a token take if `heads` heads are computed together: a row
+// and a context each.
+constexpr std::size_t window_scores(std::size_t window, std::size_t head_dim,
+                                    std::size_t heads) noexcept {
+  return heads * (window_row(window) + head_dim);
+}
 
 // Computes rows of scores, and returns the first.
 template <class Port>
@@ -110,12 +117,12 @@ TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows, 
 // --- Heads ---
 
 // Computes the contexts of all heads for the query of one token, the newest of the window: head by
-// head, or where rows are interleaved, all heads together that share keys.
+// head, or where rows are interleaved, as many together as there is room for.
 template <class Port>
 TINYATTN_KERNEL void attend_window(const auto& layer, const Ring<Cached>& ring, float* scratch,
                                    const WindowRows& rows, Output queries,
                                    Output context) noexcept {
-  const std::size_t dim = layer.head_dim, heads = Port::interleaves_rows ? group(layer) : 1;
+  const std::size_t dim = layer.head_dim, heads = Port::interleaves_rows ? ring.heads : 1;
   const Output scores{scratch, window_row(ring.window)};
   for (std::size_t head = 0; head < layer.num_heads; head += heads) {
     const std::size_t column = kv_column(layer, head);

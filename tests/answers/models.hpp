@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+//
+// Drawn encoders and decoders, and texts that a decoder reads in parts, to the end of its context.
+#pragma once
+
+#include "parts.hpp"
+
+#include <array>
+
+namespace tinyattn::test {
+
+// The blocks of a model, in which query heads may share key heads.
+struct DrawnBlocks {
+  Size d_model, d_hidden, num_layers, num_heads, num_kv_heads;
+  tinyattn_activation activation;
+  bool norm_first;
+  std::array<tinyattn_block, 2> blocks = {};
+
+  Size head_dim() const { return d_model / num_heads; }
+  Size kv_width() const { return head_dim() * num_kv_heads; }
+
+  // x becomes the output of all blocks.
+  void compute_plainly(const plain::Rotation& rotation, const plain::Mask& mask, plain::Output x) const {
+    for (Size i = 0; i < num_layers; ++i) {
+      const tinyattn_block& block = blocks[i];
+      plain::forward({plainly(block.attention_norm),
+                      {num_heads, num_kv_heads, plainly(block.query, d_model, d_model), plainly(block.key, d_model, kv_width()),
+                       plainly(block.value, d_model, kv_width()), plainly(block.out_proj, d_model, d_model), rotation},
+                      plainly(block.feed_forward_norm),
+                      {plainly(block.up, d_model, d_hidden), plainly(block.gate, d_model, d_hidden), plainly(block.down, d_hidden, d_model),
+                       static_cast<Activation>(activation)},
+                      norm_first},
+                     mask, x);
+    }
+  }
+};
+inline DrawnBlocks draw_blocks(Call& call, Kind kind) {
+  Random& random = call.random;
+  const Size heads = 1 + random.below(8), head_dim = random.one_of({1u, 2u, 3u, 4u, 8u});
+  DrawnBlocks drawn{heads * head_dim,      random.size(40),
+                    1 + random.below(2),   heads,
+                    random.divisor(heads), static_cast<tinyattn_activation>(random.below(kernel::num_activations)),
+                    random.one_in(2)};
+  const Size d_model = drawn.d_model, d_hidden = drawn.d_hidden, kv = drawn.kv_width();
+  const bool is_gated = random.one_in(2), has_output = random.one_in(2);
+  for (Size i = 0; i < drawn.num_layers; ++i) {
+    tinyattn_block& block = drawn.blocks[i];
+    block.attention_norm = draw_norm(call, d_model), block.feed_forward_norm = draw_norm(call, d_model);
+    block.query = draw_linear(call, kind, d_model, d_model);
+    block.key = draw_linear(call, kind, d_model, kv), block.value = draw_linear(call, kind, d_model, kv);
+    if (has_output) block.out_proj = draw_linear(call, kind, d_model, d_model);
+    block.up = draw_linear(call, kind, d_model, d_hidden), block.down = draw_linear(call, kind, d_hidden, d_model);
+    if (is_gated) block.gate = draw_linear(call, kind, d_model, d_hidden);
+  }
+  return drawn;
+}
+
+template <Kind kind>
+void encoder(Call& call) {
+  constexpr bool is_int8 = kind == Kind::int8;
+  const DrawnBlocks drawn = draw_blocks(call, kind);
+  const Size tokens = call.random.size(50), d_model = drawn.d_model;
+  const DrawnRotation rotation = draw_rotation(call, tokens, drawn.head_dim());
+  const bool is_causal = call.random.one_in(2);
+  tinyattn_encoder encoder{tokens,
+                           d_model,
+                           drawn.d_hidden,
+                           drawn.num_layers,
+                           drawn.num_heads,
+                           drawn.num_kv_heads,
+                           drawn.activation,
+                           drawn.norm_first,
+                           is_causal,
+                           drawn.blocks.data(),
+                           {},
+                           rotation.rotary,
+                           rotation.cosines,
+                           rotation.sines};
+  if (call.random.one_in(2)) encoder.final_norm = draw_norm(call, d_model);
+  const float* const x = call.input(tokens * d_model);
+  float* const out = call.output(tokens * d_model);
+  const Size floats = (is_int8 ? tinyattn_encoder_scratch_int8 : tinyattn_encoder_scratch)(&encoder);
+  call.check(floats == (is_int8 ? TINYATTN_ENCODER_SCRATCH_INT8(d_model, drawn.kv_width(), drawn.d_hidden, tokens)
+                                : TINYATTN_ENCODER_SCRATCH(d_model, drawn.kv_width(), drawn.d_hidden, tokens)),
+             "a size differs from its macro");
+  float* const scratch = call.garbage(floats);
+  const auto encode = is_int8 ? tinyattn_encoder_forward_int8 : tinyattn_encoder_forward;
+  call.makes([&] { return encode(&encoder, x, tokens, out, scratch); });
+  call.refuses([&] { return encode(&encoder, x, tokens + 1, out, scratch); }, TINYATTN_TOO_MANY_TOKENS);
+  call.gives(out, tokens, d_model, [&](plain::Output to) {
+    plain::copy(matrix(x, tokens, d_model), to);
+    drawn.compute_plainly(rotation.plainly(), {.is_causal = is_causal}, to);
+    if (encoder.final_norm.weight != nullptr) plain::norm(to, plainly(encoder.final_norm), to);
+  });
+}
+
+// The functions of a decoder with weights and cache of one kind.
+template <Kind kind>
+struct Functions {
+  static constexpr auto scratch = kind == Kind::f32    ? tinyattn_decoder_scratch
+                                  : kind == Kind::int8 ? tinyattn_decoder_scratch_int8
+                                                       : tinyattn_decoder_scratch_int8_cache;
+  static constexpr auto cache = kind == Kind::int8_cache ? tinyattn_decoder_cache_int8 : tinyattn_decoder_cache;
+  static constexpr auto generate = kind == Kind::f32    ? tinyattn_generate
+                                   : kind == Kind::int8 ? tinyattn_generate_int8
+                                                        : tinyattn_generate_int8_cache;
+  static tinyattn_status forward(const tinyattn_decoder& decoder, Size past, const std::uint16_t* tokens, Size count, float* keys,
+                                 float* logits, float* floats) {
+    if constexpr (kind == Kind::int8_cache)
+      return tinyattn_decoder_forward_int8_cache(&decoder, past, tokens, count, reinterpret_cast<std::uint32_t*>(keys), logits, floats);
+    else
+      return (kind == Kind::f32 ? tinyattn_decoder_forward : tinyattn_decoder_forward_int8)(&decoder, past, tokens, count, keys, logits,
+                                                                                            floats);
+  }
+  // As the macros count it.
+  static Size scratch_in_c(const tinyattn_decoder& d) {
+    const Size head_dim = d.d_model / d.num_heads;
+    const Size scores = d.window == 0 ? d.context_length : TINYATTN_WINDOW_SCORES(d.window, head_dim, d.num_heads / d.num_kv_heads);
+    if (kind == Kind::f32) return TINYATTN_DECODER_SCRATCH(d.d_model, d.d_hidden, scores);
+    if (kind == Kind::int8) return TINYATTN_DECODER_SCRATCH_INT8(d.d_model, d.d_hidden, scores);
+    return TINYATTN_DECODER_SCRATCH_INT8_CACHE(d.d_model, d.d_hidden, head_dim, d.window == 0 ? d.context_length : d.window) +
+           (d.window == 0 ? 0 : TINYATTN_PADDED(head_dim));
+  }
+};
+
+// A decoder, a text to the end of its context, or over several windows, and its logits in plain loops.
+template <Kind kind>
+struct DrawnDecoder {
+  Call& call;
+  DrawnBlocks drawn = draw_blocks(call, kind);
+  Size window = call.random.one_in(2) ? call.random.size(30) : 0, context_length = window != 0 ? window : call.random.size(90);
+  Size length = window != 0 ? 1 + call.random.below(3 * window + 4) : context_length, vocabulary = call.random.size(40);
+  DrawnRotation rotation = {};
+  tinyattn_decoder decoder = {};
+  const std::uint16_t* tokens = nullptr;
+  tinyattn_linear embedding = {};
+
+  explicit DrawnDecoder(Call& one_call) : call(one_call) {
+    const bool has_positions = window == 0 && call.random.one_in(3);
+    if (!has_positions) rotation = draw_rotation(call, length, drawn.head_dim(), window != 0);
+    decoder.vocabulary = vocabulary, decoder.context_length = context_length, decoder.window = window;
+    decoder.d_model = drawn.d_model, decoder.d_hidden = drawn.d_hidden, decoder.num_layers = drawn.num_layers;
+    decoder.num_heads = drawn.num_heads, decoder.num_kv_heads = drawn.num_kv_heads;
+    decoder.activation = drawn.activation, decoder.norm_first = drawn.norm_first, decoder.blocks = drawn.blocks.data();
+    decoder.rotary = rotation.rotary, decoder.cosines = rotation.cosines, decoder.sines = rotation.sines;
+    decoder.speeds = rotation.speeds;
+    if (has_positions) decoder.position_embedding = call.input(context_length * drawn.d_model);
+    embedding = draw_linear(call, kind, drawn.d_model, vocabulary);  // of floats: [vocabulary, d_model]
+    decoder.token_embedding = embedding.weight, decoder.token_codes = embedding.codes, decoder.token_scales = embedding.scales;
+    if (call.random.one_in(2)) decoder.final_norm = draw_norm(call, drawn.d_model);
+    if (call.random.one_in(2)) decoder.head = draw_linear(call, kind, drawn.d_model, vocabulary);
+    tokens = call.elements<std::uint16_t>(length, [&] { return call.random.below(vocabulary); });
+  }
+
+  float feature(Size token, Size j) const {
+    if (kind == Kind::f32) return embedding.weight[token * drawn.d_model + j];
+    const int code = embedding.codes[token * row_of_codes(drawn.d_model) + j];
+    return plain::product(static_cast<float>(code - 128), embedding.scales[token]);
+  }
+  // Computes the logits after each token.
+  std::vector<float> compute_plainly() const {
+    const Size d_model = drawn.d_model;
+    std::vector<float> features(length * d_model), logits(length * vocabulary);
+    const plain::Output x{features.data(), length, d_model, d_model}, out{logits.data(), length, vocabulary, vocabulary};
+    for (Size i = 0; i < length; ++i)
+      for (Size j = 0; j < d_model; ++j)
+        x(i, j) = feature(tokens[i], j) + (decoder.position_embedding == nullptr ? 0.0f : decoder.position_embedding[i * d_model + j]);
+    const Size int8_context = kind == Kind::int8_cache ? context_length : 0;
+    drawn.compute_plainly(rotation.plainly(), {.is_causal = true, .window = window, .int8_context = int8_context}, x);
+    if (decoder.final_norm.weight != nullptr) plain::norm(x, plainly(decoder.final_norm), x);
+    const plain::Linear of_tokens = plainly(embedding, d_model, vocabulary);
+    if (decoder.head.weight != nullptr || decoder.head.codes != nullptr)
+      plainly(decoder.head, d_model, vocabulary)(x, out);
+    else if (kind == Kind::f32)
+      plain::matmul(x, matrix(embedding.weight, vocabulary, d_model).transposed(), out);
+    else
+      plain::matmul(x, of_tokens.codes, of_tokens.scales, out, nullptr);
+    return logits;
+  }
+};
+
+// Reads a text in parts. Whatever it is divided into, the logits are the same.
+template <Kind kind>
+void decoder(Call& call) {
+  const DrawnDecoder<kind> drawn(call);
+  const tinyattn_decoder& decoder = drawn.decoder;
+  const Size floats = Functions<kind>::scratch(&decoder), vocabulary = drawn.vocabulary;
+  call.check(floats <= Functions<kind>::scratch_in_c(decoder), "a size is more than its macro");
+  float *const cache = call.garbage(Functions<kind>::cache(&decoder)), *const scratch = call.garbage(floats);
+  float* const logits = call.output(vocabulary);
+  const std::vector<float> expected = drawn.compute_plainly();
+  const auto read = [&](Size past, Size count) {
+    return Functions<kind>::forward(decoder, past, drawn.tokens + (past < drawn.length ? past : 0), count, cache, logits, scratch);
+  };
+  for (Size past = 0; past < drawn.length;) {
+    const Size count = call.random.one_in(2) ? 1 : 1 + call.random.below(drawn.length - past);
+    call.makes([&] { return read(past, count); });
+    past += count;
+    call.gives(logits, 1, vocabulary,
+               [&](plain::Output to) { plain::copy(matrix(expected.data() + (past - 1) * vocabulary, 1, vocabulary), to); });
+  }
+  if (drawn.window == 0) call.refuses([&] { return read(drawn.length, 1); }, TINYATTN_TOO_MANY_TOKENS);
+}
+
+// Continues a text to the end of its context. Each token is drawn from the logits after the one before it.
+template <Kind kind>
+void generation(Call& call) {
+  const DrawnDecoder<kind> drawn(call);
+  const tinyattn_decoder& decoder = drawn.decoder;
+  float* const cache = call.garbage(Functions<kind>::cache(&decoder));
+  const tinyattn_tokenizer tokenizer{drawn.vocabulary, nullptr, [](std::uint16_t, std::size_t* size) {
+                                       *size = 1;
+                                       return "a";
+                                     }};
+  tinyattn_text text{};
+  text.decoder = &decoder, text.tokenizer = &tokenizer, text.cache = cache;
+  text.int8_cache = reinterpret_cast<std::uint32_t*>(cache);
+  text.scratch = call.garbage(Functions<kind>::scratch(&decoder)), text.logits = call.output(drawn.vocabulary);
+  text.generator = {7, 0};
+  tinyattn_generation options{};
+  options.sampling = {call.random.one_of({0.0f, 0.7f, 1.5f}), call.random.below(5), call.random.one_of({1.0f, 0.9f})};
+  options.max_tokens = drawn.window == 0 ? 0 : 2 * drawn.window;
+  tinyattn_generation_result result{};
+  const auto put = [](void*, const char*, std::size_t) { return true; };
+  const Size prompt = 1 + call.random.below(drawn.length);
+  call.makes([&] { return Functions<kind>::generate(&text, &options, drawn.tokens, prompt, put, nullptr, &result); });
+  call.check(result.end == (drawn.window == 0 ? TINYATTN_END_CONTEXT_FULL : TINYATTN_END_MAX_TOKENS), "a text ends too soon");
+  call.check(drawn.window != 0 || prompt + result.num_tokens == drawn.context_length, "a context is not filled");
+  call.takes(text.logits, drawn.vocabulary);
+}
+
+}  // namespace tinyattn::test
