@@ -13,17 +13,22 @@ from tests.support import tap, targets, tools
 from tests.support.processes import attempt, call
 
 # Scripts that PATH finds before the commands of this machine. Clang is there, but not its run-time library. Two of the
-# scripts note their calls in the file CALLS.
+# scripts note their calls in the file CALLS. As the real ones do, sudo closes descriptors, and apt-get closes that of its
+# progress before it installs.
 PLAYED = {
     "id": "echo 1000",
     "stat": "echo 1000",
     "find": "true",
     "clang++": "false",
-    "sudo": 'echo "sudo $*" >>"$CALLS"; case $1 in -n) exit 1 ;; -*) ;; *) "$@" ;; esac',
+    "sudo": 'echo "sudo $*" >>"$CALLS"; case $1 in -n) exit 1 ;; -*) ;; *) "$@" 3>&- ;; esac',
     "apt-get": 'echo "apt-get $*" >>"$CALLS"; echo "0 upgraded, 12 newly installed, 0 to remove.\n'
-               'Need to get 34.5 MB of archives.\nAfter this operation, 123 MB of additional disk space will be used.\n'
-               'pmstatus:clang:40.5:Unpacking clang (amd64)"; sleep 1',
+               'Need to get 34.5 MB of archives.\nAfter this operation, 123 MB of additional disk space will be used."; '
+               'progress=$(expr "$*" : ".*Status-Fd=\\(.\\)") || exit 0; '
+               'eval "echo pmstatus:clang:40.5:Unpacking clang >&$progress; exec $progress>&-"; sleep 1; '
+               'echo "Setting up clang ..."',
 }
+# An apt-get that fails, with many lines before and after the error
+FAILS = 'seq 40; echo "tar: no space left\ndpkg: error processing clang"; seq 40; echo "E: dpkg"; exit 100'
 
 
 def prints(command, status, pattern):
@@ -38,8 +43,8 @@ def more_for_more(*commands):
 
 
 def plays(played, command, status, pattern, calls_pattern):
-    """Checks the exit status of a command, and that its output and the noted calls match patterns. `played`: more
-    scripts, for example to pretend that there is a terminal."""
+    """Checks the exit status of a command, and that its output and the noted calls match patterns; the names of the logs
+    that it keeps follow the calls. `played`: more scripts, for example to pretend that there is a terminal."""
     with tempfile.TemporaryDirectory() as folder:
         for tool, script in (PLAYED | played).items():
             file = pathlib.Path(folder, tool)
@@ -48,8 +53,9 @@ def plays(played, command, status, pattern, calls_pattern):
         calls = pathlib.Path(folder, "calls.txt")
         calls.touch()
         way = ["script", "-qec", command, os.devnull] if "terminal" in played else ["setsid", "-w", *command.split()]
-        found = attempt(way, PATH=f"{folder}:{os.environ['PATH']}", CALLS=str(calls), SUDO_UID="1000")
-        noted = calls.read_text(encoding="utf-8")
+        found = attempt(way, PATH=f"{folder}:{os.environ['PATH']}", CALLS=str(calls), TMPDIR=folder,
+                        SUDO_UID="1000")
+        noted = calls.read_text(encoding="utf-8") + "".join(log.name for log in pathlib.Path(folder).glob("*.log"))
     holds = found[0] == status and re.search(pattern, found[1]) and re.fullmatch(calls_pattern, noted, re.DOTALL)
     return "" if holds else f"{found}{noted}"
 
@@ -89,6 +95,10 @@ tap.report([
      ".*sudo -v\n.*sudo env .* install .*libclang-rt-dev\n.*"),
     ("root needs no sudo", plays, {"id": "echo 0"}, "ports/toolchain clang", 0, "",
      "(?!.*sudo).* install .*libclang-rt-dev\n.*"),
+    ("the first error of apt, and its log is kept", plays, {"id": "echo 0", "apt-get": FAILS}, "ports/toolchain clang",
+     1,
+     r"apt-get update failed; .* in \S+\.log\. The first error:\n(\d+\n){4}tar: no space left\ndpkg: error",
+     r"toolchain-\w+\.log"),
     ("how far a build is, and why it failed", plays,
      {"terminal": "", **dict.fromkeys(("meson", "ninja"), "echo '[3/7] CXX'; sleep 1; exit 1")}, "examples/run c host",
      1,
