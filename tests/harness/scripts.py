@@ -28,7 +28,8 @@ PLAYED = {
                'echo "Setting up clang ..."',
 }
 # An apt-get that fails, with many lines before and after the error
-FAILS = 'seq 40; echo "tar: no space left\ndpkg: error processing clang"; seq 40; echo "E: dpkg"; exit 100'
+FAILS = ('echo "E: Can not write log (Is /dev/pts mounted?)"; seq 40; echo "tar: no space left\n'
+         'dpkg: error processing clang"; seq 40; echo "E: dpkg"; exit 100')
 
 
 def prints(command, status, pattern):
