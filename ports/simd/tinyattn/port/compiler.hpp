@@ -112,13 +112,16 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 #define TINYATTN_FORGET_ORIGIN(pointer) static_cast<void>(0)
 #endif
 
-// GCC compares the locals of lambdas in templates with the globals of the program that instantiates
-// them, and -Wshadow reports the library for a name that the user chose. Code between these two
-// macros is exempt.
+// Code between these two macros is exempt from two of GCC's warnings. -Wshadow compares the locals
+// of lambdas in templates with the globals of the program that instantiates them, and reports the
+// library for a name that the user chose. And GCC 14 reports the loop of a product of no terms,
+// which is never reached, as endless.
 #if defined(__clang__)
 #define TINYATTN_BEGIN
 #define TINYATTN_END
 #else
-#define TINYATTN_BEGIN _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define TINYATTN_BEGIN                                                          \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") \
+      _Pragma("GCC diagnostic ignored \"-Waggressive-loop-optimizations\"")
 #define TINYATTN_END _Pragma("GCC diagnostic pop")
 #endif
