@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the usage of tests/run, examples/run and tests/bench, what they would install, and as which user. Scripts here
-play `sudo`, `apt-get` and the commands that tell the user."""
+"""Tests the usage of tests/run, examples/run and tests/bench, what they would install, as which
+user, and what they show. Scripts here play `sudo`, `apt-get` and the commands that tell the user."""
 import itertools
 import os
 import pathlib
@@ -9,12 +9,12 @@ import sys
 import tempfile
 from unittest import mock
 
-from tests.support import tap, targets, tools
+from tests.support import runner, tap, targets, tools
 from tests.support.processes import attempt, call
 
 # Scripts that PATH finds before the commands of this machine. Clang is there, but not its run-time library. Two of the
-# scripts note their calls in the file CALLS. As the real ones do, sudo closes descriptors, and apt-get closes that of its
-# progress before it installs.
+# scripts note their calls in the file CALLS. As the real ones do, sudo closes descriptors, and
+# apt-get closes that of its progress before it installs.
 PLAYED = {
     "id": "echo 1000",
     "stat": "echo 1000",
@@ -22,10 +22,11 @@ PLAYED = {
     "clang++": "false",
     "sudo": 'echo "sudo $*" >>"$CALLS"; case $1 in -n) exit 1 ;; -*) ;; *) "$@" 3>&- ;; esac',
     "apt-get": 'echo "apt-get $*" >>"$CALLS"; echo "0 upgraded, 12 newly installed, 0 to remove.\n'
-               'Need to get 34.5 MB of archives.\nAfter this operation, 123 MB of additional disk space will be used."; '
+               'Need to get 34.5 MB of archives.\n'
+               'After this operation, 123 MB of additional disk space will be used."; '
                'progress=$(expr "$*" : ".*Status-Fd=\\(.\\)") || exit 0; '
-               'eval "echo pmstatus:clang:40.5:Unpacking clang >&$progress; exec $progress>&-"; sleep 1; '
-               'echo "Setting up clang ..."',
+               'eval "echo pmstatus:clang:40.5:Unpacking clang >&$progress; exec $progress>&-"; '
+               'sleep 1; echo "Setting up clang ..."',
 }
 # An apt-get that fails, with many lines before and after the error
 FAILS = ('echo "E: Can not write log (Is /dev/pts mounted?)"; seq 40; echo "tar: no space left\n'
@@ -44,8 +45,9 @@ def more_for_more(*commands):
 
 
 def plays(played, command, status, pattern, calls_pattern):
-    """Checks the exit status of a command, and that its output and the noted calls match patterns; the names of the logs
-    that it keeps follow the calls. `played`: more scripts, for example to pretend that there is a terminal."""
+    """Checks the exit status of a command, and that its output and the noted calls match patterns;
+    the names of the logs that it keeps follow the calls. `played`: more scripts, for example to
+    pretend that there is a terminal."""
     with tempfile.TemporaryDirectory() as folder:
         for tool, script in (PLAYED | played).items():
             file = pathlib.Path(folder, tool)
@@ -68,6 +70,33 @@ def tests_under_sudo():
         tools.become_the_user()
     words = patched["execvp"].call_args.args[1]
     return "" if words[:4] == ["sudo", "-u", "#1000", "--"] else str(words)
+
+
+def shows_the_first_error():
+    warnings = ["x.hpp:1:1: warning: an error of style"] * 40
+    error = ["x.hpp:1:1: error: no", "note"]
+    output = ["[1/2] a.o", "FAILED: b.o", "g++ b.cpp", *warnings, *error]
+    shown = runner.first_error("\n".join(output))
+    return "" if shown.splitlines() == ["FAILED: b.o", *warnings[:5], *error] else shown
+
+
+def shows_the_running_test():
+    run = runner.Run("gcc", targets.build("gcc"), ("unit",))
+    run.shown = mock.Mock()
+    ended = "1/3 tinyattn:unit / softmax_of_rows OK 0.1s\n2/3 tinyattn:unit+quick / mask  OK 0.1s\n"
+    run.call(["printf", ended], "testing", ["mask", "softmax", "softmax_of_rows"])
+    shown = [call.args[1] for call in run.shown.count.call_args_list]
+    return "" if shown == ["testing mask:", "testing softmax:"] else str(shown)
+
+
+def says_what_is_skipped():
+    run = runner.Run("gcc", targets.build("gcc"), ("style",))
+    run.shown = mock.Mock()
+    points = "ok 1 - a # SKIP no a\nok 2 - b\nok 3 - c # SKIP no a\n"
+    run.take({"name": "style / tidy", "result": "SKIP", "returncode": 77, "stdout": "no tidy\n"}, [])
+    run.take({"name": "unit / mask", "result": "OK", "stdout": points}, [])
+    found = dict(run.skipped), run.passed, run.failed
+    return "" if found == ({("tidy", "no tidy"): 1, ("mask", "no a"): 2}, 1, 0) else str(found)
 
 
 boards = "".join(rf"(?=.*^  {board} )" for board in targets.boards())
@@ -96,9 +125,9 @@ tap.report([
      ".*sudo -v\n.*sudo env .* install .*libclang-rt-dev\n.*"),
     ("root needs no sudo", plays, {"id": "echo 0"}, "ports/toolchain clang", 0, "",
      "(?!.*sudo).* install .*libclang-rt-dev\n.*"),
-    ("the first error of apt, and its log is kept", plays, {"id": "echo 0", "apt-get": FAILS}, "ports/toolchain clang",
-     1,
-     r"apt-get update failed; .* in \S+\.log\. The first error:\n(\d+\n){4}tar: no space left\ndpkg: error",
+    ("the first error of apt, and its log is kept", plays, {"id": "echo 0", "apt-get": FAILS},
+     "ports/toolchain clang", 1,
+     r"failed; .* in \S+\.log\. The first error:\n(\d+\n){4}tar: no space left\ndpkg: error",
      r"toolchain-\w+\.log"),
     ("how far a build is, and why it failed", plays,
      {"terminal": "", **dict.fromkeys(("meson", "ninja"), "echo '[3/7] CXX'; sleep 1; exit 1")}, "examples/run c host",
@@ -109,4 +138,7 @@ tap.report([
     ("an example under sudo is built as the user", plays, {"id": "echo 0"}, "examples/run c host", 0, "",
      "(?!.*sudo.*sudo).*sudo -u #1000 -- examples/run c host\n"),
     ("so are tests", tests_under_sudo),
+    ("the first error of a build", shows_the_first_error),
+    ("the test that runs", shows_the_running_test),
+    ("what is skipped, and why", says_what_is_skipped),
 ])

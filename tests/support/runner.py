@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Implements tests/run: builds the targets by ninja, tests them by Meson, and shows progress and verdicts."""
+import collections
 import concurrent.futures
 import json
 import os
@@ -17,9 +18,11 @@ from tests.support.processes import ROOT
 
 TIMES = ROOT / "build" / "times.json"
 DETAIL_LINES = 30
+LINES_BEFORE_ERROR = 5
 CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESON_TESTTHREADS", "NINJA_STATUS")
 # A verdict of the Test Anything Protocol, with the comments that explain it. Other comments are of tables.
 POINT = re.compile(r"^(not )?ok\b(.*)\n(?:#.*\n)*", re.MULTILINE)
+SKIPPED = re.compile(r"# SKIP (.*)")
 TABLE_LINE = re.compile(r"^# ?(.*)", re.MULTILINE)
 LANES = 2  # builds that run at once: the end of each, and Meson itself, use only one core
 
@@ -33,6 +36,15 @@ def last_lines(text):
     return "\n".join(text.splitlines()[-DETAIL_LINES:])
 
 
+def first_error(text):
+    """Returns of a failed build the line that says what failed, and what follows from some lines
+    before the first error on: the linker's error is its last line. A page of warnings may be left
+    out."""
+    what, *lines = (text[max(text.find("FAILED: "), 0):] or "no output").splitlines()
+    first = next((number for number, line in enumerate(lines) if "error:" in line), 0)
+    return "\n".join([what, *lines[max(first - LINES_BEFORE_ERROR, 0):]])
+
+
 def verdict(name, passed, failed, seconds):
     return f"{name:<24}{passed:>6} passed{failed:>5} failed{progress.clock(seconds):>8}"
 
@@ -43,6 +55,7 @@ class Run:
     def __init__(self, name, build, suites):
         self.name, self.build, self.suites = name, build, suites
         self.passed = self.failed = self.seconds = 0
+        self.skipped = collections.Counter()  # {(test, reason): number of points}
         self.shown = None  # the Progress of all runs
 
     def key(self):
@@ -55,19 +68,21 @@ class Run:
         self.failed += count
         self.shown.print("\n    ".join([f"{self.name}: {title}", *lines]) + f"\n  again: {as_typed(command)}")
 
-    def call(self, command, doing):
+    def call(self, command, doing, tests=()):
         """Runs a command and shows its progress. Returns exit status and output. Removes variables such as CXXFLAGS,
-        which the user may have set for other builds."""
+        which the user may have set for other builds. Of the tests, which Meson begins in this order,
+        it shows the first that has not ended: that one runs."""
         environment = {variable: value for variable, value in os.environ.items() if variable not in CALLERS_FLAGS}
         process = subprocess.Popen(
             [str(word) for word in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, encoding="utf-8", errors="replace",
             env={**environment, "CXX": self.build.compiler})
-        output = []
-        self.shown.say(self.name, doing)
+        output, left = [], list(tests)
+        self.shown.say(self.name, " ".join([doing, *left[:1]]))
         for line in process.stdout:
             output.append(line)
-            self.shown.count(self.name, doing, line)
+            left = [test for test in left if f" / {test} " not in line]
+            self.shown.count(self.name, f"{doing} {left[0]}:" if left else doing, line)
         return process.wait(), "".join(output)
 
     def configure(self):
@@ -85,25 +100,31 @@ class Run:
         else:
             self.fail("cannot be configured", last_lines(output), setup)
 
+    def described(self, what):
+        """Returns what Meson says of the tests or the targets of the build."""
+        return json.loads((self.build.folder / "meson-info" / f"intro-{what}.json").read_text(encoding="utf-8"))
+
+    def tests(self):
+        """Returns the tests of the suites, in the order in which Meson begins them."""
+        return [test for test in self.described("tests")
+                if any(suite.partition(":")[2] in self.suites for suite in test["suite"])]
+
     def make(self):
         """Builds only what the tests need; Meson itself would build everything for tests that are scripts."""
-        info = self.build.folder / "meson-info"
-        tests, files = (json.loads((info / f"intro-{what}.json").read_text(encoding="utf-8"))
-                        for what in ("tests", "targets"))
-        names = {target["id"]: target["filename"] for target in files}
+        names = {target["id"]: target["filename"] for target in self.described("targets")}
         needed = {os.path.relpath(file, self.build.folder)
-                  for test in tests if any(suite.partition(":")[2] in self.suites for suite in test["suite"])
-                  for target in test["depends"] for file in names[target]}
+                  for test in self.tests() for target in test["depends"] for file in names[target]}
         command = ["ninja", "-C", self.build.folder, *sorted(needed)]
         status, output = self.call(command, "building") if needed else (0, "")
         if status != 0:
-            self.fail("cannot be built", output[max(output.find("FAILED: "), 0):], command)
+            self.fail("cannot be built", first_error(output), command)
 
     def test(self):
         command = ["meson", "test", "-C", self.build.folder, *(f"--suite={suite}" for suite in self.suites)]
         log = self.build.folder / "meson-logs" / f"{self.suites[0]}.json"
         log.unlink(missing_ok=True)
-        status, output = self.call([*command, "--no-rebuild", "--logbase", log.stem], "testing")
+        status, output = self.call([*command, "--no-rebuild", "--logbase", log.stem], "testing",
+                                   [test["name"] for test in self.tests()])
         if log.is_file():
             for test in log.read_text(encoding="utf-8", errors="replace").splitlines():
                 self.take(json.loads(test), command)
@@ -111,14 +132,16 @@ class Run:
             self.fail("meson test failed" if status else "nothing was checked", last_lines(output), command)
 
     def take(self, test, command):
-        """Counts a test that Meson ran: each of its points, or itself if it prints none or broke off. Prints tables of
-        its output."""
+        """Counts a test that Meson ran: each of its points, or itself if it prints none or broke off;
+        and what it skipped. Prints tables of its output."""
         name, result = test["name"].rpartition(" / ")[2], test["result"]
         output = test.get("stdout", "").rstrip() + "\n"
         points = list(POINT.finditer(output))
         failed = [point[0] for point in points if point[1]]
         is_skipped = result == "SKIP" and (points or test["returncode"] == 77)
         self.passed += len([point for point in points if not point[1] and "# SKIP" not in point[2]]) or result == "OK"
+        reasons = SKIPPED.findall(output) if points else [output.strip()] * is_skipped
+        self.skipped.update((name, reason) for reason in reasons)
         if failed:
             self.fail(f"{name} failed", "".join(failed), [*command, "--verbose", name], len(failed))
         elif result != "OK" and not is_skipped:
@@ -197,6 +220,9 @@ def main(words):
     seconds = execute_all(runs)
     passed, failed = (sum(counts) for counts in zip(*((run.passed, run.failed) for run in runs)))
     print("\n".join(verdict(run.name, run.passed, run.failed, run.seconds) for run in runs))
+    for run in runs:
+        for (test, reason), count in run.skipped.items():
+            print(f"{run.name}: {count} of {test} skipped: {reason}")
     print(f"{verdict('in all, two at a time', passed, failed, seconds)}\n{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
