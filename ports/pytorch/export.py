@@ -12,7 +12,8 @@ if sys.version_info < (3, 9):
     sys.exit("export.py needs Python 3.9 or newer")
 
 from tinyattn_export import *
-from tinyattn_export.command_line import main
+from tinyattn_export.command_line import main, streams
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with streams():
+        sys.exit(main(sys.argv[1:]))

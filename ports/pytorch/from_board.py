@@ -15,6 +15,8 @@ if sys.version_info < (3, 9):
     sys.exit("from_board.py needs Python 3.9 or newer")
 
 from tinyattn_export.board_command import main
+from tinyattn_export.command_line import streams
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with streams():
+        sys.exit(main(sys.argv[1:]))

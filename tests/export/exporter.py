@@ -41,7 +41,6 @@ def in_folder(check):
 def run(*arguments):
     """Runs the exporter within this process. Returns its exit status, stdout and stderr."""
     output, errors = io.StringIO(), io.StringIO()
-    output.reconfigure = errors.reconfigure = lambda **_: None
     with STREAMS, contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         try:
             status = command_line.main([str(argument) for argument in arguments])

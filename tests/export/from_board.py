@@ -107,7 +107,6 @@ int main() {
 def convert(*arguments):
     """Runs from_board.py within this process. Returns its exit status, its output and its errors."""
     output, errors = io.StringIO(), io.StringIO()
-    output.reconfigure = errors.reconfigure = lambda **_: None
     with STREAMS, contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
         try:
             status = board_command.main([str(argument) for argument in arguments])

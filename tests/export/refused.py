@@ -159,17 +159,29 @@ def refuse_meanwhile(patch, table, phrase, value):
         return problem(table, phrase, [value])
 
 
+def by_buffered_python(line, *arguments):
+    """Runs export.py by a line of bash, in a Python that keeps what it could not print."""
+    return exporter.call("bash", "-c", f"unset PYTHONUNBUFFERED; set -o pipefail; {line}", "bash",
+                         *EXPORT, *arguments)
+
+
 @exporter.in_folder
 def without_report(folder, redirection, stderr):
     """Checks that, if the report cannot be printed, the header is nevertheless complete, and the
     exit status 0."""
     (folder / "weights.safetensors").write_bytes(of_tensors(LAYER))
-    done = exporter.call("bash", "-c", f'set -o pipefail; "$@" {redirection}', "bash", *EXPORT,
-                         folder / "weights.safetensors", "-o", folder / "model.hpp", *ARGUMENTS)
+    done = by_buffered_python(f'"$@" {redirection}', folder / "weights.safetensors", "-o",
+                              folder / "model.hpp", *ARGUMENTS)
     header = folder / "model.hpp"
     is_whole = header.exists() and header.read_text().endswith("}  // namespace model\n")
     is_right = (done.returncode, done.stderr, is_whole) == (0, stderr, True)
     return "" if is_right else f"status {done.returncode}: {done.stderr}"
+
+
+def usage_without_stderr():
+    """Checks the exit status if not even the usage can be printed."""
+    status = by_buffered_python('"$@" >/dev/full 2>&1').returncode
+    return "" if status == 2 else f"status {status}"
 
 
 BINARY = "--binary FOLDER/weights.bin"
@@ -199,6 +211,7 @@ tap.report([
     ("each activation has a name", unnamed_activations),
     ("by command", functools.partial(answer_problem, "0 bytes", b"", by=exporter.command)),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
+    ("usage into a full disk", usage_without_stderr),
     *((f"export.py {redirection}", without_report, redirection, stderr)
       for redirection, stderr in UNHEARD.items()),
     *((phrase, problem, table, phrase, values)

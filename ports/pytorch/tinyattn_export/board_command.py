@@ -68,7 +68,6 @@ def main(arguments):
     args, rest = parser.parse_known_args(arguments)
     if rest and not args.like:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    command_line.open_streams()
     try:
         lines = list(convert(args, rest))
     except (ExportError, MemoryError) as error:

@@ -132,21 +132,30 @@ def report(name, weights, parts, tokenizer=None, is_c=False):
         yield f"{name}::tokenizer: {tokenizers.summary(tokenizer)}"
 
 
-def open_streams():
-    """Replaces a standard stream that is closed, as by >&-, by os.devnull; and escapes what a stream cannot encode."""
+@contextlib.contextmanager
+def streams():
+    """Replaces a standard stream that is closed, as by >&-, by os.devnull; and escapes what a stream cannot encode.
+    At the end it replaces one that cannot be written: Python flushes it once more, and the failure of
+    that would be the exit status."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
         getattr(sys, name).reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_report(lines):
-    """Prints lines on stdout. If that fails, the header is nevertheless written: stdout is replaced by os.devnull,
-    since Python flushes it once more at the end."""
+    """Prints lines on stdout. If that fails, the header is nevertheless written."""
     try:
         print("\n".join(lines), flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):  # a broken pipe: the reader has read enough
             with contextlib.suppress(OSError):
                 print(f"export.py: the header is written, but what it holds cannot be shown: {error.strerror}",
@@ -161,7 +170,6 @@ def message(error, args):
 
 def main(arguments):
     args = parse(arguments)
-    open_streams()
     try:
         files = [args.weights, args.parts, args.config, args.example, args.tokenizer, args.header, args.binary]
         if args.c:
