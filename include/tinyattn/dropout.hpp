@@ -77,16 +77,16 @@ namespace detail {
 
 // The rate of one call. If it is wrong, the compiler rejects the call of a function that is not
 // constexpr, and its error names this function, such as must_lie_between_0_and_1.
-struct CheckedDropoutRate {
+struct RateBetween0And1 {
   DropoutRate value;
 
   // NOLINTNEXTLINE(google-explicit-constructor)
-  consteval CheckedDropoutRate(double rate) noexcept : value(rate) {
+  consteval RateBetween0And1(double rate) noexcept : value(rate) {
     if (!is_rate(rate)) must_lie_between_0_and_1();
     if (!is_as_written(rate)) is_changed_by_fsingle_precision_constant();
   }
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr CheckedDropoutRate(const DropoutRate& rate) noexcept : value(rate) {}
+  constexpr RateBetween0And1(const DropoutRate& rate) noexcept : value(rate) {}
 
   static void must_lie_between_0_and_1() noexcept {}
   static void is_changed_by_fsingle_precision_constant() noexcept {}
@@ -98,7 +98,7 @@ struct CheckedDropoutRate {
 // rate). The rate is a constant expression or a DropoutRate; rates 0 and 1 draw no random numbers.
 // `out` may be m; by value, the result is on the stack.
 template <std::size_t... Extents, random_generator Generator, std::size_t... ExtentsOut>
-constexpr void dropout(const Tensor<float, Extents...>& m, detail::CheckedDropoutRate rate,
+constexpr void dropout(const Tensor<float, Extents...>& m, detail::RateBetween0And1 rate,
                        Generator& generator, Tensor<float, ExtentsOut...>& out) noexcept {
   static_assert(detail::same_shape<decltype(m), decltype(out)>, "out must have the shape of m");
   auto stream = detail::random_stream(generator);
@@ -110,7 +110,7 @@ constexpr void dropout(const Tensor<float, Extents...>& m, detail::CheckedDropou
 
 template <std::size_t... Extents, random_generator Generator>
 constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m,
-                                            detail::CheckedDropoutRate rate,
+                                            detail::RateBetween0And1 rate,
                                             Generator& generator) noexcept {
   Tensor<float, Extents...> out{};
   dropout(m, rate, generator, out);

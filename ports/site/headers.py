@@ -21,7 +21,7 @@ PLAIN_NAMES = (
     (re.compile(r"TINYATTN_(ALWAYS_INLINE|BEGIN|END)\b"), ""),
     (re.compile(r"\[\[\w+\]\]"), ""),
     (re.compile(r"\bdetail::(?:changeable<Cache>|cache_of<config>) (\w+)"), r"class \1"),
-    (re.compile(r"\bdetail::CheckedDropoutRate\b"), "DropoutRate"),
+    (re.compile(r"\bdetail::RateBetween0And1\b"), "DropoutRate"),
     (re.compile(r"\bdetail::LayoutOf<Query>::rows"), "tokens"),
     (re.compile(r"\bdetail::LayoutOf<Key>::rows"), "source_tokens"),
     (re.compile(r"\bdetail::Norm(Of)?<[^;]*>"), "LayerNorm or RmsNorm"),

@@ -30,7 +30,7 @@ int flt_eval_method;
 // an x86 with SSE but without SSE2, such as a Pentium III
 int x87_double;
 
-// expect: -fpack-struct
+// expect in 40 lines: -fpack-struct
 // arguments: -fpack-struct
 // without alignment no reference can bind to a member
 int fpack_struct;

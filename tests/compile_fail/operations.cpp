@@ -156,7 +156,7 @@ auto quantized_layer_of_attention() { return quantize(layer); }
 auto quantized_matrix() { return quantize(square); }
 // expect: weights are drawn as floats: initialize a layer whose weights are floats, then quantize it
 void int8_drawn(Int8Linear& linear) { initialize(linear, generator); }
-// expect in 50 lines: weights are drawn as floats
+// expect in 60 lines: weights are drawn as floats
 void int8_drawn_in_a_layer(Int8Layer& its) { initialize(its, generator); }
 // expect: a training pass needs weights of floats: int8 weights are not trained
 void int8_trained(const Int8Layer& its, Int8Layer::Workspace& room) { its.forward(x, out, room, generator); }
@@ -175,7 +175,7 @@ void silu_out() { silu(x, constant); }
 auto gelu_tanh_form() { return gelu_tanh(x, "tanh"); }
 // expect: mask must have the shape of m, or of its last extents
 auto masked_fill_mask() { return masked_fill(x, bools, 0.0f); }
-// expect: detail::CheckedDropoutRate::
+// expect: detail::RateBetween0And1
 auto dropout_rate_above_one_in_a_call() { return dropout(x, 1.5, generator); }
 auto dropout_rate_below_zero_in_a_call() { return dropout(x, -0.5, generator); }
 // expect: constant expression
