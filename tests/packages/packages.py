@@ -63,6 +63,7 @@ class Machine:
     link: tuple = ()
     libraries: tuple = ()
     emulator: tuple = ()
+    headers: tuple = ()  # flags of the compilers alone
 
     def missing(self):
         return needs(self.compiler, *self.emulator[:1])
@@ -70,7 +71,8 @@ class Machine:
     def compile(self, source, to, *flags):
         is_c = source.suffix == ".c"
         compiler = self.compiler.replace("g++", "gcc") if is_c else self.compiler
-        call([compiler, *(flag for flag in (*self.flags, *flags) if not is_c or not ONLY_CPP.match(flag)),
+        flags = (*self.flags, *self.headers, *flags)
+        call([compiler, *(flag for flag in flags if not is_c or not ONLY_CPP.match(flag)),
               "-c", source, "-o", to])
         return to
 
@@ -101,12 +103,13 @@ def riscv32(extensions, abi, *flags):
     newlib = sorted(pathlib.Path("/usr/include/newlib/c++").glob("*/"))[-1:]
     headers = [word for folder in newlib for path in (folder, folder / "arm-none-eabi")
                for word in ("-isystem", str(path))]
-    bare = ("--specs=picolibc.specs", "-ffreestanding", "-fno-tree-loop-distribute-patterns")
     return Machine(
         "riscv64-unknown-elf-g++",
-        (f"-march=rv32{extensions}", f"-mabi={abi}", *bare, *headers, *flags),
+        (f"-march=rv32{extensions}", f"-mabi={abi}", "-ffreestanding",
+         "-fno-tree-loop-distribute-patterns", *flags),
         tuple((BOARDS / name, ("-Os", f"-I{BOARDS}")) for name in ("riscv32/riscv32.c", "memory.c")),
-        ("-nostdlib", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"), ("-lgcc",), ("qemu-riscv32",))
+        ("-nostdlib", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments"), ("-lgcc",), ("qemu-riscv32",),
+        ("--specs=picolibc.specs", *headers))
 
 
 def host():
