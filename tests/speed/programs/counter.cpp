@@ -7,7 +7,8 @@
 #include <cstdio>
 #include <string_view>
 
-// Declarations of QEMU's plugin interface, version 1: Debian ships QEMU without the header.
+// Declarations of QEMU's plugin interface: Debian 12 ships QEMU without the header. What is declared
+// is the same in version 1, which QEMU 8 knows, and from version 2 on, which QEMU 9 asks for.
 extern "C" {
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -17,10 +18,11 @@ void qemu_plugin_register_vcpu_tb_exec_cb(qemu_plugin_tb*, void (*executed)(unsi
 std::size_t qemu_plugin_tb_n_insns(const qemu_plugin_tb*);
 qemu_plugin_insn* qemu_plugin_tb_get_insn(const qemu_plugin_tb*, std::size_t);
 const char* qemu_plugin_insn_symbol(const qemu_plugin_insn*);
+[[gnu::weak]] void* qemu_plugin_scoreboard_new(std::size_t);  // since QEMU 9
 
 [[gnu::visibility("default")]] extern int qemu_plugin_version;
 [[gnu::visibility("default")]] int qemu_plugin_install(Plugin, const void*, int, char**);
-int qemu_plugin_version = 1;
+int qemu_plugin_version = qemu_plugin_scoreboard_new == nullptr ? 1 : 2;
 }
 
 namespace {
