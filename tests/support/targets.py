@@ -12,7 +12,7 @@ TABLE = tomllib.loads((ROOT / "tests" / "support" / "targets.toml").read_text(en
 MACHINE_SUITES = ("unit", "conformance", "golden")
 EACH_PORT = ("microbit", "mps2-an386", "mps3-an547")  # boards with different ports, which every change has to pass
 SIZES = {
-    "quick": "about four minutes: both compilers, the boards microbit and mps2-an386, diagnostics, style",
+    "quick": "about seven minutes: both compilers, the boards microbit and mps2-an386, diagnostics, style",
     "": "what every change has to pass: about an hour",
     "all": "for each night: every level, port, board, mutant, the coverage and the fuzzers",
 }
