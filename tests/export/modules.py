@@ -8,6 +8,7 @@ Each header compiles without a warning, is formatted, and computes what PyTorch 
 and with int8 weights; its code is that of tests/golden/modules, which runs on every target. Needs PyTorch (Debian:
 python3-torch). The second command skips its tests without it."""
 import re
+import shutil
 
 from ports.pytorch import tinyattn_export as export
 from tests.export.exporter import COMPILER, ROOT, call, in_folder
@@ -88,6 +89,8 @@ def corners(folder):
 
 @in_folder
 def is_formatted(folder, name):
+    if not shutil.which("clang-format-14"):
+        return tap.Skip("there is no clang-format-14")
     (folder / ".clang-format").write_text((ROOT / "include" / "tinyattn" / ".clang-format").read_text().replace(
         "InheritParentConfig", "Google") + "IncludeBlocks: Preserve\nDerivePointerAlignment: false\n")
     export.module(*made(name), folder / f"{name}.hpp", name)
