@@ -221,6 +221,19 @@ def refuses(folder, sentence, content):
 
 
 @in_folder
+def says_what_it_passes_over(folder):
+    """Checks that the report says if a model that is newer, or may be, is damaged; an older one is not worth a word."""
+    newer, path = model_of(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36), 1), folder / "a.bin"
+    for byte, dump, sentence in ((130, newer + GOOD, "newest: the model at byte 0 is damaged"), (130, GOOD + newer, ""),
+                                 (8, newer + GOOD, "newest: the header at byte 0 is damaged")):
+        path.write_bytes(dump[:byte] + bytes([dump[byte] ^ 1]) + dump[byte + 1:])
+        status, printed, errors = convert(path, "-o", folder / "a.safetensors")
+        if status or errors or printed.count("newest") != bool(sentence) or sentence not in printed:
+            return f"{sentence}: {status} {printed} {errors}"
+    return ""
+
+
+@in_folder
 def survives_any_damage(folder):
     """Checks that a dump with some wrong bytes is refused, or is the other model of the dump."""
     generator, older = random.Random(1), model_of(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36), 0xffffffff)
@@ -243,4 +256,4 @@ def survives_any_damage(folder):
 pytorch = tap.Skip("PyTorch is not installed (Debian: python3-torch)") if debian.missing("torch") else loads_into_a_module
 tap.report([*((f"comes back: {name}", comes_back, name) for name in LIKE),
             *((f"refused: {sentence}", refuses, sentence, content) for sentence, content in REFUSED.items()),
-            ("any damage is noticed", survives_any_damage), ("loads into a module of PyTorch", pytorch)])
+            ("says what it passes over", says_what_it_passes_over), ("any damage is noticed", survives_any_damage), ("loads into a module of PyTorch", pytorch)])

@@ -55,7 +55,7 @@ struct Flash {
   static constexpr std::size_t words = SlotBytes / 4;
   std::uint32_t content[2][words];
   std::uint32_t random = 1;
-  std::size_t operations = 0, cut = ~std::size_t{0};
+  std::size_t operations = 0, cut = ~std::size_t{0}, written = 0;
   bool is_misused = false;
 
   constexpr Flash() {
@@ -75,10 +75,11 @@ struct Flash {
 
   constexpr void erase(std::size_t slot) {
     for (std::uint32_t& word : content[slot]) word |= changing_bits();
+    written = 0;
   }
   constexpr void write(std::size_t slot, std::size_t offset, std::span<const std::byte> bytes) {
-    is_misused =
-        is_misused || slot > 1 || offset % checkpoint_block != 0 || bytes.size() != checkpoint_block || offset + bytes.size() > SlotBytes;
+    is_misused = is_misused || slot > 1 || offset != written || bytes.size() != checkpoint_block || offset + bytes.size() > SlotBytes;
+    written += checkpoint_block;
     for (std::size_t i = 0; i < bytes.size() && !is_misused; i += 4) {
       std::uint32_t word = 0;
       for (std::size_t j = 0; j < 4; ++j) word |= std::to_integer<std::uint32_t>(bytes[i + j]) << 8 * j;
@@ -88,7 +89,8 @@ struct Flash {
     }
   }
   constexpr void read(std::size_t slot, std::size_t offset, std::span<std::byte> bytes) {
-    is_misused = is_misused || slot > 1 || offset + bytes.size() > SlotBytes;
+    is_misused =
+        is_misused || slot > 1 || offset % checkpoint_block != 0 || bytes.size() != checkpoint_block || offset + bytes.size() > SlotBytes;
     for (std::size_t i = 0; i < bytes.size(); ++i)
       bytes[i] = static_cast<std::byte>(content[slot][(offset + i) / 4 % words] >> (offset + i) % 4 * 8);
   }

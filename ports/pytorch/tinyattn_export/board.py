@@ -80,6 +80,7 @@ class Slot:
     sequence: int
     parameters: list
     data: bytes
+    remarks: tuple = ()  # on others, which are damaged, and may be newer
 
     def tensors(self):
         """Returns its tensors, as a state_dict has them."""
@@ -139,7 +140,8 @@ def slot_at(dump, place):
 
 
 def slots(dump):
-    """Returns the whole Slots of a dump, and the ExportErrors of those that are not."""
+    """Returns the whole Slots of a dump, and (sequence number, ExportError) of those that are not. A header that is
+    damaged has no sequence number."""
     whole, errors, place = [], [], dump.find(MAGIC)
     while place >= 0:
         after = place + 1
@@ -148,26 +150,30 @@ def slots(dump):
                 whole.append(slot_at(dump, place))
                 after = place + BLOCK + len(whole[-1].data)  # bytes of a model may look like a header
             except ExportError as error:
-                errors.append(error)
+                errors.append((struct.unpack_from("<I", dump, place + 4)[0], error))
+        else:
+            errors.append((None, ExportError(f"the header at byte {place} is damaged")))
         place = dump.find(MAGIC, after)
     return whole, errors
 
 
-def is_newer(slot, other):
+def is_newer(sequence, other):
     """Sequence numbers wrap around."""
-    return 0 < (slot.sequence - other.sequence) % 2**32 < 2**31
+    return 0 < (sequence - other) % 2**32 < 2**31
 
 
 def newest_slot(dump):
     """Returns the newest whole Slot of a dump. Raises an ExportError if there is none."""
     whole, errors = slots(dump)
     if not whole:
-        raise errors[0] if errors else ExportError(
-            f"no model was saved in these {len(dump)} bytes: read the flash from the first byte of a slot")
+        raise next((error for sequence, error in errors if sequence is not None), ExportError(
+            f"no model was saved in these {len(dump)} bytes: read the flash from the first byte of a slot"))
     newest = whole[0]
     for slot in whole[1:]:
-        newest = slot if is_newer(slot, newest) else newest
-    return newest
+        newest = slot if is_newer(slot.sequence, newest.sequence) else newest
+    return dataclasses.replace(newest, remarks=tuple(
+        f"it may not be the newest: {error}" for sequence, error in errors
+        if sequence is None or is_newer(sequence, newest.sequence)))
 
 
 def read_board(path):

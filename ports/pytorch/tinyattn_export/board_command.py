@@ -60,6 +60,7 @@ def convert(args, rest):
     tensors = in_names_of(slot, args.like, rest) if args.like else slot.tensors()
     whole_files.replace({output: safetensors.compose(tensors) if output.suffix == ".safetensors" else in_torch(tensors)})
     yield f"{output}: model {slot.sequence}, of byte {slot.place}; {len(tensors)} tensors"
+    yield from slot.remarks
     yield from (f"  {tensor}" for tensor in tensors)
 
 
