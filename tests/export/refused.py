@@ -97,6 +97,7 @@ PICKLES = {
     "torch.save(model.state_dict(), FILE)": pickle.UnpicklingError("Set `weights_only` to False"),
     "take PyTorch 2, or, if you trust the file, run in Python: import json, torch; checkpoint = "
     "torch.load('/": pickle.UnpicklingError("Set `weights_only` to False. Unsupported operand 71"),
+    "it is damaged, or holds more than tensors": KeyError(101),  # of a text
     "torch.sparse_coo, which is not read": {"a": Tensor(1, layout="torch.sparse_coo")},
     "no state_dict": {"a": types.SimpleNamespace(data_ptr=0)},
     "refuses it: failed finding central directory\n":
@@ -210,6 +211,8 @@ def unnamed_activations():
 tap.report([
     ("each activation has a name", unnamed_activations),
     ("by command", functools.partial(answer_problem, "0 bytes", b"", by=exporter.command)),
+    ("a list of files", functools.partial(
+        answer_problem, "it is JSON, and has no tensors", b"{}", suffix=".safetensors.index.json")),
     ("the header must be named", lambda: "" if exporter.run("weights")[0] == 2 else "no refusal"),
     ("usage into a full disk", usage_without_stderr),
     *((f"export.py {redirection}", without_report, redirection, stderr)

@@ -133,6 +133,8 @@ REFUSED = {  # {a part of the sentence: (the name of the file, its content)}
     "dropout = 0.1": ("tokenizer.json", gpt2(dropout=0.1)),
     "ignore_merges = True": ("tokenizer.json", gpt2(ignore_merges=True)),
     "needs abc, which is no token": ("tokenizer.json", gpt2(merges=["ab c"])),
+    "the piece abc is merged from ab, which is no piece, or is found": ("tokenizer.json", gpt2(
+        vocabulary={**GPT2, "abc": 257}, merges=["a b", "ab c"], added=[{"id": 256, "content": "ab"}])),
     "a b c is no merge": ("tokenizer.json", gpt2(merges=["a b c"])),
     "no token for the byte 0x61": ("tokenizer.json", gpt2(
         vocabulary={("AB" if text == "a" else text): token for text, token in GPT2.items()})),

@@ -103,7 +103,7 @@ def load_checkpoint(path):
                               "cannot read with weights_only=True: take PyTorch 2, or, if you trust the file, run in "
                               "Python: "
                               + without_floats(path)) from None
-        if isinstance(error, pickle.UnpicklingError) or "weights_only" in str(error):
+        if isinstance(error, (pickle.UnpicklingError, KeyError)) or "weights_only" in str(error):
             raise ExportError("it is damaged, or holds more than tensors, as torch.save(model) and torch.jit.save do: "
                               "where the model is, write torch.save(model.state_dict(), FILE)") from None
         raise ExportError(f"torch.load(weights_only=True) refuses it: {first_line(error)}") from None
@@ -130,6 +130,9 @@ def read(path):
     with within(f"cannot read {printable(path)}", OSError, ValueError):
         if not path.is_file():
             raise ExportError("it is not a file" if path.exists() else "there is no such file")
+        if path.suffix == ".json":
+            raise ExportError("it is JSON, and has no tensors; of a model in several files it is their list: save the "
+                              "model in one, by save_pretrained(FOLDER, max_shard_size='100GB')")
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
         tensors = torch_load(path) if path.suffix in TORCH_SUFFIXES else safetensors.parse(data)

@@ -306,7 +306,9 @@ class Settings:
         Of Qwen2, the first max_window_layers have none."""
         config = self.configs[origin]
         kinds, first = config.get("layer_types"), config.get("max_window_layers", 0)
-        if "sliding_window" not in config or config.get("use_sliding_window") is False or kinds == ["full_attention"]:
+        is_qwen2 = any(str(name).lower().startswith("qwen2") for _, name, _ in families(config))
+        is_used = config.get("use_sliding_window", not is_qwen2)  # transformers' defaults
+        if "sliding_window" not in config or is_used is False or kinds == ["full_attention"]:
             return None
         setting = parse("sliding_window", config["sliding_window"], f"{origin}'s sliding_window")
         if kinds is None and first and self.has("num_layers") and first >= self.value("num_layers"):

@@ -68,6 +68,11 @@ def merged(vocabulary, pieces, pairs):
         absent = next((character for character in piece if character not in vocabulary.tokens), None)
         if absent is not None:
             raise ExportError(f"the piece {printable(piece)} has the character {printable(absent)}, which is no piece")
+    for piece, merge in vocabulary.merges.items():
+        absent = next((part for part in (merge.left, merge.right) if part not in vocabulary.tokens), None)
+        if absent is not None:
+            raise ExportError(f"the piece {printable(piece)} is merged from {printable(absent)}, which is no piece, or "
+                              "is found in a text first, as one of added_tokens")
     return vocabulary
 
 
