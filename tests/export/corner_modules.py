@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Small modules with what an exporter can get wrong without a word: {name: (the module, an example)}."""
+import numpy
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -47,6 +48,55 @@ def one_after_the_other(self, x):
     for layer in self.outs:
         x = layer(x) + x
     return x
+
+
+class Mlp(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = linear()
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+class Block(nn.Module):
+    """A member is named as its class."""
+
+    def __init__(self):
+        super().__init__()
+        self.Mlp = Mlp()
+
+    def forward(self, x):
+        return self.Mlp(x)
+
+
+class union(Mlp):
+    """A word of C++."""
+
+
+class TwoHeads(nn.MultiheadAttention):
+    """Only its __init__ is its own."""
+
+    extra: int
+
+    def __init__(self, width):
+        super().__init__(width, 2, batch_first=True)
+
+
+def with_a_table(self, x):
+    """Makes a table when it is called first."""
+    if not hasattr(self, "table"):
+        self.table = torch.arange(6.0).cos()
+    return x * self.table
+
+
+def root_mean_square(self, x):
+    return self.weight * (x * torch.rsqrt(torch.mean(input=x.pow(2), dim=-1, keepdim=True) + 1e-5))
+
+
+def attend(self, x, **options):
+    q, k, v = (layer(x).view(1, 4, -1, 3).transpose(1, 2) for layer in (self.query, self.key, self.value))
+    return F.scaled_dot_product_attention(q, k, v, **options).transpose(1, 2).reshape(1, 4, -1)
 
 
 def attention():
@@ -110,4 +160,17 @@ MODULES = {
         buffers={"bias": torch.randn(2, 4, 4)}), X),
     "a_loop_over_outs": (Written(one_after_the_other, outs=nn.ModuleList(
         [nn.Sequential(linear(), nn.GELU()) for _ in range(3)])), X),
+    "named_as_its_class": (nn.Sequential(Block(), union()), X),
+    "only_another_init": (Written(lambda self, x: self.a(x, x, x)[0], a=TwoHeads(6)), X),
+    "arguments_by_name": (Written(lambda self, x: torch.matmul(input=x, other=self.norm(input=x[0])[None].mT),
+                                  norm=trained(nn.BatchNorm1d(6))), X),
+    "norm_with_one_weight": (Written(root_mean_square, weight=parameter(1)), X),
+    "norm_with_ones_before_its_weight": (Written(root_mean_square, weight=parameter(1, 1, 6)), X),
+    "masked_by_the_least_float": (Written(lambda self, x: (x @ x.mT).masked_fill(
+        torch.ones(4, 4).triu(1).bool(), torch.finfo(x.dtype).min).softmax(-1) @ x), X),
+    "one_padding_for_a_batch": (Written(lambda self, x: self.a(*[x.view(2, 2, 6)] * 3, key_padding_mask=torch.tensor(
+        [[False, True]] * 2))[0].reshape(1, 4, 6), a=attention()), X),
+    "a_number_of_numpy": (Written(lambda self, x: x * numpy.float32(0.3)), X),
+    "a_table_when_first_called": (Written(with_a_table), X),
+    "unflattened": (nn.Sequential(linear(), nn.Unflatten(2, (2, 3)), nn.Flatten(2), linear()), X),
 }

@@ -3,6 +3,7 @@
 written instead, and no file is written. Needs PyTorch (Debian: python3-torch); skips its tests without it."""
 import pathlib
 import tempfile
+import unittest.mock
 
 from tests.support import debian, tap
 
@@ -12,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ports.pytorch.tinyattn_export import ExportError, module
+from ports.pytorch.tinyattn_export.modules import lowering
 
 
 class Written(nn.Module):
@@ -50,9 +52,36 @@ def parameter_overwritten(self, x):
     return x * self.gain
 
 
+def assigned(self, x):
+    y = self.layer(x)
+    y[:, 0] = 0
+    return y
+
+
+def written_norm(self, x, **options):
+    return self.gain * (x * torch.rsqrt(torch.add(x.square().mean(-1, keepdim=True), 1.0, **options)))
+
+
+class Doubled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def with_another_part():
+    layer = nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
+    layer.linear1 = Doubled(6, 8)
+    return layer
+
+
+class Kind(torch.Tensor):
+    """A tensor with methods of its own."""
+
+
 LINE = f"{pathlib.Path(__file__).name}:"
 X = torch.ones(1, 4, 6)
 ATTENTION = nn.MultiheadAttention(6, 2, batch_first=True)
+PADDING = torch.tensor([[False, False], [False, True]])  # of two batch elements
+GAIN = nn.Parameter(torch.ones(6))
 
 
 def written(function, **members):
@@ -92,8 +121,51 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("there is nothing for gt: make masks of constants", written(lambda self, x: x.masked_fill(x > 0, 0.0)), X),
     ("a division by what depends on the input", written(lambda self, x: x / x), X),
     ("getitem takes elements one by one: take a slice", written(lambda self, x: x[:, [0, 2]]), X),
-    ("the weights of attention are a result that nothing here computes",
-     written(lambda self, x: self.attention(x, x, x)[1] * 2, attention=ATTENTION), X),
+    *(("the weights of attention are a result that nothing here computes", written(function, attention=ATTENTION), X)
+      for function in (lambda self, x: self.attention(x, x, x)[1] * 2, lambda self, x: self.attention(x, x, x)[1] @ x,
+                       lambda self, x: self.attention(x, x, x)[1], lambda self, x: self.attention(x, x, x)[1][:, 0])),
+    *(("a padding mask of its own for each batch element", written(
+        lambda self, x, shape=shape, padding=padding: self.attention(*[x.view(shape)] * 3, key_padding_mask=padding)[0],
+        attention=ATTENTION), X)
+      for shape, padding in (((2, 2, 6), PADDING), ((4, 1, 6), torch.eye(4)[:, :1] > 0))),
+    ("multiply by one number that depends on the input", written(
+        lambda self, x: (x @ x.transpose(1, 2) * self.temperature(x.mean(1))).softmax(-1) @ x,
+        temperature=nn.Linear(6, 1)), X),
+    ("there is nothing for new_full", written(lambda self, x: x - x.new_full((1,), x[0, 0, 0])), X),
+    ("add with alpha: multiply before", written(
+        lambda self, x: torch.add(x @ x.transpose(1, 2), X[0, :, :4], alpha=2).softmax(-1) @ x), X),
+    ("an argument that is not known here, rounding_mode=floor", written(
+        lambda self, x: torch.div(x @ x.transpose(1, 2), 0.5, rounding_mode="floor").softmax(-1) @ x), X),
+    ("add with alpha: multiply before", written(lambda self, x: written_norm(self, x, alpha=3), gain=GAIN), X),
+    ("there is nothing for rsqrt: write the norm", written(written_norm, gain=nn.Parameter(torch.ones(4, 1))), X),
+    ("nonzero depends on what the input holds, since another input", written(
+        lambda self, x: x * len(torch.nonzero(x > 0))), X),
+    ("a tensor of its own kind, Kind: make a plain tensor of it", written(
+        lambda self, x: x * self.gain, gain=torch.ones(6).as_subclass(Kind)), X),
+    ("getitem takes elements one by one: take a slice", written(
+        lambda self, x: x[:, self.index], index=torch.tensor([0, 2, 1])), X),
+    ("there is nothing for torch.nn.functional.unfold: a Conv2d", written(
+        lambda self, x: F.unfold(x[:, None], 2, stride=2).transpose(1, 2)), X),
+    *(("getitem gives a tensor without elements", written(function, gain=GAIN), X) for function in (
+        lambda self, x: torch.cat([x, x[:, 4:]], 1), lambda self, x: torch.cat([x, self.gain[:0].view(1, 0, 6)], 1))),
+    ("there is nothing for gt: make masks of constants", written(
+        lambda self, x: torch.where(condition=x > 0, input=x, other=-x)), X),
+    ("view of the bits as another type", written(lambda self, x: x.view(torch.int32).view(torch.float32)), X),
+    ("there is nothing for setitem: join", written(assigned, layer=nn.Linear(6, 6)), X),
+    ("max without dim, or of two tensors", written(lambda self, x: torch.max(x, self.gain), gain=GAIN), X),
+    ("masked_fill by what is no finite number", written(
+        lambda self, x: x.masked_fill(torch.ones(4, 6).bool(), x[0, 0, 0])), X),
+    ("masked_fill has arguments that are not known here", written(
+        lambda self, x: x[0, 0].masked_fill(torch.ones(4, 6).bool(), 0.0)), X),
+    ("0.weight holds NaN: ", nn.Sequential(nn.Embedding.from_pretrained(torch.full((2, 1), torch.nan))),
+     torch.tensor([[1]])),
+    ("0.weight holds infinity", nn.Sequential(
+        nn.Embedding.from_pretrained(torch.tensor([[1.0], [torch.inf]]))), torch.tensor([[0]])),
+    ("is not finite", written(lambda self, x: x * 3e38 * 3e38 * 0), X),
+    ("gain holds NaN: ", written(lambda self, x: x * self.gain, gain=nn.Parameter(torch.full((6,), torch.nan))), X),
+    ("ask for the type of its input", written(
+        lambda self, x: x * (2 if isinstance(x, torch.Tensor) else 1)), X),
+    ("what would be exported of 0 differs by", nn.Sequential(with_another_part()).eval(), X),
     ("add_bias_kv or add_zero_attn", written(
         lambda self, x: self.attention(x, x, x)[0], attention=nn.MultiheadAttention(6, 2, add_zero_attn=True)), X),
     ("keys or values of another width", written(
@@ -109,7 +181,7 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("net is a dict", {}, X),
     ("example must be one tensor", nn.Linear(6, 6).eval(), [X]),
 ]
-IN_TRACE = {"BatchNorm1d is in training", "is of torch", "on the meta", "is a batch", "returns a", "its trace", "does not depend on its",
+IN_TRACE = {"holds NaN", "holds infinity", "the type of its input", "BatchNorm1d is in training", "is of torch", "on the meta", "is a batch", "returns a", "its trace", "does not depend on its",
             "not finite", "missing", "net is", "one tensor"}
 
 
@@ -127,14 +199,25 @@ def problem(phrase, net, example):
     return sentence if needs_line and not (LINE in sentence and ": " in sentence) else ""
 
 
-def one_file():
-    """Returns what is wrong if the header and the binary are to be one file."""
+def refused_path(sentence, path, binary):
+    """Returns what is wrong if the files that are written have these names."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            module(nn.Linear(6, 6).eval(), X, f"{folder}/a", binary=f"{folder}/./a")
+            module(nn.Linear(6, 6).eval(), X, f"{folder}/{path}", binary=f"{folder}/{binary}")
         except ExportError as error:
-            return "" if "path and binary are one file" in str(error) else str(error)
+            return "" if sentence in str(error) else str(error)
     return "it is exported"
 
 
-tap.report([("the header and the binary are one file", one_file), *((phrase, problem, phrase, net, example) for phrase, net, example in CASES)])
+def wrong_step():
+    """Returns what is wrong if relu is lowered to what is right of the example alone, which has no negative number."""
+    wrong = {"relu": lambda low, args: low.elementwise(args.take("input"), "multiply", ", ", "1.0f")}
+    with unittest.mock.patch.dict(lowering.table.FUNCTIONS, wrong):
+        return problem("what would be exported of relu differs by", written(lambda self, x: 2 * F.relu(x)), X)
+
+
+PATHS = [("path and binary are one file", "a", "./a"), ("has the name of a file in C", "a.h", "b"),
+         ("has the name of a file in C", "a.c", "b")]
+tap.report([("a step that is lowered wrong is named", wrong_step()),
+            *((sentence, refused_path, sentence, *names) for sentence, *names in PATHS),
+            *((phrase, problem, phrase, net, example) for phrase, net, example in CASES)])

@@ -22,6 +22,8 @@ def module(net, example, path, name="model", binary=None, weights=None):
     if not isinstance(name, str):
         raise ExportError(f"name is a {type(name).__name__}, and must be a str")
     names.check_namespace(name)
+    if str(path).endswith((".h", ".c")):
+        raise ExportError(f"{printable(path)} has the name of a file in C, and what is written is C++: name it .hpp")
     if binary is not None and os.path.realpath(path) == os.path.realpath(binary):
         raise ExportError(f"path and binary are one file, {printable(path)}: the header needs a file of its own")
     # Without gradients encoders take another way, which computes masked tokens differently.

@@ -92,6 +92,8 @@ def with_value(low, function, a, b):
             operand = operand.with_columns(a.shape[-1])
         result = low.elementwise(a, function, ", ", whole(row.object), operand=operand)
         return Value(result.object, numbered(a.shape))
+    if b.view.numel() == 1:
+        low.refuse(f"{function} by one number that depends on the input", "compute it after forward, or as a row")
     one_for_each = b.shape and b.shape[-1] == 1
     return low.refuse(
         f"{function} of {list(a.shape)} and {list(b.shape)}", "the mean and deviation of each row are those of "

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from .arithmetic import scalar
 from .layout import literal
 from .values import Constant, Operand, Rows, Value, numbered
 
@@ -29,15 +30,9 @@ def single(rows):
 
 def product(low, a, b):
     """Computes a @ b. A matrix that lies transposed is read so."""
-    if isinstance(b, Constant):
-        tensor = b.tensor.float()
-        if tensor.dim() != 2:
-            low.refuse("a product with a constant that is no matrix", "take a matrix")
-        object = low.members.tensor(tensor, b.name)
-        b = Value(object, numbered(tuple(tensor.shape)))
-    if isinstance(a, Constant):
-        tensor = a.tensor.float()
-        a = Value(low.members.tensor(tensor, a.name), numbered(tuple(tensor.shape)))
+    if isinstance(b, Constant) and b.tensor.dim() != 2:
+        low.refuse("a product with a constant that is no matrix", "take a matrix")
+    a, b = low.check_floats(a), low.check_floats(b)
     if min(a.view.dim(), b.view.dim()) < 2:
         low.refuse("a product of vectors", "take matrices")
     transposed = b.view.stride(-1) != 1 and b.view.shape[-1] != 1
@@ -81,7 +76,9 @@ def masked_fill(low, value, mask, number):
     low.check_floats(value)
     if not isinstance(mask, Constant):
         low.refuse("a mask that depends on the input", "make the mask of constants: a buffer, or torch.triu")
-    number = number.tensor.item() if isinstance(number, Constant) else number
+    number = scalar(number)
+    if number is None or not math.isfinite(number) and number != -math.inf:
+        low.refuse("masked_fill by what is no finite number", "take a number, or -infinity before softmax")
     operand, view = low.elements_of(value)
     full = mask.tensor.bool().expand(value.shape).permute(Value(operand.object, view).order())
     full = full.reshape(operand.extents)
@@ -116,18 +113,30 @@ class Mask:
 
 def mask_of(low, tensor, padding, is_causal, queries, keys, true_is_masked):
     """Returns the Mask of an attn_mask and a key_padding_mask, each a Constant or None."""
-    full = torch.zeros(queries, keys)
-    for mask, inverted in ((tensor, not true_is_masked), (padding, False)):
-        if mask is None:
-            continue
-        if not isinstance(mask, Constant):
+    full, causal = torch.zeros(queries, keys), torch.full((queries, keys), -math.inf).triu(1)
+    for mask in (tensor, padding):
+        if not isinstance(mask, (Constant, type(None))):
             low.refuse("a mask that depends on the input", "make the mask of constants, or call the layer in C++")
-        full = full + additive(low, mask.tensor, inverted, queries, keys)
-    if is_causal and tensor is None:
-        full = full + torch.full((queries, keys), -math.inf).triu(1)
+    if tensor:
+        full = additive(low, tensor.tensor, not true_is_masked, queries, keys)
+    if is_causal and tensor and not torch.equal(full, causal):
+        low.refuse("is_causal=True with a mask that is not causal", "leave is_causal out: PyTorch takes the one or the "
+                   "other")
+    if is_causal and not tensor:
+        full = causal
+    if padding:
+        full = full + additive(low, padding_row(low, padding.tensor), False, queries, keys)
     if not (full == 0).logical_or(full == -math.inf).all():
         return Mask(text=low.members.mask("tinyattn::AdditiveMask<", rows_or_one(full), low.name() + "_mask"))
     return of_masked(low, full == -math.inf)
+
+
+def padding_row(low, tensor):
+    """Returns the padding mask of each batch element, which must be the same for all."""
+    row = rows_or_one(tensor.reshape(-1, tensor.shape[-1]))
+    if row.dim() > 1:
+        low.refuse("a padding mask of its own for each batch element", "take one mask for all, or several inputs")
+    return row
 
 
 def additive(low, tensor, inverted, queries, keys):

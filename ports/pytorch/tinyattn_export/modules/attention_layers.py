@@ -9,7 +9,7 @@ from ..parts import AttentionRequest
 from . import attention
 from .layers import part_of
 from .table import lowers_module
-from .tracing import is_original
+from .tracing import is_original, torch_class
 from .program import Scratch
 from .values import Absent, Operand, Value, numbered
 
@@ -31,7 +31,7 @@ def multihead_attention(low, module, args):
     same = same_value(query, key) and same_value(key, value)
     operands = [low.batch_of(item, view) for item, view in zip((query, key, value), views)]
     queries, keys = views[0].shape[-2], views[1].shape[-2]
-    by_mask = attention.mask_of(low, mask, padding, is_causal and mask is None, queries, keys, true_is_masked=True)
+    by_mask = attention.mask_of(low, mask, padding, is_causal, queries, keys, true_is_masked=True)
     calls = calls_of(low, module)
     calls.append((max(queries, keys), by_mask))
     part = lambda: part_of(low, AttentionRequest(  # noqa: E731
@@ -88,24 +88,11 @@ def activation_name(low, layer):
     return "gelu_tanh" if getattr(function, "approximate", "none") == "tanh" else name
 
 
-PARTS = {"self_attn": torch.nn.MultiheadAttention, "linear1": torch.nn.Linear, "linear2": torch.nn.Linear,
-         "norm1": torch.nn.LayerNorm, "norm2": torch.nn.LayerNorm}
-
-
-def check_parts(low, layer):
-    """Refuses a layer of an encoder that is not what torch.nn made it: it, or a part of it, is of another class."""
-    if type(layer) is not torch.nn.TransformerEncoderLayer or not is_original(layer):
+def options_of(low, layer):
+    if torch_class(layer) is not torch.nn.TransformerEncoderLayer or not is_original(layer):
         low.refuse(f"{type(layer).__name__} is no torch.nn.TransformerEncoderLayer", "call each layer in forward")
-    for name, kind in PARTS.items():
-        part = getattr(layer, name)
-        if type(part) is not kind or not is_original(part):
-            low.refuse(f"{name} is another module than torch.nn put there", "write the layer as a module of its own")
     if layer.norm1.eps != layer.norm2.eps:
         low.refuse("two norms with other epsilons", "give both one epsilon")
-
-
-def options_of(low, layer):
-    check_parts(low, layer)
     return {"num_heads": layer.self_attn.num_heads, "norm_first": layer.norm_first, "epsilon": layer.norm1.eps,
             "activation": activation_name(low, layer), "batch_first": layer.self_attn.batch_first}
 
@@ -116,7 +103,7 @@ def encoder_call(low, value, options, masks, request, tensors):
     swap = not options["batch_first"] and value.view.dim() == 3
     view = value.view.transpose(0, 1) if swap else value.view
     tokens = view.shape[-2]
-    by_mask = attention.mask_of(low, mask, padding, is_causal and mask is None, tokens, tokens, true_is_masked=True)
+    by_mask = attention.mask_of(low, mask, padding, is_causal, tokens, tokens, true_is_masked=True)
     operand = low.batch_of(value, view)
     calls = calls_of(low, None)
     calls.append((tokens, by_mask))

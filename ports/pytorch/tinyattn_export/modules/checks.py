@@ -33,6 +33,8 @@ def check_module(net):
         if tensor.dtype.is_floating_point and tensor.dtype != torch.float32:
             raise ExportError(f"{printable(path)} is of {tensor.dtype}: call .float() of the module, since all steps "
                               "are of float32")
+        if tensor.isnan().any():
+            raise ExportError(f"{printable(path)} holds NaN: was it filled, and did training diverge?")
 
 
 def has_tokens(example):

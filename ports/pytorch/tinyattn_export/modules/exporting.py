@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """From a module to the files: traces it, turns the graph into steps, and composes the header and the binary."""
-import copy
+import torch
 
 from ..errors import ExportError
 from ..settings import STORAGES
-from . import aliasing, convolutions, header, writing
+from . import aliasing, comparing, convolutions, header, writing
 from .checks import check_example, check_module, has_tokens
 from .lowering import Lowering
-from .tracing import Alone, check, is_leaf, trace
+from .tracing import check, private, trace
 from .values import FLOAT, TOKEN, Object, Value, is_row_major, numbered
 
 
@@ -17,23 +17,33 @@ def output_shape(shape, example, extents):
     return tuple(shape[1:] if had_batch else shape) or (1,)
 
 
-def lowered(net, example, weights):
+def lowered(tracer, net, example, extents, weights):
     """Returns the Lowering of a module, the Objects of its input and its output, and what PyTorch computes."""
-    extents = check_example(example)
-    tracer = trace(net, example)
-    aliasing.resolve(tracer, net)
-    aliasing.remove_unused(tracer.graph)
     tracer.begin_anew(example)
     low = Lowering(tracer, net, weights)
     low.folded = convolutions.fold_batch_norms(tracer, net)
     x = Object("x", extents, "input", TOKEN if has_tokens(example) else FLOAT)
     result = low.run(tracer.graph, Value(x, numbered(tuple(example.shape))))
     wanted = check(tracer, net, example)
+    if not torch.isfinite(wanted).all():
+        raise ExportError("what PyTorch computes of the example is not finite: give another example")
     if not isinstance(result, Value):
         raise ExportError("what forward returns does not depend on its input")
     out = Object("out", output_shape(wanted.shape, example, extents), "out")
     give(low, result, out)
     return low, x, out, wanted
+
+
+def checked(net, example, weights):
+    """Returns the same of a module and an example, after a comparison with PyTorch, for which weights are floats."""
+    extents, own = check_example(example), private(net)
+    tracer = trace(own, example)
+    steps = comparing.steps_of(tracer)
+    aliasing.resolve(tracer, own)
+    aliasing.remove_unused(tracer.graph)
+    found = lowered(tracer, own, example, extents, "f32")
+    comparing.check_export(steps, net, example, *found)
+    return found if weights == "f32" else lowered(tracer, own, example, extents, weights)
 
 
 def give(low, result, out):
@@ -47,22 +57,13 @@ def give(low, result, out):
         low.copy(result, out)
 
 
-def private(net):
-    """Returns a copy of a module, which may change when it runs; or the module itself, if it cannot be copied."""
-    try:
-        return copy.deepcopy(net)
-    except Exception:  # of any kind: it is the user's module
-        return net
-
-
 def files(net, example, path, name, binary, weights):
     """Returns {path: content} of the header and, if it is asked for, the binary."""
     if weights not in STORAGES:
         raise ExportError(f"weights must be one of {', '.join(STORAGES)}")
     check_module(net)
-    traced = private(net)
-    low, x, out, wanted = lowered(Alone(traced).train(net.training) if is_leaf(net) else traced, example, weights)
-    structs = writing.Structs(low.net, low.members.finish())
+    low, x, out, wanted = checked(net, example, weights)
+    structs = writing.Structs(low.net, low.members.finished)
     if binary is not None and not structs.parts:
         raise ExportError("the module has no weights, which a binary would hold")
     slots = low.program.slots(lambda layer: f"{structs.types[layer]}::Workspace")

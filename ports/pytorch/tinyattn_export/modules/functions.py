@@ -25,6 +25,9 @@ def lower(low, node, args):
     name = name_of(node)
     if name == "getattr":
         name, args = args.args[1], type(args)(args.args[:1], {})
+    if node.target is torch.nn.functional.unfold:
+        low.refuse("there is nothing for torch.nn.functional.unfold", "a Conv2d whose kernel is its stride takes "
+                   "patches")
     if name in moves.MOVES:
         return moves.move(low, node, name, args)
     if name in SAME:

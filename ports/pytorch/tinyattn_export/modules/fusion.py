@@ -20,6 +20,9 @@ class Attention:
 
 
 def kind(node, net):
+    """Returns the name of what a step computes, or nothing if it has an option that changes this."""
+    if {"alpha", "rounding_mode"} & node.kwargs.keys():
+        return ""
     if node.op == "call_module":
         return type(net.get_submodule(node.target)).__name__.lower()
     return name_of(node) if node.op in ("call_function", "call_method") else node.op
@@ -36,8 +39,10 @@ def is_last_axis(node, net, rank):
     return dim in (-1, rank - 1)
 
 
-def number(value, tracer):
-    value = tracer.value(value) if isinstance(value, torch.fx.Node) else value
+def number(value, tracer, constants):
+    """Returns an argument as a number, or None if it is none, or depends on the input."""
+    if isinstance(value, torch.fx.Node):
+        value = tracer.value(value) if value in constants else None
     value = value.item() if isinstance(value, torch.Tensor) and value.numel() == 1 else value
     return value if isinstance(value, (int, float)) else None
 
@@ -62,12 +67,13 @@ def attention_of(tracer, net, node, constants):
         elif not softmax:
             return None
         elif what == "masked_fill" and mask is None and other in constants and number(
-                argument(at, 2, "value"), tracer) == -math.inf:
+                argument(at, 2, "value"), tracer, constants) == -math.inf:
             mask, filled = other, True
         elif what == "add" and mask is None and other in constants and scale == 1.0:
             mask = other
-        elif what in ("mul", "truediv") and number(other, tracer):
-            scale *= number(other, tracer) if what == "mul" else 1 / number(other, tracer)
+        elif what in ("mul", "truediv") and number(other, tracer, constants):
+            factor = number(other, tracer, constants)
+            scale *= factor if what == "mul" else 1 / factor
         elif what in ("matmul", "bmm"):
             if other in constants or mask is not None and not is_for_all_heads(tracer.value(mask)):
                 return None
@@ -118,14 +124,20 @@ def norm_of(tracer, net, node, constants):
     factors = [side for side in scaled.args if isinstance(side, torch.fx.Node)]
     root = next((side for side in factors if kind(side, net) == "rsqrt"), None)
     added = root.args[0] if root else None
-    if added is None or kind(added, net) != "add" or number(argument(added, 1, "other"), tracer) is None:
+    epsilon = number(argument(added, 1, "other"), tracer, constants) if added and kind(added, net) == "add" else None
+    if epsilon is None:
         return None
     x, inner = mean_of_squares(added.args[0], net, tracer)
     others = [side for side in scaled.args if side is not root]
     inner = [*passed, scaled, root, added, *inner]
     if x is None or others != [x] or any(len(inside.users) != 1 for inside in inner):
         return None
-    return RmsNorm(x, weight, number(argument(added, 1, "other"), tracer), inner)
+    return RmsNorm(x, weight, epsilon, inner) if scales_features(tracer.value(weight), tracer.value(x)) else None
+
+
+def scales_features(weight, x):
+    """Whether a weight has a number for each feature, or one for all."""
+    return weight.dim() <= x.dim() and weight.shape[-1:].numel() == weight.numel() in (1, x.shape[-1])
 
 
 def norms(tracer, net, constants):

@@ -76,6 +76,12 @@ def flatten(low, module, args):
     return moves.move(low, low.node, "flatten", type(args)([value, module.start_dim, module.end_dim], {}))
 
 
+@lowers_module("Unflatten")
+def unflatten(low, module, args):
+    value = args.take("input")
+    return moves.move(low, low.node, "unflatten", type(args)([value, module.dim, module.unflattened_size], {}))
+
+
 @lowers_module("Linear", "NonDynamicallyQuantizableLinear")
 def linear_module(low, module, args):
     weight, bias = low.folded.get(low.node.target, (module.weight, module.bias))
@@ -106,7 +112,7 @@ def embedding(low, module, args):
         low.refuse("an Embedding of what is not the input", "embed the tokens of the input")
     if module.max_norm is not None:
         low.refuse("an Embedding with max_norm", "renormalize the weight before the export")
-    tree = {"weight": rows_of(module.weight)}
+    tree = {"weight": rows_of(module.weight, f"{low.node.target}.weight")}
     low.members.embeddings.add(low.node.target)
     storage = low.members.weights
     count, width = module.weight.shape
@@ -123,8 +129,8 @@ def embedding(low, module, args):
     return Value(object, numbered((*tokens.shape, width)))
 
 
-def rows_of(tensor):
-    (item,) = tensors_of({"t": tensor}).values()
+def rows_of(tensor, name):
+    (item,) = tensors_of({name: tensor}).values()
     values, width = item.values(), tensor.shape[-1]
     return [values[first:first + width] for first in range(0, len(values), width)]
 
@@ -137,9 +143,18 @@ def layer_norm(low, module, args):
 
 @lowers_module("RMSNorm")
 def rms_norm(low, module, args):
-    epsilon = module.eps if module.eps is not None else torch.finfo(torch.float32).eps
-    return norm(low, args.take("input"), module.normalized_shape, module.weight, None, epsilon, low.node.target,
-                "RmsNorm")
+    return rms_norm_of(low, args.take("input"), module.normalized_shape, module.weight, module.eps, low.node.target)
+
+
+def rms_norm_of(low, value, shape, weight, epsilon, path):
+    epsilon = torch.finfo(torch.float32).eps if epsilon is None else epsilon
+    return norm(low, value, shape, weight, None, epsilon, path, "RmsNorm")
+
+
+def path_of_norm(low, weight):
+    """Returns the path of a norm that is no module: that of its weight, if it has one."""
+    name = weight.name if isinstance(weight, Constant) else low.name()
+    return name.removesuffix(".weight") if name.endswith(".weight") else f"{name}_norm"
 
 
 def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
@@ -149,9 +164,10 @@ def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
     weight, bias = (item.tensor if isinstance(item, Constant) else item for item in (weight, bias))
     operand = low.rows_of(value)
     weight = torch.ones(width) if weight is None else weight.detach()
-    tree = {"weight": rows_of(weight.reshape(1, -1))}
+    tree = {"weight": rows_of(weight.reshape(1, -1), f"{path}.weight")}
     if kind == "LayerNorm":
-        tree["bias"] = rows_of((torch.zeros(width) if bias is None else bias.detach()).reshape(1, -1))
+        bias_or_zeros = torch.zeros(width) if bias is None else bias.detach()
+        tree["bias"] = rows_of(bias_or_zeros.reshape(1, -1), f"{path}.bias")
     tree["epsilon"] = torch.tensor(epsilon, dtype=torch.float32).item() or -0.0
     part = Part(f"::tinyattn::{kind}<{width}>", "tinyattn/normalization.hpp", tree, f"{kind}, {width} features", {},
                 set())
@@ -164,7 +180,6 @@ def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
 
 def written_norm(low, found):
     """Computes an RmsNorm that the module writes out."""
-    weight = low.values[found.weight]
-    path = weight.name.removesuffix(".weight") if weight.name.endswith(".weight") else f"{weight.name}_norm"
-    x = low.check_floats(low.values[found.x])
-    return norm(low, x, tuple(weight.tensor.shape), weight, None, found.epsilon, path, "RmsNorm")
+    x, weight = low.check_floats(low.values[found.x]), low.values[found.weight]
+    of_features = weight.tensor.reshape(-1).expand(x.shape[-1])
+    return norm(low, x, x.shape[-1:], of_features, None, found.epsilon, path_of_norm(low, weight), "RmsNorm")

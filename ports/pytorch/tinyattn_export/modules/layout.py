@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Lines of C++ of at most 100 columns, broken as clang-format breaks them."""
+import array
 import dataclasses
-import struct
 
 COLUMNS = 100
 
@@ -14,10 +14,10 @@ class Line:
 
 def literal(number):
     """Returns the shortest decimal literal of the float nearest to a number."""
-    single = struct.unpack("<f", struct.pack("<f", number))[0]
+    (single,) = array.array("f", [number])
     for digits in range(1, 10):
         text = f"{single:.{digits}g}"
-        if struct.unpack("<f", struct.pack("<f", float(text)))[0] == single:
+        if array.array("f", [float(text)])[0] == single:
             break
     return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
 

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..errors import ExportError
+from ..errors import ExportError, printable
 from . import arithmetic, attention_layers, convolutions, tokens  # noqa: F401: they fill the tables
 from . import attention, functions, fusion, layers, table
 from .errors import refused
@@ -78,11 +78,14 @@ class Lowering:
         object = self.program.activation(name or self.name(), extents)
         return object, Value(object, numbered(shape))
 
-    def check_floats(self, value):
-        if isinstance(value, Value) and value.object.element == TOKEN:
-            self.refuse("tokens are taken by an Embedding only", "look them up with torch.nn.Embedding first")
+    def check_present(self, value):
         if isinstance(value, Absent):
             self.refuse(f"{value.what} are a result that nothing here computes", value.instead)
+
+    def check_floats(self, value):
+        self.check_present(value)
+        if isinstance(value, Value) and value.object.element == TOKEN:
+            self.refuse("tokens are taken by an Embedding only", "look them up with torch.nn.Embedding first")
         if isinstance(value, Constant):
             object = self.members.tensor(value.tensor, value.name)
             return Value(object, numbered(value.shape))
@@ -193,29 +196,35 @@ class Lowering:
         norms = fusion.norms(self.tracer, self.net, constants)
         absorbed = {node for found in (*fused.values(), *norms.values()) for node in found.inner}
         for node in graph.nodes:
-            self.node, self.title = node, "attention" if node in fused else "norm" if node in norms else None
+            self.node = self.program.node = node
+            self.title = "attention" if node in fused else "norm" if node in norms else None
             if node in absorbed:
                 continue
-            if node in fused:
-                self.values[node] = attention.written_out(self, fused[node])
-                continue
-            if node in norms:
-                self.values[node] = layers.written_norm(self, norms[node])
-                continue
+            result = self.tracer.value(node) if node.op != "output" else None
+            if isinstance(result, torch.Tensor) and 0 in result.shape:
+                self.refuse(f"{table.title(node)} gives a tensor without elements", "leave it out")
             if node.op == "placeholder":
                 self.values[node] = input_value
             elif node.op == "output":
+                self.check_present(self.value(node.args[0]))
                 return self.value(node.args[0])
             elif node not in dependent:
-                if isinstance(self.tracer.value(node), torch.Tensor):
-                    self.values[node] = self.constant(node)
-                else:
-                    self.values[node] = self.tracer.value(node)
+                self.values[node] = self.constant(node) if isinstance(result, torch.Tensor) else result
             else:
-                args, kwargs = self.value(node.args), self.value(node.kwargs)
-                lower = layers.lower if node.op == "call_module" else functions.lower
-                self.values[node] = lower(self, node, Arguments(args, kwargs))
+                self.values[node] = self.lowered(node, fused, norms)
         raise ExportError("forward returns nothing")
+
+    def lowered(self, node, fused, norms):
+        """Returns what a step that depends on the input becomes."""
+        lower = layers.lower if node.op == "call_module" else functions.lower
+        try:
+            if node in fused:
+                return attention.written_out(self, fused[node])
+            if node in norms:
+                return layers.written_norm(self, norms[node])
+            return lower(self, node, Arguments(self.value(node.args), self.value(node.kwargs)))
+        except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+            return self.refuse(f"{table.title(node)} has arguments that are not known here ({printable(error)})")
 
 
 def product(factor, index):
@@ -236,12 +245,21 @@ def merged(axes):
 SHAPED = ("zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "new_tensor")
 
 
+def sources_of(arguments):
+    """Returns the nodes in arguments."""
+    sources = []
+    torch.fx.node.map_arg(arguments, sources.append)
+    return sources
+
+
 def dependents(graph):
     """Returns the nodes that depend on the input, and not on its shape alone."""
     found = set()
     for node in graph.nodes:
-        is_shaped = node.op in ("call_function", "call_method") and table.name_of(node) in SHAPED
-        if node.op == "placeholder" or not is_shaped and any(source in found for source in node.all_input_nodes):
+        sources = node.all_input_nodes
+        if node.op in ("call_function", "call_method") and table.name_of(node) in SHAPED:
+            sources = sources_of((node.args[1:], node.kwargs))
+        if node.op == "placeholder" or any(source in found for source in sources):
             found.add(node)
     return found
 

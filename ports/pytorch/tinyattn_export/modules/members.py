@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The members of a Model: layers, parameters and masks, in the module's own names."""
 import dataclasses
+import functools
 import re
 
 import torch
@@ -69,8 +70,9 @@ class Members:
         self.masks.append(Mask(f"{kind}{extents}>", tensor, name))
         return name
 
-    def finish(self):
-        """Returns {path: Part}."""
+    @functools.cached_property
+    def finished(self):
+        """{path: Part}, once all calls are known."""
         parts = {path: request() for path, request in self.requests.items()}
         for object, tensor in self.objects.values():
             object.name = self.outside_layers(object.name, parts)

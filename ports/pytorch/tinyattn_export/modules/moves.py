@@ -4,7 +4,7 @@ import operator
 
 import torch
 
-from .values import Value, memory_of
+from .values import Constant, Value, memory_of
 
 MOVES = frozenset((
     "transpose permute reshape view flatten unflatten unsqueeze squeeze getitem select narrow chunk split tensor_split "
@@ -13,25 +13,35 @@ MOVES = frozenset((
 
 def move(low, node, name, args):
     value = args.take("input", "self", "tensor")
+    low.check_present(value)
     if isinstance(value, tuple):  # an element of what returns several
         return value[args.args[0]]
     if not isinstance(value, Value):
         low.refuse(f"{name} is called on what does not depend on the input", "write it before")
-    others = [other.view if isinstance(other, Value) else other for other in args.args]
+    others = torch.fx.node.map_aggregate(tuple(args.args), tensor_of)
+    if any(isinstance(other, torch.dtype) for other in (*others, *args.kwargs.values())):
+        low.refuse(f"{name} of the bits as another type", "all steps are of float32 here")
     moved = apply(low, name, value.view, others, args.kwargs)
     if is_copy(value.view, moved):
         if name not in ("reshape", "flatten", "view", "reshape_as", "view_as"):
-            low.refuse(f"{name} takes elements one by one", "take a slice")
+            low.refuse(f"{name} takes elements one by one", "take a slice, or join several with torch.cat")
         value = low.copied(value)
         moved = apply(low, name, value.view, others, args.kwargs)
     return wrapped(value, moved)
+
+
+def tensor_of(argument):
+    """Returns the numbers of the elements of a Value, or what else an argument is."""
+    if isinstance(argument, Constant):
+        return argument.tensor
+    return argument.view if isinstance(argument, Value) else argument
 
 
 def apply(low, name, view, others, kwargs):
     if name == "getitem":
         return operator.getitem(view, *others)
     if name in ("view", "unflatten"):  # view of a permuted tensor is what reshape is
-        name = "reshape" if name == "view" and not isinstance(others[0], torch.dtype) else name
+        name = "reshape" if name == "view" else name
     if name in ("T", "mT", "H"):
         return getattr(view, name)
     kwargs = {key: value for key, value in kwargs.items() if key != "inplace"}

@@ -20,6 +20,7 @@ class Step:
     writes: Object
     comment: str
     in_place: tuple = ()  # objects that `writes` may be
+    node: object = None  # the step of the graph that it is a part of
 
     def objects(self):
         return [part.object.resolved() for part in self.text if isinstance(part, Operand)]
@@ -51,6 +52,7 @@ class Slot:
 class Program:
     def __init__(self):
         self.steps, self.names, self.scratch_names, self.members = [], set(), {}, {}
+        self.node = None  # the step of the graph that is turned into steps of C++
 
     def unique(self, name):
         """Returns a name that no other activation has."""
@@ -66,7 +68,7 @@ class Program:
 
     def add(self, *text, writes, in_place=(), comment=None):
         shape = ", ".join(map(str, writes.extents))
-        self.steps.append(Step(list(text), writes, comment or f"[{shape}]", tuple(in_place)))
+        self.steps.append(Step(list(text), writes, comment or f"[{shape}]", tuple(in_place), self.node))
         return writes
 
     def lifetimes(self):

@@ -14,7 +14,7 @@ def pool(low, args):
 @lowers("max")
 def maximum(low, args):
     value, dim = args.take("input"), args.take("dim", "axis")
-    if dim is None or isinstance(dim, Value):
+    if dim is None or isinstance(dim, (Constant, Value)):
         low.refuse("max without dim, or of two tensors", "amax(dim=1) is the largest over tokens")
     keepdim = bool(args.take("keepdim", default=False))
     return (pool_over(low, value, dim, keepdim, "largest"),

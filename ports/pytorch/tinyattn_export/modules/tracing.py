@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Traces a torch.nn.Module with torch.fx. Every step is also computed, on the example, so that shapes are numbers:
 `batch, tokens, width = x.shape` and `y, weights = attention(x, x, x)` trace as they stand."""
+import copy
 import sys
 import traceback
 
@@ -13,6 +14,7 @@ from .table import writes_in_place
 
 KNOWN = ("shape", "dtype", "device", "ndim", "layout", "is_cuda", "requires_grad")  # attributes that are no steps
 ASKED = ("size", "dim", "numel", "nelement", "is_contiguous", "stride", "is_floating_point", "get_device")
+CLOSE = 1e-5  # of the largest number: another implementation of a function may round otherwise
 OWN_CODE = tuple(name.rpartition("/")[0] + "/" for name in (__file__, torch.__file__))
 
 
@@ -61,6 +63,9 @@ class KnownProxy(torch.fx.Proxy):
         raise NotTraced(
             f"{self.tracer.here()}: {what} depends on what the input holds, and a step of a graph cannot: compute it "
             "after forward, or with torch.where's counterpart, a mask of constants")
+
+    def __setitem__(self, key, value):
+        self.tracer.create_proxy("call_method", "__setitem__", (self, key, value), {})
 
     def __bool__(self):
         self.refuse("a branch")
@@ -115,8 +120,16 @@ class Tracer(torch.fx.Tracer):
         self.value(proxy.node)
         return proxy
 
-    def create_node(self, *args, **kwargs):
-        node = super().create_node(*args, **kwargs)
+    def create_arg(self, a):
+        """Numbers of NumPy are those of Python."""
+        return super().create_arg(a.item() if type(a).__module__ == "numpy" and hasattr(a, "item") else a)
+
+    def create_node(self, kind, target, args, kwargs, *more, **named):
+        """An `input` that is given by name is the first argument."""
+        if not args and "input" in kwargs and "condition" not in kwargs:
+            args = (kwargs["input"],)
+            kwargs = {name: value for name, value in kwargs.items() if name != "input"}
+        node = super().create_node(kind, target, args, kwargs, *more, **named)
         self.module[node] = (".".join(self.path[-1:]), user_line())
         return node
 
@@ -167,13 +180,19 @@ def torch_class(module):
     return next((each for each in type(module).__mro__ if each.__module__.startswith("torch.nn")), type(module))
 
 
+def is_method(item):
+    """Whether a class has it because somebody wrote it, and not because Python puts it there."""
+    return isinstance(item, (property, classmethod, staticmethod)) or (
+        callable(item) and not getattr(item, "__name__", "").startswith("__annotate"))
+
+
 def is_original(module):
     """Whether a module does what its class of torch.nn does: it overrides no method, and has no hooks but torch's."""
     original = torch_class(module)
     derived = type(module).__mro__[:type(module).__mro__.index(original)]
-    overridden = {name for each in derived for name in vars(each)} - {"__init__", "__doc__", "__module__"}
+    overridden = {name for each in derived for name, item in vars(each).items() if is_method(item)} - {"__init__"}
     hooks = [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
-    return not any(hasattr(original, name) for name in overridden - {"__annotations__", "__constants__"}) and all(
+    return not any(hasattr(original, name) for name in overridden) and all(
         type(hook).__module__.startswith("torch.nn.utils") for hook in hooks)
 
 
@@ -192,6 +211,16 @@ class Alone(torch.nn.Module):
 
     def forward(self, x):
         return self.layer(x)
+
+
+def private(net):
+    """Returns a copy of a module, which may change when it runs; or the module itself, if it cannot be copied. A layer
+    is in a module of its own then."""
+    try:
+        own = copy.deepcopy(net)
+    except Exception:  # of any kind: it is the user's module
+        own = net
+    return Alone(own).train(net.training) if is_leaf(net) else own
 
 
 def trace(net, example):
@@ -218,15 +247,15 @@ def trace(net, example):
 
 
 def check(tracer, net, example):
-    """Returns what PyTorch computes of the example. Raises an ExportError if the trace computes other bits."""
+    """Returns what PyTorch computes of an input. Raises an ExportError if the trace computes other numbers."""
     wanted = net(example.clone())
     if not isinstance(wanted, torch.Tensor):
         raise ExportError(f"forward returns a {type(wanted).__name__}: it must return one tensor")
     (output,) = (node for node in tracer.graph.nodes if node.op == "output")
     traced = torch.fx.node.map_arg(output.args[0], tracer.value)
-    if not torch.isfinite(wanted).all():
-        raise ExportError("what PyTorch computes of the example is not finite: give another example")
-    if not torch.equal(wanted, traced):
-        raise ExportError("the module does not compute what its trace computes: does it draw random numbers, or keep "
-                          "something between calls?")
-    return wanted.detach()
+    wanted, traced = wanted.detach(), traced.detach()
+    most = CLOSE * wanted.nan_to_num(0.0, 0.0, 0.0).abs().max().item()
+    if wanted.shape != traced.shape or not torch.allclose(wanted, traced, atol=most, rtol=0, equal_nan=True):
+        raise ExportError("the module does not compute what its trace computes: does it draw random numbers, keep "
+                          "something between calls, ask for the type of its input, or use autocast or inference_mode?")
+    return wanted

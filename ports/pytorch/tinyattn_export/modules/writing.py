@@ -5,6 +5,7 @@ import re
 
 import torch
 
+from .. import names
 from .layout import Line, aligned, fits, literal
 from .loops import rolled
 from .members import Layer, member_name
@@ -115,11 +116,17 @@ class Structs:
             return "".join(word.capitalize() for word in words) or "Layers"
         return type(module).__name__
 
+    def has_name(self, name):
+        """Whether a struct cannot be named so: C++ or the Model has the name, or a member anywhere in the Model."""
+        known = name in ("Model", "Input", "Output", "Workspace") or names.objection(name) and not name.isupper()
+        return known or any(member_name(part) == name for path in self.parts for part in path.split("."))
+
     def struct(self, name, body):
         """Returns the name of a struct with these members."""
         lines = declarations(body)
-        number, free = 1, f"{name}s" if name in ("Model", "Input", "Output", "Workspace") else name
-        base = free
+        while self.has_name(name):
+            name += "s"
+        number, base, free = 1, name, name
         while free in self.definitions and self.definitions[free] != lines:
             number += 1
             free = f"{base}{number}"

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""Checks an export on inputs that it was not traced with, before anything is written: the module must take the same
+steps, and what was lowered must compute what PyTorch computes."""
+import torch
+
+from ..errors import printable
+from .checks import has_tokens
+from .errors import refused
+from .evaluating import Memory
+from .lowering import dependents
+from .table import title
+from .tracing import check, private, trace
+from .values import Value, numbered
+
+DRAWN = 2  # inputs
+CLOSE = 1e-4  # of the largest number of a step
+REPORT = "write it another way, and please report it"
+MOST_NOISE = 8  # times what float32 changes of double
+
+
+def drawn(tracer, example, seed):
+    """Returns an input like the example: tokens of the vocabulary, or numbers that differ from those of the example as
+    these do from their neighbours."""
+    generator = torch.Generator().manual_seed(seed)
+    if has_tokens(example):
+        called = [tracer.root.get_submodule(node.target) for node in dependents(tracer.graph)
+                  if node.op == "call_module"]
+        sizes = [module.num_embeddings for module in called if isinstance(module, torch.nn.Embedding)]
+        vocabulary = min(sizes, default=int(example.max()) + 1)
+        return torch.randint(vocabulary, example.shape, generator=generator, dtype=example.dtype)
+    spreads = [example.std(axis, keepdim=True).expand_as(example) for axis in range(example.dim())
+               if example.shape[axis] > 1] or [torch.zeros_like(example)]
+    spread = torch.stack(spreads).amin(0)
+    spread = torch.where(spread > 0, spread, example.abs().mean() or torch.tensor(1.0))
+    return example + spread * torch.randn(example.shape, generator=generator)
+
+
+def steps_of(tracer):
+    """Returns each step with its text, the shape of its result, and the result if it does not depend on the input."""
+    def result(node):
+        value = tracer.value(node) if node.op != "output" else None
+        if not isinstance(value, torch.Tensor):
+            return (), None if node in dependent else repr(value)
+        if type(value) not in (torch.Tensor, torch.nn.Parameter):
+            raise refused(tracer, node, f"a tensor of its own kind, {type(value).__name__}",
+                          "make a plain tensor of it, or say is_causal=True if it is a mask")
+        return value.shape, None if node in dependent else value.detach().clone()
+    dependent = dependents(tracer.graph)
+    return [(node, node.format_node(), *result(node)) for node in tracer.graph.nodes]
+
+
+def check_same(tracer, steps, others):
+    """Raises an ExportError at the first step that is another one with another input."""
+    for (node, *step), (_, *other) in zip(steps, others):
+        if step[:2] != other[:2] or not same(step[2], other[2]):
+            raise refused(tracer, node, f"{'a constant' if node.op == 'get_attr' else title(node)} depends on what the "
+                          "input holds, since another input takes other numbers, shapes or steps",
+                          "compute it after forward, or make it of constants")
+
+
+def same(a, b):
+    """Whether two results are equal. A NaN equals a NaN."""
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return bool(((a == b) | (a != a) & (b != b)).all())
+    return a == b
+
+
+def check_steps(low, x, out, example, wanted):
+    """Raises an ExportError at the first step that computes other numbers than PyTorch, of which the tracer has the
+    values."""
+    memories = [Memory(low, x, example, type) for type in (torch.float32, torch.float64)]
+    for node in low.tracer.graph.nodes:
+        own = [step for step in low.program.steps if step.node is node]
+        try:
+            for memory in memories:
+                for step in own:
+                    memory.run(step)
+        except (IndexError, RuntimeError) as error:
+            raise refused(low.tracer, node, f"what would be exported of {title(node)} cannot be computed "
+                          f"({printable(error)})", REPORT) from None
+        value, of_pytorch = Value(out, numbered(tuple(wanted.shape))), wanted
+        if node.op != "output":  # a layer with a norm in it computes what the norm computes
+            value = low.values.get(node) if own and not low.folded.get(node.target) else None
+            of_pytorch = low.tracer.value(node) if own else None
+        if isinstance(value, Value) and isinstance(of_pytorch, torch.Tensor):
+            error = difference(of_pytorch.detach().double(), *(memory.elements(value) for memory in memories))
+            if error:
+                raise refused(low.tracer, node, f"what would be exported of {title(node)} differs by {error:.3g} from "
+                              "what PyTorch computes", REPORT)
+
+
+def difference(wanted, single, double):
+    """Returns the largest difference from what PyTorch computes, or 0 if rounding explains it. Where PyTorch has no
+    number, there is nothing to compare."""
+    finite = torch.isfinite(wanted)
+    if not finite.any():
+        return 0
+    wanted, single, double = wanted[finite], single[finite].double(), double[finite]
+    error, noise = (wanted - double).abs().max().item(), (single - double).abs().max().item()
+    return 0 if error <= CLOSE * wanted.abs().max().item() + MOST_NOISE * noise else error
+
+
+def check_export(steps, net, example, low, x, out, wanted):
+    """Raises an ExportError unless an export is right for the example and for other inputs."""
+    check_steps(low, x, out, example, wanted)
+    for seed in range(DRAWN):
+        other = drawn(low.tracer, example, seed)
+        check_same(low.tracer, steps, steps_of(trace(private(net), other)))
+        low.tracer.begin_anew(other)
+        of_other = check(low.tracer, low.net, other)
+        if torch.isfinite(of_other).all():
+            check_steps(low, x, out, other, of_other)
