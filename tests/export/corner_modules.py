@@ -174,3 +174,15 @@ MODULES = {
     "a_table_when_first_called": (Written(with_a_table), X),
     "unflattened": (nn.Sequential(linear(), nn.Unflatten(2, (2, 3)), nn.Flatten(2), linear()), X),
 }
+OF_PYTORCH_2 = {
+    "four_heads_share_two": (Written(lambda self, x: attend(self, x, enable_gqa=True, is_causal=True),
+                                     query=linear(6, 12), key=linear(), value=linear()), X),
+    "two_heads_share_one": (Written(lambda self, x: attend(self, x, enable_gqa=True), query=linear(),
+                                    key=linear(6, 3), value=linear(6, 3)), X),
+    "another_scale": (Written(lambda self, x: attend(self, x, scale=0.3), query=linear(), key=linear(),
+                              value=linear()), X),
+    "norms": (nn.Sequential(nn.RMSNorm(6), nn.LayerNorm(6, bias=False), nn.RMSNorm(6, eps=1e-3)), X),
+    "norm_of_a_function": (Written(lambda self, x: F.rms_norm(x, (6,), self.w, 1e-5), w=parameter(6)), X),
+    "causal_twice": (Written(lambda self, x: self.a(x, x, x, attn_mask=CAUSAL[0], is_causal=True)[0],
+                             a=attention()), X),
+} if hasattr(nn, "RMSNorm") else {}

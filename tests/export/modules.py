@@ -15,6 +15,8 @@ from tests.export.exporter import COMPILER, ROOT, call, in_folder
 from tests.support import debian, tap
 
 debian.needs_pytorch()
+import torch
+
 from tests.export import corner_modules
 from tests.export.field_modules import MODELS, made
 
@@ -72,9 +74,8 @@ def computes(folder, name, weights):
 
 
 @in_folder
-def corners(folder):
-    """Exports all of corner_modules.py into one program."""
-    names = corner_modules.MODULES
+def corners(folder, names):
+    """Exports modules of corner_modules.py into one program."""
     for name, (net, example) in names.items():
         export.module(net.eval(), example, folder / f"{name}.hpp", name)
     (folder / "main.cpp").write_text("".join([
@@ -89,7 +90,7 @@ def corners(folder):
 
 @in_folder
 def is_formatted(folder, name):
-    if not shutil.which("clang-format-14"):
+    if shutil.which("clang-format-14") is None:
         return tap.Skip("there is no clang-format-14")
     (folder / ".clang-format").write_text((ROOT / "include" / "tinyattn" / ".clang-format").read_text().replace(
         "InheritParentConfig", "Google") + "IncludeBlocks: Preserve\nDerivePointerAlignment: false\n")
@@ -117,7 +118,10 @@ def write(folder, name):
 if __name__ == "__main__":
     if COMPILER:
         texts = () if "clang" in COMPILER[0] else MODELS  # they do not depend on the compiler
-        tap.report([("corners", corners),
+        of_pytorch_2 = corner_modules.OF_PYTORCH_2
+        newer = tap.Skip(f"PyTorch {torch.__version__} has no RMSNorm, nor enable_gqa")
+        tap.report([("corners", corners, corner_modules.MODULES),
+                    ("corners of PyTorch 2", *((corners, of_pytorch_2) if of_pytorch_2 else (newer,))),
                     *((f"{name}, {weights or 'f32'}", computes, name, weights)
                       for name in MODELS for weights in (None, "int8")),
                     *((f"{name} is formatted", is_formatted, name) for name in texts),

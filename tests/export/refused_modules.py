@@ -181,7 +181,28 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("net is a dict", {}, X),
     ("example must be one tensor", nn.Linear(6, 6).eval(), [X]),
 ]
-IN_TRACE = {"holds NaN", "holds infinity", "the type of its input", "BatchNorm1d is in training", "is of torch", "on the meta", "is a batch", "returns a", "its trace", "does not depend on its",
+MASK = torch.tensor([[0.0, 0.0, -torch.inf, 0.0]] * 4)  # not causal
+LAYER = nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
+
+
+def causal_bias():
+    from torch.nn.attention.bias import causal_upper_left
+    return causal_upper_left(4, 4)
+
+
+OF_PYTORCH_2 = [
+    *(("is_causal=True with a mask that is not causal", written(function, part=part), X) for function, part in (
+        (lambda self, x: self.part(x, x, x, attn_mask=MASK, is_causal=True, need_weights=False)[0], ATTENTION),
+        (lambda self, x: self.part(x, src_mask=MASK, is_causal=True), LAYER),
+        (lambda self, x: self.part(x, mask=MASK, is_causal=True), nn.TransformerEncoder(LAYER, 1)))),
+    ("a tensor of its own kind, CausalBias", written(
+        lambda self, x: F.scaled_dot_product_attention(x, x, x, attn_mask=causal_bias())), X),
+    ("a parametrized module: call torch.nn.utils.parametrize.remove_parametrizations", nn.Sequential(
+        nn.utils.parametrizations.weight_norm(nn.Linear(6, 6))).eval(), X),
+    ("net is of torch.jit, which is not traced", torch.jit.trace(nn.Linear(6, 6), X), X),
+] if hasattr(nn, "RMSNorm") else []
+IN_TRACE = {"net is of torch.jit", "holds NaN", "holds infinity", "the type of its input", "BatchNorm1d is in training",
+            "is of torch", "on the meta", "is a batch", "returns a", "its trace", "does not depend on its",
             "not finite", "missing", "net is", "one tensor"}
 
 
@@ -220,4 +241,5 @@ PATHS = [("path and binary are one file", "a", "./a"), ("has the name of a file 
          ("has the name of a file in C", "a.c", "b")]
 tap.report([("a step that is lowered wrong is named", wrong_step()),
             *((sentence, refused_path, sentence, *names) for sentence, *names in PATHS),
-            *((phrase, problem, phrase, net, example) for phrase, net, example in CASES)])
+            *((phrase, problem, phrase, net, example) for phrase, net, example in [*CASES, *OF_PYTORCH_2]),
+            *([] if OF_PYTORCH_2 else [("modules of PyTorch 2", tap.Skip(f"PyTorch {torch.__version__} has none"))])])

@@ -26,6 +26,7 @@ def module(net, example, path, name="model", binary=None, weights=None):
         raise ExportError(f"{printable(path)} has the name of a file in C, and what is written is C++: name it .hpp")
     if binary is not None and os.path.realpath(path) == os.path.realpath(binary):
         raise ExportError(f"path and binary are one file, {printable(path)}: the header needs a file of its own")
+    net = getattr(net, "_orig_mod", net)  # what torch.compile was given
     # Without gradients encoders take another way, which computes masked tokens differently.
     with TRACING, torch.enable_grad():
         files = exporting.files(net, example, path, name, binary, weights or "f32")

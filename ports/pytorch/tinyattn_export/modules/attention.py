@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Products, masks and scaled dot-product attention: for each head, over views of its columns."""
+import dataclasses
 import math
 
 import torch
@@ -181,13 +182,14 @@ def rows_or_one(mask):
     return mask[0] if torch.equal(mask, mask[:1].expand_as(mask)) else mask
 
 
-def scaled_dot_product(low, query, key, value, mask, is_causal, scale):
-    for argument in (query, key, value):
-        low.check_floats(argument)
+def scaled_dot_product(low, query, key, value, mask, is_causal, scale, shares_keys=False):
+    query, key, value = map(low.check_floats, (query, key, value))
     width = query.shape[-1]
     if scale is not None and not math.isclose(scale, width**-0.5, rel_tol=1e-6):
-        low.refuse(f"a scale of {scale}", "multiply the queries, so that 1 / sqrt(width) is what remains")
+        query = low.elementwise(query, "multiply", ", ", literal(scale * width**0.5))
     q, k, v = map(low.matrices_of, (query, key, value))
+    if shares_keys:
+        k, v = (dataclasses.replace(rows, count=q.count, sharing=q.count // rows.count) for rows in (k, v))
     count = max(rows.count for rows in (q, k, v))
     if any(rows.count not in (1, count) for rows in (q, k, v)):
         low.refuse("other numbers of heads for queries and keys", "repeat the keys, or call the layer in C++")

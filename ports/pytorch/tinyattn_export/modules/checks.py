@@ -26,6 +26,8 @@ def differs_in_training(module):
 def check_module(net):
     if not isinstance(net, torch.nn.Module):
         raise ExportError(f"net is a {type(net).__name__}, and must be a torch.nn.Module")
+    if isinstance(net, torch.jit.ScriptModule):
+        raise ExportError("net is of torch.jit, which is not traced: give the module that it was made of")
     for path, tensor in [*net.named_parameters(), *net.named_buffers()]:
         if tensor.device.type == "meta":
             raise ExportError(f"{printable(path)} is on the meta device, where tensors have no values: load the "

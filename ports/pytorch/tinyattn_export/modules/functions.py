@@ -17,6 +17,7 @@ INSTEAD = {
     "batch_norm": "call torch.nn.BatchNorm1d", "setitem": "join what is to be written with torch.cat",
     **dict.fromkeys(("gt", "lt", "ge", "le", "eq", "ne", "where", "isnan"),
                     "make masks of constants, and choose between values after forward"),
+    "repeat_interleave": "enable_gqa=True shares keys, and expand with reshape repeats heads",
     "interpolate": "resample before forward", "pad": "join zeros with torch.cat, or the padding of Conv1d",
 }
 
@@ -100,9 +101,14 @@ def layer_norm(low, args):
     from . import layers
     value, shape = args.take("input"), args.take("normalized_shape")
     weight, bias, epsilon = args.take("weight"), args.take("bias"), args.take("eps", default=1e-5)
-    name = weight.name if isinstance(weight, Constant) else low.name()
-    path = name.removesuffix(".weight") if name.endswith(".weight") else f"{name}_norm"
-    return layers.norm(low, value, shape, weight, bias, epsilon, path)
+    return layers.norm(low, value, shape, weight, bias, epsilon, layers.path_of_norm(low, weight))
+
+
+@lowers("rms_norm")
+def rms_norm(low, args):
+    from . import layers
+    value, shape, weight, epsilon = map(args.take, ("input", "normalized_shape", "weight", "eps"))
+    return layers.rms_norm_of(low, value, shape, weight, epsilon, layers.path_of_norm(low, weight))
 
 
 @lowers("linear")
@@ -132,6 +138,7 @@ def scaled_dot_product_attention(low, args):
     query, key, value = args.take("query"), args.take("key"), args.take("value")
     mask, rate = args.take("attn_mask"), args.take("dropout_p", default=0.0)
     causal, scale = args.take("is_causal", default=False), args.take("scale")
+    shares_keys = args.take("enable_gqa", default=False)
     if rate:
         low.refuse("dropout of attention weights", "give dropout_p=0.0 unless self.training")
-    return attention.scaled_dot_product(low, query, key, value, mask, causal, scale)
+    return attention.scaled_dot_product(low, query, key, value, mask, causal, scale, shares_keys)

@@ -30,6 +30,8 @@ def lower(low, node, args):
     name = torch_class(module).__name__
     if in_training(module):
         low.refuse(TRAINING[0].format(type(in_training(module)).__name__), TRAINING[1])
+    if name.startswith("Parametrized"):
+        low.refuse("a parametrized module", "call torch.nn.utils.parametrize.remove_parametrizations before the export")
     if name not in MODULES:
         low.refuse(f"there is nothing for torch.nn.{name}",
                    INSTEAD.get(name, "write it with what the table of ports/pytorch/README.md has"))

@@ -177,12 +177,14 @@ class Rows:
     cols: int
     stride: int
     offset: int
+    sharing: int = 1  # how many elements of the loop have one matrix
 
     def view(self, name, index):
         """Returns the matrix at an index in C++."""
+        index = f"({index} / {self.sharing})" if self.sharing > 1 else index
         shift = f"{self.step} * {index}"
         if (len(self.object.extents) == 2 and self.stride == self.object.extents[1] and self.offset == 0
-                and self.rows == self.object.extents[0] and self.count * self.cols == self.stride):
+                and self.rows == self.object.extents[0] and self.count // self.sharing * self.cols == self.stride):
             return f"tinyattn::columns<{self.cols}>({name}, {shift})"
         constant = "" if self.object.place in ("activation", "out") else "const "
         start = f"{self.offset} + {shift}" if self.offset else shift
