@@ -44,6 +44,7 @@ class Target:
     builds: tuple = ("gcc",)
     tools: tuple = ()
     nightly: tuple = ()
+    nightly_tools: tuple = ()
     size: str = "run"  # the smallest run that has it: quick, run or all
 
     def all_builds(self):
@@ -51,7 +52,7 @@ class Target:
         return [build(name) for entry in self.builds for name in groups.get(entry, [entry])]
 
     def all_tools(self):
-        return [*self.tools, *(build.tool for build in self.all_builds())]
+        return [*self.tools, *self.nightly_tools, *(build.tool for build in self.all_builds())]
 
 
 def emulator(board):
@@ -96,7 +97,8 @@ def of_size(size):
     """Returns {name: target} of the size quick, run or all."""
     if size == "all":  # every_flag includes one_answer, and the others include what is quick
         return {name: target for name, target in TARGETS.items() if name not in ("quick", "one_answer")}
-    return {name: dataclasses.replace(target, nightly=()) for name, target in TARGETS.items() if target.size == size}
+    return {name: dataclasses.replace(target, nightly=(), nightly_tools=())
+            for name, target in TARGETS.items() if target.size == size}
 
 
 def listing():
