@@ -73,9 +73,9 @@ struct Adapted<Linear<In, Out, Bias, weights>, lora>
         constexpr std::size_t width = weights == Weights::int8 ? In : 0;
         detail::IntegerWorkspace<width, detail::rows_on_stack(LayoutX::rows, width)> integers;
         for (std::size_t element = 0; element < LayoutX::batch; ++element)
-          kernel::project<decltype(port)>(LayoutX::rows, In, Out, detail::input(x, element),
-                                          describe(*this), detail::output(out, element),
-                                          integers.parts());
+          kernel::project<decltype(port), kernel::Shape{LayoutX::rows}>(
+              LayoutX::rows, In, Out, detail::input(x, element), describe(*this),
+              detail::output(out, element), integers.parts());
       });
   }
 

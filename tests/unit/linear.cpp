@@ -2,9 +2,11 @@
 //
 // The affine layer: sequential sums that start at the bias, PyTorch's layout, the order in which initialize draws; and weights of int8.
 #include "tinyattn/linear.hpp"
+#include "tinyattn/matmul.hpp"
 
 #include <type_traits>
 
+#include "board.h"
 #include "catalogue/operations.hpp"
 #include "catalogue/twin.hpp"
 
@@ -83,9 +85,25 @@ constexpr void check_drawn(Check& check, float bound) {
     for (std::size_t out = 0; out < Out; ++out) check.same_bits(layer.bias(out), uniform(same, -bound, bound));
 }
 
+// Returns the instructions of a call; 0 on boards that do not count.
+unsigned long long instructions_of(const auto& call) {
+  const auto begin = board_ticks();
+  call();
+  return board_instructions(board_ticks() - begin);
+}
+
 constexpr Test tests[] = {
     everywhere("in each form as in plain loops: a sequential sum that starts at the bias",
                as_in_plain_loops<ModuleForms<Linear<7, 9>, 7, 9>, ModuleForms<Linear<7, 9, false>, 7, 9>>),
+    at_run_time("one row takes the instructions of a product of one row",
+                [](Check& check) {
+                  static const auto layer = drawn<Linear<64, 64>>(1);
+                  const auto x = drawn<Vector<float, 64>>(2);
+                  Vector<float, 64> out{};
+                  const auto of_layer = instructions_of([&] { layer.forward(x, out); });
+                  const auto of_product = instructions_of([&] { matmul(x, layer.weight, out); });
+                  check.that(of_layer <= of_product + of_product / 10);
+                }),
     everywhere(
         "weights of int8, in each form as in plain loops",
         as_in_plain_loops<ModuleForms<Linear<7, 9, true, Weights::int8>, 7, 9>, ModuleForms<Linear<17, 3, false, Weights::int8>, 17, 3>>),

@@ -29,12 +29,14 @@ TINYATTN_KERNEL void cover_with_overlap(const auto& p) noexcept {
     overlapping_tiles<Port, height>(p);
 }
 
-// out = initial + a . b
+// out = initial + a . b. A single row, if the shape says so, takes the port's kernel for rows.
 template <class Port, Shape shape = Shape{}, class AnyProduct = Product<>>
 TINYATTN_KERNEL void matmul(const AnyProduct& p) noexcept {
   static_assert(operand<decltype(p.b), Port>, "b lacks from, element, load or load_n");
   if constexpr (is_specialized<Port>(shape) && !is_transposed<decltype(p.b)>)
     specialized_matmul<narrowed<Port, shape.cols>, shape>(p);
+  else if constexpr (shape.rows == 1 && has_row_kernel<Port, AnyProduct>)
+    matmul_row<Port>(p);
   else if constexpr (Port::tiles_overlap)
     cover_with_overlap<Port>(p);
   else if constexpr (is_transposed<decltype(p.b)>)

@@ -97,6 +97,11 @@ concept adds_multiples = requires(const float* from, float* to) {
   Port::add_multiple(0.0f, from, 1, to, 1);
 };
 
+// Whether the port has a kernel of its own for one row of such a product.
+template <class Port, class AnyProduct>
+inline constexpr bool has_row_kernel = std::same_as<AnyProduct, Product<>> &&
+                                       (adds_multiples<Port> || requires { Port::row_vectors; });
+
 // Element (k, j) of b lies at b[k * next_row + j * next].
 template <class Port>
 TINYATTN_KERNEL void add_multiples(const auto& p, const float* b, std::size_t next_row,

@@ -99,12 +99,12 @@ struct Shape {
 template <class Port>
 inline constexpr bool specializes_shapes = tile_rows<Port, Port::tile_vectors> > 1;
 
-// Whether a product is compiled for its shape: of up to 512 multiply-adds, or up to 32,768 (that is
-// 32³) where code is not shared.
+// Whether a product is compiled for its shape, of which rows and cols are constants: up to 512
+// multiply-adds, or up to 32,768 (that is 32³) where code is not shared.
 template <class Port>
 consteval bool is_specialized(Shape shape) noexcept {
   const std::size_t most = Port::shares_code ? 512 : 32768;
-  return specializes_shapes<Port> && shape.rows != 0 &&
+  return specializes_shapes<Port> && shape.rows != 0 && shape.cols != 0 &&
          shape.rows * shape.inner * shape.cols <= most;
 }
 
