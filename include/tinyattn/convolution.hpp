@@ -166,9 +166,9 @@ constexpr void Conv1d<config>::forward(const TensorX& x, Out& out) const noexcep
       detail::IntegerWorkspace<of_int8, detail::rows_on_stack(shape.rows(), of_int8)> integers;
       detail::PaddedRow<all_whole ? 0 : of_int8> padded;
       for (std::size_t element = 0; element < LayoutX::batch; ++element)
-        kernel::convolve<decltype(port)>(shape, detail::matrix_at(x, element), describe(*this),
-                                         detail::output(out, element), integers.parts(),
-                                         padded.data());
+        kernel::convolve<decltype(port), all_whole>(shape, detail::matrix_at(x, element),
+                                                    describe(*this), detail::output(out, element),
+                                                    integers.parts(), padded.data());
     });
 }
 

@@ -64,17 +64,22 @@ template <class Port>
 
 // out[i] = bias + the sum over k and j of x[i * stride + k - padding][j] * weight[k * in + j], in
 // rising order of k and j. `padded` has room for a row if weights are int8, and some rows are not
-// whole.
-template <class Port, class Weight>
+// whole. Where all rows are whole, no code reads it.
+template <class Port, bool all_whole = false, class Weight>
 TINYATTN_KERNEL void convolve(const Convolution& c, const float* x, const Projection<Weight>& to,
                               Output out, const auto& scratch, float* padded) noexcept {
   const std::size_t rows = c.rows(), begin = c.begin_of_whole(), end = c.end_of_whole();
-  for (std::size_t i = 0; i < begin; ++i) convolve_row<Port>(c, i, x, to, out, scratch, padded);
+  const auto convolve_rows = [&](std::size_t first, std::size_t last) TINYATTN_INLINE_LAMBDA {
+    if constexpr (!all_whole)
+      for (std::size_t i = first; i < last; ++i)
+        convolve_row<Port>(c, i, x, to, out, scratch, padded);
+  };
+  convolve_rows(0, begin);
   if (begin != end)
     project<Port>(end - begin, c.width(), c.out,
                   Dense{x + (begin * c.stride - c.padding) * c.in, c.stride * c.in}, to,
                   out.from(begin, 0), scratch);
-  for (std::size_t i = end; i < rows; ++i) convolve_row<Port>(c, i, x, to, out, scratch, padded);
+  convolve_rows(end, rows);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
