@@ -5,9 +5,9 @@
 #pragma once
 
 #include "tinyattn/activation_list.h"
+#include "tinyattn/kernel/port.hpp"
 #include "tinyattn/port/elementwise.hpp"
 #include "tinyattn/port/logarithm.hpp"
-#include "tinyattn/port/native.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 
 #include <cstddef>

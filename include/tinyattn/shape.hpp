@@ -5,7 +5,7 @@
 // tensor lies in flash. And the types of weights.
 #pragma once
 
-#include "tinyattn/port/native.hpp"
+#include "tinyattn/kernel/port.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -18,7 +18,8 @@ LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 def compiles(folder, name, module, weights):
     export.module(*module, folder / f"{name}.hpp", name, weights=weights)
     (folder / "main.cpp").write_text(PROGRAM.replace("NAME", name))
-    found = [(level, call(*COMPILER, *WARNINGS, level, "-c", folder / "main.cpp", "-o", folder / "main.o")) for level in LEVELS]
+    command = [*COMPILER, *WARNINGS, "-c", folder / "main.cpp", "-o", folder / "main.o"]
+    found = [(level, call(*command, level)) for level in LEVELS]
     return "\n".join(f"{level}: {done.stderr[:1000]}" for level, done in found if done.returncode)
 
 

@@ -26,11 +26,18 @@ FAULTY = {
         <memberdef kind="variable" prot="public"><name>said</name><briefdescription>why</briefdescription></memberdef>
         <memberdef kind="variable" prot="public"><name>unsaid</name><location file="l.hpp" line="2"/></memberdef>
         </compounddef></doxygen>""",
+    "README.md": "| header | what |\n| --- | --- |\n| `first.hpp` `gone.hpp` | `not_code` |\n\n| `gone` | |\n",
+    "first.hpp": '#include "left_out.hpp"\n',
+    "left_out.hpp": '#include "first.hpp"\n',
 }
 FOUND = """l.hpp:2: the variable Layer::unsaid has no documentation
 index.html: missing.html: there is no such file
 index.html: other.html#gone: there is no such anchor
-lost.html: no link leads to it"""
+lost.html: no link leads to it
+README.md: there is no gone
+README.md: there is no gone.hpp
+README.md: its table lacks left_out.hpp
+a circle of includes: first.hpp, left_out.hpp, first.hpp"""
 
 
 def planted():
@@ -40,13 +47,23 @@ def planted():
             pathlib.Path(faulty, name).write_text(text, encoding="utf-8")
         pages = checks.read(faulty)
         found = problem([*checks.undocumented(faulty, least=1), *checks.dead_links(faulty, pages, least=1),
-                         *checks.lost_pages(pages)])
+                         *checks.lost_pages(pages), *checks.untrue_tables(faulty, "first"), *checks.circles(faulty)])
+    found = found.replace(f"{faulty}/", "")
     return "" if found == FOUND else f"found:\n{found}"
 
 
 def unexplained():
     """Returns what is wrong with errors.toml."""
     return attempt([sys.executable, "-B", MAKER.with_name("errors.py"), "--check"])[1].strip()
+
+
+def wrong_on_pages():
+    """Returns what the pages of the headers say of names and includes that is not so."""
+    headers = [file for folder in ("include", "ports/simd") for file in sorted((ROOT / folder).rglob("*.h*"))]
+    code = "".join(file.read_text(encoding="utf-8") for file in headers)
+    folders = (ROOT / "include" / "tinyattn" / name for name in ("", "detail", "kernel"))
+    return problem([*(line for folder in folders for line in checks.untrue_tables(folder, code)),
+                    *checks.circles(ROOT / "include")])
 
 
 def escapes(site):
@@ -111,6 +128,7 @@ with tempfile.TemporaryDirectory() as folder:
         ("every public name is documented", lambda: problem(checks.undocumented(xml))),
         ("every link leads somewhere", lambda: problem(checks.dead_links(site, pages))),
         ("a way leads to every page", lambda: problem(checks.lost_pages(pages))),
+        ("tables of headers name each header, and nothing that is gone", wrong_on_pages),
         ("every sentence of the compiler is explained, and no other", unexplained),
         ("the search finds the page of each word", not_found, site),
         ("each page can be searched from", lambda: problem(without_search(pages))),

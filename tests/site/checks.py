@@ -4,6 +4,7 @@
 Each check returns a list of what is wrong.
 """
 import collections
+import graphlib
 import html.parser
 import pathlib
 import re
@@ -112,3 +113,29 @@ def lost_pages(pages):
             reached.add(name)
             waiting += [target[0] for link in pages[name].links if (target := target_of(name, link))]
     return [f"{name}: no link leads to it" for name in sorted(set(pages) - reached)]
+
+
+def untrue_tables(folder, code):
+    """Returns what tables on the page of a folder of headers name that does not exist, and headers that they lack.
+    `code` is the text of all headers."""
+    page, words = pathlib.Path(folder, "README.md"), set(re.findall(r"\w+", code))
+    cells = re.findall(r"^\|(.*)\|.*\|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    names = set(re.findall(r"`([^`]+)`", "".join(cells)))
+    listed = {name for name in names if re.search(r"/$|\.h(pp)?$", name)}
+    headers = {f"{file.name}/" if file.is_dir() else file.name
+               for file in pathlib.Path(folder).iterdir() if file.is_dir() or file.suffix in (".hpp", ".h")}
+    unknown = (listed - headers) | {name for name in names - listed if not words.issuperset(re.findall(r"\w+", name))}
+    return [*(f"{page}: there is no {name}" for name in sorted(unknown)),
+            *(f"{page}: its table lacks {name}" for name in sorted(headers - listed))]
+
+
+def circles(folder):
+    """Returns a circle of includes among the headers of a folder, if there is one."""
+    texts = {file.relative_to(folder).as_posix(): file.read_text(encoding="utf-8")
+             for file in pathlib.Path(folder).rglob("*.h*")}
+    included = {name: re.findall(r'^#include "(.+)"', text, re.MULTILINE) for name, text in texts.items()}
+    try:
+        graphlib.TopologicalSorter(included).prepare()
+    except graphlib.CycleError as problem:
+        return [f"a circle of includes: {', '.join(problem.args[1])}"]
+    return []

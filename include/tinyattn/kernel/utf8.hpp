@@ -3,7 +3,7 @@
 // Characters of UTF-8.
 #pragma once
 
-#include "tinyattn/port/native.hpp"
+#include "tinyattn/kernel/port.hpp"
 
 #include <cstdint>
 
