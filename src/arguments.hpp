@@ -79,8 +79,8 @@ inline bool is_valid(const AttentionCall& call, std::size_t in, std::size_t out,
 }
 
 // Whether `out` may be where it is. If it is the input of the queries, rows of output must not be
-// longer than those of input, or they would overwrite rows that are still to be read. It is the
-// input of keys or values only if that is also the input of the queries.
+// longer than those of input, or they would overwrite rows that are still to be read. It may be the
+// input of keys or values only if that is the input of the queries, too.
 inline bool may_replace(const tinyattn_layer& layer, const AttentionCall& call) noexcept {
   if (call.out == call.query) return layer.d_out <= layer.d_in;
   return call.out != call.key && call.out != call.value;

@@ -73,7 +73,7 @@ size_t tinyattn_attention_scratch(size_t tokens, size_t source_tokens) {
 
 size_t tinyattn_layer_scratch(size_t d_out, size_t tokens, size_t source_tokens) {
   if (!has_scratch(d_out, tokens, source_tokens)) return 0;
-  return library::layer_scratch<library::Floats>(d_out, d_out, tokens, source_tokens);
+  return library::layer_layout<library::Floats>(d_out, d_out, d_out, tokens, source_tokens).size;
 }
 
 size_t tinyattn_conv1d_tokens(const tinyattn_convolution* convolution, size_t tokens) {

@@ -106,7 +106,7 @@ tinyattn_status forward_int8(const tinyattn_layer* layer, const AttentionCall& c
 size_t tinyattn_layer_scratch_int8(size_t d_in, size_t d_out, size_t tokens, size_t source_tokens) {
   if (!has_scratch(d_out, tokens, source_tokens)) return 0;
   if (d_in > most_inputs || d_out > most_inputs) return 0;
-  return library::layer_scratch<library::Int8>(d_in, d_out, tokens, source_tokens);
+  return library::layer_layout<library::Int8>(d_in, d_out, d_out, tokens, source_tokens).size;
 }
 
 tinyattn_status tinyattn_forward_int8(const tinyattn_layer* layer, size_t tokens, const float* x,

@@ -111,8 +111,9 @@ TINYATTN_ALWAYS_INLINE void forward(const tinyattn_layer& layer, const Attention
   const std::size_t d_in = layer.d_in, d_out = layer.d_out, head_dim = d_out / layer.num_heads;
   const std::size_t group = group_of(layer.num_heads, layer.num_kv_heads), of_keys = d_out / group;
   const kernel::Dense query{call.query, d_in}, key{call.key, d_in}, value{call.value, d_in};
-  const std::size_t floats = kernel::layer_scratch(d_out, of_keys, call.tokens, call.source_tokens);
-  const auto integers = Weights::take(call.scratch + floats, TINYATTN_QUERY_ROWS(call.tokens));
+  const LayerLayout at =
+      layer_layout<Weights>(d_in, d_out, of_keys, call.tokens, call.source_tokens);
+  const auto integers = Weights::take(call.scratch + at.integers, TINYATTN_QUERY_ROWS(call.tokens));
   kernel::forward_inline<native_port>(
       kernel::GroupedLayer<typename Weights::Weight, LayerRotation>{
           {d_in, d_out, layer.num_heads, head_dim, inverse_sqrt_in_integers(head_dim),

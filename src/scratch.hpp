@@ -24,15 +24,18 @@ constexpr std::size_t integer_words(std::size_t rows, std::size_t inputs) noexce
   return Weights::is_int8 ? TINYATTN_QUERY_ROWS(rows) * kernel::integer_row(inputs) : 0;
 }
 
+// Where the integers of a layer's scratch begin after what kernels divide, and its size.
+struct LayerLayout {
+  std::size_t integers, size;
+};
 template <class Weights>
-constexpr std::size_t layer_scratch(std::size_t d_in, std::size_t d_out, std::size_t tokens,
-                                    std::size_t source_tokens) noexcept {
-  return kernel::layer_scratch(d_out, d_out, tokens, source_tokens) +
-         integer_words<Weights>(tokens, kernel::maximum(d_in, d_out));
+constexpr LayerLayout layer_layout(std::size_t d_in, std::size_t d_out, std::size_t kv_width,
+                                   std::size_t tokens, std::size_t source_tokens) noexcept {
+  const std::size_t integers = kernel::layer_scratch(d_out, kv_width, tokens, source_tokens);
+  return {integers, integers + integer_words<Weights>(tokens, kernel::maximum(d_in, d_out))};
 }
 
-// Where the parts of an encoder's scratch begin after the output of a part of a block, and its
-// size.
+// The same of an encoder, after the output of a part of a block.
 struct EncoderLayout {
   std::size_t shared;  // by attention and the feed-forward part
   std::size_t integers, size;
@@ -135,7 +138,7 @@ consteval bool suffices_for_int8_cache() noexcept {
 }
 static_assert(suffices_for_int8_cache());
 
-// Where the parts of a decoder's scratch begin after the features of a token, and its size.
+// The same of a decoder, after the features of a token.
 struct DecoderLayout {
   std::size_t block, integers, size;
 };

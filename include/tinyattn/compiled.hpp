@@ -96,7 +96,7 @@ float* scratch_of(const MultiHeadAttention<config>&, auto& workspace) noexcept {
       config.weights == Weights::f32 ||
       sizeof(workspace) >=
           sizeof(float) *
-              (TINYATTN_GROUPED_LAYER_SCRATCH(
+              (tinyattn::kernel::layer_scratch(
                    config.d_out,
                    tinyattn::detail::kv_heads<config> * tinyattn::detail::head_dim<config>,
                    config.context_length, config.context_length) +

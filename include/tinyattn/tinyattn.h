@@ -152,7 +152,7 @@ TINYATTN_API tinyattn_status tinyattn_softmax(size_t rows, size_t cols, float sc
                                               float* out);
 
 /* The mean over tokens of x [tokens, features]: rows are added in rising order, and the sum is
- * multiplied by the float 1 / tokens. `out` is [features]. No size may be 0. */
+ * multiplied by the float 1 / tokens. `out` is [features], and may be x. No size may be 0. */
 TINYATTN_API tinyattn_status tinyattn_mean(size_t tokens, size_t features, const float* x,
                                            float* out);
 

@@ -6,77 +6,44 @@
 
 #include "catalogue/plain.hpp"
 #include "catalogue/twin.hpp"
+#include "random.hpp"
 #include "tinyattn/tinyattn_models.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
+#include <cstring>
 #include <vector>
 
 namespace tinyattn::test {
 
-using Size = std::size_t;
-
-// Draws the same numbers on every machine.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u) {}
-
-  Size below(Size bound) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<Size>((state_ >> 33) % bound);
-  }
-  bool one_in(Size count) { return below(count) == 0; }
-  template <class T>
-  T one_of(std::initializer_list<T> choices) {
-    return choices.begin()[below(choices.size())];
-  }
-  // A size that is small, around a multiple of vectors and tiles, or any, up to `most`.
-  Size size(Size most = 70) {
-    const Size drawn = one_in(3) ? 1 + below(8) : one_in(2) ? one_of({4u, 8u, 16u, 32u, 48u, 64u}) + below(3) - 1 : 1 + below(70);
-    return drawn > most ? 1 + drawn % most : drawn;
-  }
-  Size divisor(Size of) {
-    Size drawn = 1 + below(of);
-    while (of % drawn != 0) --drawn;
-    return drawn;
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 // The memory of a call. After it, whatever it may not write is as it was: guards, inputs, and what lies around them.
 class Arrays {
  public:
-  static constexpr Size guard = 64, last_guard = 4096;
-
-  float* take(Size count, float start, bool may_be_written) {
-    if (count + guard + last_guard > words_.size() - used_) __builtin_trap();
-    float* const first = words_.data() + used_;
-    std::fill_n(first, count, start);
-    if (may_be_written) written_.push_back({used_, count});
-    used_ += count + guard;
+  template <class Element>
+  Element* take(Size count, bool may_be_written) {
+    const Size size = count * sizeof(Element);
+    if (size + guard + last_guard > bytes_.size() - used_) __builtin_trap();
+    if (may_be_written) written_.push_back({used_, size});
+    auto* const first = reinterpret_cast<Element*>(bytes_.data() + used_);
+    used_ += (size + 15) / 16 * 16 + guard;
     return first;
   }
 
-  void remember() { before_.assign(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(used_ + last_guard)); }
-  bool are_as_before() const {
-    return std::equal(before_.begin(), before_.end(), words_.begin(),
-                      [](float a, float b) { return __builtin_bit_cast(std::uint32_t, a) == __builtin_bit_cast(std::uint32_t, b); });
-  }
+  void remember() { before_.assign(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(used_ + last_guard)); }
+  bool are_as_before() const { return std::memcmp(before_.data(), bytes_.data(), before_.size()) == 0; }
   bool others_are_as_before() {
-    for (const auto& [first, count] : written_) std::copy_n(words_.data() + first, count, before_.data() + first);
+    for (const auto& [first, size] : written_) std::memcpy(before_.data() + first, bytes_.data() + first, size);
     return are_as_before();
   }
 
  private:
   struct Part {
-    Size first, count;
+    Size first, size;
   };
+  static constexpr Size guard = 256, last_guard = 16384;
 
-  std::vector<float> words_ = std::vector<float>(1 << 18, 12345.678f), before_ = {};
+  std::vector<std::byte> bytes_ = std::vector<std::byte>(1 << 20, std::byte{0x5a}), before_ = {};
   std::vector<Part> written_ = {};
   Size used_ = guard;
 };
@@ -96,12 +63,12 @@ class Call {
     if (!holds && failure_ == nullptr) failure_ = what;
   }
 
-  float* output(Size count) { return arrays_.take(count, 42.0f, true); }
+  float* output(Size count) { return array(count, 42.0f, true); }
   // Scratch, or a cache.
-  float* garbage(Size count) { return arrays_.take(count, garbage_, true); }
+  float* garbage(Size count) { return array(count, garbage_, true); }
   // Finite numbers, of which a few may be replaced.
   float* input(Size count, bool has_specials = false) {
-    float* const first = arrays_.take(count, 0.0f, false);
+    float* const first = array(count, 0.0f, false);
     for (Size i = 0; i < count; ++i) first[i] = number();
     if (has_specials && random.one_in(5))
       for (Size left = 1 + random.below(3); left != 0; --left)
@@ -110,7 +77,7 @@ class Call {
   }
   template <class Element>
   Element* elements(Size count, auto draw) {
-    auto* const first = reinterpret_cast<Element*>(arrays_.take((count * sizeof(Element) + 3) / 4, 0.0f, false));
+    auto* const first = arrays_.take<Element>(count, false);
     for (Size i = 0; i < count; ++i) first[i] = static_cast<Element>(draw());
     return first;
   }
@@ -141,6 +108,11 @@ class Call {
   }
 
  private:
+  float* array(Size count, float start, bool may_be_written) {
+    float* const first = arrays_.take<float>(count, may_be_written);
+    std::fill_n(first, count, start);
+    return first;
+  }
   float number() {
     const auto mantissa = static_cast<std::uint32_t>(random.below(0x800000)), exponent = static_cast<std::uint32_t>(119 + random.below(8));
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(random.below(2)) << 31 | exponent << 23 | mantissa);

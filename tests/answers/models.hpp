@@ -185,7 +185,8 @@ void decoder(Call& call) {
   const DrawnDecoder<kind> drawn(call);
   const tinyattn_decoder& decoder = drawn.decoder;
   const Size floats = Functions<kind>::scratch(&decoder), vocabulary = drawn.vocabulary;
-  call.check(floats <= Functions<kind>::scratch_in_c(decoder), "a size is more than its macro");
+  const Size in_c = Functions<kind>::scratch_in_c(decoder);  // with a window and an int8 cache the macro may count more
+  call.check(kind == Kind::int8_cache && drawn.window != 0 ? floats <= in_c : floats == in_c, "a size differs from its macro");
   float *const cache = call.garbage(Functions<kind>::cache(&decoder)), *const scratch = call.garbage(floats);
   float* const logits = call.output(vocabulary);
   const std::vector<float> expected = drawn.compute_plainly();
@@ -200,6 +201,23 @@ void decoder(Call& call) {
                [&](plain::Output to) { plain::copy(matrix(expected.data() + (past - 1) * vocabulary, 1, vocabulary), to); });
   }
   if (drawn.window == 0) call.refuses([&] { return read(drawn.length, 1); }, TINYATTN_TOO_MANY_TOKENS);
+}
+
+// Draws tokens: from the logits, of which each may be -infinity or NaN, and by a generator that goes on.
+inline void sampling(Call& call) {
+  const Size count = call.random.size();
+  float* const given = call.input(count, true);
+  float *const logits = call.output(count), *const tokens = call.output(2);
+  tinyattn_philox generator{call.random.below(1000), 0};
+  const tinyattn_sampling how{call.random.one_of({0.0f, 0.5f, 1.0f, infinity}), call.random.below(5), call.random.one_of({1.0f, 0.7f})};
+  std::uint16_t token = 0;
+  call.makes([&] { return tinyattn_argmax(count, given, &token); });
+  tokens[0] = token;
+  std::copy_n(given, count, logits);
+  call.makes([&] { return tinyattn_sample(&how, count, logits, &generator, &token); });
+  tokens[1] = token;
+  call.check(tokens[0] < static_cast<float>(count) && token < count, "a token is none of the logits'");
+  call.takes(logits, count), call.takes(tokens, 2);
 }
 
 // Continues a text to the end of its context. Each token is drawn from the logits after the one before it.

@@ -135,12 +135,17 @@ inline void rows(Call& call) {
   const auto activation = call.random.below(kernel::num_activations);
   const float *const x = call.input(tokens * features), *const mean = call.input(features), *const deviation = call.input(features);
   const tinyattn_norm norm = draw_norm(call, features);
-  float *const of_all = call.output(features), *const out = call.output(tokens * features);
+  float *const of_all = call.output(features), *const out = call.output(tokens * features), *const both = call.output(tokens * features);
   const plain::Input all = matrix(x, tokens, features);
   call.makes([&] { return tinyattn_mean(tokens, features, x, of_all); });
   call.gives(of_all, 1, features, [&](plain::Output to) { plain::mean(all, to); });
   call.makes([&] { return tinyattn_largest(tokens, features, x, of_all); });
   call.gives(of_all, 1, features, [&](plain::Output to) { plain::largest(all, to); });
+  for (const auto pool : {tinyattn_mean, tinyattn_largest}) {
+    std::copy_n(x, tokens * features, both);
+    call.makes([&] { return pool(tokens, features, both, both); });
+    call.gives(both, 1, features, [&](plain::Output to) { (pool == tinyattn_mean ? plain::mean : plain::largest)(all, to); });
+  }
   call.makes([&] { return tinyattn_standardize(tokens, features, x, mean, deviation, out); });
   call.gives(out, tokens, features, [&](plain::Output to) { plain::standardize(all, mean, deviation, to); });
   call.makes([&] { return tinyattn_normalize(&norm, tokens, features, x, out); });

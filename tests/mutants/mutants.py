@@ -97,7 +97,8 @@ class Bench:
         return next(iter(contents.unwanted_in_object(made, has_fpu=True)), "")
 
     def failed_program(self, tree, test, build):
-        sources = [f"tests/{test}.cpp", "tests/support/run.cpp", *LIBRARY * test.startswith(("compiled/", "unit/compiled", "answers/answers"))]
+        calls_library = test.startswith(("compiled/", "unit/compiled", "answers/answers"))
+        sources = [f"tests/{test}.cpp", "tests/support/run.cpp", *LIBRARY * calls_library]
         board = [] if test.startswith("harness/") else ["ports/boards/host/host.cpp"]  # else the test has its own board
         program = tree / f"{test}-{build}.elf".replace("/", "-")
         status, output = attempt([*self.language(tree, build), '-DBOARD_NAME="host"', "-w", *sources, *board, "-o",

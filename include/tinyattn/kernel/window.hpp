@@ -95,23 +95,24 @@ TINYATTN_KERNEL void combine_short(const Attention& a, const WindowRows& rows,
   } while (left != 0);
 }
 
-// The same for heads of any width. `between` has room for the context.
+// The same for heads of any width. After the scores there is room for the context.
 template <class Port>
-TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows, Dense weights,
-                                    float* between) noexcept {
+TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows,
+                                    Dense weights) noexcept {
   if constexpr (!Port::interleaves_rows && has_row_tile<Port, short_head / Port::lanes>)
     if (a.value_dim == short_head) return combine_short<Port>(a, rows, weights);
   const std::size_t older = rows.count - rows.oldest;
   const Dense of_newer = weights.from(0, older), values = a.values.from(rows.oldest, 0);
   if (rows.oldest == 0)
     return multiply_rows<Port>({a.rows, older, a.value_dim, weights, values, nullptr, a.context});
-  const Output first{between, a.value_dim};
+  const Output first{a.scores.at(a.rows, 0), a.value_dim};
   multiply_rows<Port>({a.rows, older, a.value_dim, weights, values, nullptr, first});
   if constexpr (Port::interleaves_rows)
     matmul<Port>(Product<Dense, Dense, Dense>{a.rows, rows.oldest, a.value_dim, of_newer, a.values,
                                               first, a.context});
   else
-    matmul_row<Port>({1, rows.oldest, a.value_dim, of_newer, a.values, Bias(between), a.context});
+    matmul_row<Port>(
+        {1, rows.oldest, a.value_dim, of_newer, a.values, Bias(first.data), a.context});
 }
 
 // --- Heads ---
@@ -141,7 +142,7 @@ TINYATTN_KERNEL void attend_window(const auto& layer, const Ring<Cached>& ring, 
     const Output weights = scores_of_window<Port>(a, rows);
     const auto end_of = [=](std::size_t) TINYATTN_INLINE_LAMBDA { return rows.count; };
     softmax_of_scores<Port>(heads, weights, end_of, a.scale);
-    combine_window<Port>(a, rows, weights, scores.at(heads, 0));
+    combine_window<Port>(a, rows, weights);
   }
 }
 
