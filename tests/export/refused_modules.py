@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Modules that cannot be exported: each gives one sentence, with the module, the operation, its line and what could be
 written instead, and no file is written. Needs PyTorch (Debian: python3-torch); skips its tests without it."""
+import functools
 import pathlib
 import tempfile
 import unittest.mock
@@ -62,14 +63,42 @@ def written_norm(self, x, **options):
     return self.gain * (x * torch.rsqrt(torch.add(x.square().mean(-1, keepdim=True), 1.0, **options)))
 
 
-class Doubled(nn.Linear):
+def clamped(*arguments):
+    """What an example does not reach, and no input that is drawn like it."""
+    return arguments[-1].clamp(-20, 20)
+
+
+class Clamped(nn.Linear):
+    forward = functools.partialmethod(
+        lambda self, most, x: F.linear(x, self.weight, self.bias).clamp(-most, most), 20)
+
+
+class ClampedAttention(nn.MultiheadAttention):
+    def forward(self, *args, **options):
+        result, weights = super().forward(*args, **options)
+        return result.clamp(-20, 20), weights
+
+
+class BranchedNorm(nn.LayerNorm):
     def forward(self, x):
-        return 2 * super().forward(x)
+        return x if x.abs().max() > 20 else super().forward(x)
 
 
-def with_another_part():
+def hooked(layer):
+    layer.register_forward_hook(clamped)
+    return layer
+
+
+def with_own_forward(layer):
+    layer.forward = lambda x: clamped(type(layer).forward(layer, x))
+    return layer
+
+
+def layer_with(**parts):
+    """Returns an encoder's layer with other parts."""
     layer = nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
-    layer.linear1 = Doubled(6, 8)
+    for name, part in parts.items():
+        setattr(layer, name, part)
     return layer
 
 
@@ -165,7 +194,21 @@ CASES = [  # (what the sentence must say, the module, the example)
     ("gain holds NaN: ", written(lambda self, x: x * self.gain, gain=nn.Parameter(torch.full((6,), torch.nan))), X),
     ("ask for the type of its input", written(
         lambda self, x: x * (2 if isinstance(x, torch.Tensor) else 1)), X),
-    ("what would be exported of 0 differs by", nn.Sequential(with_another_part()).eval(), X),
+    *((f"{name} is another module than torch.nn put there",
+       nn.Sequential(layer_with(**{name: part})).eval(), X) for name, part in (
+           ("linear1", Clamped(6, 8)), ("linear2", hooked(nn.Linear(8, 6))),
+           ("linear2", with_own_forward(nn.Linear(8, 6))), ("norm1", BranchedNorm(6)),
+           ("norm2", nn.BatchNorm1d(4)), ("dropout1", nn.Tanh()),
+           ("self_attn", ClampedAttention(6, 2, batch_first=True)))),
+    *((sentence, nn.Sequential(nn.TransformerEncoder(
+        layer_with(**parts), 2, norm, enable_nested_tensor=False)).eval(), X)
+      for sentence, norm, parts in (
+          ("linear1 is another module", None, {"linear1": Clamped(6, 8)}),
+          ("the activation ReLU in a block", None, {"activation": hooked(nn.ReLU())}),
+          ("a final norm of another kind", BranchedNorm(6), {}))),
+    *(("there is nothing for clamp", net.eval(), X) for net in (
+        hooked(nn.Sequential(nn.Linear(6, 6))), hooked(nn.Linear(6, 6)),
+        nn.Sequential(Clamped(6, 6)), nn.Sequential(hooked(nn.Linear(6, 6))))),
     ("add_bias_kv or add_zero_attn", written(
         lambda self, x: self.attention(x, x, x)[0], attention=nn.MultiheadAttention(6, 2, add_zero_attn=True)), X),
     ("keys or values of another width", written(

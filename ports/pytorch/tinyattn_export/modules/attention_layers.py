@@ -82,15 +82,36 @@ ACTIVATIONS = {functional.relu: "relu", torch.relu: "relu", functional.gelu: "ge
 def activation_name(low, layer):
     function = layer.activation
     name = ACTIVATIONS.get(function, ACTIVATIONS.get(type(function)))
-    if name is None:
+    if name is None or isinstance(function, torch.nn.Module) and not is_original(function):
         what = getattr(function, "__name__", type(function).__name__)
         low.refuse(f"the activation {what} in a block", "take relu, gelu or silu of torch.nn.functional")
     return "gelu_tanh" if getattr(function, "approximate", "none") == "tanh" else name
 
 
-def options_of(low, layer):
-    if torch_class(layer) is not torch.nn.TransformerEncoderLayer or not is_original(layer):
+LINEARS, NORMS = (torch.nn.Linear,), (torch.nn.LayerNorm,)
+DROPOUTS = (torch.nn.Dropout, torch.nn.Identity)
+PARTS = {"self_attn": (torch.nn.MultiheadAttention,), "linear1": LINEARS, "linear2": LINEARS,
+         "norm1": NORMS, "norm2": NORMS,
+         "dropout": DROPOUTS, "dropout1": DROPOUTS, "dropout2": DROPOUTS}
+
+
+def is_of(module, kinds):
+    """Whether a module does what one of these classes of torch.nn does."""
+    return torch_class(module) in kinds and is_original(module)
+
+
+def check_parts(low, layer):
+    """Refuses a layer of an encoder if it, or a part of it, is not what torch.nn makes there."""
+    if not is_of(layer, (torch.nn.TransformerEncoderLayer,)):
         low.refuse(f"{type(layer).__name__} is no torch.nn.TransformerEncoderLayer", "call each layer in forward")
+    for name, kinds in PARTS.items():
+        if not is_of(getattr(layer, name), kinds):
+            low.refuse(f"{name} is another module than torch.nn put there",
+                       "write the layer as a module of its own")
+
+
+def options_of(low, layer):
+    check_parts(low, layer)
     if layer.norm1.eps != layer.norm2.eps:
         low.refuse("two norms with other epsilons", "give both one epsilon")
     return {"num_heads": layer.self_attn.num_heads, "norm_first": layer.norm_first, "epsilon": layer.norm1.eps,
@@ -130,7 +151,7 @@ def encoder(low, module, args):
     options = [options_of(low, layer) for layer in module.layers]
     if any(option != options[0] for option in options):
         low.refuse("a TransformerEncoder whose layers differ", "call each layer")
-    if module.norm is not None and (not isinstance(module.norm, torch.nn.LayerNorm) or
+    if module.norm is not None and (not is_of(module.norm, NORMS) or
                                     module.norm.eps != options[0]["epsilon"]):
         low.refuse("a final norm of another kind or epsilon", "apply it after the encoder")
     return encoder_call(low, value, options[0], (mask, padding, is_causal), TransformerRequest, module.state_dict())

@@ -180,20 +180,27 @@ def torch_class(module):
     return next((each for each in type(module).__mro__ if each.__module__.startswith("torch.nn")), type(module))
 
 
-def is_method(item):
-    """Whether a class has it because somebody wrote it, and not because Python puts it there."""
-    return isinstance(item, (property, classmethod, staticmethod)) or (
-        callable(item) and not getattr(item, "__name__", "").startswith("__annotate"))
+def computes(name, item):
+    """Whether an attribute of a class is a method, a property or another descriptor that somebody
+    wrote. Python itself puts data there, and functions that make annotations."""
+    return name != "__init__" and not name.startswith("__annotate") and (
+        callable(item) or hasattr(item, "__get__"))
+
+
+def is_plain(module):
+    """Whether a call of a module is its class's forward, and nothing else but torch's hooks."""
+    hooks = [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
+    return "forward" not in vars(module) and all(
+        type(hook).__module__.startswith("torch.nn.utils") for hook in hooks)
 
 
 def is_original(module):
-    """Whether a module does what its class of torch.nn does: it overrides no method, and has no hooks but torch's."""
+    """Whether a module does what its class of torch.nn does: it is plain and overrides nothing."""
     original = torch_class(module)
     derived = type(module).__mro__[:type(module).__mro__.index(original)]
-    overridden = {name for each in derived for name, item in vars(each).items() if is_method(item)} - {"__init__"}
-    hooks = [*module._forward_hooks.values(), *module._forward_pre_hooks.values()]
-    return not any(hasattr(original, name) for name in overridden) and all(
-        type(hook).__module__.startswith("torch.nn.utils") for hook in hooks)
+    overridden = {name for each in derived for name, item in vars(each).items()
+                  if computes(name, item)}
+    return is_plain(module) and not any(hasattr(original, name) for name in overridden)
 
 
 def is_leaf(module):
@@ -203,7 +210,7 @@ def is_leaf(module):
 
 
 class Alone(torch.nn.Module):
-    """A layer of torch.nn that is a whole model."""
+    """A module that is called as a whole: a layer of torch.nn, or one with hooks."""
 
     def __init__(self, layer):
         super().__init__()
@@ -220,7 +227,7 @@ def private(net):
         own = copy.deepcopy(net)
     except Exception:  # of any kind: it is the user's module
         own = net
-    return Alone(own).train(net.training) if is_leaf(net) else own
+    return Alone(own).train(net.training) if is_leaf(net) or not is_plain(net) else own
 
 
 def trace(net, example):
