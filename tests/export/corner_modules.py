@@ -154,6 +154,8 @@ MODULES = {
     "flatten_by_name": (Written(lambda self, x: torch.flatten(input=x, start_dim=1)), X),
     "scaled_before_a_mask": (Written(lambda self, x: (self.linear(x) * 6**-0.5 @ x.mT + CAUSAL).softmax(-1) @ x,
                                      linear=linear()), X),
+    "options_that_change_nothing": (Written(lambda self, x: torch.add(
+        torch.div(x @ x.mT, 3**0.5, rounding_mode=None), CAUSAL, alpha=1).softmax(-1) @ x), X),
     "a_bias_for_each_head": (Written(
         lambda self, x: (x.view(1, 4, 2, 3).transpose(1, 2) @ x.view(1, 4, 2, 3).permute(0, 2, 3, 1) * 3**-0.5 +
                          self.bias).softmax(-1) @ x.view(1, 4, 2, 3).transpose(1, 2),

@@ -179,6 +179,9 @@ CASES = [  # (what the sentence must say, the module, the example)
         lambda self, x: torch.cat([x, x[:, 4:]], 1), lambda self, x: torch.cat([x, self.gain[:0].view(1, 0, 6)], 1))),
     ("there is nothing for gt: make masks of constants", written(
         lambda self, x: torch.where(condition=x > 0, input=x, other=-x)), X),
+    ("there is nothing for searchsorted", written(
+        lambda self, x: x * torch.searchsorted(sorted_sequence=self.gain, input=x),
+        gain=torch.arange(6.0)), X),
     ("view of the bits as another type", written(lambda self, x: x.view(torch.int32).view(torch.float32)), X),
     ("there is nothing for setitem: join", written(assigned, layer=nn.Linear(6, 6)), X),
     ("max without dim, or of two tensors", written(lambda self, x: torch.max(x, self.gain), gain=GAIN), X),

@@ -21,7 +21,7 @@ class Attention:
 
 def kind(node, net):
     """Returns the name of what a step computes, or nothing if it has an option that changes this."""
-    if {"alpha", "rounding_mode"} & node.kwargs.keys():
+    if node.kwargs.get("alpha", 1) != 1 or node.kwargs.get("rounding_mode"):
         return ""
     if node.op == "call_module":
         return type(net.get_submodule(node.target)).__name__.lower()

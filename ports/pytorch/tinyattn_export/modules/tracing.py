@@ -15,6 +15,7 @@ from .table import writes_in_place
 KNOWN = ("shape", "dtype", "device", "ndim", "layout", "is_cuda", "requires_grad")  # attributes that are no steps
 ASKED = ("size", "dim", "numel", "nelement", "is_contiguous", "stride", "is_floating_point", "get_device")
 CLOSE = 1e-5  # of the largest number: another implementation of a function may round otherwise
+BEFORE_INPUT = {"condition", "sorted_sequence"}  # of torch.where and torch.searchsorted
 OWN_CODE = tuple(name.rpartition("/")[0] + "/" for name in (__file__, torch.__file__))
 
 
@@ -125,8 +126,8 @@ class Tracer(torch.fx.Tracer):
         return super().create_arg(a.item() if type(a).__module__ == "numpy" and hasattr(a, "item") else a)
 
     def create_node(self, kind, target, args, kwargs, *more, **named):
-        """An `input` that is given by name is the first argument."""
-        if not args and "input" in kwargs and "condition" not in kwargs:
+        """An `input` that is given by name is the first argument, but of two functions."""
+        if not args and "input" in kwargs and not BEFORE_INPUT & kwargs.keys():
             args = (kwargs["input"],)
             kwargs = {name: value for name, value in kwargs.items() if name != "input"}
         node = super().create_node(kind, target, args, kwargs, *more, **named)
