@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small modules with what an exporter can get wrong without a word: {name: (the module, an example)}."""
+import threading
+
 import numpy
 import torch
 import torch.nn.functional as F
@@ -174,6 +176,7 @@ MODULES = {
         [[False, True]] * 2))[0].reshape(1, 4, 6), a=attention()), X),
     "a_number_of_numpy": (Written(lambda self, x: x * numpy.float32(0.3)), X),
     "a_table_when_first_called": (Written(with_a_table), X),
+    "a_table_of_what_cannot_be_copied": (Written(with_a_table, lock=threading.Lock()), X),
     "unflattened": (nn.Sequential(linear(), nn.Unflatten(2, (2, 3)), nn.Flatten(2), linear()), X),
 }
 OF_PYTORCH_2 = {

@@ -276,16 +276,27 @@ def refused_path(sentence, path, binary):
     return "it is exported"
 
 
-def wrong_step():
+def wrong_step(function):
     """Returns what is wrong if relu is lowered to what is right of the example alone, which has no negative number."""
     wrong = {"relu": lambda low, args: low.elementwise(args.take("input"), "multiply", ", ", "1.0f")}
     with unittest.mock.patch.dict(lowering.table.FUNCTIONS, wrong):
-        return problem("what would be exported of relu differs by", written(lambda self, x: 2 * F.relu(x)), X)
+        return problem("what would be exported of relu differs by", written(function), X)
+
+
+def unknown_step():
+    """Returns what is wrong if relu is lowered to a function that Python does not know."""
+    unknown = {"relu": lambda low, args: low.elementwise(args.take("input"), "unknown")}
+    with unittest.mock.patch.dict(lowering.table.FUNCTIONS, unknown):
+        return problem("of relu cannot be computed (name 'unknown' is not defined)",
+                       written(lambda self, x: F.relu(x)), X)
 
 
 PATHS = [("path and binary are one file", "a", "./a"), ("has the name of a file in C", "a.h", "b"),
          ("has the name of a file in C", "a.c", "b")]
-tap.report([("a step that is lowered wrong is named", wrong_step()),
+tap.report([("a step that is lowered wrong is named", wrong_step(lambda self, x: 2 * F.relu(x))),
+            ("also beside large numbers, as of a mask",
+             wrong_step(lambda self, x: F.relu(x.masked_fill(torch.eye(4, 6).bool(), 1e9)))),
+            ("a step that Python does not know is named", unknown_step()),
             *((sentence, refused_path, sentence, *names) for sentence, *names in PATHS),
             *((phrase, problem, phrase, net, example) for phrase, net, example in [*CASES, *OF_PYTORCH_2]),
             *([] if OF_PYTORCH_2 else [("modules of PyTorch 2", tap.Skip(f"PyTorch {torch.__version__} has none"))])])

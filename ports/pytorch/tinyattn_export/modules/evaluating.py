@@ -2,6 +2,7 @@
 """Computes the steps of a Program in Python. It reads what the header will have: the text of each step, the numbers of
 each part, and which objects share memory."""
 import array
+import itertools
 import math
 import re
 import typing
@@ -190,5 +191,5 @@ class Memory:
         names, ranges = [name for name, *_ in loops], [range(int(count)) for _, count, _ in loops]
         if not any(brace for *_, brace in loops):  # a copy, of all elements at once
             ranges = [[each] for each in torch.meshgrid(*map(torch.tensor, ranges), indexing="ij")] if loops else []
-        for indices in zip(*ranges) if loops else [()]:
+        for indices in itertools.product(*ranges):
             exec(code, {**self.names, **dict(zip(names, indices))})

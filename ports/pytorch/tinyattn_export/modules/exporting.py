@@ -36,7 +36,7 @@ def lowered(tracer, net, example, extents, weights):
 
 def checked(net, example, weights):
     """Returns the same of a module and an example, after a comparison with PyTorch, for which weights are floats."""
-    extents, own = check_example(example), private(net)
+    extents, own = check_example(example), private(net, example)
     tracer = trace(own, example)
     steps = comparing.steps_of(tracer)
     aliasing.resolve(tracer, own)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Traces a torch.nn.Module with torch.fx. Every step is also computed, on the example, so that shapes are numbers:
 `batch, tokens, width = x.shape` and `y, weights = attention(x, x, x)` trace as they stand."""
+import contextlib
 import copy
 import sys
 import traceback
@@ -221,13 +222,16 @@ class Alone(torch.nn.Module):
         return self.layer(x)
 
 
-def private(net):
-    """Returns a copy of a module, which may change when it runs; or the module itself, if it cannot be copied. A layer
-    is in a module of its own then."""
+def private(net, example):
+    """Returns a copy of a module, which may change when it runs; or the module itself, if it cannot
+    be copied, after a call, in which it makes what it keeps. A layer, or what has hooks, is in a
+    module of its own then."""
     try:
         own = copy.deepcopy(net)
     except Exception:  # of any kind: it is the user's module
         own = net
+        with contextlib.suppress(Exception):  # trace says what it is
+            net(example.clone())
     return Alone(own).train(net.training) if is_leaf(net) or not is_plain(net) else own
 
 
