@@ -165,6 +165,9 @@ MODULES = {
     "a_loop_over_outs": (Written(one_after_the_other, outs=nn.ModuleList(
         [nn.Sequential(linear(), nn.GELU()) for _ in range(3)])), X),
     "named_as_its_class": (nn.Sequential(Block(), union()), X),
+    "classes_that_cpp_cannot_name_so": (nn.Sequential(*(type(name, (Mlp,), {})() for name in (
+        "NULL", "NAN", "parameter_count", "tinyattn", "_Block", "A__B", "Gr\u00f6\u00dfe",
+        "\u5757"))), X),
     "only_another_init": (Written(lambda self, x: self.a(x, x, x)[0], a=TwoHeads(6)), X),
     "arguments_by_name": (Written(lambda self, x: torch.matmul(input=x, other=self.norm(input=x[0])[None].mT),
                                   norm=trained(nn.BatchNorm1d(6))), X),

@@ -8,7 +8,7 @@ import torch
 from .. import names
 from .layout import Line, aligned, fits, literal
 from .loops import rolled
-from .members import Layer, member_name
+from .members import RESERVED, Layer, member_name
 from .program import Scratch
 from .values import TOKEN, Operand
 
@@ -118,12 +118,14 @@ class Structs:
 
     def has_name(self, name):
         """Whether a struct cannot be named so: C++ or the Model has the name, or a member anywhere in the Model."""
-        known = name in ("Model", "Input", "Output", "Workspace") or names.objection(name) and not name.isupper()
-        return known or any(member_name(part) == name for path in self.parts for part in path.split("."))
+        return name in RESERVED or names.objection(name) or any(
+            member_name(part) == name for path in self.parts for part in path.split("."))
 
     def struct(self, name, body):
-        """Returns the name of a struct with these members."""
+        """Returns the name of a struct with these members: its class's, as far as C++ has it."""
         lines = declarations(body)
+        name = re.sub(r"[\W_]+", "_", name, flags=re.ASCII).strip("_")
+        name = name if name[:1].isalpha() else f"Module{name}"
         while self.has_name(name):
             name += "s"
         number, base, free = 1, name, name
