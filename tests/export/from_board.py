@@ -222,9 +222,11 @@ def refuses(folder, sentence, content):
 
 @in_folder
 def says_what_it_passes_over(folder):
-    """Checks that the report says if a model that is newer, or may be, is damaged; an older one is not worth a word."""
+    """Checks that the report says if a model that is newer, or may be, is damaged, and is silent on
+    older ones."""
     newer, path = model_of(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36), 1), folder / "a.bin"
-    for byte, dump, sentence in ((130, newer + GOOD, "newest: the model at byte 0 is damaged"), (130, GOOD + newer, ""),
+    for byte, dump, sentence in ((130, newer + GOOD, "newest: the model at byte 0 is damaged"),
+                                 (130, GOOD + newer, ""),
                                  (8, newer + GOOD, "newest: the header at byte 0 is damaged")):
         path.write_bytes(dump[:byte] + bytes([dump[byte] ^ 1]) + dump[byte + 1:])
         status, printed, errors = convert(path, "-o", folder / "a.safetensors")
@@ -256,4 +258,6 @@ def survives_any_damage(folder):
 pytorch = tap.Skip("PyTorch is not installed (Debian: python3-torch)") if debian.missing("torch") else loads_into_a_module
 tap.report([*((f"comes back: {name}", comes_back, name) for name in LIKE),
             *((f"refused: {sentence}", refuses, sentence, content) for sentence, content in REFUSED.items()),
-            ("says what it passes over", says_what_it_passes_over), ("any damage is noticed", survives_any_damage), ("loads into a module of PyTorch", pytorch)])
+            ("says what it passes over", says_what_it_passes_over),
+            ("any damage is noticed", survives_any_damage),
+            ("loads into a module of PyTorch", pytorch)])

@@ -24,7 +24,8 @@ def compiles(folder, name, module, weights):
 
 
 if __name__ == "__main__":
-    MODULES = {name: (net.eval(), example) for name, (net, example) in corner_modules.MODULES.items()}
+    CORNERS = {**corner_modules.MODULES, **corner_modules.OF_PYTORCH_2}
+    MODULES = {name: (net.eval(), example) for name, (net, example) in CORNERS.items()}
     MODULES |= {name: made(name) for name in MODELS}
     tap.report([(f"{name}, {weights or 'f32'}", compiles, name, module, weights)
                 for name, module in MODULES.items() for weights in (None, "int8")])
