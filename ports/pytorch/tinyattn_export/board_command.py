@@ -13,7 +13,7 @@ SUFFIXES = (*sorted(checkpoints.TORCH_SUFFIXES), ".safetensors")
 
 
 def make_parser():
-    parser = argparse.ArgumentParser(
+    parser = command_line.Parser(
         prog="from_board.py", description="Turns what a board has saved into a state_dict of PyTorch, bit for bit.",
         epilog="After --like come the arguments that export.py had, such as --num-heads.")
     parser.add_argument("board", metavar="BOARD.bin", help="a dump of one slot of its flash, or of both")

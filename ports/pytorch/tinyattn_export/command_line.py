@@ -19,8 +19,16 @@ ONLY_MODELS = ("num_kv_heads", "rotary", "rotary_base", "config", "example")
 ONLY_BLOCKS = ("norm_first", "activation", "epsilon")
 
 
+class Parser(argparse.ArgumentParser):
+    """Exits with its status even if nobody can read why, as newer versions of Python do by themselves."""
+
+    def _print_message(self, message, file=None):
+        with contextlib.suppress(OSError):
+            super()._print_message(message, file)
+
+
 def make_parser():
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
     add, choice = parser.add_argument, argparse.BooleanOptionalAction
     add("weights", metavar="WEIGHTS", nargs="?",
