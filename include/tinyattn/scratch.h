@@ -53,12 +53,12 @@
 #define TINYATTN_LAYER_SCRATCH(d_out, tokens, source_tokens) \
   TINYATTN_GROUPED_LAYER_SCRATCH(d_out, d_out, tokens, source_tokens)
 
-/* The number of heads of a group, which share keys, that are computed together with a window: one,
- * unless a port of the architecture computes several rows at once. */
 #if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || \
     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'A')
 #define TINYATTN_HEADS_AT_ONCE(group) TINYATTN_SIZE(group)
 #else
+/* The number of heads of a group, which share keys, that are computed together with a window: one,
+ * unless a port of the architecture computes several rows at once. */
 #define TINYATTN_HEADS_AT_ONCE(group) TINYATTN_SIZE(1)
 #endif
 /* The scores of a cache with a window, in floats. */

@@ -32,7 +32,7 @@ struct LayerWorkspace {
   static_assert(block_rows <= TINYATTN_BLOCK_ROWS(ContextLength) &&
                     query_rows <= TINYATTN_QUERY_ROWS(ContextLength) &&
                     TINYATTN_LANES % kernel::room_of_scores<Port>(1) == 0,
-                "scratch must suffice for every port");
+                "scratch, as scratch.h counts it, must suffice for every port");
 
   static_assert(fits_in_memory(Width, ContextLength),
                 "a workspace has more bytes than this target can address");
