@@ -22,7 +22,8 @@ COMPILED = ROOT / "src" / "README.md"
 TRAINING = ROOT / "include" / "tinyattn" / "training.md"
 MEMORY = re.compile(r"^\| `(Gpt<.+?>)` \| (.+?) \|$", re.MULTILINE)
 ROW = re.compile(r"^\| (?!PyTorch |---)(.+?) \| (.+?) \|$", re.MULTILINE)
-MOST_TIMES_SMALL = 3.0
+# Seconds of the same headers were 2.9 to 3.2 times those of <array>, by machine; instructions of GCC 12 are 3.1 times.
+MOST_TIMES_SMALL = 3.5
 VALUES = {f".data.{name}" for name in ("mersenne_twister", "philox")}
 
 
