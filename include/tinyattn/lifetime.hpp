@@ -3,7 +3,7 @@
 // Workspaces whose parts share memory, since no two of them are used at the same time.
 #pragma once
 
-#include "tinyattn/kernel/port.hpp"
+#include "tinyattn/port/found.hpp"
 
 #include <memory>
 #include <new>

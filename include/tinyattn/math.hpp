@@ -5,8 +5,8 @@
 #pragma once
 
 #include "tinyattn/activation_list.h"
-#include "tinyattn/kernel/port.hpp"
 #include "tinyattn/port/elementwise.hpp"
+#include "tinyattn/port/found.hpp"
 #include "tinyattn/port/logarithm.hpp"
 #include "tinyattn/port/sqrt_in_integers.hpp"
 

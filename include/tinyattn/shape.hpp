@@ -5,7 +5,7 @@
 // tensor lies in flash. And the types of weights.
 #pragma once
 
-#include "tinyattn/kernel/port.hpp"
+#include "tinyattn/port/found.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Checks of the rate of a dropout.
 #pragma once
 
-#include "tinyattn/kernel/port.hpp"
+#include "tinyattn/port/found.hpp"
 
 #include <cstdint>
 

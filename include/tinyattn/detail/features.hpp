@@ -6,7 +6,7 @@
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/rows.hpp"
 #include "tinyattn/kernel/normalization.hpp"
-#include "tinyattn/kernel/port.hpp"
+#include "tinyattn/port/found.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>

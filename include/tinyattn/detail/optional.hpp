@@ -3,7 +3,7 @@
 // Members that a module has only if its configuration asks for them.
 #pragma once
 
-#include "tinyattn/kernel/port.hpp"
+#include "tinyattn/port/found.hpp"
 
 #include <type_traits>
 #include <utility>

@@ -5,7 +5,7 @@
 // tests/export/character_classes.mjs printed it.
 #pragma once
 
-#include "tinyattn/kernel/port.hpp"
+#include "tinyattn/port/found.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,8 @@
 // them as template arguments too), and functions of vectors.
 #pragma once
 
-#include "tinyattn/kernel/port.hpp"
 #include "tinyattn/port/elementwise.hpp"
+#include "tinyattn/port/found.hpp"
 
 #include <cstddef>
 

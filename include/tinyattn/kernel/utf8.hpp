@@ -3,7 +3,7 @@
 // Characters of UTF-8.
 #pragma once
 
-#include "tinyattn/kernel/port.hpp"
+#include "tinyattn/port/found.hpp"
 
 #include <cstdint>
 
