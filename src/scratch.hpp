@@ -153,4 +153,23 @@ constexpr DecoderLayout decoder_layout(const tinyattn_decoder& d) noexcept {
                                  Cache::integers_of_scores(d))};
 }
 
+// Whether the macros, which C needs as constants, count what these layouts do; each part of a
+// maximum is the larger one here once.
+consteval bool agree_with_macros() noexcept {
+  tinyattn_decoder d{};
+  d.d_model = 12, d.num_heads = 4, d.num_kv_heads = 2, d.context_length = 9;
+  for (d.window = 0; d.window <= 5; d.window += 5)
+    for (d.d_hidden = 3; d.d_hidden <= 203; d.d_hidden += 200) {
+      const std::size_t scores = d.window == 0 ? 9 : TINYATTN_WINDOW_SCORES(5, 3, 2);
+      if (decoder_layout<Floats, FloatCache>(d).size !=
+              TINYATTN_DECODER_SCRATCH(12, d.d_hidden, scores) ||
+          decoder_layout<Int8, FloatCache>(d).size !=
+              TINYATTN_DECODER_SCRATCH_INT8(12, d.d_hidden, scores))
+        return false;
+    }
+  return layer_layout<Int8>(40, 12, 6, 5, 7).size ==
+         TINYATTN_GROUPED_LAYER_SCRATCH(12, 6, 5, 7) + TINYATTN_LINEAR_SCRATCH_INT8(5, 40);
+}
+static_assert(agree_with_macros());
+
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::library
