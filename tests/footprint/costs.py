@@ -39,7 +39,7 @@ def core(board):
 
 def costs_of(board, options):
     """Returns {call: costs} of the calls that fit into the board."""
-    build = programs.Build(targets.build(board), options)
+    build = programs.Build(targets.BUILDS[board], options)
     kinds = ("without_{}", "with_{}_O2", "{}_O2.txt", "counted_{}.txt")
     files = {name: [f"tests/footprint/{kind.format(name)}" for kind in kinds]
              for name in calls() if f"counted_{name}" in build.targets}

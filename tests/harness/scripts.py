@@ -72,29 +72,11 @@ def tests_under_sudo():
     return "" if words[:4] == ["sudo", "-u", "#1000", "--"] else str(words)
 
 
-def shows_the_first_error():
-    warnings = ["x.hpp:1:1: warning: an error of style"] * 40
-    error = ["x.hpp:1:1: error: no", "note"]
-    output = ["[1/2] a.o", "FAILED: b.o", "g++ b.cpp", *warnings, *error]
-    shown = runner.first_error("\n".join(output))
-    return "" if shown.splitlines() == ["FAILED: b.o", *warnings[:5], *error] else shown
-
-
-def shows_the_running_test():
-    run = runner.Run("gcc", targets.build("gcc"), ("unit",))
-    run.shown = mock.Mock()
-    ended = "1/3 tinyattn:unit / softmax_of_rows OK 0.1s\n2/3 tinyattn:unit+quick / mask  OK 0.1s\n"
-    run.call(["printf", ended], "testing", ["mask", "softmax", "softmax_of_rows"])
-    shown = [call.args[1] for call in run.shown.count.call_args_list]
-    return "" if shown == ["testing mask:", "testing softmax:"] else str(shown)
-
-
 def says_what_is_skipped():
-    run = runner.Run("gcc", targets.build("gcc"), ("style",))
-    run.shown = mock.Mock()
+    run = runner.Run(targets.BUILDS["gcc"], ("style",))
     points = "ok 1 - a # SKIP no a\nok 2 - b\nok 3 - c # SKIP no a\n"
-    run.take({"name": "style / tidy", "result": "SKIP", "returncode": 77, "stdout": "no tidy\n"}, [])
-    run.take({"name": "unit / mask", "result": "OK", "stdout": points}, [])
+    run.take({"name": "style / tidy", "result": "SKIP", "returncode": 77, "stdout": "no tidy\n"})
+    run.take({"name": "unit / mask", "result": "OK", "stdout": points})
     found = dict(run.skipped), run.passed, run.failed
     return "" if found == ({("tidy", "no tidy"): 1, ("mask", "no a"): 2}, 1, 0) else str(found)
 
@@ -103,8 +85,8 @@ boards = "".join(rf"(?=.*^  {board} )" for board in targets.boards())
 tap.report([
     *((f"{script} {option}", prints, f"{script} {option}", 0, f"{script} ")
       for script in ("tests/run", "examples/run", "tests/bench") for option in ("-h", "--help")),
-    ("a list of the targets, boards too", prints, "tests/run --list", 0, boards),
-    ("a target that there is not", prints, "tests/run hots", 2, "^no such .* there are:.*\\bhost "),
+    ("a list of the builds, boards too", prints, "tests/run --list", 0, boards),
+    ("a suite that there is not", prints, "tests/run unti", 2, "^no such .* there are:.*\\bunit "),
     ("an example that there is not", prints, "examples/run digit", 2, "^no such .* there are: .*digits"),
     ("a board that there is not", prints, "examples/run c m7", 2, "^no such .* there are: .*microbit"),
     ("a seed that is none", prints, "examples/run writer --seed 1e6", 2, "^a seed is a whole number"),
@@ -115,7 +97,7 @@ tap.report([
     ("a prompt that the writer cannot read", prints, "examples/run writer truth|beauty", 2,
      "^the prompt has '.', which"),
     ("its whole character, in any locale", prints, "examples/run writer wörld", 2, "^the prompt has 'ö', which"),
-    ("less is installed for less", more_for_more, "examples/run --dry-run digits host", "tests/run --dry-run host",
+    ("less is installed for less", more_for_more, "examples/run --dry-run digits host", "tests/run --dry-run unit",
      "tests/run --dry-run"),
     ("and for examples", more_for_more, "examples/run --dry-run digits host", "examples/run --dry-run digits",
      "tests/run --dry-run"),
@@ -138,7 +120,5 @@ tap.report([
     ("an example under sudo is built as the user", plays, {"id": "echo 0"}, "examples/run c host", 0, "",
      "(?!.*sudo.*sudo).*sudo -u #1000 -- examples/run c host\n"),
     ("so are tests", tests_under_sudo),
-    ("the first error of a build", shows_the_first_error),
-    ("the test that runs", shows_the_running_test),
     ("what is skipped, and why", says_what_is_skipped),
 ])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests that these compile without a warning: each header alone, each block and line of C++ on the
-pages for users, and each block of C on that of the compiled library.
+"""Tests that these compile without a warning: each header alone, and how long that takes; or each
+block and line of C++ on the pages for users, and each block of C on that of the compiled library.
 
-    compiles.py HEADER_FOLDER... -- COMPILER ARGUMENT...
+    compiles.py headers|pages HEADER_FOLDER... -- COMPILER ARGUMENT...
 """
 import os
 import pathlib
@@ -37,15 +37,17 @@ def compiles(program, *flags):
             output[:2000] or ("" if status == 0 else f"exit status {status}"))
 
 
-def programs():
-    """Returns {name: text} of the headers, each included twice, and of the blocks of pages."""
-    headers = sorted(str(header.relative_to(folder))
-                     for folder in folders for header in folder.rglob("*.hpp"))
+def headers():
+    """Returns {name: text} of the headers, each included twice."""
+    names = sorted(str(header.relative_to(folder)) for folder in folders for header in folder.rglob("*.hpp"))
+    return {name: f"#include <{name}>\n" * 2 for name in names}
+
+
+def blocks():
+    """Returns {name: text} of the blocks of C++ on pages."""
     pages = [ROOT / "README.md", *sorted((ROOT / "include").rglob("*.md"))]
-    return {header: f"#include <{header}>\n" * 2 for header in headers} | {
-        f"block {number} of {page.relative_to(ROOT)}": block
-        for page in pages
-        for number, block in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")), 1)}
+    return {f"block {number} of {page.relative_to(ROOT)}": block for page in pages
+            for number, block in enumerate(BLOCK.findall(page.read_text(encoding="utf-8")), 1)}
 
 
 def counterparts_of_pytorch():
@@ -117,16 +119,18 @@ def compile_time():
 
 
 separator = sys.argv.index("--")
-folders = [pathlib.Path(folder) for folder in sys.argv[1:separator]]
+what, folders = sys.argv[1], [pathlib.Path(folder) for folder in sys.argv[2:separator]]
 compiler = [*sys.argv[separator + 1:], *(f"-I{folder}" for folder in folders)]
 small = "arm_mve.h" if "-mcpu=cortex-m55" in compiler else "array"  # the port helium needs it
-included = compile_time()  # before all other checks, which run in parallel
-tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{small}>", included),
-            ("static objects", static_objects),
+if what == "headers":
+    included = compile_time()  # before all other checks, which run in parallel
+    tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{small}>", included),
+                *((name, compiles, program) for name, program in headers().items())])
+tap.report([("static objects", static_objects),
             ("a note of an FPU that no flag tells of", note_of_an_fpu),
             ("counterparts of PyTorch", counterparts_of_pytorch),
             ("what training takes", memory_of_training),
-            *((name, compiles, program) for name, program in programs().items()),
+            *((name, compiles, program) for name, program in blocks().items()),
             # C lets members be absent. GCC's C++ accepts them in the same order.
             *((f"block {number} of C", compiles, block, "-Wno-missing-field-initializers") for number, block
               in enumerate(BLOCK_OF_C.findall(COMPILED.read_text(encoding="utf-8")), 1))])

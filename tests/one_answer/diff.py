@@ -54,7 +54,7 @@ def difference(outputs, expected):
 def cells():
     """Returns {name: build} of all cells of the table, in the builds whose compilers are installed."""
     found = {}
-    for build in targets.TARGETS["every_flag"].all_builds():
+    for build in targets.SUITES["every_flag"].all_builds():
         listed = build.folder / "meson-info" / "intro-tests.json"
         if not listed.is_file():
             subprocess.run(build.setup(), env={**os.environ, "CXX": build.compiler}, stdout=subprocess.DEVNULL,

@@ -54,7 +54,7 @@ def cell(row, title, samples):
 def bench(options):
     names = rows.chosen(rows.CORES, options)
     titles = options.core or [title for title in CORES if "clang" not in title or shutil.which(CLANG)]
-    builds = {name: programs.Build(targets.build(name), options, llama2c=options.llama2c, cmsis_nn=options.cmsis_nn)
+    builds = {name: programs.Build(targets.BUILDS[name], options, llama2c=options.llama2c, cmsis_nn=options.cmsis_nn)
               for name in dict.fromkeys(CORES[title][0] for title in titles)}
     for level in options.level:
         print(f"Instructions at -O{level}: of a multiply-add, of an element, of a whole layer or token; "

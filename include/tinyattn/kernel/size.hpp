@@ -9,8 +9,11 @@
 
 #include <cstddef>
 
-// A function that is inlined into every caller. Others have one copy in flash.
+// A function that is inlined into every caller. Others have one copy in flash. Tests define it as
+// functions that are not inlined, which compile sooner.
+#ifndef TINYATTN_KERNEL
 #define TINYATTN_KERNEL TINYATTN_ALWAYS_INLINE constexpr
+#endif
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 
