@@ -10,38 +10,6 @@
 
 namespace tinyattn::test {
 
-namespace plain {
-
-// low = s * (x . A)
-constexpr void project_to_rank(Input x, Input a, float scale, Output low) noexcept {
-  matmul(x, a, low);
-  for (Size i = 0; i < low.rows; ++i)
-    for (Size r = 0; r < low.cols; ++r) low(i, r) = product(low(i, r), scale);
-}
-// out[i][j] goes on with the sum over r of low[i][r] * b[r][j].
-constexpr void add_from_rank(Input low, Input b, Output out) noexcept {
-  for (Size r = 0; r < b.rows; ++r)
-    for (Size i = 0; i < out.rows; ++i)
-      for (Size j = 0; j < out.cols; ++j) out(i, j) = fma(low(i, r), b(r, j), out(i, j));
-}
-
-// The backward pass of an adapted Linear, for a matrix x.
-constexpr void adapted_backward(const auto& linear, const auto& adapters, const auto& x, const auto& d_out, auto& d_x,
-                                auto& gradient) noexcept {
-  constexpr Size rank = std::remove_cvref_t<decltype(adapters)>::rank;
-  const Input a = view(adapters.lora_A), b = view(adapters.lora_B);
-  Tensor<float, LayoutOf<std::remove_cvref_t<decltype(x)>>::rows, rank> low;
-  project_to_rank(view(x), a, adapters.scale, view(low));
-  add_outer(view(low), view(d_out), view(gradient.lora_B));
-  project_to_rank(view(d_out), b.transposed(), adapters.scale, view(low));
-  add_outer(view(x), view(low), view(gradient.lora_A));
-  fill_with_zeros(d_x);
-  add_product(view(d_out), view(linear.weight), view(d_x));
-  add_product(view(low), a, view(d_x));
-}
-
-}  // namespace plain
-
 // A layer and its adapters. The layer's gradient stays as it is.
 template <class Layer, LoraConfig lora>
 struct WithAdapters {
@@ -78,7 +46,9 @@ struct AdaptedGradient {
     }
   }
   static constexpr void backward(Twin, const Module& module, const Input& x, const Output& d_out, auto& d_x, auto& gradient) noexcept {
-    plain::adapted_backward(module.layer, module.adapters, x, d_out, d_x, gradient.adapters);
+    const plain::Adapter adapter{plain::view(module.adapters.lora_A), plain::view(module.adapters.lora_B), module.adapters.scale};
+    plain::rows_backward(plain::described(module.layer), adapter, plain::view(x), plain::view(d_out), plain::view(d_x),
+                         plain::view(gradient.adapters.lora_A), plain::view(gradient.adapters.lora_B));
   }
 };
 

@@ -13,8 +13,16 @@
 
 namespace tinyattn::test::plain {
 
-template <class Gradient>
-inline constexpr bool is_wanted = !std::is_same_v<std::remove_cvref_t<Gradient>, NoGradient>;
+// What a backward pass adds to: the gradients of a projection or a norm. A bias is one row; what is empty is frozen, or there is none.
+struct Parameters {
+  Output weight = {}, bias = {};
+};
+constexpr Parameters gradients_of(auto& module) noexcept {
+  Parameters result;
+  if constexpr (requires { module.weight.data(); }) result.weight = view(module.weight);
+  if constexpr (requires { module.bias.data(); }) result.bias = view(module.bias);
+  return result;
+}
 
 // sums[i][j] goes on with the sum over k of a[k][i] * b[k][j].
 constexpr void add_outer(Input a, Input b, Output sums) noexcept {
@@ -36,10 +44,9 @@ constexpr void fill_with_zeros(auto& m) noexcept {
   for (Size i = 0; i < m.size(); ++i) m.data()[i] = 0.0f;
 }
 
-constexpr void add_gradient(Input x, Input d_out, auto& gradient) noexcept {
-  add_outer(x, d_out, view(gradient.weight));
-  if constexpr (requires { gradient.bias.data(); })
-    for (Size i = 0; i < d_out.rows; ++i) add(view(gradient.bias), d_out.rows_from(i).first_rows(1), view(gradient.bias));
+constexpr void add_gradient(Input x, Input d_out, const Parameters& gradient) noexcept {
+  add_outer(x, d_out, gradient.weight);
+  for (Size i = 0; i < d_out.rows; ++i) add(gradient.bias, d_out.rows_from(i).first_rows(1), gradient.bias);
 }
 
 // --- Functions ---
@@ -69,16 +76,16 @@ constexpr float sum_of_products(Size count, auto a, auto b) noexcept {
   return reduce(lanes);
 }
 
+constexpr void softmax_backward(Input weights, float scale, Input d_out, Output d_x) noexcept {
+  for (Size i = 0; i < weights.rows; ++i) {
+    const float mean = sum_of_products(
+        weights.cols, [&](Size j) { return weights(i, j); }, [&](Size j) { return d_out(i, j); });
+    for (Size j = 0; j < weights.cols; ++j) d_x(i, j) = product(product(weights(i, j), d_out(i, j) - mean), scale);
+  }
+}
 template <class Weights>
 constexpr void softmax_backward(const Weights& weights, float scale, const Weights& d_out, Weights& d_x) noexcept {
-  for (Size matrix = 0; matrix < batch_of<Weights>; ++matrix) {
-    const Input w = view(weights, matrix), d = view(d_out, matrix);
-    for (Size i = 0; i < w.rows; ++i) {
-      const float mean = sum_of_products(
-          w.cols, [&](Size j) { return w(i, j); }, [&](Size j) { return d(i, j); });
-      for (Size j = 0; j < w.cols; ++j) view(d_x, matrix)(i, j) = product(product(w(i, j), d(i, j) - mean), scale);
-    }
-  }
+  for (Size i = 0; i < batch_of<Weights>; ++i) softmax_backward(view(weights, i), scale, view(d_out, i), view(d_x, i));
 }
 
 // Of one operand of a sum or a product: factor(j) is the derivative of element j of the result. The gradient of a row goes on from row to
@@ -88,15 +95,17 @@ constexpr void combined_backward(const auto& d_out, auto& d, const auto& factor)
   for (Size j = 0; j < d_out.size(); ++j) d.data()[j % d.size()] = fma(d_out.data()[j], factor(j), d.data()[j % d.size()]);
 }
 
-template <class M>
-constexpr void normalize_backward(const M& m, const M& d_out, M& d_m) noexcept {
-  for (Size i = 0; i < view(m).rows; ++i) {
-    const float r = 1.0f / sum(view(m).cols, [&](Size j) { return view(m)(i, j); });
+constexpr void normalize_backward(Input m, Input d_out, Output d_m) noexcept {
+  for (Size i = 0; i < m.rows; ++i) {
+    const float total = sum(m.cols, [&](Size j) { return m(i, j); }), r = total == 0.0f ? 0.0f : 1.0f / total;
     const float mean = product(r, sum_of_products(
-                                      view(m).cols, [&](Size j) { return view(m)(i, j); }, [&](Size j) { return view(d_out)(i, j); }));
-    for (Size j = 0; j < view(m).cols; ++j) view(d_m)(i, j) = product(view(d_out)(i, j) - mean, r);
+                                      m.cols, [&](Size j) { return m(i, j); }, [&](Size j) { return d_out(i, j); }));
+    for (Size j = 0; j < m.cols; ++j) d_m(i, j) = product(d_out(i, j) - mean, r);
   }
 }
+template <class M>
+requires requires { LayoutOf<M>::rows; }
+constexpr void normalize_backward(const M& m, const M& d_out, M& d_m) noexcept { normalize_backward(view(m), view(d_out), view(d_m)); }
 
 // The derivative of an activation at one number.
 constexpr float slope(Activation which, float x) noexcept {
@@ -109,23 +118,27 @@ constexpr void activation_backward(Activation which, const auto& x, const auto& 
   for (Size j = 0; j < x.size(); ++j) d_x.data()[j] = product(slope(which, x.data()[j]), d_out.data()[j]);
 }
 
-template <class X>
-constexpr void mean_backward(const X& x, const auto& d_out, auto& d_x) noexcept {
-  for (Size matrix = 0; matrix < batch_of<X>; ++matrix)
-    for (Size i = 0; i < view(x).rows; ++i)
-      for (Size j = 0; j < view(x).cols; ++j)
-        view(d_x, matrix)(i, j) = product(view(d_out)(matrix, j), 1.0f / static_cast<float>(view(x).rows));
+// Of reductions over tokens: d_out is one row.
+constexpr void mean_backward(Input d_out, Output d_x) noexcept {
+  for (Size i = 0; i < d_x.rows; ++i)
+    for (Size j = 0; j < d_x.cols; ++j) d_x(i, j) = product(d_out(0, j), 1.0f / static_cast<float>(d_x.rows));
+}
+constexpr void largest_backward(Input x, Input d_out, Output d_x) noexcept {
+  for (Size j = 0; j < x.cols; ++j) {
+    Size first = 0;
+    for (Size i = 1; i < x.rows; ++i)
+      if (x(i, j) > x(first, j)) first = i;
+    for (Size i = 0; i < x.rows; ++i) d_x(i, j) = i == first ? d_out(0, j) : 0.0f;
+  }
 }
 template <class X>
-constexpr void largest_backward(const X& x, const auto& d_out, auto& d_x) noexcept {
-  fill_with_zeros(d_x);
-  for (Size matrix = 0; matrix < batch_of<X>; ++matrix)
-    for (Size j = 0; j < view(x).cols; ++j) {
-      Size first = 0;
-      for (Size i = 1; i < view(x).rows; ++i)
-        if (view(x, matrix)(i, j) > view(x, matrix)(first, j)) first = i;
-      view(d_x, matrix)(first, j) = view(d_out)(matrix, j);
-    }
+constexpr void mean_backward(const X&, const auto& d_out, X& d_x) noexcept {
+  for (Size i = 0; i < batch_of<X>; ++i) mean_backward(view(d_out).rows_from(i), view(d_x, i));
+}
+template <class X>
+requires requires { LayoutOf<X>::rows; }
+constexpr void largest_backward(const X& x, const auto& d_out, X& d_x) noexcept {
+  for (Size i = 0; i < batch_of<X>; ++i) largest_backward(view(x, i), view(d_out).rows_from(i), view(d_x, i));
 }
 
 template <class X>
@@ -135,13 +148,36 @@ constexpr void standardize_backward(const auto& inverse_deviation, const X& d_ou
 
 // --- Modules ---
 
-template <Size In, Size Out, bool Bias, class X>
-constexpr void backward(const tinyattn::Linear<In, Out, Bias>& linear, const X& x, const auto& d_out, X& d_x, auto& gradient) noexcept {
-  fill_with_zeros(d_x);
-  for (Size i = 0; i < batch_of<X>; ++i) {
-    add_gradient(view(x, i), view(d_out, i), gradient);
-    add_product(view(d_out, i), view(linear.weight), view(d_x, i));
-  }
+// Row after row, as for all that follows: a gradient is the same however rows are divided. d_x may be d_out.
+constexpr void rows_backward(const Linear& linear, Input x, Input d_out, Output d_x, const Parameters& gradient) noexcept {
+  clear(d_x);
+  add_gradient(x, d_out, gradient);
+  add_product(d_out, linear.weight, d_x);
+}
+
+// A low-rank adapter of a projection.
+struct Adapter {
+  Input a, b;
+  float scale;
+};
+// low = s * (x . A)
+constexpr void project_to_rank(Input x, Input a, float scale, Output low) noexcept {
+  matmul(x, a, low);
+  for_each(low, low, [&](float sum) { return product(sum, scale); });
+}
+// out[i][j] goes on with the sum over r of low[i][r] * b[r][j].
+constexpr void add_from_rank(Input low, Input b, Output out) noexcept { add_product(low, b.transposed(), out); }
+
+// The layer itself is frozen.
+constexpr void rows_backward(const Linear& linear, const Adapter& adapter, Input x, Input d_out, Output d_x, Output d_a,
+                             Output d_b) noexcept {
+  const Matrix low(x.rows, adapter.a.cols);
+  project_to_rank(x, adapter.a, adapter.scale, low);
+  add_outer(low, d_out, d_b);
+  project_to_rank(d_out, adapter.b.transposed(), adapter.scale, low);
+  add_outer(x, low, d_a);
+  rows_backward(linear, x, d_out, d_x, {});
+  add_product(low, adapter.a, d_x);
 }
 
 // Of a row: x[j] becomes (x[j] - mean) * scale, and scale is returned.
@@ -155,11 +191,7 @@ constexpr float normalize_row(Input x, const Norm& by, Output out) noexcept {
   return scale;
 }
 
-// Row after row, as for all that follows: a gradient is the same however rows are divided. d_x may be d_out.
-template <class Module>
-requires requires(Module norm) { norm.epsilon; }
-constexpr void rows_backward(const Module& module, Input x, Input d_out, Output d_x, auto& gradient) noexcept {
-  const Norm by = described(module);
+constexpr void rows_backward(const Norm& by, Input x, Input d_out, Output d_x, const Parameters& gradient) noexcept {
   const Size dim = x.cols;
   const float per_feature = 1.0f / static_cast<float>(dim);
   const Matrix normalized(1, dim), g(1, dim);
@@ -168,8 +200,8 @@ constexpr void rows_backward(const Module& module, Input x, Input d_out, Output 
     const Output n = normalized, products = g;
     const float scale = normalize_row(x.rows_from(i), by, n);
     for (Size j = 0; j < dim; ++j) {
-      gradient.weight(j) = fma(d(0, j), n(0, j), gradient.weight(j));
-      if constexpr (requires { gradient.bias; }) gradient.bias(j) += d(0, j);
+      if (gradient.weight.first != nullptr) gradient.weight(0, j) = fma(d(0, j), n(0, j), gradient.weight(0, j));
+      if (gradient.bias.first != nullptr) gradient.bias(0, j) += d(0, j);
       products(0, j) = product(d(0, j), by.weight[j]);
     }
     const float of_products = product(sum_of_products(
@@ -180,62 +212,74 @@ constexpr void rows_backward(const Module& module, Input x, Input d_out, Output 
   }
 }
 
+struct HiddenGradient {
+  Parameters up, gate, down;
+};
 template <FeedForwardConfig config>
-constexpr void rows_backward(const FeedForward<config>& layer, Input x, Input d_out, Output d_x, auto& gradient) noexcept {
-  const Matrix up(1, config.d_hidden), gates(1, config.d_hidden), d_hidden(1, config.d_hidden);
+constexpr HiddenGradient gradients_of(FeedForward<config>& layer) noexcept {
+  return {gradients_of(layer.up), gradients_of(layer.gate), gradients_of(layer.down)};
+}
+
+constexpr void rows_backward(const Hidden& layer, Input x, Input d_out, Output d_x, const HiddenGradient& gradient) noexcept {
+  const Size width = layer.up.outputs();
+  const bool is_gated = layer.gate.outputs() != 0;
+  const Matrix up(1, width), gates(1, width), d_hidden(1, width), d_row(1, d_out.cols);
   for (Size i = 0; i < x.rows; ++i) {
-    const Input row = x.rows_from(i).first_rows(1), d = d_out.rows_from(i).first_rows(1);
+    const Input row = x.rows_from(i).first_rows(1), d = d_row;
     const Output u = up, g = gates, h = d_hidden, to = d_x.rows_from(i).first_rows(1);
-    described(layer.up)(row, u);
+    copy(d_out.rows_from(i), d_row);
+    layer.up(row, u);
     clear(h);
-    clear(to);
-    add_product(d, view(layer.down.weight), h);
-    if constexpr (config.gated) described(layer.gate)(row, g);
-    for (Size j = 0; j < config.d_hidden; ++j) {
-      const float x_of = u(0, j), d_of = h(0, j), gate = config.gated ? g(0, j) : x_of;
-      const float value = activation(config.activation, gate), its_slope = slope(config.activation, gate);
-      u(0, j) = config.gated ? product(value, x_of) : value;
-      h(0, j) = config.gated ? product(d_of, value) : product(its_slope, d_of);
+    add_product(d, layer.down.weight, h);
+    if (is_gated) layer.gate(row, g);
+    for (Size j = 0; j < width; ++j) {
+      const float x_of = u(0, j), d_of = h(0, j), gate = is_gated ? g(0, j) : x_of;
+      const float value = activation(layer.activation, gate), its_slope = slope(layer.activation, gate);
+      u(0, j) = is_gated ? product(value, x_of) : value;
+      h(0, j) = is_gated ? product(d_of, value) : product(its_slope, d_of);
       g(0, j) = product(its_slope, product(d_of, x_of));
     }
     add_gradient(u, d, gradient.down);
     add_gradient(row, h, gradient.up);
-    add_product(h, view(layer.up.weight), to);
-    if constexpr (config.gated) {
-      add_gradient(row, g, gradient.gate);
-      add_product(g, view(layer.gate.weight), to);
+    if (is_gated) add_gradient(row, g, gradient.gate);
+    clear(to);
+    add_product(h, layer.up.weight, to);
+    if (is_gated) add_product(g, layer.gate.weight, to);
+  }
+}
+
+// Token after token of the result.
+constexpr void rows_backward(const Convolution& layer, Input x, Input d_out, Output d_x, const Parameters& gradient) noexcept {
+  clear(d_x);
+  for (Size i = 0; i < d_out.rows; ++i) {
+    const Input d = d_out.rows_from(i).first_rows(1);
+    add(gradient.bias, d, gradient.bias);
+    for (Size k = 0; k < layer.kernel; ++k) {
+      const Size token = i * layer.stride + k - layer.padding;  // wraps around before x
+      if (token >= x.rows) continue;
+      const auto of_token = [&](auto weight) { return weight.rows_from(k * x.cols).first_rows(x.cols); };
+      if (gradient.weight.first != nullptr) add_outer(x.rows_from(token).first_rows(1), d, of_token(gradient.weight));
+      add_product(d, of_token(layer.of_rows.weight), d_x.rows_from(token).first_rows(1));
     }
   }
 }
 
 // One matrix of a batch after the other.
 template <class Module, class X>
-requires requires(const Module& module, Input in, Output out, Module& gradient) { rows_backward(module, in, in, out, gradient); }
+requires requires(const Module& module, Input in, Output out, Module& gradient) {
+  rows_backward(described(module), in, in, out, gradients_of(gradient));
+}
 constexpr void backward(const Module& module, const X& x, const auto& d_out, X& d_x, Module& gradient) noexcept {
-  for (Size i = 0; i < batch_of<X>; ++i) rows_backward(module, view(x, i), view(d_out, i), view(d_x, i), gradient);
+  for (Size i = 0; i < batch_of<X>; ++i) rows_backward(described(module), view(x, i), view(d_out, i), view(d_x, i), gradients_of(gradient));
 }
 
+constexpr void add_embedded(const Token* tokens, Input d_out, Output table) noexcept {
+  for (Size i = 0; i < d_out.rows; ++i)
+    for (Size j = 0; j < d_out.cols; ++j) table(tokens[i], j) += d_out(i, j);
+}
 template <Size Count, Size Dim>
 constexpr void backward(const Embedding<Count, Dim>&, const auto& tokens, const auto& d_out, const NoGradient&, auto& gradient) noexcept {
-  for (Size i = 0; i < tokens.size(); ++i)
-    for (Size j = 0; j < Dim; ++j) gradient.weight(tokens(i), j) += d_out(i, j);
-}
-
-// Token after token of the result.
-template <Conv1dConfig config, class X>
-constexpr void backward(const Conv1d<config>& layer, const X& x, const auto& d_out, X& d_x, auto& gradient) noexcept {
-  fill_with_zeros(d_x);
-  for (Size matrix = 0; matrix < batch_of<X>; ++matrix)
-    for (Size i = 0; i < view(d_out).rows; ++i) {
-      const Input d = view(d_out, matrix).rows_from(i).first_rows(1);
-      if constexpr (config.bias) add(view(gradient.bias), d, view(gradient.bias));
-      for (Size k = 0; k < config.kernel; ++k) {
-        const Size token = i * config.stride + k - config.padding;  // wraps around before x
-        if (token >= view(x).rows) continue;
-        add_outer(view(x, matrix).rows_from(token).first_rows(1), d, view(gradient.weight).rows_from(k * config.in).first_rows(config.in));
-        add_product(d, view(layer.weight).rows_from(k * config.in).first_rows(config.in), view(d_x, matrix).rows_from(token).first_rows(1));
-      }
-    }
+  add_embedded(tokens.data(), view(d_out), view(gradient.weight));
 }
 
 }  // namespace tinyattn::test::plain

@@ -86,14 +86,20 @@ constexpr void rotate_back(const Rotation& rotation, Size head_dim, Output m) no
       }
 }
 
-// The chains of the gradients of the inputs go on.
+struct LayerGradient {
+  Parameters query, key, value, out_proj;
+};
 template <AttentionConfig config>
-constexpr void layer_backward(const MultiHeadAttention<config>& module, Input query_input, Input key_input, Input value_input,
-                              const Mask& mask, Input d_out, Output d_query_input, Output d_key_input, Output d_value_input,
-                              MultiHeadAttention<config>& gradient, Input factors = {}) noexcept {
-  const Layer layer = described(module);
-  const Size tokens = query_input.rows, source_tokens = key_input.rows, width = config.d_out, head_dim = width / layer.num_heads;
-  const Size kv_width = layer.num_kv_heads * head_dim;
+constexpr LayerGradient gradients_of(MultiHeadAttention<config>& layer) noexcept {
+  return {gradients_of(layer.query), gradients_of(layer.key), gradients_of(layer.value), gradients_of(layer.out_proj)};
+}
+
+// The chains of the gradients of the inputs go on.
+constexpr void layer_backward(const Layer& layer, Input query_input, Input key_input, Input value_input, const Mask& mask, Input d_out,
+                              Output d_query_input, Output d_key_input, Output d_value_input, const LayerGradient& gradient,
+                              Input factors = {}) noexcept {
+  const Size width = layer.query.outputs(), kv_width = layer.key.outputs(), head_dim = width / layer.num_heads;
+  const Size tokens = query_input.rows, source_tokens = key_input.rows;
   const Matrix queries(tokens, width), keys(source_tokens, kv_width), values(source_tokens, kv_width), contexts(tokens, width);
   const Matrix d_contexts(tokens, width), d_queries(tokens, width), d_keys(source_tokens, kv_width), d_values(source_tokens, kv_width);
   layer.query(query_input, queries);
@@ -101,8 +107,8 @@ constexpr void layer_backward(const MultiHeadAttention<config>& module, Input qu
   layer.value(value_input, values);
   rotate(layer.rotation, head_dim, queries);
   rotate(layer.rotation, head_dim, keys);
-  if constexpr (config.out_proj)
-    add_product(d_out, view(module.out_proj.weight), d_contexts);
+  if (layer.out_proj.outputs() != 0)
+    add_product(d_out, layer.out_proj.weight, d_contexts);
   else
     copy(d_out, d_contexts);
   for (Size head = 0; head < layer.num_heads; ++head) {
@@ -116,13 +122,20 @@ constexpr void layer_backward(const MultiHeadAttention<config>& module, Input qu
   }
   rotate_back(layer.rotation, head_dim, d_queries);
   rotate_back(layer.rotation, head_dim, d_keys);
-  if constexpr (config.out_proj) add_gradient(contexts, d_out, gradient.out_proj);
+  add_gradient(contexts, d_out, gradient.out_proj);
   add_gradient(query_input, d_queries, gradient.query);
   add_gradient(key_input, d_keys, gradient.key);
   add_gradient(value_input, d_values, gradient.value);
-  add_product(d_queries, view(module.query.weight), d_query_input);
-  add_product(d_keys, view(module.key.weight), d_key_input);
-  add_product(d_values, view(module.value.weight), d_value_input);
+  add_product(d_queries, layer.query.weight, d_query_input);
+  add_product(d_keys, layer.key.weight, d_key_input);
+  add_product(d_values, layer.value.weight, d_value_input);
+}
+template <AttentionConfig config>
+constexpr void layer_backward(const MultiHeadAttention<config>& module, Input query_input, Input key_input, Input value_input,
+                              const Mask& mask, Input d_out, Output d_query_input, Output d_key_input, Output d_value_input,
+                              MultiHeadAttention<config>& gradient) noexcept {
+  layer_backward(described(module), query_input, key_input, value_input, mask, d_out, d_query_input, d_key_input, d_value_input,
+                 gradients_of(gradient));
 }
 
 // Self-attention. Dropout draws for all weights of a batch, then for all outputs.
@@ -139,18 +152,40 @@ constexpr void backward(const MultiHeadAttention<config>& module, const X& x, co
     const Input from = view(x, i).first_rows(tokens), factors = of_weights;
     const Output to = view(d_x, i).first_rows(tokens);
     clear(to);
-    layer_backward(module, from, from, from, mask_in_layer(config, call.mask), (*all_dropped).rows_from(i * tokens).first_rows(tokens), to,
-                   to, to, gradient, factors.first == nullptr ? factors : factors.rows_from(i * config.num_heads * tokens));
+    layer_backward(described(module), from, from, from, mask_in_layer(config, call.mask),
+                   (*all_dropped).rows_from(i * tokens).first_rows(tokens), to, to, to, gradients_of(gradient),
+                   factors.first == nullptr ? factors : factors.rows_from(i * config.num_heads * tokens));
   }
 }
 
 // --- Blocks ---
 
+struct BlockGradient {
+  Parameters attention_norm;
+  LayerGradient attention;
+  Parameters feed_forward_norm;
+  HiddenGradient feed_forward;
+};
+template <BlockConfig config>
+constexpr BlockGradient gradients_of(TransformerBlock<config>& block) noexcept {
+  return {gradients_of(block.attention_norm), gradients_of(block.attention), gradients_of(block.feed_forward_norm),
+          gradients_of(block.feed_forward)};
+}
+
+// The dropouts of a block: of attention weights, and of the outputs of both parts.
+struct BlockDropout {
+  OneDropout weights, attended, hidden;
+
+  constexpr BlockDropout(double rate, double residual_rate, Philox4x32* generator, Size num_heads, Size tokens, Size d_model) noexcept
+      : weights(rate, generator, num_heads * tokens, tokens),
+        attended(residual_rate, generator, tokens, d_model),
+        hidden(residual_rate, generator, tokens, d_model) {}
+};
+
 // A part of a block with its norm and its residual: x becomes the output; then, by rest(), the gradient of that; then that of the input.
-constexpr void train_part(const auto& norm_module, auto& norm_gradient, bool norm_first, Output x, auto forward_part, auto backward_part,
+constexpr void train_part(const Norm& by, const Parameters& norm_gradient, bool norm_first, Output x, auto forward_part, auto backward_part,
                           auto rest) noexcept {
   const Matrix kept(x.rows, x.cols), input(x.rows, x.cols), change(x.rows, x.cols);
-  const Norm by = described(norm_module);
   if (norm_first) {
     copy(x, kept);
     norm(x, by, input);
@@ -164,47 +199,50 @@ constexpr void train_part(const auto& norm_module, auto& norm_gradient, bool nor
     norm(x, by, x);
   }
   rest();
-  if (!norm_first) rows_backward(norm_module, kept, x, x, norm_gradient);
+  if (!norm_first) rows_backward(by, kept, x, x, norm_gradient);
   backward_part(input, x, change);
-  if (norm_first) rows_backward(norm_module, kept, change, change, norm_gradient);
+  if (norm_first) rows_backward(by, kept, change, change, norm_gradient);
   add(x, change, x);
 }
 
-// x becomes the output of `count` blocks; then, by at_end(), the gradient of that; then that of the input.
+// x becomes the output of a block; then, by rest(), the gradient of that; then that of the input.
+constexpr void train(const Block& block, const BlockGradient& gradient, const Mask& mask, const BlockDropout& dropout, Output x,
+                     auto rest) noexcept {
+  const Matrix dropped(x.rows, x.cols);
+  train_part(
+      block.attention_norm, gradient.attention_norm, block.norm_first, x,
+      [&](Input in, Output out) {
+        forward(block.attention, in, in, in, mask, out, {}, {dropout.weights, dropout.attended});
+      },
+      [&](Input in, Input d_out, Output d_in) {
+        dropout.attended(d_out, dropped);
+        clear(d_in);
+        layer_backward(block.attention, in, in, in, mask, dropped, d_in, d_in, d_in, gradient.attention, dropout.weights);
+      },
+      [&] {
+        train_part(
+            block.feed_forward_norm, gradient.feed_forward_norm, block.norm_first, x,
+            [&](Input in, Output out) {
+              forward(block.feed_forward, in, out);
+              dropout.hidden(out, out);
+            },
+            [&](Input in, Input d_out, Output d_in) {
+              dropout.hidden(d_out, dropped);
+              rows_backward(block.feed_forward, in, dropped, d_in, gradient.feed_forward);
+            },
+            rest);
+      });
+}
+
+// The same of `count` blocks; at_end() between both passes.
 template <BlockConfig config>
 constexpr void train(const TransformerBlock<config>* blocks, TransformerBlock<config>* gradients, Size count, const Call& call, Output x,
                      auto& at_end) noexcept {
   if (count == 0) return at_end();
-  const auto& block = *blocks;
-  auto& gradient = *gradients;
-  const Mask mask = mask_in_layer(config.attention, call.mask);
-  const auto rate = config.attention.residual_dropout;
-  const OneDropout weights(config.attention.dropout, call.generator, config.attention.num_heads * x.rows, x.rows);
-  const OneDropout attended(rate, call.generator, x.rows, x.cols), hidden(rate, call.generator, x.rows, x.cols);
-  const Matrix dropped(x.rows, x.cols);
-  train_part(
-      block.attention_norm, gradient.attention_norm, config.norm_first, x,
-      [&](Input in, Output out) {
-        forward(described(block.attention), in, in, in, mask, out, {}, {weights, attended});
-      },
-      [&](Input in, Input d_out, Output d_in) {
-        attended(d_out, dropped);
-        clear(d_in);
-        layer_backward(block.attention, in, in, in, mask, dropped, d_in, d_in, d_in, gradient.attention, weights);
-      },
-      [&] {
-        train_part(
-            block.feed_forward_norm, gradient.feed_forward_norm, config.norm_first, x,
-            [&](Input in, Output out) {
-              forward(described(block.feed_forward), in, out);
-              hidden(out, out);
-            },
-            [&](Input in, Input d_out, Output d_in) {
-              hidden(d_out, dropped);
-              rows_backward(block.feed_forward, in, dropped, d_in, gradient.feed_forward);
-            },
-            [&] { train(blocks + 1, gradients + 1, count - 1, call, x, at_end); });
-      });
+  const BlockDropout dropout(config.attention.dropout, config.attention.residual_dropout, call.generator, config.attention.num_heads,
+                             x.rows, x.cols);
+  train(described(*blocks), gradients_of(*gradients), mask_in_layer(config.attention, call.mask), dropout, x,
+        [&] { train(blocks + 1, gradients + 1, count - 1, call, x, at_end); });
 }
 
 template <BlockConfig config>
@@ -222,7 +260,7 @@ constexpr void train(const Transformer<config>& transformer, Transformer<config>
       norm(x, described(transformer.final_norm), x);
     }
     at_end();
-    if constexpr (config.final_norm) rows_backward(transformer.final_norm, kept, x, x, gradient.final_norm);
+    if constexpr (config.final_norm) rows_backward(described(transformer.final_norm), kept, x, x, gradients_of(gradient.final_norm));
   };
   train(transformer.blocks, gradient.blocks, config.num_layers, call, x, with_norm);
 }
@@ -264,7 +302,7 @@ constexpr void train(const LanguageModel<config>& model, const Token* tokens, Si
     if constexpr (config.tied)
       with_head(described(model.token_embedding), [&] { add_outer(logits, x, view(gradient.token_embedding.weight)); });
     else
-      with_head(described(model.head), [&] { add_gradient(x, logits, gradient.head); });
+      with_head(described(model.head), [&] { add_gradient(x, logits, gradients_of(gradient.head)); });
   });
   for (Size i = 0; i < count; ++i)
     for (Size j = 0; j < d_model; ++j) {
