@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cross-entropy: its cases, and its plain twin.
+// Cross-entropy: its cases.
 #pragma once
 
 #include "gradients.hpp"
@@ -9,38 +9,6 @@
 #include <cstddef>
 
 namespace tinyattn::test {
-
-namespace plain {
-
-constexpr float maximum(Input row) noexcept {
-  float result = -kernel::infinity;
-  for (Size j = 0; j < row.cols; ++j)
-    if (row(0, j) > result) result = row(0, j);
-  return result;
-}
-
-// The gradient replaces the logits.
-constexpr float cross_entropy(Output logits, const Token* targets, float factor) noexcept {
-  Size count = 0;
-  for (Size i = 0; i < logits.rows; ++i) count += targets[i] != ignore_index ? 1 : 0;
-  const float share = 1.0f / static_cast<float>(count);
-  float total = 0.0f;
-  for (Size i = 0; i < logits.rows; ++i) {
-    const Output row = logits.rows_from(i).first_rows(1);
-    if (targets[i] == ignore_index) {
-      for (Size j = 0; j < row.cols; ++j) row(0, j) = 0.0f;
-      continue;
-    }
-    const float distance = maximum(row) - row(0, targets[i]);
-    softmax(row, 1.0f, row);
-    total += distance - log(maximum(row));
-    row(0, targets[i]) -= 1.0f;
-    for (Size j = 0; j < row.cols; ++j) row(0, j) = product(row(0, j), product(factor, share));
-  }
-  return product(total, share);
-}
-
-}  // namespace plain
 
 // Targets of rows, in no order; some do not count.
 template <std::size_t Rows>

@@ -7,6 +7,7 @@
 
 #include "plain.hpp"
 #include "tinyattn/backward/gradient.hpp"
+#include "tinyattn/cross_entropy.hpp"
 #include "tinyattn/kernel/backward/activation.hpp"
 
 #include <type_traits>
@@ -14,11 +15,11 @@
 namespace tinyattn::test::plain {
 
 // What a backward pass adds to: the gradients of a projection or a norm. A bias is one row; what is empty is frozen, or there is none.
-struct Parameters {
+struct Gradient {
   Output weight = {}, bias = {};
 };
-constexpr Parameters gradients_of(auto& module) noexcept {
-  Parameters result;
+constexpr Gradient gradients_of(auto& module) noexcept {
+  Gradient result;
   if constexpr (requires { module.weight.data(); }) result.weight = view(module.weight);
   if constexpr (requires { module.bias.data(); }) result.bias = view(module.bias);
   return result;
@@ -44,7 +45,7 @@ constexpr void fill_with_zeros(auto& m) noexcept {
   for (Size i = 0; i < m.size(); ++i) m.data()[i] = 0.0f;
 }
 
-constexpr void add_gradient(Input x, Input d_out, const Parameters& gradient) noexcept {
+constexpr void add_gradient(Input x, Input d_out, const Gradient& gradient) noexcept {
   add_outer(x, d_out, gradient.weight);
   for (Size i = 0; i < d_out.rows; ++i) add(gradient.bias, d_out.rows_from(i).first_rows(1), gradient.bias);
 }
@@ -149,7 +150,7 @@ constexpr void standardize_backward(const auto& inverse_deviation, const X& d_ou
 // --- Modules ---
 
 // Row after row, as for all that follows: a gradient is the same however rows are divided. d_x may be d_out.
-constexpr void rows_backward(const Linear& linear, Input x, Input d_out, Output d_x, const Parameters& gradient) noexcept {
+constexpr void rows_backward(const Linear& linear, Input x, Input d_out, Output d_x, const Gradient& gradient) noexcept {
   clear(d_x);
   add_gradient(x, d_out, gradient);
   add_product(d_out, linear.weight, d_x);
@@ -191,7 +192,7 @@ constexpr float normalize_row(Input x, const Norm& by, Output out) noexcept {
   return scale;
 }
 
-constexpr void rows_backward(const Norm& by, Input x, Input d_out, Output d_x, const Parameters& gradient) noexcept {
+constexpr void rows_backward(const Norm& by, Input x, Input d_out, Output d_x, const Gradient& gradient) noexcept {
   const Size dim = x.cols;
   const float per_feature = 1.0f / static_cast<float>(dim);
   const Matrix normalized(1, dim), g(1, dim);
@@ -200,20 +201,21 @@ constexpr void rows_backward(const Norm& by, Input x, Input d_out, Output d_x, c
     const Output n = normalized, products = g;
     const float scale = normalize_row(x.rows_from(i), by, n);
     for (Size j = 0; j < dim; ++j) {
-      if (gradient.weight.first != nullptr) gradient.weight(0, j) = fma(d(0, j), n(0, j), gradient.weight(0, j));
+      gradient.weight(0, j) = fma(d(0, j), n(0, j), gradient.weight(0, j));
       if (gradient.bias.first != nullptr) gradient.bias(0, j) += d(0, j);
       products(0, j) = product(d(0, j), by.weight[j]);
     }
     const float of_products = product(sum_of_products(
                                           dim, [&](Size j) { return products(0, j); }, [&](Size j) { return n(0, j); }),
                                       per_feature);
-    const float mean = by.bias == nullptr ? 0.0f : product(sum(dim, [&](Size j) { return products(0, j); }), per_feature);
-    for (Size j = 0; j < dim; ++j) d_x(i, j) = product(fma(-of_products, n(0, j), products(0, j) - mean), scale);
+    // Added, so that the +0 of an RMS norm takes the sign of a -0.
+    const float minus_mean = by.bias == nullptr ? 0.0f : product(sum(dim, [&](Size j) { return products(0, j); }), -per_feature);
+    for (Size j = 0; j < dim; ++j) d_x(i, j) = product(fma(-of_products, n(0, j), products(0, j) + minus_mean), scale);
   }
 }
 
 struct HiddenGradient {
-  Parameters up, gate, down;
+  Gradient up, gate, down;
 };
 template <FeedForwardConfig config>
 constexpr HiddenGradient gradients_of(FeedForward<config>& layer) noexcept {
@@ -249,7 +251,7 @@ constexpr void rows_backward(const Hidden& layer, Input x, Input d_out, Output d
 }
 
 // Token after token of the result.
-constexpr void rows_backward(const Convolution& layer, Input x, Input d_out, Output d_x, const Parameters& gradient) noexcept {
+constexpr void rows_backward(const Convolution& layer, Input x, Input d_out, Output d_x, const Gradient& gradient) noexcept {
   clear(d_x);
   for (Size i = 0; i < d_out.rows; ++i) {
     const Input d = d_out.rows_from(i).first_rows(1);
@@ -258,7 +260,7 @@ constexpr void rows_backward(const Convolution& layer, Input x, Input d_out, Out
       const Size token = i * layer.stride + k - layer.padding;  // wraps around before x
       if (token >= x.rows) continue;
       const auto of_token = [&](auto weight) { return weight.rows_from(k * x.cols).first_rows(x.cols); };
-      if (gradient.weight.first != nullptr) add_outer(x.rows_from(token).first_rows(1), d, of_token(gradient.weight));
+      add_outer(x.rows_from(token).first_rows(1), d, of_token(gradient.weight));
       add_product(d, of_token(layer.of_rows.weight), d_x.rows_from(token).first_rows(1));
     }
   }
@@ -280,6 +282,37 @@ constexpr void add_embedded(const Token* tokens, Input d_out, Output table) noex
 template <Size Count, Size Dim>
 constexpr void backward(const Embedding<Count, Dim>&, const auto& tokens, const auto& d_out, const NoGradient&, auto& gradient) noexcept {
   add_embedded(tokens.data(), view(d_out), view(gradient.weight));
+}
+
+// --- The loss ---
+
+// Of a row of -infinity alone it is the lowest finite float.
+constexpr float maximum(Input row) noexcept {
+  float result = -0x1.fffffep127f;
+  for (Size j = 0; j < row.cols; ++j)
+    if (row(0, j) > result) result = row(0, j);
+  return result;
+}
+
+// The gradient replaces the logits.
+constexpr float cross_entropy(Output logits, const Token* targets, float factor) noexcept {
+  Size count = 0;
+  for (Size i = 0; i < logits.rows; ++i) count += targets[i] != ignore_index ? 1 : 0;
+  const float share = 1.0f / static_cast<float>(count);
+  float total = 0.0f;
+  for (Size i = 0; i < logits.rows; ++i) {
+    const Output row = logits.rows_from(i).first_rows(1);
+    if (targets[i] == ignore_index) {
+      for (Size j = 0; j < row.cols; ++j) row(0, j) = 0.0f;
+      continue;
+    }
+    const float distance = maximum(row) - row(0, targets[i]);
+    softmax(row, 1.0f, row);
+    total += distance - log(maximum(row));
+    row(0, targets[i]) -= 1.0f;
+    for (Size j = 0; j < row.cols; ++j) row(0, j) = product(row(0, j), product(factor, share));
+  }
+  return product(total, share);
 }
 
 }  // namespace tinyattn::test::plain

@@ -4,7 +4,6 @@
 // of an input is one chain of fma: of the queries' product, then of the keys', then of the values'. Heads are outermost.
 #pragma once
 
-#include "cross_entropy.hpp"
 #include "plain_backward.hpp"
 #include "tinyattn/training.hpp"
 
@@ -87,7 +86,7 @@ constexpr void rotate_back(const Rotation& rotation, Size head_dim, Output m) no
 }
 
 struct LayerGradient {
-  Parameters query, key, value, out_proj;
+  Gradient query, key, value, out_proj;
 };
 template <AttentionConfig config>
 constexpr LayerGradient gradients_of(MultiHeadAttention<config>& layer) noexcept {
@@ -161,9 +160,9 @@ constexpr void backward(const MultiHeadAttention<config>& module, const X& x, co
 // --- Blocks ---
 
 struct BlockGradient {
-  Parameters attention_norm;
+  Gradient attention_norm;
   LayerGradient attention;
-  Parameters feed_forward_norm;
+  Gradient feed_forward_norm;
   HiddenGradient feed_forward;
 };
 template <BlockConfig config>
@@ -183,7 +182,7 @@ struct BlockDropout {
 };
 
 // A part of a block with its norm and its residual: x becomes the output; then, by rest(), the gradient of that; then that of the input.
-constexpr void train_part(const Norm& by, const Parameters& norm_gradient, bool norm_first, Output x, auto forward_part, auto backward_part,
+constexpr void train_part(const Norm& by, const Gradient& norm_gradient, bool norm_first, Output x, auto forward_part, auto backward_part,
                           auto rest) noexcept {
   const Matrix kept(x.rows, x.cols), input(x.rows, x.cols), change(x.rows, x.cols);
   if (norm_first) {

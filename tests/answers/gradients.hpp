@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+//
+// Drawn backward passes of layers and functions: the kernels of kernel/backward/ but those of attention.
+#pragma once
+
+#include "parts.hpp"
+#include "results.hpp"
+#include "tinyattn/kernel/backward/adapter.hpp"
+#include "tinyattn/kernel/backward/convolution.hpp"
+#include "tinyattn/kernel/backward/embedding.hpp"
+#include "tinyattn/kernel/backward/feed_forward.hpp"
+#include "tinyattn/kernel/backward/normalization.hpp"
+#include "tinyattn/kernel/backward/pooling.hpp"
+#include "tinyattn/kernel/backward/softmax.hpp"
+
+namespace tinyattn::test {
+
+inline kernel::Projection<> projection(const tinyattn_linear& linear) { return {linear.weight, linear.bias}; }
+inline kernel::Norm described(const tinyattn_norm& norm, Size dim) { return {dim, norm.weight, norm.bias, norm.epsilon}; }
+
+// The gradient of the input goes on from what it holds, or not.
+inline void linear_gradients(Call& call) {
+  Random& random = call.random;
+  const Size rows = random.size(), in = random.size(), out = random.size();
+  Rows x = draw_input(call, rows, in, draw_gap(call), true);
+  const Rows d_out = draw_input(call, rows, out, draw_gap(call), true);
+  const plain::Input plain_x = x;
+  const plain::Linear linear{matrix(call.input(in * out, true), in, out)};
+  const Gradient gradient = draw_gradients(call, in, out);
+  const Result d_x = draw_result(call, rows, in, draw_gap(call));
+  const bool goes_on = random.one_in(2);
+  if (!goes_on) draw_place(call, d_x, x);
+  computes(
+      call,
+      [&] {
+        kernel::add_projection_gradient<Port>(rows, in, out, x, d_out, gradient);
+        if (goes_on)
+          kernel::add_projected_backward<Port>(rows, in, out, d_out, linear.weight.first, d_x.of_kernel);
+        else
+          kernel::project_backward<Port>(rows, in, out, d_out, linear.weight.first, d_x.of_kernel);
+      },
+      [&] {
+        if (!goes_on) return plain::rows_backward(linear, plain_x, d_out, d_x.of_twin, gradient.of_twin());
+        plain::add_gradient(plain_x, d_out, gradient.of_twin());
+        plain::add_product(d_out, linear.weight, d_x.of_twin);
+      });
+  gives(call, gradient, d_x);
+}
+
+// With int8 weights the base is taken for the floats that they stand for.
+template <Size rank, Kind kind>
+void adapter_gradient(Call& call) {
+  Random& random = call.random;
+  const Size rows = random.size(), in = random.size(), out = random.size();
+  const Rows x = draw_input(call, rows, in, draw_gap(call)), d_out = draw_input(call, rows, out, draw_gap(call));
+  const tinyattn_linear linear = draw_linear(call, kind, in, out);
+  const kernel::Adapter<rank> adapter{call.input(in * rank), call.input(rank * out), random.one_of({0.5f, 1.0f, 3.0f})};
+  const Result d_a = draw_result(call, in, rank), d_b = draw_result(call, rank, out), d_x = draw_result(call, rows, in, draw_gap(call));
+  const auto backward = [&](const auto& base) {
+    const kernel::AdaptedWeight<std::remove_cvref_t<decltype(base)>, rank> weight{base, adapter};
+    const kernel::ProjectionGradient gradient{nullptr, nullptr, d_a.of_kernel.first, d_b.of_kernel.first};
+    kernel::add_projection_gradient<Port>(rows, in, out, x, d_out, weight, gradient);
+    kernel::project_backward<Port>(rows, in, out, d_out, weight, d_x.of_kernel);
+  };
+  computes(
+      call,
+      [&] {
+        if constexpr (kind == Kind::f32)
+          backward(linear.weight);
+        else
+          backward(kernel::Int8Weights{linear.codes, linear.scales});
+      },
+      [&] {
+        const plain::Matrix floats(in, out);
+        for (Size i = 0; i < in; ++i)
+          for (Size o = 0; o < out; ++o)
+            (*floats)(i, o) = kind == Kind::f32
+                                  ? linear.weight[i * out + o]
+                                  : plain::product(static_cast<float>(linear.codes[o * row_of_codes(in) + i] - 128), linear.scales[o]);
+        const plain::Adapter plain_adapter{matrix(adapter.a, in, rank), matrix(adapter.b, rank, out), adapter.scale};
+        plain::rows_backward(plain::Linear{floats}, plain_adapter, x, d_out, d_x.of_twin, d_a.of_twin, d_b.of_twin);
+      });
+  gives(call, d_a, d_b, d_x);
+}
+inline void adapter_gradients(Call& call) {
+  using DrawCall = void (*)(Call&);
+  call.random.one_of<DrawCall>({adapter_gradient<1, Kind::f32>, adapter_gradient<6, Kind::f32>, adapter_gradient<4, Kind::int8>})(call);
+}
+
+inline void norm_gradients(Call& call) {
+  const Size rows = call.random.size(40), dim = call.random.size();
+  Rows x = draw_input(call, rows, dim, draw_gap(call), true), d_out = draw_input(call, rows, dim, draw_gap(call), true);
+  const plain::Input plain_x = x, plain_d_out = d_out;
+  const tinyattn_norm norm = draw_norm(call, dim);
+  const Gradient gradient = draw_gradients(call, 1, dim, norm.bias != nullptr);
+  const Result d_x = draw_wanted(call, rows, dim, draw_gap(call));
+  draw_place(call, d_x, x, &d_out);
+  float* const row = call.garbage(dim);
+  computes(
+      call,
+      [&] {
+        for (Size i = 0; i < rows; ++i)
+          kernel::norm_backward<Port>(described(norm, dim), gradient, x.from(i).first, d_out.from(i).first, d_x.of_kernel.from(i).first,
+                                      row);
+      },
+      [&] { plain::rows_backward(plainly(norm), plain_x, plain_d_out, d_x.of_twin, gradient.of_twin()); });
+  gives(call, gradient, d_x);
+}
+
+inline void activation_gradients(Call& call) {
+  const Size count = call.random.size(70);
+  const auto activation = static_cast<Activation>(call.random.below(kernel::num_activations));
+  const float spread = call.random.one_of({1.0f, 4.0f, 12.0f});
+  Rows x = draw_input(call, 1, count, 0, true), d_out = draw_input(call, 1, count, 0, true);
+  for (Size j = 0; j < count; ++j) x.first[j] *= spread;
+  const plain::Input plain_x = x, plain_d_out = d_out;
+  const Result d_x = draw_result(call, 1, count);
+  draw_place(call, d_x, x, &d_out);
+  computes(
+      call, [&] { kernel::activation_backward_row<Port>(activation, x.first, d_out.first, d_x.of_kernel.first, count); },
+      [&] {
+        plain::combine(plain_x, plain_d_out, d_x.of_twin,
+                       [&](float at, float d) { return plain::product(plain::slope(activation, at), d); });
+      });
+  gives(call, d_x);
+}
+
+// A few rows at a time, as there is room for.
+inline void feed_forward_gradients(Call& call) {
+  Random& random = call.random;
+  const Size rows = random.size(40), d_model = random.size(40), d_hidden = random.size(40), most = 1 + random.below(rows);
+  const bool is_gated = random.one_in(2);
+  const auto activation = static_cast<Activation>(random.below(kernel::num_activations));
+  Rows x = draw_input(call, rows, d_model, draw_gap(call)), d_out = draw_input(call, rows, d_model, draw_gap(call));
+  const plain::Input plain_x = x, plain_d_out = d_out;
+  const tinyattn_linear up = draw_linear(call, Kind::f32, d_model, d_hidden), down = draw_linear(call, Kind::f32, d_hidden, d_model);
+  const tinyattn_linear gate = is_gated ? draw_linear(call, Kind::f32, d_model, d_hidden) : tinyattn_linear{};
+  const Gradient of_up = draw_gradients(call, d_model, d_hidden), of_down = draw_gradients(call, d_hidden, d_model);
+  const Gradient of_gate = is_gated ? draw_gradients(call, d_model, d_hidden) : Gradient{};
+  const Result d_x = draw_wanted(call, rows, d_model, draw_gap(call));
+  draw_place(call, d_x, x, &d_out);
+  float* const scratch = call.garbage(kernel::hidden_backward_scratch(most, d_hidden, is_gated));
+  computes(
+      call,
+      [&] {
+        const kernel::FeedForward<> layer{d_model, d_hidden, activation, projection(up), projection(gate), projection(down)};
+        for (Size i = 0; i < rows; i += most)
+          kernel::feed_forward_backward<Port>(layer, {of_up, of_gate, of_down}, std::min(most, rows - i), x.from(i), d_out.from(i),
+                                              d_x.of_kernel.from(i), scratch, kernel::NoScratch{});
+      },
+      [&] {
+        const plain::Hidden layer{plainly(up, d_model, d_hidden), plainly(gate, d_model, d_hidden), plainly(down, d_hidden, d_model),
+                                  activation};
+        plain::rows_backward(layer, plain_x, plain_d_out, d_x.of_twin, {of_up.of_twin(), of_gate.of_twin(), of_down.of_twin()});
+      });
+  gives(call, of_up, of_gate, of_down, d_x);
+}
+
+inline void convolution_gradients(Call& call) {
+  Random& random = call.random;
+  kernel::Convolution c{0, random.size(8), random.size(40), 1 + random.below(9), 1 + random.below(4), 0};
+  c.padding = random.below(c.kernel);
+  c.tokens = std::max<Size>(1, c.kernel - std::min(c.kernel, 2 * c.padding)) + random.below(30);
+  const Size width = c.kernel * c.in;
+  Rows x = draw_input(call, c.tokens, c.in);
+  const plain::Input plain_x = x;
+  const Rows d_out = draw_input(call, c.rows(), c.out, draw_gap(call));
+  const plain::Linear linear{matrix(call.input(width * c.out), width, c.out)};
+  const Gradient gradient = draw_gradients(call, width, c.out);
+  const Result d_x = draw_result(call, c.tokens, c.in);
+  draw_place(call, d_x, x);
+  computes(
+      call,
+      [&] {
+        kernel::add_convolution_gradient<Port>(c, x.first, d_out, gradient);
+        kernel::convolve_backward<Port>(c, d_out, linear.weight.first, d_x.of_kernel.first);
+      },
+      [&] {
+        plain::rows_backward({linear, c.kernel, c.stride, c.padding}, plain_x, d_out, d_x.of_twin, gradient.of_twin());
+      });
+  gives(call, gradient, d_x);
+}
+
+// Tokens that come several times, at positions from any on.
+inline void embedding_gradients(Call& call) {
+  Random& random = call.random;
+  const Size count = random.size(40), vocabulary = random.size(20), dim = random.size(), position = random.below(5);
+  const auto* const tokens = call.elements<Token>(count, [&] { return random.below(vocabulary); });
+  const Rows d_out = draw_input(call, count, dim, draw_gap(call), true);
+  const Result table = draw_wanted(call, vocabulary, dim), positions = draw_wanted(call, position + count, dim);
+  computes(
+      call, [&] { kernel::embed_backward<Port>(table.of_kernel, positions.of_kernel, tokens, count, position, d_out); },
+      [&] {
+        plain::add_embedded(tokens, d_out, table.of_twin);
+        const Rows of_text = positions.of_twin.from(position);
+        plain::add(of_text, d_out, of_text);
+      });
+  gives(call, table, positions);
+}
+
+// Of softmax and of normalize, whose rows may have a sum of 0.
+inline void softmax_gradients(Call& call) {
+  Random& random = call.random;
+  const Size rows = random.size(8), cols = random.size();
+  const bool is_softmax = random.one_in(2);
+  const float scale = random.one_of({0.0f, 0.35f, 1.0f, 3.0f});
+  Rows x = draw_input(call, rows, cols, draw_gap(call), true), d_out = draw_input(call, rows, cols, draw_gap(call), true);
+  if (random.one_in(4)) std::fill_n(x.first, cols, 0.0f);
+  const plain::Input plain_x = x, plain_d_out = d_out;
+  const Result d_x = draw_result(call, rows, cols, draw_gap(call));
+  draw_place(call, d_x, x, &d_out);
+  computes(
+      call,
+      [&] {
+        for (Size i = 0; i < rows; ++i) {
+          const float *const from = x.from(i).first, *const d = d_out.from(i).first;
+          float* const to = d_x.of_kernel.from(i).first;
+          if (is_softmax)
+            kernel::softmax_backward_row<Port>(from, d, to, cols, scale);
+          else
+            kernel::normalize_backward_row<Port>(from, d, to, cols);
+        }
+      },
+      [&] {
+        if (is_softmax)
+          plain::softmax_backward(plain_x, scale, plain_d_out, d_x.of_twin);
+        else
+          plain::normalize_backward(plain_x, plain_d_out, d_x.of_twin);
+      });
+  gives(call, d_x);
+}
+
+// Of the mean and the largest of tokens, some of which are equal; and of features that are standardized.
+inline void pooling_gradients(Call& call) {
+  const Size tokens = call.random.size(40), features = call.random.size();
+  Rows x = draw_input(call, tokens, features, draw_gap(call));
+  for (Size i = 1; i < tokens; ++i)
+    if (call.random.one_in(4)) std::copy_n(x.first, features, x.from(i).first);
+  const plain::Input plain_x = x;
+  const Rows d_out = draw_input(call, 1, features, 0, true), d_all = draw_input(call, tokens, features, draw_gap(call), true);
+  const Rows deviation = draw_input(call, 1, features);
+  const Result of_mean = draw_result(call, tokens, features, draw_gap(call)), of_all = draw_result(call, tokens, features, draw_gap(call));
+  const Result of_largest = draw_result(call, tokens, features, draw_gap(call));
+  draw_place(call, of_largest, x);
+  computes(
+      call,
+      [&] {
+        kernel::mean_backward<Port>(tokens, features, d_out.first, of_mean.of_kernel);
+        kernel::maximum_backward<Port>(tokens, features, x, d_out.first, of_largest.of_kernel);
+        for (Size i = 0; i < tokens; ++i)
+          kernel::multiply_rows<Port>(d_all.from(i).first, deviation.first, of_all.of_kernel.from(i).first, features);
+      },
+      [&] {
+        plain::mean_backward(d_out, of_mean.of_twin);
+        plain::largest_backward(plain_x, d_out, of_largest.of_twin);
+        plain::combine(d_all, plain::Input{deviation.first, tokens, features, 0}, of_all.of_twin, plain::product);
+      });
+  gives(call, of_mean, of_largest, of_all);
+}
+
+}  // namespace tinyattn::test

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// What a call of a kernel reads and writes: rows that may lie apart, results that begin with drawn numbers, and those of the plain twin.
+#pragma once
+
+#include "call.hpp"
+#include "catalogue/plain_backward.hpp"
+#include "tinyattn/kernel/backward/normalization.hpp"
+
+namespace tinyattn::test {
+
+using Port = native_port;
+
+// Boards compare CRCs alone.
+inline constexpr bool has_twin = __STDC_HOSTED__ != 0;
+
+// Rows of floats. A gradient that is not wanted is null, and so is each of its rows.
+struct Rows {
+  float* first = nullptr;
+  Size count = 0, cols = 0, stride = 0;
+
+  operator kernel::Output() const { return {first, stride}; }
+  operator kernel::Dense() const { return {first, stride}; }
+  operator plain::Output() const { return {first, count, cols, stride}; }
+  operator plain::Input() const { return {first, count, cols, stride}; }
+  Rows from(Size row) const { return {first + row * stride, count - row, cols, stride}; }
+};
+
+// How far rows lie apart.
+inline Size draw_gap(Call& call) { return call.random.one_in(3) ? 1 + call.random.below(20) : 0; }
+
+// An input. Gaps between its rows are NaN.
+inline Rows draw_input(Call& call, Size count, Size cols, Size gap = 0, bool has_specials = false) {
+  const Rows rows{call.input(count * (cols + gap), has_specials), count, cols, cols + gap};
+  for (Size i = 0; i < count; ++i) std::fill_n(rows.first + i * rows.stride + cols, gap, quiet_nan);
+  return rows;
+}
+
+// What a call writes, or adds to: drawn numbers, as often as there is someone to compute.
+struct Result {
+  Rows of_kernel, of_twin;
+};
+inline Result draw_result(Call& call, Size count, Size cols, Size gap = 0) {
+  const Size stride = cols + gap, size = count * stride;
+  Result result{{call.output(size), count, cols, stride}, {}};
+  for (Size i = 0; i < size; ++i) result.of_kernel.first[i] = static_cast<float>(call.random.below(0x1000000)) * 0x1p-23f - 1.0f;
+  result.of_twin = {has_twin ? call.output(size) : nullptr, count, cols, stride};
+  if (has_twin) std::copy_n(result.of_kernel.first, size, result.of_twin.first);
+  return result;
+}
+// One that may not be wanted of the kernel.
+inline Result draw_wanted(Call& call, Size count, Size cols, Size gap = 0) {
+  Result result = draw_result(call, count, cols, gap);
+  if (call.random.one_in(5)) result.of_kernel = {};
+  return result;
+}
+// Lets a result begin as one of two inputs of its shape, and the kernel read that there; or none of them.
+inline void draw_place(Call& call, const Result& result, Rows& a, Rows* b = nullptr) {
+  const Size place = call.random.below(3);
+  Rows* const input = place == 0 ? &a : place == 1 ? b : nullptr;
+  if (input == nullptr || result.of_kernel.first == nullptr) return;
+  plain::copy(*input, result.of_kernel);
+  *input = result.of_kernel;
+}
+
+struct Gradient {
+  Result weight, bias;
+
+  plain::Gradient of_twin() const { return {weight.of_twin, bias.of_twin}; }
+  operator kernel::ProjectionGradient() const { return {weight.of_kernel.first, bias.of_kernel.first}; }
+  operator kernel::NormGradient() const { return {weight.of_kernel.first, bias.of_kernel.first}; }
+};
+inline Gradient draw_gradients(Call& call, Size inputs, Size outputs, bool has_bias = true) {
+  const Result weight = draw_wanted(call, inputs, outputs);
+  return {weight, has_bias ? draw_wanted(call, 1, outputs) : Result{}};
+}
+
+// Calls a kernel, and the twin where there is one.
+inline void computes(Call& call, auto kernel, auto twin) {
+  call.makes([&] {
+    kernel();
+    return TINYATTN_OK;
+  });
+  if constexpr (has_twin) twin();
+}
+// Takes results, gaps included.
+inline void gives(Call& call, const Result& result) {
+  const Rows& rows = result.of_kernel;
+  if (rows.first == nullptr) return;
+  call.gives(rows.first, rows.count, rows.stride,
+             [&](plain::Output to) { std::copy_n(result.of_twin.first, to.rows * to.cols, to.first); });
+}
+inline void gives(Call& call, const Gradient& gradients) {
+  gives(call, gradients.weight);
+  gives(call, gradients.bias);
+}
+inline void gives(Call& call, const auto&... results) requires(sizeof...(results) > 1) { (gives(call, results), ...); }
+
+}  // namespace tinyattn::test

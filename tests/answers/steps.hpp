@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+//
+// Drawn losses, dropouts and steps of optimizers.
+#pragma once
+
+#include "results.hpp"
+#include "tinyattn/backward/replay.hpp"
+#include "tinyattn/kernel/backward/optimizer.hpp"
+
+namespace tinyattn::test {
+
+// The mean and its gradient, apart from the logits, in their place, and in the place of padded rows; and each loss alone. Some targets, or
+// all, do not count.
+inline void losses(Call& call) {
+  Random& random = call.random;
+  const Size rows = random.size(8), vocabulary = random.size(), padded = kernel::room_of_scores<Port>(vocabulary);
+  const Size rarity = random.one_of({1u, 3u, 1000u});
+  const float factor = random.one_of({1.0f, 0.3f}), spread = random.one_of({1.0f, 8.0f, 60.0f});
+  Rows logits = draw_input(call, rows, vocabulary, draw_gap(call), true);
+  for (Size i = 0; i < rows; ++i)
+    for (Size j = 0; j < vocabulary; ++j) logits.from(i).first[j] *= spread;
+  const plain::Input plain_logits = logits;
+  const auto* const targets =
+      call.elements<Token>(rows, [&] { return random.one_in(rarity) ? ignore_index : static_cast<Token>(random.below(vocabulary)); });
+  const Result gradient = draw_result(call, rows, vocabulary, draw_gap(call)), means = draw_result(call, 1, 3);
+  Result in_padded{draw_result(call, rows, padded).of_kernel, draw_result(call, rows, vocabulary).of_twin};
+  in_padded.of_kernel.cols = vocabulary;
+  draw_place(call, gradient, logits);
+  plain::copy(plain_logits, in_padded.of_kernel);
+  computes(
+      call,
+      [&] {
+        using Single = Port::one_lane;
+        const std::uint32_t count = kernel::count_targets(targets, rows, vocabulary);
+        const float share = kernel::share_of_target<Single>(count), of_gradient = Single::mul(factor, share);
+        const auto mean_of = [&](auto loss) {
+          float sum = 0.0f;
+          for (Size i = 0; i < rows; ++i) sum = Single::add(sum, loss(i));
+          return count == 0 ? quiet_nan : Single::mul(sum, share);
+        };
+        float* const to = means.of_kernel.first;
+        to[0] = mean_of([&](Size i) { return kernel::cross_entropy_row<Port>(logits.from(i).first, vocabulary, targets[i]); });
+        to[1] = mean_of([&](Size i) {
+          return kernel::cross_entropy_row<Port>(logits.from(i).first, gradient.of_kernel.from(i).first, vocabulary, targets[i],
+                                                 of_gradient);
+        });
+        to[2] = mean_of([&](Size i) {
+          return kernel::cross_entropy_row<Port>(in_padded.of_kernel.from(i).first, vocabulary, targets[i], of_gradient);
+        });
+      },
+      [&] {
+        plain::copy(plain_logits, gradient.of_twin);
+        std::fill_n(means.of_twin.first, 3, plain::cross_entropy(gradient.of_twin, targets, factor));
+        plain::copy(gradient.of_twin, in_padded.of_twin);
+      });
+  gives(call, gradient, means);
+  const plain::Input of_rows = in_padded.of_kernel;  // what follows them in a padded row is not promised
+  for (Size i = 0; i < rows; ++i)
+    call.gives(&of_rows(i, 0), 1, vocabulary, [&](plain::Output to) { plain::copy(in_padded.of_twin.from(i), to); });
+}
+
+// Of a few rows in one stream, of either generator, and again from any row on.
+template <class Generator>
+void dropout_by(Call& call) {
+  static constexpr DropoutRate rates[] = {0.0, 0.1, 0.25, 0.5, 0.9, 1.0};
+  const Size rows = call.random.size(20), cols = call.random.size(), first = call.random.below(rows);
+  const DropoutRate& rate = rates[call.random.below(std::size(rates))];
+  const Rows x = draw_input(call, rows, cols, 0, true);
+  const Result out = draw_result(call, rows, cols), again = draw_result(call, rows - first, cols, draw_gap(call));
+  const auto seed = static_cast<std::uint32_t>(call.random.below(1000));
+  plain::copy(x, out.of_kernel);
+  computes(
+      call,
+      [&] {
+        Generator generator(seed);
+        auto stream = tinyattn::detail::random_stream(generator);
+        for (Size i = 0; i < rows; ++i) kernel::drop<Port>(out.of_kernel.from(i).first, cols, cols, rate, stream);
+        if constexpr (std::is_same_v<Generator, Philox4x32>)
+          tinyattn::detail::drop_rows_again<Port>(first, rows - first, cols, x.from(first), again.of_kernel, rate, Philox4x32(seed));
+      },
+      [&] {
+        Generator generator(seed);
+        const plain::Matrix factors(rows, cols);
+        plain::dropout_factors(rate, generator, rows * cols, (*factors).first);
+        plain::combine(x, factors, out.of_twin, plain::drop);
+        if constexpr (std::is_same_v<Generator, Philox4x32>)
+          plain::combine(x.from(first), (*factors).rows_from(first), again.of_twin, plain::drop);
+      });
+  gives(call, out, again);
+}
+inline void dropouts(Call& call) { call.random.one_in(3) ? dropout_by<Mt19937>(call) : dropout_by<Philox4x32>(call); }
+
+// --- Optimizers ---
+
+namespace plain {
+
+// Sizes below 2^-100 count as 0.
+constexpr float cut(float x, float smallest = 0x1p-100f) noexcept { return x > -smallest && x < smallest ? 0.0f : x; }
+
+constexpr void sgd(float rate, float decay, Input gradient, Output weight) noexcept {
+  combine(weight, gradient, weight, [=](float w, float g) { return fma(-rate, decay == 0.0f ? cut(g) : fma(decay, w, cut(g)), w); });
+}
+constexpr void sgd_momentum(float rate, float momentum, float decay, Input gradient, Output velocity, Output weight) noexcept {
+  for (Size j = 0; j < weight.cols; ++j) {
+    velocity(0, j) = cut(fma(momentum, velocity(0, j), fma(decay, weight(0, j), cut(gradient(0, j)))));
+    weight(0, j) = fma(-rate, velocity(0, j), weight(0, j));
+  }
+}
+
+// The settings of AdamW; betas are decimal numbers. Corrections are 1 - beta^t, from that of the step before.
+struct AdamW {
+  float rate;
+  double beta1, beta2;
+  float epsilon, decay;
+
+  static constexpr void correct(float& correction, double beta) noexcept {
+    const float rounded = static_cast<float>(beta), rest = static_cast<float>(1 - beta);
+    correction = fma(rounded, correction, fma((1.0f - rounded) - rest, correction, rest));
+  }
+  constexpr void step(float& correction1, float& correction2, Input gradient, Output mean, Output square, Output weight) const noexcept {
+    correct(correction1, beta1), correct(correction2, beta2);
+    const float step = rate / correction1, share = 1.0f / sqrt(correction2);
+    const auto go_on = [](float moment, double beta) { return product(moment, static_cast<float>(beta)); };
+    for (Size j = 0; j < weight.cols; ++j) {
+      const float d = cut(gradient(0, j)), rest = static_cast<float>(1 - beta1), rest_of_square = static_cast<float>(1 - beta2);
+      mean(0, j) = cut(fma(static_cast<float>(beta1), mean(0, j), product(d, rest)));
+      square(0, j) = cut(fma(rest_of_square, cut(product(d, d)), go_on(square(0, j), beta2)));
+      const float size = fma(share, sqrt(square(0, j)), epsilon);
+      weight(0, j) = fma(-step, mean(0, j) / size, go_on(weight(0, j), static_cast<double>(fma(-rate, decay, 1.0f))));
+    }
+  }
+};
+
+}  // namespace plain
+
+// Three steps of each optimizer from moments of any size, by gradients of very different sizes, some of which count as 0; then what
+// clipping takes of the last gradient.
+inline void optimizer_steps(Call& call) {
+  Random& random = call.random;
+  constexpr Size steps = 3;
+  const Size count = random.size(70);
+  Rows gradients = draw_input(call, steps, count, 0, true);
+  for (Size j = 0; j < steps * count; ++j)
+    gradients.first[j] *= random.one_of({1.0f, 1.0f, 0x1p-20f, 0x1p-44f, 0x1p-52f, 0x1p-90f, 0x1p-110f});
+  const float rate = random.one_of({1e-3f, 0.5f}), momentum = random.one_of({0.0f, 0.5f, 0.9f}), decay = random.one_of({0.0f, 0.01f});
+  const double beta1 = random.one_of({0.9, 0.5, 0.0}), beta2 = random.one_of({0.999, 0.99, 0.95});
+  const float epsilon = random.one_of({1e-8f, 1e-3f});
+  const Result by_sgd = draw_result(call, 1, count), by_momentum = draw_result(call, 1, count), velocity = draw_result(call, 1, count);
+  const Result by_adamw = draw_result(call, 1, count), mean = draw_result(call, 1, count), square = draw_result(call, 1, count);
+  const Result corrections = draw_result(call, 1, 2), clipped = draw_result(call, 1, count), squares = draw_result(call, 1, 1);
+  const Result zeros = draw_result(call, 1, count);
+  for (const Rows& moments : {square.of_kernel, square.of_twin})
+    for (Size j = 0; j < (moments.first == nullptr ? 0 : count); ++j) moments.first[j] *= moments.first[j];
+  for (const Rows& its : {corrections.of_kernel, corrections.of_twin})
+    if (its.first != nullptr) std::fill_n(its.first, 2, 0.0f);
+  computes(
+      call,
+      [&] {
+        const kernel::SgdFactors factors{rate, momentum, decay};
+        for (Size i = 0; i < steps; ++i) {
+          const float* const gradient = gradients.from(i).first;
+          kernel::sgd<Port>(factors, count, by_sgd.of_kernel.first, gradient);
+          kernel::sgd_momentum<Port>(factors, count, by_momentum.of_kernel.first, gradient, velocity.of_kernel.first);
+          const kernel::AdamWFactors by =
+              kernel::adamw_factors<Port>(rate, static_cast<float>(beta1), static_cast<float>(beta2), epsilon, decay,
+                                          corrections.of_kernel.first[0], corrections.of_kernel.first[1]);
+          kernel::adamw<Port>(by, count, by_adamw.of_kernel.first, gradient, mean.of_kernel.first, square.of_kernel.first);
+        }
+        squares.of_kernel.first[0] = kernel::sum_of_squares_of_gradient<Port>(gradients.first, count);
+        kernel::scale_row<Port>(gradients.first, momentum, clipped.of_kernel.first, count);
+        kernel::zero_row<Port>(zeros.of_kernel.first, count);
+      },
+      [&] {
+        const plain::AdamW adamw{rate, beta1, beta2, epsilon, decay};
+        for (Size i = 0; i < steps; ++i) {
+          plain::sgd(rate, decay, gradients.from(i), by_sgd.of_twin);
+          plain::sgd_momentum(rate, momentum, decay, gradients.from(i), velocity.of_twin, by_momentum.of_twin);
+          adamw.step(corrections.of_twin.first[0], corrections.of_twin.first[1], gradients.from(i), mean.of_twin, square.of_twin,
+                     by_adamw.of_twin);
+        }
+        squares.of_twin.first[0] = plain::sum_of_squares(count, [&](Size j) { return plain::cut(gradients.first[j], 0x1p-50f); });
+        plain::for_each(plain::Input(gradients).first_rows(1), clipped.of_twin, [&](float g) { return plain::product(g, momentum); });
+        plain::clear(zeros.of_twin);
+      });
+  gives(call, by_sgd, by_momentum, velocity, by_adamw, mean, square, corrections, clipped, squares, zeros);
+}
+
+}  // namespace tinyattn::test
