@@ -23,7 +23,8 @@ struct Rows {
   operator kernel::Dense() const { return {first, stride}; }
   operator plain::Output() const { return {first, count, cols, stride}; }
   operator plain::Input() const { return {first, count, cols, stride}; }
-  Rows from(Size row) const { return {first + row * stride, count - row, cols, stride}; }
+  Rows from(Size i) const { return {first + i * stride, count - i, cols, stride}; }
+  Rows row(Size i) const { return {first + i * stride, 1, cols, cols}; }
 };
 
 // How far rows lie apart.
@@ -83,12 +84,15 @@ inline void computes(Call& call, auto kernel, auto twin) {
   });
   if constexpr (has_twin) twin();
 }
-// Takes results, gaps included.
+// Takes a result, gaps included.
 inline void gives(Call& call, const Result& result) {
   const Rows& rows = result.of_kernel;
   if (rows.first == nullptr) return;
-  call.gives(rows.first, rows.count, rows.stride,
-             [&](plain::Output to) { std::copy_n(result.of_twin.first, to.rows * to.cols, to.first); });
+  if constexpr (has_twin)
+    call.gives(rows.first, rows.count, rows.stride,
+               [&](plain::Output to) { std::copy_n(result.of_twin.first, to.rows * to.cols, to.first); });
+  else
+    call.takes(rows.first, rows.count * rows.stride);
 }
 inline void gives(Call& call, const Gradient& gradients) {
   gives(call, gradients.weight);

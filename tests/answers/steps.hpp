@@ -23,10 +23,9 @@ inline void losses(Call& call) {
   const auto* const targets =
       call.elements<Token>(rows, [&] { return random.one_in(rarity) ? ignore_index : static_cast<Token>(random.below(vocabulary)); });
   const Result gradient = draw_result(call, rows, vocabulary, draw_gap(call)), means = draw_result(call, 1, 3);
-  Result in_padded{draw_result(call, rows, padded).of_kernel, draw_result(call, rows, vocabulary).of_twin};
-  in_padded.of_kernel.cols = vocabulary;
+  const Rows in_padded{call.output(rows * padded), rows, vocabulary, padded};
   draw_place(call, gradient, logits);
-  plain::copy(plain_logits, in_padded.of_kernel);
+  plain::copy(plain_logits, in_padded);
   computes(
       call,
       [&] {
@@ -44,19 +43,16 @@ inline void losses(Call& call) {
           return kernel::cross_entropy_row<Port>(logits.from(i).first, gradient.of_kernel.from(i).first, vocabulary, targets[i],
                                                  of_gradient);
         });
-        to[2] = mean_of([&](Size i) {
-          return kernel::cross_entropy_row<Port>(in_padded.of_kernel.from(i).first, vocabulary, targets[i], of_gradient);
-        });
+        to[2] =
+            mean_of([&](Size i) { return kernel::cross_entropy_row<Port>(in_padded.from(i).first, vocabulary, targets[i], of_gradient); });
       },
       [&] {
         plain::copy(plain_logits, gradient.of_twin);
         std::fill_n(means.of_twin.first, 3, plain::cross_entropy(gradient.of_twin, targets, factor));
-        plain::copy(gradient.of_twin, in_padded.of_twin);
       });
   gives(call, gradient, means);
-  const plain::Input of_rows = in_padded.of_kernel;  // what follows them in a padded row is not promised
-  for (Size i = 0; i < rows; ++i)
-    call.gives(&of_rows(i, 0), 1, vocabulary, [&](plain::Output to) { plain::copy(in_padded.of_twin.from(i), to); });
+  for (Size i = 0; i < rows; ++i)  // what follows the logits of a padded row is not promised
+    gives(call, Result{in_padded.row(i), gradient.of_twin.row(i)});
 }
 
 // Of a few rows in one stream, of either generator, and again from any row on.

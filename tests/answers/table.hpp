@@ -14,37 +14,46 @@ struct Operation {
   std::uint32_t crc;  // of `committed` calls
 };
 
-// Makes `calls` calls, each with scratch that begins as NaN, and as another number. Only those that are committed have a CRC.
-inline bool holds(const Operation& operation, unsigned long calls, unsigned long committed) {
+// Makes calls, each with scratch that begins as NaN, and as another number. The first of them, which are committed, have a CRC.
+inline bool holds(const Operation& operation, unsigned committed, unsigned calls) {
   Crc crcs[2];
   const float garbage[2] = {quiet_nan, -0x1.5p+99f};
-  for (unsigned long number = 1; number <= calls; ++number)
+  const auto fails = [](const char* what, unsigned number) {
+    print("# call "), print(number), print(": "), print(what), print("\n");
+    return false;
+  };
+  for (unsigned number = 1; number <= calls; ++number) {
     for (int i = 0; i < 2; ++i) {
       Call call(number, garbage[i], crcs[i]);
       operation.call(call);
-      if (const char* const failure = call.failure()) {
-        print("# call "), print(static_cast<unsigned>(number)), print(": "), print(failure), print("\n");
-        return false;
-      }
+      if (const char* const failure = call.failure()) return fails(failure, number);
     }
-  const std::uint32_t crc = crcs[0].value();
-  if (crcs[1].value() == crc && (calls != committed || crc == operation.crc)) return true;
-  print("# CRC "), print_hex(crc), print("\n");
-  return false;
+    const std::uint32_t crc = crcs[0].value();
+    if (crcs[1].value() != crc) return fails("outputs depend on what scratch held", number);
+    if (number != committed || crc == operation.crc) continue;
+    print("# CRC "), print_hex(crc), print("\n");
+    return false;
+  }
+  return true;
 }
 
 // Returns the status of the program.
 template <Size count>
-int run(const Operation (&operations)[count], unsigned long calls, unsigned long committed) {
-  int failures = 0;
+int run(const Operation (&operations)[count], unsigned committed, unsigned calls) {
+  unsigned number = 0, failures = 0;
   print("1.."), print(static_cast<unsigned>(count)), print("\n");
   for (const Operation& operation : operations) {
-    const bool is_right = holds(operation, calls, committed);
-    failures += !is_right;
-    print(is_right ? "ok " : "not ok "), print(static_cast<unsigned>(&operation - operations + 1)), print(" - "), print(operation.name),
-        print("\n");
+    const bool is_right = holds(operation, committed, calls);
+    failures += is_right ? 0 : 1;
+    print(is_right ? "ok " : "not ok "), print(++number), print(" - "), print(operation.name), print("\n");
   }
   return failures != 0;
+}
+
+inline unsigned number_of(const char* digits) {
+  unsigned number = 0;
+  for (; *digits != '\0'; ++digits) number = 10 * number + static_cast<unsigned>(*digits - '0');
+  return number;
 }
 
 }  // namespace tinyattn::test
