@@ -2,82 +2,55 @@
 //
 // Calls every operation of the compiled library with drawn shapes. Each call has memory of exactly the promised size, must write nothing
 // else, and must compute the bits of plain loops, whatever scratch and caches held before. Each operation has a CRC-32 of all its outputs,
-// the same on every target.
+// the same on every target, and one of small shapes, for which the smallest board has room.
 //
 //     TINYATTN_PORT=avx2 answers [CALLS]
 #include "models.hpp"
 #include "operations.hpp"
+#include "table.hpp"
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): without an operating system <cstdlib> has no getenv
+
+#include <string_view>
 
 namespace {
 
 using namespace tinyattn::test;
 
-constexpr unsigned long committed_calls = 200;
-
-struct Operation {
-  const char* name;
-  void (*call)(Call&);
-  std::uint32_t crc;  // of committed_calls
-};
 constexpr Operation operations[] = {
-    {"matmul, matmul_transposed", multiply, 0x1bcba10c},
-    {"softmax", softmax, 0x5df19ded},
-    {"attention", attention, 0x98a47ccc},
-    {"forward, cross_forward", layer<Kind::f32>, 0x3d48a59b},
-    {"forward_int8, cross_forward_int8", layer<Kind::int8>, 0x4a34cacc},
-    {"linear_forward_int8", linear_int8, 0x5b18c2df},
-    {"conv1d", convolution<Kind::f32>, 0x02e33208},
-    {"conv1d_int8", convolution<Kind::int8>, 0x77af5cc4},
-    {"mean, largest, standardize, normalize, activate", rows, 0xf5aa9941},
-    {"encoder_forward", encoder<Kind::f32>, 0x7285b6ba},
-    {"encoder_forward_int8", encoder<Kind::int8>, 0xbf512d76},
-    {"decoder_forward", decoder<Kind::f32>, 0x7a8d31bc},
-    {"decoder_forward_int8", decoder<Kind::int8>, 0xb3e77acc},
-    {"decoder_forward_int8_cache", decoder<Kind::int8_cache>, 0xb42b7ae4},
-    {"argmax, sample", sampling, 0x5e7104c5},
-    {"generate", generation<Kind::f32>, 0xf3e8aa79},
-    {"generate_int8", generation<Kind::int8>, 0xc65ef574},
-    {"generate_int8_cache", generation<Kind::int8_cache>, 0x3df168d3},
+    {"matmul, matmul_transposed", multiply, 0xbb1f4843, 0xd9284795},
+    {"softmax", softmax, 0x62950a5d, 0x5f380996},
+    {"attention", attention, 0x4290e790, 0x18c78cf4},
+    {"forward, cross_forward", layer<Kind::f32>, 0x55b24540, 0x50522af0},
+    {"forward_int8, cross_forward_int8", layer<Kind::int8>, 0x6d461f55, 0xa85f23a7},
+    {"linear_forward_int8", linear_int8, 0xf68e7e7c, 0x8633c5a0},
+    {"conv1d", convolution<Kind::f32>, 0xc1229f3f, 0x135ef8a7},
+    {"conv1d_int8", convolution<Kind::int8>, 0x6422d2fa, 0xb7e6cb4b},
+    {"mean, largest, standardize, normalize, activate", rows, 0xe9f67495, 0x14bd904f},
+    {"encoder_forward", encoder<Kind::f32>, 0xb467f260, 0xb51fab35},
+    {"encoder_forward_int8", encoder<Kind::int8>, 0xfdcfeecc, 0xd6b8c3cb},
+    {"decoder_forward", decoder<Kind::f32>, 0x7afbc053, 0x830e320f},
+    {"decoder_forward_int8", decoder<Kind::int8>, 0x7565c945, 0xe4764ce6},
+    {"decoder_forward_int8_cache", decoder<Kind::int8_cache>, 0xc1c61198, 0xaf3f3245},
+    {"argmax, sample", sampling, 0x25d01f82, 0x028c98d4},
+    {"generate", generation<Kind::f32>, 0xb5b3c3bf, 0x04339dd0},
+    {"generate_int8", generation<Kind::int8>, 0x752d2f6b, 0x131ea9b0},
+    {"generate_int8_cache", generation<Kind::int8_cache>, 0x233a1f55, 0x4b404c26},
 };
 
-bool holds(const Operation& operation, unsigned long calls) {
-  Crc crcs[2];
-  const float garbage[2] = {quiet_nan, -0x1.5p+99f};
-  for (unsigned long number = 1; number <= calls; ++number)
-    for (int i = 0; i < 2; ++i) {
-      Call call(number, garbage[i], crcs[i]);
-      operation.call(call);
-      if (const char* const failure = call.failure()) {
-        std::printf("# call %lu: %s\n", number, failure);
-        return false;
-      }
-    }
-  const std::uint32_t crc = crcs[0].value();
-  if (crcs[1].value() == crc && (calls != committed_calls || crc == operation.crc)) return true;
-  std::printf("# CRC %08lx\n", static_cast<unsigned long>(crc));
-  return false;
+// Returns the port that the environment asks for if this processor lacks it, or else null.
+const char* lacking_port() {
+  if constexpr (__STDC_HOSTED__ != 0)
+    if (const char* const wanted = getenv("TINYATTN_PORT"); wanted != nullptr && std::string_view(wanted) != tinyattn_port()) return wanted;
+  return nullptr;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const char* const wanted = std::getenv("TINYATTN_PORT");
-  if (wanted != nullptr && std::strcmp(wanted, tinyattn_port()) != 0) {
-    std::printf("1..1\nok 1 - answers # SKIP this processor lacks %s\n", wanted);
+  if (const char* const port = lacking_port()) {
+    for (const char* text : {"1..1\nok 1 - answers # SKIP this processor lacks ", port, "\n"}) print(text);
     return 0;
   }
-  const unsigned long calls = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : committed_calls;
-  int number = 0, failures = 0;
-  for (const Operation& operation : operations) {
-    const bool is_right = holds(operation, calls);
-    failures += !is_right;
-    std::printf("%s %d - %s\n", is_right ? "ok" : "not ok", ++number, operation.name);
-    std::fflush(stdout);
-  }
-  std::printf("1..%d\n", number);
-  return failures != 0;
+  return run(operations, calls_of(argc, argv, 150));
 }

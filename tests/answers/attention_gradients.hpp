@@ -42,11 +42,14 @@ inline Size draw_window(Call& call, Size tokens) { return call.random.one_in(3) 
 inline void attention_gradients(Call& call) {
   Random& random = call.random;
   const bool drops = random.one_in(3);
-  const Size tokens = random.size(), sources = drops ? tokens : random.size(), key_dim = random.size(20), value_dim = random.size(20);
+  const Size tokens = random.size(), sources = drops ? tokens : random.size(), widest = random.one_of({8u, 20u, 70u});
+  const Size key_dim = random.size(widest), value_dim = random.size(widest);
   const Size height = std::min({tokens, 1 + random.below(16), kernel::backward_rows<Port>}), index = random.below(4);
-  const Rows query = draw_input(call, tokens, key_dim, 0, true), d_out = draw_input(call, tokens, value_dim, draw_gap(call), true);
-  const Rows key = draw_input(call, sources, key_dim, draw_gap(call)), value = draw_input(call, sources, value_dim, draw_gap(call));
-  const plain::Mask mask = draw_mask_of_layer(call, tokens, sources, drops ? draw_window(call, tokens) : 0);
+  const Rows query = draw_input(call, tokens, key_dim, 0, Numbers::special),
+             d_out = draw_input(call, tokens, value_dim, draw_gap(call), Numbers::special);
+  const Rows key = draw_input(call, sources, key_dim, draw_gap(call), Numbers::special);
+  const Rows value = draw_input(call, sources, value_dim, draw_gap(call), Numbers::special);
+  const plain::Mask mask = draw_mask_of_layer(call, tokens, sources, draw_window(call, tokens));
   for (Size j = 0; j < sources; ++j) {
     bool is_attended = false;
     for (Size i = 0; i < tokens; ++i) is_attended = is_attended || mask.attends(i, j);
@@ -74,7 +77,7 @@ inline void attention_gradients(Call& call) {
         with_mask(mask, sources, [&](const auto& under) {
           if (drops)
             backward(under, WeightsReplay{generator, tokens});
-          else if constexpr (std::is_same_v<decltype(under), const kernel::Mask&>)
+          else
             backward(under, kernel::NoReplay{});
         });
       },
@@ -105,7 +108,7 @@ struct DrawnLayer {
   DrawnRotation rotation;
 
   Size kv() const { return d_out / group; }
-  plain::Layer plainly() const {
+  plain::Layer plainly(const plain::Rotation& plain_rotation) const {
     using test::plainly;
     return {heads,
             heads / group,
@@ -113,8 +116,9 @@ struct DrawnLayer {
             plainly(key, d_in, kv()),
             plainly(value, d_in, kv()),
             plainly(output, d_out, d_out),
-            rotation.plainly()};
+            plain_rotation};
   }
+  plain::Layer plainly() const { return plainly(rotation.plainly()); }
   kernel::Layer<> without_groups() const {
     return {d_in,
             d_out,
@@ -154,7 +158,8 @@ inline void layer_gradients(Call& call) {
   Random& random = call.random;
   const bool drops = random.one_in(4);
   const Size inputs = drops ? 1 : 1 + random.below(3), tokens = random.size(40), sources = inputs == 1 ? tokens : random.size(40);
-  const Size heads = 1 + random.below(6), head_dim = 1 + random.below(10), index = random.below(3), window = draw_window(call, tokens);
+  const Size heads = 1 + random.below(6), head_dim = random.size(heads > 2 ? 10 : 40), index = random.below(3),
+             window = draw_window(call, tokens);
   const bool is_square = random.one_in(2), has_output = random.one_in(2), goes_on = random.one_in(3);
   const Size d_in = is_square ? heads * head_dim : random.size(40), context = std::max(tokens, sources) + random.below(4);
   const DrawnLayer layer = draw_layer(call, d_in, heads, head_dim, context, window != 0 && !drops, has_output);
@@ -195,9 +200,10 @@ inline void layer_gradients(Call& call) {
         if (!goes_on) plain::clear(d_query.of_twin);
         if (inputs > 1) plain::clear(d_key.of_twin);
         if (inputs > 2) plain::clear(d_value.of_twin);
-        plain::layer_backward(layer.plainly(), plain_query, inputs == 1 ? plain_query : source, inputs == 1 ? plain_query : third, mask,
-                              plain_d_out, d_query.of_twin, d_key.of_twin, d_value.of_twin, gradient.of_twin(),
-                              drops ? factors.rows_from(index * heads * tokens) : factors);
+        const plain::Matrix cosines(context, head_dim / 2), sines(context, head_dim / 2);
+        plain::layer_backward(layer.plainly(layer.rotation.plainly(cosines, sines)), plain_query, inputs == 1 ? plain_query : source,
+                              inputs == 1 ? plain_query : third, mask, plain_d_out, d_query.of_twin, d_key.of_twin, d_value.of_twin,
+                              gradient.of_twin(), drops ? factors.rows_from(index * heads * tokens) : factors);
       });
   gives(call, gradient, d_query);
   if (inputs > 1) gives(call, d_key);

@@ -4,102 +4,145 @@
 // and each has exactly the size that the library asks for. Scratch and caches begin as garbage.
 #pragma once
 
+#include "catalogue/crc.hpp"
+#include "catalogue/guarded.hpp"
 #include "catalogue/plain.hpp"
-#include "catalogue/twin.hpp"
 #include "random.hpp"
 #include "tinyattn/tinyattn_models.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <vector>
+#include <iterator>
 
 namespace tinyattn::test {
+
+// Boards leave out the plain loops: they have the CRCs of machines that compute them.
+inline constexpr bool has_twin = __STDC_HOSTED__ != 0;
+
+#if defined(__ARM_ARCH_6M__)
+inline constexpr bool is_smallest_board = true;
+#else
+inline constexpr bool is_smallest_board = false;
+#endif
 
 // The memory of a call. After it, whatever it may not write is as it was: guards, inputs, and what lies around them.
 class Arrays {
  public:
+  Arrays() { fill_up_to(guard); }
+
+  // Returns an array of which the first elements may be written.
   template <class Element>
-  Element* take(Size count, bool may_be_written) {
-    const Size size = count * sizeof(Element);
-    if (size + guard + last_guard > bytes_.size() - used_) __builtin_trap();
-    if (may_be_written) written_.push_back({used_, size});
-    auto* const first = reinterpret_cast<Element*>(bytes_.data() + used_);
-    used_ += (size + 15) / 16 * 16 + guard;
-    return first;
+  Element* take(Size count, Size writable) {
+    const Size first = used_, size = (count * sizeof(Element) + 15) / 16 * 16;
+    if (size + guard + last_guard > bytes - used_ || parts_ == std::size(written_)) __builtin_trap();
+    if (writable != 0) written_[parts_++] = {first, first + writable * sizeof(Element)};
+    fill_up_to(first + size + guard);
+    return reinterpret_cast<Element*>(reinterpret_cast<std::byte*>(words) + first);
   }
 
-  void remember() { before_.assign(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(used_ + last_guard)); }
-  bool are_as_before() const { return std::memcmp(before_.data(), bytes_.data(), before_.size()) == 0; }
-  bool others_are_as_before() {
-    for (const auto& [first, size] : written_) std::memcpy(before_.data() + first, bytes_.data() + first, size);
-    return are_as_before();
-  }
+  void close() { fill_up_to(used_ + last_guard); }
+
+  // A hash of what may not be written, or of all.
+  std::uint32_t hash_of_others() const { return hash(parts_); }
+  std::uint32_t hash_of_all() const { return hash(0); }
 
  private:
+  static constexpr Size bytes = is_smallest_board ? 10 * 1024 : 1 << 20;
+  static constexpr Size guard = is_smallest_board ? 32 : 256, last_guard = is_smallest_board ? 256 : 16384;
+  using Word [[gnu::may_alias]] = std::uint32_t;
   struct Part {
-    Size first, size;
+    Size begin, end;
   };
-  static constexpr Size guard = 256, last_guard = 16384;
 
-  std::vector<std::byte> bytes_ = std::vector<std::byte>(1 << 20, std::byte{0x5a}), before_ = {};
-  std::vector<Part> written_ = {};
-  Size used_ = guard;
+  void fill_up_to(Size end) {
+    for (; used_ < end; used_ += sizeof(Word)) words[used_ / sizeof(Word)] = 0x5a5a5a5a;
+  }
+  // Leaves out the first parts that may be written.
+  std::uint32_t hash(Size parts) const {
+    std::uint32_t hash = 0;
+    const auto add = [&](Size begin, Size end) {
+      for (Size i = begin / sizeof(Word); i < end / sizeof(Word); ++i) hash = (std::rotl(hash, 5) ^ words[i]) * 0x9e3779b1u;
+    };
+    Size begin = 0;
+    for (Size i = 0; i < parts; begin = written_[i++].end) add(begin, written_[i].begin);
+    add(begin, used_);
+    return hash;
+  }
+
+  alignas(16) static inline Word words[bytes / sizeof(Word)];
+  Part written_[64] = {};
+  Size parts_ = 0, used_ = 0;
 };
+
+enum class Numbers { small, special, large };
 
 // Draws and makes one call, or several that follow each other.
 class Call {
  public:
-  Call(std::uint64_t seed, float garbage, Crc& crc) : random(seed), garbage_(garbage), crc_(crc) {}
+  Call(std::uint64_t seed, Size largest_size, float garbage, bool compares, Crc& crc)
+      : random(seed, largest_size), is_compared(has_twin && compares), garbage_(garbage), crc_(crc) {}
 
   Random random;
+  const bool is_compared;  // with plain loops
 
   const char* failure() {
-    check(!is_made_ || arrays_.others_are_as_before(), "memory beyond the call's is written");
+    check(arrays_.hash_of_others() == others_, "memory beyond the call's is written");
     return is_made_ ? failure_ : "nothing was called";
   }
   void check(bool holds, const char* what) {
     if (!holds && failure_ == nullptr) failure_ = what;
   }
 
-  float* output(Size count) { return array(count, 42.0f, true); }
+  float* output(Size count) { return array(count, 42.0f); }
   // Scratch, or a cache.
-  float* garbage(Size count) { return array(count, garbage_, true); }
-  // Finite numbers, of which a few may be replaced.
-  float* input(Size count, bool has_specials = false) {
-    float* const first = array(count, 0.0f, false);
-    for (Size i = 0; i < count; ++i) first[i] = number();
-    if (has_specials && random.one_in(5))
-      for (Size left = 1 + random.below(3); left != 0; --left)
-        first[random.below(count)] = random.one_of({quiet_nan, infinity, -infinity, 0.0f, -0.0f, 1e30f});
+  float* garbage(Size count) { return array(count, garbage_); }
+  // Numbers below 1, of which a few may be replaced, or large ones.
+  float* input(Size count, Numbers which = Numbers::small) {
+    float* const first = arrays_.take<float>(count, 0);
+    const float unit = which == Numbers::large ? random.one_of({0x1p12f, 0x1p40f}) : 1.0f;
+    for (Size i = 0; i < count; ++i) first[i] = unit * random.number();
+    if (which == Numbers::special && random.one_in(5))
+      for (Size left = 1 + random.below(3); left != 0; --left) {
+        const Size at = random.below(count);
+        first[at] = random.one_of({quiet_nan, infinity, -infinity, 0.0f, -0.0f, 1e30f, 3e38f, -3e38f});
+      }
     return first;
   }
+  // A copy of an input of which the first numbers may be replaced by an output.
+  float* in_place(const float* input, Size count, Size writable) {
+    float* const first = arrays_.take<float>(count, writable);
+    std::copy_n(input, count, first);
+    return first;
+  }
+  float* in_place(const float* input, Size count) { return in_place(input, count, count); }
   template <class Element>
   Element* elements(Size count, auto draw) {
-    auto* const first = arrays_.take<Element>(count, false);
+    auto* const first = arrays_.take<Element>(count, 0);
     for (Size i = 0; i < count; ++i) first[i] = static_cast<Element>(draw());
     return first;
   }
 
   void makes(auto call) {
-    if (!is_made_) arrays_.remember();
+    if (!is_made_) {
+      arrays_.close();
+      others_ = arrays_.hash_of_others();
+    }
     is_made_ = true;
     check(call() == TINYATTN_OK, "a call is refused");
   }
   // Makes a call that must be refused, and must write nothing.
   void refuses(auto call, tinyattn_status expected = TINYATTN_BAD_ARGUMENT) {
-    check(arrays_.others_are_as_before(), "memory beyond the call's is written");
+    const std::uint32_t before = arrays_.hash_of_all();
     check(call() == expected, "a wrong call is not refused");
-    check(arrays_.are_as_before(), "a wrong call writes");
+    check(arrays_.hash_of_all() == before, "a wrong call writes");
   }
 
   // Takes an output, which must have the bits that compute(to) computes in plain loops.
   void gives(const float* out, Size rows, Size cols, auto compute) {
-    std::vector<float> expected(rows * cols);
-    compute(plain::Output{expected.data(), rows, cols, cols});
-    const auto bits = [](float x) { return x != x ? 0x7fc00000 : __builtin_bit_cast(std::uint32_t, x); };
-    for (Size i = 0; i < rows * cols; ++i) check(bits(out[i]) == bits(expected[i]), "plain loops compute other bits");
+    if constexpr (has_twin)
+      if (is_compared) compare(out, rows, cols, compute);
     takes(out, rows * cols);
   }
   // Takes an output that is only compared with those of other targets.
@@ -108,19 +151,23 @@ class Call {
   }
 
  private:
-  float* array(Size count, float start, bool may_be_written) {
-    float* const first = arrays_.take<float>(count, may_be_written);
+  float* array(Size count, float start) {
+    float* const first = arrays_.take<float>(count, count);
     std::fill_n(first, count, start);
     return first;
   }
-  float number() {
-    const auto mantissa = static_cast<std::uint32_t>(random.below(0x800000)), exponent = static_cast<std::uint32_t>(119 + random.below(8));
-    return __builtin_bit_cast(float, static_cast<std::uint32_t>(random.below(2)) << 31 | exponent << 23 | mantissa);
+
+  void compare(const float* out, Size rows, Size cols, auto compute) {
+    const plain::Matrix expected(rows, cols);
+    compute(*expected);
+    const auto bits = [](float x) { return x != x ? 0x7fc00000 : __builtin_bit_cast(std::uint32_t, x); };
+    for (Size i = 0; i < rows * cols; ++i) check(bits(out[i]) == bits((*expected).first[i]), "plain loops compute other bits");
   }
 
   float garbage_;
   Crc& crc_;
   Arrays arrays_ = {};
+  std::uint32_t others_ = 0;
   const char* failure_ = nullptr;
   bool is_made_ = false;
 };

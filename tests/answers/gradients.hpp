@@ -18,78 +18,101 @@ namespace tinyattn::test {
 inline kernel::Projection<> projection(const tinyattn_linear& linear) { return {linear.weight, linear.bias}; }
 inline kernel::Norm described(const tinyattn_norm& norm, Size dim) { return {dim, norm.weight, norm.bias, norm.epsilon}; }
 
-// The gradient of the input goes on from what it holds, or not.
+// A product of few rows may be so long that it is computed in several blocks of its weight.
+struct Sizes {
+  Size rows, in, out;
+};
+inline Sizes draw_sizes(Call& call) {
+  const bool is_long = call.random.one_in(6);
+  const Size rows = call.random.size(is_long ? 8 : 70), in = call.random.size(is_long ? 8 : 70);
+  return {rows, in, is_long ? 100 + call.random.below(500) : call.random.size()};
+}
+
+// The gradient of the input begins anew, goes on from what it holds, or begins at a row of numbers, which is a product alone.
 inline void linear_gradients(Call& call) {
-  Random& random = call.random;
-  const Size rows = random.size(), in = random.size(), out = random.size();
-  Rows x = draw_input(call, rows, in, draw_gap(call), true);
-  const Rows d_out = draw_input(call, rows, out, draw_gap(call), true);
+  const Sizes sizes = draw_sizes(call);
+  const Size rows = sizes.rows, in = sizes.in, out = sizes.out;
+  const Size begin = call.random.below(3);
+  Rows x = draw_input(call, rows, in, draw_gap(call), Numbers::special);
+  const Rows d_out = draw_input(call, rows, out, draw_gap(call), Numbers::special), start = draw_input(call, 1, in);
   const plain::Input plain_x = x;
-  const plain::Linear linear{matrix(call.input(in * out, true), in, out)};
+  const plain::Linear linear{matrix(call.input(in * out, Numbers::special), in, out)};
   const Gradient gradient = draw_gradients(call, in, out);
   const Result d_x = draw_result(call, rows, in, draw_gap(call));
-  const bool goes_on = random.one_in(2);
-  if (!goes_on) draw_place(call, d_x, x);
+  if (begin != 1) draw_place(call, d_x, x);
   computes(
       call,
       [&] {
+        const float* const weight = linear.weight.first;
         kernel::add_projection_gradient<Port>(rows, in, out, x, d_out, gradient);
-        if (goes_on)
-          kernel::add_projected_backward<Port>(rows, in, out, d_out, linear.weight.first, d_x.of_kernel);
+        if (begin == 0)
+          kernel::project_backward<Port>(rows, in, out, d_out, weight, d_x.of_kernel);
+        else if (begin == 1)
+          kernel::add_projected_backward<Port>(rows, in, out, d_out, weight, d_x.of_kernel);
         else
-          kernel::project_backward<Port>(rows, in, out, d_out, linear.weight.first, d_x.of_kernel);
+          kernel::multiply_transposed<Port>(
+              kernel::Product<kernel::Dense, kernel::Transposed<>>{rows, out, in, d_out, {{weight, out}}, start.first, d_x.of_kernel});
       },
       [&] {
-        if (!goes_on) return plain::rows_backward(linear, plain_x, d_out, d_x.of_twin, gradient.of_twin());
         plain::add_gradient(plain_x, d_out, gradient.of_twin());
+        if (begin == 0) plain::clear(d_x.of_twin);
+        if (begin == 2) plain::copy(plain::Input{start.first, rows, in, 0}, d_x.of_twin);
         plain::add_product(d_out, linear.weight, d_x.of_twin);
       });
   gives(call, gradient, d_x);
 }
 
-// With int8 weights the base is taken for the floats that they stand for.
+// Both passes. With int8 weights the backward pass takes the base for the floats that they stand for.
 template <Size rank, Kind kind>
-void adapter_gradient(Call& call) {
-  Random& random = call.random;
-  const Size rows = random.size(), in = random.size(), out = random.size();
+void adapted_linear(Call& call) {
+  const Sizes sizes = draw_sizes(call);
+  const Size rows = sizes.rows, in = sizes.in, out = sizes.out;
   const Rows x = draw_input(call, rows, in, draw_gap(call)), d_out = draw_input(call, rows, out, draw_gap(call));
   const tinyattn_linear linear = draw_linear(call, kind, in, out);
-  const kernel::Adapter<rank> adapter{call.input(in * rank), call.input(rank * out), random.one_of({0.5f, 1.0f, 3.0f})};
+  const kernel::Adapter<rank> adapter{call.input(in * rank), call.input(rank * out), call.random.one_of({0.5f, 1.0f, 3.0f})};
   const Result d_a = draw_result(call, in, rank), d_b = draw_result(call, rank, out), d_x = draw_result(call, rows, in, draw_gap(call));
-  const auto backward = [&](const auto& base) {
-    const kernel::AdaptedWeight<std::remove_cvref_t<decltype(base)>, rank> weight{base, adapter};
+  const Result result = draw_result(call, rows, out, draw_gap(call));
+  const kernel::IntegerScratch integers{reinterpret_cast<std::int32_t*>(call.garbage(3 * kernel::integer_row(in))), 3};
+  const auto both_passes = [&](const auto& base, const auto& scratch) {
+    using Weight = kernel::AdaptedWeight<std::remove_cvref_t<decltype(base)>, rank>;
+    const kernel::Projection<Weight> projection{{base, adapter}, linear.bias};
     const kernel::ProjectionGradient gradient{nullptr, nullptr, d_a.of_kernel.first, d_b.of_kernel.first};
-    kernel::add_projection_gradient<Port>(rows, in, out, x, d_out, weight, gradient);
-    kernel::project_backward<Port>(rows, in, out, d_out, weight, d_x.of_kernel);
+    kernel::project<Port>(rows, in, out, x, projection, result.of_kernel, scratch);
+    kernel::add_projection_gradient<Port>(rows, in, out, x, d_out, projection.weight, gradient);
+    kernel::project_backward<Port>(rows, in, out, d_out, projection.weight, d_x.of_kernel);
   };
   computes(
       call,
       [&] {
         if constexpr (kind == Kind::f32)
-          backward(linear.weight);
+          both_passes(linear.weight, kernel::NoScratch{});
         else
-          backward(kernel::Int8Weights{linear.codes, linear.scales});
+          both_passes(kernel::Int8Weights{linear.codes, linear.scales}, integers);
       },
       [&] {
-        const plain::Matrix floats(in, out);
+        const plain::Matrix low(rows, rank), floats(in, out);
+        const plain::Adapter plain_adapter{matrix(adapter.a, in, rank), matrix(adapter.b, rank, out), adapter.scale};
+        const plain::Linear base = plainly(linear, in, out);
+        base(x, result.of_twin);
+        plain::project_to_rank(x, plain_adapter.a, adapter.scale, low);
+        plain::add_from_rank(low, plain_adapter.b, result.of_twin);
         for (Size i = 0; i < in; ++i)
           for (Size o = 0; o < out; ++o)
-            (*floats)(i, o) = kind == Kind::f32
-                                  ? linear.weight[i * out + o]
-                                  : plain::product(static_cast<float>(linear.codes[o * row_of_codes(in) + i] - 128), linear.scales[o]);
-        const plain::Adapter plain_adapter{matrix(adapter.a, in, rank), matrix(adapter.b, rank, out), adapter.scale};
+            (*floats)(i, o) =
+                kind == Kind::f32 ? base.weight(i, o) : plain::product(static_cast<float>(base.codes(o, i) - 128), base.scales[o]);
         plain::rows_backward(plain::Linear{floats}, plain_adapter, x, d_out, d_x.of_twin, d_a.of_twin, d_b.of_twin);
       });
-  gives(call, d_a, d_b, d_x);
+  gives(call, result, d_a, d_b, d_x);
 }
-inline void adapter_gradients(Call& call) {
+inline void adapters(Call& call) {
   using DrawCall = void (*)(Call&);
-  call.random.one_of<DrawCall>({adapter_gradient<1, Kind::f32>, adapter_gradient<6, Kind::f32>, adapter_gradient<4, Kind::int8>})(call);
+  call.random.one_of<DrawCall>({adapted_linear<1, Kind::f32>, adapted_linear<6, Kind::f32>, adapted_linear<4, Kind::int8>})(call);
 }
 
 inline void norm_gradients(Call& call) {
   const Size rows = call.random.size(40), dim = call.random.size();
-  Rows x = draw_input(call, rows, dim, draw_gap(call), true), d_out = draw_input(call, rows, dim, draw_gap(call), true);
+  Rows x = draw_input(call, rows, dim, draw_gap(call), Numbers::special),
+       d_out = draw_input(call, rows, dim, draw_gap(call), Numbers::special);
   const plain::Input plain_x = x, plain_d_out = d_out;
   const tinyattn_norm norm = draw_norm(call, dim);
   const Gradient gradient = draw_gradients(call, 1, dim, norm.bias != nullptr);
@@ -111,7 +134,7 @@ inline void activation_gradients(Call& call) {
   const Size count = call.random.size(70);
   const auto activation = static_cast<Activation>(call.random.below(kernel::num_activations));
   const float spread = call.random.one_of({1.0f, 4.0f, 12.0f});
-  Rows x = draw_input(call, 1, count, 0, true), d_out = draw_input(call, 1, count, 0, true);
+  Rows x = draw_input(call, 1, count, 0, Numbers::special), d_out = draw_input(call, 1, count, 0, Numbers::special);
   for (Size j = 0; j < count; ++j) x.first[j] *= spread;
   const plain::Input plain_x = x, plain_d_out = d_out;
   const Result d_x = draw_result(call, 1, count);
@@ -186,7 +209,7 @@ inline void embedding_gradients(Call& call) {
   Random& random = call.random;
   const Size count = random.size(40), vocabulary = random.size(20), dim = random.size(), position = random.below(5);
   const auto* const tokens = call.elements<Token>(count, [&] { return random.below(vocabulary); });
-  const Rows d_out = draw_input(call, count, dim, draw_gap(call), true);
+  const Rows d_out = draw_input(call, count, dim, draw_gap(call), Numbers::special);
   const Result table = draw_wanted(call, vocabulary, dim), positions = draw_wanted(call, position + count, dim);
   computes(
       call, [&] { kernel::embed_backward<Port>(table.of_kernel, positions.of_kernel, tokens, count, position, d_out); },
@@ -204,7 +227,9 @@ inline void softmax_gradients(Call& call) {
   const Size rows = random.size(8), cols = random.size();
   const bool is_softmax = random.one_in(2);
   const float scale = random.one_of({0.0f, 0.35f, 1.0f, 3.0f});
-  Rows x = draw_input(call, rows, cols, draw_gap(call), true), d_out = draw_input(call, rows, cols, draw_gap(call), true);
+  // 1e30 would normalize others to subnormal numbers.
+  Rows x = draw_input(call, rows, cols, draw_gap(call), is_softmax ? Numbers::special : Numbers::small);
+  Rows d_out = draw_input(call, rows, cols, draw_gap(call), Numbers::special);
   if (random.one_in(4)) std::fill_n(x.first, cols, 0.0f);
   const plain::Input plain_x = x, plain_d_out = d_out;
   const Result d_x = draw_result(call, rows, cols, draw_gap(call));
@@ -237,7 +262,8 @@ inline void pooling_gradients(Call& call) {
   for (Size i = 1; i < tokens; ++i)
     if (call.random.one_in(4)) std::copy_n(x.first, features, x.from(i).first);
   const plain::Input plain_x = x;
-  const Rows d_out = draw_input(call, 1, features, 0, true), d_all = draw_input(call, tokens, features, draw_gap(call), true);
+  const Rows d_out = draw_input(call, 1, features, 0, Numbers::special),
+             d_all = draw_input(call, tokens, features, draw_gap(call), Numbers::special);
   const Rows deviation = draw_input(call, 1, features);
   const Result of_mean = draw_result(call, tokens, features, draw_gap(call)), of_all = draw_result(call, tokens, features, draw_gap(call));
   const Result of_largest = draw_result(call, tokens, features, draw_gap(call));

@@ -36,18 +36,22 @@ struct DrawnBlocks {
 };
 inline DrawnBlocks draw_blocks(Call& call, Kind kind) {
   Random& random = call.random;
-  const Size heads = 1 + random.below(8), head_dim = random.one_of({1u, 2u, 3u, 4u, 8u});
-  DrawnBlocks drawn{heads * head_dim,      random.size(40),
-                    1 + random.below(2),   heads,
-                    random.divisor(heads), static_cast<tinyattn_activation>(random.below(kernel::num_activations)),
+  const Heads heads = draw_heads(random);
+  DrawnBlocks drawn{heads.count * heads.dim,
+                    random.size(40),
+                    1 + random.below(2),
+                    heads.count,
+                    random.divisor(heads.count),
+                    static_cast<tinyattn_activation>(random.below(kernel::num_activations)),
                     random.one_in(2)};
   const Size d_model = drawn.d_model, d_hidden = drawn.d_hidden, kv = drawn.kv_width();
   const bool is_gated = random.one_in(2), has_output = random.one_in(2);
+  const Numbers of_heads = random.one_in(10) ? Numbers::special : random.one_in(3) ? Numbers::large : Numbers::small;
   for (Size i = 0; i < drawn.num_layers; ++i) {
     tinyattn_block& block = drawn.blocks[i];
     block.attention_norm = draw_norm(call, d_model), block.feed_forward_norm = draw_norm(call, d_model);
-    block.query = draw_linear(call, kind, d_model, d_model);
-    block.key = draw_linear(call, kind, d_model, kv), block.value = draw_linear(call, kind, d_model, kv);
+    block.query = draw_linear(call, kind, d_model, d_model, of_heads);
+    block.key = draw_linear(call, kind, d_model, kv, of_heads), block.value = draw_linear(call, kind, d_model, kv, of_heads);
     if (has_output) block.out_proj = draw_linear(call, kind, d_model, d_model);
     block.up = draw_linear(call, kind, d_model, d_hidden), block.down = draw_linear(call, kind, d_hidden, d_model);
     if (is_gated) block.gate = draw_linear(call, kind, d_model, d_hidden);
@@ -58,10 +62,11 @@ inline DrawnBlocks draw_blocks(Call& call, Kind kind) {
 template <Kind kind>
 void encoder(Call& call) {
   constexpr bool is_int8 = kind == Kind::int8;
+  Random& random = call.random;
   const DrawnBlocks drawn = draw_blocks(call, kind);
-  const Size tokens = call.random.size(50), d_model = drawn.d_model;
+  const Size tokens = random.size(50), d_model = drawn.d_model;
   const DrawnRotation rotation = draw_rotation(call, tokens, drawn.head_dim());
-  const bool is_causal = call.random.one_in(2);
+  const bool is_causal = random.one_in(2);
   tinyattn_encoder encoder{tokens,
                            d_model,
                            drawn.d_hidden,
@@ -76,16 +81,15 @@ void encoder(Call& call) {
                            rotation.rotary,
                            rotation.cosines,
                            rotation.sines};
-  if (call.random.one_in(2)) encoder.final_norm = draw_norm(call, d_model);
-  const float* const x = call.input(tokens * d_model);
-  float* const out = call.output(tokens * d_model);
+  if (random.one_in(2)) encoder.final_norm = draw_norm(call, d_model);
+  float *const x = call.input(tokens * d_model), *const out = call.in_place(x, tokens * d_model), *const from = random.one_of({x, out});
   const Size floats = (is_int8 ? tinyattn_encoder_scratch_int8 : tinyattn_encoder_scratch)(&encoder);
   call.check(floats == (is_int8 ? TINYATTN_ENCODER_SCRATCH_INT8(d_model, drawn.kv_width(), drawn.d_hidden, tokens)
                                 : TINYATTN_ENCODER_SCRATCH(d_model, drawn.kv_width(), drawn.d_hidden, tokens)),
              "a size differs from its macro");
   float* const scratch = call.garbage(floats);
   const auto encode = is_int8 ? tinyattn_encoder_forward_int8 : tinyattn_encoder_forward;
-  call.makes([&] { return encode(&encoder, x, tokens, out, scratch); });
+  call.makes([&] { return encode(&encoder, from, tokens, out, scratch); });
   call.refuses([&] { return encode(&encoder, x, tokens + 1, out, scratch); }, TINYATTN_TOO_MANY_TOKENS);
   call.gives(out, tokens, d_model, [&](plain::Output to) {
     plain::copy(matrix(x, tokens, d_model), to);
@@ -128,16 +132,19 @@ template <Kind kind>
 struct DrawnDecoder {
   Call& call;
   DrawnBlocks drawn = draw_blocks(call, kind);
-  Size window = call.random.one_in(2) ? call.random.size(30) : 0, context_length = window != 0 ? window : call.random.size(90);
-  Size length = window != 0 ? 1 + call.random.below(3 * window + 4) : context_length, vocabulary = call.random.size(40);
+  Size window = call.random.one_in(2) ? call.random.size(30) : 0;
+  // Only a cache of int8 has a context that is much longer than its text: then its sums have room for fewer bits.
+  Size context_length = window != 0 ? window : kind != Kind::int8_cache ? call.random.size() : std::min<Size>(call.random.length(), 1100);
+  Size length = window != 0 ? 1 + call.random.below(5 * window + 4) : std::min(context_length, Random::any_size);
+  Size vocabulary = call.random.size();
   DrawnRotation rotation = {};
   tinyattn_decoder decoder = {};
   const std::uint16_t* tokens = nullptr;
   tinyattn_linear embedding = {};
 
   explicit DrawnDecoder(Call& one_call) : call(one_call) {
-    const bool has_positions = window == 0 && call.random.one_in(3);
-    if (!has_positions) rotation = draw_rotation(call, length, drawn.head_dim(), window != 0);
+    const bool has_positions = window == 0 && length == context_length && call.random.one_in(3);
+    if (!has_positions) rotation = draw_rotation(call, std::max(length, context_length), drawn.head_dim(), window != 0);
     decoder.vocabulary = vocabulary, decoder.context_length = context_length, decoder.window = window;
     decoder.d_model = drawn.d_model, decoder.d_hidden = drawn.d_hidden, decoder.num_layers = drawn.num_layers;
     decoder.num_heads = drawn.num_heads, decoder.num_kv_heads = drawn.num_kv_heads;
@@ -152,21 +159,25 @@ struct DrawnDecoder {
     tokens = call.elements<std::uint16_t>(length, [&] { return call.random.below(vocabulary); });
   }
 
+  // Whether a text has no end, so that any multiple of the window may be added to more tokens than a window has.
+  bool is_endless() const { return window != 0 && rotation.rotary == TINYATTN_NO_ROTARY; }
+  Size counted_high(Size past) const { return is_endless() && past >= window ? past + (SIZE_MAX / 2 - past) / window * window : past; }
+
   float feature(Size token, Size j) const {
     if (kind == Kind::f32) return embedding.weight[token * drawn.d_model + j];
     const int code = embedding.codes[token * row_of_codes(drawn.d_model) + j];
     return plain::product(static_cast<float>(code - 128), embedding.scales[token]);
   }
   // Computes the logits after each token.
-  std::vector<float> compute_plainly() const {
-    const Size d_model = drawn.d_model;
-    std::vector<float> features(length * d_model), logits(length * vocabulary);
-    const plain::Output x{features.data(), length, d_model, d_model}, out{logits.data(), length, vocabulary, vocabulary};
+  void compute_plainly(plain::Output out) const {
+    const Size d_model = drawn.d_model, pairs = drawn.head_dim() / 2;
+    const plain::Matrix features(length, d_model), cosines(length, pairs), sines(length, pairs);
+    const plain::Output x = features;
     for (Size i = 0; i < length; ++i)
       for (Size j = 0; j < d_model; ++j)
         x(i, j) = feature(tokens[i], j) + (decoder.position_embedding == nullptr ? 0.0f : decoder.position_embedding[i * d_model + j]);
     const Size int8_context = kind == Kind::int8_cache ? context_length : 0;
-    drawn.compute_plainly(rotation.plainly(), {.is_causal = true, .window = window, .int8_context = int8_context}, x);
+    drawn.compute_plainly(rotation.plainly(cosines, sines), {.is_causal = true, .window = window, .int8_context = int8_context}, x);
     if (decoder.final_norm.weight != nullptr) plain::norm(x, plainly(decoder.final_norm), x);
     const plain::Linear of_tokens = plainly(embedding, d_model, vocabulary);
     if (decoder.head.weight != nullptr || decoder.head.codes != nullptr)
@@ -175,76 +186,110 @@ struct DrawnDecoder {
       plain::matmul(x, matrix(embedding.weight, vocabulary, d_model).transposed(), out);
     else
       plain::matmul(x, of_tokens.codes, of_tokens.scales, out, nullptr);
-    return logits;
   }
 };
 
 // Reads a text in parts. Whatever it is divided into, the logits are the same.
 template <Kind kind>
-void decoder(Call& call) {
-  const DrawnDecoder<kind> drawn(call);
+void read_in_parts(Call& call, const DrawnDecoder<kind>& drawn, plain::Input expected) {
   const tinyattn_decoder& decoder = drawn.decoder;
   const Size floats = Functions<kind>::scratch(&decoder), vocabulary = drawn.vocabulary;
   const Size in_c = Functions<kind>::scratch_in_c(decoder);  // with a window and an int8 cache the macro may count more
   call.check(kind == Kind::int8_cache && drawn.window != 0 ? floats <= in_c : floats == in_c, "a size differs from its macro");
   float *const cache = call.garbage(Functions<kind>::cache(&decoder)), *const scratch = call.garbage(floats);
   float* const logits = call.output(vocabulary);
-  const std::vector<float> expected = drawn.compute_plainly();
-  const auto read = [&](Size past, Size count) {
-    return Functions<kind>::forward(decoder, past, drawn.tokens + (past < drawn.length ? past : 0), count, cache, logits, scratch);
+  const auto read = [&](Size past, const std::uint16_t* tokens, Size count) {
+    return Functions<kind>::forward(decoder, drawn.counted_high(past), tokens, count, cache, logits, scratch);
   };
   for (Size past = 0; past < drawn.length;) {
     const Size count = call.random.one_in(2) ? 1 : 1 + call.random.below(drawn.length - past);
-    call.makes([&] { return read(past, count); });
+    call.makes([&] { return read(past, drawn.tokens + past, count); });
     past += count;
-    call.gives(logits, 1, vocabulary,
-               [&](plain::Output to) { plain::copy(matrix(expected.data() + (past - 1) * vocabulary, 1, vocabulary), to); });
+    call.gives(logits, 1, vocabulary, [&](plain::Output to) { plain::copy(expected.rows_from(past - 1).first_rows(1), to); });
   }
-  if (drawn.window == 0) call.refuses([&] { return read(drawn.length, 1); }, TINYATTN_TOO_MANY_TOKENS);
+  const auto unknown = static_cast<std::uint16_t>(vocabulary);
+  call.refuses([&] { return read(0, &unknown, 1); }, TINYATTN_UNKNOWN_TOKEN);
+  if (drawn.window == 0) call.refuses([&] { return read(drawn.context_length, drawn.tokens, 1); }, TINYATTN_TOO_MANY_TOKENS);
+  if (drawn.window == 0) call.refuses([&] { return read(1, drawn.tokens, SIZE_MAX); }, TINYATTN_TOO_MANY_TOKENS);
+}
+template <Kind kind>
+void decoder(Call& call) {
+  const DrawnDecoder<kind> drawn(call);
+  if constexpr (has_twin)
+    if (call.is_compared) {
+      const plain::Matrix expected(drawn.length, drawn.vocabulary);
+      drawn.compute_plainly(expected);
+      return read_in_parts(call, drawn, expected);
+    }
+  read_in_parts(call, drawn, {});
 }
 
-// Draws tokens: from the logits, of which each may be -infinity or NaN, and by a generator that goes on.
+// Draws tokens: from the logits, of which some are equal, and each may be -infinity or NaN, and by a generator that goes on.
 inline void sampling(Call& call) {
-  const Size count = call.random.size();
-  float* const given = call.input(count, true);
-  float *const logits = call.output(count), *const tokens = call.output(2);
-  tinyattn_philox generator{call.random.below(1000), 0};
-  const tinyattn_sampling how{call.random.one_of({0.0f, 0.5f, 1.0f, infinity}), call.random.below(5), call.random.one_of({1.0f, 0.7f})};
+  Random& random = call.random;
+  const Size count = random.size();
+  const float unit = random.one_of({1.0f, 16.0f, 256.0f});
+  float* const given = call.input(count, Numbers::special);
+  for (Size i = 0; i < count; ++i) given[i] = random.one_in(4) ? given[random.below(i + 1)] : unit * given[i];
+  if (random.one_in(4)) given[0] = quiet_nan;
+  float *const logits = call.output(count), *const tokens = call.output(5);
+  tinyattn_philox generator{random.below(1000), 0};
   std::uint16_t token = 0;
   call.makes([&] { return tinyattn_argmax(count, given, &token); });
   tokens[0] = token;
-  std::copy_n(given, count, logits);
-  call.makes([&] { return tinyattn_sample(&how, count, logits, &generator, &token); });
-  tokens[1] = token;
-  call.check(tokens[0] < static_cast<float>(count) && token < count, "a token is none of the logits'");
-  call.takes(logits, count), call.takes(tokens, 2);
+  for (Size i = 1; i < 5; ++i) {
+    const float share = static_cast<float>(random.below(count)) / static_cast<float>(count);
+    const tinyattn_sampling how{random.one_of({0.0f, 1e-3f, 0.5f, 1.0f, 3.0f, infinity}),
+                                random.one_of<Size>({0, 1, random.below(count + 2), SIZE_MAX}),
+                                random.one_of({0.0f, 0.1f, 0.7f, share, 0x1.fffffep-1f, 1.0f, infinity})};
+    std::copy_n(given, count, logits);
+    call.makes([&] { return tinyattn_sample(&how, count, logits, &generator, &token); });
+    call.check(token < count, "a token is none of the logits'");
+    call.takes(logits, count);
+    tokens[i] = token;
+  }
+  call.takes(tokens, 5);
+  const tinyattn_sampling cold{-1.0f, 0, 1.0f};
+  call.refuses([&] { return tinyattn_sample(&cold, count, logits, &generator, &token); });
 }
 
-// Continues a text to the end of its context. Each token is drawn from the logits after the one before it.
+// Continues a text to the end of its context, or by two windows, and then by two more, which a count of tokens must survive. Each token is
+// drawn from the logits after the one before it.
 template <Kind kind>
 void generation(Call& call) {
+  Random& random = call.random;
   const DrawnDecoder<kind> drawn(call);
   const tinyattn_decoder& decoder = drawn.decoder;
   float* const cache = call.garbage(Functions<kind>::cache(&decoder));
-  const tinyattn_tokenizer tokenizer{drawn.vocabulary, nullptr, [](std::uint16_t, std::size_t* size) {
-                                       *size = 1;
-                                       return "a";
-                                     }};
+  tinyattn_tokenizer tokenizer{drawn.vocabulary, nullptr, [](std::uint16_t, std::size_t* size) {
+                                 *size = 1;
+                                 return "a";
+                               }};
   tinyattn_text text{};
   text.decoder = &decoder, text.tokenizer = &tokenizer, text.cache = cache;
   text.int8_cache = reinterpret_cast<std::uint32_t*>(cache);
   text.scratch = call.garbage(Functions<kind>::scratch(&decoder)), text.logits = call.output(drawn.vocabulary);
   text.generator = {7, 0};
   tinyattn_generation options{};
-  options.sampling = {call.random.one_of({0.0f, 0.7f, 1.5f}), call.random.below(5), call.random.one_of({1.0f, 0.9f})};
-  options.max_tokens = drawn.window == 0 ? 0 : 2 * drawn.window;
+  options.sampling = {random.one_of({0.0f, 0.7f, 1.5f}), random.below(5), random.one_of({1.0f, 0.9f})};
+  const bool fills_context = drawn.window == 0 && drawn.length == drawn.context_length;
+  options.max_tokens = fills_context ? 0 : drawn.window != 0 ? 2 * drawn.window : 10;
   tinyattn_generation_result result{};
-  const auto put = [](void*, const char*, std::size_t) { return true; };
-  const Size prompt = 1 + call.random.below(drawn.length);
-  call.makes([&] { return Functions<kind>::generate(&text, &options, drawn.tokens, prompt, put, nullptr, &result); });
-  call.check(result.end == (drawn.window == 0 ? TINYATTN_END_CONTEXT_FULL : TINYATTN_END_MAX_TOKENS), "a text ends too soon");
-  call.check(drawn.window != 0 || prompt + result.num_tokens == drawn.context_length, "a context is not filled");
+  Size left = 1000;  // characters of a text that should have ended long before
+  const auto put = [](void* context, const char*, std::size_t) { return --*static_cast<Size*>(context) != 0; };
+  const auto generate = [&](Size prompt) { return Functions<kind>::generate(&text, &options, drawn.tokens, prompt, put, &left, &result); };
+  const Size prompt = 1 + random.below(drawn.length);
+  call.makes([&] { return generate(prompt); });
+  call.check(result.end == (fills_context ? TINYATTN_END_CONTEXT_FULL : TINYATTN_END_MAX_TOKENS), "a text ends too soon");
+  call.check(!fills_context || prompt + result.num_tokens == drawn.context_length, "a context is not filled");
+  if (drawn.is_endless()) {
+    text.past += (SIZE_MAX - 1 - text.past) / drawn.window * drawn.window;
+    call.makes([&] { return generate(0); });
+    call.check(result.end == TINYATTN_END_MAX_TOKENS, "a text without an end ends");
+  }
   call.takes(text.logits, drawn.vocabulary);
+  tokenizer.vocabulary += 1;
+  call.refuses([&] { return generate(0); });
 }
 
 }  // namespace tinyattn::test

@@ -5,15 +5,19 @@
 
 #include "parts.hpp"
 
+#include <utility>
+
 namespace tinyattn::test {
 
 inline void multiply(Call& call) {
   const Size rows = call.random.size(), inner = call.random.size(40), cols = call.random.size();
-  float *const a = call.input(rows * inner, true), *const b = call.input(inner * cols, true), *const out = call.output(rows * cols);
+  float *const a = call.input(rows * inner, Numbers::special), *const b = call.input(inner * cols, Numbers::special);
+  float* const out = call.output(rows * cols);
   for (const bool transposes : {false, true}) {
     const auto multiply = transposes ? tinyattn_matmul_transposed : tinyattn_matmul;
     call.makes([&] { return multiply(rows, inner, cols, a, b, out); });
     for (float* const input : {a, b}) call.refuses([&] { return multiply(rows, inner, cols, a, b, input); });
+    call.refuses([&] { return multiply(SIZE_MAX / inner, inner, cols, a, b, out); });
     call.gives(out, rows, cols, [&](plain::Output to) {
       plain::matmul(matrix(a, rows, inner), transposes ? matrix(b, cols, inner).transposed() : matrix(b, inner, cols), to);
     });
@@ -21,29 +25,31 @@ inline void multiply(Call& call) {
 }
 
 inline void softmax(Call& call) {
-  const Size rows = call.random.size(8), cols = call.random.size();
-  const float spread = call.random.one_of({1.0f, 8.0f, 64.0f}), scale = call.random.one_of({0.0f, 1e-3f, 0.35f, 1.0f, 3.0f});
-  float* const m = call.input(rows * cols, true);
+  const Size rows = call.random.size(8), cols = call.random.length();
+  const float spread = call.random.one_of({1.0f, 8.0f, 64.0f, 3e38f}), scale = call.random.one_of({0.0f, 1e-3f, 0.35f, 1.0f, 3.0f});
+  float* const m = call.input(rows * cols, Numbers::special);
   for (Size i = 0; i < rows * cols; ++i) m[i] = call.random.one_in(20) ? -infinity : m[i] * spread;
-  float* const out = call.output(rows * cols);
-  call.makes([&] { return tinyattn_softmax(rows, cols, scale, m, out); });
+  float *const out = call.in_place(m, rows * cols), *const from = call.random.one_of({m, out});
+  call.makes([&] { return tinyattn_softmax(rows, cols, scale, from, out); });
   call.gives(out, rows, cols, [&](plain::Output to) { plain::softmax(matrix(m, rows, cols), scale, to); });
 }
 
 inline void attention(Call& call) {
   const Size tokens = call.random.size(), sources = call.random.size();
   const Size key_dim = call.random.size(20), value_dim = call.random.size(20);
-  float *const query = call.input(tokens * key_dim, true), *const key = call.input(sources * key_dim, true);
-  float *const value = call.input(sources * value_dim, true), *const out = call.output(tokens * value_dim);
+  float *const query = call.input(tokens * key_dim, Numbers::special), *const key = call.input(sources * key_dim, Numbers::special);
+  float *const value = call.input(sources * value_dim, Numbers::special), *const out = call.output(tokens * value_dim);
   const DrawnMask drawn = draw_mask(call, tokens, sources);
   const Size floats = tinyattn_attention_scratch(tokens, sources);
   call.check(floats == TINYATTN_ATTENTION_SCRATCH(tokens, sources), "a size differs from its macro");
   float* const scratch = call.garbage(floats);
-  const auto attend = [&](float* to) {
-    return tinyattn_attention(tokens, sources, key_dim, value_dim, query, key, value, &drawn.mask, to, scratch);
+  const auto attend = [&](const tinyattn_mask& mask, float* to) {
+    return tinyattn_attention(tokens, sources, key_dim, value_dim, query, key, value, &mask, to, scratch);
   };
-  call.makes([&] { return attend(out); });
-  for (float* const input : {query, key, value}) call.refuses([&] { return attend(input); });
+  call.makes([&] { return attend(drawn.mask, out); });
+  for (float* const input : {query, key, value}) call.refuses([&] { return attend(drawn.mask, input); });
+  for (const auto kind : {TINYATTN_BLOCK_MASK, TINYATTN_ADDITIVE_MASK})
+    call.refuses([&] { return attend({kind, false, nullptr, nullptr}, out); });
   call.gives(out, tokens, value_dim, [&](plain::Output to) {
     plain::attention(matrix(query, tokens, key_dim), matrix(key, sources, key_dim), matrix(value, sources, value_dim), drawn.plain, {}, to);
   });
@@ -53,20 +59,23 @@ inline void attention(Call& call) {
 template <Kind kind>
 void layer(Call& call) {
   Random& random = call.random;
-  const Size heads = 1 + random.below(8), head_dim = 1 + random.below(10), d_out = heads * head_dim, d_in = random.size(40);
+  const Heads of = draw_heads(random);
+  const Size heads = of.count, head_dim = of.dim, d_out = heads * head_dim, d_in = random.size(40);
   const Size kv_heads = random.divisor(heads), kv = kv_heads * head_dim;
   const bool is_cross = random.one_in(2), has_mask = is_cross || random.one_in(2), is_int8 = kind == Kind::int8;
   const Size tokens = random.size(50), sources = is_cross ? random.size(50) : tokens;
   tinyattn_layer layer{};
   layer.d_in = d_in, layer.d_out = d_out, layer.num_heads = heads, layer.causal = random.one_in(2);
   layer.num_kv_heads = kv_heads == heads && random.one_in(2) ? 0 : kv_heads;
-  layer.query = draw_linear(call, kind, d_in, d_out, true), layer.key = draw_linear(call, kind, d_in, kv);
-  layer.value = draw_linear(call, kind, d_in, kv, true);
+  layer.query = draw_linear(call, kind, d_in, d_out, Numbers::special), layer.key = draw_linear(call, kind, d_in, kv);
+  layer.value = draw_linear(call, kind, d_in, kv, Numbers::special);
   if (random.one_in(2)) layer.out_proj = draw_linear(call, kind, d_out, d_out);
   const DrawnRotation rotation = draw_rotation(call, std::max(tokens, sources), head_dim);
   layer.rotary = rotation.rotary, layer.cosines = rotation.cosines, layer.sines = rotation.sines;
   float *const x = call.input(tokens * d_in), *const keys = is_cross ? call.input(sources * d_in) : x;
   float* const values = is_cross && random.one_in(2) ? call.input(sources * d_in) : keys;
+  const bool overlaps = d_out <= d_in && random.one_in(2);
+  float* const out = overlaps ? call.in_place(x, tokens * d_in, tokens * d_out) : call.output(tokens * d_out);
   DrawnMask drawn = draw_mask(call, tokens, sources);
   if (!has_mask) drawn.plain = {};
   drawn.plain.is_causal = layer.causal;
@@ -75,16 +84,20 @@ void layer(Call& call) {
       floats == (is_int8 ? TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, sources) : TINYATTN_LAYER_SCRATCH(d_out, tokens, sources)),
       "a size differs from its macro");
   // Heads that share keys take less.
-  float *const out = call.output(tokens * d_out), *const scratch = call.garbage(TINYATTN_GROUPED_LAYER_SCRATCH(d_out, kv, tokens, sources) +
-                                                                                floats - TINYATTN_LAYER_SCRATCH(d_out, tokens, sources));
-  const auto forward = [&](float* to) {
-    if (!has_mask) return (is_int8 ? tinyattn_forward_int8 : tinyattn_forward)(&layer, tokens, x, to, scratch);
-    return (is_int8 ? tinyattn_cross_forward_int8 : tinyattn_cross_forward)(&layer, tokens, sources, x, keys, values, &drawn.mask, to,
-                                                                            scratch);
+  float* const scratch =
+      call.garbage(TINYATTN_GROUPED_LAYER_SCRATCH(d_out, kv, tokens, sources) + floats - TINYATTN_LAYER_SCRATCH(d_out, tokens, sources));
+  float* const queries = overlaps ? out : x;
+  const auto forward = [&](const tinyattn_layer& one, float* to) {
+    if (!has_mask) return (is_int8 ? tinyattn_forward_int8 : tinyattn_forward)(&one, tokens, queries, to, scratch);
+    return (is_int8 ? tinyattn_cross_forward_int8 : tinyattn_cross_forward)(&one, tokens, sources, queries, is_cross ? keys : queries,
+                                                                            is_cross ? values : queries, &drawn.mask, to, scratch);
   };
-  call.makes([&] { return forward(out); });
+  call.makes([&] { return forward(layer, out); });
   if (is_cross)
-    for (float* const input : {keys, values}) call.refuses([&] { return forward(input); });
+    for (float* const input : {keys, values}) call.refuses([&] { return forward(layer, input); });
+  tinyattn_layer of_odd_heads = layer;
+  of_odd_heads.rotary = TINYATTN_HALVES, of_odd_heads.cosines = of_odd_heads.sines = x;
+  if (head_dim % 2 != 0) call.refuses([&] { return forward(of_odd_heads, out); });
   call.gives(out, tokens, d_out, [&](plain::Output to) {
     const plain::Layer plain_layer{heads,
                                    kv_heads,
@@ -98,9 +111,15 @@ void layer(Call& call) {
 }
 
 inline void linear_int8(Call& call) {
-  const Size rows = call.random.size(), inputs = call.random.size(), outputs = call.random.size();
-  const tinyattn_linear linear = draw_linear(call, Kind::int8, inputs, outputs, true);
-  float *const x = call.input(rows * inputs, true), *const out = call.output(rows * outputs);
+  const Size inputs = call.random.length(), rows = call.random.size(inputs > Random::any_size ? 8 : Random::any_size);
+  const Size outputs = call.random.size();
+  const tinyattn_linear linear = draw_linear(call, Kind::int8, inputs, outputs, Numbers::special);
+  float *const x = call.input(rows * inputs, Numbers::special), *const out = call.output(rows * outputs);
+  // The largest number of a row: around the end of a step, and of what has no zeros for integers.
+  float* const row = x + call.random.below(rows) * inputs;
+  const float unit = call.random.one_of({1.0f, 0.5f, 0.0f});
+  std::transform(row, row + inputs, row, [=](float number) { return unit * number; });
+  row[call.random.below(inputs)] = call.random.one_of({0x1.fffbp-1f, 0x1.fffcp-1f, 0x1.fffep-1f, 0x1p-64f, 0x1.fffp-65f, infinity});
   float* const scratch = call.garbage(TINYATTN_LINEAR_SCRATCH_INT8(rows, inputs));
   const auto forward = [&](float* to) { return tinyattn_linear_forward_int8(&linear, rows, inputs, outputs, x, to, scratch); };
   call.makes([&] { return forward(out); });
@@ -123,6 +142,9 @@ void convolution(Call& call) {
   };
   call.makes([&] { return convolve(out); });
   call.refuses([&] { return convolve(x); });
+  const Size padding = std::exchange(convolution.padding, convolution.kernel);
+  call.refuses([&] { return convolve(out); });
+  convolution.padding = padding;
   call.gives(out, made, outputs, [&](plain::Output to) {
     const plain::Convolution plain_convolution{plainly(convolution.linear, width, outputs), convolution.kernel, convolution.stride,
                                                convolution.padding};
@@ -131,9 +153,12 @@ void convolution(Call& call) {
 }
 
 inline void rows(Call& call) {
-  const Size tokens = call.random.size(40), features = call.random.size();
+  const Size features = call.random.length(), tokens = call.random.size(features > Random::any_size ? 8 : 40);
   const auto activation = call.random.below(kernel::num_activations);
-  const float *const x = call.input(tokens * features), *const mean = call.input(features), *const deviation = call.input(features);
+  float* const x = call.input(tokens * features, Numbers::special);
+  const float unit = call.random.one_of({1.0f, 8.0f, 100.0f});
+  for (Size i = 0; i < tokens * features; ++i) x[i] = call.random.one_in(10) ? call.random.one_of({0.0f, -0.0f}) : unit * x[i];
+  const float *const mean = call.input(features), *const deviation = call.input(features);
   const tinyattn_norm norm = draw_norm(call, features);
   float *const of_all = call.output(features), *const out = call.output(tokens * features), *const both = call.output(tokens * features);
   const plain::Input all = matrix(x, tokens, features);

@@ -13,9 +13,9 @@ enum class Kind { f32, int8, int8_cache };
 
 inline Size row_of_codes(Size inputs) { return (inputs + 15) / 16 * 16; }
 
-inline tinyattn_linear draw_linear(Call& call, Kind kind, Size inputs, Size outputs, bool has_specials = false) {
-  const float* const bias = call.random.one_in(2) ? call.input(outputs, has_specials) : nullptr;
-  if (kind == Kind::f32) return {call.input(inputs * outputs, has_specials), bias, nullptr, nullptr};
+inline tinyattn_linear draw_linear(Call& call, Kind kind, Size inputs, Size outputs, Numbers which = Numbers::small) {
+  const float* const bias = call.random.one_in(2) ? call.input(outputs, which) : nullptr;
+  if (kind == Kind::f32) return {call.input(inputs * outputs, which == Numbers::large ? Numbers::small : which), bias, nullptr, nullptr};
   const auto* const codes = call.elements<std::uint8_t>(outputs * row_of_codes(inputs), [&] { return 1 + call.random.below(255); });
   const float* const scales =
       call.elements<float>(outputs, [&] { return 0x1p-8f + 0x1p-24f * static_cast<float>(call.random.below(0x10000)); });
@@ -31,6 +31,15 @@ inline tinyattn_norm draw_norm(Call& call, Size dim) {
   return {call.input(dim), call.random.one_in(2) ? call.input(dim) : nullptr, call.random.one_of({0.0f, 1e-5f, 1e-2f})};
 }
 inline plain::Norm plainly(const tinyattn_norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
+
+// Heads that together have no more features than there are sizes: one that is wide, or several.
+struct Heads {
+  Size count, dim;
+};
+inline Heads draw_heads(Random& random) {
+  const Size count = random.size(8), most = random.largest_size() / count;
+  return {count, random.one_in(2) ? std::min<Size>(most, random.one_of({2u, 4u, 8u, 64u})) : random.size(most)};
+}
 
 struct DrawnMask {
   tinyattn_mask mask;
@@ -58,11 +67,17 @@ struct DrawnRotation {
   tinyattn_rotary rotary = TINYATTN_NO_ROTARY;
   const float *cosines = nullptr, *sines = nullptr;
   const std::uint64_t* speeds = nullptr;
-  std::vector<float> table_of_cosines = {}, table_of_sines = {};  // by the speeds
 
-  plain::Rotation plainly() const {
-    const bool has_speeds = speeds != nullptr;
-    return {has_speeds ? table_of_cosines.data() : cosines, has_speeds ? table_of_sines.data() : sines, rotary == TINYATTN_INTERLEAVED};
+  plain::Rotation plainly() const { return {cosines, sines, rotary == TINYATTN_INTERLEAVED}; }
+  // By tables that it makes if there are speeds.
+  plain::Rotation plainly(plain::Output table_of_cosines, plain::Output table_of_sines) const {
+    if (speeds == nullptr) return plainly();
+    for (Size p = 0; p < table_of_sines.rows; ++p)
+      for (Size i = 0; i < table_of_sines.cols; ++i) {
+        const auto at = kernel::cosine_and_sine_of<port::scalar>(static_cast<std::uint32_t>(p * speeds[i] >> 32));
+        table_of_cosines(p, i) = at.cosine, table_of_sines(p, i) = at.sine;
+      }
+    return {table_of_cosines.first, table_of_sines.first, rotary == TINYATTN_INTERLEAVED};
   }
 };
 inline DrawnRotation draw_rotation(Call& call, Size positions, Size head_dim, bool by_speeds = false) {
@@ -77,12 +92,6 @@ inline DrawnRotation draw_rotation(Call& call, Size positions, Size head_dim, bo
   }
   drawn.speeds = call.elements<std::uint64_t>(
       pairs, [&] { return std::uint64_t{call.random.below(0x7fffffff)} << 32 | call.random.below(0x7fffffff); });
-  for (Size p = 0; p < positions; ++p)
-    for (Size i = 0; i < pairs; ++i) {
-      const auto at = kernel::cosine_and_sine_of<port::scalar>(static_cast<std::uint32_t>(p * drawn.speeds[i] >> 32));
-      drawn.table_of_cosines.push_back(at.cosine);
-      drawn.table_of_sines.push_back(at.sine);
-    }
   return drawn;
 }
 

@@ -11,9 +11,6 @@ namespace tinyattn::test {
 
 using Port = native_port;
 
-// Boards compare CRCs alone.
-inline constexpr bool has_twin = __STDC_HOSTED__ != 0;
-
 // Rows of floats. A gradient that is not wanted is null, and so is each of its rows.
 struct Rows {
   float* first = nullptr;
@@ -31,23 +28,29 @@ struct Rows {
 inline Size draw_gap(Call& call) { return call.random.one_in(3) ? 1 + call.random.below(20) : 0; }
 
 // An input. Gaps between its rows are NaN.
-inline Rows draw_input(Call& call, Size count, Size cols, Size gap = 0, bool has_specials = false) {
-  const Rows rows{call.input(count * (cols + gap), has_specials), count, cols, cols + gap};
+inline Rows draw_input(Call& call, Size count, Size cols, Size gap = 0, Numbers which = Numbers::small) {
+  const Rows rows{call.input(count * (cols + gap), which), count, cols, cols + gap};
   for (Size i = 0; i < count; ++i) std::fill_n(rows.first + i * rows.stride + cols, gap, quiet_nan);
   return rows;
 }
+
+// From -1 to 1.
+inline float draw_number(Random& random) { return static_cast<float>(random.below(0x1000000)) * 0x1p-23f - 1.0f; }
 
 // What a call writes, or adds to: drawn numbers, as often as there is someone to compute.
 struct Result {
   Rows of_kernel, of_twin;
 };
-inline Result draw_result(Call& call, Size count, Size cols, Size gap = 0) {
+inline Result draw_result(Call& call, Size count, Size cols, Size gap, auto draw) {
   const Size stride = cols + gap, size = count * stride;
   Result result{{call.output(size), count, cols, stride}, {}};
-  for (Size i = 0; i < size; ++i) result.of_kernel.first[i] = static_cast<float>(call.random.below(0x1000000)) * 0x1p-23f - 1.0f;
+  for (Size i = 0; i < size; ++i) result.of_kernel.first[i] = draw();
   result.of_twin = {has_twin ? call.output(size) : nullptr, count, cols, stride};
   if (has_twin) std::copy_n(result.of_kernel.first, size, result.of_twin.first);
   return result;
+}
+inline Result draw_result(Call& call, Size count, Size cols, Size gap = 0) {
+  return draw_result(call, count, cols, gap, [&] { return draw_number(call.random); });
 }
 // One that may not be wanted of the kernel.
 inline Result draw_wanted(Call& call, Size count, Size cols, Size gap = 0) {

@@ -16,7 +16,7 @@ inline void losses(Call& call) {
   const Size rows = random.size(8), vocabulary = random.size(), padded = kernel::room_of_scores<Port>(vocabulary);
   const Size rarity = random.one_of({1u, 3u, 1000u});
   const float factor = random.one_of({1.0f, 0.3f}), spread = random.one_of({1.0f, 8.0f, 60.0f});
-  Rows logits = draw_input(call, rows, vocabulary, draw_gap(call), true);
+  Rows logits = draw_input(call, rows, vocabulary, draw_gap(call), Numbers::special);
   for (Size i = 0; i < rows; ++i)
     for (Size j = 0; j < vocabulary; ++j) logits.from(i).first[j] *= spread;
   const plain::Input plain_logits = logits;
@@ -55,34 +55,39 @@ inline void losses(Call& call) {
     gives(call, Result{in_padded.row(i), gradient.of_twin.row(i)});
 }
 
-// Of a few rows in one stream, of either generator, and again from any row on.
+// One call after the other of a generator, each of several rows; and the second again, from any row on, as backward passes draw it.
 template <class Generator>
 void dropout_by(Call& call) {
   static constexpr DropoutRate rates[] = {0.0, 0.1, 0.25, 0.5, 0.9, 1.0};
   const Size rows = call.random.size(20), cols = call.random.size(), first = call.random.below(rows);
-  const DropoutRate& rate = rates[call.random.below(std::size(rates))];
-  const Rows x = draw_input(call, rows, cols, 0, true);
-  const Result out = draw_result(call, rows, cols), again = draw_result(call, rows - first, cols, draw_gap(call));
+  const DropoutRate* its_rates[2];
+  for (const DropoutRate*& rate : its_rates) rate = rates + call.random.below(std::size(rates));
+  const Rows x = draw_input(call, rows, cols, 0, Numbers::special);
+  const Result outs[] = {draw_result(call, rows, cols), draw_result(call, rows, cols)};
+  const Result again = draw_result(call, rows - first, cols, draw_gap(call));
   const auto seed = static_cast<std::uint32_t>(call.random.below(1000));
-  plain::copy(x, out.of_kernel);
+  for (const Result& out : outs) plain::copy(x, out.of_kernel);
   computes(
       call,
       [&] {
         Generator generator(seed);
-        auto stream = tinyattn::detail::random_stream(generator);
-        for (Size i = 0; i < rows; ++i) kernel::drop<Port>(out.of_kernel.from(i).first, cols, cols, rate, stream);
-        if constexpr (std::is_same_v<Generator, Philox4x32>)
-          tinyattn::detail::drop_rows_again<Port>(first, rows - first, cols, x.from(first), again.of_kernel, rate, Philox4x32(seed));
+        for (Size k = 0; k < 2; ++k) {
+          if constexpr (std::is_same_v<Generator, Philox4x32>)
+            tinyattn::detail::drop_rows_again<Port>(first, rows - first, cols, x.from(first), again.of_kernel, *its_rates[k], generator);
+          auto stream = tinyattn::detail::random_stream(generator);
+          for (Size i = 0; i < rows; ++i) kernel::drop<Port>(outs[k].of_kernel.from(i).first, cols, cols, *its_rates[k], stream);
+        }
       },
       [&] {
         Generator generator(seed);
         const plain::Matrix factors(rows, cols);
-        plain::dropout_factors(rate, generator, rows * cols, (*factors).first);
-        plain::combine(x, factors, out.of_twin, plain::drop);
-        if constexpr (std::is_same_v<Generator, Philox4x32>)
-          plain::combine(x.from(first), (*factors).rows_from(first), again.of_twin, plain::drop);
+        for (Size k = 0; k < 2; ++k) {
+          plain::dropout_factors(*its_rates[k], generator, rows * cols, (*factors).first);
+          plain::combine(x, factors, outs[k].of_twin, plain::drop);
+        }
+        if constexpr (std::is_same_v<Generator, Philox4x32>) plain::copy(plain::Input(outs[1].of_twin).rows_from(first), again.of_twin);
       });
-  gives(call, out, again);
+  gives(call, outs[0], outs[1], again);
 }
 inline void dropouts(Call& call) { call.random.one_in(3) ? dropout_by<Mt19937>(call) : dropout_by<Philox4x32>(call); }
 
@@ -135,20 +140,23 @@ inline void optimizer_steps(Call& call) {
   Random& random = call.random;
   constexpr Size steps = 3;
   const Size count = random.size(70);
-  Rows gradients = draw_input(call, steps, count, 0, true);
+  Rows gradients = draw_input(call, steps, count, 0, Numbers::special);
   for (Size j = 0; j < steps * count; ++j)
     gradients.first[j] *= random.one_of({1.0f, 1.0f, 0x1p-20f, 0x1p-44f, 0x1p-52f, 0x1p-90f, 0x1p-110f});
   const float rate = random.one_of({1e-3f, 0.5f}), momentum = random.one_of({0.0f, 0.5f, 0.9f}), decay = random.one_of({0.0f, 0.01f});
   const double beta1 = random.one_of({0.9, 0.5, 0.0}), beta2 = random.one_of({0.999, 0.99, 0.95});
   const float epsilon = random.one_of({1e-8f, 1e-3f});
-  const Result by_sgd = draw_result(call, 1, count), by_momentum = draw_result(call, 1, count), velocity = draw_result(call, 1, count);
-  const Result by_adamw = draw_result(call, 1, count), mean = draw_result(call, 1, count), square = draw_result(call, 1, count);
-  const Result corrections = draw_result(call, 1, 2), clipped = draw_result(call, 1, count), squares = draw_result(call, 1, 1);
-  const Result zeros = draw_result(call, 1, count);
-  for (const Rows& moments : {square.of_kernel, square.of_twin})
-    for (Size j = 0; j < (moments.first == nullptr ? 0 : count); ++j) moments.first[j] *= moments.first[j];
-  for (const Rows& its : {corrections.of_kernel, corrections.of_twin})
-    if (its.first != nullptr) std::fill_n(its.first, 2, 0.0f);
+  // Of a moment of 2^-100 the next step makes 0, unless the gradient is larger.
+  const auto draw_moment = [&] { return random.one_in(4) ? -0x1p-100f : draw_number(random); };
+  const auto draw_square = [&] {
+    const float root = draw_number(random);
+    return random.one_in(4) ? 0x1p-100f : root * root;
+  };
+  const float correction = random.one_of({0.0f, 0.25f, 0.9f});
+  const Result by_sgd = draw_result(call, 1, count), by_momentum = draw_result(call, 1, count), by_adamw = draw_result(call, 1, count);
+  const Result velocity = draw_result(call, 1, count, 0, draw_moment), mean = draw_result(call, 1, count, 0, draw_moment);
+  const Result square = draw_result(call, 1, count, 0, draw_square), corrections = draw_result(call, 1, 2, 0, [=] { return correction; });
+  const Result clipped = draw_result(call, 1, count), squares = draw_result(call, 1, 1), zeros = draw_result(call, 1, count);
   computes(
       call,
       [&] {

@@ -3,6 +3,7 @@
 // Operations with a backward pass, as in gradients.hpp: attention, its layers, blocks and models.
 #pragma once
 
+#include "cross_entropy.hpp"
 #include "gradients.hpp"
 #include "plain_training.hpp"
 
@@ -348,25 +349,6 @@ struct TrainingSteps : StateOf<Others, LanguageModel<config>>... {
       return training.tensor.backward(model, tokens, targets, 0.5f, generator);
     else
       return training.tensor.backward(model, tokens, targets, 0.5f);
-  }
-};
-
-// The gradients of each number of tokens, one added to the other.
-template <class Operation>
-struct EachCount : Gradients<Operation> {
-  constexpr void operator()(Draw& draw, auto by, auto& outputs) noexcept {
-    draw(this->module, this->x, this->d_out, this->gradient);
-    for (std::size_t count = 1; count <= plain::view(this->x).rows; ++count) {
-      if constexpr (std::is_same_v<decltype(by), Twin>)
-        plain::backward(this->module, this->x, this->d_out, this->d_x.tensor, this->gradient, {.tokens = count});
-      else
-        with_workspace(this->gradient, [&](auto& workspace) {
-          static_cast<void>(
-              tinyattn::backward(this->module, this->x, opaque(count), this->d_out, this->d_x.tensor, this->gradient, workspace));
-        });
-      outputs.take("d_x", this->d_x);
-    }
-    for_each_parameter(this->gradient, [&](const char* name, const auto& tensor) { outputs.take(name, tensor); });
   }
 };
 

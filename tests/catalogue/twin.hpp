@@ -4,6 +4,7 @@
 // must be equal.
 #pragma once
 
+#include "crc.hpp"
 #include "draw.hpp"
 #include "guarded.hpp"
 #include "library.hpp"
@@ -14,22 +15,6 @@
 #include <type_traits>
 
 namespace tinyattn::test {
-
-// CRC-32, as of zip and Ethernet, of the bits of floats, the lowest byte first. Every NaN is 7fc00000.
-class Crc {
- public:
-  constexpr void add(float x) noexcept {
-    std::uint32_t bits = x != x ? 0x7fc00000 : __builtin_bit_cast(std::uint32_t, x);
-    for (int i = 0; i < 8; ++i, bits >>= 4) {
-      rest_ ^= bits & 15u;
-      for (int bit = 0; bit < 4; ++bit) rest_ = rest_ >> 1 ^ (0xedb88320u & (0u - (rest_ & 1u)));
-    }
-  }
-  constexpr std::uint32_t value() const noexcept { return ~rest_; }
-
- private:
-  std::uint32_t rest_ = 0xffffffff;
-};
 
 // Takes the outputs of a case: adds their bits to a CRC, and checks their guards if there is a check.
 class Outputs {
