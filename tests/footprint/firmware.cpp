@@ -2,7 +2,7 @@
 //
 // Calls the layer, for most calls once, and prints, in hexadecimal, the size of its scratch and the stack that the call took. It has no
 // float arithmetic of its own, so that any in the image came with the layer.
-#include "calls.hpp"
+#include "speed/costs/calls.hpp"
 #include "support/print.hpp"
 
 #include <cstddef>

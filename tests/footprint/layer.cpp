@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The only file of the firmware that contains code of the library.
-#include "calls.hpp"
+#include "speed/costs/calls.hpp"
 
 using namespace tinyattn::footprint;
 

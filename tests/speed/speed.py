@@ -5,7 +5,7 @@ import argparse
 import pathlib
 import sys
 
-from tests.footprint import costs
+from tests.speed.costs import costs
 from tests.speed import compiling, counting, timing, ways
 from tests.support import tools
 from tests.support.processes import ROOT, Failed

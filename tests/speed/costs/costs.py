@@ -6,6 +6,7 @@ include/tinyattn/training.md.
 Flash, scratch and stack are measured as in footprint.py, instructions as `./tests/bench boards` counts them.
 """
 import json
+import pathlib
 import re
 
 from tests.footprint import contents, footprint
@@ -21,7 +22,8 @@ CALL = re.compile(r"^// (.+)\nusing (\w+) =", re.MULTILINE)
 
 def calls():
     """Returns {name: the call, as a page shows it}."""
-    return {name: what for what, name in CALL.findall((footprint.HERE / "calls.hpp").read_text(encoding="utf-8"))}
+    listed = pathlib.Path(__file__).with_name("calls.hpp").read_text(encoding="utf-8")
+    return {name: what for what, name in CALL.findall(listed)}
 
 
 def cost(name, without, image, printed, counted):
