@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs the exporter within this process or as a command, judges its answer, and runs what it
-wrote."""
+"""Runs the exporter within this process or as a command, judges its answer, and runs what it wrote."""
 import contextlib
 import functools
-import hashlib
 import io
-import json
 import pathlib
 import re
 import subprocess
@@ -21,6 +18,8 @@ ROOT = HERE.parents[1]
 EXPORT = (sys.executable, "-B", ROOT / "ports" / "pytorch" / "export.py")
 EXPECTED = HERE / "expected.json"
 COMPILER = sys.argv[sys.argv.index("--") + 1:] if "--" in sys.argv else []
+IS_NIGHT = "each_night" in sys.argv
+QUICKLY = ("-O0", "-DTINYATTN_KERNEL=[[gnu::noinline]] constexpr")  # to compile
 ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
 SECONDS = 2.0  # of processor time, for any file
 STREAMS = threading.RLock()  # guards the standard streams, and what tests patch
@@ -50,8 +49,8 @@ def run(*arguments):
 
 
 def call(*command, **settings):
-    return subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8",
-                          errors="replace", check=False, **settings)
+    return subprocess.run([str(word) for word in command], capture_output=True, encoding="utf-8", errors="replace",
+                          check=False, **settings)
 
 
 def command(*arguments):
@@ -65,9 +64,8 @@ def contents(folder):
 
 
 def answer(folder, *arguments, by=run):
-    """Runs the exporter. Returns its exit status, its output, and what is wrong with them. Either
-    it writes a complete header; or it changes and adds no file, and prints one sentence, or its
-    usage, on stderr. It must be quick."""
+    """Runs the exporter. Returns its exit status, its output, and what is wrong with them. Either it writes a complete
+    header; or it changes and adds no file, and prints one sentence, or its usage, on stderr. It must be quick."""
     header = folder / "model.hpp"
     for path in (header, folder / "weights.bin"):
         path.write_text("earlier")
@@ -91,8 +89,8 @@ def answer(folder, *arguments, by=run):
 @in_folder
 def answer_problem(folder, phrase, content, arguments=ARGUMENTS, files=None, suffix=".safetensors",
                    is_accepted=False, by=run):
-    """Returns what is wrong with the answer to a file that must be refused with `phrase`, or be
-    accepted. FOLDER, in an argument or in `files`, becomes the folder of the files."""
+    """Returns what is wrong with the answer to a file that must be refused with `phrase`, or be accepted. FOLDER, in an
+    argument or in `files`, becomes the folder of the files."""
     weights = folder / f"weights{suffix}"
     weights.write_bytes(content)
     words = placed(arguments, files or {}, folder)
@@ -113,31 +111,24 @@ def arguments_of(case, folder):
 
 
 @in_folder
-def computes(folder, content, case, expected):
-    """Checks that the layer or model computes what PyTorch computed, both as a constant and from a
-    binary that the assembler puts into read-only memory; that exporting twice gives the same bytes;
-    and that the header has the hash of the weights."""
+def computes(folder, content, case, expected, options):
+    """Checks that the layer or model, compiled with these options, computes what PyTorch computed: as a constant, from a
+    binary that the assembler puts into read-only memory, and in C."""
     weights, arguments = folder / "weights.safetensors", arguments_of(case, folder)
     weights.write_bytes(content)
-    for by, header, more in (
-            (command, "model.hpp", ()), (run, "again.hpp", ()),
-            (run, "binary.hpp", ("--name", "binary", "--binary", folder / "weights.bin"))):
-        status, _, errors = by(weights, "-o", folder / header, *more, *arguments)
+    for more in (("model.hpp",), ("binary.hpp", "--name", "binary", "--binary", folder / "weights.bin")):
+        status, _, errors = run(weights, "-o", folder / more[0], *more[1:], *arguments)
         if status:
             return errors
-    header = (folder / "model.hpp").read_text()
-    is_same = header == (folder / "again.hpp").read_text()
-    if not is_same or hashlib.sha256(content).hexdigest() not in header:
-        return "the bytes depend on the place or the time, or do not say which weights they are"
-    (folder / "weights.s").write_text('.section .rodata\n.balign 4\n.globl placed\nplaced: '
-                                      f'.incbin "{folder}/weights.bin"\n')
-    done = call(*COMPILER, "-O1", f"-DPART={case.part}", f"-DTOKENS={len(case.input)}", "-I", folder, HERE / "program.cpp",
-                folder / "weights.s", "-o", folder / "program")
-    if done.returncode == 0:
-        numbers = " ".join(str(value) for row in 2 * case.input for value in row)
-        done = call(folder / "program", input=numbers)
-    found = done.stdout.split()
-    return (done.stderr[:2000] or difference(list(map(float, found)), case, expected)
+    (folder / "weights.s").write_text(
+        f'.section .rodata\n.balign 4\n.globl placed\nplaced: .incbin "{folder}/weights.bin"\n')
+    done = call(*COMPILER, *options, f"-DPART={case.part}", f"-DTOKENS={len(case.input)}", "-I", folder,
+                HERE / "program.cpp", folder / "weights.s", "-o", folder / "program")
+    if done.returncode:
+        return done.stderr[:2000]
+    numbers = " ".join(str(value) for row in 2 * case.input for value in row)
+    found = call(folder / "program", input=numbers).stdout.split()
+    return (difference(list(map(float, found)), case, expected)
             or in_c_problem(folder, [weights, *arguments], numbers, found[:len(found) // 2], case))
 
 
@@ -147,19 +138,19 @@ def library():
     folder = tempfile.TemporaryDirectory()
     path = f"{folder.name}/library.o"
     source = ROOT / "src" / "library.cpp"
-    return path, call(*COMPILER, "-O1", "-fno-exceptions", "-c", source, "-o", path).stderr, folder
+    return path, call(*COMPILER, *QUICKLY, "-fno-exceptions", "-c", source, "-o", path).stderr, folder
 
 
 def c_compiler(*arguments):
     """Runs the compiler of C that belongs to that of C++."""
     name = COMPILER[0].replace("clang++", "clang").replace("g++", "gcc").replace("c++", "cc")
-    return call(name, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I",
-                ROOT / "include", *arguments)
+    return call(name, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I", ROOT / "include",
+                *arguments)
 
 
 def program_in_c(folder, case):
-    """Compiles what --c wrote to in_c.h and in_c.c. Returns what the compiler said, and whether the
-    model has an int8 cache."""
+    """Compiles what --c wrote to in_c.h and in_c.c. Returns what the compiler said, and whether the model has an int8
+    cache."""
     text = (folder / "in_c.h").read_text()
     kind = re.search(r"const tinyattn_(\w+) in_c;", text)[1].upper()
     function = re.search(r"/\* For (\w+)", text)[1]
@@ -172,13 +163,16 @@ def program_in_c(folder, case):
     return problem + done.stderr[:2000], has_int8_cache
 
 
+def is_not_for_c(errors, case):
+    return "in C a layer has no" in errors and {"--window", "--cache"} & {*case.arguments}
+
+
 def in_c_problem(folder, request, numbers, wanted, case):
-    """Checks that the export in C99 compiles without a warning, and computes the bits of the
-    header, as text. An int8 cache changes logits: only tokens are compared."""
+    """Checks that the export in C99 compiles without a warning, and computes the bits of the header, as text. An int8
+    cache changes logits: only tokens are compared."""
     status, _, errors = run(*request, "-o", folder / "in_c.h", "--c", "--name", "in_c")
     if status:
-        is_right = "in C a layer has no" in errors and {"--window", "--cache"} & {*case.arguments}
-        return "" if is_right else errors
+        return "" if is_not_for_c(errors, case) else errors
     problem, has_int8_cache = program_in_c(folder, case)
     found = problem or call(folder / "in_c", input=numbers).stdout.split()
     if has_int8_cache:
@@ -187,14 +181,12 @@ def in_c_problem(folder, request, numbers, wanted, case):
 
 
 def difference(found, case, expected):
-    """Returns the difference between outputs and tokens and those of PyTorch, or an empty
-    string."""
+    """Returns how the outputs and tokens of a program, which prints them twice, differ from those of PyTorch."""
     output = [value for row in expected["output"] for value in row]
     largest = max(map(abs, output))
     tolerance = TOLERANCE if case.part == "attention" else OF_LARGEST * largest
     if "--weights" in case.arguments:
         tolerance = (COARSE_INT8 if expected["tokens"] else FINE_INT8) * largest
     wanted = 2 * (output + expected["tokens"])
-    is_near = len(found) == len(wanted) and all(
-        abs(a - b) <= tolerance for a, b in zip(found, wanted))
+    is_near = len(found) == len(wanted) and all(abs(a - b) <= tolerance for a, b in zip(found, wanted))
     return "" if is_near else f"not PyTorch's, to {tolerance}: {found[:100]}\n{wanted[:100]}"

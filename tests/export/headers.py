@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Tests exported headers and binaries: they compute what PyTorch computed, have the exact bits of
-the file, lie in read-only memory, and compile quickly.
+"""Tests exported headers, binaries and files in C: what is read back of each layout computes what PyTorch computed, in
+Python; some are compiled and run, and they have the exact bits of the file, lie in read-only memory, compile quickly.
 
-    headers.py -- COMPILER ARGUMENT...
+    headers.py [each_night] -- COMPILER ARGUMENT...    each_night: compiles all layouts
 """
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -15,13 +16,18 @@ import struct
 import sys
 
 from ports.pytorch.tinyattn_export import ExportError, names
-from tests.export import exporter
-from tests.export.exporter import ARGUMENTS, COMPILER, EXPECTED, HERE, ROOT, call, in_folder, run
+from tests.export import exporter, read_back
+from tests.export.exporter import (ARGUMENTS, COMPILER, EXPECTED, HERE, IS_NIGHT, QUICKLY, ROOT, arguments_of, call,
+                                   command, in_folder, run)
 from tests.export.files import safetensors
-from tests.export.models import STORED
+from tests.export.models import PROMPT, STORED
 from tests.support import tap
 
 SECONDS = 2
+READ_BACK = 3e-6  # the most difference of float32 in PyTorch from double precision, of the largest output
+# Float and int8, each kind of positions and of cache, tied and not, learned and rotary: each change compiles these, and a module.
+COMPILED = ("multihead_attention_int8", "model_gpt2", "model_llama", "model_llama_meta_int8", "model_mistral",
+            "encoder_norm_first", "convolution_padded_int8")
 EDGES = [0.0, -0.0, 1.0, -1.0, 2.0**-149, -(2.0**-149), 2.0**-126, 1.1754942106924411e-38,
          3.4028234663852886e38, -3.4028234663852886e38, 0.1, 1 / 3, 16777217.0, 1e-40]
 PARTS = """
@@ -35,18 +41,66 @@ second = {attention = "", num_heads = 4, causal = false}
 
 
 def failure(folder, *steps):
-    """Runs commands. Returns the output of the first that fails. The compiler finds headers in
-    `folder`."""
-    environment = {**os.environ, "CPATH": str(folder), "PYTHONPATH": "ports/pytorch",
-                   "PYTHONDONTWRITEBYTECODE": "1"}
+    """Runs commands. Returns the output of the first that fails. The compiler finds headers in `folder`."""
+    environment = {**os.environ, "CPATH": str(folder), "PYTHONPATH": "ports/pytorch", "PYTHONDONTWRITEBYTECODE": "1"}
     done = (call(*step, cwd=folder, env=environment) for step in steps)
     return next((f"{step.args}: {step.stdout}{step.stderr}" for step in done if step.returncode), "")
 
 
 @in_folder
+def computes_in_python(folder, name):
+    """Checks that what is read back of a header computes what PyTorch computed; that binary and file in C hold the same;
+    that a second export gives the same bytes; and that the header has the hash of the weights."""
+    case, expected, content = STORED[name], EXPECTATIONS[name], safetensors(STORED[name].tensors)
+    weights, header = folder / "weights.safetensors", folder / "model.hpp"
+    weights.write_bytes(content)
+    arguments = [weights, *arguments_of(case, folder)]
+    by = command if name in COMPILED else run  # another process
+    for start, path, *more in ((run, header), (by, folder / "again.hpp"),
+                               (run, folder / "binary.hpp", "--binary", folder / "weights.bin")):
+        status, _, errors = start(*arguments, "-o", path, *more)
+        if status:
+            return errors
+    text = header.read_text()
+    if text != (folder / "again.hpp").read_text() or hashlib.sha256(content).hexdigest() not in text:
+        return "the bytes depend on the place or the time, or do not say which weights they are"
+    part = read_back.of_header(text)
+    if read_back.numbers(part[2]) != (folder / "weights.bin").read_bytes():
+        return "the binary has other numbers than the header"
+    return other_output(part, case, expected) or other_in_c(folder, arguments, part, case)
+
+
+def other_output(part, case, expected):
+    """Returns what a part computes if it is not what PyTorch computed."""
+    output, tokens = read_back.computed(*part, case.input, PROMPT)
+    tolerance = READ_BACK * max(abs(value) for row in expected["output"] for value in row)
+    is_near = all(abs(a - b) <= tolerance for rows in zip(output, expected["output"], strict=True)
+                  for a, b in zip(*rows, strict=True))
+    return "" if is_near and tokens == expected["tokens"] else f"{output} {tokens}, not {expected}"
+
+
+def other_in_c(folder, arguments, part, case):
+    """Returns what a file in C has otherwise than the header."""
+    status, _, errors = run(*arguments, "-o", folder / "in_c.h", "--c", "--name", "in_c")
+    if status:
+        return "" if exporter.is_not_for_c(errors, case) else errors
+    return read_back.difference_in_c((folder / "in_c.c").read_text(), *part)
+
+
+@in_folder
+def module_computes(folder, name):
+    """Checks a module that was exported: with its weights in a binary it computes what PyTorch computed."""
+    golden = ROOT / "tests" / "golden"
+    sources = [golden / "modules.cpp", ROOT / "tests" / "support" / "run.cpp", ROOT / "ports" / "boards" / "host" / "host.cpp"]
+    return failure(folder, [*COMPILER, *QUICKLY, "-I", ROOT / "tests", "-I", ROOT / "ports" / "boards", f"-DNAME={name}",
+                            '-DBOARD_NAME="host"', f'-DHEADER="{golden}/modules/{name}.hpp"',
+                            f'-DWEIGHTS="{golden}/modules/{name}.bin"', *sources, "-o", "program"], ["./program"])
+
+
+@in_folder
 def every_bit(folder):
-    """Checks that constants and binary have the bits of the file, for every kind of number; and
-    that two units that include the header link to one program with one layer."""
+    """Checks that constants and binary have the bits of the file, for every kind of number; and that two units that
+    include the header link to one program with one layer."""
     generator = random.Random(3)
     drawn = struct.pack("<202I", *(generator.getrandbits(31) % 0x7f800000 for _ in range(202)))
     kinds = struct.pack("<14f", *EDGES) + drawn
@@ -174,8 +228,10 @@ def documented(folder):
 
 EXPECTATIONS = json.loads(EXPECTED.read_text(encoding="utf-8"))
 tap.report([
-    *((f"as PyTorch: {name}", exporter.computes, safetensors(case.tensors), case, EXPECTATIONS[name])
-      for name, case in STORED.items()),
+    *((f"in Python, as PyTorch: {name}", computes_in_python, name) for name in STORED),
+    *((f"compiled, as PyTorch: {name}", exporter.computes, safetensors(STORED[name].tensors), STORED[name],
+       EXPECTATIONS[name], ("-O1",) if IS_NIGHT else QUICKLY) for name in (STORED if IS_NIGHT else COMPILED)),
+    ("compiled, as PyTorch: a module", module_computes, "fused"),
     ("every bit of a weight", every_bit), ("int8 as quantize makes it", as_quantize),
     ("100,000 parameters compile in two seconds, into read-only memory", quick_to_compile),
     ("what the pages say", documented),

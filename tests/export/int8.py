@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the bits of int8 weights: codes and scales are those that exact fractions give, header and
-binary hold the same, all else stays as floats, and the report says what was lost."""
+"""Tests the bits of int8 weights: codes and scales are those that exact fractions give, all else stays as floats, and
+the report says what was lost."""
 import array
 import dataclasses
 import fractions
@@ -52,8 +52,8 @@ def double(value):
 
 
 def exact(weights):
-    """Returns the scale and the codes of an output, by exact fractions: each quotient is rounded to
-    double, as the rule has it."""
+    """Returns the scale and the codes of an output, by exact fractions: each quotient is rounded to double, as the rule
+    has it."""
     weights = [fractions.Fraction(weight) for weight in weights]
     scale = float32(double(max(map(abs, weights)) / 127)) or fractions.Fraction(1)
     return scale, [128 + min(max(round(double(weight / scale)), -127), 127) for weight in weights]
@@ -93,14 +93,6 @@ def of_random_bits():
 # --- What the exporter writes ---
 
 
-def literals(header):
-    """Returns the bytes of all numbers in the initializer of a header, in their order."""
-    text = header[header.index("#pragma once"):].split("> ", 1)[1]
-    words = re.findall(r"(?<=[ {])(?:(-?0x[0-9a-f.]+p[+-]\d+)f|(\d+))(?=[,}])", text)
-    return b"".join(struct.pack("<f", float.fromhex(number)) if number else bytes([int(code)])
-                    for number, code in words)
-
-
 def of_leaf(leaf):
     """Returns the bytes that a matrix of floats must have as int8. `leaf`: weights by output."""
     scales, rows = b"", b""
@@ -128,61 +120,46 @@ def wanted(tree, name=""):
 
 @in_folder
 def written(folder, name):
-    """Checks a case of models.toml: the bytes of binary and header, the configuration, the
-    report."""
-    case = STORED[f"{name}_int8"]
-    (folder / "a.safetensors").write_bytes(safetensors(case.tensors))
+    """Checks a case of models.toml: the bytes of the binary, the configuration, the report."""
+    case, weights = STORED[f"{name}_int8"], folder / "a.safetensors"
+    weights.write_bytes(safetensors(case.tensors))
     arguments = exporter.arguments_of(case, folder)
-    status, report, errors = exporter.run(
-        folder / "a.safetensors", "-o", folder / "a.hpp", "--binary", folder / "a.bin", *arguments)
-    exporter.run(folder / "a.safetensors", "-o", folder / "b.hpp", *arguments)
-    request = command_line.requests(command_line.parse(
-        ["-", "-o", "-", *exporter.arguments_of(STORED[name], folder)]))
-    parts = export.write(folder / "c.hpp", export.read(folder / "a.safetensors"), "model", request)
-    (part,) = parts.values()
-    binary, header = (folder / "a.bin").read_bytes(), (folder / "b.hpp").read_text()
-    if status or binary != wanted(part.tree, "convolution" if "weight" in part.tree else ""):
-        return errors or "the binary has other bytes"
-    if f"crc_32 = {zlib.crc32(binary):#010x};" not in (folder / "a.hpp").read_text():
-        return "the header has not the CRC of the binary"
-    if literals(header) != binary:
-        return "the header has other numbers than the binary"
-    floats = len(part.content())
-    if f"  {len(binary)} bytes, with weights of floats {floats}\n" not in report:
-        return f"the report has no {len(binary)} bytes of {floats}: {report}"
-    errors = [float(error) for error in re.findall(r": largest error (\S+) steps", report)]
-    count = header.count(".code = ")
-    if len(errors) != count or not all(0.1 < error <= 0.501 for error in errors):
-        return f"not {count} errors: {report}"
-    without = re.sub(r", \.(weights|cache) = ::tinyattn::Weights::int8", "", header)
-    exporter.run(folder / "a.safetensors", "-o", folder / "d.hpp", *arguments, "--weights", "f32",
-                 "--cache", "f32")
-    if (folder / "c.hpp").read_bytes() != (folder / "d.hpp").read_bytes():
-        return "with f32 the header differs from that without the options"
-    types = [re.search("inline constexpr (.*) =", text)[1]
-             for text in (without, (folder / "c.hpp").read_text())]
-    return "" if types[0] == types[1] else f"{types[0]}\n{types[1]}"
+    status, report, errors = exporter.run(weights, "-o", folder / "a.hpp", "--binary", folder / "a.bin", *arguments)
+    exporter.run(weights, "-o", folder / "b.hpp", *arguments)
+    request = command_line.requests(command_line.parse(["-", "-o", "-", *exporter.arguments_of(STORED[name], folder)]))
+    (part,) = export.write(folder / "c.hpp", export.read(weights), "model", request).values()
+    exporter.run(weights, "-o", folder / "d.hpp", *arguments, "--weights", "f32", "--cache", "f32")
+    codes, floats, f32 = ((folder / f"{letter}.hpp").read_text() for letter in "bcd")
+    binary, size = (folder / "a.bin").read_bytes(), len(part.content())
+    without = re.sub(r", \.(weights|cache) = ::tinyattn::Weights::int8", "", codes)
+    types = [re.search("inline constexpr (.*) =", text)[1] for text in (without, floats)]
+    lost = [float(error) for error in re.findall(r": largest error (\S+) steps", report)]
+    wrong = {
+        "the exporter said": errors if status else "",
+        "the binary has other bytes": binary != wanted(part.tree, "convolution" if "weight" in part.tree else ""),
+        "not the CRC of the binary": f"crc_32 = {zlib.crc32(binary):#010x};" not in (folder / "a.hpp").read_text(),
+        "the report": f"  {len(binary)} bytes, with weights of floats {size}\n" not in report and report,
+        "the errors": len(lost) != codes.count(".code = ") or not all(0.1 < error <= 0.501 for error in lost),
+        "with f32 the header differs from that without the options": floats != f32,
+        "the types": types[0] != types[1] and types}
+    return "; ".join(f"{what}: {found}" for what, found in wrong.items() if found)
 
 
 @in_folder
 def parts_of_each_kind(folder):
-    """Checks that --weights is the default of all parts that have weights, and that a part says
-    otherwise."""
+    """Checks that --weights is the default of all parts that have weights, and that a part says otherwise."""
     tensors = {"a.weight": ("F32", (2, 3), struct.pack("<6f", 1, 2, 3, -4, 5, 127)),
                "a.bias": ("F32", (2,), struct.pack("<2f", 0.5, -1))}
     (folder / "a.safetensors").write_bytes(safetensors(tensors))
-    (folder / "p.toml").write_text(
-        "[x]\nlinear = 'a'\n[y]\ntensor = 'a.weight'\n[z]\nlinear = 'a'\nweights = 'f32'\n")
-    status, _, errors = exporter.run(
-        folder / "a.safetensors", "-o", folder / "a.hpp", "--parts", folder / "p.toml", "--weights",
-        "int8", "--binary", folder / "a.bin")
+    (folder / "p.toml").write_text("[x]\nlinear = 'a'\n[y]\ntensor = 'a.weight'\n[z]\nlinear = 'a'\nweights = 'f32'\n")
+    status, _, errors = exporter.run(folder / "a.safetensors", "-o", folder / "a.hpp", "--parts", folder / "p.toml",
+                                     "--weights", "int8", "--binary", folder / "a.bin")
     codes = [[170, 213, 255], [124, 133, 255]]
     own = b"".join(bytes(row).ljust(16, b"\x80") for row in codes)
     own += struct.pack("<2f", 3 / 127, 1) + tensors["a.bias"][2]
     floats = tensors["a.weight"][2] + struct.pack("<6f", 1, -4, 2, 5, 3, 127) + tensors["a.bias"][2]
     header = (folder / "a.hpp").read_text()
-    types = ("Linear<3, 2, true, ::tinyattn::Weights::int8> x;", "Linear<3, 2, true> z;",
-             "offsetof(Weights, y) == 48")
+    types = ("Linear<3, 2, true, ::tinyattn::Weights::int8> x;", "Linear<3, 2, true> z;", "offsetof(Weights, y) == 48")
     is_right = (folder / "a.bin").read_bytes() == own + floats and all(text in header for text in types)
     return errors or ("" if status == 0 and is_right else header)
 
@@ -209,8 +186,7 @@ def model_of(name, folder, **changes):
 
 @in_folder
 def computes(folder, name):
-    """Checks that the logits of floats and of codes, from which the report has a difference, are
-    those of PyTorch."""
+    """Checks that the logits of floats and of codes, from which the report has a difference, are those of PyTorch."""
     request, tensors = model_of(name, folder)
     model = language_models.Model(tensors, request.prefix, request.settings(), request.ignore)
     (tokens,) = STORED[name].input
@@ -238,8 +214,7 @@ def says(folder, name):
     largest = max(abs(value) for row in floats for value in row)
     others = sum(a.index(max(a)) != b.index(max(b)) for a, b in zip(floats, codes))
     is_right = numbers and int(numbers[3]) == others and all(
-        abs(float(found) - value) < 1e-3 * value
-        for found, value in zip(numbers.groups(), (difference, largest)))
+        abs(float(found) - value) < 1e-3 * value for found, value in zip(numbers.groups(), (difference, largest)))
     return "" if is_right else f"{remark}, not {difference}, {largest}, {others}"
 
 

@@ -11,6 +11,7 @@ from tests.export.files import draw, drawn, of_hex
 
 TABLE = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 VOCABULARY = 11
+PROMPT = 4  # tokens, as program.cpp has it
 
 
 @dataclasses.dataclass(frozen=True)

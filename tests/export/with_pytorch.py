@@ -28,7 +28,6 @@ torch.set_grad_enabled(False)
 TYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 ACTIVATIONS = {"gelu": functional.gelu, "silu": functional.silu, "relu": functional.relu,
                "gelu_new": functools.partial(functional.gelu, approximate="tanh")}
-PROMPT = 4  # tokens, as program.cpp has it
 
 
 def state_dict(case):
@@ -151,10 +150,10 @@ def logits_of(model, weights, tokens):
 
 def of_model(name, case):
     logits = functools.partial(logits_of, models.MODELS[name], Weights(case))
-    tokens = case.input[0][:PROMPT]
+    tokens = case.input[0][:models.PROMPT]
     while len(tokens) < len(case.input[0]):
         tokens.append(int(logits(torch.tensor(tokens))[-1].argmax()))
-    return logits(torch.tensor(case.input[0])), tokens[PROMPT:]
+    return logits(torch.tensor(case.input[0])), tokens[models.PROMPT:]
 
 
 def of_encoder(name, case):
