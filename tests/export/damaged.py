@@ -1,166 +1,222 @@
 # SPDX-License-Identifier: MIT
-"""Tests that damaged and random files give a header or an error of one sentence, in limited time:
-no traceback, and no incomplete file.
+"""Tests that what is damaged or random gives a header or an error of one sentence, in limited time: no traceback, and no
+incomplete file. Hypothesis (Debian: python3-hypothesis) draws it, the same each time, and shows the smallest example.
 
-    damaged.py [FILES] --     FILES: the number of random files, 2,400 unless given
+    damaged.py [FILES] --     FILES: how many are drawn, 500 unless given
 
-A damaged file must give an error. Only damage that a reader can detect is tested: a file that is cut or
-has more bytes, a flipped bit in the header or its length, an entry with a wrong or missing value, a
-weight that became NaN or infinity. (No reader can detect another flipped bit of a weight, or another
-name of a tensor that the layer does not need.)
+A damaged file of weights must give an error. Only damage that a reader can detect is tested: a file that is cut or has
+more bytes, a flipped bit in the header or its length, an entry with a wrong or missing value, a weight that became NaN or
+infinity. (No reader can detect another flipped bit of a weight, or another name of a tensor that the layer does not need.)
 """
+import contextlib
 import json
+import pathlib
 import pickle
-import random
 import sys
+import tempfile
 import tomllib
 
-from tests.export import exporter, models
-from tests.export.exporter import in_folder
-from tests.export.fake_torch import Tensor
-from tests.export.files import SIZES, frame, safetensors, split
-from tests.export.models import STORED
-from tests.support import tap
+from tests.support import debian, tap
 
-LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None,
-        True, [], [[1]], {}, {"a": 1})
+if debian.missing("hypothesis"):
+    tap.report([("all tests", tap.Skip("Python has no hypothesis (Debian: python3-hypothesis)"))])
+from hypothesis import HealthCheck, configuration, given, settings, strategies as st
+
+from ports.pytorch.tinyattn_export import ExportError, board
+from tests.export import exporter, models
+from tests.export.fake_torch import Tensor
+from tests.export.files import SIZES, frame, safetensors, slot, split
+from tests.export.models import STORED
+from tests.export.refused_tokenizers import VALID
+
+HOME = tempfile.TemporaryDirectory()
+configuration.set_hypothesis_home_dir(HOME.name)  # not the tree
+FILES = int(sys.argv[1]) if sys.argv[1:2] not in ([], ["--"]) else 500
+DAMAGED = ("multihead_attention", "multihead_attention_int8", "multihead_attention_without_bias", "qkv", "model_llama_meta")
+LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None, True, [], [[1]], {},
+        {"a": 1})
 NOT_FINITE = (b"\x00\x00\xc0\x7f", b"\x01\x00\x80\xff", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff")
 PIECES = sorted({piece for case in STORED.values() for name in case.tensors for piece in name.split(".")})
-ODD_PIECES = ("", "", "\n", "\u00fc", "T", "W_key_bias", "q_norm", "bias_k", "rope", "lora_A", "2",
-              "a" * 300, "0" * 50, "rel_" * 99)
+ODD_PIECES = ("", "", "\n", "\u00fc", "T", "W_key_bias", "q_norm", "bias_k", "rope", "lora_A", "2", "a" * 300, "0" * 50,
+              "rel_" * 99)
 SHAPES = ((2, 2), (6, 2), (2, 6), (2,), (6,), (), (0, 2), (1, 1, 2, 2))
 TWO_HEADS = {"num_heads": 2, "context_length": 4}
-TABLES = ({"attention": "", **TWO_HEADS, "causal": False, "ignore": ["*"],
-           "mapping": {"out": "out_proj.weight"}},
-          {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"},
-          {"conv1d": "stem", "stride": 2},
+TABLES = ({"attention": "", **TWO_HEADS, "causal": False, "ignore": ["*"], "mapping": {"out": "out_proj.weight"}},
+          {"linear": "out_proj", "transposed": True}, {"tensor": "in_proj_bias"}, {"conv1d": "stem", "stride": 2},
           {"linear": "out_proj", "weights": "int8"},
           {"attention": "", **TWO_HEADS, "causal": True, "weights": "int8", "cache": "int8"},
           *(tomllib.loads(case.files["model.toml"])["model"] | TWO_HEADS
             for case in STORED.values() if case.files.get("model.toml")))
 CONFIGS = tuple(json.loads(model.config) for model in models.MODELS.values() if model.config)
-NO_STATE_DICTS = (None, [Tensor(2)], 3, RuntimeError("a\nb"), RuntimeError(),
-                  pickle.UnpicklingError("weights_only"), EOFError("\x1b"))
+NO_STATE_DICTS = (None, [Tensor(2)], 3, RuntimeError("a\nb"), RuntimeError(), pickle.UnpicklingError("weights_only"),
+                  EOFError("\x1b"))
 MODEL_ARGS = (*LIES, *CONFIGS, {"n_head": 2}, {3: "a"}, {(1, 2): 3}, {"n_head": Tensor(2)})
 
 
-def changes(tree):
-    """Yields changed copies of a JSON value: another value instead; a member missing; a member
-    changed in the same ways."""
-    yield from (lie for lie in LIES if json.dumps(lie) != json.dumps(tree))
-    for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
-        without = tree.copy()
-        del without[key]
-        yield without
-        for item in changes(tree[key]):
-            other = tree.copy()
-            other[key] = item
-            yield other
+def problem_of(check, count, *strategies):
+    """Returns what is wrong with the smallest example that a check does not pass."""
+    @settings(max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.tuples(*strategies))
+    def passes(drawn):
+        if problem := check(*drawn):
+            raise AssertionError(f"{problem}: {drawn}")
+    try:
+        passes()
+    except AssertionError as error:
+        return str(error)[:2000]
+    return ""
 
 
-def damages(whole):
-    """Yields the contents of damaged files. None has metadata, where a flipped bit does not
-    matter."""
+# --- Damage ---
+
+
+@st.composite
+def changed(draw, tree):
+    """Draws a JSON value with one change: another value instead; a member missing; a member changed in the same ways."""
+    if isinstance(tree, (dict, list)) and tree and draw(st.integers(0, 3)):
+        other = tree.copy()
+        key = draw(st.sampled_from(list(tree) if isinstance(tree, dict) else range(len(tree))))
+        if draw(st.booleans()):
+            del other[key]
+        else:
+            other[key] = draw(changed(tree[key]))
+        return other
+    lies = st.sampled_from(LIES) | st.integers() | st.floats() | st.text("aF3\u00fc\n\"\\", max_size=9)
+    return draw(lies.filter(lambda lie: json.dumps(lie) != json.dumps(tree)))
+
+
+@st.composite
+def damaged(draw, whole):
+    """Draws a damaged file of weights. It has no metadata, where a flipped bit does not matter."""
     header, data = split(whole)
     del header["__metadata__"]
     whole = frame(header, data)
-    start = len(whole) - len(data)
-    yield from (whole[:length] for length in range(len(whole)))
-    yield from (whole + bytes(more) for more in (1, 4, 1000))
-    yield from (whole[:bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1:]
-                for bit in range(8 * start))
-    yield from (frame(other, data) for other in changes(header))
-    yield from (whole[:i] + value + whole[i + 4:]
-                for i in range(start, len(whole), 4) for value in NOT_FINITE)
+    start, kind = len(whole) - len(data), draw(st.integers(0, 6))
+    if kind == 0:
+        return whole[:draw(st.integers(0, len(whole) - 1))]
+    if kind == 1:
+        return whole + draw(st.binary(min_size=1, max_size=99))
+    if kind == 2:
+        bit = draw(st.integers(0, 8 * start - 1))
+        return whole[:bit // 8] + bytes([whole[bit // 8] ^ 1 << bit % 8]) + whole[bit // 8 + 1:]
+    if kind > 3:
+        return frame(draw(changed(header)), data)
+    place = start + 4 * draw(st.integers(0, len(data) // 4 - 1))
+    return whole[:place] + draw(st.sampled_from(NOT_FINITE)) + whole[place + 4:]
 
 
-def first_not_refused(name, count):
+@st.composite
+def spoiled(draw, content):
+    """Draws any file that is cut, or has other bytes, or a part twice."""
+    place = draw(st.integers(0, len(content) - 1))
+    bytes_between = st.sampled_from((b"null", b"[]", b"{}", b'"', b"-1", b"\xff\xff\xff\xff", b"\x80")) | st.binary(max_size=2)
+    return content[:place] + draw(bytes_between) + content[draw(st.integers(0, len(content))):]
+
+
+def not_refused(name):
     case = STORED[name]
-    files = list(damages(safetensors(case.tensors)))
-    chosen = random.Random(1).sample(files, min(count, len(files)))
-    problems = (exporter.answer_problem("", content, case.arguments) for content in chosen)
-    return next(filter(None, problems), "" if len(files) > 3000 else f"only {len(files)} files")
+    return problem_of(lambda content: exporter.answer_problem("", content, case.arguments), FILES // 4,
+                      damaged(safetensors(case.tensors)))
 
 
-def random_name(generator):
-    return ".".join(generator.choice((*ODD_PIECES, *PIECES)) for _ in range(generator.randint(1, 5)))
+def tokenizer_problem(name):
+    """Checks that damaged files give a header or one sentence. The whole one must give a header."""
+    @exporter.in_folder
+    def check(folder, content):
+        (folder / name).write_bytes(content)
+        status, output, problem = exporter.answer(folder, "--tokenizer", folder / name)
+        return problem or (output if status == 2 or (status == 1 and content == VALID[name]) else "")
+    return check(VALID[name]) or problem_of(check, FILES // 10, spoiled(VALID[name]))
 
 
-def perhaps_changed(generator, tree):
-    return generator.choice([tree] * 200 + list(changes(tree)))
+def board_problem():
+    """Checks that a dump with some wrong bytes is refused, or is the other model of the dump: all numbers of both are 0."""
+    layout = b"\0a.weight=T2x3\n\2bias=f3\n"
+    dump = slot(layout, bytes(36), 0xffffffff) + b"\xff" * 32 + slot(layout, bytes(36))
+    if board.newest_slot(dump).sequence != 0:
+        return "after 2^32 models the oldest is the newest"
+
+    def check(flips, size):
+        content = bytearray(dump)
+        for bit in flips:
+            content[bit // 8] ^= 1 << bit % 8
+        with contextlib.suppress(ExportError):
+            if any(any(tensor.data) for tensor in board.newest_slot(bytes(content[:size])).tensors()):
+                return "wrong numbers are taken for right ones"
+        return ""
+    return problem_of(check, FILES, st.sets(st.integers(0, 8 * len(dump) - 1), min_size=1, max_size=3),
+                      st.integers(0, len(dump)))
 
 
-def random_tensors(generator, case):
-    """Returns the tensors of a layout, perhaps of another type or below a prefix, and some with
-    random names and shapes."""
-    prefix = generator.choice(("", "", f"{random_name(generator)}."))
-    dtype = generator.choice(("F32", "F32", "F32", *SIZES))
-    tensors = {prefix + name: (dtype, shape) for name, (_, shape, *_) in case.tensors.items()}
-    for _ in range(generator.choice((0, 0, 1, 5))):
-        tensors[random_name(generator)] = generator.choice(list(SIZES)), generator.choice(SHAPES)
-    if generator.random() < 0.2:
-        tensors[generator.choice(list(tensors))] = dtype, generator.choice(SHAPES)
-    return tensors
+# --- Random requests ---
 
 
-def random_pickle(generator, tensors):
-    """Returns a pickle of what torch.load may return or raise: nested dicts of tensors and other
-    values, or an exception."""
+NAMES = st.lists(st.sampled_from((*ODD_PIECES, *PIECES)), min_size=1, max_size=5).map(".".join)
+
+
+def perhaps_changed(tree):
+    return st.integers(0, 2).flatmap(lambda number: changed(tree) if number == 0 else st.just(tree))
+
+
+@st.composite
+def tensors(draw, case):
+    """Draws the tensors of a layout, perhaps of another type or below a prefix, and some with other names and shapes."""
+    prefix, dtype = draw(st.just("") | NAMES.map("{}.".format)), draw(st.just("F32") | st.sampled_from(list(SIZES)))
+    drawn = {prefix + name: (dtype, shape) for name, (_, shape, *_) in case.tensors.items()}
+    names = st.just([]) | st.lists(NAMES | st.sampled_from(list(drawn)), max_size=5)
+    return drawn | {name: (draw(st.sampled_from(list(SIZES))), draw(st.sampled_from(SHAPES))) for name in draw(names)}
+
+
+@st.composite
+def pickles(draw, tensors):
+    """Draws a pickle of what torch.load may return or raise: nested dicts of tensors and other values, or an exception."""
     content = {name: Tensor(*shape) for name, (_, shape) in tensors.items()}
-    for wrapper in generator.sample(("model", "state_dict", "other", 3, None), generator.randrange(3)):
-        content = {wrapper: content, "step": generator.choice(LIES),
-                   "model_args": generator.choice(MODEL_ARGS)}
-    return pickle.dumps(generator.choice((content,) * 20 + NO_STATE_DICTS))
+    for wrapper in draw(st.lists(st.sampled_from(("model", "state_dict", "other", 3, None)), max_size=2)):
+        content = {wrapper: content, "step": draw(st.sampled_from(LIES)), "model_args": draw(st.sampled_from(MODEL_ARGS))}
+    return pickle.dumps(draw(st.sampled_from((content,) * 20 + NO_STATE_DICTS)))
 
 
-def description(generator):
-    """Returns a random description in TOML, made of JSON by replacing colons by equals signs."""
-    tables = generator.choices(TABLES, k=generator.choice((0, 1, 3)))
-    lines = (f"part_{number} = {json.dumps(perhaps_changed(generator, table))}\n"
-             for number, table in enumerate(tables))
-    return "".join(lines).replace('": ', '" = ')
+@st.composite
+def requests(draw):
+    """Draws the exporter's arguments, and {name: content} of their files. FOLDER is where these are."""
+    case = draw(st.sampled_from(list(STORED.values())))
+    drawn, is_pickle = draw(tensors(case)), draw(st.booleans())
+    weights = f"FOLDER/weights.{'pt' if is_pickle else 'safetensors'}"
+    tables = enumerate(draw(st.lists(st.sampled_from(TABLES).flatmap(perhaps_changed), max_size=3)))
+    files = {weights: draw(pickles(drawn)) if is_pickle else safetensors(drawn),
+             **{f"FOLDER/{name}": text.encode() for name, text in case.files.items()},
+             "FOLDER/other.json": json.dumps(draw(st.sampled_from(CONFIGS).flatmap(perhaps_changed))).encode(),
+             "FOLDER/tokens.txt": draw(st.sampled_from((b"1 2 3", b"10", b"11", b"", b"a"))),
+             "FOLDER/a.safetensors": safetensors(STORED["multihead_attention"].tensors),
+             "FOLDER/parts.toml": "".join(  # JSON, with equals signs instead of colons
+                 f"part_{i} = {json.dumps(table)}\n" for i, table in tables).replace('": ', '" = ').encode()}
+    own = [weights, *case.arguments, "--num-heads", draw(st.sampled_from("1123"))]
+    int8, parts, name = [*own, "--weights", "int8"], ["--parts", "FOLDER/parts.toml"], draw(NAMES)
+    return files, draw(st.sampled_from((
+        own, own, [*own, "--prefix", name], [*own, "--ignore", "*.bias", name], [*own, "--map", f"out={name}"],
+        [*own, "--binary", "FOLDER/weights.bin"], [*int8, "--binary", "FOLDER/weights.bin"],
+        [*int8, "--example", "FOLDER/tokens.txt"], [*own, "--cache", "int8"], [*own, "--config", "FOLDER/other.json"],
+        ["FOLDER/a.safetensors", *parts], [weights, *parts])))
 
 
-def random_request(generator, folder):
-    """Writes random files, and returns the exporter's arguments."""
-    case = generator.choice(list(STORED.values()))
-    tensors = random_tensors(generator, case)
-    weights = folder / generator.choice(("weights.safetensors", "weights.pt"))
-    is_pickle = weights.suffix == ".pt"
-    weights.write_bytes(random_pickle(generator, tensors) if is_pickle else safetensors(tensors))
-    own = [weights, *exporter.arguments_of(case, folder), "--num-heads", generator.choice("1123")]
-    config = perhaps_changed(generator, generator.choice(CONFIGS))
-    (folder / "other.json").write_text(json.dumps(config))
-    (folder / "parts.toml").write_text(description(generator))
-    (folder / "tokens.txt").write_text(generator.choice(("1 2 3", "10", "11", "", "a")))
-    (folder / "a.safetensors").write_bytes(safetensors(STORED["multihead_attention"].tensors))
-    parts = ["--parts", folder / "parts.toml"]
-    return generator.choice((
-        own, own, [*own, "--prefix", random_name(generator)],
-        [*own, "--ignore", "*.bias", random_name(generator)],
-        [*own, "--map", f"out={random_name(generator)}"], [*own, "--binary", folder / "weights.bin"],
-        [*own, "--weights", "int8", "--binary", folder / "weights.bin"],
-        [*own, "--weights", "int8", "--example", folder / "tokens.txt"], [*own, "--cache", "int8"], [*own, "--config", folder / "other.json"], [folder / "a.safetensors", *parts],
-        [weights, *parts]))
+def request_problem():
+    """Checks that each request gives a header or one sentence, and that enough give a header: else the code that writes one
+    is not tested."""
+    statuses = []
+
+    @exporter.in_folder
+    def check(folder, request):
+        files, arguments = request
+        for name, content in files.items():
+            pathlib.Path(name.replace("FOLDER", str(folder))).write_bytes(content.replace(b"FOLDER", bytes(folder)))
+        status, _, problem = exporter.answer(folder, *(word.replace("FOLDER", str(folder)) for word in arguments))
+        statuses.append(status)
+        return problem
+    problem, headers = problem_of(check, FILES, requests()), statuses.count(0)
+    return problem or ("" if headers > len(statuses) // 20 else f"only {headers} headers of {len(statuses)}")
 
 
-@in_folder
-def try_request(folder, seed):
-    arguments = random_request(random.Random(seed), folder)
-    status, _, problem = exporter.answer(folder, *arguments)
-    return status, problem and f"seed {seed}, {arguments}: {problem}"
-
-
-def first_without_answer(count):
-    """Returns the problem of the first file that gives neither a header nor one sentence. Also
-    fails if too few files gave a header: the fuzzer would not test the code that writes one."""
-    statuses, problems = zip(*map(try_request, range(count)))
-    few = "" if statuses.count(0) > count // 20 else f"only {statuses.count(0)} headers of {count}"
-    return next(filter(None, problems), few)
-
-
-files = int(sys.argv[1]) if sys.argv[1:2] not in ([], ["--"]) else 2_400
-tap.report([("random files", first_without_answer, files // 2)] + [
-    (f"damaged {name}", first_not_refused, name, files // 8)
-    for name in ("multihead_attention", "multihead_attention_int8", "multihead_attention_without_bias", "qkv",
-                 "model_llama_meta")])
+# One after the other, as Hypothesis is not made for threads.
+tap.report([("random files", request_problem()), ("damage of a board's dump is noticed", board_problem()),
+            *((f"damaged {name}", not_refused(name)) for name in DAMAGED),
+            *((f"damaged {name}", tokenizer_problem(name)) for name in VALID)])

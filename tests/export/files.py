@@ -4,6 +4,7 @@ import json
 import math
 import random
 import struct
+import zlib
 
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I32": 4, "I8": 1, "U8": 1, "BOOL": 1}
 FORMATS = {"F64": "d", "F32": "f", "F16": "e"}
@@ -21,10 +22,18 @@ def split(content):
     return json.loads(content[8:start]), content[start:]
 
 
+def slot(layout, data, sequence=0):
+    """Returns what the library's save writes to flash."""
+    def padded(content):
+        return content + bytes(-len(content) % 32)
+    words = b"TAA1" + struct.pack("<4I", sequence, zlib.crc32(layout), len(layout), len(data))
+    content = padded(words + struct.pack("<I", zlib.crc32(words))) + padded(layout) + padded(data)
+    return content + padded(struct.pack("<I", zlib.crc32(content)))
+
+
 def safetensors(tensors):
-    """Returns a .safetensors of {name: (dtype, shape)} or {name: (dtype, shape, its last bytes)};
-    other bytes are 0. The header has names in another order than the data, metadata and spaces, as
-    the format allows."""
+    """Returns a .safetensors of {name: (dtype, shape)} or {name: (dtype, shape, its last bytes)}; other bytes are 0. The
+    header has names in another order than the data, metadata and spaces, as the format allows."""
     header, data = {}, b""
     for name, (dtype, shape, *end) in tensors.items():
         begin = len(data)
@@ -51,8 +60,8 @@ def encode(dtype, values):
 
 
 def drawn(tensors, seed, spread=1):
-    """Returns the same tensors, with weights that depend on their names. Integers, and tensors that
-    have bytes already, stay. With more spread a language model generates less monotonous tokens."""
+    """Returns the same tensors, with weights that depend on their names. Integers, and tensors that have bytes already,
+    stay. With more spread a language model generates less monotonous tokens."""
     def filled(name, dtype, shape, *end):
         if end or dtype not in (*FORMATS, "BF16"):
             return dtype, shape, *end

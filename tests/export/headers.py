@@ -231,7 +231,7 @@ tap.report([
     *((f"in Python, as PyTorch: {name}", computes_in_python, name) for name in STORED),
     *((f"compiled, as PyTorch: {name}", exporter.computes, safetensors(STORED[name].tensors), STORED[name],
        EXPECTATIONS[name], ("-O1",) if IS_NIGHT else QUICKLY) for name in (STORED if IS_NIGHT else COMPILED)),
-    ("compiled, as PyTorch: a module", module_computes, "fused"),
+    ("compiled, as PyTorch: a module", module_computes, "functional"),
     ("every bit of a weight", every_bit), ("int8 as quantize makes it", as_quantize),
     ("100,000 parameters compile in two seconds, into read-only memory", quick_to_compile),
     ("what the pages say", documented),

@@ -2,10 +2,11 @@
 """Tests export.module on the modules of field_modules.py.
 
     python3 -m tests.export.modules                            writes tests/golden/modules
-    python3 -m tests.export.modules -- COMPILER ARGUMENT...    tests
+    python3 -m tests.export.modules -- COMPILER ARGUMENT...    tests, each night
 
-Each header compiles without a warning, is formatted, and computes what PyTorch computed, as constants, in the compiler,
-and with int8 weights; its code is that of tests/golden/modules, which runs on every target. Needs PyTorch (Debian:
+Each header compiles without a warning at every level of optimization, since at some a compiler sees sizes and constants
+where it sees none at others; is formatted; and computes what PyTorch computed, as constants, in the compiler, and with
+int8 weights. The code of three is that of tests/golden/modules, which runs on every board. Needs PyTorch (Debian:
 python3-torch). The second command skips its tests without it."""
 import re
 import shutil
@@ -21,6 +22,8 @@ from tests.export import corner_modules
 from tests.export.field_modules import MODELS, made
 
 GOLDEN = ROOT / "tests" / "golden" / "modules"
+ON_BOARDS = ("decoder", "functional", "masked")
+LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 FINE, COARSE = 1e-5, 2e-2  # of the largest output: f32, and int8
 IN_COMPILER = ("book", "encoder_alone")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wdouble-promotion", "-Werror")
@@ -59,33 +62,19 @@ int main() {
 
 
 @in_folder
-def computes(folder, name, weights):
-    net, example = made(name)
-    export.module(net, example, folder / f"{name}.hpp", name, weights=weights)
+def computes(folder, name, weights, make):
+    """Compiles a module at each level, and runs it at the last."""
+    export.module(*make(), folder / f"{name}.hpp", name, weights=weights)
     (folder / "main.cpp").write_text(PROGRAM.replace("NAME", name))
-    options = ["-DIN_COMPILER", "-fconstexpr-ops-limit=1000000000"] if name in IN_COMPILER and weights is None else []
-    if "clang" in COMPILER[0]:
-        options = [option.replace("-fconstexpr-ops-limit", "-fconstexpr-steps") for option in options]
-    done = call(*COMPILER, *WARNINGS, *options, "-O1", folder / "main.cpp", "-o", folder / "main")
-    if done.returncode:
-        return done.stderr[:2000]
+    limit = "-fconstexpr-steps" if "clang" in COMPILER[0] else "-fconstexpr-ops-limit"
+    options = ["-DIN_COMPILER", f"{limit}=1000000000"] if name in IN_COMPILER and weights is None else []
+    for level in LEVELS:
+        done = call(*COMPILER, *WARNINGS, *options, level, folder / "main.cpp", "-o", folder / "main")
+        if done.returncode:
+            return f"{level}: {done.stderr[:2000]}"
+        options = []
     error = float(call(folder / "main").stdout)
     return "" if error < (COARSE if weights else FINE) else f"error {error}"
-
-
-@in_folder
-def corners(folder, names):
-    """Exports modules of corner_modules.py into one program."""
-    for name, (net, example) in names.items():
-        export.module(net.eval(), example, folder / f"{name}.hpp", name)
-    (folder / "main.cpp").write_text("".join([
-        *(f'#include "{name}.hpp"\n' for name in names), "#include <cstdio>\n",
-        *(f"static {name}::Model::Workspace of_{name};\n" for name in names), "int main() {\n",
-        *(f'  std::printf("{name} %g\\n", static_cast<double>({name}::example_error(of_{name})));\n' for name in names),
-        "}\n"]))
-    done = call(*COMPILER, *WARNINGS, "-O0", folder / "main.cpp", "-o", folder / "main")
-    errors = dict(line.split() for line in call(folder / "main").stdout.splitlines()) if not done.returncode else {}
-    return done.stderr[:2000] or " ".join(name for name in names if not float(errors[name]) < FINE)
 
 
 @in_folder
@@ -117,15 +106,16 @@ def write(folder, name):
 
 if __name__ == "__main__":
     if COMPILER:
+        corners = {**corner_modules.MODULES, **corner_modules.OF_PYTORCH_2}
+        made_by = {**{name: lambda name=name: made(name) for name in MODELS},
+                   **{name: lambda net=net, example=example: (net.eval(), example)
+                      for name, (net, example) in corners.items()}}
         texts = () if "clang" in COMPILER[0] else MODELS  # they do not depend on the compiler
-        of_pytorch_2 = corner_modules.OF_PYTORCH_2
         newer = tap.Skip(f"PyTorch {torch.__version__} has no RMSNorm, nor enable_gqa")
-        tap.report([("corners", corners, corner_modules.MODULES),
-                    ("corners of PyTorch 2", *((corners, of_pytorch_2) if of_pytorch_2 else (newer,))),
-                    *((f"{name}, {weights or 'f32'}", computes, name, weights)
-                      for name in MODELS for weights in (None, "int8")),
+        tap.report([*((f"{name}, {weights or 'f32'}", computes, name, weights, make)
+                      for name, make in made_by.items() for weights in (None, "int8")),
+                    *([] if corner_modules.OF_PYTORCH_2 else [("corners of PyTorch 2", newer)]),
                     *((f"{name} is formatted", is_formatted, name) for name in texts),
-                    *((f"the code of {name}", is_golden, name) for name in texts)])
-    GOLDEN.mkdir(exist_ok=True)
-    for model in MODELS:
+                    *((f"the code of {name}", is_golden, name) for name in ON_BOARDS if texts)])
+    for model in ON_BOARDS:
         write(GOLDEN, model)
