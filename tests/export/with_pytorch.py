@@ -235,7 +235,7 @@ def fresh(folder, name, case):
     file, memory, pt = headers
     if file != memory or file[2] != pt[2]:
         return "from .pt or from memory it differs"
-    return exporter.computes(weights.read_bytes(), case, expected(name, case))
+    return exporter.computes(weights.read_bytes(), case, expected(name, case), ("-O1",))
 
 
 @in_folder
