@@ -228,8 +228,7 @@ def refuses(folder, sentence, content):
 
 @in_folder
 def says_what_it_passes_over(folder):
-    """Checks that the report says if a model that is newer, or may be, is damaged, and is silent on
-    older ones."""
+    """Checks that the report says if a model that is newer, or may be, is damaged, and is silent on older ones."""
     newer, path = slot(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36), 1), folder / "a.bin"
     for byte, dump, sentence in ((130, newer + GOOD, "newest: the model at byte 0 is damaged"),
                                  (130, GOOD + newer, ""),

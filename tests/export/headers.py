@@ -119,8 +119,7 @@ def every_bit(folder):
     (folder / "wanted.bin").write_bytes(kinds + linear + convolution + bytes(2 * 3 * 4 * 8 * 8))
     dump = HERE / "dump.cpp"
     return failure(folder, [*COMPILER, "-c", dump], [*COMPILER, "-DOTHER", "-c", dump, "-o", "other.o"],
-                   [*COMPILER, "dump.o", "other.o", "-o", "dump"],
-                   ["sh", "-c", "./dump > constants.bin"],
+                   [*COMPILER, "dump.o", "other.o", "-o", "dump"], ["sh", "-c", "./dump > constants.bin"],
                    ["cmp", "wanted.bin", "constants.bin"], ["cmp", "wanted.bin", "weights.bin"])
 
 
@@ -129,12 +128,10 @@ def quick_to_compile(folder):
     """Checks that a header of 102,720 parameters compiles in time, with all of them in .rodata, and
     .data and .bss empty."""
     shapes = {"in_proj_weight": (480, 160), "in_proj_bias": (480,), "out_proj.weight": (160, 160)}
-    tensors = {name: ("F32", shape, struct.pack("<f", 0.1) * math.prod(shape))
-               for name, shape in shapes.items()}
+    tensors = {name: ("F32", shape, struct.pack("<f", 0.1) * math.prod(shape)) for name, shape in shapes.items()}
     (folder / "large.safetensors").write_bytes(safetensors(tensors))
     run(folder / "large.safetensors", "-o", folder / "large.hpp", *ARGUMENTS)
-    (folder / "main.cpp").write_text(
-        '#include "large.hpp"\nconst void* address() { return &model::attention; }\n')
+    (folder / "main.cpp").write_text('#include "large.hpp"\nconst void* address() { return &model::attention; }\n')
     problem = failure(folder, ["sh", "-c", f'ulimit -t {SECONDS} && exec "$@"', "in time",
                                *COMPILER, "-O2", "-c", "main.cpp"])
     sections = call("objdump", "-h", folder / "main.o").stdout
@@ -148,8 +145,7 @@ def names_compile(folder):
     """Checks each word that occurs in the preprocessed headers or is a macro: as a name, it is
     refused or it compiles."""
     (folder / "qkv.safetensors").write_bytes(safetensors(STORED["qkv"].tensors))
-    run(folder / "qkv.safetensors", "-o", folder / "model.hpp", "--binary", folder / "weights.bin",
-        *ARGUMENTS)
+    run(folder / "qkv.safetensors", "-o", folder / "model.hpp", "--binary", folder / "weights.bin", *ARGUMENTS)
     main = folder / "main.cpp"
     main.write_text('#include "model.hpp"\n')
     preprocessed = [call(*COMPILER, "-std=gnu++20", "-I", folder, "-E", main, option).stdout

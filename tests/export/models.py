@@ -26,8 +26,7 @@ class Case:
 
 
 def parameters(patterns, shapes, has_bias):
-    """Yields the name and the shape of each parameter of some linear layers. models.toml says what
-    a pattern is."""
+    """Yields the name and the shape of each parameter of some linear layers. models.toml says what a pattern is."""
     for pattern, (outputs, inputs), bias in zip(patterns.split(), shapes, has_bias):
         pattern, _, is_transposed = pattern.partition("^")
         weight = pattern.format("weight")
@@ -67,8 +66,7 @@ class Layer:
             biases = [False] * 3 * num_heads + [True]
         extents = {"1": 1, "v": 7, "t": tokens, "d": d_out, "q": 3 * d_out}
         named = {name: (self.dtype, shape) for name, shape in parameters(patterns, shapes, biases)}
-        more = {name: (dtype, tuple(map(extents.get, letters)))
-                for name, (dtype, letters) in self.more.items()}
+        more = {name: (dtype, tuple(map(extents.get, letters))) for name, (dtype, letters) in self.more.items()}
         return {**named, **more}
 
 
@@ -116,8 +114,7 @@ class Model:
         d_model, d_hidden = self.d_model, 2 * self.d_model
         d_kv = d_model * self.num_kv_heads // self.num_heads
         if not self.rotate:
-            return [(3 * d_model, d_model), (d_model, d_model), (d_hidden, d_model),
-                    (d_model, d_hidden)]
+            return [(3 * d_model, d_model), (d_model, d_model), (d_hidden, d_model), (d_model, d_hidden)]
         return [(d_model, d_model), (d_kv, d_model), (d_kv, d_model), (d_model, d_model),
                 (d_hidden, d_model), (d_hidden, d_model), (d_model, d_hidden)]
 
@@ -128,8 +125,7 @@ class Model:
     def tensors(self, positions, blocks=2):
         """Returns {name: (dtype, shape)}."""
         token, position, stem, final_norm, head = self.tops.split()
-        shapes = {f"{token}.weight": (VOCABULARY, self.d_model),
-                  f"{position}.weight": (positions, self.d_model),
+        shapes = {f"{token}.weight": (VOCABULARY, self.d_model), f"{position}.weight": (positions, self.d_model),
                   f"{head}.weight": (VOCABULARY, self.d_model), **self.norm(final_norm)}
         norm_1, norm_2, linears = TABLE["blocks"][self.block].split(" ", 2)
         for start in (f"{stem}{i}." for i in range(blocks)):
@@ -152,8 +148,7 @@ def language_models(length):
         if model.is_tied and head in tensors:
             tensors[head] = tensors[token]
         tokens = random.Random(name).choices(range(VOCABULARY), k=length)
-        cases[name] = Case(tensors, model.arguments.replace("LENGTH", str(length)).split(),
-                           input=[tokens],
+        cases[name] = Case(tensors, model.arguments.replace("LENGTH", str(length)).split(), input=[tokens],
                            files={"config.json": model.config, "model.toml": model.description})
     return cases
 
@@ -185,8 +180,7 @@ def encoders(length):
         toml = "[model]\n" + "".join(f"{key} = {json.dumps(table[key])}\n" for key in table)
         sizes = f"--parts FOLDER/model.toml --num-heads 2 --context-length {length}"
         cases[name] = Case(drawn(encoder_tensors(prefix, kind), name), sizes.split(),
-                           [draw(f"{name} {row}", 8, 2) for row in range(length)],
-                           {"model.toml": toml})
+                           [draw(f"{name} {row}", 8, 2) for row in range(length)], {"model.toml": toml})
     return cases
 
 
@@ -204,8 +198,7 @@ def convolutions(length):
         toml = f"[model]\nconv1d = 'stem'\nstride = {row['stride']}\npadding = {row['padding']}\n"
         cases[name] = Case(drawn({key: ("F32", shape) for key, shape in shapes.items()}, name),
                            ["--parts", "FOLDER/model.toml"],
-                           [draw(f"{name} {token}", inputs, 2) for token in range(length)],
-                           {"model.toml": toml})
+                           [draw(f"{name} {token}", inputs, 2) for token in range(length)], {"model.toml": toml})
     return cases
 
 
@@ -220,5 +213,4 @@ def with_int8(cases):
     return {**cases, **int8}
 
 
-STORED = with_int8({**layers(6, 8, 2, 5), **language_models(12), **encoders(12),
-                    **convolutions(12)})
+STORED = with_int8({**layers(6, 8, 2, 5), **language_models(12), **encoders(12), **convolutions(12)})

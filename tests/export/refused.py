@@ -25,8 +25,7 @@ from tests.support import tap
 LAYER = models.Layer("W_query.{} W_key.{} W_value.{} out_proj.{}").tensors(6, 8, 2, 5)
 LLAMA = models.Model("model.embed_tokens - model.layers. model.norm -", "llama", rotate="halves",
                      has_bias=False, num_kv_heads=1).tensors(5, blocks=1)
-GPT2, NANOGPT = (models.Model("wte wpe h. ln_f -", block).tensors(5, blocks=1)
-                 for block in ("gpt2", "nanogpt"))
+GPT2, NANOGPT = (models.Model("wte wpe h. ln_f -", block).tensors(5, blocks=1) for block in ("gpt2", "nanogpt"))
 ENCODER = models.encoder_tensors("", blocks=1)
 FILES = {
     "nothing": {}, "layer": LAYER, "llama": LLAMA, "gpt2": GPT2, "nanogpt": NANOGPT, "encoder": ENCODER,
@@ -147,8 +146,7 @@ def failing(step):
 
 
 def linked(header):
-    """Puts a link to another file where the exporter will create a temporary file next to the
-    header."""
+    """Puts a link to another file where the exporter will create a temporary file next to the header."""
     link = header.with_name("link")
     link.symlink_to(header.with_name("weights.bin"))
     return link
@@ -162,14 +160,12 @@ def refuse_meanwhile(patch, table, phrase, value):
 
 def by_buffered_python(line, *arguments):
     """Runs export.py by a line of bash, in a Python that keeps what it could not print."""
-    return exporter.call("bash", "-c", f"unset PYTHONUNBUFFERED; set -o pipefail; {line}", "bash",
-                         *EXPORT, *arguments)
+    return exporter.call("bash", "-c", f"unset PYTHONUNBUFFERED; set -o pipefail; {line}", "bash", *EXPORT, *arguments)
 
 
 @exporter.in_folder
 def without_report(folder, redirection, stderr):
-    """Checks that, if the report cannot be printed, the header is nevertheless complete, and the
-    exit status 0."""
+    """Checks that, if the report cannot be printed, the header is nevertheless complete, and the exit status 0."""
     (folder / "weights.safetensors").write_bytes(of_tensors(LAYER))
     done = by_buffered_python(f'"$@" {redirection}', folder / "weights.safetensors", "-o",
                               folder / "model.hpp", *ARGUMENTS)

@@ -69,8 +69,7 @@ def clamped(*arguments):
 
 
 class Clamped(nn.Linear):
-    forward = functools.partialmethod(
-        lambda self, most, x: F.linear(x, self.weight, self.bias).clamp(-most, most), 20)
+    forward = functools.partialmethod(lambda self, most, x: F.linear(x, self.weight, self.bias).clamp(-most, most), 20)
 
 
 class ClampedAttention(nn.MultiheadAttention):

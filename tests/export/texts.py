@@ -19,8 +19,7 @@ ODD = ["", " ", "  ", "\n", "a", "\u2581", " \u2581", "\u2581 ", "a\u2581 ", "'s
        "<|endoftext|>", "a <|endoftext|> b", " <|endoftext|>\n\n<|endoftext|>x", "a" * 3000, " " * 3000, "ab" * 2000, "the" * 3000,
        "\n" * 2000, "-" * 2000, "\U0001f600" * 500]
 NO_UTF8 = [b"\xff", b"\xe2\x96", b"\xf0\x9f\x98", b"a\xe2\x82b", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80",
-           b"\xff" * 50,
-           b"\x80" * 9, b"e\xcc\x81\xcc", b"a\x80\x81\x82\x83\x84", bytes(range(256)) * 3]
+           b"\xff" * 50, b"\x80" * 9, b"e\xcc\x81\xcc", b"a\x80\x81\x82\x83\x84", bytes(range(256)) * 3]
 
 
 def translated(path):

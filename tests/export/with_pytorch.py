@@ -50,8 +50,7 @@ class Weights:
         pattern, _, is_transposed = pattern.partition("^")
         if "*" in pattern:
             heads = sum(name.startswith("heads.") for name in self.tensors) // 3
-            return torch.cat([self.linear(pattern.replace("*", str(head)), x)
-                              for head in range(heads)], dim=-1)
+            return torch.cat([self.linear(pattern.replace("*", str(head)), x) for head in range(heads)], dim=-1)
         weight = self.tensors[pattern.format("weight")]
         bias = self.tensors.get(pattern.format("bias")) if "{}" in pattern else None
         return functional.linear(x, weight.t() if is_transposed else weight, bias)
@@ -95,8 +94,7 @@ def upper(tokens, window=None):
 
 
 def attend(weights, patterns, x, num_heads, is_causal, rotate="", base=0, window=None):
-    """Computes attention by the layers of some patterns: three inputs or one, and perhaps an
-    output."""
+    """Computes attention by the layers of some patterns: three inputs or one, and perhaps an output."""
     inputs, out = (patterns[:-1], patterns[-1:]) if len(patterns) != 3 else (patterns, [])
     joined = [weights.linear(pattern, x) for pattern in inputs]
     parts = joined if len(joined) == 3 else joined[0].chunk(3, dim=-1)
@@ -204,15 +202,13 @@ def dequantized(name, case):
 
 
 def expected(name, case):
-    """Returns the outputs with nine digits, enough to read back the same float32; and the
-    tokens."""
+    """Returns the outputs with nine digits, enough to read back the same float32; and the tokens."""
     name = name.removesuffix("_int8")
     case = dequantized(name, case) if "--weights" in case.arguments else case
     compute = of_layer if name in models.LAYERS else of_model if name in models.MODELS else (
         of_convolution if name in models.TABLE["convolutions"] else of_encoder)
     output, tokens = compute(name, case)
-    return {"output": [[float(f"{value:.9g}") for value in row] for row in output.tolist()],
-            "tokens": tokens}
+    return {"output": [[float(f"{value:.9g}") for value in row] for row in output.tolist()], "tokens": tokens}
 
 
 # --- Tests with files of torch.save ---
@@ -228,8 +224,7 @@ def fresh(folder, name, case):
     arguments = exporter.arguments_of(case, folder)
     request = command_line.requests(command_line.parse(["-", "-o", "-", *arguments]))
     headers = []
-    for source in (export.read(weights), export.of_state_dict(state, weights.name),
-                   export.read(folder / "weights.pt")):
+    for source in (export.read(weights), export.of_state_dict(state, weights.name), export.read(folder / "weights.pt")):
         export.write(folder / "model.hpp", source, "model", request)
         headers.append((folder / "model.hpp").read_text().partition("#pragma once"))
     file, memory, pt = headers
@@ -281,6 +276,5 @@ if exporter.COMPILER:
         ("tensors next to floats", checkpoint, "a.pt", ""),
         *((f"{name}, {size}", fresh, name, case) for size, cases in sizes
           for name, case in cases.items())])
-lines = [f"{json.dumps(name)}: {json.dumps(expected(name, case))}"
-         for name, case in models.STORED.items()]
+lines = [f"{json.dumps(name)}: {json.dumps(expected(name, case))}" for name, case in models.STORED.items()]
 EXPECTED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
