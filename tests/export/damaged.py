@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Tests that what is damaged or random gives a header or an error of one sentence, in limited time: no traceback, and no
+"""Tests that what is damaged or random gives a header or an error of one sentence, in limited time: no traceback, no
 incomplete file. Hypothesis (Debian: python3-hypothesis) draws it, the same each time, and shows the smallest example.
 
     damaged.py [FILES] --     FILES: how many are drawn, 500 unless given
 
-A damaged file of weights must give an error. Only damage that a reader can detect is tested: a file that is cut or has
-more bytes, a flipped bit in the header or its length, an entry with a wrong or missing value, a weight that became NaN or
-infinity. (No reader can detect another flipped bit of a weight, or another name of a tensor that the layer does not need.)
+A damaged file of weights must give an error. Only damage that a reader can detect is tested: a file that is cut or
+has more bytes, a flipped bit in the header or its length, an entry with a wrong or missing value, a weight that is NaN
+or infinity. (No reader can detect another flipped bit of a weight, or another name of a tensor that no layer needs.)
 """
 import contextlib
 import json
@@ -32,9 +32,10 @@ from tests.export.refused_tokenizers import VALID
 HOME = tempfile.TemporaryDirectory()
 configuration.set_hypothesis_home_dir(HOME.name)  # not the tree
 FILES = int(sys.argv[1]) if sys.argv[1:2] not in ([], ["--"]) else 500
-DAMAGED = ("multihead_attention", "multihead_attention_int8", "multihead_attention_without_bias", "qkv", "model_llama_meta")
-LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None, True, [], [[1]], {},
-        {"a": 1})
+DAMAGED = ("multihead_attention", "multihead_attention_int8", "multihead_attention_without_bias", "qkv",
+           "model_llama_meta")
+LIES = (0, -1, 1, 2, 3, 2**31, 2**63 - 1, 2**63, 2**64, 10**40, 1.5, 1e300, "", "8", "F33", *SIZES, None, True, [],
+        [[1]], {}, {"a": 1})
 NOT_FINITE = (b"\x00\x00\xc0\x7f", b"\x01\x00\x80\xff", b"\x00\x00\x80\x7f", b"\x00\x00\x80\xff")
 PIECES = sorted({piece for case in STORED.values() for name in case.tensors for piece in name.split(".")})
 ODD_PIECES = ("", "", "\n", "\u00fc", "T", "W_key_bias", "q_norm", "bias_k", "rope", "lora_A", "2", "a" * 300, "0" * 50,
@@ -55,7 +56,8 @@ MODEL_ARGS = (*LIES, *CONFIGS, {"n_head": 2}, {3: "a"}, {(1, 2): 3}, {"n_head": 
 
 def problem_of(check, count, *strategies):
     """Returns what is wrong with the smallest example that a check does not pass."""
-    @settings(max_examples=count, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=count, derandomize=True, database=None, deadline=None,
+              suppress_health_check=list(HealthCheck))
     @given(st.tuples(*strategies))
     def passes(drawn):
         if problem := check(*drawn):
@@ -72,7 +74,7 @@ def problem_of(check, count, *strategies):
 
 @st.composite
 def changed(draw, tree):
-    """Draws a JSON value with one change: another value instead; a member missing; a member changed in the same ways."""
+    """Draws a JSON value with one change: another value instead; a member missing; a member changed in these ways."""
     if isinstance(tree, (dict, list)) and tree and draw(st.integers(0, 3)):
         other = tree.copy()
         key = draw(st.sampled_from(list(tree) if isinstance(tree, dict) else range(len(tree))))
@@ -109,8 +111,8 @@ def damaged(draw, whole):
 def spoiled(draw, content):
     """Draws any file that is cut, or has other bytes, or a part twice."""
     place = draw(st.integers(0, len(content) - 1))
-    bytes_between = st.sampled_from((b"null", b"[]", b"{}", b'"', b"-1", b"\xff\xff\xff\xff", b"\x80")) | st.binary(max_size=2)
-    return content[:place] + draw(bytes_between) + content[draw(st.integers(0, len(content))):]
+    others = st.sampled_from((b"null", b"[]", b"{}", b'"', b"-1", b"\xff\xff\xff\xff", b"\x80"))
+    return content[:place] + draw(others | st.binary(max_size=2)) + content[draw(st.integers(0, len(content))):]
 
 
 def not_refused(name):
@@ -130,7 +132,7 @@ def tokenizer_problem(name):
 
 
 def board_problem():
-    """Checks that a dump with some wrong bytes is refused, or is the other model of the dump: all numbers of both are 0."""
+    """Checks that a dump with some wrong bits is refused, or is its other model: all numbers of both are 0."""
     layout = b"\0a.weight=T2x3\n\2bias=f3\n"
     dump = slot(layout, bytes(36), 0xffffffff) + b"\xff" * 32 + slot(layout, bytes(36))
     if board.newest_slot(dump).sequence != 0:
@@ -160,7 +162,7 @@ def perhaps_changed(tree):
 
 @st.composite
 def tensors(draw, case):
-    """Draws the tensors of a layout, perhaps of another type or below a prefix, and some with other names and shapes."""
+    """Draws the tensors of a layout, perhaps of another type or below a prefix, and some of other names and shapes."""
     prefix, dtype = draw(st.just("") | NAMES.map("{}.".format)), draw(st.just("F32") | st.sampled_from(list(SIZES)))
     drawn = {prefix + name: (dtype, shape) for name, (_, shape, *_) in case.tensors.items()}
     names = st.just([]) | st.lists(NAMES | st.sampled_from(list(drawn)), max_size=5)
@@ -169,10 +171,11 @@ def tensors(draw, case):
 
 @st.composite
 def pickles(draw, tensors):
-    """Draws a pickle of what torch.load may return or raise: nested dicts of tensors and other values, or an exception."""
+    """Draws a pickle of what torch.load may return or raise: nested dicts of tensors and other values; an exception."""
     content = {name: Tensor(*shape) for name, (_, shape) in tensors.items()}
     for wrapper in draw(st.lists(st.sampled_from(("model", "state_dict", "other", 3, None)), max_size=2)):
-        content = {wrapper: content, "step": draw(st.sampled_from(LIES)), "model_args": draw(st.sampled_from(MODEL_ARGS))}
+        content = {wrapper: content, "step": draw(st.sampled_from(LIES)),
+                   "model_args": draw(st.sampled_from(MODEL_ARGS))}
     return pickle.dumps(draw(st.sampled_from((content,) * 20 + NO_STATE_DICTS)))
 
 
@@ -200,8 +203,8 @@ def requests(draw):
 
 
 def request_problem():
-    """Checks that each request gives a header or one sentence, and that enough give a header: else the code that writes one
-    is not tested."""
+    """Checks that each request gives a header or one sentence, and that enough give a header: else the code that writes
+    one is not tested."""
     statuses = []
 
     @exporter.in_folder

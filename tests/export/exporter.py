@@ -112,8 +112,8 @@ def arguments_of(case, folder):
 
 @in_folder
 def computes(folder, content, case, expected, options):
-    """Checks that the layer or model, compiled with these options, computes what PyTorch computed: as a constant, from a
-    binary that the assembler puts into read-only memory, and in C."""
+    """Checks that the layer or model, compiled with these options, computes what PyTorch computed: as a constant, from
+    a binary that the assembler puts into read-only memory, and in C."""
     weights, arguments = folder / "weights.safetensors", arguments_of(case, folder)
     weights.write_bytes(content)
     for more in (("model.hpp",), ("binary.hpp", "--name", "binary", "--binary", folder / "weights.bin")):

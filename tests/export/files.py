@@ -32,8 +32,8 @@ def slot(layout, data, sequence=0):
 
 
 def safetensors(tensors):
-    """Returns a .safetensors of {name: (dtype, shape)} or {name: (dtype, shape, its last bytes)}; other bytes are 0. The
-    header has names in another order than the data, metadata and spaces, as the format allows."""
+    """Returns a .safetensors of {name: (dtype, shape)} or {name: (dtype, shape, its last bytes)}; other bytes are 0.
+    The header has names in another order than the data, metadata and spaces, as the format allows."""
     header, data = {}, b""
     for name, (dtype, shape, *end) in tensors.items():
         begin = len(data)

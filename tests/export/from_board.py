@@ -17,7 +17,7 @@ from tests.support import debian, tap
 
 LIKE = ("w_query", "multihead_attention", "nanogpt", "qkv", "stacked_heads", "mapped", "gpt2", "q_proj_float64", "model_gpt2",
         "model_nanogpt_untied", "model_llama", "model_llama_meta", "encoder_norm_first", "encoder_layer", "convolution_padded")
-IN_CPP = LIKE if IS_NIGHT else ("mapped", "model_gpt2", "model_llama_meta", "convolution_padded")  # Python makes other dumps
+IN_CPP = LIKE if IS_NIGHT else ("mapped", "model_gpt2", "model_llama_meta", "convolution_padded")
 SLOT = 65536
 FLASH = """\
 #include <cstdio>
@@ -119,7 +119,8 @@ def saved_by(folder, program, *definitions):
     """Compiles and runs a program in a folder. Returns what it printed, and what went wrong."""
     (folder / "flash.hpp").write_text(FLASH)
     (folder / "program.cpp").write_text(program)
-    done = call(*COMPILER, "-O0", "-I", folder, f"-DSLOT={SLOT}", *definitions, folder / "program.cpp", "-o", folder / "program")
+    done = call(*COMPILER, "-O0", "-I", folder, f"-DSLOT={SLOT}", *definitions, folder / "program.cpp", "-o",
+                folder / "program")
     if done.returncode:
         return "", done.stderr[:2000]
     done = call(folder / "program", cwd=folder)
@@ -144,8 +145,8 @@ def saved_by_python(weights, arguments):
 
 @in_folder
 def comes_back(folder, name, is_in_cpp):
-    """Checks that a layer or model which was changed comes back in the names of its checkpoint: exported once more, it has
-    the bits of the board. And that one which is not changed is the checkpoint."""
+    """Checks that a layer or model which was changed comes back in the names of its checkpoint: exported once more, it
+    has the bits of the board. And that one which is not changed is the checkpoint."""
     case = STORED[name]
     weights, arguments = folder / "weights.safetensors", arguments_of(case, folder)
     weights.write_bytes(safetensors(case.tensors))
@@ -169,7 +170,7 @@ def comes_back(folder, name, is_in_cpp):
         if tensor.data != same.data and tensor.values() != same.values():
             return f"{tensor} came back with other values"
     again = exported(back, arguments)
-    return "" if again == board.read_board(folder / "flash.bin").data else "exported again, it is not what the board had"
+    return "" if again == board.read_board(folder / "flash.bin").data else "exported again, it is another"
 
 
 @in_folder

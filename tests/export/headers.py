@@ -25,7 +25,7 @@ from tests.support import tap
 
 SECONDS = 2
 READ_BACK = 3e-6  # the most difference of float32 in PyTorch from double precision, of the largest output
-# Float and int8, each kind of positions and of cache, tied and not, learned and rotary: each change compiles these, and a module.
+# Float and int8, each kind of positions and of cache, tied and not: each change compiles these, and a module.
 COMPILED = ("multihead_attention_int8", "model_gpt2", "model_llama", "model_llama_meta_int8", "model_mistral",
             "encoder_norm_first", "convolution_padded_int8")
 EDGES = [0.0, -0.0, 1.0, -1.0, 2.0**-149, -(2.0**-149), 2.0**-126, 1.1754942106924411e-38,
@@ -49,8 +49,8 @@ def failure(folder, *steps):
 
 @in_folder
 def computes_in_python(folder, name):
-    """Checks that what is read back of a header computes what PyTorch computed; that binary and file in C hold the same;
-    that a second export gives the same bytes; and that the header has the hash of the weights."""
+    """Checks that what is read back of a header computes what PyTorch computed; that binary and file in C hold the
+    same; that a second export gives the same bytes; and that the header has the hash of the weights."""
     case, expected, content = STORED[name], EXPECTATIONS[name], safetensors(STORED[name].tensors)
     weights, header = folder / "weights.safetensors", folder / "model.hpp"
     weights.write_bytes(content)
@@ -90,9 +90,9 @@ def other_in_c(folder, arguments, part, case):
 @in_folder
 def module_computes(folder, name):
     """Checks a module that was exported: with its weights in a binary it computes what PyTorch computed."""
-    golden = ROOT / "tests" / "golden"
-    sources = [golden / "modules.cpp", ROOT / "tests" / "support" / "run.cpp", ROOT / "ports" / "boards" / "host" / "host.cpp"]
-    return failure(folder, [*COMPILER, *QUICKLY, "-I", ROOT / "tests", "-I", ROOT / "ports" / "boards", f"-DNAME={name}",
+    golden, boards = ROOT / "tests" / "golden", ROOT / "ports" / "boards"
+    sources = [golden / "modules.cpp", ROOT / "tests" / "support" / "run.cpp", boards / "host" / "host.cpp"]
+    return failure(folder, [*COMPILER, *QUICKLY, "-I", ROOT / "tests", "-I", boards, f"-DNAME={name}",
                             '-DBOARD_NAME="host"', f'-DHEADER="{golden}/modules/{name}.hpp"',
                             f'-DWEIGHTS="{golden}/modules/{name}.bin"', *sources, "-o", "program"], ["./program"])
 

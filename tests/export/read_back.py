@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Reads back what the exporter wrote, a header or a file in C, and computes in double precision what the library computes
-of it. So a layout is tested without a compiler."""
+"""Reads back what the exporter wrote, a header or a file in C, and computes in double precision what the library does
+with it. So a layout is tested without a compiler."""
 import itertools
 import math
 import re
@@ -9,10 +9,12 @@ import struct
 from ports.pytorch.tinyattn_export.forward import ACTIVATIONS, add, dot
 
 WORD = re.compile(r"[{}]|\.\w+(?= = )|[-\w:.+]+")
-IN_HEADER = re.compile(r"^inline constexpr ::tinyattn::(\w+)<::tinyattn::\w+(\{.*\})> \w+ = (\{.*?\});\n", re.MULTILINE | re.DOTALL)
+IN_HEADER = re.compile(r"^inline constexpr ::tinyattn::(\w+)<::tinyattn::\w+(\{.*\})> \w+ = (\{.*?\});\n",
+                       re.MULTILINE | re.DOTALL)
 IN_C = re.compile(r"(\w+)(?:\[\d+\])? = (\{.*?\});\n", re.DOTALL)
-PASSED = {"transformer", "attention", "feed_forward", "linear", "weight"}  # levels of a header that C does not have, or calls otherwise
-RENAMED = {"code": "codes", "scale": "scales", "token_codes": "token_embedding codes", "token_scales": "token_embedding scales"}
+PASSED = {"transformer", "attention", "feed_forward", "linear", "weight"}  # levels that header and C do not share
+RENAMED = {"code": "codes", "scale": "scales", "token_codes": "token_embedding codes",
+           "token_scales": "token_embedding scales"}
 
 
 # --- Reading ---
@@ -83,7 +85,7 @@ def settings(config):
 
 
 def difference_in_c(text, kind, config, tree):
-    """Returns what a file in C has otherwise than a header: an array, a size, a setting, a table of rotary positions."""
+    """Returns what a file in C has otherwise than a header: arrays, sizes, settings, tables of rotary positions."""
     said = {"num_kv_heads": settings(config).get("num_heads"), "num_layers": 1, **settings(config)}
     wanted = dict(leaves({"blocks": [tree]} if kind == "TransformerBlock" else tree))
     found = dict(leaves(of_c(text)))
@@ -94,7 +96,8 @@ def difference_in_c(text, kind, config, tree):
     wrong += [path for path in set(found) - set(wanted) if len(path) > 1 or said.get(path[0]) != found[path]]
     if tables[0]:
         width, base = said["d_out"] // said["num_heads"], said["rotary_base"]
-        angles = [position * base**(-2 * i / width) for position in range(said["context_length"]) for i in range(width // 2)]
+        frequencies = [base**(-2 * i / width) for i in range(width // 2)]
+        angles = [position * each for position in range(said["context_length"]) for each in frequencies]
         wrong += [table[:4] for table, of in zip(tables, (math.cos, math.sin)) if len(table) != len(angles) or any(
             abs(number - of(angle)) > 1e-6 for number, angle in zip(table, angles))]
     return ", ".join(map(str, wrong))
@@ -181,7 +184,7 @@ def transformer(config, tree, rows):
 
 
 def logits(config, tree, tokens):
-    positions, head, width = tree["position_embedding"], tree["head"], config["transformer"]["block"]["attention"]["d_in"]
+    positions, head, width = tree["position_embedding"], tree["head"], settings(config)["d_in"]
     stored = tree["token_embedding"]["weight"]  # a row of floats for each token, or codes
     embedding = outputs(stored, width) if isinstance(stored, dict) else [
         stored[i:i + width] for i in range(0, len(stored), width)]
@@ -210,11 +213,12 @@ def agree(config, **found):
             raise ValueError(f"{name} = {config[name]}, and the numbers say {number}")
 
 
-COMPUTED = {"MultiHeadAttention": attention, "TransformerBlock": block, "Transformer": transformer, "Conv1d": convolution}
+COMPUTED = {"MultiHeadAttention": attention, "TransformerBlock": block, "Transformer": transformer,
+            "Conv1d": convolution}
 
 
 def computed(kind, config, tree, rows, prompt):
-    """Returns the output for rows of features or a row of tokens; and of a language model the tokens that follow a prompt."""
+    """Returns the output for rows of features or a row of tokens; and the tokens that a model lets follow a prompt."""
     agree(settings(config), context_length=len(rows[0] if kind == "LanguageModel" else rows))
     if kind != "LanguageModel":
         return COMPUTED[kind](config, tree, rows), []

@@ -2,7 +2,7 @@
 """Tests that exported tokenizers agree with their references on every text: SentencePiece of Debian, llama2.c's
 algorithm in plain loops, and @huggingface/tokenizers.
 
-    tokenizers.py [NUMBER_OF_TEXTS] -- COMPILER ARGUMENT...    a number: with every tokenizer, and texts of a million bytes
+    tokenizers.py [NUMBER_OF_TEXTS] -- COMPILER ARGUMENT...    a number: every tokenizer, texts of a million bytes
 """
 import functools
 import json
@@ -153,8 +153,8 @@ def write_llama2c(reference, path):
 
 
 def by_llama2c(path):
-    """Returns what llama2.c's run.c does with a text, in plain loops: of all pairs of neighbours that are a token together,
-    that with the highest score is merged, of several the first."""
+    """Returns what llama2.c's run.c does with a text, in plain loops: of all pairs of neighbours that are a token
+    together, that with the highest score is merged, of several the first."""
     content, position, pieces = path.read_bytes(), 4, []
     while position < len(content):
         score, size = struct.unpack_from("<fi", content, position)
