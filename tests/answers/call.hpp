@@ -50,7 +50,7 @@ class Arrays {
 
  private:
   static constexpr Size bytes = is_smallest_board ? 10 * 1024 : 1 << 20;
-  static constexpr Size guard = is_smallest_board ? 32 : 256, last_guard = is_smallest_board ? 256 : 16384;
+  static constexpr Size guard = is_smallest_board ? 32 : 256, last_guard = is_smallest_board ? 1024 : 16384;
   using Word [[gnu::may_alias]] = std::uint32_t;
   struct Part {
     Size begin, end;
@@ -72,7 +72,7 @@ class Arrays {
   }
 
   alignas(16) static inline Word words[bytes / sizeof(Word)];
-  Part written_[64] = {};
+  Part written_[is_smallest_board ? 8 : 64] = {};
   Size parts_ = 0, used_ = 0;
 };
 

@@ -20,12 +20,14 @@ from tests.footprint import contents
 from tests.support import tap
 from tests.support.processes import ROOT, Failed, attempt, call
 
-# Builds of the tests. Each can catch mutants that the others cannot: it has another port, or may fuse products and
-# sums.
+# How `tests/run` compiles tests at each change: `gcc` unless the table says otherwise. The compiler evaluates the scalar
+# port there. "contracted" may fuse products and sums.
+NOT_INLINED = "-DTINYATTN_KERNEL=[[gnu::noinline]] constexpr"
 BUILDS = {
-    "scalar": ["-O0", "-DTINYATTN_PORT=scalar"],
-    "addresses": ["-O0", "-DTINYATTN_PORT=scalar", "-fsanitize=address"],
-    "soft": ["-O0", "-DTINYATTN_PORT=soft"],
+    "gcc": ["-O0", NOT_INLINED],
+    "addresses": ["-O0", NOT_INLINED, "-DTEST_AT_RUN_TIME", "-fsanitize=address"],
+    "scalar": ["-O0", NOT_INLINED, "-DTINYATTN_PORT=scalar"],
+    "soft": ["-O0", NOT_INLINED, "-DTINYATTN_PORT=soft"],
     "fpu, contracted": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=fast"],
     "native": ["-O2", "-march=native", "-ffp-contract=fast"],
     "avx2": ["-O2", "-mavx2", "-mfma", "-ffp-contract=fast"],
@@ -58,7 +60,7 @@ def read_mutants():
     for file, named in listed.items():
         for name, (caught_by, text, fault) in named.items():
             test, _, build = caught_by.partition(" by ")
-            yield Mutant(file, name, test, text, fault, build or "scalar")
+            yield Mutant(file, name, test, text, fault, build or "gcc")
 
 
 def first_failed(status, output):

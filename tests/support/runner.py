@@ -18,6 +18,7 @@ CALLERS_FLAGS = ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MESO
 POINT = re.compile(r"^(not )?ok\b(.*)\n(?:#.*\n)*", re.MULTILINE)
 SKIPPED = re.compile(r"# SKIP (.*)")
 TABLE_LINE = re.compile(r"^# ?(.*)", re.MULTILINE)
+RUNS = {"quick": "quick", "change": "change", "all": "night"}  # and the size of each
 
 
 def as_typed(command):
@@ -127,18 +128,13 @@ def of_size(size):
 
 
 def of_name(name):
-    """Returns the runs of a build or a suite, and the tools that they need."""
+    """Returns the runs of a size, a build or a suite, and the tools that they need."""
+    if name in RUNS:
+        return of_size(RUNS[name])
     if name in targets.BUILDS:
         return [Run(targets.BUILDS[name], targets.SIZES)], []
     suite = targets.SUITES[name]
     return [Run(build, [name]) for build in suite.all_builds()], list(suite.tools)
-
-
-def chosen(words):
-    if not words or words in (["quick"], ["all"]):
-        return of_size({"quick": "quick", "all": "night"}.get("".join(words), "change"))
-    runs, needed = zip(*map(of_name, words))
-    return sum(runs, []), sum(needed, [])
 
 
 def main(words):
@@ -147,11 +143,11 @@ def main(words):
         return 0
     dry_run = words[:1] == ["--dry-run"]
     words = words[dry_run:]
-    unknown = set(words) - set(targets.BUILDS) - set(targets.SUITES)
-    if unknown and words not in (["quick"], ["all"]):
+    unknown = set(words) - {*RUNS, *targets.BUILDS, *targets.SUITES}
+    if unknown:
         print(f"no such build or suite: {', '.join(unknown)}; there are:\n{targets.listing()}", file=sys.stderr)
         return 2
-    runs, needed = chosen(words)
+    runs, needed = (sum(lists, []) for lists in zip(*map(of_name, words or ["change"])))
     hint = [] if words else ["everything"]
     tools.bring(*dict.fromkeys(["build", *needed, *(run.build.tool for run in runs), *hint]), dry_run=dry_run)
     began = time.monotonic()
