@@ -25,7 +25,7 @@ from tests.support.processes import ROOT, Failed, attempt, call
 NOT_INLINED = "-DTINYATTN_KERNEL=[[gnu::noinline]] constexpr"
 BUILDS = {
     "gcc": ["-O0", NOT_INLINED],
-    "addresses": ["-O0", NOT_INLINED, "-DTEST_AT_RUN_TIME", "-fsanitize=address"],
+    "addresses": ["-O0", NOT_INLINED, "-DTEST_AT_RUN_TIME", "-fsanitize=address", "-DTINYATTN_PORT=scalar"],
     "scalar": ["-O0", NOT_INLINED, "-DTINYATTN_PORT=scalar"],
     "soft": ["-O0", NOT_INLINED, "-DTINYATTN_PORT=soft"],
     "fpu, contracted": ["-O2", "-march=native", "-DTINYATTN_PORT=fpu", "-ffp-contract=fast"],
