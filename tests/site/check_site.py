@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 
-from tests.footprint import costs
+from tests.speed.costs import costs
 from tests.site import checks
 from tests.support import figures, tap
 from tests.support.processes import ROOT, attempt
