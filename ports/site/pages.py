@@ -213,7 +213,7 @@ class Document:
             return f"#{label(self.path)}__{anchor}"
         page = self.pages.page_of(path.rstrip("/"), self.path)
         if page is None:
-            return target  # stays a dead link, which tests/site reports
+            return target  # stays a dead link, which tests/products/site reports
         return f"{page}#{page.removesuffix('.html')}__{anchor}" if anchor else page
 
 

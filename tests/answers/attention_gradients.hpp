@@ -3,9 +3,10 @@
 // Drawn backward passes of attention, of its layers and of blocks, with masks, windows, rotary positions and dropout.
 #pragma once
 
-#include "catalogue/plain_training.hpp"
 #include "gradients.hpp"
+#include "plain_attention_backward.hpp"
 #include "tinyattn/kernel/backward/block.hpp"
+#include "tinyattn/training.hpp"
 
 namespace tinyattn::test {
 

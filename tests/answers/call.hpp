@@ -6,7 +6,7 @@
 
 #include "catalogue/crc.hpp"
 #include "catalogue/guarded.hpp"
-#include "catalogue/plain.hpp"
+#include "plain.hpp"
 #include "random.hpp"
 #include "tinyattn/tinyattn_models.h"
 
@@ -15,6 +15,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#define FORBID(first, count) __asan_poison_memory_region(first, count)
+#define ALLOW(first, count) __asan_unpoison_memory_region(first, count)
+#endif
+#endif
+#ifndef FORBID
+#define FORBID(first, count) static_cast<void>(0)
+#define ALLOW(first, count) static_cast<void>(0)
+#endif
 
 namespace tinyattn::test {
 
@@ -27,10 +39,14 @@ inline constexpr bool is_smallest_board = true;
 inline constexpr bool is_smallest_board = false;
 #endif
 
-// The memory of a call. After it, whatever it may not write is as it was: guards, inputs, and what lies around them.
+// The memory of a call. After it, whatever it may not write is as it was: guards, inputs, and what lies around them. AddressSanitizer finds
+// what is read of guards, too.
 class Arrays {
  public:
-  Arrays() { fill_up_to(guard); }
+  Arrays() {
+    ALLOW(words, bytes);
+    fill_up_to(guard);
+  }
 
   // Returns an array of which the first elements may be written.
   template <class Element>
@@ -39,7 +55,9 @@ class Arrays {
     if (size + guard + last_guard > bytes - used_ || parts_ == std::size(written_)) __builtin_trap();
     if (writable != 0) written_[parts_++] = {first, first + writable * sizeof(Element)};
     fill_up_to(first + size + guard);
-    return reinterpret_cast<Element*>(reinterpret_cast<std::byte*>(words) + first);
+    std::byte* const array = reinterpret_cast<std::byte*>(words) + first;
+    FORBID(array + count * sizeof(Element), size + guard - count * sizeof(Element));
+    return reinterpret_cast<Element*>(array);
   }
 
   void close() { fill_up_to(used_ + last_guard); }
@@ -62,13 +80,13 @@ class Arrays {
   // Leaves out the first parts that may be written.
   std::uint32_t hash(Size parts) const {
     std::uint32_t hash = 0;
-    const auto add = [&](Size begin, Size end) {
-      for (Size i = begin / sizeof(Word); i < end / sizeof(Word); ++i) hash = (std::rotl(hash, 5) ^ words[i]) * 0x9e3779b1u;
-    };
     Size begin = 0;
-    for (Size i = 0; i < parts; begin = written_[i++].end) add(begin, written_[i].begin);
-    add(begin, used_);
+    for (Size i = 0; i < parts; begin = written_[i++].end) add(hash, begin, written_[i].begin);
+    add(hash, begin, used_);
     return hash;
+  }
+  [[gnu::no_sanitize_address]] static void add(std::uint32_t& hash, Size begin, Size end) {
+    for (Size i = begin / sizeof(Word); i < end / sizeof(Word); ++i) hash = (std::rotl(hash, 5) ^ words[i]) * 0x9e3779b1u;
   }
 
   alignas(16) static inline Word words[bytes / sizeof(Word)];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Layers, blocks and language models of drawn shapes, with and without a cache: memory of exactly the size of a Workspace or a Cache lies
-// between guards as long as any row, begins as NaN, and outputs have the bits of plain loops. Query heads share key heads, hidden features
-// are few next to the context, and texts reach its end, or go over several windows.
+// between guards as long as any row, begins as NaN, and outputs do not depend on how a text is divided; an attention layer has the bits of
+// the compiled library. Query heads share key heads, hidden features are few next to the context, and texts reach its end, or go over
+// several windows.
 #define GUARD_FLOATS 1024
-#include "catalogue/models.hpp"
-#include "catalogue/twin.hpp"
-#include "random.hpp"
+#include "catalogue/case.hpp"
+#include "model_in_c.hpp"
+#include "unit/divided.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;
@@ -64,33 +65,48 @@ struct OfAttention : Divided<MultiHeadAttention<config>, config.context_length, 
 template <BlockConfig config>
 struct OfBlock : Divided<TransformerBlock<config>, config.attention.context_length, config.feed_forward.d_model> {};
 template <LanguageModelConfig config>
-struct OfModel : DividedText<config, config.transformer.block.attention.context_length> {};
+struct OfModel : DividedText<config, config.transformer.block.attention.context_length> {
+  void operator()(Draw& draw, Check& check) noexcept {
+    constexpr Size count = config.transformer.block.attention.context_length;
+    DividedText<config, count>::operator()(draw, check);
+    ModelInC<config> by_library(this->model);
+    check.equal(by_library.read(this->tokens.data(), count), TINYATTN_OK);
+    check.same_bits(by_library.logits, row(this->logits.tensor, count - 1));
+    check_texts(check, this->model, this->cache.tensor, this->last.tensor, this->cache_workspace.tensor);
+  }
+};
 
 constexpr AttentionConfig not_causal(AttentionConfig config) noexcept {
   config.causal = false;
   config.window = 0;
   return config;
 }
-template <AttentionConfig config>
-struct OfCross : CrossForward<config, config.context_length, config.context_length / 2 + 1> {};
-template <FeedForwardConfig config>
-struct OfFeedForward : FeedForwardOf<config, 37> {};
 
-template <class... Cases>
-void all(Check& check) {
-  static_assert((fits<Cases> && ...), "a case that does not fit is not computed");
-  as_in_plain_loops<Cases...>(check);
-}
+// Cross-attention by the headers and by the compiled library.
+template <AttentionConfig config>
+struct OfCross : ForwardOf<config, config.context_length> {
+  Matrix<float, config.context_length / 2 + 1, config.d_in> source;
+  Guarded<Matrix<float, config.context_length, config.d_out>> compiled_out;
+
+  void operator()(Draw& draw, Check& check) noexcept {
+    this->draw_inputs(draw);
+    draw(source);
+    this->layer.forward(this->x, source, source, this->out.tensor, this->workspace.tensor);
+    check.that(this->out.guards_hold() && this->workspace.guards_hold());
+    compiled::forward(this->layer, this->x, source, source, compiled_out.tensor, this->workspace.tensor);
+    check.that(compiled_out.guards_hold() && this->workspace.guards_hold());
+    check.same_bits(this->out.tensor, compiled_out.tensor);
+  }
+};
 
 // These seeds draw weights and caches of both types, each with a window and without, for heads that share keys.
 constexpr Test tests[] = {
     at_run_time("attention layers", all<OfAttention<attention_of<0>>, OfAttention<attention_of<1>>, OfAttention<attention_of<3>>,
                                         OfAttention<attention_of<4>>, OfAttention<attention_of<6>>, OfAttention<attention_of<8>>>),
-    at_run_time("cross-attention", all<OfCross<not_causal(attention_of<1>)>, OfCross<not_causal(attention_of<4>)>>),
-    at_run_time("heads that are stacked", all<Forward<StackedCausalAttention<7, 5, 37, 3>, 7, 15, 37>>),
-    at_run_time("feed-forward parts", all<OfFeedForward<block_of<1>.feed_forward>, OfFeedForward<block_of<4>.feed_forward>>),
+    at_run_time("cross-attention, as by the compiled library",
+                all<OfCross<not_causal(attention_of<1>)>, OfCross<not_causal(attention_of<4>)>>),
     at_run_time("blocks", all<OfBlock<block_of<1>>, OfBlock<block_of<2>>, OfBlock<block_of<4>>, OfBlock<block_of<7>>>),
-    at_run_time("language models",
+    at_run_time("language models, as by the compiled library, and their texts",
                 all<OfModel<model_of<1>>, OfModel<model_of<2>>, OfModel<model_of<4>>, OfModel<model_of<5>>, OfModel<model_of<6>>>),
 };
 

@@ -72,7 +72,7 @@ void encoder(Call& call) {
                            drawn.d_hidden,
                            drawn.num_layers,
                            drawn.num_heads,
-                           drawn.num_kv_heads,
+                           drawn.num_kv_heads == drawn.num_heads && is_causal ? 0 : drawn.num_kv_heads,
                            drawn.activation,
                            drawn.norm_first,
                            is_causal,
@@ -87,10 +87,11 @@ void encoder(Call& call) {
   call.check(floats == (is_int8 ? TINYATTN_ENCODER_SCRATCH_INT8(d_model, drawn.kv_width(), drawn.d_hidden, tokens)
                                 : TINYATTN_ENCODER_SCRATCH(d_model, drawn.kv_width(), drawn.d_hidden, tokens)),
              "a size differs from its macro");
+  encoder.context_length += 7;  // fewer tokens need no more scratch
   float* const scratch = call.garbage(floats);
   const auto encode = is_int8 ? tinyattn_encoder_forward_int8 : tinyattn_encoder_forward;
   call.makes([&] { return encode(&encoder, from, tokens, out, scratch); });
-  call.refuses([&] { return encode(&encoder, x, tokens + 1, out, scratch); }, TINYATTN_TOO_MANY_TOKENS);
+  call.refuses([&] { return encode(&encoder, x, encoder.context_length + 1, out, scratch); }, TINYATTN_TOO_MANY_TOKENS);
   call.gives(out, tokens, d_model, [&](plain::Output to) {
     plain::copy(matrix(x, tokens, d_model), to);
     drawn.compute_plainly(rotation.plainly(), {.is_causal = is_causal}, to);
@@ -108,12 +109,12 @@ struct Functions {
   static constexpr auto generate = kind == Kind::f32    ? tinyattn_generate
                                    : kind == Kind::int8 ? tinyattn_generate_int8
                                                         : tinyattn_generate_int8_cache;
-  static tinyattn_status forward(const tinyattn_decoder& decoder, Size past, const std::uint16_t* tokens, Size count, float* keys,
+  static tinyattn_status forward(const tinyattn_decoder* decoder, Size past, const std::uint16_t* tokens, Size count, float* keys,
                                  float* logits, float* floats) {
     if constexpr (kind == Kind::int8_cache)
-      return tinyattn_decoder_forward_int8_cache(&decoder, past, tokens, count, reinterpret_cast<std::uint32_t*>(keys), logits, floats);
+      return tinyattn_decoder_forward_int8_cache(decoder, past, tokens, count, reinterpret_cast<std::uint32_t*>(keys), logits, floats);
     else
-      return (kind == Kind::f32 ? tinyattn_decoder_forward : tinyattn_decoder_forward_int8)(&decoder, past, tokens, count, keys, logits,
+      return (kind == Kind::f32 ? tinyattn_decoder_forward : tinyattn_decoder_forward_int8)(decoder, past, tokens, count, keys, logits,
                                                                                             floats);
   }
   // As the macros count it.
@@ -199,7 +200,7 @@ void read_in_parts(Call& call, const DrawnDecoder<kind>& drawn, plain::Input exp
   float *const cache = call.garbage(Functions<kind>::cache(&decoder)), *const scratch = call.garbage(floats);
   float* const logits = call.output(vocabulary);
   const auto read = [&](Size past, const std::uint16_t* tokens, Size count) {
-    return Functions<kind>::forward(decoder, drawn.counted_high(past), tokens, count, cache, logits, scratch);
+    return Functions<kind>::forward(&decoder, drawn.counted_high(past), tokens, count, cache, logits, scratch);
   };
   for (Size past = 0; past < drawn.length;) {
     const Size count = call.random.one_in(2) ? 1 : 1 + call.random.below(drawn.length - past);
@@ -288,6 +289,24 @@ void generation(Call& call) {
     call.check(result.end == TINYATTN_END_MAX_TOKENS, "a text without an end ends");
   }
   call.takes(text.logits, drawn.vocabulary);
+  // Ends that a text has whatever was drawn: nothing of it is put out, or one character.
+  const auto ends = [&](const std::uint16_t* tokens, Size count, tinyattn_generation_end expected) {
+    if (!drawn.is_endless()) return;
+    const Size past = text.past;
+    call.makes([&] { return Functions<kind>::generate(&text, &options, tokens, count, put, &left, &result); });
+    const bool is_read = expected != TINYATTN_END_UNKNOWN_TOKEN;
+    call.check(result.end == expected && result.num_tokens == (is_read ? 1 : 0) && (text.past != past) == is_read,
+               "a text has another end");
+  };
+  const auto unknown = static_cast<std::uint16_t>(drawn.vocabulary);
+  ends(&unknown, 1, TINYATTN_END_UNKNOWN_TOKEN);
+  options.sampling.temperature = 0;
+  left = 1;
+  ends(nullptr, 0, TINYATTN_END_BY_CALLER);
+  options.has_stop = true;
+  call.makes([&] { return tinyattn_argmax(drawn.vocabulary, text.logits, &options.stop); });
+  left = 0;  // of which one character would be too many
+  ends(nullptr, 0, TINYATTN_END_STOP_TOKEN);
   tokenizer.vocabulary += 1;
   call.refuses([&] { return generate(0); });
 }

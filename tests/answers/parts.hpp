@@ -50,8 +50,10 @@ inline DrawnMask draw_mask(Call& call, Size tokens, Size sources) {
   const auto kind = static_cast<tinyattn_mask_kind>(random.below(TINYATTN_ADDITIVE_MASK + 1));
   const bool one_row = random.one_in(3);
   const Size count = (one_row ? 1 : tokens) * sources, step = one_row ? 0 : sources, rarity = random.one_of({1u, 2u, 4u, 16u});
-  if (kind == TINYATTN_CAUSAL) return {{kind, false, nullptr, nullptr}, plain::mask_of(Causal{}, tokens, sources)};
-  if (kind == TINYATTN_CAUSAL_BOTTOM_RIGHT) return {{kind, false, nullptr, nullptr}, plain::mask_of(CausalBottomRight{}, tokens, sources)};
+  if (kind == TINYATTN_CAUSAL) return {{kind, false, nullptr, nullptr}, plain::Mask{.diagonal = 0}};
+  if (kind == TINYATTN_CAUSAL_BOTTOM_RIGHT)
+    return {{kind, false, nullptr, nullptr},
+            plain::Mask{.diagonal = static_cast<std::ptrdiff_t>(sources) - static_cast<std::ptrdiff_t>(tokens)}};
   if (kind == TINYATTN_ADDITIVE_MASK) {
     float* const addends = call.input(count);
     for (Size i = 0; i < count; ++i) addends[i] = random.one_in(rarity) ? -infinity : addends[i];

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "call.hpp"
-#include "catalogue/plain_backward.hpp"
+#include "plain_backward.hpp"
 #include "tinyattn/kernel/backward/normalization.hpp"
 
 namespace tinyattn::test {

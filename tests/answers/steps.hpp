@@ -96,12 +96,12 @@ inline void dropouts(Call& call) { call.random.one_in(3) ? dropout_by<Mt19937>(c
 namespace plain {
 
 // Sizes below 2^-100 count as 0.
-constexpr float cut(float x, float smallest = 0x1p-100f) noexcept { return x > -smallest && x < smallest ? 0.0f : x; }
+inline float cut(float x, float smallest = 0x1p-100f) noexcept { return x > -smallest && x < smallest ? 0.0f : x; }
 
-constexpr void sgd(float rate, float decay, Input gradient, Output weight) noexcept {
+inline void sgd(float rate, float decay, Input gradient, Output weight) noexcept {
   combine(weight, gradient, weight, [=](float w, float g) { return fma(-rate, decay == 0.0f ? cut(g) : fma(decay, w, cut(g)), w); });
 }
-constexpr void sgd_momentum(float rate, float momentum, float decay, Input gradient, Output velocity, Output weight) noexcept {
+inline void sgd_momentum(float rate, float momentum, float decay, Input gradient, Output velocity, Output weight) noexcept {
   for (Size j = 0; j < weight.cols; ++j) {
     velocity(0, j) = cut(fma(momentum, velocity(0, j), fma(decay, weight(0, j), cut(gradient(0, j)))));
     weight(0, j) = fma(-rate, velocity(0, j), weight(0, j));
@@ -114,11 +114,11 @@ struct AdamW {
   double beta1, beta2;
   float epsilon, decay;
 
-  static constexpr void correct(float& correction, double beta) noexcept {
+  static void correct(float& correction, double beta) noexcept {
     const float rounded = static_cast<float>(beta), rest = static_cast<float>(1 - beta);
     correction = fma(rounded, correction, fma((1.0f - rounded) - rest, correction, rest));
   }
-  constexpr void step(float& correction1, float& correction2, Input gradient, Output mean, Output square, Output weight) const noexcept {
+  void step(float& correction1, float& correction2, Input gradient, Output mean, Output square, Output weight) const noexcept {
     correct(correction1, beta1), correct(correction2, beta2);
     const float step = rate / correction1, share = 1.0f / sqrt(correction2);
     const auto go_on = [](float moment, double beta) { return product(moment, static_cast<float>(beta)); };

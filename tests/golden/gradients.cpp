@@ -50,7 +50,7 @@ struct Replay {
     for_each_parameter(module, draw_from(0.5f));
     for_each_parameter(x, draw_from(1.0f));
     for_each_parameter(d_out, draw_from(1.0f));
-    Operation::backward(Library{}, module, x, d_out, d_x, gradient);
+    Operation::backward(module, x, d_out, d_x, gradient);
     std::size_t index = 0;
     check_near(check, d_x, expected, index, tolerance);
     check_near(check, gradient, expected, index, tolerance);
@@ -80,15 +80,14 @@ constexpr Test model_as_torch(const char* name) {
 
 // Column j of x is multiplied by 2^(j % 7), and the activation divided by that.
 template <Activation activation>
-inline constexpr auto far_activation_gradient = [](auto by, auto& x, auto& d_out, auto& d_x) {
+inline constexpr auto far_activation_gradient = [](auto& x, auto& d_out, auto& d_x) {
   Vector<float, 17> powers;
   for (std::size_t j = 0; j < 17; ++j) powers(j) = static_cast<float>(1u << j % 7);
   const auto far = multiply(x, powers);
-  activation_gradient<activation>(by, far, d_out, d_x);
+  activation_gradient<activation>(far, d_out, d_x);
 };
 template <Activation activation>
-using FarActivationGradient =
-    OfFunction<activation_forward<activation>, far_activation_gradient<activation>, Matrix<float, 3, 17>, Matrix<float, 3, 17>>;
+using FarActivationGradient = OfFunction<far_activation_gradient<activation>, Matrix<float, 3, 17>, Matrix<float, 3, 17>>;
 
 // --- Attention and models ---
 

@@ -10,7 +10,7 @@ from tests.support.processes import ROOT, Failed, processor_seconds
 
 HEADERS = ("-include", "tinyattn/tinyattn.hpp", "-x", "c++", os.devnull)
 LAYER = (programs.SOURCES / "tinyattn.cpp", *rows.flags("attention T1"))
-TEN_LAYERS = (ROOT / "tests" / "compiled" / "firmware.cpp", "-DSHAPES=10")
+TEN_LAYERS = (ROOT / "tests/products/compiled/firmware.cpp", "-DSHAPES=10")
 M4F = "arm-none-eabi-g++ -mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard -ffreestanding"
 FAST = ("g++ -O3 -march=native", "clang++ -O3 -march=native")
 UNITS = {

@@ -11,7 +11,7 @@ import re
 import shlex
 import sys
 
-from tests.footprint import contents
+from tests.products.footprint import contents
 from tests.support import tap
 from tests.support.processes import call
 

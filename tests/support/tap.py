@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Runs checks that are functions of Python, in parallel, and prints the Test Anything Protocol."""
 import concurrent.futures
+import functools
 import os
+import pathlib
 import sys
+import tempfile
 
 
 class Skip(str):
     """The reason why a check is skipped."""
+
+
+def in_folder(check):
+    """Decorates a check: its first argument becomes an empty folder of its own."""
+    @functools.wraps(check)
+    def with_folder(*arguments, **settings):
+        with tempfile.TemporaryDirectory() as name:
+            return check(pathlib.Path(name), *arguments, **settings)
+    return with_folder
 
 
 def print_point(number, name, problem):

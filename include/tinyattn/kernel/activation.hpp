@@ -76,7 +76,7 @@ TINYATTN_ALWAYS_INLINE constexpr auto gelu_tanh(typename Port::vec x) noexcept {
 }
 
 // -|x| Phi(-|x|) e^(x^2 / 2) = v p(v), v = |x| / (|x| + 3.5), Phi the normal distribution. The
-// coefficients are those of tests/arithmetic/coefficients.py.
+// coefficients are those of tests/ports/arithmetic/coefficients.py.
 inline constexpr float gelu_offset = 3.5f;
 inline constexpr float gelu_coefficients[] = {
     -0x1.e9ae5cp-5f, 0x1.442ef6p-3f, -0x1.05147ap-5f, -0x1.525584p-3f, -0x1.74fb6ep-3f,

@@ -2,7 +2,7 @@
 //
 // Letters, numbers and white space of Unicode 17.0, as regular expressions of JavaScript know them:
 // \p{L}, \p{N} and \s. Only the tokenizer of GPT-2 reads this table, which takes 3.5 KB.
-// tests/export/character_classes.mjs printed it.
+// tests/products/export/character_classes.mjs printed it.
 #pragma once
 
 #include "tinyattn/port/found.hpp"

@@ -9,7 +9,7 @@ import json
 import pathlib
 import re
 
-from tests.footprint import contents, footprint
+from tests.products.footprint import contents, footprint
 from tests.speed import programs
 from tests.support import figures, targets
 from tests.support.processes import ROOT, call
@@ -43,7 +43,7 @@ def costs_of(board, options):
     """Returns {call: costs} of the calls that fit into the board."""
     build = programs.Build(targets.BUILDS[board], options)
     kinds = ("without_{}", "with_{}_O2", "{}_O2.txt", "counted_{}.txt")
-    files = {name: [f"tests/footprint/{kind.format(name)}" for kind in kinds]
+    files = {name: [f"tests/products/footprint/{kind.format(name)}" for kind in kinds]
              for name in calls() if f"counted_{name}" in build.targets}
     build.make(file for its in files.values() for file in its)
     return {name: cost(name, *(build.folder / file for file in its)) for name, its in files.items()}

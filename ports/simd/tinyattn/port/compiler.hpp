@@ -11,7 +11,7 @@
 #endif
 
 // GCC has a macro for each part of -ffast-math that may change a bit. Clang has one only for the
-// whole; its parts change no bit, as the CRC table shows (tests/one_answer).
+// whole; its parts change no bit, as the CRC table shows (tests/night/one_answer).
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
     defined(__NO_SIGNED_ZEROS__)
 #error \

@@ -30,7 +30,7 @@ struct exponential {
 inline constexpr float round_to_integer = 0x1.8p23f + 127.0f;
 
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The
-// coefficients of q are tests/arithmetic/coefficients.py's: a minimax fit, then the neighbours
+// coefficients of q are tests/ports/arithmetic/coefficients.py's: a minimax fit, then the neighbours
 // in float with the least worst case.
 inline constexpr float exp_coefficients[] = {0x1.124cp-7f, 0x1.555654p-5f, 0x1.555472p-3f,
                                              0.5f,         1.0f,           1.0f};
@@ -173,7 +173,7 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec with_sign_of(
   return Port::select_less(x, zero, negative<Port>(value), Port::select_less(zero, x, value, x));
 }
 
-// Coefficients from here on are those of tests/arithmetic/coefficients.py: minimax fits,
+// Coefficients from here on are those of tests/ports/arithmetic/coefficients.py: minimax fits,
 // rounded from the lowest power on.
 
 // tanh(x) = x + x z p(z) with z = x^2, up to |x| = 1.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Computes a case in memory that was filled with NaN, or in the compiler.
+#pragma once
+
+#include "draw.hpp"
+#include "guarded.hpp"
+
+#include <cstddef>
+#include <new>
+
+namespace tinyattn::test {
+
+// The memory that holds a case at run time.
+#if defined(MEMORY_BYTES)
+inline constexpr std::size_t memory_bytes = MEMORY_BYTES;
+#elif __STDC_HOSTED__
+inline constexpr std::size_t memory_bytes = 512 * 1024;
+#elif defined(__ARM_ARCH_6M__)
+inline constexpr std::size_t memory_bytes = 7 * 1024;
+#else
+inline constexpr std::size_t memory_bytes = 128 * 1024;
+#endif
+alignas(64) inline std::byte memory[memory_bytes];
+
+// Makes a case in memory that holds NaN wherever the case initializes nothing, and calls it. `outputs` takes what it computes; for a case
+// that compares by itself it is a check.
+template <class Case>
+[[gnu::noinline]] void compute(auto& outputs) {
+  static_assert(sizeof(Case) <= memory_bytes, "a case that does not fit is not computed");
+  for (std::size_t i = 0; i < sizeof(Case); ++i) memory[i] = std::byte{0xff};
+  Draw draw;
+  (*new (memory) Case)(draw, outputs);
+}
+template <class Case>
+constexpr void compute_in_the_compiler(auto& outputs) {
+  Draw draw;
+  Case one_case;
+  one_case(draw, outputs);
+}
+
+template <class Case>
+inline constexpr bool fits = sizeof(Case) <= memory_bytes;
+
+// A test of a table: calls cases that compare by themselves.
+template <class... Cases>
+constexpr void all(Check& check) {
+  if (std::is_constant_evaluated())
+    (compute_in_the_compiler<Cases>(check), ...);
+  else
+    (compute<Cases>(check), ...);
+}
+
+}  // namespace tinyattn::test

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// The activations: every form of a call, the largest and smallest floats, and some exact bits. tests/ports/arithmetic checks their errors.
+#include "tinyattn/activation.hpp"
+
+#include "catalogue/operations.hpp"
+#include "forms.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+constexpr auto inputs = drawn<Matrix<float, 3, 21>>(2);
+
+// Results of finite numbers are finite: near 0 for a very negative x, x for a large one. Near 0 they are proportional to x.
+constexpr void check_ends(Check& check, auto call) {
+  for (const float x : {20.0f, 88.0f, 89.0f, 1e10f, 0x1p100f, largest_float}) {
+    check.equal(call(opaque(vector<float>({x}))), vector<float>({x}));
+    const float below = call(opaque(vector<float>({-x})))(0);
+    check.that(below <= 0.0f && below > -1e-7f);
+  }
+  const auto aside = call(opaque(vector<float>({-0x1p-12f, 0x1p-12f})));
+  const float slope = (aside(1) - aside(0)) * 0x1p11f;
+  for (const float size : {0x1p-100f, 0x1p-60f, 0x1p-30f, 0.0f})
+    for (const float x : {size, -size}) check.near(call(opaque(vector<float>({x}))), slope * x, 0x1p-21f * size);
+}
+
+// A NaN in any lane stays NaN, and changes no other element.
+void check_not_finite(Check& check, auto call) {
+  for (std::size_t place = 0; place < 21; ++place) {
+    auto m = opaque(inputs);
+    m(1, place) = quiet_nan;
+    auto expected = call(inputs);
+    expected(1, place) = quiet_nan;
+    check.same_bits(call(m), expected);
+  }
+  check.equal(call(opaque(vector<float>({infinity, -infinity}))), vector<float>({infinity, 0.0f}));
+}
+
+constexpr Test tests[] = {
+    everywhere("relu",
+               [](Check& check) {
+                 check.same_bits(relu(opaque(vector<float>({-largest_float, -1.0f, -0x1p-126f, 0.0f, 0x1p-126f, 1.5f, largest_float}))),
+                                 vector<float>({0.0f, 0.0f, 0.0f, 0.0f, 0x1p-126f, 1.5f, largest_float}));
+               }),
+    everywhere("in each form, and as one element after the other",
+               [](Check& check) {
+                 for_each_activation([&]<Activation activation>(const char*) {
+                   check_forms_in_place(check, inputs, call_activation<activation>);
+                   const auto together = activate<activation>(opaque(inputs));
+                   for (std::size_t i = 0; i < inputs.size(); ++i)
+                     check.same_bits(activate<activation>(vector<float>({inputs.elements[i]})), together.elements[i]);
+                 });
+               }),
+    everywhere("standardize, in each form",
+               [](Check& check) {
+                 const auto mean = drawn<Vector<float, 21>>(3), inverse_deviation = drawn<Vector<float, 21>>(4);
+                 check_forms_in_place(check, inputs,
+                                      [&](const auto& x, auto&... out) { return standardize(x, mean, inverse_deviation, out...); });
+                 check.same_bits(standardize(opaque(inputs), mean, inverse_deviation), multiply(subtract(inputs, mean), inverse_deviation));
+               }),
+    everywhere("the largest floats and small ones",
+               [](Check& check) {
+                 for_each_activation([&]<Activation activation>(const char*) {
+                   if (activation == Activation::relu) return;
+                   check_ends(check, [](const auto& m) { return activate<activation>(m); });
+                 });
+               }),
+    everywhere("below 0, where 1 + erf and 1 + tanh would cancel",
+               [](Check& check) {
+                 const auto x = opaque(vector<float>({-5.1f, -9.1f}));
+                 const auto near = [&](const auto& values, double first, double second) {
+                   for (const double quotient : {static_cast<double>(values(0)) / first, static_cast<double>(values(1)) / second})
+                     check.that(quotient > 1 - 0x1p-21 && quotient < 1 + 0x1p-21);
+                 };
+                 near(gelu(x), -8.66116797845262468e-7, -4.11008399347049516e-19);
+                 near(gelu_tanh(x), -1.15445293100993548e-7, -1.9953421140308166e-29);
+                 near(silu(x), -0.0309049899586404233, -0.00101604505477416264);
+               }),
+    at_run_time("a NaN stays one, and no other becomes one; infinities",
+                [](Check& check) {
+                  for_each_activation([&]<Activation activation>(const char*) {
+                    check_not_finite(check, [](const auto& m) { return activate<activation>(m); });
+                  });
+                }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//
+// Language models of three kinds: logits are the same however a text is divided; wrong tokens give an error; and the
+// compiler evaluates a whole decoder. Large objects are static, since a board has little stack.
+#include "catalogue/case.hpp"
+#include "catalogue/workloads.hpp"
+#include "divided.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+constexpr BlockConfig post_block{.attention = {.d_in = 12, .d_out = 12, .context_length = 11, .num_heads = 2, .out_proj = false},
+                                 .feed_forward = {.d_model = 12, .d_hidden = 5, .activation = Activation::relu},
+                                 .norm_first = false};
+constexpr LanguageModelConfig post{.vocabulary = 33,
+                                   .transformer = {.block = post_block, .num_layers = 2, .final_norm = false},
+                                   .positions = Positions::sinusoidal,
+                                   .tied = false,
+                                   .head_bias = true};
+
+constexpr LanguageModelConfig blocks_in_int8{.vocabulary = 7, .transformer = {.block = in_int8(layer_first), .num_layers = 2}};
+constexpr LanguageModelConfig embedding_in_int8{
+    .vocabulary = 7, .transformer = {.block = layer_first, .num_layers = 1}, .weights = Weights::int8};
+
+// A whole decoder, small enough for Clang's limit of steps in a constant.
+constexpr LanguageModelConfig tiny{
+    .vocabulary = 5,
+    .transformer =
+        {.block = {.attention = {.d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary::halves},
+                   .feed_forward = {.d_model = 4, .d_hidden = 6, .activation = Activation::silu, .gated = true},
+                   .normalization = Normalization::rms},
+         .num_layers = 2},
+    .positions = Positions::none};
+
+template <LanguageModelConfig config>
+constexpr std::size_t body_count = Transformer<config.transformer>::parameter_count;
+static_assert(LanguageModel<gpt_2>::parameter_count == 7 * 12 + 5 * 12 + body_count<gpt_2>);
+static_assert(LanguageModel<llama>::parameter_count == 19 * 12 + body_count<llama> + 12 * 19);
+static_assert(LanguageModel<post>::parameter_count == 33 * 12 + body_count<post> + 12 * 33 + 33);
+// A model holds its weights and an epsilon for each norm; absent members take no space.
+static_assert(sizeof(LanguageModel<gpt_2>) == sizeof(float) * (LanguageModel<gpt_2>::parameter_count + 5));
+static_assert(sizeof(LanguageModel<post>) == sizeof(float) * (LanguageModel<post>::parameter_count + 4));
+// A workspace holds the scratch of one block and the features; a cache holds that of each block.
+static_assert(sizeof(LanguageModel<post>::Workspace) == sizeof(TransformerBlock<post_block>::Workspace) + 11 * 12 * sizeof(float));
+static_assert(sizeof(LanguageModel<post>::Cache) == 2 * sizeof(TransformerBlock<post_block>::Cache));
+
+// A model with random weights, and a text of valid tokens, as many as its cache holds.
+template <LanguageModelConfig config>
+struct Reader {
+  using Model = LanguageModel<config>;
+  using Logits = Vector<float, config.vocabulary>;
+  static constexpr std::size_t length = Model::context_length;
+  static constexpr Logits untouched = full<float, config.vocabulary>(Guarded<float>::untouched);
+
+  Model model = drawn<Model>(1);
+  Vector<Token, length> text{};
+  typename Model::Workspace workspace{};
+  typename Model::Cache cache{};
+  typename Model::Cache::Workspace cache_workspace{};
+  Matrix<float, length, config.vocabulary> expected{};
+
+  Reader() {
+    for (std::size_t i = 0; i < length; ++i) text(i) = static_cast<Token>(3 * i % 7);
+    if (model.forward(text, expected, workspace) != Status::ok) __builtin_trap();
+  }
+
+  // Checks a call with a cache: it returns `status`, writes `logits`, and leaves `size` tokens in the cache.
+  void check_call(Check& check, TokenView tokens, Status status, const Logits& logits, std::size_t size) {
+    check_output(check, logits, [&](auto& out) { check.that(model.forward(tokens, cache, out, cache_workspace) == status); });
+    check.equal(cache.size(), size);
+  }
+};
+
+template <LanguageModelConfig config>
+void check_wrong_tokens(Check& check) {
+  static Reader<config> reader;
+  constexpr std::size_t length = reader.length;
+  const auto none = full<float, length, config.vocabulary>(Guarded<float>::untouched);
+  for (const std::size_t place : {std::size_t{0}, length - 1}) {
+    auto wrong = reader.text;
+    wrong(place) = config.vocabulary;
+    check_output(check, none, [&](auto& out) { check.that(reader.model.forward(wrong, out, reader.workspace) == Status::unknown_token); });
+  }
+  // A wrong call changes nothing for the calls after it.
+  const Token* const tokens = reader.text.data();
+  const Token wrong[] = {0, 1, config.vocabulary};
+  for (std::size_t i = 0; i < length; ++i) {
+    reader.check_call(check, wrong, i + 3 > length ? Status::too_many_tokens : Status::unknown_token, reader.untouched, i);
+    reader.check_call(check, {tokens, length + 1 - i}, Status::too_many_tokens, reader.untouched, i);
+    reader.check_call(check, {}, Status::ok, reader.untouched, i);
+    reader.check_call(check, {tokens + i, 1}, Status::ok, row(reader.expected, i), i + 1);
+  }
+}
+
+// Checks that layers are drawn in the order of their parameters, block after block, and that norms are not drawn.
+template <LanguageModelConfig config>
+void check_first_weights(Check& check) {
+  static Reader<config> reader;
+  auto& model = reader.model;
+  static const auto before = model;
+  Mt19937 generator(6), same(6);
+  initialize(model, generator);
+  const auto check_drawn = [&](const auto& actual, auto expected) {
+    initialize(expected, same);
+    check.that(actual == expected);
+  };
+  check_drawn(model.token_embedding, before.token_embedding);
+  if constexpr (decltype(reader.model)::has_learned_positions) check_drawn(model.position_embedding, before.position_embedding);
+  for (std::size_t i = 0; i < config.transformer.num_layers; ++i) {
+    const auto& [attention_norm, attention, feed_forward_norm, feed_forward] = model.transformer.blocks[i];
+    const auto& old = before.transformer.blocks[i];
+    check_drawn(attention_norm, old.attention_norm);
+    check_drawn(attention.query, old.attention.query);
+    check_drawn(attention.key, old.attention.key);
+    check_drawn(attention.value, old.attention.value);
+    check_drawn(attention.out_proj, old.attention.out_proj);
+    check_drawn(feed_forward_norm, old.feed_forward_norm);
+    check_drawn(feed_forward.up, old.feed_forward.up);
+    if constexpr (config.transformer.block.feed_forward.gated) check_drawn(feed_forward.gate, old.feed_forward.gate);
+    check_drawn(feed_forward.down, old.feed_forward.down);
+  }
+  check_drawn(model.transformer.final_norm, before.transformer.final_norm);
+  if constexpr (!config.tied) check_drawn(model.head, before.head);
+  check.equal(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
+}
+
+// Checks that tokens in any form are read, and that logits are written to any.
+void check_forms(Check& check) {
+  static Reader<gpt_2> reader;
+  const auto call = [&](const auto& tokens, auto&& out) {
+    reader.cache.clear();
+    check.that(reader.model.forward(tokens, reader.cache, out, reader.cache_workspace) == Status::ok);
+    check.same_bits(out, row(reader.expected, 2));
+  };
+  Vector<float, 7> logits;
+  Matrix<float, 1, 7> matrix_row;
+  const Token array[] = {0, 3, 6};
+  Token changing[] = {0, 3, 6};
+  call(Vector<Token, 3>{{0, 3, 6}}, logits);
+  call(std::span<const Token>(array), logits);
+  call(std::span<Token>(changing), logits);
+  call(std::array<Token, 3>{0, 3, 6}, logits);
+  call(array, matrix_row);
+  call(array, MatrixView<float, 1, 7, 7>{logits.data()});
+}
+
+constexpr Test tests[] = {
+    at_run_time("a text in one call, in two or token by token",
+                all<DividedText<llama, 9>, DividedText<gpt_2, 5>, DividedText<post, 11>, DividedText<post, 4>>),
+    at_run_time("the same with weights of int8 in all layers, in blocks alone, and outside of them alone",
+                all<DividedText<in_int8(llama), 9>, DividedText<in_int8(post), 4>, DividedText<blocks_in_int8, 5>,
+                    DividedText<embedding_in_int8, 5>>),
+    everywhere("a decoder in the compiler", all<DividedText<tiny, 3>>),
+    everywhere("one with weights of int8", all<DividedText<in_int8(tiny), 3>>),
+    at_run_time("unknown or too many tokens: nothing is written, and nothing changes",
+                [](Check& check) {
+                  check_wrong_tokens<llama>(check);
+                  check_wrong_tokens<gpt_2>(check);
+                  check_wrong_tokens<post>(check);
+                }),
+    at_run_time("tokens of a Vector, an array, a span and {}; logits of a vector, a matrix, a view", check_forms),
+    at_run_time("first weights: query, key, value, out_proj, up, gate, down, block after block; the head; the embeddings are left alone",
+                [](Check& check) {
+                  check_first_weights<llama>(check);
+                  check_first_weights<gpt_2>(check);
+                }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// Optimizers: a model as its weights one by one, what is frozen, what is cut, and the clipping of gradients. ../golden has 1,000 steps of
+// PyTorch's, and ../answers those of plain loops.
+#include "tinyattn/optimizer.hpp"
+
+#include <string_view>
+
+#include "support/check.hpp"
+#include "tinyattn/linear.hpp"
+#include "tinyattn/normalization.hpp"
+#include "tinyattn/random.hpp"
+
+using namespace tinyattn;
+using namespace tinyattn::test;
+
+namespace {
+
+// A model of a user's: rows of 21, 7, 3 and 1 floats; what is frozen is no part.
+struct Tail {
+  Linear<3, 1> ends[2]{};
+  using Parts = Parameters<&Tail::ends>;
+};
+struct Model {
+  LayerNorm<7> norm{};
+  Linear<3, 7> first{};
+  Linear<1, 1> frozen{};
+  Tail tail{};
+  Vector<float, 1> gain{};
+  using Parts = Parameters<&Model::first, &Model::norm, &Model::tail, &Model::gain>;
+};
+
+// No optimizer has more than its moments, and corrections.
+static_assert(sizeof(SgdMomentum::State<Model>) == sizeof(Model) && Sgd::state_bytes<Model> == 0);
+static_assert(sizeof(AdamW::State<Model>) == 2 * sizeof(Model) + 8 && AdamW::state_bytes<Model> == sizeof(AdamW::State<Model>));
+struct WithoutState {
+  Model model;
+  [[no_unique_address]] Sgd::State<Model> state;
+};
+static_assert(sizeof(WithoutState) == sizeof(Model));
+
+// 1 - beta is that of the decimal number; a binary number has its difference.
+using Scalar = port::scalar;
+static_assert(kernel::one_minus<Scalar>(0.9f) == 0.1f && kernel::one_minus<Scalar>(0.999999f) == 0.000001f);
+static_assert(kernel::one_minus<Scalar>(0x1.fffffep-1f) == 0x1p-24f && kernel::one_minus<Scalar>(0.5f) == 0.5f);
+static_assert(kernel::one_minus<Scalar>(0.0f) == 1.0f && kernel::one_minus<Scalar>(1.0f) == 0.0f);
+
+// Fills a module, also what is frozen.
+constexpr void draw(Model& model, std::uint32_t seed, float size) {
+  Philox4x32 generator(seed);
+  for_each_parameter(model, [&](const char*, auto& tensor) {
+    for (float& element : tensor.elements) element = uniform(generator, -size, size);
+  });
+  model.frozen.weight(0, 0) = size;
+}
+
+// Checks that every part of two modules has the same bits.
+constexpr void same_parts(Check& check, const Model& actual, const Model& expected) {
+  detail::visit_together([&](const auto& a, const auto& b) { check.same_bits(a, b); }, actual, expected);
+  check.same_bits(actual.frozen.weight, expected.frozen.weight);
+}
+
+// A layer of one weight.
+using One = Linear<1, 1, false>;
+
+// Checks that steps of a model are those of its weights, one by one, each with its own gradients and moments; what is frozen stays.
+template <class Optimizer>
+constexpr void check_steps(Check& check) {
+  const typename Optimizer::Config config{.learning_rate = 0.01f, .weight_decay = 0.1f};
+  Model model{}, gradients[2]{};
+  draw(model, 7, 1.0f);
+  for (std::uint32_t i = 0; i < 2; ++i) draw(gradients[i], 8 + i, 0.5f);
+  Model expected = model;
+  detail::visit_together(
+      [&](auto& weights, const auto& first, const auto& second) {
+        for (std::size_t j = 0; j < weights.size(); ++j) {
+          One one{{{weights.elements[j]}}};
+          typename Optimizer::template State<One> state{};
+          Optimizer::step(one, {{{first.elements[j]}}}, state, config);
+          Optimizer::step(one, {{{second.elements[j]}}}, state, config);
+          weights.elements[j] = one.weight(0, 0);
+        }
+      },
+      expected, gradients[0], gradients[1]);
+  typename Optimizer::template State<Model> state{};
+  for (const Model& gradient : gradients) Optimizer::step(model, opaque(gradient), state, config);
+  same_parts(check, model, expected);
+}
+
+constexpr Test tests[] = {
+    everywhere("the parts of a model are its parameters, in their order and with their place",
+               [](Check& check) {
+                 constexpr std::string_view names[] = {"0.weight",   "0.bias",       "1.weight",   "1.bias", "2.0.0.weight",
+                                                       "2.0.0.bias", "2.0.1.weight", "2.0.1.bias", "3"};
+                 Model model{};
+                 std::size_t count = 0;
+                 for_each_parameter(model, [&](std::string_view name, auto&) { check.equal(name, names[count++]); });
+                 check.that(count == 9);
+               }),
+    everywhere("steps of a model are those of its weights",
+               [](Check& check) {
+                 check_steps<Sgd>(check);
+                 check_steps<SgdMomentum>(check);
+                 check_steps<AdamW>(check);
+               }),
+    everywhere("SGD takes each gradient below 2^-100 for 0, and no other, whichever of four they are",
+               [](Check& check) {
+                 for (unsigned places = 0; places < 16; ++places) {
+                   Linear<1, 9, false> weight{}, gradient{};
+                   const auto is_large = [&](std::size_t j) { return j < 4 || j == 8 || (places >> (j - 4)) % 2 != 0; };
+                   for (std::size_t j = 0; j < 9; ++j) gradient.weight(0, j) = is_large(j) ? -0x1p-100f : -0x1.fffffep-101f;
+                   sgd_step(weight, gradient, {.learning_rate = 0x1p100f});
+                   for (std::size_t j = 0; j < 9; ++j) check.that(weight.weight(0, j) == (is_large(j) ? 1.0f : 0.0f));
+                 }
+               }),
+    everywhere("the first step of AdamW is as long as the rate, of whatever gradient",
+               [](Check& check) {
+                 for (const float size : {1e-5f, 1.0f, 1e5f}) {
+                   One weight{{{0.5f}}};
+                   AdamW::State<One> state{};
+                   adamw_step(weight, One{{{-size}}}, state, {.learning_rate = 0.25f, .epsilon = 0.0f, .weight_decay = 0.0f});
+                   check.near(weight.weight(0, 0), 0.75f, 1e-6f);
+                 }
+               }),
+    everywhere("gradients below 2^-100 and squares below 2^-100 leave no moment",
+               [](Check& check) {
+                 AdamW::State<One> state{};
+                 SgdMomentum::State<One> velocity{};
+                 for (const float size : {0x1p-101f, 1e-21f, 0x1p-48f, 0x1p-126f}) {
+                   One weight{};
+                   sgd_step(weight, One{{{size}}}, velocity, {.momentum = 1.0f});
+                   adamw_step(weight, One{{{size}}}, state, {});
+                   check.that(state.mean_of_squares.weight(0, 0) == 0.0f);
+                 }
+                 check.that(velocity.velocity.weight(0, 0) == 1e-21f + 0x1p-48f);
+               }),
+    everywhere("a gradient is clipped to a norm, or stays, and the norm before is returned; then it is zeroed",
+               [](Check& check) {
+                 Model gradient{}, clipped{};
+                 gradient.first.weight(2, 6) = 3.0f;
+                 gradient.gain(0) = -4.0f;
+                 gradient.norm.bias(3) = 0x1p-51f;
+                 gradient.frozen.weight(0, 0) = 100.0f;
+                 clipped = gradient;
+                 check.that(clip_grad_norm(clipped, 5.5f) == 5.0f);
+                 same_parts(check, clipped, gradient);
+                 check.that(clip_grad_norm(clipped, 1.0f) == 5.0f && clipped.frozen.weight(0, 0) == 100.0f);
+                 check.near(clipped.first.weight(2, 6), 0.6f, 1e-6f);
+                 check.near(clipped.gain, vector<float>({-0.8f}), 1e-6f);
+                 zero_grad(clipped);
+                 gradient = {};
+                 gradient.frozen.weight(0, 0) = 100.0f;
+                 same_parts(check, clipped, gradient);
+                 for (float& element : clipped.first.weight.elements) element = 0x1p-51f;
+                 check.that(clip_grad_norm(clipped, 1.0f) == 0.0f);
+               }),
+};
+
+}  // namespace
+
+int main() { return run(tests); }

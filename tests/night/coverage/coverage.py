@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Reports the lines and branches of the library that the tests of a build have run, by Clang's count, over all programs
+and instantiations.
+
+    coverage.py BUILD COMPILER...
+
+Only the port avx512 is left out, since few machines can run it. Code that only the compiler evaluates counts as never
+run.
+"""
+import collections
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+from tests.support import tap
+from tests.support.processes import ROOT, call
+
+LEAST = {"lines": 99.0, "branches": 95.0}
+OTHERS = "tests/|boards/|avx512|^/usr/"
+LINE = re.compile(r" *(\d+)\| *([\d.]+)[kMGTPE]?\|(.*)")
+BRANCH = re.compile(r" *\|  Branch \((\d+:\d+)\): \[True: ([\d.]+).*, False: ([\d.]+)")
+
+
+def shown(build, compiler):
+    """Returns the output of llvm-cov: all sources with counts. Removes the profiles, so that the next run counts from
+    0."""
+    profdata, cov = (call([*compiler, f"-print-prog-name={tool}"]).strip() for tool in ("llvm-profdata", "llvm-cov"))
+    merged, profiles = build / "all.profdata", list(build.glob("profiles/*"))
+    if profiles:
+        call([profdata, "merge", *profiles, "-o", merged])
+    for profile in profiles:
+        profile.unlink()
+    first, *others = (file for file in build.glob("tests/**/*") if file.is_file() and os.access(file, os.X_OK))
+    return call([cov, "show", f"-instr-profile={merged}", first, *(f"-object={other}" for other in others),
+                          "-show-branches=count", "-show-instantiations=false", f"-ignore-filename-regex={OTHERS}"])
+
+
+def counts(text):
+    """Returns how often each was run: {file: {"lines": {line: number}, "branches": {condition and outcome: number}}}"""
+    files = {}
+    for row in text.splitlines():
+        if row.startswith("/"):
+            file = files[row[len(f"{ROOT}/"):-1]] = {what: collections.Counter() for what in LEAST}
+        elif found := LINE.match(row):
+            file["lines"][f"{found[1]}: never run: {found[3].strip()}"] = float(found[2])
+        elif found := BRANCH.match(row):
+            file["branches"].update({f"{found[1]}: never true": float(found[2]),
+                                     f"{found[1]}: never false": float(found[3])})
+    return files
+
+
+def share(count):
+    """Returns the percentage of counts that are not 0."""
+    return 100 * sum(map(bool, count.values())) / max(len(count), 1)
+
+
+def main(build, *compiler):
+    if not shutil.which("llvm-cov"):
+        tap.report([("coverage", tap.Skip("there is no llvm-cov"))])
+    files = counts(shown(pathlib.Path(build), compiler))
+    in_all = {what: {f"{name}:{place}": number for name, file in files.items() for place, number in file[what].items()}
+              for what in LEAST}
+    for name, file in [*files.items(), ("in all", in_all)]:
+        print(f"# {name:<50}", *(f"{share(count):8.1f} % of {len(count):>4} {what}"
+                                 for what, count in file.items() if count))
+    print("\n".join(f"# {place}" for count in in_all.values() for place, number in count.items() if not number))
+    tap.report([(f"{least} % of all {what}", lambda count, least: "" if share(count) >= least else "it is less",
+                 in_all[what], least)
+                for what, least in LEAST.items()])
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// A port that breaks the contract in one operation, which `mutant` names while the program runs. -DTINYATTN_PORT=broken makes it the port
+// of a build.
+#pragma once
+
+#include "tinyattn/port/wide.hpp"
+
+#include <utility>
+
+namespace tinyattn::test {
+
+// What is broken, each by its name.
+inline constexpr char no_mutant[] = "nothing in a port that is sound";
+inline constexpr char stores_one_too_many[] = "a partial store one too long";
+inline constexpr char stores_one_too_few[] = "a partial store one too short";
+inline constexpr char swaps_lanes[] = "two lanes of a load swapped";
+inline constexpr char fills_with_zeros[] = "zeros after a partial load";
+inline constexpr char takes_the_same_lane[] = "lanes that do not change places";
+inline constexpr char forgets_a_lane_of_an_fma[] = "an fma that forgets a lane";
+inline constexpr char rounds_twice[] = "an fma with a broadcast that rounds twice";
+inline constexpr char rounds_twice_to_a_broadcast[] = "an fma that adds a broadcast and rounds twice";
+inline constexpr char forgets_a_lane_of_a_product[] = "a product with a broadcast that forgets a lane";
+inline constexpr char forgets_a_lane_of_a_sum[] = "a sum with a broadcast that forgets a lane";
+inline constexpr char forgets_a_lane_in_max[] = "a maximum that forgets a lane";
+inline constexpr char takes_nan_for_less[] = "a NaN that counts as less";
+inline constexpr char leaves_a_bit_of_the_smallest_power[] = "a power of two that does not reach 0";
+inline constexpr char takes_the_next_broadcast[] = "a tile with the next broadcast";
+inline constexpr char starts_at_zero[] = "a tile that starts at zero";
+inline constexpr char forgets_the_odd_step[] = "a tile without the odd step";
+inline constexpr char scatters_too_near[] = "lanes scattered too near";
+inline constexpr char packs_too_few[] = "eight integers that are not packed";
+inline constexpr char takes_codes_without_gaps[] = "codes of sums without a gap between them";
+inline constexpr char forgets_the_last_terms[] = "sums without the last eight integers";
+
+inline const char* mutant = no_mutant;
+
+inline constexpr float no_bias[64] = {};
+
+template <class Sound>
+struct Broken : Sound {
+  using Sound::add, Sound::fma, Sound::mul;
+  using vec = typename Sound::vec;
+  using broadcast_operand = typename Sound::broadcast_operand;
+
+  // Returns v; for the mutant `forgotten`, its last lane is that of `before`.
+  static vec with_last_lane(const char* forgotten, vec v, vec before) {
+    if (mutant == forgotten) v.lane[Sound::lanes - 1] = before.lane[Sound::lanes - 1];
+    return v;
+  }
+
+  static void store_n(float* to, vec v, Size n) {
+    Sound::store_n(to, v, mutant == stores_one_too_few ? n - 1 : n);
+    if (mutant == stores_one_too_many) to[n] = 0.0f;
+  }
+  static vec load(const float* from) {
+    vec v = Sound::load(from);
+    if (mutant == swaps_lanes) std::swap(v.lane[0], v.lane[1]);
+    return v;
+  }
+  static vec load_n(const float* from, Size n, float rest) { return Sound::load_n(from, n, mutant == fills_with_zeros ? 0.0f : rest); }
+  template <Size By>
+  static vec butterfly(vec v) {
+    return mutant == takes_the_same_lane ? v : Sound::template butterfly<By>(v);
+  }
+  static vec fma(vec a, vec b, vec c) { return with_last_lane(forgets_a_lane_of_an_fma, Sound::fma(a, b, c), c); }
+  static vec fma(broadcast_operand a, vec b, vec c) { return mutant == rounds_twice ? add(mul(b, a), c) : Sound::fma(a, b, c); }
+  static vec fma(vec a, vec b, broadcast_operand c) {
+    return mutant == rounds_twice_to_a_broadcast ? add(mul(a, b), c) : Sound::fma(a, b, c);
+  }
+  static vec mul(vec a, broadcast_operand b) { return with_last_lane(forgets_a_lane_of_a_product, Sound::mul(a, b), a); }
+  static vec add(vec a, broadcast_operand b) { return with_last_lane(forgets_a_lane_of_a_sum, Sound::add(a, b), a); }
+  static vec maximum(vec a, vec b) { return with_last_lane(forgets_a_lane_in_max, Sound::maximum(a, b), a); }
+  static vec select_less(vec a, vec b, vec c, vec d) {
+    return mutant == takes_nan_for_less ? Sound::select_less(b, a, d, c) : Sound::select_less(a, b, c, d);
+  }
+  static vec exponent_bits(vec n) {
+    const vec power = Sound::exponent_bits(n);
+    return mutant == leaves_a_bit_of_the_smallest_power ? Sound::maximum(power, Sound::splat(0x1p-126f)) : power;
+  }
+
+  // Optional members, for sound ports that have them.
+  template <Size Rows, Size Vectors>
+  static void tile(const float* initial, const float* a, Size a_stride, const float* b, Size b_stride, float* out, Size out_stride,
+                   Size inner) requires requires {
+    Sound::template tile<Rows, Vectors>(initial, a, 0, b, 0, out, 0, 0);
+  }
+  {
+    if (mutant == takes_the_next_broadcast) ++a;
+    if (mutant == starts_at_zero) initial = no_bias;
+    if (mutant == forgets_the_odd_step) inner -= inner % 2;
+    Sound::template tile<Rows, Vectors>(initial, a, a_stride, b, b_stride, out, out_stride, inner);
+  }
+  static void scatter(float* to, Size step, vec v) requires requires { Sound::scatter(to, step, v); }
+  { Sound::scatter(to, mutant == scatters_too_near ? step - 1 : step, v); }
+  static void pack_row(std::int32_t* q, Size terms) requires requires { Sound::integer_rows; }
+  { Sound::pack_row(q, mutant == packs_too_few ? terms - 8 : terms); }
+  template <Size Rows>
+  static void integer_dots(const std::int32_t* q, Size q_stride, const std::uint8_t* codes, Size stride, Size terms, Size cols,
+                           std::uint32_t* sums) {
+    if (mutant == takes_codes_without_gaps) stride = terms;
+    if (mutant == forgets_the_last_terms) terms -= 8;
+    Sound::template integer_dots<Rows>(q, q_stride, codes, stride, terms, cols, sums);
+  }
+};
+
+}  // namespace tinyattn::test
+
+namespace tinyattn::port {
+using broken = test::Broken<test::SharingWithTile>;
+}  // namespace tinyattn::port

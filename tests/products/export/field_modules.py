@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Modules as people in the field write them, in small."""
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class KeywordTransformer(nn.Module):
+    """Spectral frames, a class token, learned positions, a post-norm encoder: as in keyword spotting."""
+
+    def __init__(self, frames=12, bands=10, width=16):
+        super().__init__()
+        self.project = nn.Linear(bands, width)
+        self.cls_token = nn.Parameter(torch.randn(1, 1, width))
+        self.pos_embedding = nn.Parameter(torch.randn(1, frames + 1, width))
+        layer = nn.TransformerEncoderLayer(width, 4, 32, activation="gelu", batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2)
+        self.head = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 5))
+
+    def forward(self, frames):
+        batch, count, _ = frames.shape
+        x = self.project(frames)
+        x = torch.cat((self.cls_token.expand(batch, -1, -1), x), dim=1)
+        x += self.pos_embedding[:, :count + 1]
+        return self.head(self.encoder(x)[:, 0])
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width)
+        self.attention = nn.MultiheadAttention(width, heads, dropout=0.1, batch_first=True)
+        self.norm2 = nn.LayerNorm(width)
+        self.mlp = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Dropout(0.1), nn.Linear(2 * width, width))
+
+    def forward(self, x):
+        h = self.norm1(x)
+        y, weights = self.attention(h, h, h)
+        x = x + y
+        return x + self.mlp(self.norm2(x))
+
+
+class Gestures(nn.Module):
+    """An inertial sensor; its samples are standardized by buffers; blocks in a ModuleList."""
+
+    def __init__(self, width=16):
+        super().__init__()
+        self.register_buffer("mean", torch.rand(6))
+        self.register_buffer("std", torch.rand(6) + 0.5)
+        self.embed = nn.Linear(6, width)
+        self.cls = nn.Parameter(torch.randn(width))
+        self.register_buffer("positions", torch.randn(17, width), persistent=False)
+        self.blocks = nn.ModuleList([Block(width, 2) for _ in range(2)])
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, 3)
+
+    def forward(self, x):
+        x = self.embed((x - self.mean) / self.std)
+        cls = self.cls.view(1, 1, -1).repeat(x.size(0), 1, 1)
+        x = torch.cat([cls, x], 1) + self.positions
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x)[:, 0])
+
+
+class PatchViT(nn.Module):
+    """Patches of 8 x 8 pixels by a Conv2d."""
+
+    def __init__(self, width=16):
+        super().__init__()
+        self.patch = nn.Conv2d(1, width, kernel_size=8, stride=8)
+        self.pos = nn.Parameter(torch.randn(1, 6, width))
+        layer = nn.TransformerEncoderLayer(width, 2, 32, activation=F.gelu, norm_first=True, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 1, norm=nn.LayerNorm(width))
+        self.head = nn.Linear(width, 4)
+
+    def forward(self, image):
+        x = self.patch(image).flatten(2).transpose(1, 2) + self.pos
+        return self.head(self.encoder(x).mean(dim=1))
+
+
+class Functional(nn.Module):
+    """Everything by torch.nn.functional."""
+
+    def __init__(self, width=12):
+        super().__init__()
+        self.w1 = nn.Parameter(torch.randn(24, 6) * 0.3)
+        self.b1 = nn.Parameter(torch.randn(24))
+        self.w2 = nn.Parameter(torch.randn(width, 24) * 0.3)
+        self.gain, self.bias = nn.Parameter(torch.rand(width)), nn.Parameter(torch.rand(width))
+        self.scale = nn.Parameter(torch.tensor(0.7))
+
+    def forward(self, x):
+        x = F.dropout(F.relu(F.linear(x, self.w1, self.b1)), 0.2, training=self.training)
+        x = F.layer_norm(F.linear(x, self.w2), (12,), self.gain, self.bias)
+        x = self.scale * F.gelu(x, approximate="tanh") + 0.25
+        return F.softmax(torch.cat([x.flatten(1), x[:, -1], x.mean(1), x.max(dim=1)[0]], dim=-1), dim=-1)
+
+
+class CausalSelfAttention(nn.Module):
+    def __init__(self, width, heads, context):
+        super().__init__()
+        self.c_attn, self.c_proj, self.heads = nn.Linear(width, 3 * width), nn.Linear(width, width), heads
+        self.register_buffer("bias", torch.tril(torch.ones(context, context)).view(1, 1, context, context))
+
+    def forward(self, x):
+        B, T, C = x.size()
+        q, k, v = self.c_attn(x).split(C, dim=2)
+        k = k.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        q = q.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        v = v.view(B, T, self.heads, C // self.heads).transpose(1, 2)
+        att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
+        att = att.masked_fill(self.bias[:, :, :T, :T] == 0, float("-inf"))
+        y = F.softmax(att, dim=-1) @ v
+        return self.c_proj(y.transpose(1, 2).contiguous().view(B, T, C))
+
+
+class Decoder(nn.Module):
+    """A character model with attention written out, and a head tied to the embedding."""
+
+    def __init__(self, vocabulary=11, width=16, context=12):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
+        self.ln_1, self.attn = nn.LayerNorm(width), CausalSelfAttention(width, 4, context)
+        self.ln_2 = nn.LayerNorm(width)
+        self.mlp = nn.ModuleDict({"c_fc": nn.Linear(width, 32), "c_proj": nn.Linear(32, width)})
+
+    def forward(self, tokens):
+        positions = torch.arange(0, tokens.shape[1], dtype=torch.long, device=tokens.device)
+        x = self.wte(tokens) + self.wpe(positions)
+        x = x + self.attn(self.ln_1(x))
+        x = x + self.mlp["c_proj"](F.gelu(self.mlp["c_fc"](self.ln_2(x))))
+        return F.linear(x, self.wte.weight)
+
+
+class BookAttention(nn.Module):
+    """The chapter on attention: parameters W_query, W_key and W_value, one head with a causal mask."""
+
+    def __init__(self, d_in=3, d_out=4, context=6):
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=False)
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_value = nn.Linear(d_in, d_out, bias=False)
+        self.dropout = nn.Dropout(0.5)
+        self.register_buffer("mask", torch.triu(torch.ones(context, context), diagonal=1))
+
+    def forward(self, x):
+        b, num_tokens, d_in = x.shape
+        keys, queries, values = x @ self.W_key, self.W_query(x), self.W_value(x)
+        scores = queries @ keys.transpose(1, 2)
+        scores.masked_fill_(self.mask.bool()[:num_tokens, :num_tokens], -torch.inf)
+        weights = self.dropout(torch.softmax(scores / keys.shape[-1]**0.5, dim=-1))
+        return weights @ values
+
+
+class Masked(nn.Module):
+    """Tokens first, a causal mask of PyTorch, and tokens that are always padding."""
+
+    def __init__(self, width=12, tokens=9):
+        super().__init__()
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(width, 2, 24, norm_first=True), 2)
+        self.last = nn.MultiheadAttention(width, 3)
+        self.register_buffer("causal", nn.Transformer.generate_square_subsequent_mask(tokens))
+        self.register_buffer("padding", torch.tensor([[False] * 7 + [True] * 2]))
+
+    def forward(self, x):
+        x = x.transpose(0, 1)
+        x = self.encoder(x, mask=self.causal)
+        y = self.last(x, x, x, key_padding_mask=self.padding)[0]
+        return (x + y).transpose(0, 1)[:, 2:6]
+
+
+def nested_sequentials():
+    """Sequentials in Sequentials, with what does nothing."""
+    return nn.Sequential(
+        nn.Flatten(), nn.Sequential(nn.Linear(24, 16), nn.Identity(), nn.Sequential(nn.ReLU(), nn.Dropout(0.5))),
+        nn.Sequential(nn.Linear(16, 16), nn.BatchNorm1d(16), nn.ReLU()), nn.Linear(16, 3), nn.Softmax(dim=1))
+
+
+MODELS = {  # {name: (the module, the shape of its input, or the number of tokens)}
+    "keywords": (KeywordTransformer, (1, 12, 10)), "gestures": (Gestures, (1, 16, 6)), "vit": (PatchViT, (1, 1, 16, 24)),
+    "functional": (Functional, (1, 7, 6)), "decoder": (Decoder, 12), "book": (BookAttention, (1, 6, 3)),
+    "masked": (Masked, (1, 9, 12)), "nested": (nested_sequentials, (1, 4, 6)),
+    "encoder_alone": (lambda: nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), (5, 8)),
+}
+
+
+def made(name):
+    """Returns a module and an example; the same numbers each time."""
+    make, shape = MODELS[name]
+    torch.manual_seed(len(name) + 17)
+    net = make().eval()
+    example = torch.randint(0, 11, (1, shape)) if isinstance(shape, int) else torch.randn(shape)
+    return net, example

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Tests the bits of int8 weights: codes and scales are those that exact fractions give, all else stays as floats, and
+the report says what was lost."""
+import array
+import dataclasses
+import fractions
+import json
+import random
+import re
+import struct
+import time
+import zlib
+
+from ports.pytorch import tinyattn_export as export
+from ports.pytorch.tinyattn_export import command_line, forward, int8, language_models
+from tests.products.export import exporter
+from tests.products.export.files import safetensors
+from tests.products.export.models import MODELS, STORED, TABLE
+from tests.support import tap
+from tests.support.tap import in_folder
+
+EXPECTED = json.loads(exporter.EXPECTED.read_text(encoding="utf-8"))
+SECONDS = 2.0  # of processor time, for 524,288 weights
+TINY, SMALL = 2.0**-149, 2.0**-126
+# Weights of an output, then its scale and codes by hand.
+BY_HAND = [
+    ([1.0, -1.0, 0.0, -0.0], "3c010204", [255, 1, 128, 128]),
+    ([127.0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5], "3f800000", [255, 128, 130, 130, 128, 126, 126]),
+    ([-254.0, 1.0, 3.0, -3.0], "40000000", [1, 128, 130, 126]),
+    ([0.0, -0.0], "3f800000", [128, 128]),
+    ([3.4028234663852886e38, -3.4028234663852886e38], "7c010204", [255, 1]),
+    ([127 * SMALL, SMALL], "00800000", [255, 129]),
+    ([100 * TINY, -TINY], "00000001", [228, 127]),  # a scale that is rounded much, up
+    ([190 * TINY, -190 * TINY, TINY], "00000001", [255, 1, 129]),  # down: clamped
+    ([63 * TINY, -TINY], "3f800000", [128, 128]),  # to zero: no weights
+    ([0.127] * 17, "3a83126f", [255] * 17),
+]
+
+
+def float32(value):
+    """Rounds a fraction to the nearest float32, ties to even."""
+    if not value:
+        return value
+    exponent = -149
+    while value / fractions.Fraction(2)**exponent >= 2**24:
+        exponent += 1
+    return round(value / fractions.Fraction(2)**exponent) * fractions.Fraction(2)**exponent
+
+
+def double(value):
+    return fractions.Fraction(float(value))  # correctly rounded
+
+
+def exact(weights):
+    """Returns the scale and the codes of an output, by exact fractions: each quotient is rounded to double, as the rule
+    has it."""
+    weights = [fractions.Fraction(weight) for weight in weights]
+    scale = float32(double(max(map(abs, weights)) / 127)) or fractions.Fraction(1)
+    return scale, [128 + min(max(round(double(weight / scale)), -127), 127) for weight in weights]
+
+
+def by_hand():
+    for weights, scale, codes in BY_HAND:
+        matrix = int8.quantize([weights])
+        padded = codes + [128] * (-len(codes) % 16)
+        if [matrix.scales.tolist(), list(matrix.rows[0])] != [[of_bits(scale)], padded]:
+            return f"{weights}: {matrix}"
+    return ""
+
+
+def of_bits(text):
+    return struct.unpack(">f", bytes.fromhex(text))[0]
+
+
+def of_random_bits():
+    """Compares rows of random bits, of one exponent or of any, and of quotients near a half."""
+    generator = random.Random(7)
+    for _ in range(2000):
+        base, spread = generator.randrange(1, 250), generator.choice((1, 4, 250))
+        bits = [generator.getrandbits(23) | min(base + generator.randrange(spread), 254) << 23
+                | generator.getrandbits(1) << 31 for _ in range(generator.randint(1, 40))]
+        weights = list(struct.unpack(f"<{len(bits)}f", struct.pack(f"<{len(bits)}I", *bits)))
+        step = max(map(abs, weights)) / 127
+        halves = [(generator.randint(-127, 126) + 0.5) * step for _ in range(9)]
+        weights += struct.unpack("<9f", struct.pack("<9f", *halves))
+        matrix = int8.quantize([weights])
+        scale, codes = exact(weights)
+        if matrix.scales[0] != scale or list(matrix.rows[0][:len(codes)]) != codes:
+            return f"{weights}: {matrix}, not {float(scale)} {codes}"
+    return ""
+
+
+# --- What the exporter writes ---
+
+
+@in_folder
+def written(folder, name):
+    """Checks the CRC and the report of a case of models.toml. headers.py has what it computes."""
+    weights = folder / "a.safetensors"
+    weights.write_bytes(safetensors(STORED[name].tensors))
+    arguments = exporter.arguments_of(STORED[name], folder)
+    report = exporter.must_run(weights, "-o", folder / "a.hpp", "--binary", folder / "a.bin", *arguments)
+    exporter.must_run(weights, "-o", folder / "b.hpp", *arguments)
+    exporter.must_run(weights, "-o", folder / "f.hpp", "--binary", folder / "f.bin", *arguments, "--weights", "f32", "--cache", "f32")
+    header, codes = ((folder / file).read_text() for file in ("a.hpp", "b.hpp"))
+    binary, size = (folder / "a.bin").read_bytes(), (folder / "f.bin").stat().st_size
+    lost = [float(error) for error in re.findall(r": largest error (\S+) steps", report)]
+    wrong = {
+        "not the CRC of the binary": f"crc_32 = {zlib.crc32(binary):#010x};" not in header,
+        "the report": f"  {len(binary)} bytes, with weights of floats {size}\n" not in report,
+        "the errors": len(lost) != codes.count(".code = ") or not all(0.1 < error <= 0.501 for error in lost)}
+    return "; ".join(what for what, found in wrong.items() if found)
+
+
+@in_folder
+def parts_of_each_kind(folder):
+    """Checks that --weights is the default of all parts that have weights, and that a part says otherwise."""
+    tensors = {"a.weight": ("F32", (2, 3), struct.pack("<6f", 1, 2, 3, -4, 5, 127)),
+               "a.bias": ("F32", (2,), struct.pack("<2f", 0.5, -1))}
+    (folder / "a.safetensors").write_bytes(safetensors(tensors))
+    (folder / "p.toml").write_text("[x]\nlinear = 'a'\n[y]\ntensor = 'a.weight'\n[z]\nlinear = 'a'\nweights = 'f32'\n")
+    status, _, errors = exporter.run(folder / "a.safetensors", "-o", folder / "a.hpp", "--parts", folder / "p.toml",
+                                     "--weights", "int8", "--binary", folder / "a.bin")
+    codes = [[170, 213, 255], [124, 133, 255]]
+    own = b"".join(bytes(row).ljust(16, b"\x80") for row in codes)
+    own += struct.pack("<2f", 3 / 127, 1) + tensors["a.bias"][2]
+    floats = tensors["a.weight"][2] + struct.pack("<6f", 1, -4, 2, 5, 3, 127) + tensors["a.bias"][2]
+    header = (folder / "a.hpp").read_text()
+    types = ("Linear<3, 2, true, ::tinyattn::Weights::int8> x;", "Linear<3, 2, true> z;", "offsetof(Weights, y) == 48")
+    is_right = (folder / "a.bin").read_bytes() == own + floats and all(text in header for text in types)
+    return errors or ("" if status == 0 and is_right else header)
+
+
+def quick():
+    weights = [array.array("f", range(-9, 1015))] * 512
+    start = time.thread_time()
+    int8.quantize(int8.transposed(weights))
+    seconds = time.thread_time() - start
+    return "" if seconds < SECONDS else f"{seconds} s"
+
+
+# --- What it says of an example ---
+
+
+def model_of(name, folder, **changes):
+    """Returns the request of a language model of models.toml, and the tensors of its file."""
+    case = STORED[name]
+    (folder / "a.safetensors").write_bytes(safetensors(case.tensors))
+    arguments = ["-", "-o", "-", *exporter.arguments_of(case, folder)]
+    (request,) = command_line.requests(command_line.parse(arguments)).values()
+    return dataclasses.replace(request, **changes), export.read(folder / "a.safetensors").tensors
+
+
+@in_folder
+def computes(folder, name):
+    """Checks that the logits of floats and of codes, from which the report has a difference, are those of PyTorch."""
+    request, tensors = model_of(name, folder)
+    model = language_models.Model(tensors, request.prefix, request.settings(), request.ignore)
+    (tokens,) = STORED[name].input
+    tree = model.tree()
+    tree = int8.quantized(tree) if name.endswith("_int8") else tree
+    found = forward.logits(tree, model.style, tokens)
+    wanted = EXPECTED[name]["output"]
+    tolerance = exporter.OF_LARGEST * max(abs(value) for row in wanted for value in row)
+    off = max(abs(a - b) for rows in zip(found, wanted) for a, b in zip(*rows))
+    return "" if [*map(len, found)] == [*map(len, wanted)] and off <= tolerance else f"off by {off}"
+
+
+@in_folder
+def says(folder, name):
+    """Checks the numbers in the report against the logits of PyTorch."""
+    (tokens,) = STORED[name].input
+    floats, codes = (EXPECTED[case]["output"] for case in (name, f"{name}_int8"))
+    (folder / "tokens.txt").write_text("\n".join(map(str, tokens)))
+    request, tensors = model_of(name, folder, weights="int8", example=str(folder / "tokens.txt"))
+    remark = request.part(tensors).remarks[-1]
+    numbers = re.fullmatch(
+        r"example of 12 tokens: largest difference of a logit (\S+), largest logit (\S+), another "
+        r"most likely token after (\d+) of them", remark)
+    difference = max(abs(a - b) for rows in zip(floats, codes) for a, b in zip(*rows))
+    largest = max(abs(value) for row in floats for value in row)
+    others = sum(a.index(max(a)) != b.index(max(b)) for a, b in zip(floats, codes))
+    is_right = numbers and int(numbers[3]) == others and all(
+        abs(float(found) - value) < 1e-3 * value for found, value in zip(numbers.groups(), (difference, largest)))
+    return "" if is_right else f"{remark}, not {difference}, {largest}, {others}"
+
+
+tap.report([
+    ("by hand", by_hand), ("of random bits", of_random_bits),
+    *((f"what is written: {name}", written, name) for name in STORED if name.endswith("_int8")),
+    *((f"logits as PyTorch's: {name}", computes, name)
+      for name in STORED if name.startswith("model_")),
+    *((f"what an example says: {name}", says, name) for name in TABLE["int8"] if name in MODELS),
+    ("parts of each kind", parts_of_each_kind), ("half a million weights in two seconds", quick),
+])
