@@ -124,7 +124,7 @@ def shows_examples():
     return "" if found == [printed("digits")[0], "7", "6", "3", ""] else f"it shows {found}"
 
 
-def learns_what_boards_learn():
+def learns_a_hand():
     """Lets it learn the hand of the boards, and forgets it."""
     text = (ROOT / "examples/digits/printed_learn.txt").read_text(encoding="utf-8")
     before, _, after = re.findall(r"^crc32 of weights +(\S+)$", text, re.MULTILINE)
@@ -282,7 +282,7 @@ def fits(page, size):
 tap.report([
     *((f"a {digit} that is drawn is read", reads, digit) for digit in STROKES),
     ("the checksum of every board, and a digit at first, by a button and by a key", shows_examples),
-    ("it learns a hand as every board does, and forgets it", learns_what_boards_learn),
+    ("it learns a hand as every board does, and forgets it", learns_a_hand),
     ("it learns what is drawn", learns_what_is_drawn),
     ("the writer writes what every board writes", writes_what_boards_write),
     ("the writer writes for ever, until it is stopped", writes_for_ever),

@@ -30,8 +30,8 @@ struct exponential {
 inline constexpr float round_to_integer = 0x1.8p23f + 127.0f;
 
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The
-// coefficients of q are tests/ports/arithmetic/coefficients.py's: a minimax fit, then the neighbours
-// in float with the least worst case.
+// coefficients of q are tests/ports/arithmetic/coefficients.py's: a minimax fit, then the
+// neighbours in float with the least worst case.
 inline constexpr float exp_coefficients[] = {0x1.124cp-7f, 0x1.555654p-5f, 0x1.555472p-3f,
                                              0.5f,         1.0f,           1.0f};
 inline constexpr std::size_t exp_degree = 6;

@@ -13,8 +13,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 namespace elementwise {
 
 // x = 2^n (1 + f) with 1 + f from sqrt(1/2) to sqrt(2); log(1 + f) = f + f^2 (f q(f) - 1/2). The
-// coefficients of q are tests/ports/arithmetic/coefficients.py's: a minimax fit, rounded from the lowest
-// power on.
+// coefficients of q are tests/ports/arithmetic/coefficients.py's: a minimax fit, rounded from the
+// lowest power on.
 inline constexpr float log_coefficients[] = {-0x1.3aec60p-4f, 0x1.04fb92p-3f,  -0x1.0ce390p-3f,
                                              0x1.22dd98p-3f,  -0x1.5483ecp-3f, 0x1.99a058p-3f,
                                              -0x1.0001e8p-2f, 0x1.555554p-2f};
