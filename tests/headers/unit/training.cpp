@@ -223,15 +223,18 @@ constexpr void check_block(Check& check) {
                 TransformerBlock<small_block(of_weights, of_outputs, norm_first, true)>>(check);
 }
 
+// So many tokens that there is no room for the logits of a whole text.
+constexpr std::size_t vocabulary = 97;
 constexpr LanguageModelConfig dropped_model = {
-    .vocabulary = 7,
+    .vocabulary = vocabulary,
     .transformer = {
         .block = {.attention = {.d_in = 4, .d_out = 4, .context_length = 5, .num_heads = 2, .dropout = 0.5, .residual_dropout = 0.1},
                   .feed_forward = {.d_model = 4, .d_hidden = 5}},
         .num_layers = 2}};
 
 using Text = LanguageModel<dropped_model>;
-constexpr auto unknown = vector<Token>({1, 7, 2, 3});
+static_assert(BackwardWorkspace<Text>::logits_rows < 4);
+constexpr auto unknown = vector<Token>({1, vocabulary, 2, 3});
 
 // The loss of a training pass is that of the logits of forward. Texts that are refused, and targets of which none counts, change nothing.
 template <class Module>
@@ -246,7 +249,7 @@ void check_text(Check& check) {
   Philox4x32 after = before, replay = before;
   const float loss = Of::backward(training, module, tokens, targets, 1.0f, after);
   const auto gradient = training.gradient;
-  Matrix<float, 4, 7> logits;
+  Matrix<float, 4, vocabulary> logits;
   const auto check_forward = [&](auto& workspace) {
     Philox4x32 generator = before;
     check.that(Of::through(module).forward(tokens, logits, workspace, generator) == Status::ok);
@@ -280,7 +283,7 @@ void check_any_loss(Check& check) {
   const Philox4x32 before(opaque(123u));
   Philox4x32 after = before, replay = before;
   static_cast<void>(training.backward(model, tokens, targets, 1.0f, after));
-  Matrix<float, 4, 7> logits;
+  Matrix<float, 4, vocabulary> logits;
   check.that(model.forward(tokens, logits, training.workspace, replay) == Status::ok);
   cross_entropy(logits, targets, logits);
   check.that(backward(model, tokens, logits, no_gradient, gradient, training.workspace, replay = before) == Status::ok);
