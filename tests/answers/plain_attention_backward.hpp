@@ -108,8 +108,14 @@ inline void layer_backward(const Layer& layer, Input query_input, Input key_inpu
   rotate_back(layer.rotation, head_dim, d_keys);
   add_gradient(contexts, d_out, gradient.out_proj);
   add_gradient(query_input, d_queries, gradient.query);
-  add_gradient(key_input, d_keys, gradient.key);
-  add_gradient(value_input, d_values, gradient.value);
+  for (Size j = 0; j < source_tokens; ++j) {
+    Size i = 0;
+    while (i < tokens && !mask.attends(i, j)) ++i;
+    if (i == tokens) continue;  // what nobody attends to may be NaN
+    const auto row_of = [j](Input m) { return m.rows_from(j).first_rows(1); };
+    add_gradient(row_of(key_input), row_of(d_keys), gradient.key);
+    add_gradient(row_of(value_input), row_of(d_values), gradient.value);
+  }
   add_product(d_queries, layer.query.weight, d_query_input);
   add_product(d_keys, layer.key.weight, d_key_input);
   add_product(d_values, layer.value.weight, d_value_input);
