@@ -6,9 +6,10 @@
 //     TINYATTN_PORT=avx2 answers [CALLS]
 #include "library.hpp"
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): without an operating system <cstdlib> has no getenv
-
+#if __STDC_HOSTED__
+#include <cstdlib>
 #include <string_view>
+#endif
 
 namespace {
 
@@ -16,8 +17,10 @@ using namespace tinyattn::test;
 
 // Returns the port that the environment asks for if this processor lacks it, or else null.
 const char* lacking_port() {
-  if constexpr (__STDC_HOSTED__ != 0)
-    if (const char* const wanted = getenv("TINYATTN_PORT"); wanted != nullptr && std::string_view(wanted) != tinyattn_port()) return wanted;
+#if __STDC_HOSTED__
+  const char* const wanted = std::getenv("TINYATTN_PORT");
+  if (wanted != nullptr && std::string_view(wanted) != tinyattn_port()) return wanted;
+#endif
   return nullptr;
 }
 

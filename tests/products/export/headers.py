@@ -28,7 +28,8 @@ SECONDS = 2
 # A model with int8 has the bits that `quantize` of the library makes of its floats.
 QUANTIZED = """\
 constexpr bool is_quantized(const auto& floats, const auto& codes) {
-  const auto &wanted = floats.transformer.blocks[1], &found = codes.transformer.blocks[1];
+  const auto& wanted = floats.transformer.blocks[1];
+  const auto& found = codes.transformer.blocks[1];
   return quantize(floats.token_embedding) == codes.token_embedding && quantize(floats.head) == codes.head &&
          quantize(wanted.attention.key) == found.attention.key && quantize(wanted.feed_forward.down) == found.feed_forward.down &&
          wanted.attention_norm == found.attention_norm;
