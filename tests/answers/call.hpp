@@ -90,7 +90,7 @@ class Arrays {
   }
 
   alignas(16) static inline Word words[bytes / sizeof(Word)];
-  Part written_[is_smallest_board ? 8 : 64] = {};
+  Part written_[is_smallest_board ? 24 : 64] = {};
   Size parts_ = 0, used_ = 0;
 };
 

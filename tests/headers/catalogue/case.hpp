@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Computes a case in memory that was filled with NaN, or in the compiler.
+// Computes a case in memory that was filled with garbage, or in the compiler.
 #pragma once
 
 #include "draw.hpp"
@@ -23,12 +23,14 @@ inline constexpr std::size_t memory_bytes = 128 * 1024;
 #endif
 alignas(64) inline std::byte memory[memory_bytes];
 
-// Makes a case in memory that holds NaN wherever the case initializes nothing, and calls it. `outputs` takes what it computes; for a case
-// that compares by itself it is a check.
+inline constexpr std::byte garbage[] = {std::byte{0xff}, std::byte{0x5a}};  // bytes of a NaN, and of 1.5e16f
+
+// Makes a case in memory that holds garbage wherever the case initializes nothing, and calls it. `outputs` takes what it computes; for a
+// case that compares by itself it is a check.
 template <class Case>
-[[gnu::noinline]] void compute(auto& outputs) {
+[[gnu::noinline]] void compute(auto& outputs, std::byte held = garbage[0]) {
   static_assert(sizeof(Case) <= memory_bytes, "a case that does not fit is not computed");
-  for (std::size_t i = 0; i < sizeof(Case); ++i) memory[i] = std::byte{0xff};
+  for (std::size_t i = 0; i < sizeof(Case); ++i) memory[i] = held;
   Draw draw;
   (*new (memory) Case)(draw, outputs);
 }
@@ -42,13 +44,13 @@ constexpr void compute_in_the_compiler(auto& outputs) {
 template <class Case>
 inline constexpr bool fits = sizeof(Case) <= memory_bytes;
 
-// A test of a table: calls cases that compare by themselves.
+// A test of a table: calls cases that compare by themselves; at run time with each kind of garbage.
 template <class... Cases>
 constexpr void all(Check& check) {
   if (std::is_constant_evaluated())
     (compute_in_the_compiler<Cases>(check), ...);
   else
-    (compute<Cases>(check), ...);
+    for (const std::byte held : garbage) (compute<Cases>(check, held), ...);
 }
 
 }  // namespace tinyattn::test
