@@ -21,7 +21,7 @@ PROGRAM = re.sub(r"<tinyattn/\w+\.hpp>", f'"{FILE}"', (CONSUMER / "main.cpp").re
 PASTED = HEADER.replace("#pragma once", "") + """static_assert(tinyattn::exp(0.0f) == 1);
 int compiled;
 using namespace tinyattn;
-int* const mine = &compiled;
+int* mine = &compiled;
 """
 
 TRAINED = f'#include "{FILE}"\n' + """
