@@ -33,8 +33,9 @@ MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .
 MultiHeadAttention<AttentionConfig{.d_in = 4, .d_out = 4, .context_length = 6, .rotary = Rotary::halves, .rotary_base = 0}>
     rotary_base_zero;
 // expect in 40 lines: a workspace has more bytes than this target can address
-// 2^60 tokens of 4 floats each: the byte count overflows std::size_t
-MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 4, .context_length = std::size_t{1} << 60}>::Workspace too_large_workspace;
+// 2^60 tokens of 4 floats each, if std::size_t has 64 bits: the byte count overflows it
+MultiHeadAttention<AttentionConfig{.d_in = 1, .d_out = 4, .context_length = std::size_t{1} << (8 * sizeof(std::size_t) - 4)}>::Workspace
+    too_large_workspace;
 // expect: a layer that is not causal has no cache
 // its earlier tokens attend to later ones
 SelfAttention<4, 4, 6>::Cache cache_of_open_layer;

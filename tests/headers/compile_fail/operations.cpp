@@ -6,14 +6,15 @@
 #include "given.hpp"
 
 constexpr Matrix<float, 2, 3> zeros_2x3{};
-extern Matrix<float, 0x100000001, 0x100000001> huge;  // 2^64 + 2^33 + 1 elements; 64 bits overflow to 2^33 + 1
+constexpr std::size_t half = 4 * sizeof(std::size_t), extent = (std::size_t{1} << half) + 1;  // 2^32 + 1 of 64 bits
+extern Matrix<float, extent, extent> huge;  // 2^64 + 2^33 + 1 elements overflow to 2^33 + 1
 constexpr Conv1dConfig of_two = {.in = 2, .out = 3, .kernel = 3};
 constexpr Conv1dConfig in_int8 = {.in = 2, .out = 3, .kernel = 3, .weights = Weights::int8};
 extern const Conv1d<of_two> convolution;
 extern Matrix<float, 6, 2> two_features;
 extern Matrix<float, 6, 3> three_features;
 extern Matrix<float, 1, 2> one_token;
-extern const MatrixView<float, 0x100000001, 0x100000001, 0x100000001> huge_view;
+extern const MatrixView<float, extent, extent, extent> huge_view;
 
 // --- Tensors and views ---
 
