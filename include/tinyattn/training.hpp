@@ -4,29 +4,29 @@
 // power. A program that only infers does not include this header.
 #pragma once
 
-#include "tinyattn/backward/activation.hpp"
-#include "tinyattn/backward/adapters.hpp"
-#include "tinyattn/backward/arithmetic.hpp"
-#include "tinyattn/backward/attention.hpp"
-#include "tinyattn/backward/convolution.hpp"
-#include "tinyattn/backward/dropout.hpp"
-#include "tinyattn/backward/embedding.hpp"
-#include "tinyattn/backward/feed_forward.hpp"
-#include "tinyattn/backward/gradient.hpp"
-#include "tinyattn/backward/language_model.hpp"
-#include "tinyattn/backward/linear.hpp"
-#include "tinyattn/backward/matmul.hpp"
-#include "tinyattn/backward/multi_head_attention.hpp"
-#include "tinyattn/backward/normalization.hpp"
-#include "tinyattn/backward/pooling.hpp"
-#include "tinyattn/backward/sequence.hpp"
-#include "tinyattn/backward/softmax.hpp"
-#include "tinyattn/backward/stacked_causal_attention.hpp"
-#include "tinyattn/backward/tensor.hpp"
-#include "tinyattn/backward/transformer.hpp"
-#include "tinyattn/checkpoint.hpp"
-#include "tinyattn/cross_entropy.hpp"
-#include "tinyattn/optimizer.hpp"
+#include "tinyattn/training/backward/activation.hpp"
+#include "tinyattn/training/backward/arithmetic.hpp"
+#include "tinyattn/training/backward/attention.hpp"
+#include "tinyattn/training/backward/convolution.hpp"
+#include "tinyattn/training/backward/embedding.hpp"
+#include "tinyattn/training/backward/feed_forward.hpp"
+#include "tinyattn/training/backward/language_model.hpp"
+#include "tinyattn/training/backward/linear.hpp"
+#include "tinyattn/training/backward/matmul.hpp"
+#include "tinyattn/training/backward/multi_head_attention.hpp"
+#include "tinyattn/training/backward/normalization.hpp"
+#include "tinyattn/training/backward/pooling.hpp"
+#include "tinyattn/training/backward/softmax.hpp"
+#include "tinyattn/training/backward/stacked_causal_attention.hpp"
+#include "tinyattn/training/backward/tensor.hpp"
+#include "tinyattn/training/backward/transformer.hpp"
+#include "tinyattn/training/checkpoint.hpp"
+#include "tinyattn/training/cross_entropy.hpp"
+#include "tinyattn/training/detail/sequence.hpp"
+#include "tinyattn/training/dropout.hpp"
+#include "tinyattn/training/gradient.hpp"
+#include "tinyattn/training/optimizer.hpp"
+#include "tinyattn/training/tuning.hpp"
 
 #include <cstddef>
 #include <type_traits>
@@ -49,7 +49,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 // freeze some of them, it names all that follow one another as its Sequence, and as Parts those
 // that are trained.
 //
-// Training<Model, Optimizer, Adapters<Model, lora>> trains adapters: backward/adapters.hpp.
+// Training<Model, Optimizer, Adapters<Model, lora>> trains adapters: training/tuning.hpp.
 template <class Model, class Optimizer, class Module>
 struct Training {
   static_assert(std::is_same_v<Model, Module>,

@@ -27,7 +27,8 @@ NAMESPACES = {"tinyattn": "tinyattn.hpp", "tinyattn::compiled": "compiled.hpp"} 
 
 
 def public_headers():
-    return sorted([*INCLUDE.glob("*.hpp"), *INCLUDE.glob("*.h"), *INCLUDE.glob("backward/*.hpp")])
+    folders = INCLUDE, INCLUDE / "training", INCLUDE / "training" / "backward"
+    return sorted(header for folder in folders for header in folder.glob("*.h*"))
 
 
 def page_of_header(header):

@@ -5,8 +5,8 @@
 
 #include "gradients.hpp"
 #include "plain_attention_backward.hpp"
-#include "tinyattn/kernel/backward/block.hpp"
 #include "tinyattn/training.hpp"
+#include "tinyattn/training/kernel/block.hpp"
 
 namespace tinyattn::test {
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// Drawn backward passes of layers and functions: the kernels of kernel/backward/ but those of attention.
+// Drawn backward passes of layers and functions: the kernels of training/kernel/ but those of attention.
 #pragma once
 
 #include "parts.hpp"
 #include "results.hpp"
-#include "tinyattn/kernel/backward/adapter.hpp"
-#include "tinyattn/kernel/backward/convolution.hpp"
-#include "tinyattn/kernel/backward/embedding.hpp"
-#include "tinyattn/kernel/backward/feed_forward.hpp"
-#include "tinyattn/kernel/backward/normalization.hpp"
-#include "tinyattn/kernel/backward/pooling.hpp"
-#include "tinyattn/kernel/backward/softmax.hpp"
+#include "tinyattn/training/kernel/adapter_gradient.hpp"
+#include "tinyattn/training/kernel/convolution.hpp"
+#include "tinyattn/training/kernel/embedding.hpp"
+#include "tinyattn/training/kernel/feed_forward.hpp"
+#include "tinyattn/training/kernel/normalization.hpp"
+#include "tinyattn/training/kernel/pooling.hpp"
+#include "tinyattn/training/kernel/softmax.hpp"
 
 namespace tinyattn::test {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The plain twin of the backward passes: simple loops by the formulas of kernel/backward/. Gradients of inputs are chains of fma from +0,
+// The plain twin of the backward passes: simple loops by the formulas of training/kernel/. Gradients of inputs are chains of fma from +0,
 // and those of parameters go on from what they hold. It trusts the derivative of a single number, which unit/backward.cpp compares with
 // exact values.
 #pragma once
 
 #include "plain.hpp"
-#include "tinyattn/cross_entropy.hpp"
-#include "tinyattn/kernel/backward/activation.hpp"
+#include "tinyattn/training/cross_entropy.hpp"
+#include "tinyattn/training/kernel/activation.hpp"
 
 namespace tinyattn::test::plain {
 

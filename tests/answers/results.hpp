@@ -5,7 +5,7 @@
 
 #include "call.hpp"
 #include "plain_backward.hpp"
-#include "tinyattn/kernel/backward/normalization.hpp"
+#include "tinyattn/training/kernel/normalization.hpp"
 
 namespace tinyattn::test {
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "results.hpp"
-#include "tinyattn/backward/replay.hpp"
-#include "tinyattn/kernel/backward/optimizer.hpp"
+#include "tinyattn/training/detail/replay.hpp"
+#include "tinyattn/training/kernel/optimizer.hpp"
 
 namespace tinyattn::test {
 

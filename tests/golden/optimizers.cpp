@@ -5,7 +5,7 @@
 
 #include "support/check.hpp"
 #include "tinyattn/linear.hpp"
-#include "tinyattn/optimizer.hpp"
+#include "tinyattn/training/optimizer.hpp"
 
 using namespace tinyattn;
 using namespace tinyattn::test;

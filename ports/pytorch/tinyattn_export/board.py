@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads what tinyattn's save wrote to flash, of a dump of one slot or of both: checkpoint.hpp of the library.
+"""Reads what tinyattn's save wrote to flash, of a dump of one slot or of both: training/checkpoint.hpp of the library.
 
 A slot is blocks of 32 bytes, its words little-endian: a header (a magic number, a sequence number, the CRC of the
 layout, the bytes of layout and data, the CRC of these five words), the layout, the data, and the CRC of all before it.

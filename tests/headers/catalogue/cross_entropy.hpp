@@ -4,7 +4,7 @@
 #pragma once
 
 #include "gradients.hpp"
-#include "tinyattn/cross_entropy.hpp"
+#include "tinyattn/training/cross_entropy.hpp"
 
 #include <cstddef>
 

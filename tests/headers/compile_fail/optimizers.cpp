@@ -2,7 +2,7 @@
 //
 // Optimizers: other modules, weights of int8, what is const, and other arguments.
 #include "given.hpp"
-#include "tinyattn/optimizer.hpp"
+#include "tinyattn/training/optimizer.hpp"
 
 extern Linear<4, 2> head, gradient;
 extern const Linear<4, 2> head_in_flash;

@@ -3,7 +3,7 @@
 // Adapters: that they are a module; that each form of a call through them has the bits of the model as long as they are untrained, and is
 // near that of the merged model after; forms of backward passes; training, and merging. golden/gradients.cpp has PyTorch's gradients,
 // answers/ those through int8 weights, and training.cpp what is refused.
-#include "tinyattn/adapters.hpp"
+#include "tinyattn/training/adapters.hpp"
 
 #include <string_view>
 

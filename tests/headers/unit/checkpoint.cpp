@@ -2,7 +2,7 @@
 //
 // Checkpoints in a flash whose power may fail at each word of a write or an erasure: a word is then written or erased in part. What load
 // finds is the model before, or the new one, and never a mixture.
-#include "tinyattn/checkpoint.hpp"
+#include "tinyattn/training/checkpoint.hpp"
 
 #include "tinyattn/feed_forward.hpp"
 #include "tinyattn/normalization.hpp"

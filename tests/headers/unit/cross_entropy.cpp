@@ -2,7 +2,7 @@
 //
 // Cross-entropy: near exact values, and what targets may be. golden/gradients.cpp has PyTorch's gradients, and answers/ those of plain
 // loops.
-#include "tinyattn/cross_entropy.hpp"
+#include "tinyattn/training/cross_entropy.hpp"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 //
 // Optimizers: a model as its weights one by one, what is frozen, what is cut, and the clipping of gradients. ../golden has 1,000 steps of
 // PyTorch's, and ../answers those of plain loops.
-#include "tinyattn/optimizer.hpp"
+#include "tinyattn/training/optimizer.hpp"
 
 #include <string_view>
 

@@ -4,7 +4,7 @@
 // functions of the table below, to check only these: functions exp silu
 #include "in_parallel.hpp"
 #include "tinyattn/activation.hpp"
-#include "tinyattn/kernel/backward/activation.hpp"
+#include "tinyattn/training/kernel/activation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "layouts.hpp"
-#include "tinyattn/checkpoint.hpp"
 #include "tinyattn/convolution.hpp"
 #include "tinyattn/embedding.hpp"
 #include "tinyattn/normalization.hpp"
+#include "tinyattn/training/checkpoint.hpp"
 
 namespace {
 

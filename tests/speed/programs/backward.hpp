@@ -4,8 +4,8 @@
 #pragma once
 
 #include "operations.hpp"
-#include "tinyattn/kernel/backward/product.hpp"
 #include "tinyattn/tensor.hpp"
+#include "tinyattn/training/kernel/product.hpp"
 
 #include <cstddef>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "operations.hpp"
-#include "tinyattn/optimizer.hpp"
+#include "tinyattn/training/optimizer.hpp"
 
 namespace tinyattn::bench {
 

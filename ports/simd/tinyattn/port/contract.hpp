@@ -133,7 +133,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           the same of the squares, each of which enters by an fma
 //   add_row(from, to, count), add_products(a, b, to, count), multiply_rows(a, b, to, count),
 //   scale_row(from, factor, to, count), sum_of_products(a, b, count)
-//                           the functions of these names of kernel/backward/row.hpp
+//                           the functions of these names of training/kernel/row.hpp
 //   center_and_scale(normalized, d_x, count, product, mean, scale)
 //                           d_x[j] = scale * (d_x[j] + mean + product * normalized[j]), of which
 //                           the second product is an fma. A port that has one of these six, and

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+//
+// Blocks and models that compute through their adapters, which stay apart from the weights.
+#pragma once
+
+#include "tinyattn/detail/block_calls.hpp"
+#include "tinyattn/language_model.hpp"
+#include "tinyattn/training/adapted_layers.hpp"
+#include "tinyattn/training/adapters.hpp"
+#include "tinyattn/transformer.hpp"
+
+#include <cstddef>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+// The forms of the forward pass of adapted blocks: those of TransformerBlock and Transformer.
+template <class Model, LoraConfig lora, BlockConfig block>
+struct AdaptedForms {
+  const Model& base;
+  const Adapters<Model, lora>& adapters;
+
+  using Workspace = typename Model::Workspace;  // all the scratch of a call
+  using Cache = typename Model::Cache;          // the keys and values of the tokens so far
+
+  constexpr const auto& self() const noexcept {
+    return static_cast<const Adapted<Model, lora>&>(*this);
+  }
+
+  // All rows of x, with a mask or without.
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
+    forward(x, NoMask{}, out, workspace);
+  }
+  template <tensor_like TensorX, no_count_nor<Cache> Mask, tensor_like Out>
+  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
+                         Workspace& workspace) const noexcept {
+    forward_blocks<block>(self(), x, mask, out, workspace);
+  }
+
+  // The first num_tokens rows; too many change nothing.
+  template <tensor_like TensorX, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
+                           Workspace& workspace) const noexcept {
+    return forward_counted_blocks<block>(self(), num_tokens, x, NoMask{}, out, workspace);
+  }
+
+  // Tokens that follow those of the cache.
+  template <tensor_like TensorX, changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    return forward(x, LayoutOf<TensorX>::rows, cache, out, workspace);
+  }
+  template <tensor_like TensorX, changeable<Cache> KeyValues, tensor_like Out>
+  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    return forward_cached_blocks<block>(self(), num_tokens, x, cache, out, workspace);
+  }
+
+  // Training passes, with dropout by a Philox4x32.
+  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
+  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    forward(x, NoMask{}, out, workspace, generator);
+  }
+  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
+  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
+                         Generator& generator) const noexcept {
+    return train_forward(self(), x, mask, out, workspace, generator);
+  }
+};
+
+}  // namespace detail
+
+// Of a block. forward takes what that of TransformerBlock takes.
+template <BlockConfig config, LoraConfig lora>
+struct Adapted<TransformerBlock<config>, lora>
+    : detail::AdaptedForms<TransformerBlock<config>, lora, config> {
+  TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Adapted& self) noexcept {
+    const auto& [base, adapters] = self;
+    const auto attention = describe(adapted(base.attention, adapters.attention));
+    const auto feed_forward = describe(adapted(base.feed_forward, adapters.feed_forward));
+    return kernel::Block<std::remove_const_t<decltype(attention)>,
+                         std::remove_const_t<decltype(feed_forward)>>{
+        describe(base.attention_norm), attention, describe(base.feed_forward_norm), feed_forward,
+        config.norm_first};
+  }
+
+  // For kernels: computes x = block(x) for all tokens of a text, or for those after the cache.
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
+                                                       const auto& mask,
+                                                       const auto& scratch) const noexcept {
+    kernel::forward_block<Port>(describe(*this), scratch, tokens, x, mask);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(std::size_t rows, kernel::Output x,
+                                                              auto& cache,
+                                                              const auto& scratch) const noexcept {
+    kernel::forward_block_cached<Port>(describe(*this), cache.parts(), scratch, cache.size(), rows,
+                                       x);
+    cache.count_tokens(rows);
+  }
+};
+
+namespace detail {
+
+// The blocks of an adapted transformer, by their numbers.
+template <TransformerConfig config, LoraConfig lora>
+struct AdaptedBlocks : AdaptedBase<Transformer<config>, lora> {
+  TINYATTN_ALWAYS_INLINE constexpr auto operator[](std::size_t i) const noexcept {
+    return adapted(this->base.blocks[i], this->adapters.blocks[i]);
+  }
+};
+
+}  // namespace detail
+
+// Of a transformer. forward takes what that of Transformer takes.
+template <TransformerConfig config, LoraConfig lora>
+struct Adapted<Transformer<config>, lora>
+    : detail::AdaptedForms<Transformer<config>, lora, config.block> {
+  // For kernels: the blocks, and x = transformer(x).
+  TINYATTN_ALWAYS_INLINE friend constexpr detail::AdaptedBlocks<config, lora> blocks_of(
+      const Adapted& self) noexcept {
+    return {{self.base, self.adapters}};
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
+                                                       const auto& mask,
+                                                       const auto& scratch) const noexcept {
+    for (std::size_t i = 0; i < config.num_layers; ++i)
+      blocks_of(*this)[i].template apply_in_place<Port>(tokens, x, mask, scratch);
+    normalize<Port>(tokens, x);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void normalize(std::size_t rows,
+                                                  kernel::Output x) const noexcept {
+    this->base.template normalize<Port>(rows, x);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(std::size_t rows, kernel::Output x,
+                                                              auto& cache,
+                                                              const auto& scratch) const noexcept {
+    apply_blocks_cached<Port>(rows, x, cache, scratch);
+    normalize<Port>(rows, x);
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(std::size_t rows, kernel::Output x,
+                                                            auto& cache,
+                                                            const auto& scratch) const noexcept {
+    for (std::size_t i = 0; i < config.num_layers; ++i)
+      blocks_of(*this)[i].template apply_cached_in_place<Port>(rows, x, cache.blocks[i], scratch);
+  }
+};
+
+// Of a language model. forward takes what that of LanguageModel takes.
+template <LanguageModelConfig config, LoraConfig lora>
+struct Adapted<LanguageModel<config>, lora> : detail::AdaptedBase<LanguageModel<config>, lora> {
+  using Model = LanguageModel<config>;          // the model that is adapted
+  using Workspace = typename Model::Workspace;  // all the scratch of a call
+  using Cache = typename Model::Cache;          // the keys and values of the tokens so far
+
+  // Computes logits [T, vocabulary] from tokens, as LanguageModel::forward.
+  template <std::size_t Tokens, tensor_like Logits>
+  constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits,
+                           Workspace& workspace) const noexcept {
+    return Model::forward_of(*this, tokens, logits, workspace);
+  }
+
+  // Adds tokens to the cache, and computes the logits of the token after the last.
+  template <detail::changeable<Cache> KeyValues, tensor_like Logits>
+  constexpr Status forward(TokenView tokens, KeyValues& cache, Logits& logits,
+                           typename KeyValues::Workspace& workspace) const noexcept {
+    return Model::forward_of(*this, tokens, cache, logits, workspace);
+  }
+
+  // A training pass, as that of the model.
+  template <std::size_t Tokens, tensor_like Logits, random_generator Generator>
+  constexpr Status forward(const Vector<Token, Tokens>& tokens, Logits& logits, auto& workspace,
+                           Generator& generator) const noexcept {
+    return detail::train_forward(*this, tokens, logits, workspace, generator);
+  }
+
+  // For kernels: what those of LanguageModel return and do.
+  TINYATTN_ALWAYS_INLINE constexpr auto body() const noexcept {
+    return adapted(this->base.transformer, this->adapters.transformer);
+  }
+  // For kernels: what makes logits of features.
+  TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
+    return this->base.logits_head();
+  }
+  template <class Port>
+  TINYATTN_ALWAYS_INLINE constexpr void embed(const Token* tokens, std::size_t count,
+                                              std::size_t position,
+                                              kernel::Output x) const noexcept {
+    this->base.template embed<Port>(tokens, count, position, x);
+  }
+};
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+//
+// Low-rank adapters: next to each adapted weight W, which stays constant, a product s A B of rank r
+// is trained, s = alpha / r. Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models", 2021.
+#pragma once
+
+#include "tinyattn/detail/optional.hpp"
+#include "tinyattn/initialize.hpp"
+#include "tinyattn/language_model.hpp"
+#include "tinyattn/linear.hpp"
+#include "tinyattn/math.hpp"
+#include "tinyattn/parameters.hpp"
+#include "tinyattn/random.hpp"
+#include "tinyattn/tensor.hpp"
+#include "tinyattn/training/detail/adapter_checks.hpp"
+#include "tinyattn/training/kernel/adapter.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// What is adapted, and how. The defaults are those of Hugging Face's peft.
+struct LoraConfig {
+  std::size_t rank = 8;   // of the adapters
+  std::size_t alpha = 8;  // the product of an adapter is multiplied by alpha / rank
+  bool query = true;      // whether the query projection of attention has adapters
+  bool key = false;       // the key projection
+  bool value = true;      // the value projection
+  bool output = false;    // out_proj
+  bool up = false;        // the up projection of feed-forward layers
+  bool gate = false;      // their gate, if there is one
+  bool down = false;      // their down projection
+};
+
+}  // namespace tinyattn
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+// A part of a block, or nothing: the type of an absent part is not looked into.
+template <bool Present, class Part, int place>
+using OptionalPart = std::conditional_t<Present, Part, Nothing<std::integral_constant<int, place>>>;
+
+}  // namespace detail
+
+// The adapters of a model: of a LanguageModel, a Transformer, a TransformerBlock, a FeedForward, a
+// MultiHeadAttention or a Linear, with weights of floats or of int8. They are a module: initialize,
+// for_each_parameter, optimizers, save and load take them, and their gradient is of the same type.
+// New adapters are 0, which is of no use: initialize draws A. With B = 0 an adapted model computes
+// what the model computes.
+template <class Model, LoraConfig lora>
+struct Adapters {
+  static_assert(detail::no_such_call<Model>,
+                "Adapters are those of a LanguageModel, a Transformer, a TransformerBlock, a "
+                "FeedForward, a MultiHeadAttention or a Linear");
+};
+
+// Of a Linear: out = x . weight + bias + (s * (x . A)) . B. The sums of the layer go on as chains
+// of fma over the rank; x . A is a chain from 0, which s then multiplies.
+template <std::size_t In, std::size_t Out, bool Bias, Weights weights, LoraConfig lora>
+struct Adapters<Linear<In, Out, Bias, weights>, lora> {
+  static_assert(detail::check_rank<lora>());
+  // 1 for 0, which the static_assert above diagnoses.
+  static constexpr std::size_t rank = lora.rank == 0 ? 1 : lora.rank;
+  // What multiplies the product: alpha / rank.
+  static constexpr float scale = static_cast<float>(static_cast<double>(lora.alpha) / rank);
+  // The number of weights, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
+                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
+
+  Matrix<float, In, rank> lora_A{};   // the transpose of peft's
+  Matrix<float, rank, Out> lora_B{};  // the transpose of peft's
+
+  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
+
+  // Calls use(names, members...), for for_each_parameter.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"lora_A", "lora_B">, self.lora_A, self.lora_B);
+  }
+
+  // Returns the adapter as kernels take it.
+  TINYATTN_ALWAYS_INLINE friend constexpr kernel::Adapter<rank> describe(
+      const Adapters& adapters) noexcept {
+    return {adapters.lora_A.data(), adapters.lora_B.data(), scale};
+  }
+};
+
+// Of an attention layer: those that lora names.
+template <AttentionConfig config, LoraConfig lora>
+struct Adapters<MultiHeadAttention<config>, lora> {
+  static_assert(detail::check_adapted_attention<config, lora>());
+
+  using Layer = MultiHeadAttention<config>;                           // whose adapters they are
+  using OfQuery = Adapters<typename Layer::QueryProjection, lora>;    // type of query
+  using OfKey = Adapters<typename Layer::KeyProjection, lora>;        // type of key and value
+  using OfOutput = Adapters<typename Layer::OutputProjection, lora>;  // type of out_proj
+  // The number of weights, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
+                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
+
+  // Those that lora does not name are empty.
+  [[no_unique_address]] detail::Optional<lora.query, OfQuery> query{};       // of the queries
+  [[no_unique_address]] detail::Optional<lora.key, OfKey> key{};             // of the keys
+  [[no_unique_address]] detail::Optional<lora.value, OfKey> value{};         // of the values
+  [[no_unique_address]] detail::Optional<lora.output, OfOutput> out_proj{};  // of the output
+
+  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
+
+  // Calls use(names, members...), for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"query", "key", "value", "out_proj">, self.query, self.key, self.value,
+               self.out_proj);
+  }
+};
+
+// Of a feed-forward layer.
+template <FeedForwardConfig config, LoraConfig lora>
+struct Adapters<FeedForward<config>, lora> {
+  static_assert(detail::check_adapted_feed_forward<config, lora>());
+
+  using OfUp = Adapters<typename FeedForward<config>::Up, lora>;      // type of up and gate
+  using OfDown = Adapters<typename FeedForward<config>::Down, lora>;  // type of down
+  // The number of weights, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
+                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
+
+  // Those that lora does not name are empty.
+  [[no_unique_address]] detail::Optional<lora.up, OfUp> up{};        // of the hidden features
+  [[no_unique_address]] detail::Optional<lora.gate, OfUp> gate{};    // of their gate
+  [[no_unique_address]] detail::Optional<lora.down, OfDown> down{};  // of the output
+
+  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
+
+  // Calls use(names, members...), for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"up", "gate", "down">, self.up, self.gate, self.down);
+  }
+};
+
+// Of a block.
+template <BlockConfig config, LoraConfig lora>
+struct Adapters<TransformerBlock<config>, lora> {
+  static_assert(detail::check_adapted_block<lora>());
+
+  using Block = TransformerBlock<config>;                         // whose adapters they are
+  using OfAttention = Adapters<typename Block::Attention, lora>;  // type of attention
+  using OfFeedForward = Adapters<typename Block::Hidden, lora>;   // type of feed_forward
+  // The number of weights, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
+                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
+
+  // Of attention; empty if lora names none of its projections.
+  [[no_unique_address]] detail::OptionalPart<detail::adapts_attention<lora>, OfAttention, 0>
+      attention{};
+  // Of the feed-forward part; empty if lora names none of its projections.
+  [[no_unique_address]] detail::OptionalPart<detail::adapts_feed_forward<lora>, OfFeedForward, 1>
+      feed_forward{};
+
+  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
+
+  // Calls use(names, members...), for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"attention", "feed_forward">, self.attention, self.feed_forward);
+  }
+};
+
+// Of a transformer: of each block.
+template <TransformerConfig config, LoraConfig lora>
+struct Adapters<Transformer<config>, lora> {
+  using OfBlock = Adapters<TransformerBlock<config.block>, lora>;  // type of an element of blocks
+  // The number of weights, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
+                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
+
+  OfBlock blocks[config.num_layers]{};  // of each block
+
+  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
+
+  // Calls use(names, members...), for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"blocks">, self.blocks);
+  }
+};
+
+// Of a language model: of its transformer. Embeddings and the head stay as they are.
+template <LanguageModelConfig config, LoraConfig lora>
+struct Adapters<LanguageModel<config>, lora> {
+  using OfTransformer = Adapters<Transformer<config.transformer>, lora>;  // type of transformer
+  // The number of weights, and the bytes that they take.
+  static constexpr std::size_t parameter_count = detail::count_parameters<Adapters>(),
+                               parameter_bytes = detail::bytes_of_parameters<Adapters>();
+
+  OfTransformer transformer{};  // of the transformer
+
+  friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
+
+  // Calls use(names, members...), for for_each_parameter and initialize.
+  static constexpr auto members(auto& self, const auto& use) {
+    return use(detail::names<"transformer">, self.transformer);
+  }
+};
+
+// Draws A as peft does, uniform from -1 / sqrt(In) to 1 / sqrt(In) in the order of PyTorch's
+// layout, and sets B to 0.
+template <std::size_t In, std::size_t Out, bool Bias, Weights weights, LoraConfig lora,
+          random_generator Generator>
+constexpr void initialize(Adapters<Linear<In, Out, Bias, weights>, lora>& adapters,
+                          Generator& generator) noexcept {
+  constexpr float bound = detail::inverse_sqrt<In>;
+  auto stream = detail::random_stream(generator);
+  for (std::size_t r = 0; r < adapters.rank; ++r)
+    for (std::size_t i = 0; i < In; ++i)
+      adapters.lora_A(i, r) = kernel::uniform_from(stream.next(), -bound, bound);
+  adapters.lora_B = {};
+}
+
+namespace detail {
+
+// Adds the products of adapters to the weights of a module: of each adapted part.
+template <class Absent>
+constexpr void add_adapters(auto&, const Nothing<Absent>&) noexcept {}
+template <std::size_t In, std::size_t Out, bool Bias, Weights weights, LoraConfig lora>
+constexpr void add_adapters(
+    Linear<In, Out, Bias, weights>& linear,
+    const Adapters<Linear<In, Out, Bias, weights>, lora>& adapters) noexcept {
+  constexpr bool is_float = weights == Weights::f32;
+  static_assert(is_float,
+                "merge takes weights of floats: int8 weights compute through their adapters, as "
+                "adapted(model, adapters)");
+  if constexpr (is_float)
+    on_native_port([&](auto port) {
+      kernel::merge_adapter<decltype(port)>(In, Out, describe(adapters),
+                                            {linear.weight.data(), Out});
+    });
+}
+template <AttentionConfig config, LoraConfig lora>
+constexpr void add_adapters(MultiHeadAttention<config>& attention,
+                            const Adapters<MultiHeadAttention<config>, lora>& adapters) noexcept {
+  add_adapters(attention.query, adapters.query);
+  add_adapters(attention.key, adapters.key);
+  add_adapters(attention.value, adapters.value);
+  add_adapters(attention.out_proj, adapters.out_proj);
+}
+template <FeedForwardConfig config, LoraConfig lora>
+constexpr void add_adapters(FeedForward<config>& layer,
+                            const Adapters<FeedForward<config>, lora>& adapters) noexcept {
+  add_adapters(layer.up, adapters.up);
+  add_adapters(layer.gate, adapters.gate);
+  add_adapters(layer.down, adapters.down);
+}
+template <BlockConfig config, LoraConfig lora>
+constexpr void add_adapters(TransformerBlock<config>& block,
+                            const Adapters<TransformerBlock<config>, lora>& adapters) noexcept {
+  add_adapters(block.attention, adapters.attention);
+  add_adapters(block.feed_forward, adapters.feed_forward);
+}
+template <TransformerConfig config, LoraConfig lora>
+constexpr void add_adapters(Transformer<config>& transformer,
+                            const Adapters<Transformer<config>, lora>& adapters) noexcept {
+  for (std::size_t i = 0; i < config.num_layers; ++i)
+    add_adapters(transformer.blocks[i], adapters.blocks[i]);
+}
+template <LanguageModelConfig config, LoraConfig lora>
+constexpr void add_adapters(LanguageModel<config>& model,
+                            const Adapters<LanguageModel<config>, lora>& adapters) noexcept {
+  add_adapters(model.transformer, adapters.transformer);
+}
+
+}  // namespace detail
+
+// out = a copy of the model whose weights are W + (s * A) . B: each is a chain of fma over the rank
+// that begins at the weight. Computes what the model does through its adapters, to other bits.
+// `out` may be the model; then nothing undoes it, since subtraction does not restore bits.
+template <class Model, LoraConfig lora>
+constexpr void merge(const Model& model, const Adapters<Model, lora>& adapters,
+                     Model& out) noexcept {
+  if (&out != &model) out = model;
+  detail::add_adapters(out, adapters);
+}
+
+template <class Model>
+constexpr detail::Diagnosed merge(const Model&, ...) noexcept {
+  static_assert(detail::no_such_call<Model>,
+                "merge takes (model, adapters, out): Adapters of the model, and a model of the "
+                "same type that is not const");
+  return {};
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+//
+// The backward passes of activations, element by element. Maximum errors of the derivatives, which
+// output_gradient multiplies, are those over all floats. At infinity a derivative is 1, at
+// -infinity 0. A NaN in x gives NaN, but 0 by relu.
+#pragma once
+
+#include "tinyattn/activation.hpp"
+#include "tinyattn/training/gradient.hpp"
+#include "tinyattn/training/kernel/activation.hpp"
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+template <Activation activation, class TensorX, class OutputGradient, class InputGradient>
+constexpr void activation_backward(const TensorX& x, const OutputGradient& output_gradient,
+                                   InputGradient& input_gradient) noexcept {
+  using LayoutX = LayoutOf<TensorX>;
+  if constexpr (check_backward_rows<TensorX, OutputGradient, InputGradient>())
+    on_native_port([&](auto port) {
+      for (std::size_t i = 0; i < LayoutX::batch * LayoutX::rows; ++i)
+        kernel::activation_backward_row<decltype(port)>(activation, row_at(x, i),
+                                                        row_at(output_gradient, i),
+                                                        row_at(input_gradient, i), LayoutX::cols);
+    });
+}
+
+}  // namespace detail
+
+// input_gradient = output_gradient where x > 0, else 0. All have one shape; input_gradient may be x
+// or output_gradient.
+template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+constexpr void relu_backward(const TensorX& x, const OutputGradient& output_gradient,
+                             InputGradient& input_gradient) noexcept {
+  detail::activation_backward<Activation::relu>(x, output_gradient, input_gradient);
+}
+
+template <class TensorX>
+constexpr detail::Diagnosed relu_backward(const TensorX&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorX>,
+                "relu_backward takes (x, output_gradient, input_gradient): tensors of float of one "
+                "shape; input_gradient is neither const nor a temporary");
+  return {};
+}
+
+// input_gradient = output_gradient * (Phi(x) + x phi(x)), Phi the normal distribution and phi its
+// density. All have one shape; input_gradient may be x or output_gradient. The derivative is within
+// 2.6 * 2^-24.
+template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+constexpr void gelu_backward(const TensorX& x, const OutputGradient& output_gradient,
+                             InputGradient& input_gradient) noexcept {
+  detail::activation_backward<Activation::gelu>(x, output_gradient, input_gradient);
+}
+
+template <class TensorX>
+constexpr detail::Diagnosed gelu_backward(const TensorX&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorX>,
+                "gelu_backward takes (x, output_gradient, input_gradient): tensors of float of one "
+                "shape; input_gradient is neither const nor a temporary");
+  return {};
+}
+
+// input_gradient = output_gradient * (s + x s (1 - s) w'), s = 1 / (1 + e^-w), w = sqrt(8 / pi) (x
+// + 0.044715 x^3). All have one shape; input_gradient may be x or output_gradient. The derivative
+// is within 2.3 * 2^-24.
+template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+constexpr void gelu_tanh_backward(const TensorX& x, const OutputGradient& output_gradient,
+                                  InputGradient& input_gradient) noexcept {
+  detail::activation_backward<Activation::gelu_tanh>(x, output_gradient, input_gradient);
+}
+
+template <class TensorX>
+constexpr detail::Diagnosed gelu_tanh_backward(const TensorX&, ...) noexcept {
+  static_assert(
+      detail::no_such_call<TensorX>,
+      "gelu_tanh_backward takes (x, output_gradient, input_gradient): tensors of float of one "
+      "shape; input_gradient is neither const nor a temporary");
+  return {};
+}
+
+// input_gradient = output_gradient * (s + x s (1 - s)), s = 1 / (1 + e^-x). All have one shape;
+// input_gradient may be x or output_gradient. The derivative is within 1.9 * 2^-24.
+template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+constexpr void silu_backward(const TensorX& x, const OutputGradient& output_gradient,
+                             InputGradient& input_gradient) noexcept {
+  detail::activation_backward<Activation::silu>(x, output_gradient, input_gradient);
+}
+
+template <class TensorX>
+constexpr detail::Diagnosed silu_backward(const TensorX&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorX>,
+                "silu_backward takes (x, output_gradient, input_gradient): tensors of float of one "
+                "shape; input_gradient is neither const nor a temporary");
+  return {};
+}
+
+// input_gradient = output_gradient * inverse_deviation, feature by feature; mean and
+// inverse_deviation are constants, without gradients. x and both gradients are [..., features];
+// input_gradient may be x, whose elements are not read, or output_gradient.
+template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation,
+          tensor_like OutputGradient, tensor_like InputGradient>
+constexpr void standardize_backward(const TensorX&, const Mean&,
+                                    const InverseDeviation& inverse_deviation,
+                                    const OutputGradient& output_gradient,
+                                    InputGradient& input_gradient) noexcept {
+  using Layout = detail::LayoutOf<TensorX>;
+  if constexpr (detail::check_standardize<TensorX, Mean, InverseDeviation,
+                                          detail::Like<TensorX>>() &&
+                detail::check_backward_rows<TensorX, OutputGradient, InputGradient>())
+    on_native_port([&](auto port) {
+      for (std::size_t i = 0; i < Layout::batch * Layout::rows; ++i)
+        kernel::multiply_rows<decltype(port)>(detail::row_at(output_gradient, i),
+                                              inverse_deviation.data(),
+                                              detail::row_at(input_gradient, i), Layout::cols);
+    });
+}
+
+template <class TensorX>
+constexpr detail::Diagnosed standardize_backward(const TensorX&, ...) noexcept {
+  static_assert(detail::no_such_call<TensorX>,
+                "standardize_backward takes (x, mean, inverse_deviation, output_gradient, "
+                "input_gradient): tensors of float; input_gradient is neither const nor a "
+                "temporary");
+  return {};
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

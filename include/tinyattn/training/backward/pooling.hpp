@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// The backward passes of reductions over tokens. As in the forward pass, a number of tokens may
+// follow x: then rows of input_gradient from there on are not touched.
+#pragma once
+
+#include "tinyattn/pooling.hpp"
+#include "tinyattn/training/gradient.hpp"
+#include "tinyattn/training/kernel/pooling.hpp"
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+namespace detail {
+
+// A static_assert diagnoses wrong gradients of a reduction of x.
+template <class TensorX, class OutputGradient, class InputGradient>
+consteval bool check_backward_pooling() noexcept {
+  if constexpr (check_tokens<TensorX>()) {
+    using Result = std::conditional_t<is_pooled<TensorX, OutputGradient>, OutputGradient,
+                                      WithBatch<TensorX, LayoutOf<TensorX>::cols>>;
+    return check_backward<NoGradient, OutputGradient, Result, InputGradient, TensorX, NoGradient>();
+  } else {
+    return false;
+  }
+}
+
+// Calls step(x, d_out, d_x) for each matrix of a batch.
+template <class TensorX, class OutputGradient, class InputGradient>
+TINYATTN_ALWAYS_INLINE constexpr void for_each_pool(const TensorX& x, const OutputGradient& d_out,
+                                                    InputGradient& d_x, const auto& step) noexcept {
+  for (std::size_t i = 0; i < LayoutOf<TensorX>::batch; ++i)
+    step(input(x, i), row_at(d_out, i), output(d_x, i));
+}
+
+template <class TensorX>
+constexpr void mean_backward_of(const TensorX& x, std::size_t count, const auto& output_gradient,
+                                auto& input_gradient) noexcept {
+  on_native_port([&](auto port) {
+    for_each_pool(x, output_gradient, input_gradient,
+                  [&](kernel::Dense, const float* d_out, kernel::Output d_x) {
+                    kernel::mean_backward<decltype(port)>(count, LayoutOf<TensorX>::cols, d_out,
+                                                          d_x);
+                  });
+  });
+}
+
+template <class TensorX>
+constexpr void largest_backward_of(const TensorX& x, std::size_t count, const auto& output_gradient,
+                                   auto& input_gradient) noexcept {
+  on_native_port([&](auto port) {
+    for_each_pool(x, output_gradient, input_gradient,
+                  [&](kernel::Dense from, const float* d_out, kernel::Output d_x) {
+                    kernel::maximum_backward<decltype(port)>(count, LayoutOf<TensorX>::cols, from,
+                                                             d_out, d_x);
+                  });
+  });
+}
+
+}  // namespace detail
+
+// Each row of input_gradient = output_gradient times the float 1 / tokens. x and input_gradient are
+// [..., tokens, features], output_gradient is [..., features]; input_gradient may be x, whose
+// elements are not read.
+template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+constexpr void mean_backward(const TensorX& x, const OutputGradient& output_gradient,
+                             InputGradient& input_gradient) noexcept {
+  if constexpr (detail::check_backward_pooling<TensorX, OutputGradient, InputGradient>())
+    detail::mean_backward_of(x, detail::LayoutOf<TensorX>::rows, output_gradient, input_gradient);
+}
+
+// The same over the first `count` tokens. Returns no_tokens for 0, too_many_tokens for more than x
+// has.
+template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+constexpr Status mean_backward(const TensorX& x, std::size_t count,
+                               const OutputGradient& output_gradient,
+                               InputGradient& input_gradient) noexcept {
+  if constexpr (detail::check_backward_pooling<TensorX, OutputGradient, InputGradient>()) {
+    const Status status = detail::check_count<TensorX>(count);
+    if (status == Status::ok) detail::mean_backward_of(x, count, output_gradient, input_gradient);
+    return status;
+  }
+  return Status::ok;
+}
+
+// Each element of output_gradient goes to the first maximum of its feature, as by torch.max; all
+// else is 0. torch.amax would divide it among equal maxima. x and input_gradient are [..., tokens,
+// features], output_gradient is [..., features]; input_gradient may be x. Where a feature has a
+// NaN, one of its tokens gets the gradient.
+template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+constexpr void largest_backward(const TensorX& x, const OutputGradient& output_gradient,
+                                InputGradient& input_gradient) noexcept {
+  if constexpr (detail::check_backward_pooling<TensorX, OutputGradient, InputGradient>())
+    detail::largest_backward_of(x, detail::LayoutOf<TensorX>::rows, output_gradient,
+                                input_gradient);
+}
+
+// The same over the first `count` tokens. Returns no_tokens for 0, too_many_tokens for more than x
+// has.
+template <tensor_like TensorX, tensor_like OutputGradient, tensor_like InputGradient>
+constexpr Status largest_backward(const TensorX& x, std::size_t count,
+                                  const OutputGradient& output_gradient,
+                                  InputGradient& input_gradient) noexcept {
+  if constexpr (detail::check_backward_pooling<TensorX, OutputGradient, InputGradient>()) {
+    const Status status = detail::check_count<TensorX>(count);
+    if (status == Status::ok)
+      detail::largest_backward_of(x, count, output_gradient, input_gradient);
+    return status;
+  }
+  return Status::ok;
+}
+
+template <class TensorX>
+constexpr detail::Diagnosed mean_backward(const TensorX&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorX>,
+                "mean_backward takes (x, output_gradient, input_gradient), or a count after x: "
+                "tensors of float; input_gradient is neither const nor a temporary");
+  return {};
+}
+template <class TensorX>
+constexpr detail::Diagnosed largest_backward(const TensorX&, detail::Anything, ...) noexcept {
+  static_assert(detail::no_such_call<TensorX>,
+                "largest_backward takes (x, output_gradient, input_gradient), or a count after x: "
+                "tensors of float; input_gradient is neither const nor a temporary");
+  return {};
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// Dropout in a backward pass: what a forward pass drew from a Philox is drawn again, any element by
+// its number. A Mersenne twister cannot be replayed.
+#pragma once
+
+#include "tinyattn/dropout.hpp"
+#include "tinyattn/random.hpp"
+#include "tinyattn/training/kernel/attention.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// A static_assert diagnoses a generator whose numbers cannot be drawn again.
+template <class Generator>
+consteval bool check_replay() noexcept {
+  constexpr bool is_philox = std::is_same_v<Generator, Philox4x32>;
+  static_assert(is_philox, "only a Philox4x32 replays dropout: a Mersenne twister cannot go back");
+  return is_philox;
+}
+
+// Keeps an overload from taking the generator of a call for a gradient.
+template <class Gradient>
+concept no_generator = !random_generator<Gradient>;
+
+// Whether dropout of this rate takes a stream.
+constexpr bool draws(const DropoutRate& rate) noexcept {
+  return rate.bits != 0 && rate.keep_below_2_53 != 0;
+}
+
+// The stream of one call of dropout, from element `next` on, for kernel::drop.
+class ReplayedStream {
+ public:
+  constexpr ReplayedStream(const Philox4x32& stream, std::uint64_t next) noexcept
+      : stream_(stream), next_(next), block_(stream.plain_block(next / 4)) {}
+
+  constexpr bool keeps(const DropoutRate& rate) noexcept {
+    if (next_ % 4 == 0) block_ = stream_.plain_block(next_ / 4);
+    return block_.words[next_++ % 4] < rate.keep_below_2_32;
+  }
+
+ private:
+  Philox4x32 stream_;
+  std::uint64_t next_;
+  PhiloxBlock block_;
+};
+
+// Returns the stream that the generator would take after `count` others.
+constexpr Philox4x32 stream_after(Philox4x32 generator, std::size_t count) noexcept {
+  for (; count != 0; --count) static_cast<void>(generator.take_stream());
+  return generator;
+}
+
+// Replays dropout of attention weights, for kernels.
+template <class Attention>
+struct WeightsReplay {
+  static constexpr bool drops = Attention::dropout_rate.bits != 0;
+  Philox4x32 stream;
+  std::size_t tokens;  // of the whole input: a matrix of weights is [tokens, tokens]
+
+  template <class Port>
+  constexpr void drop(float* row, std::size_t end, std::size_t index,
+                      std::size_t i) const noexcept {
+    const std::uint64_t first = (std::uint64_t{index} * tokens + i) * tokens;
+    ReplayedStream of_row(stream, first);
+    kernel::drop<Port>(row, end, end, Attention::dropout_rate, of_row);
+  }
+};
+
+// Copies rows, `dim` columns wide, of which the first is row `first` of a call of dropout, and
+// drops what that call dropped.
+template <class Port>
+constexpr void drop_rows_again(std::size_t first, std::size_t rows, std::size_t dim,
+                               kernel::Dense from, kernel::Output to, const DropoutRate& rate,
+                               const Philox4x32& stream) noexcept {
+  ReplayedStream of_rows(stream, std::uint64_t{first} * dim);
+  for (std::size_t i = 0; i < rows; ++i) {
+    kernel::transform_row<Port>(from.at(i, 0), to.at(i, 0), dim, [](auto v) { return v; });
+    kernel::drop<Port>(to.at(i, 0), dim, dim, rate, of_rows);
+  }
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END

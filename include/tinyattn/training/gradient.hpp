@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//
+// Gradients. The gradient of a module is a module of the same type: a backward pass adds to it.
+#pragma once
+
+#include "tinyattn/detail/operands.hpp"
+#include "tinyattn/parameters.hpp"
+#include "tinyattn/shape.hpp"
+#include "tinyattn/token.hpp"
+#include "tinyattn/training/kernel/projection.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn {
+
+// Replaces a gradient that is not wanted: of an input that is data, or of frozen parameters.
+struct NoGradient {};
+// The argument of a call that wants no gradient there.
+inline constexpr NoGradient no_gradient{};
+
+}  // namespace tinyattn
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+// All the scratch of the backward pass of a module that needs any. Nothing is kept between calls.
+template <class Module>
+struct BackwardWorkspace;
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+template <class Gradient>
+inline constexpr bool is_no_gradient = std::is_same_v<std::remove_cvref_t<Gradient>, NoGradient>;
+
+// The module that has the weights of a module, and the type of the gradient: itself. An adapted
+// module has a base, and gradients of its adapters alone.
+template <class Module>
+struct Trained {
+  using Base = Module;
+  using Gradient = Module;
+};
+template <class Module>
+using BaseOf = typename Trained<Module>::Base;
+
+// A static_assert diagnoses a vocabulary that has ignore_index, the last Token.
+template <class Model>
+consteval bool check_vocabulary_of_targets() noexcept {
+  if constexpr (requires { Model::vocabulary; }) {
+    constexpr bool countable = Model::vocabulary <= static_cast<Token>(-1);
+    static_assert(countable, "a vocabulary with targets has at most 65,535 tokens");
+  }
+  return true;
+}
+
+// Activations and scratch of the training of a model.
+template <class Model>
+struct PassesOf {};
+template <class Model>
+requires requires { sizeof(BackwardWorkspace<Model>); }
+struct PassesOf<Model> : BackwardWorkspace<Model> {
+  static_assert(check_vocabulary_of_targets<Model>());
+};
+
+// What may take the gradient of a tensor, and of a module.
+template <class Gradient, class TensorM>
+concept gradient_of_tensor = is_no_gradient<Gradient> ||
+    (is_writable<Gradient>&& same_shape<Gradient, TensorM>);
+template <class Gradient, class Module>
+concept gradient_of_module =
+    is_no_gradient<Gradient> || std::is_same_v<Gradient, typename Trained<Module>::Gradient>;
+
+struct Int8Parameters {
+  template <class Parameter>
+  consteval std::size_t operator()() const noexcept {
+    return tensor_like<Parameter> ? 0 : 1;
+  }
+};
+
+// Whether a module has weights of int8, for which there is no gradient.
+template <class Module>
+consteval bool has_int8_weights() noexcept {
+  if constexpr (requires { Module::parameter_count; })
+    return sum_over_parameters<Module>(Int8Parameters{}) != 0;
+  else
+    return false;
+}
+
+// A static_assert diagnoses an input that a layer of In features does not take.
+template <std::size_t In, class TensorX>
+consteval bool check_backward_input() noexcept {
+  constexpr bool floats = holds_floats<TensorX>, columns = LayoutOf<TensorX>::cols == In;
+  static_assert(floats, "x must hold floats");
+  static_assert(columns, "x must have as many columns as the layer has inputs");
+  return floats && columns;
+}
+
+// A static_assert diagnoses a workspace that is not that of the module.
+template <class Module, class Workspace>
+consteval bool check_backward_workspace() noexcept {
+  constexpr bool fits = std::is_same_v<Workspace, BackwardWorkspace<Module>>;
+  static_assert(fits,
+                "the workspace of a backward pass must be the BackwardWorkspace of the module");
+  return fits;
+}
+
+// A static_assert diagnoses wrong types of a backward pass; the caller then computes nothing.
+template <class Module, class OutputGradient, class ShapeOfOutput, class InputGradient,
+          class TensorX, class Gradient>
+consteval bool check_backward() noexcept {
+  constexpr bool d_out_fits =
+      holds_floats<OutputGradient> && same_shape<OutputGradient, ShapeOfOutput>;
+  constexpr bool d_x_fits = gradient_of_tensor<InputGradient, TensorX>;
+  constexpr bool gradient_fits = gradient_of_module<Gradient, Module>;
+  static_assert(d_out_fits, "the gradient of an output must have the shape of the output");
+  static_assert(d_x_fits,
+                "the gradient of an input must have the shape of the input, or be no_gradient");
+  static_assert(gradient_fits,
+                "the gradient of a module must be a module of the same type, or no_gradient");
+  return d_out_fits && d_x_fits && gradient_fits;
+}
+
+// The same for a function that maps each row to a row of the same size, and has no parameters.
+template <class TensorX, class OutputGradient, class InputGradient>
+consteval bool check_backward_rows() noexcept {
+  static_assert(holds_floats<TensorX>, "x must hold floats");
+  return holds_floats<TensorX> && check_backward<NoGradient, OutputGradient, Like<TensorX>,
+                                                 InputGradient, TensorX, NoGradient>();
+}
+
+// Returns row i of all rows of a batch.
+template <class TensorM>
+TINYATTN_ALWAYS_INLINE constexpr auto row_at(TensorM& m, std::size_t i) noexcept {
+  return m.data() + i * LayoutOf<TensorM>::stride;
+}
+
+template <class TensorM>
+constexpr void fill_with_zeros(TensorM& m) noexcept {
+  for (std::size_t i = 0; i < LayoutOf<TensorM>::batch * LayoutOf<TensorM>::rows; ++i)
+    for (std::size_t j = 0; j < LayoutOf<TensorM>::cols; ++j) row_at(m, i)[j] = 0.0f;
+}
+
+// Returns matrix `index` of the gradient of an input, or null if it is not wanted.
+template <class InputGradient>
+TINYATTN_ALWAYS_INLINE constexpr kernel::Output output_or_none(InputGradient& d_x,
+                                                               std::size_t index) noexcept {
+  if constexpr (is_no_gradient<InputGradient>)
+    return {nullptr, 0};
+  else
+    return output(d_x, index);
+}
+
+// The same from row `first` on.
+template <class InputGradient>
+TINYATTN_ALWAYS_INLINE constexpr kernel::Output rows_or_none(InputGradient& d_x, std::size_t index,
+                                                             std::size_t first) noexcept {
+  if constexpr (is_no_gradient<InputGradient>)
+    return {nullptr, 0};
+  else
+    return output(d_x, index).from(first, 0);
+}
+
+// Returns the gradient of a projection as kernels take it. A member that is absent has none.
+template <class Gradient>
+TINYATTN_ALWAYS_INLINE constexpr kernel::ProjectionGradient projection_gradient(
+    Gradient& gradient) noexcept {
+  kernel::ProjectionGradient pointers;
+  if constexpr (requires { gradient.weight.data(); }) pointers.weight = gradient.weight.data();
+  if constexpr (requires { gradient.bias.data(); }) pointers.bias = gradient.bias.data();
+  if constexpr (requires { gradient.lora_A.data(); }) {
+    pointers.lora_a = gradient.lora_A.data();
+    pointers.lora_b = gradient.lora_B.data();
+  }
+  return pointers;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
+
+template <class Module>
+constexpr detail::Diagnosed backward(const Module&, ...) noexcept {
+  constexpr bool is_int8 = detail::has_int8_weights<Module>();
+  static_assert(!is_int8, "a backward pass needs weights of floats: int8 weights have no gradient");
+  static_assert(is_int8 || detail::no_such_call<Module>,
+                "backward takes (module, input, output_gradient, input_gradient, gradient), then a "
+                "BackwardWorkspace of the module if its forward has one: gradients are neither "
+                "const nor temporaries");
+  return {};
+}
+
+}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
+
+TINYATTN_END
