@@ -11,7 +11,7 @@
 #include "int8_operations.hpp"
 #include "models_arguments.hpp"
 #include "operations.hpp"
-#include "tinyattn/kernel/quantize.hpp"
+#include "tinyattn/kernel/int8/quantize.hpp"
 
 #ifndef TINYATTN_PORTS
 #include "int8_port.hpp"

@@ -8,7 +8,7 @@
 #include "int8_operations.hpp"
 #include "models_port.hpp"
 #include "port.hpp"
-#include "tinyattn/kernel/int8_cache.hpp"
+#include "tinyattn/kernel/int8/cache.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 // contains those of the kinds that it calls.
 #pragma once
 
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 #include "tinyattn/tinyattn.h"
 
 #include <cstddef>

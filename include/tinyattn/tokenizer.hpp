@@ -3,7 +3,7 @@
 // Tokenizers: from text to the tokens of a language model, and back.
 #pragma once
 
-#include "tinyattn/kernel/encoding.hpp"
+#include "tinyattn/kernel/text/encoding.hpp"
 #include "tinyattn/status.hpp"
 #include "tinyattn/token.hpp"
 

@@ -3,7 +3,7 @@
 // Weights as integers of eight bits, with a scale for each output.
 #pragma once
 
-#include "tinyattn/kernel/quantize.hpp"
+#include "tinyattn/kernel/int8/quantize.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>

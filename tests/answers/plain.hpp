@@ -8,7 +8,7 @@
 
 #include "tinyattn/attention_config.hpp"
 #include "tinyattn/kernel/activation.hpp"
-#include "tinyattn/kernel/integers.hpp"
+#include "tinyattn/kernel/int8/integers.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/random.hpp"
 

@@ -3,7 +3,7 @@
 // Divides a stream of bytes into whole characters of UTF-8.
 #pragma once
 
-#include "tinyattn/kernel/utf8.hpp"
+#include "tinyattn/kernel/text/utf8.hpp"
 
 #include <cstddef>
 #include <string_view>

@@ -3,7 +3,7 @@
 // Scratch for inputs that are quantized next to int8 weights.
 #pragma once
 
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Tensors as kernels take them: a pointer and a stride; and the weights of projections.
 #pragma once
 
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 #include "tinyattn/kernel/tile.hpp"
 #include "tinyattn/shape.hpp"
 

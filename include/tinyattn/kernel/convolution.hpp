@@ -3,7 +3,7 @@
 // A convolution over tokens: a product whose rows overlap, so that nothing is copied.
 #pragma once
 
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 
 TINYATTN_BEGIN
 

@@ -4,7 +4,7 @@
 // a product with that table, or with a weight of its own.
 #pragma once
 
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 #include "tinyattn/kernel/row.hpp"
 
 #include <cstdint>

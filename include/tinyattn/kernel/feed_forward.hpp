@@ -4,7 +4,7 @@
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
-#include "tinyattn/kernel/int8_activation.hpp"
+#include "tinyattn/kernel/int8/activation.hpp"
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace kernel {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/attention.hpp"
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 #include "tinyattn/kernel/rotary.hpp"
 #include "tinyattn/kernel/transpose.hpp"
 #include "tinyattn/scratch.h"

@@ -3,8 +3,8 @@
 // Reductions over tokens, column by column.
 #pragma once
 
+#include "tinyattn/kernel/int8/quantize.hpp"
 #include "tinyattn/kernel/operand.hpp"
-#include "tinyattn/kernel/quantize.hpp"
 
 TINYATTN_BEGIN
 

@@ -4,7 +4,7 @@
 // at p - window.
 #pragma once
 
-#include "tinyattn/kernel/int8_cache.hpp"
+#include "tinyattn/kernel/int8/cache.hpp"
 
 TINYATTN_BEGIN
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/feed_forward.hpp"
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 #include "tinyattn/training/kernel/product.hpp"
 
 TINYATTN_BEGIN

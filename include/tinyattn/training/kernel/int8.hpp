@@ -5,7 +5,7 @@
 // straight-through estimation.
 #pragma once
 
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 #include "tinyattn/training/kernel/projection.hpp"
 
 TINYATTN_BEGIN

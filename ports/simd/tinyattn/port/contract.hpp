@@ -158,13 +158,13 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //                           are not worth their flash
 //   quantize<Port>(x, count, terms, bits, q, sum)
 //                           finds the maximum of the bits of |x[k]|, rounds the row to q[k] as
-//                           kernel/quantize.hpp says, and packs it, with zeros from count to terms;
-//                           returns the maximum, and the sum of q in `sum`. What it writes for a
-//                           row that is not finite, or too small, is not used
+//                           kernel/int8/quantize.hpp says, and packs it, with zeros from count to
+//                           terms; returns the maximum, and the sum of q in `sum`. What it writes
+//                           for a row that is not finite, or too small, is not used
 //   magnitude_bits(x, count)
 //                           the maximum of the bits of |x[k]|
 //   round_row(x, count, exponent, bits, q)
-//                           q[k] = x[k] / step, as `shifted_to_integer` of kernel/quantize.hpp
+//                           q[k] = x[k] / step, as `shifted_to_integer` of kernel/int8/quantize.hpp
 //                           says; returns the sum of q
 //   round_and_pack(x, count, steps_of_one, q, terms)
 //                           q[k] = x[k] * steps_of_one, a power of two, rounded half to even, and 0

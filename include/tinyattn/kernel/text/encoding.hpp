@@ -3,9 +3,9 @@
 // From text to tokens: what the kinds of tokenizers do besides merging.
 #pragma once
 
-#include "tinyattn/kernel/merging.hpp"
-#include "tinyattn/kernel/sentence.hpp"
-#include "tinyattn/kernel/words.hpp"
+#include "tinyattn/kernel/text/merging.hpp"
+#include "tinyattn/kernel/text/sentence.hpp"
+#include "tinyattn/kernel/text/words.hpp"
 
 TINYATTN_BEGIN
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "tinyattn/kernel/activation.hpp"
-#include "tinyattn/kernel/int8.hpp"
+#include "tinyattn/kernel/int8/product.hpp"
 
 #include <bit>
 #include <cstdint>

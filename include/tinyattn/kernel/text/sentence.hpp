@@ -4,7 +4,7 @@
 // returns one symbol after the other, and can be copied to look ahead.
 #pragma once
 
-#include "tinyattn/kernel/pieces.hpp"
+#include "tinyattn/kernel/text/pieces.hpp"
 
 TINYATTN_BEGIN
 

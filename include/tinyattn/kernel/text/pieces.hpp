@@ -3,7 +3,7 @@
 // The pieces of a vocabulary: their bytes, their order, and what each is merged from.
 #pragma once
 
-#include "tinyattn/kernel/utf8.hpp"
+#include "tinyattn/kernel/text/utf8.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,7 @@
 // whole text only if it is the best of the two tokens there.
 #pragma once
 
-#include "tinyattn/kernel/pieces.hpp"
+#include "tinyattn/kernel/text/pieces.hpp"
 
 TINYATTN_BEGIN
 

@@ -5,8 +5,8 @@
 //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 #pragma once
 
-#include "tinyattn/kernel/character_classes.hpp"
-#include "tinyattn/kernel/sentence.hpp"
+#include "tinyattn/kernel/text/character_classes.hpp"
+#include "tinyattn/kernel/text/sentence.hpp"
 
 TINYATTN_BEGIN
 

@@ -4,8 +4,8 @@
 // is rounded where its sum becomes a float and where that is scaled.
 #pragma once
 
+#include "tinyattn/kernel/int8/quantize.hpp"
 #include "tinyattn/kernel/matmul.hpp"
-#include "tinyattn/kernel/quantize.hpp"
 
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 // their products is exact, so that its order is free.
 #pragma once
 
-#include "tinyattn/kernel/integers.hpp"
+#include "tinyattn/kernel/int8/integers.hpp"
 #include "tinyattn/kernel/operand.hpp"
 
 #include <cstdint>
