@@ -52,14 +52,6 @@ inline void softmax_backward(Input weights, float scale, Input d_out, Output d_x
     for (Size j = 0; j < weights.cols; ++j) d_x(i, j) = product(product(weights(i, j), d_out(i, j) - mean), scale);
   }
 }
-inline void normalize_backward(Input m, Input d_out, Output d_m) noexcept {
-  for (Size i = 0; i < m.rows; ++i) {
-    const float total = sum(m.cols, [&](Size j) { return m(i, j); }), r = total == 0.0f ? 0.0f : 1.0f / total;
-    const float mean = product(r, sum_of_products(
-                                      m.cols, [&](Size j) { return m(i, j); }, [&](Size j) { return d_out(i, j); }));
-    for (Size j = 0; j < m.cols; ++j) d_m(i, j) = product(d_out(i, j) - mean, r);
-  }
-}
 // The derivative of an activation at one number.
 inline float slope(Activation which, float x) noexcept {
   float one = 1.0f;

@@ -179,11 +179,7 @@ constexpr Test tests[] = {
     as_torch<MatmulTransposedGradient<Tensor<float, 2, 3, 7>, Tensor<float, 2, 3, 5>, Matrix<float, 7, 5>>, torch::matmul_transposed>(
         "matmul_transposed"),
     as_torch<SoftmaxGradient<Matrix<float, 3, 17>>, torch::softmax>("softmax"),
-    as_torch<SoftmaxNaiveGradient<Matrix<float, 3, 17>>, torch::softmax_naive>("softmax_naive"),
-    as_torch<NormalizeGradient<Matrix<float, 3, 17>>, torch::normalize>("normalize"),
-    as_torch<DotGradient<17>, torch::dot>("dot"),
     as_torch<AddGradient<Matrix<float, 3, 7>, Vector<float, 7>>, torch::add>("add, of a row"),
-    as_torch<SubtractGradient<Vector<float, 7>, Tensor<float, 2, 3, 7>>, torch::subtract>("subtract, from a row"),
     as_torch<MultiplyGradient<Matrix<float, 3, 7>, Matrix<float, 1, 7>>, torch::multiply>("multiply, by a row"),
     as_torch<MultiplyGradient<Matrix<float, 3, 7>, Matrix<float, 3, 7>>, torch::multiply_of_one_shape>("multiply, of one shape"),
     as_torch<MeanGradient<5, 7, 2>, torch::mean>("mean"),

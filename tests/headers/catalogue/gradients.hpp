@@ -106,20 +106,14 @@ struct OfFunction<backward_of, Out, A, B> {
 
 inline constexpr auto matmul_gradients = [](auto&... args) { matmul_backward(args...); };
 inline constexpr auto matmul_transposed_gradients = [](auto&... args) { matmul_transposed_backward(args...); };
-inline constexpr auto dot_gradients = [](auto& u, auto& v, auto& d_out, auto& d_u, auto& d_v) { dot_backward(u, v, d_out(0), d_u, d_v); };
 inline constexpr auto add_gradients = [](auto&... args) { add_backward(args...); };
-inline constexpr auto subtract_gradients = [](auto&... args) { subtract_backward(args...); };
 inline constexpr auto multiply_gradients = [](auto&... args) { multiply_backward(args...); };
 template <class Out, class A, class B>
 using MatmulGradient = OfFunction<matmul_gradients, Out, A, B>;
 template <class Out, class A, class B>
 using MatmulTransposedGradient = OfFunction<matmul_transposed_gradients, Out, A, B>;
-template <std::size_t Size>
-using DotGradient = OfFunction<dot_gradients, Vector<float, 1>, Vector<float, Size>, Vector<float, Size>>;
 template <class A, class B>
 using AddGradient = OfFunction<add_gradients, decltype(add(A{}, B{})), A, B>;
-template <class A, class B>
-using SubtractGradient = OfFunction<subtract_gradients, decltype(subtract(A{}, B{})), A, B>;
 template <class A, class B>
 using MultiplyGradient = OfFunction<multiply_gradients, decltype(multiply(A{}, B{})), A, B>;
 
@@ -127,16 +121,8 @@ inline constexpr float softmax_scale = 0.75f;
 inline constexpr auto softmax_gradient = [](auto& x, auto& d_out, auto& d_x) {
   softmax_backward(softmax(x, softmax_scale), softmax_scale, d_out, d_x);
 };
-inline constexpr auto softmax_naive_gradient = [](auto& x, auto& d_out, auto& d_x) {
-  softmax_naive_backward(softmax_naive(x), d_out, d_x);
-};
-inline constexpr auto normalize_gradient = [](auto&... args) { normalize_backward(args...); };
 template <class X>
 using SoftmaxGradient = OfFunction<softmax_gradient, X, X>;
-template <class X>
-using SoftmaxNaiveGradient = OfFunction<softmax_naive_gradient, X, X>;
-template <class X>
-using NormalizeGradient = OfFunction<normalize_gradient, X, X>;
 
 template <Activation activation>
 inline constexpr auto activation_gradient = [](auto&... args) {
