@@ -18,7 +18,6 @@
 #include "tinyattn/training/backward/pooling.hpp"
 #include "tinyattn/training/backward/softmax.hpp"
 #include "tinyattn/training/backward/stacked_causal_attention.hpp"
-#include "tinyattn/training/backward/tensor.hpp"
 #include "tinyattn/training/backward/transformer.hpp"
 #include "tinyattn/training/checkpoint.hpp"
 #include "tinyattn/training/cross_entropy.hpp"

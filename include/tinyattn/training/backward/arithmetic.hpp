@@ -110,28 +110,6 @@ constexpr detail::Diagnosed add_backward(const TermA&, ...) noexcept {
   return {};
 }
 
-// Computes the gradients of subtract(a, b): those of add(a, b), but that of b times -1. Operands
-// as above.
-template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like OutputGradient,
-          class GradientA, class GradientB>
-constexpr void subtract_backward(const TermA&, const TermB&, const OutputGradient& output_gradient,
-                                 GradientA& a_gradient, GradientB& b_gradient) noexcept {
-  if constexpr (detail::check_backward_terms<TermA, TermB, OutputGradient, GradientA,
-                                             GradientB>()) {
-    detail::backward_of_sum(output_gradient, b_gradient);
-    if constexpr (!detail::is_no_gradient<GradientB>) multiply(b_gradient, -1.0f, b_gradient);
-    detail::backward_of_sum(output_gradient, a_gradient);
-  }
-}
-
-template <class TermA>
-constexpr detail::Diagnosed subtract_backward(const TermA&, ...) noexcept {
-  static_assert(detail::no_such_call<TermA>,
-                "subtract_backward takes (a, b, output_gradient, a_gradient, b_gradient): a and b "
-                "as subtract; gradients are neither const nor temporaries");
-  return {};
-}
-
 // Computes the gradients of multiply(a, b): a_gradient = output_gradient * b, b_gradient =
 // output_gradient * a, or, of a row that was broadcast, one chain of fma from +0, rows rising.
 // Operands as above.

@@ -36,20 +36,6 @@ constexpr void multiply_outer(const Left& left, const Right& right, GradientB& d
 
 }  // namespace detail
 
-// Computes the gradients of dot(u, v), of which output_gradient is the gradient: u_gradient =
-// output_gradient * v, v_gradient = output_gradient * u. All are vectors of one size. Either
-// gradient may be no_gradient, and may overlap nothing else.
-template <tensor_like TensorU, tensor_like TensorV, class GradientU, class GradientV>
-constexpr void dot_backward(const TensorU& u, const TensorV& v, float output_gradient,
-                            GradientU& u_gradient, GradientV& v_gradient) noexcept {
-  if constexpr (detail::check_dot<TensorU, TensorV>() &&
-                detail::check_backward_product<TensorU, TensorV, TensorU, TensorU, GradientU,
-                                               GradientV>()) {
-    if constexpr (!detail::is_no_gradient<GradientU>) multiply(v, output_gradient, u_gradient);
-    if constexpr (!detail::is_no_gradient<GradientV>) multiply(u, output_gradient, v_gradient);
-  }
-}
-
 // Computes the gradients of matmul(a, b): a_gradient = output_gradient . b^T, b_gradient = a^T .
 // output_gradient. Each sum is one chain of fma from +0, of columns of output_gradient in rising
 // order, or of rows, and then of batch elements if b is one matrix for all.
@@ -111,13 +97,6 @@ constexpr void matmul_transposed_backward(const TensorA& a, const TensorB& b,
     });
 }
 
-template <class TensorU>
-constexpr detail::Diagnosed dot_backward(const TensorU&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorU>,
-                "dot_backward takes (u, v, output_gradient, u_gradient, v_gradient): vectors of "
-                "float and a float; gradients are neither const nor temporaries");
-  return {};
-}
 template <class TensorA>
 constexpr detail::Diagnosed matmul_backward(const TensorA&, ...) noexcept {
   static_assert(detail::no_such_call<TensorA>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The backward passes of softmax and of normalize, row by row.
+// The backward pass of softmax, row by row.
 #pragma once
 
 #include "tinyattn/training/kernel/row.hpp"
@@ -31,19 +31,6 @@ template <class Port>
 TINYATTN_KERNEL void softmax_backward_row(const float* weights, float* d, std::size_t count,
                                           float scale) noexcept {
   softmax_backward_row<Port>(weights, d, d, count, scale);
-}
-
-// d_x[j] = (d_out[j] - D) * r, r = 1 / the sum of x, or 0 if that is 0, and D = r * the sum of x[j]
-// * d_out[j]: the gradient of x of which normalize has made x * r. d_x may be x or d_out.
-template <class Port>
-constexpr void normalize_backward_row(const float* x, const float* d_out, float* d_x,
-                                      std::size_t count) noexcept {
-  const float sum = sum_of_row<Port>(x, count), r = sum == 0.0f ? 0.0f : 1.0f / sum;
-  const float products = sum_of_products<Port>(x, d_out, count);
-  const auto mean = Port::broadcast(-Port::one_lane::mul(r, products)), factor = Port::broadcast(r);
-  transform_row<Port>(d_out, d_x, count, [&](auto d) TINYATTN_INLINE_LAMBDA {
-    return Port::mul(Port::add(d, mean), factor);
-  });
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::kernel
