@@ -19,141 +19,86 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-template <Activation activation, class TensorM, class Out>
-constexpr void activate(const TensorM& m, Out& out) noexcept {
-  if constexpr (check_rows<TensorM, Out>())
-    on_native_port([&](auto port) {
-      for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+template <Activation activation, class TensorM>
+constexpr auto activate(const TensorM& m, auto&... out) noexcept {
+  return map_rows(
+      m,
+      [](auto port, const float* from, float* to, std::size_t count) {
         kernel::activate_row<decltype(port)>(activation, from, to, count);
-      });
-    });
+      },
+      out...);
 }
 
 }  // namespace detail
 
 // x, or 0 if x is negative, for each element x of m. m and `out` have the same shape; `out` may be
 // m. Exact.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void relu(const TensorM& m, Out& out) noexcept {
-  detail::activate<Activation::relu>(m, out);
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto relu(const TensorM& m, Out&... out) noexcept {
+  return detail::activate<Activation::relu>(m, out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorM>
-constexpr auto relu(const TensorM& m) noexcept {
-  detail::Like<TensorM> out;
-  relu(m, out);
-  return out;
-}
-
-template <class TensorM>
-constexpr detail::Diagnosed relu(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "relu takes (m) or (m, out): tensors of float of one shape; out is neither const "
-                "nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, relu(const First&, detail::Anything, ...),
+                    "relu takes (m) or (m, out): tensors of float of one shape; out is neither "
+                    "const nor a temporary")
 
 // x (1 + erf(x / sqrt(2))) / 2 for each element x of m: PyTorch's default. `out` may be m. Within
 // 3.5 ulp above 0 and 6.4 below, where the formula itself would lose all digits: gelu(-9) is about
 // 10^-18, not 0.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void gelu(const TensorM& m, Out& out) noexcept {
-  detail::activate<Activation::gelu>(m, out);
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto gelu(const TensorM& m, Out&... out) noexcept {
+  return detail::activate<Activation::gelu>(m, out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorM>
-constexpr auto gelu(const TensorM& m) noexcept {
-  detail::Like<TensorM> out;
-  gelu(m, out);
-  return out;
-}
-
-template <class TensorM>
-constexpr detail::Diagnosed gelu(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "gelu takes (m) or (m, out): tensors of float of one shape; out is neither const "
-                "nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, gelu(const First&, detail::Anything, ...),
+                    "gelu takes (m) or (m, out): tensors of float of one shape; out is neither "
+                    "const nor a temporary")
 
 // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 for each element x of m: PyTorch's
 // approximate='tanh', which GPT-2 uses. `out` may be m. Within 2 ulp above 0 and 4.1 below.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void gelu_tanh(const TensorM& m, Out& out) noexcept {
-  detail::activate<Activation::gelu_tanh>(m, out);
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto gelu_tanh(const TensorM& m, Out&... out) noexcept {
+  return detail::activate<Activation::gelu_tanh>(m, out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorM>
-constexpr auto gelu_tanh(const TensorM& m) noexcept {
-  detail::Like<TensorM> out;
-  gelu_tanh(m, out);
-  return out;
-}
-
-template <class TensorM>
-constexpr detail::Diagnosed gelu_tanh(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "gelu_tanh takes (m) or (m, out): tensors of float of one shape; out is neither "
-                "const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, gelu_tanh(const First&, detail::Anything, ...),
+                    "gelu_tanh takes (m) or (m, out): tensors of float of one shape; out is "
+                    "neither const nor a temporary")
 
 // x / (1 + e^-x) for each element x of m. `out` may be m. Within 1.7 ulp above 0 and 3.6 below.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void silu(const TensorM& m, Out& out) noexcept {
-  detail::activate<Activation::silu>(m, out);
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto silu(const TensorM& m, Out&... out) noexcept {
+  return detail::activate<Activation::silu>(m, out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorM>
-constexpr auto silu(const TensorM& m) noexcept {
-  detail::Like<TensorM> out;
-  silu(m, out);
-  return out;
-}
-
-template <class TensorM>
-constexpr detail::Diagnosed silu(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "silu takes (m) or (m, out): tensors of float of one shape; out is neither const "
-                "nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, silu(const First&, detail::Anything, ...),
+                    "silu takes (m) or (m, out): tensors of float of one shape; out is neither "
+                    "const nor a temporary")
 
 // (x - mean) * inverse_deviation, feature by feature: what scales the samples of a sensor. The
 // difference is rounded, and the product. x and out are [..., features], mean and inverse_deviation
 // Vectors [features]; `out` may be x.
-template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation, tensor_like Out>
-constexpr void standardize(const TensorX& x, const Mean& mean,
-                           const InverseDeviation& inverse_deviation, Out& out) noexcept {
-  if constexpr (detail::check_standardize<TensorX, Mean, InverseDeviation, Out>())
-    on_native_port([&](auto port) {
-      detail::for_each_row(x, out, [&](const float* from, float* to, std::size_t count) {
+template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto standardize(const TensorX& x, const Mean& mean,
+                           const InverseDeviation& inverse_deviation, Out&... out) noexcept {
+  [[maybe_unused]] constexpr bool fits = detail::check_features<TensorX, Mean, InverseDeviation>();
+  return detail::map_rows(
+      x,
+      [&](auto port, const float* from, float* to, std::size_t count) {
         kernel::standardize_row<decltype(port)>(from, mean.data(), inverse_deviation.data(), to,
                                                 count);
-      });
-    });
+      },
+      out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation>
-constexpr auto standardize(const TensorX& x, const Mean& mean,
-                           const InverseDeviation& inverse_deviation) noexcept {
-  detail::Like<TensorX> out;
-  standardize(x, mean, inverse_deviation, out);
-  return out;
-}
-
-template <class TensorX>
-constexpr detail::Diagnosed standardize(const TensorX&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorX>,
-                "standardize takes (x, mean, inverse_deviation), then out: tensors of float; out "
-                "is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, standardize(const First&, ...),
+                    "standardize takes (x, mean, inverse_deviation), then out: tensors of float; "
+                    "out is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

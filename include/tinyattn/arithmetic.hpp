@@ -5,6 +5,7 @@
 // is rounded once; NaN and infinity go through.
 #pragma once
 
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
@@ -153,6 +154,16 @@ constexpr void combine_either(const TermA& a, const TermB& b, Out& out) noexcept
     combine<Combination>(a, b, out);
 }
 
+// Computes a combination of a TermA and a TermB, in both forms.
+template <class TermA, class TermB>
+constexpr auto combine_into(const auto& compute, auto&... out) noexcept {
+  return into<Combined<TermA, TermB>>(
+      [&]<class Out>(Out& to) TINYATTN_INLINE_LAMBDA {
+        if constexpr (check_terms<TermA, TermB, Out>()) compute(to);
+      },
+      out...);
+}
+
 // A call of which no tensor is the first operand, and that has no form of its own.
 template <class Type, std::size_t Arguments>
 concept no_first_term = !tensor_like<Type> && (Arguments > 2 || !term<Type>);
@@ -161,27 +172,16 @@ concept no_first_term = !tensor_like<Type> && (Arguments > 2 || !term<Type>);
 
 // Computes a + b: tensors of one shape, or one of them a row or a number. `out` has the shape of
 // the larger one, and may be an operand of its shape.
-template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like Out>
-constexpr void add(const TermA& a, const TermB& b, Out& out) noexcept {
-  if constexpr (detail::check_terms<TermA, TermB, Out>())
-    detail::combine_either<detail::Sum>(a, b, out);
+template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto add(const TermA& a, const TermB& b, Out&... out) noexcept {
+  return detail::combine_into<TermA, TermB>(
+      [&](auto& to) { detail::combine_either<detail::Sum>(a, b, to); }, out...);
 }
 
-// By value: the result is on the stack.
-template <detail::term TermA, detail::term_with<TermA> TermB>
-constexpr auto add(const TermA& a, const TermB& b) noexcept {
-  detail::Combined<TermA, TermB> out;
-  add(a, b, out);
-  return out;
-}
-
-template <tensor_like TensorA>
-constexpr detail::Diagnosed add(const TensorA&, detail::Anything = 0, ...) noexcept {
-  static_assert(detail::no_such_call<TensorA>,
-                "add takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
-                "a number; out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, add(const First&, detail::Anything = 0, ...),
+                    "add takes (a, b) or (a, b, out): tensors of float, one of which may be a row "
+                    "or a number; out is neither const nor a temporary")
 template <class TermA, tensor_like TensorB, class... More>
 requires detail::no_first_term<TermA, 2 + sizeof...(More)>
 constexpr detail::Diagnosed add(const TermA&, const TensorB&, const More&...) noexcept {
@@ -193,32 +193,22 @@ constexpr detail::Diagnosed add(const TermA&, const TensorB&, const More&...) no
 
 // Computes a - b: tensors of one shape, or one of them a row or a number. `out` has the shape of
 // the larger one, and may be an operand of its shape.
-template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like Out>
-constexpr void subtract(const TermA& a, const TermB& b, Out& out) noexcept {
-  if constexpr (detail::check_terms<TermA, TermB, Out>()) {
-    if constexpr (tensor_like<TermB>)
-      detail::combine_either<detail::DifferenceFrom>(b, a, out);
-    else
-      detail::combine<detail::Sum>(a, -static_cast<float>(b), out);
-  }
+template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto subtract(const TermA& a, const TermB& b, Out&... out) noexcept {
+  return detail::combine_into<TermA, TermB>(
+      [&](auto& to) {
+        if constexpr (tensor_like<TermB>)
+          detail::combine_either<detail::DifferenceFrom>(b, a, to);
+        else
+          detail::combine<detail::Sum>(a, -static_cast<float>(b), to);
+      },
+      out...);
 }
 
-// By value: the result is on the stack.
-template <detail::term TermA, detail::term_with<TermA> TermB>
-constexpr auto subtract(const TermA& a, const TermB& b) noexcept {
-  detail::Combined<TermA, TermB> out;
-  subtract(a, b, out);
-  return out;
-}
-
-template <tensor_like TensorA>
-constexpr detail::Diagnosed subtract(const TensorA&, detail::Anything = 0, ...) noexcept {
-  static_assert(
-      detail::no_such_call<TensorA>,
-      "subtract takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
-      "a number; out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, subtract(const First&, detail::Anything = 0, ...),
+                    "subtract takes (a, b) or (a, b, out): tensors of float, one of which may be a "
+                    "row or a number; out is neither const nor a temporary")
 template <class TermA, tensor_like TensorB, class... More>
 requires detail::no_first_term<TermA, 2 + sizeof...(More)>
 constexpr detail::Diagnosed subtract(const TermA&, const TensorB&, const More&...) noexcept {
@@ -231,28 +221,16 @@ constexpr detail::Diagnosed subtract(const TermA&, const TensorB&, const More&..
 
 // Computes a * b: tensors of one shape, or one of them a row or a number. `out` has the shape of
 // the larger one, and may be an operand of its shape.
-template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like Out>
-constexpr void multiply(const TermA& a, const TermB& b, Out& out) noexcept {
-  if constexpr (detail::check_terms<TermA, TermB, Out>())
-    detail::combine_either<detail::Product>(a, b, out);
+template <detail::term TermA, detail::term_with<TermA> TermB, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto multiply(const TermA& a, const TermB& b, Out&... out) noexcept {
+  return detail::combine_into<TermA, TermB>(
+      [&](auto& to) { detail::combine_either<detail::Product>(a, b, to); }, out...);
 }
 
-// By value: the result is on the stack.
-template <detail::term TermA, detail::term_with<TermA> TermB>
-constexpr auto multiply(const TermA& a, const TermB& b) noexcept {
-  detail::Combined<TermA, TermB> out;
-  multiply(a, b, out);
-  return out;
-}
-
-template <tensor_like TensorA>
-constexpr detail::Diagnosed multiply(const TensorA&, detail::Anything = 0, ...) noexcept {
-  static_assert(
-      detail::no_such_call<TensorA>,
-      "multiply takes (a, b) or (a, b, out): tensors of float, one of which may be a row or "
-      "a number; out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, multiply(const First&, detail::Anything = 0, ...),
+                    "multiply takes (a, b) or (a, b, out): tensors of float, one of which may be a "
+                    "row or a number; out is neither const nor a temporary")
 template <class TermA, tensor_like TensorB, class... More>
 requires detail::no_first_term<TermA, 2 + sizeof...(More)>
 constexpr detail::Diagnosed multiply(const TermA&, const TensorB&, const More&...) noexcept {

@@ -63,14 +63,9 @@ constexpr auto scaled_dot_product_attention(const Query& query, const Key& key, 
   return out;
 }
 
-template <class Query>
-constexpr detail::Diagnosed scaled_dot_product_attention(const Query&, ...) noexcept {
-  static_assert(detail::no_such_call<Query>,
-                "scaled_dot_product_attention takes (query, key, value), then mask, then out, then "
-                "weights; the last two are neither "
-                "const nor temporaries");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, scaled_dot_product_attention(const First&, ...),
+                    "scaled_dot_product_attention takes (query, key, value), then mask, then out, "
+                    "then weights; the last two are neither const nor temporaries")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

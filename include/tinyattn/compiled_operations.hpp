@@ -170,8 +170,8 @@ template <tensor_like TensorX, tensor_like Mean, tensor_like InverseDeviation, t
 void standardize(const TensorX& x, const Mean& mean, const InverseDeviation& inverse_deviation,
                  Out& out) noexcept {
   using LayoutX = tinyattn::detail::LayoutOf<TensorX>;
-  if constexpr (tinyattn::detail::check_standardize<TensorX, Mean, InverseDeviation, Out>() &&
-                detail::check_whole<TensorX, Out>())
+  if constexpr (tinyattn::detail::check_features<TensorX, Mean, InverseDeviation>() &&
+                tinyattn::detail::check_rows<TensorX, Out>() && detail::check_whole<TensorX, Out>())
     detail::always(tinyattn_standardize(LayoutX::batch * LayoutX::rows, LayoutX::cols,
                                         detail::matrix_of(x, 0), mean.data(),
                                         inverse_deviation.data(), detail::matrix_of(out, 0)));

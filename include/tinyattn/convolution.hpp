@@ -104,13 +104,9 @@ struct Conv1d {
   template <tensor_like TensorX, tensor_like Out>
   constexpr void forward(const TensorX& x, Out& out) const noexcept;
 
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out): tensors or views of float; out is neither const nor a "
-                  "temporary");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(
+      class First = detail::Anything, forward(const First&, ...) const,
+      "forward takes (x, out): tensors or views of float; out is neither const nor a temporary")
 
   // By value: the result is on the stack.
   template <tensor_like TensorX>

@@ -117,13 +117,9 @@ constexpr Tensor<float, Extents...> dropout(const Tensor<float, Extents...>& m,
   return out;
 }
 
-template <tensor_like TensorM>
-constexpr detail::Diagnosed dropout(const TensorM&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "dropout takes (m, rate, generator) or (m, rate, generator, out): tensors of "
-                "float, no views; out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, dropout(const First&, ...),
+                    "dropout takes (m, rate, generator) or (m, rate, generator, out): tensors of "
+                    "float, no views; out is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

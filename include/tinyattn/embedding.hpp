@@ -54,13 +54,9 @@ struct Embedding {
     return Status::ok;
   }
 
-  template <class Tokens = detail::Anything>
-  constexpr detail::Diagnosed forward(const Tokens&, ...) const noexcept {
-    static_assert(detail::no_such_call<Tokens>,
-                  "forward takes (tokens, out): a Vector<Token, N>, and a matrix of float that is "
-                  "neither const nor a temporary");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(class First = detail::Anything, forward(const First&, ...) const,
+                      "forward takes (tokens, out): a Vector<Token, N>, and a matrix of float that "
+                      "is neither const nor a temporary")
 
   friend constexpr bool operator==(const Embedding&, const Embedding&) = default;
 

@@ -91,13 +91,9 @@ struct FeedForward {
     detail::forward_hidden<config>(*this, x, out, workspace);
   }
 
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
-                  "const nor a temporary, and workspace is this layer's Workspace");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(class First = detail::Anything, forward(const First&, ...) const,
+                      "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
+                      "const nor a temporary, and workspace is this layer's Workspace")
 
   friend constexpr bool operator==(const FeedForward&, const FeedForward&) = default;
 

@@ -43,12 +43,8 @@ constexpr void initialize(Module& module, Generator& generator) noexcept {
   });
 }
 
-template <class Layer>
-constexpr detail::Diagnosed initialize(const Layer&, ...) noexcept {
-  static_assert(detail::no_such_call<Layer>,
-                "initialize takes (layer, generator), of which neither is const");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, initialize(const First&, ...),
+                    "initialize takes (layer, generator), of which neither is const")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

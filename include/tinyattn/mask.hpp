@@ -140,13 +140,9 @@ constexpr auto tril(const TensorM& m, std::ptrdiff_t diagonal = 0) noexcept {
   return out;
 }
 
-template <tensor_like TensorM>
-constexpr detail::Diagnosed tril(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(
-      detail::no_such_call<TensorM>,
-      "tril takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(
+    tensor_like First, tril(const First&, detail::Anything, ...),
+    "tril takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary")
 
 // Copies m [..., rows, cols] to `out`, with zeros below the diagonal: elements with j - i >=
 // diagonal stay. `out` may be m; by value, the result is on the stack.
@@ -163,13 +159,9 @@ constexpr auto triu(const TensorM& m, std::ptrdiff_t diagonal = 0) noexcept {
   return out;
 }
 
-template <tensor_like TensorM>
-constexpr detail::Diagnosed triu(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(
-      detail::no_such_call<TensorM>,
-      "triu takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(
+    tensor_like First, triu(const First&, detail::Anything, ...),
+    "triu takes (m), (m, diagonal) or (m, diagonal, out): out is neither const nor a temporary")
 
 // Copies m to `out`, with `value` where the mask is true. The extents of the mask are those of m,
 // or the last of them. `out` may be m; by value, the result is on the stack.
@@ -195,13 +187,9 @@ constexpr Tensor<Element, Extents...> masked_fill(const Tensor<Element, Extents.
   return out;
 }
 
-template <tensor_like TensorM>
-constexpr detail::Diagnosed masked_fill(const TensorM&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "masked_fill takes (m, mask, value) or (m, mask, value, out): tensors, no views; "
-                "out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, masked_fill(const First&, ...),
+                    "masked_fill takes (m, mask, value) or (m, mask, value, out): tensors, no "
+                    "views; out is neither const nor a temporary")
 
 // Returns the additive mask of causal attention: 0 for keys j <= i of query i, -infinity elsewhere.
 template <std::size_t Tokens>

@@ -5,6 +5,7 @@
 // every target.
 #pragma once
 
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/product_checks.hpp"
 #include "tinyattn/kernel/matmul.hpp"
@@ -35,74 +36,61 @@ constexpr float dot(const TensorU& u, const TensorV& v) noexcept {
 //   a    [..., rows, inner], or a Vector [inner]
 //   b    [inner, cols], for the whole batch of a, or one for each batch element
 //   out  the shape of a, but cols columns; may not overlap a or b
-template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
-constexpr void matmul(const TensorA& a, const TensorB& b, Out& out) noexcept {
+template <tensor_like TensorA, tensor_like TensorB, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto matmul(const TensorA& a, const TensorB& b, Out&... out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
   using LayoutB = detail::LayoutOf<TensorB>;
-  if constexpr (detail::check_matmul<TensorA, TensorB, Out>())
-    on_native_port([&](auto port) {
-      for (std::size_t element = 0; element < LayoutA::batch; ++element)
-        kernel::matmul_of_shape<decltype(port),
-                                kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
-            {LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::input(a, element),
-             detail::input(b, element), nullptr, detail::output(out, element)});
-    });
+  return detail::into<detail::WithCols<TensorA, LayoutB::cols>>(
+      [&](auto& to) {
+        if constexpr (detail::check_matmul<TensorA, TensorB, decltype(to)>())
+          on_native_port([&](auto port) {
+            for (std::size_t element = 0; element < LayoutA::batch; ++element)
+              kernel::matmul_of_shape<decltype(port),
+                                      kernel::Shape{LayoutA::rows, LayoutA::cols, LayoutB::cols}>(
+                  {LayoutA::rows, LayoutA::cols, LayoutB::cols, detail::input(a, element),
+                   detail::input(b, element), nullptr, detail::output(to, element)});
+          });
+      },
+      out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorA, tensor_like TensorB>
-constexpr auto matmul(const TensorA& a, const TensorB& b) noexcept {
-  detail::WithCols<TensorA, detail::LayoutOf<TensorB>::cols> out;
-  matmul(a, b, out);
-  return out;
-}
-
-template <class TensorA>
-constexpr detail::Diagnosed matmul(const TensorA&, ...) noexcept {
-  static_assert(
-      detail::no_such_call<TensorA>,
-      "matmul takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(
+    class First, matmul(const First&, ...),
+    "matmul takes (a, b) or (a, b, out): tensors of float; out is neither const nor a temporary")
 
 // out = a . b transposed: out[i][j] is the dot product of row i of a and row j of b.
 //
 //   a    [..., rows, inner], or a Vector [inner]
 //   b    [cols, inner], for the whole batch of a, or one for each batch element
 //   out  the shape of a, but cols columns; may not overlap a or b
-template <tensor_like TensorA, tensor_like TensorB, tensor_like Out>
-constexpr void matmul_transposed(const TensorA& a, const TensorB& b, Out& out) noexcept {
+template <tensor_like TensorA, tensor_like TensorB, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto matmul_transposed(const TensorA& a, const TensorB& b, Out&... out) noexcept {
   using LayoutA = detail::LayoutOf<TensorA>;
   using LayoutB = detail::LayoutOf<TensorB>;
-  if constexpr (detail::check_matmul_transposed<TensorA, TensorB, Out>())
-    on_native_port([&](auto port) {
-      for (std::size_t element = 0; element < LayoutA::batch; ++element)
-        kernel::matmul_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
-            kernel::Product<kernel::Dense, kernel::Transposed<>>{LayoutA::rows,
-                                                                 LayoutA::cols,
-                                                                 LayoutB::rows,
-                                                                 detail::input(a, element),
-                                                                 {detail::input(b, element)},
-                                                                 nullptr,
-                                                                 detail::output(out, element)});
-    });
+  return detail::into<detail::WithCols<TensorA, LayoutB::rows>>(
+      [&](auto& to) {
+        if constexpr (detail::check_matmul_transposed<TensorA, TensorB, decltype(to)>())
+          on_native_port([&](auto port) {
+            for (std::size_t element = 0; element < LayoutA::batch; ++element)
+              kernel::matmul_of_shape<decltype(port), kernel::Shape{LayoutA::rows}>(
+                  kernel::Product<kernel::Dense, kernel::Transposed<>>{
+                      LayoutA::rows,
+                      LayoutA::cols,
+                      LayoutB::rows,
+                      detail::input(a, element),
+                      {detail::input(b, element)},
+                      nullptr,
+                      detail::output(to, element)});
+          });
+      },
+      out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorA, tensor_like TensorB>
-constexpr auto matmul_transposed(const TensorA& a, const TensorB& b) noexcept {
-  detail::WithCols<TensorA, detail::LayoutOf<TensorB>::rows> out;
-  matmul_transposed(a, b, out);
-  return out;
-}
-
-template <class TensorA>
-constexpr detail::Diagnosed matmul_transposed(const TensorA&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorA>,
-                "matmul_transposed takes (a, b) or (a, b, out): tensors of float; out is neither "
-                "const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, matmul_transposed(const First&, ...),
+                    "matmul_transposed takes (a, b) or (a, b, out): tensors of float; out is "
+                    "neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

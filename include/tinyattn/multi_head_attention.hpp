@@ -77,138 +77,61 @@ struct MultiHeadAttention {
     return out;
   }
 
-  // Self-attention. `out` may be x itself, but may not overlap it in part.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
-    forward(x, x, x, NoMask{}, out, workspace);
+  // Self-attention or cross-attention:
+  //
+  //   forward(x, out, workspace)
+  //   forward(query_input, key_input, value_input, out, workspace)
+  //
+  // context_length bounds both lengths, and config.causal lets query i attend to keys 0 .. i. `out`
+  // may be x or query_input itself, but may not overlap an input otherwise. After the inputs there
+  // may be
+  //
+  //   num_tokens, or num_tokens, num_source_tokens
+  //     The first rows of x, or of query_input and of the other inputs, of which there may be 0.
+  //     Other rows of `out` stay as they are. If there are too many, writes nothing and returns
+  //     too_many_tokens, else ok. A query whose source tokens are all masked has a context of
+  //     zeros.
+  //   a mask, [tokens, source tokens] or [source tokens]
+  //     It masks keys in addition to config.causal; of numbers of tokens, for all rows.
+  //   a Cache, after x or num_tokens; then `workspace` is its Workspace
+  //     The tokens follow those of the cache, and are added to it: the bits are those of one call
+  //     with all tokens, however they are divided into calls. If the cache has no room for all of
+  //     them, writes nothing and returns too_many_tokens. x is no batch.
+  //
+  // and after the workspace of self-attention a generator:
+  //
+  //   forward(x, out, workspace, generator)
+  //     A training pass, with dropout, with a mask or without. It draws first for the attention
+  //     weights of the whole batch (in the order batch element, head, row, column, and for masked
+  //     weights too), then for the outputs. `out` may not be x.
+  template <class... Arguments>
+  requires(detail::is_forward<MultiHeadAttention, config, Arguments...>()) TINYATTN_ALWAYS_INLINE
+      constexpr auto forward(Arguments&&... arguments) const noexcept {
+    return detail::forward_attention<config, Arguments...>(*this, arguments...);
   }
 
-  // Self-attention with a mask, [tokens, tokens] or [tokens], which masks keys in addition to
-  // config.causal.
-  template <tensor_like TensorX, detail::no_count_nor<detail::KeyValueCache<config>> Mask,
-            tensor_like Out>
-  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
-                         Workspace& workspace) const noexcept {
-    detail::forward_all<config>(*this, x, x, x, mask, out, workspace);
-  }
-
-  // Cross-attention; context_length bounds both lengths, and config.causal lets query i attend to
-  // keys 0 .. i. `out` may be query_input itself, but may not overlap an input otherwise.
-  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
-  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                         Out& out, Workspace& workspace) const noexcept {
-    forward(query_input, key_input, value_input, NoMask{}, out, workspace);
-  }
-
-  template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-  TINYATTN_ALWAYS_INLINE constexpr void forward(const Query& query_input, const Key& key_input,
-                                                const Value& value_input, const Mask& mask,
-                                                Out& out, Workspace& workspace) const noexcept {
-    detail::forward_all<config>(*this, query_input, key_input, value_input, mask, out, workspace);
-  }
+  TINYATTN_DIAGNOSTIC(
+      class First = detail::Anything, forward(const First&, ...) const,
+      "forward takes (x, out, workspace), with num_tokens and a mask or a cache after x, or three "
+      "inputs for x; out is a tensor or a MatrixView, neither const nor a temporary, and workspace "
+      "is this layer's Workspace, or its Cache::Workspace")
 
   // Attention that also writes its weights, [..., num_heads, tokens, source tokens]; there is no
   // dropout. The weight of a masked key is 0.
-  template <tensor_like TensorX, tensor_like Out, tensor_like Weights>
-  constexpr void forward_with_weights(const TensorX& x, Out& out, Weights& weights,
-                                      Workspace& workspace) const noexcept {
-    forward_with_weights(x, x, x, out, weights, workspace);
+  //
+  //   forward_with_weights(x, out, weights, workspace)
+  //   forward_with_weights(query_input, key_input, value_input, out, weights, workspace)
+  template <class... Arguments>
+  requires(detail::is_forward_with_weights<
+           MultiHeadAttention,
+           Arguments...>()) constexpr void forward_with_weights(Arguments&&... arguments)
+      const noexcept {
+    detail::forward_attention_with_weights<config, Arguments...>(*this, arguments...);
   }
 
-  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out,
-            tensor_like Weights>
-  constexpr void forward_with_weights(const Query& query_input, const Key& key_input,
-                                      const Value& value_input, Out& out, Weights& weights,
-                                      Workspace& workspace) const noexcept {
-    detail::forward_with_weights<config>(*this, query_input, key_input, value_input, out, weights,
-                                         NoMask{}, workspace);
-  }
-
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward_with_weights(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward_with_weights takes (x, out, weights, workspace) or three inputs for x: "
-                  "out and weights are neither const nor temporaries");
-    return {};
-  }
-
-  // Self-attention over the first num_tokens rows of x, of which there may be 0. The other rows of
-  // `out` stay as they are. If num_tokens is more than context_length or the rows of x, writes
-  // nothing and returns too_many_tokens.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
-                           Workspace& workspace) const noexcept {
-    return forward(x, x, x, num_tokens, num_tokens, NoMask{}, out, workspace);
-  }
-
-  // The same with a mask for all rows of x, of which only the first num_tokens rows and columns are
-  // used.
-  template <tensor_like TensorX, class Mask, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, const Mask& mask, Out& out,
-                           Workspace& workspace) const noexcept {
-    return forward(x, x, x, num_tokens, num_tokens, mask, out, workspace);
-  }
-
-  // Cross-attention from the first num_tokens rows of query_input to the first num_source_tokens
-  // rows of the other inputs. A query whose source tokens are all masked has a context of zeros.
-  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
-  constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                           std::size_t num_tokens, std::size_t num_source_tokens, Out& out,
-                           Workspace& workspace) const noexcept {
-    return forward(query_input, key_input, value_input, num_tokens, num_source_tokens, NoMask{},
-                   out, workspace);
-  }
-
-  template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-  constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                           std::size_t num_tokens, std::size_t num_source_tokens, const Mask& mask,
-                           Out& out, Workspace& workspace) const noexcept {
-    return detail::forward_counted<config>(*this, query_input, key_input, value_input, num_tokens,
-                                           num_source_tokens, mask, out, workspace);
-  }
-
-  // Self-attention for tokens that follow those of the cache, and are added to it: x is [tokens,
-  // d_in], out [tokens, d_out]. Computes the same bits as one call with all tokens, however they
-  // are divided into calls. If the cache has no room for all of them, writes nothing and returns
-  // too_many_tokens. `out` may be x.
-  template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
-                           typename KeyValues::AttentionWorkspace& workspace) const noexcept {
-    return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
-  }
-
-  // The same for the first num_tokens rows of x.
-  template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
-                           typename KeyValues::AttentionWorkspace& workspace) const noexcept {
-    return detail::forward_cached<config>(*this, x, num_tokens, cache, out, workspace);
-  }
-
-  // A training pass, with dropout by the generator, with a mask or without. It draws first for the
-  // attention weights of the whole batch (in the order batch element, head, row, column, and for
-  // masked weights too), then for the outputs. `out` may not be x.
-  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
-  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
-                         Generator& generator) const noexcept {
-    forward(x, NoMask{}, out, workspace, generator);
-  }
-  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
-  constexpr void forward(const TensorX& x, const Mask& mask, Out& out, Workspace& workspace,
-                         Generator& generator) const noexcept {
-    if constexpr (detail::check_training<config>())
-      detail::forward_training<config, detail::RandomStreams>(*this, x, mask, out, workspace,
-                                                              generator);
-  }
-
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out, workspace), with num_tokens and a mask or a cache "
-                  "after x, or three inputs for x; out is a tensor or a MatrixView, neither "
-                  "const nor a temporary, and workspace is this layer's Workspace, or its "
-                  "Cache::Workspace");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(class First = detail::Anything, forward_with_weights(const First&, ...) const,
+                      "forward_with_weights takes (x, out, weights, workspace) or three inputs for "
+                      "x: out and weights are neither const nor temporaries")
 
   friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
 
@@ -278,13 +201,9 @@ struct StackedCausalAttention {
         }
   }
 
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
-                  "const nor a temporary, and workspace is this layer's Workspace");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(class First = detail::Anything, forward(const First&, ...) const,
+                      "forward takes (x, out, workspace): out is a tensor or a MatrixView, neither "
+                      "const nor a temporary, and workspace is this layer's Workspace")
 
   friend constexpr bool operator==(const StackedCausalAttention&,
                                    const StackedCausalAttention&) = default;

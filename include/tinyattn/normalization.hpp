@@ -68,13 +68,9 @@ struct LayerNorm {
     if constexpr (detail::check_features<Dim, TensorX>())
       detail::normalize_features(describe(*this), x, out);
   }
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out): tensors or views of float; out is neither const nor a "
-                  "temporary");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(
+      class First = detail::Anything, forward(const First&, ...) const,
+      "forward takes (x, out): tensors or views of float; out is neither const nor a temporary")
 
   // By value: the result is on the stack.
   template <tensor_like TensorX>
@@ -117,13 +113,9 @@ struct RmsNorm {
     if constexpr (detail::check_features<Dim, TensorX>())
       detail::normalize_features(describe(*this), x, out);
   }
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out): tensors or views of float; out is neither const nor a "
-                  "temporary");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(
+      class First = detail::Anything, forward(const First&, ...) const,
+      "forward takes (x, out): tensors or views of float; out is neither const nor a temporary")
 
   // By value: the result is on the stack.
   template <tensor_like TensorX>

@@ -65,13 +65,9 @@ constexpr Token sample(Logits& logits, const Sampling& sampling, Generator& gene
   }
 }
 
-template <class Logits>
-constexpr detail::Diagnosed sample(const Logits&, ...) noexcept {
-  static_assert(detail::no_such_call<Logits>,
-                "sample takes (logits, sampling, generator): a vector of float that is neither "
-                "const nor a temporary, and a Philox4x32 or Mt19937");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, sample(const First&, ...),
+                    "sample takes (logits, sampling, generator): a vector of float that is neither "
+                    "const nor a temporary, and a Philox4x32 or Mt19937")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

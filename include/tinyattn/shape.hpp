@@ -255,6 +255,15 @@ struct Diagnosed {
 
 }  // namespace detail
 
+// Says in a sentence how a function is called, if no other overload takes a call: `parameter` is
+// that of the template, `declarator` the overload, whose first argument has that type.
+#define TINYATTN_DIAGNOSTIC(parameter, declarator, sentence) \
+  template <parameter>                                       \
+  constexpr detail::Diagnosed declarator noexcept {          \
+    static_assert(detail::no_such_call<First>, sentence);    \
+    return {};                                               \
+  }
+
 // A Tensor or a MatrixView, whose type has the shape.
 template <class TensorM>
 concept tensor_like = requires {

@@ -15,19 +15,16 @@ TINYATTN_BEGIN
 
 namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
-// Computes the softmax of each row of scale * m: e^(scale * (m[j] - maximum of the row)), divided
-// by the sum of these over the row. m is [..., rows, cols] or a Vector, and `out` has the same
-// shape. -infinity becomes 0; a row in which all is -infinity becomes zeros; a NaN makes its row
-// NaN. scale must be >= 0, and counts as 0 below 2^-126: then all elements but -infinity get the
-// same value. `out` may be m.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void softmax(const TensorM& m, float scale, Out& out) noexcept {
-  if constexpr (detail::check_rows<TensorM, Out>())
+namespace detail {
+
+template <class TensorM, class Out>
+constexpr void softmax_rows(const TensorM& m, float scale, Out& out) noexcept {
+  if constexpr (check_rows<TensorM, Out>())
     on_native_port([&](auto port) {
       using Port = decltype(port);
-      using LayoutM = detail::LayoutOf<TensorM>;
+      using LayoutM = LayoutOf<TensorM>;
       constexpr std::size_t rows = LayoutM::batch * LayoutM::rows, cols = LayoutM::cols;
-      const kernel::Output to{out.data(), detail::LayoutOf<Out>::stride};
+      const kernel::Output to{out.data(), LayoutOf<Out>::stride};
       kernel::Dense from{m.data(), LayoutM::stride};
       if (kernel::is_no_scale(scale)) {
         kernel::level_rows<Port>(rows, cols, from, to);
@@ -43,85 +40,64 @@ constexpr void softmax(const TensorM& m, float scale, Out& out) noexcept {
     });
 }
 
-template <tensor_like TensorM, tensor_like Out>
-constexpr void softmax(const TensorM& m, Out& out) noexcept {
-  softmax(m, 1.0f, out);
+}  // namespace detail
+
+// Computes the softmax of each row of scale * m: e^(scale * (m[j] - maximum of the row)), divided
+// by the sum of these over the row. m is [..., rows, cols] or a Vector, and `out` has the same
+// shape. -infinity becomes 0; a row in which all is -infinity becomes zeros; a NaN makes its row
+// NaN. scale must be >= 0, and counts as 0 below 2^-126: then all elements but -infinity get the
+// same value. `out` may be m.
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto softmax(const TensorM& m, float scale, Out&... out) noexcept {
+  return detail::into<detail::Like<TensorM>>([&](auto& to) { detail::softmax_rows(m, scale, to); },
+                                             out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorM>
-constexpr auto softmax(const TensorM& m, float scale = 1.0f) noexcept {
-  detail::Like<TensorM> out;
-  softmax(m, scale, out);
-  return out;
-}
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto softmax(const TensorM& m, Out&... out) noexcept { return softmax(m, 1.0f, out...); }
 
-template <class TensorM>
-constexpr detail::Diagnosed softmax(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "softmax takes (m), (m, scale), (m, out) or (m, scale, out): tensors of float of "
-                "one shape; out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, softmax(const First&, detail::Anything, ...),
+                    "softmax takes (m), (m, scale), (m, out) or (m, scale, out): tensors of float "
+                    "of one shape; out is neither const nor a temporary")
 
 // Multiplies each row of m [..., rows, cols] by the reciprocal of its sum. The reciprocal of a sum
 // below 2^-128 is infinite, but a row whose sum is 0 becomes zeros with the signs of its elements.
 // `out` may be m.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void normalize(const TensorM& m, Out& out) noexcept {
-  if constexpr (detail::check_rows<TensorM, Out>())
-    on_native_port([&](auto port) {
-      detail::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto normalize(const TensorM& m, Out&... out) noexcept {
+  return detail::map_rows(
+      m,
+      [](auto port, const float* from, float* to, std::size_t count) {
         kernel::normalize_rows<decltype(port)>({from, 0}, {to, 0}, count);
-      });
-    });
+      },
+      out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorM>
-constexpr auto normalize(const TensorM& m) noexcept {
-  detail::Like<TensorM> out;
-  normalize(m, out);
-  return out;
-}
-
-template <class TensorM>
-constexpr detail::Diagnosed normalize(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "normalize takes (m) or (m, out): tensors of float of one shape; out is neither "
-                "const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, normalize(const First&, detail::Anything, ...),
+                    "normalize takes (m) or (m, out): tensors of float of one shape; out is "
+                    "neither const nor a temporary")
 
 // Computes softmax as it is defined, e^m[j] divided by the sum of these over the row: it overflows
 // above 88.7, and gives zeros where every e^m[j] is 0. softmax avoids both. `out` may be m.
-template <tensor_like TensorM, tensor_like Out>
-constexpr void softmax_naive(const TensorM& m, Out& out) noexcept {
-  if constexpr (detail::check_rows<TensorM, Out>())
-    on_native_port([&](auto port) {
-      using Port = decltype(port);
-      detail::for_each_row(m, out, [](const float* from, float* to, std::size_t count) {
+template <tensor_like TensorM, tensor_like... Out>
+requires detail::at_most_one<Out...>
+constexpr auto softmax_naive(const TensorM& m, Out&... out) noexcept {
+  return detail::map_rows(
+      m,
+      [](auto port, const float* from, float* to, std::size_t count) {
+        using Port = decltype(port);
         kernel::transform_row<Port>(from, to, count, [](auto x) { return kernel::exp<Port>(x); });
         kernel::normalize_rows<Port>({to, 0}, {to, 0}, count);
-      });
-    });
+      },
+      out...);
 }
 
-// By value: the result is on the stack.
-template <tensor_like TensorM>
-constexpr auto softmax_naive(const TensorM& m) noexcept {
-  detail::Like<TensorM> out;
-  softmax_naive(m, out);
-  return out;
-}
-
-template <class TensorM>
-constexpr detail::Diagnosed softmax_naive(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "softmax_naive takes (m) or (m, out): tensors of float of one shape; out is "
-                "neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, softmax_naive(const First&, detail::Anything, ...),
+                    "softmax_naive takes (m) or (m, out): tensors of float of one shape; out is "
+                    "neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -96,12 +96,8 @@ constexpr auto row(const TensorM& m, std::size_t i) noexcept {
   return out;
 }
 
-template <tensor_like TensorM>
-constexpr detail::Diagnosed row(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "row takes (m, i) or (m, i, out): out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, row(const First&, detail::Anything, ...),
+                    "row takes (m, i) or (m, i, out): out is neither const nor a temporary")
 
 // Writes the transpose of m [rows, cols] to `out`, which is [cols, rows] and may not be m.
 template <tensor_like TensorM, tensor_like Out>
@@ -129,12 +125,8 @@ constexpr auto transpose(const TensorM& m) noexcept {
   return out;
 }
 
-template <tensor_like TensorM>
-constexpr detail::Diagnosed transpose(const TensorM&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorM>,
-                "transpose takes (m) or (m, out): out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, transpose(const First&, detail::Anything, ...),
+                    "transpose takes (m) or (m, out): out is neither const nor a temporary")
 
 // Writes the columns of a [rows, m], then those of b [rows, n] to `out`, [rows, m + n], as
 // torch.cat([a, b], dim=-1). `out` may be neither a nor b.
@@ -167,12 +159,9 @@ constexpr auto concat_columns(const TensorA& a, const TensorB& b) noexcept {
   return out;
 }
 
-template <tensor_like TensorA>
-constexpr detail::Diagnosed concat_columns(const TensorA&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorA>,
-                "concat_columns takes (a, b) or (a, b, out): out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(
+    tensor_like First, concat_columns(const First&, ...),
+    "concat_columns takes (a, b) or (a, b, out): out is neither const nor a temporary")
 
 namespace detail {
 
@@ -226,12 +215,8 @@ constexpr auto concat_rows(const TensorA& a, const TensorB& b) noexcept {
   return out;
 }
 
-template <tensor_like TensorA>
-constexpr detail::Diagnosed concat_rows(const TensorA&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorA>,
-                "concat_rows takes (a, b) or (a, b, out): out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, concat_rows(const First&, ...),
+                    "concat_rows takes (a, b) or (a, b, out): out is neither const nor a temporary")
 
 // Stacks two tensors of the same shape along a new leading axis, as torch.stack does.
 template <class Element, std::size_t... Extents, std::size_t... ExtentsB, std::size_t... ExtentsOut>
@@ -254,12 +239,8 @@ constexpr Tensor<Element, 2, Extents...> stack(const Tensor<Element, Extents...>
   return out;
 }
 
-template <tensor_like TensorA>
-constexpr detail::Diagnosed stack(const TensorA&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorA>,
-                "stack takes (a, b) or (a, b, out): out is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(tensor_like First, stack(const First&, ...),
+                    "stack takes (a, b) or (a, b, out): out is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -74,67 +74,35 @@ struct TransformerBlock {
     struct Workspace : detail::CachedWorkspace<config> {};
   };
 
-  // Applies the block to all rows of x, without a mask besides config.attention.causal.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
-    forward(x, NoMask{}, out, workspace);
+  // Applies the block: forward(x, out, workspace). After x there may be
+  //
+  //   num_tokens
+  //     The first rows of x, of which there may be 0. Other rows of `out` stay as they are. If
+  //     there are more than context_length or x has, writes nothing and returns too_many_tokens,
+  //     else ok.
+  //   a mask, [tokens, tokens] or [tokens]
+  //     It masks keys in addition to config.attention.causal.
+  //   a Cache, after x or num_tokens; then `workspace` is its Workspace
+  //     The tokens follow those of the cache, and are added to it. The bits are the same however a
+  //     text is divided into calls. If the cache has no room for all of them, cache and `out` stay
+  //     as they are, and too_many_tokens is returned.
+  //
+  // and after the workspace a Philox4x32, of a program that includes training.hpp:
+  //
+  //   forward(x, out, workspace, generator)
+  //     A training pass, with dropout at the rates of config.attention, with a mask or num_tokens
+  //     or without. `workspace` may be a BackwardWorkspace. Each element of the batch draws for
+  //     attention weights, then for outputs of attention, then for those of the feed-forward part.
+  template <class... Arguments>
+  requires(detail::is_forward_of_blocks<TransformerBlock, Arguments...>()) constexpr auto forward(
+      Arguments&&... arguments) const noexcept {
+    return detail::forward_of_blocks<config, Arguments...>(*this, arguments...);
   }
 
-  // Applies the block with a mask, [tokens, tokens] or [tokens], which masks keys in addition to
-  // config.attention.causal.
-  template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
-  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
-                         Workspace& workspace) const noexcept {
-    detail::forward_blocks<config>(*this, x, mask, out, workspace);
-  }
-
-  // Applies the block to the first num_tokens rows of x, of which there may be 0. The other rows of
-  // `out` stay as they are. If num_tokens is more than context_length or the rows of x, writes
-  // nothing and returns too_many_tokens.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
-                           Workspace& workspace) const noexcept {
-    return detail::forward_counted_blocks<config>(*this, num_tokens, x, NoMask{}, out, workspace);
-  }
-
-  // Applies the block to tokens that follow those of the cache, and adds them to it: to all rows of
-  // x, or to the first num_tokens; the other rows of `out` then stay as they are. The bits are the
-  // same however a text is divided into calls. If the cache has no room for all of them, cache and
-  // `out` stay as they are, and too_many_tokens is returned.
-  template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
-                           typename KeyValues::Workspace& workspace) const noexcept {
-    return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
-  }
-  template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
-                           typename KeyValues::Workspace& workspace) const noexcept {
-    return detail::forward_cached_blocks<config>(*this, num_tokens, x, cache, out, workspace);
-  }
-
-  // Training passes of a program that includes training.hpp: with dropout by a Philox4x32 at the
-  // rates of config.attention. After x there may be a mask or num_tokens, as above; `workspace` may
-  // be a BackwardWorkspace. Each element of the batch draws for attention weights, then for outputs
-  // of attention, then for those of the feed-forward part.
-  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
-  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
-                         Generator& generator) const noexcept {
-    forward(x, NoMask{}, out, workspace, generator);
-  }
-  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
-  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
-                         Generator& generator) const noexcept {
-    return detail::train_forward(*this, x, mask, out, workspace, generator);
-  }
-
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out, workspace), with num_tokens or a mask after x, or (x, "
-                  "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
-                  "MatrixView, neither const nor a temporary");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(class First = detail::Anything, forward(const First&, ...) const,
+                      "forward takes (x, out, workspace), with num_tokens or a mask after x, or "
+                      "(x, cache, out, workspace) with a Cache and its Workspace; out is a tensor "
+                      "or a MatrixView, neither const nor a temporary")
 
   friend constexpr bool operator==(const TransformerBlock&, const TransformerBlock&) = default;
 
@@ -205,54 +173,18 @@ struct Transformer {
     typename Block::Cache blocks[config.num_layers];  // of each block
   };
 
-  // Applies all blocks, then the final norm. The forms, shapes and errors are those of
-  // TransformerBlock::forward.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
-    forward(x, NoMask{}, out, workspace);
-  }
-  template <tensor_like TensorX, detail::no_count_nor<Cache> Mask, tensor_like Out>
-  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
-                         Workspace& workspace) const noexcept {
-    detail::forward_blocks<config.block>(*this, x, mask, out, workspace);
-  }
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
-                           Workspace& workspace) const noexcept {
-    return detail::forward_counted_blocks<config.block>(*this, num_tokens, x, NoMask{}, out,
-                                                        workspace);
-  }
-  template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
-                           typename KeyValues::Workspace& workspace) const noexcept {
-    return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
-  }
-  template <tensor_like TensorX, detail::changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
-                           typename KeyValues::Workspace& workspace) const noexcept {
-    return detail::forward_cached_blocks<config.block>(*this, num_tokens, x, cache, out, workspace);
+  // Applies all blocks, then the final norm, in the forms of TransformerBlock::forward. In a
+  // training pass a batch element draws for block after block.
+  template <class... Arguments>
+  requires(detail::is_forward_of_blocks<Transformer, Arguments...>()) constexpr auto forward(
+      Arguments&&... arguments) const noexcept {
+    return detail::forward_of_blocks<config.block, Arguments...>(*this, arguments...);
   }
 
-  // Training passes, as those of TransformerBlock; a batch element draws for block after block.
-  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
-  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
-                         Generator& generator) const noexcept {
-    forward(x, NoMask{}, out, workspace, generator);
-  }
-  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
-  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
-                         Generator& generator) const noexcept {
-    return detail::train_forward(*this, x, mask, out, workspace, generator);
-  }
-
-  template <class TensorX = detail::Anything>
-  constexpr detail::Diagnosed forward(const TensorX&, ...) const noexcept {
-    static_assert(detail::no_such_call<TensorX>,
-                  "forward takes (x, out, workspace), with num_tokens or a mask after x, or (x, "
-                  "cache, out, workspace) with a Cache and its Workspace; out is a tensor or a "
-                  "MatrixView, neither const nor a temporary");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(class First = detail::Anything, forward(const First&, ...) const,
+                      "forward takes (x, out, workspace), with num_tokens or a mask after x, or "
+                      "(x, cache, out, workspace) with a Cache and its Workspace; out is a tensor "
+                      "or a MatrixView, neither const nor a temporary")
 
   friend constexpr bool operator==(const Transformer&, const Transformer&) = default;
 

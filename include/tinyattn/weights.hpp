@@ -72,13 +72,9 @@ constexpr Int8Matrix<In, Out> quantized(const auto& weight_at) noexcept {
 
 }  // namespace detail
 
-template <class Layer>
-constexpr detail::Diagnosed quantize(const Layer&, ...) noexcept {
-  static_assert(
-      detail::no_such_call<Layer>,
-      "quantize takes (layer): a Linear, a Conv1d or an Embedding whose weights are floats");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(
+    class First, quantize(const First&, ...),
+    "quantize takes (layer): a Linear, a Conv1d or an Embedding whose weights are floats")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The plain twin of attention's backward pass, and of both passes of blocks, by the formulas of training/kernel/. The gradient
+// The plain twin of attention's backward pass, and of both passes of blocks, by the formulas of kernel/backward/. The gradient
 // of an input is one chain of fma: of the queries' product, then of the keys', then of the values'. Heads are outermost.
 #pragma once
 

@@ -6,6 +6,8 @@
 
 #include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/attention_shape.hpp"
+#include "tinyattn/detail/call.hpp"
+#include "tinyattn/detail/config_checks.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/detail/scaled_dot_product.hpp"
@@ -220,12 +222,78 @@ constexpr void train_batch(const auto& attention, const auto& x, const auto& mas
 template <auto config, class RandomStreams, class TensorX, class Mask, class Out>
 constexpr void forward_training(const auto& attention, const TensorX& x, const Mask& mask, Out& out,
                                 auto& workspace, auto& generator) noexcept {
-  if constexpr (check_layer<config, TensorX, TensorX, TensorX, Out>() &&
+  if constexpr (check_training<config>() && check_layer<config, TensorX, TensorX, TensorX, Out>() &&
                 check_mask_of<Mask, TensorX, TensorX>())
     on_native_port([&](auto port) {
       train_batch<config, decltype(port), RandomStreams>(attention, x, mask, out, workspace.parts(),
                                                          generator);
     });
+}
+
+// Whether a call has one of the forms of forward, with the workspace that goes with it.
+template <class Attention, auto config, class... Arguments>
+consteval bool is_forward() noexcept {
+  using Said = Call<1, Arguments...>;
+  if constexpr (!Said::is_call || (Said::has_generator && !Said::is_plain) ||
+                (Said::has_cache && Said::num_inputs != 1)) {
+    return false;
+  } else {
+    using Workspace = ArgumentAt<Said::workspace, Arguments...>;
+    if constexpr (!Said::has_cache)
+      return std::is_base_of_v<typename Attention::Workspace, Workspace>;
+    else if constexpr (!std::is_base_of_v<KeyValueCache<config>,
+                                          ArgumentAt<Said::cache, Arguments...>>)
+      return false;
+    else
+      return std::is_base_of_v<typename KeyValueCache<config>::AttentionWorkspace, Workspace>;
+  }
+}
+// The same of forward_with_weights.
+template <class Attention, class... Arguments>
+consteval bool is_forward_with_weights() noexcept {
+  using Said = Call<2, Arguments...>;
+  if constexpr (!Said::is_call || Said::has_mask || Said::has_counts || Said::has_cache ||
+                Said::has_generator)
+    return false;
+  else
+    return std::is_base_of_v<typename Attention::Workspace,
+                             ArgumentAt<Said::workspace, Arguments...>>;
+}
+
+// The forms of forward of an attention layer, which may have adapters.
+template <auto config, class... Types>
+TINYATTN_ALWAYS_INLINE constexpr auto forward_attention(const auto& attention,
+                                                        auto&... arguments) noexcept {
+  using Said = Call<1, Types...>;
+  const auto &query = nth<0>(arguments...), &key = nth<Said::key>(arguments...),
+             &value = nth<Said::value>(arguments...);
+  const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
+  auto& out = nth<Said::out>(arguments...);
+  auto& workspace = nth<Said::workspace>(arguments...);
+  if constexpr (Said::has_cache)
+    return forward_cached<config>(attention, query, tokens, nth<Said::cache>(arguments...), out,
+                                  workspace);
+  else if constexpr (Said::has_generator)
+    return forward_training<config, RandomStreams>(attention, query, mask_of<Said>(arguments...),
+                                                   out, workspace,
+                                                   nth<Said::generator>(arguments...));
+  else if constexpr (Said::has_counts)
+    return forward_counted<config>(attention, query, key, value, tokens,
+                                   rows_of<Said, Said::key, Said::source_tokens>(arguments...),
+                                   mask_of<Said>(arguments...), out, workspace);
+  else
+    return forward_all<config>(attention, query, key, value, mask_of<Said>(arguments...), out,
+                               workspace);
+}
+
+// Those of forward_with_weights.
+template <auto config, class... Types>
+constexpr void forward_attention_with_weights(const auto& attention, auto&... arguments) noexcept {
+  using Said = Call<2, Types...>;
+  forward_with_weights<config>(attention, nth<0>(arguments...), nth<Said::key>(arguments...),
+                               nth<Said::value>(arguments...), nth<Said::out>(arguments...),
+                               nth<Said::out + 1>(arguments...), NoMask{},
+                               nth<Said::workspace>(arguments...));
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

@@ -6,6 +6,7 @@
 #include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
+#include "tinyattn/detail/call.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
 #include "tinyattn/kernel/block.hpp"
@@ -162,6 +163,49 @@ constexpr auto train_forward(const Module& module, auto&&... arguments) noexcept
     return forward_with_dropout(WithDropout{}, module, arguments...);
   else
     return Diagnosed{};
+}
+
+// Whether a call has one of the forms of forward, with the workspace that goes with it; a training
+// pass checks its own.
+template <class Module, class... Arguments>
+consteval bool is_forward_of_blocks() noexcept {
+  using Said = Call<1, Arguments...>;
+  if constexpr (!Said::is_call || Said::num_inputs != 1 || (Said::has_counts && Said::has_mask) ||
+                (Said::has_cache && Said::has_generator)) {
+    return false;
+  } else {
+    using Workspace = ArgumentAt<Said::workspace, Arguments...>;
+    if constexpr (Said::has_generator)
+      return true;
+    else if constexpr (!Said::has_cache)
+      return std::is_base_of_v<typename Module::Workspace, Workspace>;
+    else
+      return std::is_base_of_v<typename Module::Cache, ArgumentAt<Said::cache, Arguments...>> &&
+             std::is_base_of_v<typename Module::Cache::Workspace, Workspace>;
+  }
+}
+
+// The forms of forward of a TransformerBlock or a Transformer, which may have adapters.
+template <auto config, class... Types>
+TINYATTN_ALWAYS_INLINE constexpr auto forward_of_blocks(const auto& module,
+                                                        auto&... arguments) noexcept {
+  using Said = Call<1, Types...>;
+  const auto& x = nth<0>(arguments...);
+  const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
+  auto& out = nth<Said::out>(arguments...);
+  auto& workspace = nth<Said::workspace>(arguments...);
+  if constexpr (Said::has_cache)
+    return forward_cached_blocks<config>(module, tokens, x, nth<Said::cache>(arguments...), out,
+                                         workspace);
+  else if constexpr (Said::has_generator && Said::has_counts)
+    return train_forward(module, x, tokens, out, workspace, nth<Said::generator>(arguments...));
+  else if constexpr (Said::has_generator)
+    return train_forward(module, x, mask_of<Said>(arguments...), out, workspace,
+                         nth<Said::generator>(arguments...));
+  else if constexpr (Said::has_counts)
+    return forward_counted_blocks<config>(module, tokens, x, NoMask{}, out, workspace);
+  else
+    return forward_blocks<config>(module, x, mask_of<Said>(arguments...), out, workspace);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

@@ -3,6 +3,7 @@
 // Operations that map each row of a tensor to a row of another.
 #pragma once
 
+#include "tinyattn/detail/forms.hpp"
 #include "tinyattn/shape.hpp"
 
 #include <cstddef>
@@ -21,22 +22,30 @@ consteval bool check_rows() noexcept {
   return floats && writable && same_shape<TensorM, Out>;
 }
 
-template <class TensorX, class Mean, class InverseDeviation, class Out>
-consteval bool check_standardize() noexcept {
+// The same of what scales features.
+template <class TensorX, class Mean, class InverseDeviation>
+consteval bool check_features() noexcept {
   using Features = Vector<float, LayoutOf<TensorX>::cols>;
   constexpr bool fits = same_shape<Mean, Features> && same_shape<InverseDeviation, Features>;
   static_assert(fits,
                 "mean and inverse_deviation must be vectors of float, an element for each feature");
-  return check_rows<TensorX, Out>() && fits;
+  return fits;
 }
 
-// Calls step(from, to, count) for every row of m and of out.
-template <class TensorM, class Out>
-TINYATTN_ALWAYS_INLINE constexpr void for_each_row(const TensorM& m, Out& out,
-                                                   const auto& step) noexcept {
+// Computes each row of the result from one of m, by step(port, from, to, count), in both forms.
+template <class TensorM>
+constexpr auto map_rows(const TensorM& m, const auto& step, auto&... out) noexcept {
   using LayoutM = LayoutOf<TensorM>;
-  for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
-    step(m.data() + i * LayoutM::stride, out.data() + i * LayoutOf<Out>::stride, LayoutM::cols);
+  return into<Like<TensorM>>(
+      [&]<class Out>(Out& to) TINYATTN_INLINE_LAMBDA {
+        if constexpr (check_rows<TensorM, Out>())
+          on_native_port([&](auto port) {
+            for (std::size_t i = 0; i < LayoutM::batch * LayoutM::rows; ++i)
+              step(port, m.data() + i * LayoutM::stride, to.data() + i * LayoutOf<Out>::stride,
+                   LayoutM::cols);
+          });
+      },
+      out...);
 }
 
 }}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail

@@ -17,7 +17,7 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// The forms of the forward pass of adapted blocks: those of TransformerBlock and Transformer.
+// A module with the forms of forward of a TransformerBlock.
 template <class Model, LoraConfig lora, BlockConfig block>
 struct AdaptedForms {
   const Model& base;
@@ -26,50 +26,11 @@ struct AdaptedForms {
   using Workspace = typename Model::Workspace;  // all the scratch of a call
   using Cache = typename Model::Cache;          // the keys and values of the tokens so far
 
-  constexpr const auto& self() const noexcept {
-    return static_cast<const Adapted<Model, lora>&>(*this);
-  }
-
-  // All rows of x, with a mask or without.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
-    forward(x, NoMask{}, out, workspace);
-  }
-  template <tensor_like TensorX, no_count_nor<Cache> Mask, tensor_like Out>
-  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
-                         Workspace& workspace) const noexcept {
-    forward_blocks<block>(self(), x, mask, out, workspace);
-  }
-
-  // The first num_tokens rows; too many change nothing.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
-                           Workspace& workspace) const noexcept {
-    return forward_counted_blocks<block>(self(), num_tokens, x, NoMask{}, out, workspace);
-  }
-
-  // Tokens that follow those of the cache.
-  template <tensor_like TensorX, changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
-                           typename KeyValues::Workspace& workspace) const noexcept {
-    return forward(x, LayoutOf<TensorX>::rows, cache, out, workspace);
-  }
-  template <tensor_like TensorX, changeable<Cache> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
-                           typename KeyValues::Workspace& workspace) const noexcept {
-    return forward_cached_blocks<block>(self(), num_tokens, x, cache, out, workspace);
-  }
-
-  // Training passes, with dropout by a Philox4x32.
-  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
-  constexpr void forward(const TensorX& x, Out& out, auto& workspace,
-                         Generator& generator) const noexcept {
-    forward(x, NoMask{}, out, workspace, generator);
-  }
-  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
-  constexpr auto forward(const TensorX& x, const Mask& mask, Out& out, auto& workspace,
-                         Generator& generator) const noexcept {
-    return train_forward(self(), x, mask, out, workspace, generator);
+  template <class... Arguments>
+  requires(is_forward_of_blocks<Model, Arguments...>()) constexpr auto forward(
+      Arguments&&... arguments) const noexcept {
+    return forward_of_blocks<block, Arguments...>(static_cast<const Adapted<Model, lora>&>(*this),
+                                                  arguments...);
   }
 };
 

@@ -46,12 +46,8 @@ TINYATTN_ALWAYS_INLINE constexpr Adapted<Model, lora> adapted(
     const Model& model, const Adapters<Model, lora>& adapters) noexcept {
   return {{model, adapters}};
 }
-template <class Model>
-constexpr detail::Diagnosed adapted(const Model&, ...) noexcept {
-  static_assert(detail::no_such_call<Model>,
-                "adapted takes (model, adapters): Adapters of the type of the model");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, adapted(const First&, ...),
+                    "adapted takes (model, adapters): Adapters of the type of the model")
 // The same for a part that has no adapters.
 template <class Model, class Absent>
 TINYATTN_ALWAYS_INLINE constexpr const Model& adapted(const Model& model,
@@ -95,80 +91,10 @@ struct Adapted<MultiHeadAttention<config>, lora>
   static constexpr DropoutRate dropout_rate = Layer::dropout_rate;  // of attention weights
   static constexpr DropoutRate residual_dropout_rate = Layer::residual_dropout_rate;  // of outputs
 
-  // Self-attention, with a mask or without.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace) const noexcept {
-    forward(x, x, x, NoMask{}, out, workspace);
-  }
-  template <tensor_like TensorX, detail::no_count_nor<detail::KeyValueCache<config>> Mask,
-            tensor_like Out>
-  constexpr void forward(const TensorX& x, const Mask& mask, Out& out,
-                         Workspace& workspace) const noexcept {
-    forward(x, x, x, mask, out, workspace);
-  }
-
-  // Cross-attention, with a mask or without.
-  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
-  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                         Out& out, Workspace& workspace) const noexcept {
-    forward(query_input, key_input, value_input, NoMask{}, out, workspace);
-  }
-  template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-  constexpr void forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                         const Mask& mask, Out& out, Workspace& workspace) const noexcept {
-    detail::forward_all<config>(*this, query_input, key_input, value_input, mask, out, workspace);
-  }
-
-  // The same for the first rows of the inputs; too many change nothing.
-  template <tensor_like TensorX, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, Out& out,
-                           Workspace& workspace) const noexcept {
-    return forward(x, num_tokens, NoMask{}, out, workspace);
-  }
-  template <tensor_like TensorX, class Mask, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, const Mask& mask, Out& out,
-                           Workspace& workspace) const noexcept {
-    return forward(x, x, x, num_tokens, num_tokens, mask, out, workspace);
-  }
-  template <tensor_like Query, tensor_like Key, tensor_like Value, tensor_like Out>
-  constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                           std::size_t num_tokens, std::size_t num_source_tokens, Out& out,
-                           Workspace& workspace) const noexcept {
-    return forward(query_input, key_input, value_input, num_tokens, num_source_tokens, NoMask{},
-                   out, workspace);
-  }
-  template <tensor_like Query, tensor_like Key, tensor_like Value, class Mask, tensor_like Out>
-  constexpr Status forward(const Query& query_input, const Key& key_input, const Value& value_input,
-                           std::size_t num_tokens, std::size_t num_source_tokens, const Mask& mask,
-                           Out& out, Workspace& workspace) const noexcept {
-    return detail::forward_counted<config>(*this, query_input, key_input, value_input, num_tokens,
-                                           num_source_tokens, mask, out, workspace);
-  }
-
-  // Self-attention for tokens that follow those of the cache.
-  template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, KeyValues& cache, Out& out,
-                           typename KeyValues::AttentionWorkspace& workspace) const noexcept {
-    return forward(x, detail::LayoutOf<TensorX>::rows, cache, out, workspace);
-  }
-  template <tensor_like TensorX, detail::cache_of<config> KeyValues, tensor_like Out>
-  constexpr Status forward(const TensorX& x, std::size_t num_tokens, KeyValues& cache, Out& out,
-                           typename KeyValues::AttentionWorkspace& workspace) const noexcept {
-    return detail::forward_cached<config>(*this, x, num_tokens, cache, out, workspace);
-  }
-
-  // A training pass, with dropout by the generator.
-  template <tensor_like TensorX, tensor_like Out, random_generator Generator>
-  constexpr void forward(const TensorX& x, Out& out, Workspace& workspace,
-                         Generator& generator) const noexcept {
-    forward(x, NoMask{}, out, workspace, generator);
-  }
-  template <tensor_like TensorX, class Mask, tensor_like Out, random_generator Generator>
-  constexpr void forward(const TensorX& x, const Mask& mask, Out& out, Workspace& workspace,
-                         Generator& generator) const noexcept {
-    if constexpr (detail::check_training<config>())
-      detail::forward_training<config, detail::RandomStreams>(*this, x, mask, out, workspace,
-                                                              generator);
+  template <class... Arguments>
+  requires(detail::is_forward<Layer, config, Arguments...>()) TINYATTN_ALWAYS_INLINE
+      constexpr auto forward(Arguments&&... arguments) const noexcept {
+    return detail::forward_attention<config, Arguments...>(*this, arguments...);
   }
 
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Adapted& self) noexcept {

@@ -282,13 +282,9 @@ constexpr void merge(const Model& model, const Adapters<Model, lora>& adapters,
   detail::add_adapters(out, adapters);
 }
 
-template <class Model>
-constexpr detail::Diagnosed merge(const Model&, ...) noexcept {
-  static_assert(detail::no_such_call<Model>,
-                "merge takes (model, adapters, out): Adapters of the model, and a model of the "
-                "same type that is not const");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, merge(const First&, ...),
+                    "merge takes (model, adapters, out): Adapters of the model, and a model of the "
+                    "same type that is not const")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -119,14 +119,10 @@ constexpr float cross_entropy(const Logits& logits, const Targets& targets) noex
   return cross_entropy(logits, targets, no_gradient);
 }
 
-template <class Logits>
-constexpr detail::Diagnosed cross_entropy(const Logits&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<Logits>,
-                "cross_entropy takes (logits, targets), (logits, targets, gradient) or (logits, "
-                "targets, gradient, factor): a tensor of float, a Token for each of its rows, and "
-                "a gradient that is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, cross_entropy(const First&, detail::Anything, ...),
+                    "cross_entropy takes (logits, targets), (logits, targets, gradient) or "
+                    "(logits, targets, gradient, factor): a tensor of float, a Token for each of "
+                    "its rows, and a gradient that is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

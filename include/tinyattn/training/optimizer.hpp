@@ -162,13 +162,9 @@ constexpr void sgd_step(Module& model, const Gradient& gradient, State& state,
     });
 }
 
-template <class Module>
-constexpr detail::Diagnosed sgd_step(const Module&, ...) noexcept {
-  static_assert(detail::no_such_call<Module>,
-                "sgd_step takes (model, gradient, settings), or (model, gradient, state, settings) "
-                "with momentum; the model is no temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, sgd_step(const First&, ...),
+                    "sgd_step takes (model, gradient, settings), or (model, gradient, state, "
+                    "settings) with momentum; the model is no temporary")
 
 // A step of torch.optim.AdamW; the settings may change from step to step. The state is an
 // AdamW::State<Module>. Differs from PyTorch by less than 1e-6 after 1,000 steps of 1e-3.
@@ -188,13 +184,9 @@ constexpr void adamw_step(Module& model, const Gradient& gradient, State& state,
     });
 }
 
-template <class Module>
-constexpr detail::Diagnosed adamw_step(const Module&, ...) noexcept {
-  static_assert(detail::no_such_call<Module>,
-                "adamw_step takes (model, gradient, state, settings); neither the model nor the "
-                "state is a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, adamw_step(const First&, ...),
+                    "adamw_step takes (model, gradient, state, settings); neither the model nor "
+                    "the state is a temporary")
 
 // Returns the norm of a gradient, and scales the gradient to max_norm if it is more:
 // torch.nn.utils.clip_grad_norm_. The squares of each tensor are summed in sixteen lanes, then the

@@ -151,14 +151,10 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
                               input_gradient, gradient, passes, generator...);
   }
 
-  template <class Any>
-  constexpr detail::Diagnosed backward(const Any&, ...) noexcept {
-    static_assert(detail::no_such_call<Any>,
-                  "Training of adapters takes (model, adapters, tokens, targets), then a factor "
-                  "and a Philox4x32; of a Transformer (model, adapters, x, mask, "
-                  "output_gradient, input_gradient), the mask or not");
-    return {};
-  }
+  TINYATTN_DIAGNOSTIC(class First, backward(const First&, ...),
+                      "Training of adapters takes (model, adapters, tokens, targets), then a "
+                      "factor and a Philox4x32; of a Transformer (model, adapters, x, mask, "
+                      "output_gradient, input_gradient), the mask or not")
 
   // Makes a step of the optimizer, and sets the gradient to 0.
   constexpr void step(Module& adapters, const Config& config) noexcept {

@@ -38,13 +38,9 @@ constexpr void relu_backward(const TensorX& x, const OutputGradient& output_grad
   detail::activation_backward<Activation::relu>(x, output_gradient, input_gradient);
 }
 
-template <class TensorX>
-constexpr detail::Diagnosed relu_backward(const TensorX&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorX>,
-                "relu_backward takes (x, output_gradient, input_gradient): tensors of float of one "
-                "shape; input_gradient is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, relu_backward(const First&, ...),
+                    "relu_backward takes (x, output_gradient, input_gradient): tensors of float of "
+                    "one shape; input_gradient is neither const nor a temporary")
 
 // input_gradient = output_gradient * (Phi(x) + x phi(x)), Phi the normal distribution and phi its
 // density. All have one shape; input_gradient may be x or output_gradient. The derivative is within
@@ -55,13 +51,9 @@ constexpr void gelu_backward(const TensorX& x, const OutputGradient& output_grad
   detail::activation_backward<Activation::gelu>(x, output_gradient, input_gradient);
 }
 
-template <class TensorX>
-constexpr detail::Diagnosed gelu_backward(const TensorX&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorX>,
-                "gelu_backward takes (x, output_gradient, input_gradient): tensors of float of one "
-                "shape; input_gradient is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, gelu_backward(const First&, ...),
+                    "gelu_backward takes (x, output_gradient, input_gradient): tensors of float of "
+                    "one shape; input_gradient is neither const nor a temporary")
 
 // input_gradient = output_gradient * (s + x s (1 - s) w'), s = 1 / (1 + e^-w), w = sqrt(8 / pi) (x
 // + 0.044715 x^3). All have one shape; input_gradient may be x or output_gradient. The derivative
@@ -72,14 +64,9 @@ constexpr void gelu_tanh_backward(const TensorX& x, const OutputGradient& output
   detail::activation_backward<Activation::gelu_tanh>(x, output_gradient, input_gradient);
 }
 
-template <class TensorX>
-constexpr detail::Diagnosed gelu_tanh_backward(const TensorX&, ...) noexcept {
-  static_assert(
-      detail::no_such_call<TensorX>,
-      "gelu_tanh_backward takes (x, output_gradient, input_gradient): tensors of float of one "
-      "shape; input_gradient is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, gelu_tanh_backward(const First&, ...),
+                    "gelu_tanh_backward takes (x, output_gradient, input_gradient): tensors of "
+                    "float of one shape; input_gradient is neither const nor a temporary")
 
 // input_gradient = output_gradient * (s + x s (1 - s)), s = 1 / (1 + e^-x). All have one shape;
 // input_gradient may be x or output_gradient. The derivative is within 1.9 * 2^-24.
@@ -89,13 +76,9 @@ constexpr void silu_backward(const TensorX& x, const OutputGradient& output_grad
   detail::activation_backward<Activation::silu>(x, output_gradient, input_gradient);
 }
 
-template <class TensorX>
-constexpr detail::Diagnosed silu_backward(const TensorX&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorX>,
-                "silu_backward takes (x, output_gradient, input_gradient): tensors of float of one "
-                "shape; input_gradient is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, silu_backward(const First&, ...),
+                    "silu_backward takes (x, output_gradient, input_gradient): tensors of float of "
+                    "one shape; input_gradient is neither const nor a temporary")
 
 // input_gradient = output_gradient * inverse_deviation, feature by feature; mean and
 // inverse_deviation are constants, without gradients. x and both gradients are [..., features];
@@ -107,8 +90,7 @@ constexpr void standardize_backward(const TensorX&, const Mean&,
                                     const OutputGradient& output_gradient,
                                     InputGradient& input_gradient) noexcept {
   using Layout = detail::LayoutOf<TensorX>;
-  if constexpr (detail::check_standardize<TensorX, Mean, InverseDeviation,
-                                          detail::Like<TensorX>>() &&
+  if constexpr (detail::check_features<TensorX, Mean, InverseDeviation>() &&
                 detail::check_backward_rows<TensorX, OutputGradient, InputGradient>())
     on_native_port([&](auto port) {
       for (std::size_t i = 0; i < Layout::batch * Layout::rows; ++i)
@@ -118,14 +100,10 @@ constexpr void standardize_backward(const TensorX&, const Mean&,
     });
 }
 
-template <class TensorX>
-constexpr detail::Diagnosed standardize_backward(const TensorX&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorX>,
-                "standardize_backward takes (x, mean, inverse_deviation, output_gradient, "
-                "input_gradient): tensors of float; input_gradient is neither const nor a "
-                "temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(
+    class First, standardize_backward(const First&, ...),
+    "standardize_backward takes (x, mean, inverse_deviation, output_gradient, input_gradient): "
+    "tensors of float; input_gradient is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -102,13 +102,9 @@ constexpr void add_backward(const TermA&, const TermB&, const OutputGradient& ou
   }
 }
 
-template <class TermA>
-constexpr detail::Diagnosed add_backward(const TermA&, ...) noexcept {
-  static_assert(detail::no_such_call<TermA>,
-                "add_backward takes (a, b, output_gradient, a_gradient, b_gradient): a and b as "
-                "add; gradients are neither const nor temporaries");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, add_backward(const First&, ...),
+                    "add_backward takes (a, b, output_gradient, a_gradient, b_gradient): a and b "
+                    "as add; gradients are neither const nor temporaries")
 
 // Computes the gradients of multiply(a, b): a_gradient = output_gradient * b, b_gradient =
 // output_gradient * a, or, of a row that was broadcast, one chain of fma from +0, rows rising.
@@ -125,13 +121,9 @@ constexpr void multiply_backward(const TermA& a, const TermB& b,
   }
 }
 
-template <class TermA>
-constexpr detail::Diagnosed multiply_backward(const TermA&, ...) noexcept {
-  static_assert(detail::no_such_call<TermA>,
-                "multiply_backward takes (a, b, output_gradient, a_gradient, b_gradient): a and b "
-                "as multiply; gradients are neither const nor temporaries");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, multiply_backward(const First&, ...),
+                    "multiply_backward takes (a, b, output_gradient, a_gradient, b_gradient): a "
+                    "and b as multiply; gradients are neither const nor temporaries")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -95,14 +95,10 @@ constexpr void scaled_dot_product_attention_backward(const Query& query, const K
     });
 }
 
-template <class Query>
-constexpr detail::Diagnosed scaled_dot_product_attention_backward(const Query&, ...) noexcept {
-  static_assert(detail::no_such_call<Query>,
-                "scaled_dot_product_attention_backward takes (query, key, value, mask, "
-                "output_gradient, query_gradient, key_gradient, value_gradient): gradients are "
-                "neither const nor temporaries");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(
+    class First, scaled_dot_product_attention_backward(const First&, ...),
+    "scaled_dot_product_attention_backward takes (query, key, value, mask, output_gradient, "
+    "query_gradient, key_gradient, value_gradient): gradients are neither const nor temporaries")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

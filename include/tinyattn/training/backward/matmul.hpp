@@ -97,20 +97,12 @@ constexpr void matmul_transposed_backward(const TensorA& a, const TensorB& b,
     });
 }
 
-template <class TensorA>
-constexpr detail::Diagnosed matmul_backward(const TensorA&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorA>,
-                "matmul_backward takes (a, b, output_gradient, a_gradient, b_gradient): tensors of "
-                "float; gradients are neither const nor temporaries");
-  return {};
-}
-template <class TensorA>
-constexpr detail::Diagnosed matmul_transposed_backward(const TensorA&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorA>,
-                "matmul_transposed_backward takes (a, b, output_gradient, a_gradient, b_gradient): "
-                "tensors of float; gradients are neither const nor temporaries");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, matmul_backward(const First&, ...),
+                    "matmul_backward takes (a, b, output_gradient, a_gradient, b_gradient): "
+                    "tensors of float; gradients are neither const nor temporaries")
+TINYATTN_DIAGNOSTIC(class First, matmul_transposed_backward(const First&, ...),
+                    "matmul_transposed_backward takes (a, b, output_gradient, a_gradient, "
+                    "b_gradient): tensors of float; gradients are neither const nor temporaries")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

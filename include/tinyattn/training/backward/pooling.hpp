@@ -111,20 +111,12 @@ constexpr Status largest_backward(const TensorX& x, std::size_t count,
   return Status::ok;
 }
 
-template <class TensorX>
-constexpr detail::Diagnosed mean_backward(const TensorX&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorX>,
-                "mean_backward takes (x, output_gradient, input_gradient), or a count after x: "
-                "tensors of float; input_gradient is neither const nor a temporary");
-  return {};
-}
-template <class TensorX>
-constexpr detail::Diagnosed largest_backward(const TensorX&, detail::Anything, ...) noexcept {
-  static_assert(detail::no_such_call<TensorX>,
-                "largest_backward takes (x, output_gradient, input_gradient), or a count after x: "
-                "tensors of float; input_gradient is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, mean_backward(const First&, detail::Anything, ...),
+                    "mean_backward takes (x, output_gradient, input_gradient), or a count after x: "
+                    "tensors of float; input_gradient is neither const nor a temporary")
+TINYATTN_DIAGNOSTIC(class First, largest_backward(const First&, detail::Anything, ...),
+                    "largest_backward takes (x, output_gradient, input_gradient), or a count after "
+                    "x: tensors of float; input_gradient is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

@@ -36,14 +36,10 @@ constexpr void softmax_backward(const TensorW& weights, const OutputGradient& ou
   softmax_backward(weights, 1.0f, output_gradient, input_gradient);
 }
 
-template <class TensorW>
-constexpr detail::Diagnosed softmax_backward(const TensorW&, ...) noexcept {
-  static_assert(detail::no_such_call<TensorW>,
-                "softmax_backward takes (weights, output_gradient, input_gradient), with a scale "
-                "after the weights if softmax had one: tensors of float of one shape; "
-                "input_gradient is neither const nor a temporary");
-  return {};
-}
+TINYATTN_DIAGNOSTIC(class First, softmax_backward(const First&, ...),
+                    "softmax_backward takes (weights, output_gradient, input_gradient), with a "
+                    "scale after the weights if softmax had one: tensors of float of one shape; "
+                    "input_gradient is neither const nor a temporary")
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE
 

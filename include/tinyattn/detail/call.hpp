@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+//
+// What a call says. Its arguments are told apart by their types, in the order of calling.md:
+// inputs, how many of their rows are tokens, a mask or a cache, outputs, a workspace, a generator.
+#pragma once
+
+#include "tinyattn/detail/mask_traits.hpp"
+#include "tinyattn/mask.hpp"
+#include "tinyattn/random.hpp"
+#include "tinyattn/shape.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+enum class Word : unsigned char { tensor, count, mask, cache, workspace, generator };
+
+// Returns what an argument is. An array may stand for a mask, which a check diagnoses.
+template <class Argument>
+consteval Word word_of() noexcept {
+  using Type = std::remove_cvref_t<Argument>;
+  if constexpr (tensor_like<Type>)
+    return Word::tensor;
+  else if constexpr (std::is_convertible_v<Type, std::size_t>)
+    return Word::count;
+  else if constexpr (MaskTraits<Type>::is_mask || std::is_array_v<Type> || std::is_pointer_v<Type>)
+    return Word::mask;
+  else if constexpr (requires(Type & cache) { cache.has_room(std::size_t{1}); })
+    return Word::cache;
+  else
+    return random_generator<Type> ? Word::generator : Word::workspace;
+}
+
+// A call with `num_outputs` outputs: where each argument is. Arguments are as std::forward takes
+// them: an output may be no temporary. Of one that is const a check says so.
+template <std::size_t num_outputs, class... Arguments>
+struct Call {
+  static constexpr std::size_t size = sizeof...(Arguments);
+  static constexpr Word words[size + 1] = {word_of<Arguments>()...};
+  static constexpr bool writable[size + 1] = {
+      std::is_lvalue_reference_v<Arguments> &&
+      (tensor_like<std::remove_cvref_t<Arguments>> ||
+       !std::is_const_v<std::remove_reference_t<Arguments>>)...};
+
+  static consteval std::size_t number_of(Word word) noexcept {
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < size; ++i) number += words[i] == word ? 1 : 0;
+    return number;
+  }
+
+  // One input, or those of queries, keys and values. A tensor more is a mask that is none, such as
+  // one of bools, which a check diagnoses.
+  static constexpr std::size_t tensors = number_of(Word::tensor),
+                               inputs_and_mask = tensors < num_outputs ? 0 : tensors - num_outputs,
+                               num_inputs = inputs_and_mask < 3 ? 1 : 3,
+                               num_counts = number_of(Word::count);
+  static constexpr bool has_counts = num_counts != 0, has_cache = number_of(Word::cache) != 0,
+                        has_mask = number_of(Word::mask) != 0 || inputs_and_mask > num_inputs,
+                        has_generator = number_of(Word::generator) != 0;
+
+  // Self-attention, or blocks, of all rows, with a mask or without.
+  static constexpr bool is_plain = num_inputs == 1 && !has_counts && !has_cache;
+
+  // The places of the arguments.
+  static constexpr std::size_t key = num_inputs == 1 ? 0 : 1, value = num_inputs - 1,
+                               tokens = num_inputs, source_tokens = num_inputs + num_counts - 1,
+                               mask = num_inputs + num_counts, cache = mask,
+                               out = mask + (has_mask || has_cache ? 1 : 0),
+                               workspace = out + num_outputs, generator = workspace + 1;
+
+  static constexpr bool is_call = [] {
+    const std::size_t end = generator + (has_generator ? 1 : 0);
+    const std::size_t counts = num_inputs == 1 ? 1 : 2;
+    if (end != size || (has_counts && num_counts != counts)) return false;
+    for (std::size_t i = 0; i < size; ++i) {
+      const Word expected = i < num_inputs   ? Word::tensor
+                            : i < mask       ? Word::count
+                            : i < out        ? has_cache ? Word::cache : Word::mask
+                            : i < workspace  ? Word::tensor
+                            : i == workspace ? Word::workspace
+                                             : Word::generator;
+      const bool is_no_mask = has_mask && i == mask && words[i] == Word::tensor;
+      if ((words[i] != expected && !is_no_mask) || (i >= out && !writable[i])) return false;
+    }
+    return !has_cache || writable[cache];
+  }();
+};
+
+// The type of argument n.
+template <std::size_t n, class First, class... Rest>
+struct TypeAt : TypeAt<n - 1, Rest...> {};
+template <class First, class... Rest>
+struct TypeAt<0, First, Rest...> {
+  using type = std::remove_cvref_t<First>;
+};
+template <std::size_t n, class... Arguments>
+using ArgumentAt = typename TypeAt<n, Arguments...>::type;
+
+// Returns argument n.
+template <std::size_t n>
+TINYATTN_ALWAYS_INLINE constexpr auto& nth(auto& first, auto&... rest) noexcept {
+  if constexpr (n == 0)
+    return first;
+  else
+    return nth<n - 1>(rest...);
+}
+
+// Returns the mask of a call, and the number of its tokens or source tokens: of all rows, if it
+// does not say that.
+template <class Said>
+TINYATTN_ALWAYS_INLINE constexpr decltype(auto) mask_of(auto&... arguments) noexcept {
+  if constexpr (Said::has_mask)
+    return (nth<Said::mask>(arguments...));
+  else
+    return NoMask{};
+}
+template <class Said, std::size_t input, std::size_t place>
+TINYATTN_ALWAYS_INLINE constexpr std::size_t rows_of(auto&... arguments) noexcept {
+  if constexpr (Said::has_counts)
+    return static_cast<std::size_t>(nth<place>(arguments...));
+  else
+    return LayoutOf<decltype(nth<input>(arguments...))>::rows;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END
