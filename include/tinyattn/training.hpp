@@ -105,37 +105,13 @@ struct Training {
   }
 
   // Adds to the gradient of a TransformerBlock or a Transformer, and writes that of x, from that of
-  // its output; all are [..., tokens, d_model]. With a generator there is dropout, as above.
-  template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
-            random_generator... Generator>
-  requires detail::made_of_blocks<Model>
-  constexpr void backward(const Model& model, const TensorX& x,
-                          const OutputGradient& output_gradient, InputGradient& input_gradient,
-                          Generator&... generator) noexcept {
-    backward(model, x, NoMask{}, output_gradient, input_gradient, generator...);
-  }
-  // The same with the mask of the forward pass.
-  template <tensor_like TensorX, detail::no_count_nor<void> Mask, tensor_like OutputGradient,
-            detail::no_generator InputGradient, random_generator... Generator>
-  requires detail::made_of_blocks<Model>
-  constexpr void backward(const Model& model, const TensorX& x, const Mask& mask,
-                          const OutputGradient& output_gradient, InputGradient& input_gradient,
-                          Generator&... generator) noexcept {
-    BackwardWorkspace<Model>& passes = workspace;
-    tinyattn::backward(model, x, mask, output_gradient, input_gradient, gradient, passes,
-                       generator...);
-  }
-  // The same for the first num_tokens rows: other rows are neither read nor written. If there are
-  // too many, changes nothing and returns too_many_tokens.
-  template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
-            random_generator... Generator>
-  requires detail::made_of_blocks<Model>
-  constexpr Status backward(const Model& model, const TensorX& x, std::size_t num_tokens,
-                            const OutputGradient& output_gradient, InputGradient& input_gradient,
-                            Generator&... generator) noexcept {
-    BackwardWorkspace<Model>& passes = workspace;
-    return tinyattn::backward(model, x, num_tokens, output_gradient, input_gradient, gradient,
-                              passes, generator...);
+  // its output: backward(model, x, output_gradient, input_gradient), with the mask of the forward
+  // pass or num_tokens after x, and a Philox4x32 at the end. The gradients, shapes and errors are
+  // those of tinyattn::backward.
+  template <class... Arguments>
+  requires(detail::is_backward_by_training<Model, Arguments...>()) constexpr auto backward(
+      const Model& model, Arguments&&... arguments) noexcept {
+    return detail::backward_by_training<Arguments...>(model, gradient, workspace, arguments...);
   }
 
   template <class Input, class Targets, random_generator Generator>

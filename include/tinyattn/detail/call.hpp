@@ -89,15 +89,17 @@ struct Call {
   }();
 };
 
-// The type of argument n.
+// The type of argument n, as it is written and without a reference.
 template <std::size_t n, class First, class... Rest>
 struct TypeAt : TypeAt<n - 1, Rest...> {};
 template <class First, class... Rest>
 struct TypeAt<0, First, Rest...> {
-  using type = std::remove_cvref_t<First>;
+  using type = First;
 };
 template <std::size_t n, class... Arguments>
-using ArgumentAt = typename TypeAt<n, Arguments...>::type;
+using WrittenAt = typename TypeAt<n, Arguments...>::type;
+template <std::size_t n, class... Arguments>
+using ArgumentAt = std::remove_cvref_t<WrittenAt<n, Arguments...>>;
 
 // Returns argument n.
 template <std::size_t n>

@@ -120,35 +120,15 @@ struct Training<Model, Optimizer, Adapters<Model, lora>> {
   }
 
   // Adds to the gradient of the adapters of a TransformerBlock or a Transformer, and writes that of
-  // x, from that of its output: of all rows, with the mask of the forward pass or without, or of
-  // the first num_tokens. With a generator there is dropout.
-  template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
-            random_generator... Generator>
-  requires detail::made_of_blocks<Adapted<Model, lora>>
-  constexpr void backward(const Model& model, const Module& adapters, const TensorX& x,
-                          const OutputGradient& output_gradient, InputGradient& input_gradient,
-                          Generator&... generator) noexcept {
-    backward(model, adapters, x, NoMask{}, output_gradient, input_gradient, generator...);
-  }
-  template <tensor_like TensorX, detail::no_count_nor<void> Mask, tensor_like OutputGradient,
-            detail::no_generator InputGradient, random_generator... Generator>
-  requires detail::made_of_blocks<Adapted<Model, lora>>
-  constexpr void backward(const Model& model, const Module& adapters, const TensorX& x,
-                          const Mask& mask, const OutputGradient& output_gradient,
-                          InputGradient& input_gradient, Generator&... generator) noexcept {
-    BackwardWorkspace<Model>& passes = workspace;
-    tinyattn::backward(adapted(model, adapters), x, mask, output_gradient, input_gradient, gradient,
-                       passes, generator...);
-  }
-  template <tensor_like TensorX, tensor_like OutputGradient, class InputGradient,
-            random_generator... Generator>
-  requires detail::made_of_blocks<Adapted<Model, lora>>
-  constexpr Status backward(const Model& model, const Module& adapters, const TensorX& x,
-                            std::size_t num_tokens, const OutputGradient& output_gradient,
-                            InputGradient& input_gradient, Generator&... generator) noexcept {
-    BackwardWorkspace<Model>& passes = workspace;
-    return tinyattn::backward(adapted(model, adapters), x, num_tokens, output_gradient,
-                              input_gradient, gradient, passes, generator...);
+  // x, as the Training of those does: backward(model, adapters, x, output_gradient,
+  // input_gradient).
+  template <class... Arguments>
+  requires(detail::is_backward_by_training<
+           Adapted<Model, lora>,
+           Arguments...>()) constexpr auto backward(const Model& model, const Module& adapters,
+                                                    Arguments&&... arguments) noexcept {
+    return detail::backward_by_training<Arguments...>(adapted(model, adapters), gradient, workspace,
+                                                      arguments...);
   }
 
   TINYATTN_DIAGNOSTIC(class First, backward(const First&, ...),

@@ -5,11 +5,10 @@
 #pragma once
 
 #include "tinyattn/multi_head_attention.hpp"
+#include "tinyattn/training/detail/backward_call.hpp"
 #include "tinyattn/training/detail/replay.hpp"
 #include "tinyattn/training/gradient.hpp"
 #include "tinyattn/training/kernel/layer.hpp"
-
-#include <concepts>
 
 TINYATTN_BEGIN
 
@@ -101,178 +100,109 @@ consteval bool check_attention_backward() noexcept {
     return false;
 }
 
+// The backward pass of self-attention after a training pass with dropout of outputs: drops their
+// gradients again.
+template <class Port, class Layer>
+constexpr void backward_dropped(const Layer& attention, const auto& x, const auto& mask,
+                                const auto& output_gradient, auto& input_gradient, auto& gradient,
+                                auto& workspace, const auto& replay,
+                                const Philox4x32& generator) noexcept {
+  using Base = BaseOf<Layer>;
+  using LayoutX = LayoutOf<decltype(x)>;
+  constexpr auto config = AttentionOf<Layer>::config;
+  constexpr std::size_t tokens = LayoutX::rows;
+  const Philox4x32 of_outputs = stream_after(generator, draws(Base::dropout_rate) ? 1 : 0);
+  const kernel::Output dropped{workspace.scratch + workspace.of_layer, config.d_out};
+  for (std::size_t i = 0; i < LayoutX::batch; ++i) {
+    drop_rows_again<Port>(i * tokens, tokens, dropped.stride, input(output_gradient, i), dropped,
+                          Base::residual_dropout_rate, of_outputs);
+    const kernel::Output d_x = output_or_none(input_gradient, i);
+    kernel::layer_backward<Port>(
+        describe(attention), layer_gradient(gradient), workspace.parts(),
+        kernel::BackwardElement{i, tokens, tokens, input(x, i), input(x, i), input(x, i), dropped,
+                                d_x, d_x, d_x},
+        layer_mask<config>(mask, tokens, tokens), replay);
+  }
+}
+
+// Whether the arguments after an attention layer are a call of its backward pass.
+template <class Layer, class... Arguments>
+consteval bool is_backward_of_attention() noexcept {
+  using Said = BackwardCall<Arguments...>;
+  return is_backward<Layer, Arguments...>() &&
+         !(Said::has_generator && (Said::num_inputs != 1 || Said::has_counts));
+}
+
+template <class... Types>
+constexpr auto backward_of_attention(const auto& attention, auto&... arguments) noexcept {
+  using Said = BackwardCall<Types...>;
+  using Layer = std::remove_cvref_t<decltype(attention)>;
+  using Base = BaseOf<Layer>;
+  const auto &query = nth<0>(arguments...), &key = nth<Said::key>(arguments...),
+             &value = nth<Said::value>(arguments...), &d_out = nth<Said::d_out>(arguments...);
+  decltype(auto) mask = mask_of<Said>(arguments...);
+  auto &d_query = nth<Said::d_query>(arguments...), &d_key = nth<Said::d_key>(arguments...),
+       &d_value = nth<Said::d_value>(arguments...), &gradient = nth<Said::gradient>(arguments...),
+       &workspace = nth<Said::workspace>(arguments...);
+  constexpr bool fits = check_attention_backward<
+      Layer, ArgumentAt<0, Types...>, ArgumentAt<Said::key, Types...>,
+      ArgumentAt<Said::value, Types...>, std::remove_cvref_t<decltype(mask)>,
+      ArgumentAt<Said::d_out, Types...>, decltype(d_query), decltype(d_key), decltype(d_value),
+      std::remove_reference_t<decltype(gradient)>, Said::has_counts>();
+  const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...),
+                    sources = rows_of<Said, Said::key, Said::source_tokens>(arguments...);
+  const auto run = [&](const auto& replay) {
+    backward_batch(attention, tokens, sources, query, key, value, mask, d_out, d_query, d_key,
+                   d_value, gradient, workspace, replay);
+  };
+  if constexpr (Said::has_counts) {
+    if constexpr (fits) {
+      constexpr std::size_t most = AttentionOf<Layer>::config.context_length;
+      if (tokens > kernel::minimum(most, LayoutOf<decltype(query)>::rows) ||
+          sources > kernel::minimum(most, LayoutOf<decltype(key)>::rows))
+        return Status::too_many_tokens;
+      run(kernel::NoReplay{});
+    }
+    return Status::ok;
+  } else if constexpr (fits && !Said::has_generator) {
+    run(kernel::NoReplay{});
+  } else if constexpr (fits) {
+    const auto& generator = nth<Said::generator>(arguments...);
+    if constexpr (check_replay<std::remove_cvref_t<decltype(generator)>>()) {
+      const WeightsReplay<Base> replay{generator, tokens};
+      if constexpr (Base::residual_dropout_rate.bits == 0)
+        run(replay);
+      else
+        on_native_port([&](auto port) {
+          backward_dropped<decltype(port)>(attention, query, mask, d_out, d_query, gradient,
+                                           workspace, replay, generator);
+        });
+    }
+  }
+}
+
 }  // namespace detail
 
-// --- Cross-attention ---
-
-// Adds to the gradients of the projections, and writes those of the inputs: query_input and
-// query_gradient are [..., tokens, d_in], the other inputs and their gradients [..., source tokens,
-// d_in], output_gradient is [..., tokens, d_out]. One tensor may be the gradient of several inputs
-// that are one tensor. A gradient may be an input or output_gradient, if their shapes are equal.
-// Each may be no_gradient.
-template <detail::trained_attention Layer, tensor_like Query, tensor_like Key, tensor_like Value,
-          class Mask, tensor_like OutputGradient, class QueryGradient, class KeyGradient,
-          class ValueGradient, class Gradient>
-constexpr void backward(const Layer& attention, const Query& query_input, const Key& key_input,
-                        const Value& value_input, const Mask& mask,
-                        const OutputGradient& output_gradient, QueryGradient& query_gradient,
-                        KeyGradient& key_gradient, ValueGradient& value_gradient,
-                        Gradient& gradient,
-                        BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
-  if constexpr (detail::check_attention_backward<Layer, Query, Key, Value, Mask, OutputGradient,
-                                                 QueryGradient, KeyGradient, ValueGradient,
-                                                 Gradient>())
-    detail::backward_batch(attention, detail::LayoutOf<Query>::rows, detail::LayoutOf<Key>::rows,
-                           query_input, key_input, value_input, mask, output_gradient,
-                           query_gradient, key_gradient, value_gradient, gradient, workspace,
-                           kernel::NoReplay{});
-}
-template <detail::trained_attention Layer, tensor_like Query, tensor_like Key, tensor_like Value,
-          tensor_like OutputGradient, class QueryGradient, class KeyGradient, class ValueGradient,
-          class Gradient>
-constexpr void backward(const Layer& attention, const Query& query_input, const Key& key_input,
-                        const Value& value_input, const OutputGradient& output_gradient,
-                        QueryGradient& query_gradient, KeyGradient& key_gradient,
-                        ValueGradient& value_gradient, Gradient& gradient,
-                        BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
-  backward(attention, query_input, key_input, value_input, NoMask{}, output_gradient,
-           query_gradient, key_gradient, value_gradient, gradient, workspace);
-}
-
-// The same for the first num_tokens rows of query_input and the first num_source_tokens rows of the
-// other inputs: other rows are neither read nor written. If there are too many, changes nothing and
-// returns too_many_tokens.
-template <detail::trained_attention Layer, tensor_like Query, tensor_like Key, tensor_like Value,
-          class Mask, tensor_like OutputGradient, class QueryGradient, class KeyGradient,
-          class ValueGradient, class Gradient>
-constexpr Status backward(const Layer& attention, const Query& query_input, const Key& key_input,
-                          const Value& value_input, std::size_t num_tokens,
-                          std::size_t num_source_tokens, const Mask& mask,
-                          const OutputGradient& output_gradient, QueryGradient& query_gradient,
-                          KeyGradient& key_gradient, ValueGradient& value_gradient,
-                          Gradient& gradient,
-                          BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
-  if constexpr (detail::check_attention_backward<Layer, Query, Key, Value, Mask, OutputGradient,
-                                                 QueryGradient, KeyGradient, ValueGradient,
-                                                 Gradient, true>()) {
-    constexpr std::size_t most = detail::AttentionOf<Layer>::config.context_length;
-    if (num_tokens > kernel::minimum(most, detail::LayoutOf<Query>::rows) ||
-        num_source_tokens > kernel::minimum(most, detail::LayoutOf<Key>::rows))
-      return Status::too_many_tokens;
-    detail::backward_batch(attention, num_tokens, num_source_tokens, query_input, key_input,
-                           value_input, mask, output_gradient, query_gradient, key_gradient,
-                           value_gradient, gradient, workspace, kernel::NoReplay{});
-  }
-  return Status::ok;
-}
-
-// --- Self-attention ---
-
-// The same where all inputs are x: the gradient of x is one chain, of the product of the queries,
-// which those of keys and values continue. x and input_gradient are [..., tokens, d_in],
-// output_gradient is [..., tokens, d_out]; input_gradient may be x, or output_gradient if both have
-// one shape. Either gradient may be no_gradient.
-template <detail::trained_attention Layer, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient>
-constexpr void backward(const Layer& attention, const TensorX& x,
-                        const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient,
-                        BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
-  backward(attention, x, x, x, NoMask{}, output_gradient, input_gradient, input_gradient,
-           input_gradient, gradient, workspace);
-}
-
-// The same with the mask of the forward pass.
-template <detail::trained_attention Layer, tensor_like TensorX, detail::no_count_nor<void> Mask,
-          tensor_like OutputGradient, class InputGradient, class Gradient>
-constexpr void backward(const Layer& attention, const TensorX& x, const Mask& mask,
-                        const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient,
-                        BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
-  backward(attention, x, x, x, mask, output_gradient, input_gradient, input_gradient,
-           input_gradient, gradient, workspace);
-}
-
-// The same for the first num_tokens rows, with a mask or without.
-template <detail::trained_attention Layer, tensor_like TensorX, class Mask,
-          tensor_like OutputGradient, class InputGradient, class Gradient>
-constexpr Status backward(const Layer& attention, const TensorX& x, std::size_t num_tokens,
-                          const Mask& mask, const OutputGradient& output_gradient,
-                          InputGradient& input_gradient, Gradient& gradient,
-                          BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
-  return backward(attention, x, x, x, num_tokens, num_tokens, mask, output_gradient, input_gradient,
-                  input_gradient, input_gradient, gradient, workspace);
-}
-template <detail::trained_attention Layer, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient>
-constexpr Status backward(const Layer& attention, const TensorX& x, std::size_t num_tokens,
-                          const OutputGradient& output_gradient, InputGradient& input_gradient,
-                          Gradient& gradient,
-                          BackwardWorkspace<detail::BaseOf<Layer>>& workspace) noexcept {
-  return backward(attention, x, num_tokens, NoMask{}, output_gradient, input_gradient, gradient,
-                  workspace);
-}
-
-// The same after a training pass. `generator` is a Philox4x32 as it stood before forward.
-template <detail::trained_attention Layer, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient>
-constexpr void backward(const Layer& attention, const TensorX& x,
-                        const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Layer>>& workspace,
-                        const Philox4x32& generator) noexcept {
-  backward(attention, x, NoMask{}, output_gradient, input_gradient, gradient, workspace, generator);
-}
-template <detail::trained_attention Layer, tensor_like TensorX, detail::no_count_nor<void> Mask,
-          tensor_like OutputGradient, class InputGradient, class Gradient>
-constexpr void backward(const Layer& attention, const TensorX& x, const Mask& mask,
-                        const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Layer>>& workspace,
-                        const Philox4x32& generator) noexcept {
-  if constexpr (detail::check_attention_backward<Layer, TensorX, TensorX, TensorX, Mask,
-                                                 OutputGradient, InputGradient, InputGradient,
-                                                 InputGradient, Gradient>()) {
-    using Base = detail::BaseOf<Layer>;
-    constexpr std::size_t tokens = detail::LayoutOf<TensorX>::rows,
-                          batch = detail::LayoutOf<TensorX>::batch;
-    const detail::WeightsReplay<Base> replay{generator, tokens};
-    if constexpr (Base::residual_dropout_rate.bits == 0)
-      return detail::backward_batch(attention, tokens, tokens, x, x, x, mask, output_gradient,
-                                    input_gradient, input_gradient, input_gradient, gradient,
-                                    workspace, replay);
-    const Philox4x32 of_outputs =
-        detail::stream_after(generator, detail::draws(Base::dropout_rate) ? 1 : 0);
-    on_native_port([&](auto port) {
-      using Port = decltype(port);
-      const kernel::Output dropped{workspace.scratch + workspace.of_layer,
-                                   detail::AttentionOf<Layer>::config.d_out};
-      for (std::size_t i = 0; i < batch; ++i) {
-        detail::drop_rows_again<Port>(i * tokens, tokens, dropped.stride,
-                                      detail::input(output_gradient, i), dropped,
-                                      Base::residual_dropout_rate, of_outputs);
-        kernel::layer_backward<Port>(
-            describe(attention), detail::layer_gradient(gradient), workspace.parts(),
-            kernel::BackwardElement{i, tokens, tokens, detail::input(x, i), detail::input(x, i),
-                                    detail::input(x, i), dropped,
-                                    detail::output_or_none(input_gradient, i),
-                                    detail::output_or_none(input_gradient, i),
-                                    detail::output_or_none(input_gradient, i)},
-            detail::layer_mask<detail::AttentionOf<Layer>::config>(mask, tokens, tokens), replay);
-      }
-    });
-  }
-}
-
-template <detail::trained_attention Layer, std::same_as<Mt19937> Generator>
-constexpr void backward(const Layer&, detail::Anything, detail::Anything, detail::Anything,
-                        detail::Anything, BackwardWorkspace<detail::BaseOf<Layer>>&,
-                        const Generator&) noexcept {
-  static_cast<void>(detail::check_replay<Generator>());
-}
-template <detail::trained_attention Layer, std::same_as<Mt19937> Generator>
-constexpr void backward(const Layer&, detail::Anything, detail::Anything, detail::Anything,
-                        detail::Anything, detail::Anything,
-                        BackwardWorkspace<detail::BaseOf<Layer>>&, const Generator&) noexcept {
-  static_cast<void>(detail::check_replay<Generator>());
+// Adds to the gradients of the projections, and writes those of the inputs, of self-attention or
+// cross-attention:
+//
+//   backward(layer, x, output_gradient, input_gradient, gradient, workspace)
+//   backward(layer, query_input, key_input, value_input, output_gradient, query_gradient,
+//            key_gradient, value_gradient, gradient, workspace)
+//
+// Shapes are those of the forward pass; each gradient may be no_gradient. After the inputs there
+// may be num_tokens, or num_tokens and num_source_tokens, and the mask of the forward pass. Other
+// rows are then neither read nor written; if there are too many, changes nothing and returns
+// too_many_tokens, else ok. After the workspace of self-attention there may be the Philox4x32 of a
+// training pass, as it stood before forward.
+//
+// The gradient of x is one chain, of the product of the queries, which those of keys and values
+// continue. One tensor may be the gradient of several inputs that are one tensor. A gradient may be
+// an input or output_gradient, if their shapes are equal.
+template <detail::trained_attention Layer, class... Arguments>
+requires(detail::is_backward_of_attention<Layer, Arguments...>()) constexpr auto backward(
+    const Layer& attention, Arguments&&... arguments) noexcept {
+  return detail::backward_of_attention<Arguments...>(attention, arguments...);
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

@@ -4,6 +4,7 @@
 // for each block; everything else is computed again.
 #pragma once
 
+#include "tinyattn/training/detail/backward_call.hpp"
 #include "tinyattn/training/detail/blocks.hpp"
 #include "tinyattn/transformer.hpp"
 
@@ -125,6 +126,15 @@ constexpr auto take_streams(std::size_t texts, Generator& generator) noexcept {
   }
 }
 
+// The same of a call, which may have a generator.
+template <class Module, class Said>
+constexpr auto take_streams_of(std::size_t texts, auto&... arguments) noexcept {
+  if constexpr (Said::has_generator)
+    return take_streams<Module>(texts, nth<Said::generator>(arguments...));
+  else
+    return take_streams<Module>(texts);
+}
+
 // Runs both passes over the first `tokens` rows of every batch element of x.
 template <class Module, class TensorX>
 constexpr void train_blocks(const Module& module, std::size_t tokens, const TensorX& x,
@@ -159,6 +169,76 @@ consteval bool check_blocks_backward() noexcept {
     return false;
 }
 
+// Whether the arguments after a module made of blocks are a call of its backward pass.
+template <class Module, class... Arguments>
+consteval bool is_backward_of_blocks() noexcept {
+  using Said = BackwardCall<Arguments...>;
+  return is_backward<Module, Arguments...>() && Said::num_inputs == 1 &&
+         !(Said::has_counts && Said::has_mask);
+}
+
+template <class... Types>
+constexpr auto backward_of_blocks(const auto& module, auto&... arguments) noexcept {
+  using Said = BackwardCall<Types...>;
+  using Module = std::remove_cvref_t<decltype(module)>;
+  using TensorX = ArgumentAt<0, Types...>;
+  const auto& x = nth<0>(arguments...);
+  decltype(auto) mask = mask_of<Said>(arguments...);
+  const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
+  auto &d_x = nth<Said::d_query>(arguments...), &gradient = nth<Said::gradient>(arguments...);
+  auto& workspace = nth<Said::workspace>(arguments...);
+  constexpr bool fits =
+      check_blocks_backward<Module, TensorX, std::remove_cvref_t<decltype(mask)>,
+                            ArgumentAt<Said::d_out, Types...>, decltype(d_x),
+                            std::remove_reference_t<decltype(gradient)>, Said::has_counts>();
+  const auto run = [&] {
+    train_blocks(module, tokens, x, mask, nth<Said::d_out>(arguments...), d_x, gradient, workspace,
+                 take_streams_of<Module, Said>(LayoutOf<TensorX>::batch, arguments...));
+  };
+  if constexpr (Said::has_counts) {
+    if constexpr (fits) {
+      constexpr std::size_t most = BackwardWorkspace<BaseOf<Module>>::tokens;
+      if (tokens > kernel::minimum(most, LayoutOf<TensorX>::rows)) return Status::too_many_tokens;
+      run();
+    }
+    return Status::ok;
+  } else if constexpr (fits) {
+    run();
+  }
+}
+
+// The same for a Training, which has the gradient and the workspace: a generator follows them.
+template <class Module, class... Arguments>
+consteval bool is_backward_by_training() noexcept {
+  if constexpr (!made_of_blocks<Module> || sizeof...(Arguments) < 3) {
+    return false;
+  } else {
+    using Gradient = typename Trained<Module>::Gradient;
+    using Workspace = BackwardWorkspace<BaseOf<Module>>;
+    using Said = Call<1, Arguments...>;
+    return []<std::size_t... before>(std::index_sequence<before...>) {
+      if constexpr (Said::has_generator)
+        return is_backward_of_blocks<Module, WrittenAt<before, Arguments...>..., Gradient&,
+                                     Workspace&, WrittenAt<sizeof...(before), Arguments...>>();
+      else
+        return is_backward_of_blocks<Module, Arguments..., Gradient&, Workspace&>();
+    }
+    (std::make_index_sequence<sizeof...(Arguments) - (Said::has_generator ? 1 : 0)>{});
+  }
+}
+template <class... Types>
+constexpr auto backward_by_training(const auto& module, auto& gradient, auto& workspace,
+                                    auto&... arguments) noexcept {
+  if constexpr (!Call<1, Types...>::has_generator)
+    return backward(module, arguments..., gradient, workspace);
+  else
+    return [&]<std::size_t... before>(std::index_sequence<before...>) {
+      return backward(module, nth<before>(arguments...)..., gradient, workspace,
+                      nth<sizeof...(before)>(arguments...));
+    }
+  (std::make_index_sequence<sizeof...(Types) - 1>{});
+}
+
 }  // namespace detail
 
 // All the scratch of the passes of a block, with what the forward pass keeps.
@@ -170,55 +250,22 @@ struct BackwardWorkspace<Transformer<config>>
     : detail::BlocksBackwardWorkspace<config.block, config.num_layers> {};
 
 // The backward pass of a TransformerBlock or a Transformer, which runs the forward pass first: adds
-// to the gradients of all parameters, and writes that of x. x and both gradients are [..., tokens,
-// d_model]; input_gradient may be x or output_gradient. Either of input_gradient and gradient may
-// be no_gradient.
+// to the gradients of all parameters, and writes that of x.
 //
-// With a Philox4x32, as it stood before forward, there is dropout at the rates of AttentionConfig.
-// It takes streams for one batch element after the other: in each block for the attention weights,
-// the outputs of attention, and those of the feed-forward part. Without one, nothing is dropped.
-template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient, random_generator... Generator>
-constexpr void backward(const Module& module, const TensorX& x,
-                        const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Module>>& workspace,
-                        Generator&... generator) noexcept {
-  backward(module, x, NoMask{}, output_gradient, input_gradient, gradient, workspace, generator...);
-}
-
-// The same with the mask of the forward pass.
-template <detail::made_of_blocks Module, tensor_like TensorX, detail::no_count_nor<void> Mask,
-          tensor_like OutputGradient, class InputGradient, class Gradient,
-          random_generator... Generator>
-constexpr void backward(const Module& module, const TensorX& x, const Mask& mask,
-                        const OutputGradient& output_gradient, InputGradient& input_gradient,
-                        Gradient& gradient, BackwardWorkspace<detail::BaseOf<Module>>& workspace,
-                        Generator&... generator) noexcept {
-  if constexpr (detail::check_blocks_backward<Module, TensorX, Mask, OutputGradient, InputGradient,
-                                              Gradient>())
-    detail::train_blocks(
-        module, detail::LayoutOf<TensorX>::rows, x, mask, output_gradient, input_gradient, gradient,
-        workspace, detail::take_streams<Module>(detail::LayoutOf<TensorX>::batch, generator...));
-}
-
-// The same for the first num_tokens rows: other rows are neither read nor written. If there are too
-// many, changes nothing and returns too_many_tokens.
-template <detail::made_of_blocks Module, tensor_like TensorX, tensor_like OutputGradient,
-          class InputGradient, class Gradient, random_generator... Generator>
-constexpr Status backward(const Module& module, const TensorX& x, std::size_t num_tokens,
-                          const OutputGradient& output_gradient, InputGradient& input_gradient,
-                          Gradient& gradient, BackwardWorkspace<detail::BaseOf<Module>>& workspace,
-                          Generator&... generator) noexcept {
-  if constexpr (detail::check_blocks_backward<Module, TensorX, NoMask, OutputGradient,
-                                              InputGradient, Gradient, true>()) {
-    if (num_tokens > kernel::minimum(BackwardWorkspace<detail::BaseOf<Module>>::tokens,
-                                     detail::LayoutOf<TensorX>::rows))
-      return Status::too_many_tokens;
-    detail::train_blocks(
-        module, num_tokens, x, NoMask{}, output_gradient, input_gradient, gradient, workspace,
-        detail::take_streams<Module>(detail::LayoutOf<TensorX>::batch, generator...));
-  }
-  return Status::ok;
+//   backward(module, x, output_gradient, input_gradient, gradient, workspace)
+//
+// x and both gradients are [..., tokens, d_model]; input_gradient may be x or output_gradient.
+// Either of input_gradient and gradient may be no_gradient. After x there may be the mask of the
+// forward pass, or num_tokens: other rows are then neither read nor written; if there are too many,
+// changes nothing and returns too_many_tokens, else ok.
+//
+// With a Philox4x32 after the workspace, as it stood before forward, there is dropout at the rates
+// of AttentionConfig. It takes streams for one batch element after the other: in each block for the
+// attention weights, the outputs of attention, and those of the feed-forward part.
+template <detail::made_of_blocks Module, class... Arguments>
+requires(detail::is_backward_of_blocks<Module, Arguments...>()) constexpr auto backward(
+    const Module& module, Arguments&&... arguments) noexcept {
+  return detail::backward_of_blocks<Arguments...>(module, arguments...);
 }
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

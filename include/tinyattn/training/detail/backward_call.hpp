@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// What a call of a backward pass says: the inputs of the forward pass with their numbers of tokens
+// and their mask, the gradient of the output, those of the inputs, that of the module, a workspace,
+// and the generator of a dropout.
+#pragma once
+
+#include "tinyattn/detail/call.hpp"
+#include "tinyattn/training/gradient.hpp"
+
+#include <cstddef>
+#include <type_traits>
+
+TINYATTN_BEGIN
+
+namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE { namespace detail {
+
+// Where each argument of a call is. The last ones, of which the module's gradient may be of any
+// type and each may be no_gradient, say how many inputs there are: one, or those of queries, keys
+// and values.
+template <class... Arguments>
+struct BackwardCall {
+  using Said = Call<1, Arguments...>;
+  static constexpr bool has_generator = Said::has_generator;
+  static constexpr std::size_t num_counts = Said::num_counts, mask_or_none = [] {
+    const std::size_t rest = Said::size - num_counts - (has_generator ? 1 : 0);
+    return rest % 2 == 0 ? 1u : 0u;  // the others are an odd number: see below
+  }();
+  static constexpr bool has_mask = mask_or_none != 0, has_counts = num_counts != 0;
+
+  // The places of the arguments.
+  static constexpr std::size_t workspace = Said::size - (has_generator ? 2 : 1),
+                               generator = workspace + 1,
+                               num_inputs = (workspace - num_counts - mask_or_none - 2) / 2,
+                               key = num_inputs == 1 ? 0 : 1, value = num_inputs - 1,
+                               tokens = num_inputs, source_tokens = num_inputs + num_counts - 1,
+                               mask = num_inputs + num_counts, d_out = mask + mask_or_none,
+                               d_query = d_out + 1, d_key = d_query + key,
+                               d_value = d_query + value, gradient = d_query + num_inputs;
+
+  static constexpr bool are_lvalues[] = {std::is_lvalue_reference_v<Arguments>..., false};
+  static constexpr bool is_call = [] {
+    if (Said::size < 5 || workspace < 4 || gradient + 1 != workspace) return false;
+    if (num_inputs != 1 && num_inputs != 3) return false;
+    if (has_counts && num_counts != (num_inputs == 1 ? 1 : 2)) return false;
+    if (has_generator && Said::words[generator] != Word::generator) return false;
+    for (std::size_t i = 0; i < mask; ++i)
+      if (Said::words[i] != (i < num_inputs ? Word::tensor : Word::count)) return false;
+    for (std::size_t i = d_query; i <= workspace; ++i)
+      if (!are_lvalues[i]) return false;
+    return Said::words[d_out] == Word::tensor;
+  }();
+};
+
+// Whether the arguments after a module are such a call, with the module's workspace.
+template <class Module, class... Arguments>
+consteval bool is_backward() noexcept {
+  using Said = BackwardCall<Arguments...>;
+  if constexpr (!Said::is_call)
+    return false;
+  else
+    return std::is_base_of_v<BackwardWorkspace<BaseOf<Module>>,
+                             ArgumentAt<Said::workspace, Arguments...>>;
+}
+
+}}}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE::detail
+
+TINYATTN_END
