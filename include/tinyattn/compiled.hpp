@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The compiled library, libtinyattn, for Tensors and layers: compiled::forward(layer, ...) in place
-// of layer.forward(...), and tinyattn::compiled::NAME in place of tinyattn::NAME, compute the same
-// bits with code that all shapes share. src/README.md shows when that saves flash. On x86-64, the
+// of layer.forward(...) computes the same bits with code that all shapes share; the operations are
+// functions in C. src/README.md shows when that saves flash. On x86-64, the
 // library as Meson and CMake build it uses the best instruction set of the processor, whatever the
 // flags of the program.
 //
@@ -11,8 +11,8 @@
 // training pass, no call with a cache and no forward_with_weights.
 #pragma once
 
-#include "tinyattn/compiled_operations.hpp"
 #include "tinyattn/convolution.hpp"
+#include "tinyattn/mask.hpp"
 #include "tinyattn/multi_head_attention.hpp"
 #include "tinyattn/status.hpp"
 #include "tinyattn/tinyattn.h"
@@ -24,13 +24,57 @@ TINYATTN_BEGIN
 
 namespace tinyattn { namespace compiled { inline namespace TINYATTN_PORT_NAMESPACE {
 
+using tinyattn::detail::Diagnosed;
+using tinyattn::detail::no_such_call;
+
 namespace detail {
+
+template <class TensorM>
+using LayoutOf = tinyattn::detail::LayoutOf<TensorM>;
+
+template <class... Ms>
+consteval bool check_whole() noexcept {
+  constexpr bool whole = (... && (LayoutOf<Ms>::stride == LayoutOf<Ms>::cols));
+  static_assert(whole, "the compiled library takes tensors, not views");
+  return whole;
+}
+
+// The first element of matrix `index` of a batch; its rows are next to each other.
+template <class TensorM>
+auto* matrix_of(TensorM& m, std::size_t index) noexcept {
+  return m.data() + index * LayoutOf<TensorM>::rows * LayoutOf<TensorM>::cols;
+}
+
+inline tinyattn_mask mask_of(NoMask) noexcept {
+  return {TINYATTN_NO_MASK, false, nullptr, nullptr};
+}
+inline tinyattn_mask mask_of(Causal) noexcept { return {TINYATTN_CAUSAL, false, nullptr, nullptr}; }
+inline tinyattn_mask mask_of(CausalBottomRight) noexcept {
+  return {TINYATTN_CAUSAL_BOTTOM_RIGHT, false, nullptr, nullptr};
+}
+template <std::size_t... Extents>
+tinyattn_mask mask_of(const BlockMask<Extents...>& mask) noexcept {
+  return {TINYATTN_BLOCK_MASK, sizeof...(Extents) == 1, mask.tensor.data(), nullptr};
+}
+template <std::size_t... Extents>
+tinyattn_mask mask_of(const KeepMask<Extents...>& mask) noexcept {
+  return {TINYATTN_KEEP_MASK, sizeof...(Extents) == 1, mask.tensor.data(), nullptr};
+}
+template <std::size_t... Extents>
+tinyattn_mask mask_of(const AdditiveMask<Extents...>& mask) noexcept {
+  return {TINYATTN_ADDITIVE_MASK, sizeof...(Extents) == 1, nullptr, mask.tensor.data()};
+}
+
+// Ignores a status: types have checked the shapes.
+inline void always(tinyattn_status) noexcept {}
 
 // Requires a mask of one row. Rows of a mask for all tokens are longer than a number of source
 // tokens known at run time, and a tinyattn_mask has no stride.
-template <class Mask>
+template <class Mask, bool has_counts>
 consteval bool check_one_row() noexcept {
-  constexpr bool has_rows = requires(Mask mask) { requires decltype(mask.tensor)::rank != 1; };
+  constexpr bool has_rows = has_counts && requires(Mask mask) {
+    requires decltype(mask.tensor)::rank != 1;
+  };
   static_assert(!has_rows, "with token counts, a mask of the compiled library has one row");
   return !has_rows;
 }
@@ -125,113 +169,73 @@ void forward_batch(const MultiHeadAttention<config>& layer, const auto& query_in
                     matrix_of(out, element), scratch_of(layer, workspace)));
 }
 
+// Self-attention by one function of the library, which has no code for masks.
+template <AttentionConfig config>
+void forward_batch(const MultiHeadAttention<config>& layer, const auto& x, std::size_t num_tokens,
+                   auto& out, auto& workspace) noexcept {
+  const tinyattn_layer described = layer_of(layer);
+  constexpr auto function =
+      config.weights == Weights::int8 ? tinyattn_forward_int8 : tinyattn_forward;
+  for (std::size_t element = 0; element < LayoutOf<decltype(x)>::batch; ++element)
+    always(function(&described, num_tokens, matrix_of(x, element), matrix_of(out, element),
+                    scratch_of(layer, workspace)));
+}
+
+// Whether a call has one of the forms of layer.forward that the library has.
+template <class Layer, auto config, class... Arguments>
+consteval bool is_forward() noexcept {
+  using Said = tinyattn::detail::Call<1, Arguments...>;
+  return tinyattn::detail::is_forward<Layer, config, Arguments...>() && !Said::has_cache &&
+         !Said::has_generator;
+}
+
+template <AttentionConfig config, class... Types>
+auto forward_said(const MultiHeadAttention<config>& layer, auto&... arguments) noexcept {
+  using tinyattn::detail::ArgumentAt, tinyattn::detail::nth, tinyattn::detail::rows_of;
+  using Said = tinyattn::detail::Call<1, Types...>;
+  using Query = ArgumentAt<0, Types...>;
+  using Key = ArgumentAt<Said::key, Types...>;
+  using Value = ArgumentAt<Said::value, Types...>;
+  using Out = ArgumentAt<Said::out, Types...>;
+  const auto& query = nth<0>(arguments...);
+  auto& out = nth<Said::out>(arguments...);
+  auto& workspace = nth<Said::workspace>(arguments...);
+  decltype(auto) mask = tinyattn::detail::mask_of<Said>(arguments...);
+  using Mask = std::remove_cvref_t<decltype(mask)>;
+  constexpr bool fits =
+      tinyattn::detail::check_layer<config, Query, Key, Value,
+                                    std::remove_reference_t<decltype(out)>, Said::has_counts>() &&
+      tinyattn::detail::check_mask_of<Mask, Query, Key>() &&
+      check_whole<Query, Key, Value, Out>() && check_one_row<Mask, Said::has_counts>();
+  const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...),
+                    sources = rows_of<Said, Said::key, Said::source_tokens>(arguments...);
+  if (Said::has_counts && (tokens > kernel::minimum(config.context_length, LayoutOf<Query>::rows) ||
+                           sources > kernel::minimum(config.context_length, LayoutOf<Key>::rows)))
+    return Status::too_many_tokens;
+  if constexpr (fits) {
+    if constexpr (Said::num_inputs == 1 && !Said::has_mask)
+      forward_batch(layer, query, tokens, out, workspace);
+    else
+      forward_batch(layer, query, nth<Said::key>(arguments...), nth<Said::value>(arguments...),
+                    tokens, sources, mask_of(mask), out, workspace);
+  }
+  return Status::ok;
+}
+
 }  // namespace detail
 
 // The workspace of compiled::forward: that of the layer itself.
 template <class Layer>
 using Workspace = typename Layer::Workspace;
 
-// Cross-attention, as layer.forward(query_input, key_input, value_input, num_tokens,
-// num_source_tokens, mask, out, workspace). The tensor of a mask must be one row for all queries,
-// [source tokens].
-template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
-          tensor_like Out>
-Status forward(const MultiHeadAttention<config>& layer, const Query& query_input,
-               const Key& key_input, const Value& value_input, std::size_t num_tokens,
-               std::size_t num_source_tokens, const Mask& mask, Out& out,
-               typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  using kernel::minimum;
-  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows;
-  constexpr std::size_t source_tokens = detail::LayoutOf<Key>::rows;
-  if constexpr (tinyattn::detail::check_layer<config, Query, Key, Value, Out, true>() &&
-                tinyattn::detail::check_mask<Mask, tokens, source_tokens>() &&
-                detail::check_whole<Query, Key, Value, Out>() && detail::check_one_row<Mask>()) {
-    if (num_tokens > minimum(config.context_length, tokens) ||
-        num_source_tokens > minimum(config.context_length, source_tokens))
-      return Status::too_many_tokens;
-    detail::forward_batch(layer, query_input, key_input, value_input, num_tokens, num_source_tokens,
-                          detail::mask_of(mask), out, workspace);
-  }
-  return Status::ok;
-}
-
-template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value,
-          tensor_like Out>
-Status forward(const MultiHeadAttention<config>& layer, const Query& query_input,
-               const Key& key_input, const Value& value_input, std::size_t num_tokens,
-               std::size_t num_source_tokens, Out& out,
-               typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  return forward(layer, query_input, key_input, value_input, num_tokens, num_source_tokens,
-                 NoMask{}, out, workspace);
-}
-
-// Self-attention, as layer.forward(x, num_tokens, mask, out, workspace).
-template <AttentionConfig config, tensor_like TensorX, class Mask, tensor_like Out>
-Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::size_t num_tokens,
-               const Mask& mask, Out& out,
-               typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  return forward(layer, x, x, x, num_tokens, num_tokens, mask, out, workspace);
-}
-
-// Self-attention, as layer.forward(x, num_tokens, out, workspace). A firmware that calls only this
-// form, or the one without num_tokens, contains no code for masks.
-template <AttentionConfig config, tensor_like TensorX, tensor_like Out>
-Status forward(const MultiHeadAttention<config>& layer, const TensorX& x, std::size_t num_tokens,
-               Out& out, typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  using LayoutX = tinyattn::detail::LayoutOf<TensorX>;
-  if constexpr (tinyattn::detail::check_layer<config, TensorX, TensorX, TensorX, Out, true>() &&
-                detail::check_whole<TensorX, Out>()) {
-    if (num_tokens > config.context_length || num_tokens > LayoutX::rows)
-      return Status::too_many_tokens;
-    const tinyattn_layer described = detail::layer_of(layer);
-    constexpr auto function =
-        config.weights == Weights::int8 ? tinyattn_forward_int8 : tinyattn_forward;
-    for (std::size_t element = 0; element < LayoutX::batch; ++element)
-      detail::always(function(&described, num_tokens, detail::matrix_of(x, element),
-                              detail::matrix_of(out, element),
-                              detail::scratch_of(layer, workspace)));
-  }
-  return Status::ok;
-}
-
-// Cross-attention, as layer.forward(query_input, key_input, value_input, mask, out, workspace).
-// `out` may be query_input.
-template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value, class Mask,
-          tensor_like Out>
-void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
-             const Key& key_input, const Value& value_input, const Mask& mask, Out& out,
-             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  constexpr std::size_t tokens = detail::LayoutOf<Query>::rows;
-  constexpr std::size_t source_tokens = detail::LayoutOf<Key>::rows;
-  if constexpr (tinyattn::detail::check_layer<config, Query, Key, Value, Out>() &&
-                tinyattn::detail::check_mask<Mask, tokens, source_tokens>() &&
-                detail::check_whole<Query, Key, Value, Out>())
-    detail::forward_batch(layer, query_input, key_input, value_input, tokens, source_tokens,
-                          detail::mask_of(mask), out, workspace);
-}
-
-template <AttentionConfig config, tensor_like Query, tensor_like Key, tensor_like Value,
-          tensor_like Out>
-void forward(const MultiHeadAttention<config>& layer, const Query& query_input,
-             const Key& key_input, const Value& value_input, Out& out,
-             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  forward(layer, query_input, key_input, value_input, NoMask{}, out, workspace);
-}
-
-// Self-attention with a mask in addition to config.causal. `out` may be x.
-template <AttentionConfig config, tensor_like TensorX, class Mask, tensor_like Out>
-requires(!std::is_convertible_v<Mask, std::size_t>) void forward(
-    const MultiHeadAttention<config>& layer, const TensorX& x, const Mask& mask, Out& out,
-    typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  forward(layer, x, x, x, mask, out, workspace);
-}
-
-// Self-attention. `out` may be x.
-template <AttentionConfig config, tensor_like TensorX, tensor_like Out>
-void forward(const MultiHeadAttention<config>& layer, const TensorX& x, Out& out,
-             typename MultiHeadAttention<config>::Workspace& workspace) noexcept {
-  if constexpr (tinyattn::detail::check_layer<config, TensorX, TensorX, TensorX, Out>())
-    static_cast<void>(forward(layer, x, tinyattn::detail::LayoutOf<TensorX>::rows, out, workspace));
+// Self-attention or cross-attention, as layer.forward(x, out, workspace) in each form without a
+// cache or a generator. With token counts, a mask is one row for all queries, [source tokens]. A
+// firmware that calls it for one input, without a mask, contains no code for masks.
+template <AttentionConfig config, class... Arguments>
+requires(detail::is_forward<MultiHeadAttention<config>, config, Arguments...>()) auto forward(
+    const MultiHeadAttention<config>& layer, Arguments&&... arguments) noexcept {
+  const Status status = detail::forward_said<config, Arguments...>(layer, arguments...);
+  if constexpr (tinyattn::detail::Call<1, Arguments...>::has_counts) return status;
 }
 
 // A convolution, as layer.forward(x, out). With int8 weights its scratch is on the stack.

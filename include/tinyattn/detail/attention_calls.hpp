@@ -265,8 +265,9 @@ template <auto config, class... Types>
 TINYATTN_ALWAYS_INLINE constexpr auto forward_attention(const auto& attention,
                                                         auto&... arguments) noexcept {
   using Said = Call<1, Types...>;
-  const auto &query = nth<0>(arguments...), &key = nth<Said::key>(arguments...),
-             &value = nth<Said::value>(arguments...);
+  const auto& query = nth<0>(arguments...);
+  const auto& key = nth<Said::key>(arguments...);
+  const auto& value = nth<Said::value>(arguments...);
   const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
   auto& out = nth<Said::out>(arguments...);
   auto& workspace = nth<Said::workspace>(arguments...);

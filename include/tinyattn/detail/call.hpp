@@ -34,6 +34,11 @@ consteval Word word_of() noexcept {
     return random_generator<Type> ? Word::generator : Word::workspace;
 }
 
+template <class... Arguments>
+consteval std::size_t number_of([[maybe_unused]] Word word) noexcept {
+  return (std::size_t{0} + ... + (word_of<Arguments>() == word ? 1 : 0));
+}
+
 // A call with `num_outputs` outputs: where each argument is. Arguments are as std::forward takes
 // them: an output may be no temporary. Of one that is const a check says so.
 template <std::size_t num_outputs, class... Arguments>
@@ -45,21 +50,17 @@ struct Call {
       (tensor_like<std::remove_cvref_t<Arguments>> ||
        !std::is_const_v<std::remove_reference_t<Arguments>>)...};
 
-  static consteval std::size_t number_of(Word word) noexcept {
-    std::size_t number = 0;
-    for (std::size_t i = 0; i < size; ++i) number += words[i] == word ? 1 : 0;
-    return number;
-  }
-
   // One input, or those of queries, keys and values. A tensor more is a mask that is none, such as
   // one of bools, which a check diagnoses.
-  static constexpr std::size_t tensors = number_of(Word::tensor),
+  static constexpr std::size_t tensors = number_of<Arguments...>(Word::tensor),
                                inputs_and_mask = tensors < num_outputs ? 0 : tensors - num_outputs,
                                num_inputs = inputs_and_mask < 3 ? 1 : 3,
-                               num_counts = number_of(Word::count);
-  static constexpr bool has_counts = num_counts != 0, has_cache = number_of(Word::cache) != 0,
-                        has_mask = number_of(Word::mask) != 0 || inputs_and_mask > num_inputs,
-                        has_generator = number_of(Word::generator) != 0;
+                               num_counts = number_of<Arguments...>(Word::count);
+  static constexpr bool has_counts = num_counts != 0,
+                        has_cache = number_of<Arguments...>(Word::cache) != 0,
+                        has_mask = number_of<Arguments...>(Word::mask) != 0 ||
+                                   inputs_and_mask > num_inputs,
+                        has_generator = number_of<Arguments...>(Word::generator) != 0;
 
   // Self-attention, or blocks, of all rows, with a mask or without.
   static constexpr bool is_plain = num_inputs == 1 && !has_counts && !has_cache;

@@ -5,9 +5,6 @@
 
 #include "exact.hpp"
 #include "forms.hpp"
-#include "tinyattn/matmul.hpp"
-#include "tinyattn/pooling.hpp"
-#include "tinyattn/softmax.hpp"
 
 namespace {
 
@@ -72,51 +69,6 @@ void check_convolution(Check& check) {
 }
 
 constexpr Test tests[] = {
-    at_run_time("products, of batches too",
-                [](Check& check) {
-                  const auto a = drawn<Tensor<float, 2, 3, 5>>(1);
-                  const auto b = drawn<Matrix<float, 5, 4>>(2);
-                  check_output(check, matmul(a, b), [&](auto& out) { compiled::matmul(a, b, out); });
-                  check_output(check, matmul(a, b), [&](auto& out) { compiled::matmul_transposed(a, transpose(b), out); });
-                }),
-    at_run_time("softmax, which refuses a scale below 0 or NaN",
-                [](Check& check) {
-                  const auto m = drawn<Matrix<float, 3, 17>>(1);
-                  for (const float scale : {0.5f, -0.0f, 0x1p-127f, infinity})
-                    check_output(check, softmax(m, scale), [&](auto& out) { check.equal(compiled::softmax(m, scale, out), TINYATTN_OK); });
-                  for (const float scale : {-1.0f, quiet_nan})
-                    check_in_place(check, m, m,
-                                   [&](auto& out) { check.equal(compiled::softmax(m, opaque(scale), out), TINYATTN_BAD_ARGUMENT); });
-                }),
-    at_run_time("reductions, also of some tokens, and scaled samples",
-                [](Check& check) {
-                  const auto x = drawn<Tensor<float, 2, 5, 3>>(1);
-                  const auto scale = drawn<Vector<float, 3>>(2);
-                  Matrix<float, 2, 3> some{};
-                  check_output(check, mean(x), [&](auto& out) { compiled::mean(x, out); });
-                  check_output(check, largest(x), [&](auto& out) { compiled::largest(x, out); });
-                  check.that(mean(x, 3, some) == Status::ok && compiled::mean(x, 6, some) == Status::too_many_tokens);
-                  check_output(check, some, [&](auto& out) { check.that(compiled::mean(x, 3, out) == Status::ok); });
-                  check.that(largest(x, 3, some) == Status::ok && compiled::largest(x, 0, some) == Status::no_tokens);
-                  check_output(check, some, [&](auto& out) { check.that(compiled::largest(x, 3, out) == Status::ok); });
-                  check_output(check, standardize(x, scale, scale), [&](auto& out) { compiled::standardize(x, scale, scale, out); });
-                }),
-    at_run_time("attention, under a mask, of batches",
-                [](Check& check) {
-                  const auto query = drawn<Tensor<float, 2, 5, 3>>(1);
-                  const auto key = drawn<Tensor<float, 2, 7, 3>>(2);
-                  const auto value = drawn<Tensor<float, 2, 7, 4>>(3);
-                  Guarded<compiled::AttentionWorkspace<5, 7>> workspace;
-                  const auto check_mask = [&](const auto& mask) {
-                    check_output(check, scaled_dot_product_attention(query, key, value, mask), [&](auto& out) {
-                      compiled::scaled_dot_product_attention(query, key, value, mask, out, workspace.tensor);
-                    });
-                    check.that(workspace.guards_hold());
-                  };
-                  check_mask(NoMask{});
-                  check_mask(Causal{});
-                  check_mask(KeepMask{drawn<Matrix<bool, 5, 7>>(4)});
-                }),
     at_run_time("layers", check_layer<floats>),
 #if !defined(__ARM_ARCH_6M__)  // a micro:bit has no RAM for it
     at_run_time("layers of int8", check_layer<int8>),

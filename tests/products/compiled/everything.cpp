@@ -10,13 +10,7 @@ using Layer = MultiHeadAttention<AttentionConfig{.d_in = 6, .d_out = 6, .context
 void use(const Layer& layer, const Matrix<float, 6, 6>& x, Matrix<float, 6, 6>& out);
 void use(const Layer& layer, const Matrix<float, 6, 6>& x, Matrix<float, 6, 6>& out) {
   static Layer::Workspace workspace;
-  static compiled::AttentionWorkspace<6, 6> scratch;
   const BlockMask flags{triu(ones<bool, 6, 6>(), 1)};
-  compiled::matmul(x, x, out);
-  compiled::matmul_transposed(x, x, out);
-  compiled::softmax(x, 0.5f, out);
-  compiled::scaled_dot_product_attention(x, x, x, NoMask{}, out, scratch);
-  compiled::scaled_dot_product_attention(x, x, x, AdditiveMask{causal_mask<6>()}, out, scratch);
   compiled::forward(layer, x, out, workspace);
   compiled::forward(layer, x, flags, out, workspace);
   compiled::forward(layer, x, x, x, out, workspace);

@@ -138,12 +138,16 @@ constexpr auto backward_of_attention(const auto& attention, auto&... arguments) 
   using Said = BackwardCall<Types...>;
   using Layer = std::remove_cvref_t<decltype(attention)>;
   using Base = BaseOf<Layer>;
-  const auto &query = nth<0>(arguments...), &key = nth<Said::key>(arguments...),
-             &value = nth<Said::value>(arguments...), &d_out = nth<Said::d_out>(arguments...);
+  const auto& query = nth<0>(arguments...);
+  const auto& key = nth<Said::key>(arguments...);
+  const auto& value = nth<Said::value>(arguments...);
+  const auto& d_out = nth<Said::d_out>(arguments...);
   decltype(auto) mask = mask_of<Said>(arguments...);
-  auto &d_query = nth<Said::d_query>(arguments...), &d_key = nth<Said::d_key>(arguments...),
-       &d_value = nth<Said::d_value>(arguments...), &gradient = nth<Said::gradient>(arguments...),
-       &workspace = nth<Said::workspace>(arguments...);
+  auto& d_query = nth<Said::d_query>(arguments...);
+  auto& d_key = nth<Said::d_key>(arguments...);
+  auto& d_value = nth<Said::d_value>(arguments...);
+  auto& gradient = nth<Said::gradient>(arguments...);
+  auto& workspace = nth<Said::workspace>(arguments...);
   constexpr bool fits = check_attention_backward<
       Layer, ArgumentAt<0, Types...>, ArgumentAt<Said::key, Types...>,
       ArgumentAt<Said::value, Types...>, std::remove_cvref_t<decltype(mask)>,

@@ -185,7 +185,8 @@ constexpr auto backward_of_blocks(const auto& module, auto&... arguments) noexce
   const auto& x = nth<0>(arguments...);
   decltype(auto) mask = mask_of<Said>(arguments...);
   const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...);
-  auto &d_x = nth<Said::d_query>(arguments...), &gradient = nth<Said::gradient>(arguments...);
+  auto& d_x = nth<Said::d_query>(arguments...);
+  auto& gradient = nth<Said::gradient>(arguments...);
   auto& workspace = nth<Said::workspace>(arguments...);
   constexpr bool fits =
       check_blocks_backward<Module, TensorX, std::remove_cvref_t<decltype(mask)>,

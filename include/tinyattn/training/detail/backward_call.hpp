@@ -38,7 +38,7 @@ struct BackwardCall {
                                d_query = d_out + 1, d_key = d_query + key,
                                d_value = d_query + value, gradient = d_query + num_inputs;
 
-  static constexpr bool are_lvalues[] = {std::is_lvalue_reference_v<Arguments>..., false};
+  static constexpr bool are_lvalues[Said::size + 1] = {std::is_lvalue_reference_v<Arguments>...};
   static constexpr bool is_call = [] {
     if (Said::size < 5 || workspace < 4 || gradient + 1 != workspace) return false;
     if (num_inputs != 1 && num_inputs != 3) return false;
