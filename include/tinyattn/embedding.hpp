@@ -60,10 +60,8 @@ struct Embedding {
 
   friend constexpr bool operator==(const Embedding&, const Embedding&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"weight">, self.weight);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"weight">, &Embedding::weight>;
 
   // Returns the table as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Embedding& embedding) noexcept {

@@ -97,10 +97,9 @@ struct FeedForward {
 
   friend constexpr bool operator==(const FeedForward&, const FeedForward&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"up", "gate", "down">, self.up, self.gate, self.down);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"up", "gate", "down">, &FeedForward::up,
+                                  &FeedForward::gate, &FeedForward::down>;
 
   // Returns the layer as kernels take it: sizes and pointers.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const FeedForward& layer) noexcept {

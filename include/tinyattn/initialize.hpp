@@ -27,9 +27,8 @@ constexpr void initialize_member(Module& module, auto& generator) noexcept {
 
 // A module that is initialized by initializing its members.
 template <class Module>
-concept composed =
-    !std::is_const_v<Module> && !tensor_like<Module> &&
-    (has_parts<Module> || requires(Module & module) { Module::members(module, [](auto&&...) {}); });
+concept composed = !std::is_const_v<Module> && !tensor_like<Module> &&
+                   (has_parts<Module> || requires { typename Module::Members; });
 
 }  // namespace detail
 

@@ -139,11 +139,11 @@ struct LanguageModel {
 
   friend constexpr bool operator==(const LanguageModel&, const LanguageModel&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"token_embedding", "position_embedding", "transformer", "head">,
-               self.token_embedding, self.position_embedding, self.transformer, self.head);
-  }
+  // The parameters, for for_each_parameter.
+  using Members =
+      detail::Members<detail::names<"token_embedding", "position_embedding", "transformer", "head">,
+                      &LanguageModel::token_embedding, &LanguageModel::position_embedding,
+                      &LanguageModel::transformer, &LanguageModel::head>;
 
   // For kernels: the body, the head, and x = the embeddings of `count` tokens.
   TINYATTN_ALWAYS_INLINE constexpr const Body& body() const noexcept { return transformer; }

@@ -73,10 +73,8 @@ struct Linear {
     return {};
   }
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"weight", "bias">, self.weight, self.bias);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"weight", "bias">, &Linear::weight, &Linear::bias>;
 
   // Returns the layer as kernels take it: pointers to weight and bias.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const Linear& linear) noexcept {

@@ -135,11 +135,10 @@ struct MultiHeadAttention {
 
   friend constexpr bool operator==(const MultiHeadAttention&, const MultiHeadAttention&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"query", "key", "value", "out_proj">, self.query, self.key, self.value,
-               self.out_proj);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"query", "key", "value", "out_proj">,
+                                  &MultiHeadAttention::query, &MultiHeadAttention::key,
+                                  &MultiHeadAttention::value, &MultiHeadAttention::out_proj>;
 
   // Returns the layer as kernels take it: a Layer, or a GroupedLayer if heads share keys or
   // features rotate.
@@ -208,10 +207,8 @@ struct StackedCausalAttention {
   friend constexpr bool operator==(const StackedCausalAttention&,
                                    const StackedCausalAttention&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"heads">, self.heads);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"heads">, &StackedCausalAttention::heads>;
 };
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

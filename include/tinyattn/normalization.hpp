@@ -85,10 +85,9 @@ struct LayerNorm {
 
   friend constexpr bool operator==(const LayerNorm&, const LayerNorm&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"weight", "bias">, self.weight, self.bias);
-  }
+  // The parameters, for for_each_parameter.
+  using Members =
+      detail::Members<detail::names<"weight", "bias">, &LayerNorm::weight, &LayerNorm::bias>;
 
   // Returns the norm as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const LayerNorm& norm) noexcept {
@@ -130,10 +129,8 @@ struct RmsNorm {
 
   friend constexpr bool operator==(const RmsNorm&, const RmsNorm&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"weight">, self.weight);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"weight">, &RmsNorm::weight>;
 
   // Returns the norm as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Norm describe(const RmsNorm& norm) noexcept {

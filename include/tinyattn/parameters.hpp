@@ -53,6 +53,21 @@ consteval auto number_name() noexcept {
   return name;
 }
 
+// The members of a module that have its parameters, and their names.
+template <const auto& list, auto... members>
+struct Members {
+  // Calls use(names, members...).
+  static constexpr auto visit(auto& module, const auto& use) {
+    return use(list, module.*members...);
+  }
+};
+
+template <class Numbers, auto... members>
+struct NumberedMembers;
+template <std::size_t... Number, auto... members>
+struct NumberedMembers<std::index_sequence<Number...>, members...>
+    : Members<names<number_name<Number>()...>, members...> {};
+
 // A model of the user's that names its members by Parameters.
 template <class Module>
 concept has_parts = requires {
@@ -63,9 +78,9 @@ concept has_parts = requires {
 template <class Module>
 constexpr auto members_of(Module& module, const auto& use) {
   if constexpr (has_parts<Module>)
-    return Module::Parts::members(module, use);
+    return Module::Parts::Members::visit(module, use);
   else
-    return Module::members(module, use);
+    return Module::Members::visit(module, use);
 }
 
 // What a module is made of in the end: tensors, and matrices of int8.
@@ -151,13 +166,8 @@ consteval std::size_t bytes_of_parameters() noexcept {
 // name begins with the place of the member among the parts: "0.weight".
 template <auto... Parts>
 struct Parameters {
-  // Calls use(names, members...), as the function of this name in a layer does.
-  static constexpr auto members(auto& model, const auto& use) {
-    return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
-      return use(detail::names<detail::number_name<Index>()...>, model.*Parts...);
-    }
-    (std::make_index_sequence<sizeof...(Parts)>{});
-  }
+  // The parts, numbered, for for_each_parameter.
+  using Members = detail::NumberedMembers<std::make_index_sequence<sizeof...(Parts)>, Parts...>;
 };
 
 // Calls f(name, tensor) for every weight and bias of a layer or model, in the order in which they

@@ -106,11 +106,11 @@ struct TransformerBlock {
 
   friend constexpr bool operator==(const TransformerBlock&, const TransformerBlock&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"attention_norm", "attention", "feed_forward_norm", "feed_forward">,
-               self.attention_norm, self.attention, self.feed_forward_norm, self.feed_forward);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<
+      detail::names<"attention_norm", "attention", "feed_forward_norm", "feed_forward">,
+      &TransformerBlock::attention_norm, &TransformerBlock::attention,
+      &TransformerBlock::feed_forward_norm, &TransformerBlock::feed_forward>;
 
   // Returns the block as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr auto describe(const TransformerBlock& block) noexcept {
@@ -188,10 +188,9 @@ struct Transformer {
 
   friend constexpr bool operator==(const Transformer&, const Transformer&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"blocks", "final_norm">, self.blocks, self.final_norm);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"blocks", "final_norm">, &Transformer::blocks,
+                                  &Transformer::final_norm>;
 
   // For kernels.
   template <class Port>

@@ -77,10 +77,9 @@ struct Adapters<Linear<In, Out, Bias, weights>, lora> {
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
-  // Calls use(names, members...), for for_each_parameter.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"lora_A", "lora_B">, self.lora_A, self.lora_B);
-  }
+  // The parameters, for for_each_parameter.
+  using Members =
+      detail::Members<detail::names<"lora_A", "lora_B">, &Adapters::lora_A, &Adapters::lora_B>;
 
   // Returns the adapter as kernels take it.
   TINYATTN_ALWAYS_INLINE friend constexpr kernel::Adapter<rank> describe(
@@ -110,11 +109,10 @@ struct Adapters<MultiHeadAttention<config>, lora> {
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"query", "key", "value", "out_proj">, self.query, self.key, self.value,
-               self.out_proj);
-  }
+  // The parameters, for for_each_parameter.
+  using Members =
+      detail::Members<detail::names<"query", "key", "value", "out_proj">, &Adapters::query,
+                      &Adapters::key, &Adapters::value, &Adapters::out_proj>;
 };
 
 // Of a feed-forward layer.
@@ -135,10 +133,9 @@ struct Adapters<FeedForward<config>, lora> {
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"up", "gate", "down">, self.up, self.gate, self.down);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"up", "gate", "down">, &Adapters::up,
+                                  &Adapters::gate, &Adapters::down>;
 };
 
 // Of a block.
@@ -162,10 +159,9 @@ struct Adapters<TransformerBlock<config>, lora> {
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"attention", "feed_forward">, self.attention, self.feed_forward);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"attention", "feed_forward">, &Adapters::attention,
+                                  &Adapters::feed_forward>;
 };
 
 // Of a transformer: of each block.
@@ -180,10 +176,8 @@ struct Adapters<Transformer<config>, lora> {
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"blocks">, self.blocks);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"blocks">, &Adapters::blocks>;
 };
 
 // Of a language model: of its transformer. Embeddings and the head stay as they are.
@@ -198,10 +192,8 @@ struct Adapters<LanguageModel<config>, lora> {
 
   friend constexpr bool operator==(const Adapters&, const Adapters&) = default;
 
-  // Calls use(names, members...), for for_each_parameter and initialize.
-  static constexpr auto members(auto& self, const auto& use) {
-    return use(detail::names<"transformer">, self.transformer);
-  }
+  // The parameters, for for_each_parameter.
+  using Members = detail::Members<detail::names<"transformer">, &Adapters::transformer>;
 };
 
 // Draws A as peft does, uniform from -1 / sqrt(In) to 1 / sqrt(In) in the order of PyTorch's

@@ -18,7 +18,7 @@ struct WithAdapters {
 
   friend constexpr bool operator==(const WithAdapters&, const WithAdapters&) = default;
 
-  static constexpr auto members(auto& self, const auto& use) { return use(detail::names<"layer", "adapters">, self.layer, self.adapters); }
+  using Members = detail::Members<detail::names<"layer", "adapters">, &WithAdapters::layer, &WithAdapters::adapters>;
 };
 
 template <class Layer, LoraConfig lora, class X, class Out = X>

@@ -24,7 +24,7 @@ struct Inputs {
   A a;
   B b;
 
-  static constexpr auto members(auto& self, const auto& use) { return use(detail::names<"a", "b">, self.a, self.b); }
+  using Members = detail::Members<detail::names<"a", "b">, &Inputs::a, &Inputs::b>;
 };
 
 // Calls use(workspace), of a workspace between guards that holds NaN; or use() for a module that needs none.

@@ -52,7 +52,7 @@ struct ThreeInputs {
   B b;
   C c;
 
-  static constexpr auto members(auto& self, const auto& use) { return use(detail::names<"a", "b", "c">, self.a, self.b, self.c); }
+  using Members = detail::Members<detail::names<"a", "b", "c">, &ThreeInputs::a, &ThreeInputs::b, &ThreeInputs::c>;
 };
 
 template <const auto& mask, class Query, class Key, class Value, class Out>

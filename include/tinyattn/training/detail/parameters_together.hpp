@@ -66,8 +66,8 @@ struct NotFloats {
 
 // What has parameters: a tensor, a layer, and a model whose Parts name its members.
 template <class Module>
-concept has_parameters = parameter_like<Module> || has_parts<Module> || requires(Module& module) {
-  Module::members(module, [](auto&&...) {});
+concept has_parameters = parameter_like<Module> || has_parts<Module> || requires {
+  typename Module::Members;
 };
 
 // Whether all parameters of a module are floats, which an optimizer can change.
