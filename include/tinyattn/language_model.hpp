@@ -180,9 +180,9 @@ struct LanguageModel {
         using Port = decltype(port);
         const kernel::Output x{workspace.features.data(), d_model};
         self.template embed<Port>(tokens.data(), Tokens, 0, x);
-        self.body().template apply_in_place<Port>(
-            Tokens, x, detail::with_mask_of<block.attention>(kernel::no_mask(Tokens)),
-            workspace.transformer.parts());
+        detail::apply_blocks<Port>(self.body(), Tokens, x,
+                                   detail::with_mask_of<block.attention>(kernel::no_mask(Tokens)),
+                                   workspace.transformer.parts());
         kernel::compute_logits<Port>(self.logits_head(), Tokens, x, detail::output(logits, 0),
                                      workspace.transformer.integers.parts());
       });
@@ -202,7 +202,7 @@ struct LanguageModel {
       on_native_port([&](auto port) {
         using Port = decltype(port);
         const kernel::Output last = take<Port>(self, tokens, cache, workspace);
-        self.body().template normalize<Port>(1, last);
+        detail::apply_final_norm<Port>(self.body(), 1, last);
         kernel::compute_logits<Port>(self.logits_head(), 1, last, detail::output(logits, 0),
                                      workspace.integers.parts());
       });
@@ -230,7 +230,7 @@ struct LanguageModel {
     for (std::size_t first = 0; first < tokens.size(); first += rows) {
       rows = kernel::minimum(most, tokens.size() - first);
       self.template embed<Port>(tokens.data() + first, rows, cache.size(), x);
-      self.body().template apply_blocks_cached<Port>(rows, x, cache, workspace.parts());
+      detail::apply_blocks_cached<Port>(self.body(), rows, x, cache, workspace.parts());
     }
     return x.from(rows - 1, 0);
   }

@@ -58,6 +58,8 @@ struct TransformerBlock {
   static constexpr std::size_t parameter_count = detail::count_parameters<TransformerBlock>(),
                                parameter_bytes = detail::bytes_of_parameters<TransformerBlock>();
 
+  static constexpr std::size_t num_blocks = 1;  // as for a Transformer
+
   Norm attention_norm;     // [d_model]
   Attention attention;     // d_in and d_out are d_model
   Norm feed_forward_norm;  // [d_model]
@@ -119,22 +121,6 @@ struct TransformerBlock {
         describe(block.attention_norm), describe(block.attention),
         describe(block.feed_forward_norm), describe(block.feed_forward), config.norm_first};
   }
-
-  // For kernels: computes x = block(x) for all tokens of a text, or for those after the cache.
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
-                                                       const auto& mask,
-                                                       const auto& scratch) const noexcept {
-    kernel::forward_block<Port>(describe(*this), scratch, tokens, x, mask);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(std::size_t rows, kernel::Output x,
-                                                              auto& cache,
-                                                              const auto& scratch) const noexcept {
-    kernel::forward_block_cached<Port>(describe(*this), cache.parts(), scratch, cache.size(), rows,
-                                       x);
-    cache.count_tokens(rows);
-  }
 };
 
 // `num_layers` blocks, and a norm after the last: torch.nn.TransformerEncoder, or the body of a
@@ -148,6 +134,8 @@ struct Transformer {
   // The number of weights and biases, and the bytes that they take.
   static constexpr std::size_t parameter_count = detail::count_parameters<Transformer>(),
                                parameter_bytes = detail::bytes_of_parameters<Transformer>();
+
+  static constexpr std::size_t num_blocks = config.num_layers;
 
   Block blocks[config.num_layers];  // in the order in which they are applied
   // [d_model]
@@ -191,39 +179,6 @@ struct Transformer {
   // The parameters, for for_each_parameter.
   using Members = detail::Members<detail::names<"blocks", "final_norm">, &Transformer::blocks,
                                   &Transformer::final_norm>;
-
-  // For kernels.
-  template <class Port>
-  constexpr void normalize(std::size_t rows, kernel::Output x) const noexcept {
-    if constexpr (config.final_norm)
-      kernel::normalize_features<Port>(describe(final_norm), rows, x, x);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
-                                                       const auto& mask,
-                                                       const auto& scratch) const noexcept {
-    for (const Block& block : blocks) block.template apply_in_place<Port>(tokens, x, mask, scratch);
-    normalize<Port>(tokens, x);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(std::size_t rows, kernel::Output x,
-                                                              auto& cache,
-                                                              const auto& scratch) const noexcept {
-    apply_blocks_cached<Port>(rows, x, cache, scratch);
-    normalize<Port>(rows, x);
-  }
-  // Applies the blocks without the final norm, which a language model needs for the last row only.
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(std::size_t rows, kernel::Output x,
-                                                            auto& cache,
-                                                            const auto& scratch) const noexcept {
-    for (std::size_t i = 0; i < config.num_layers; ++i) {
-      auto& of_block = cache.blocks[i];
-      kernel::forward_block_cached<Port>(describe(blocks[i]), of_block.parts(), scratch,
-                                         of_block.size(), rows, x);
-      of_block.count_tokens(rows);
-    }
-  }
 };
 
 }}  // namespace tinyattn::TINYATTN_PORT_NAMESPACE

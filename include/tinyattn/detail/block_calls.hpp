@@ -6,6 +6,7 @@
 #include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/attention_workspace.hpp"
+#include "tinyattn/detail/blocks.hpp"
 #include "tinyattn/detail/call.hpp"
 #include "tinyattn/detail/mask_traits.hpp"
 #include "tinyattn/detail/operands.hpp"
@@ -98,8 +99,8 @@ constexpr void forward_rows(const auto& module, std::size_t tokens, const auto& 
     for (std::size_t i = 0; i < LayoutOf<decltype(x)>::batch; ++i) {
       const kernel::Output rows = output(out, i);
       copy_features<decltype(port)>(tokens, d_model, input(x, i), rows);
-      module.template apply_in_place<decltype(port)>(
-          tokens, rows, with_mask_of<config.attention>(by_mask), workspace.parts());
+      apply_blocks<decltype(port)>(module, tokens, rows, with_mask_of<config.attention>(by_mask),
+                                   workspace.parts());
     }
   });
 }
@@ -141,8 +142,8 @@ constexpr Status forward_cached_blocks(const auto& module, std::size_t num_token
         const std::size_t rows = kernel::minimum(most, num_tokens - first);
         const kernel::Output features = output(out, 0).from(first, 0);
         copy_features<decltype(port)>(rows, d_model, input(x, 0).from(first, 0), features);
-        module.template apply_cached_in_place<decltype(port)>(rows, features, cache,
-                                                              workspace.parts());
+        apply_blocks_cached<decltype(port)>(module, rows, features, cache, workspace.parts());
+        apply_final_norm<decltype(port)>(module, rows, features);
       }
     });
   }

@@ -25,6 +25,7 @@ struct AdaptedForms {
 
   using Workspace = typename Model::Workspace;  // all the scratch of a call
   using Cache = typename Model::Cache;          // the keys and values of the tokens so far
+  static constexpr std::size_t num_blocks = Model::num_blocks;
 
   template <class... Arguments>
   requires(is_forward_of_blocks<Model, Arguments...>()) constexpr auto forward(
@@ -49,22 +50,6 @@ struct Adapted<TransformerBlock<config>, lora>
         describe(base.attention_norm), attention, describe(base.feed_forward_norm), feed_forward,
         config.norm_first};
   }
-
-  // For kernels: computes x = block(x) for all tokens of a text, or for those after the cache.
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
-                                                       const auto& mask,
-                                                       const auto& scratch) const noexcept {
-    kernel::forward_block<Port>(describe(*this), scratch, tokens, x, mask);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(std::size_t rows, kernel::Output x,
-                                                              auto& cache,
-                                                              const auto& scratch) const noexcept {
-    kernel::forward_block_cached<Port>(describe(*this), cache.parts(), scratch, cache.size(), rows,
-                                       x);
-    cache.count_tokens(rows);
-  }
 };
 
 namespace detail {
@@ -83,37 +68,10 @@ struct AdaptedBlocks : AdaptedBase<Transformer<config>, lora> {
 template <TransformerConfig config, LoraConfig lora>
 struct Adapted<Transformer<config>, lora>
     : detail::AdaptedForms<Transformer<config>, lora, config.block> {
-  // For kernels: the blocks, and x = transformer(x).
+  // For kernels: the blocks.
   TINYATTN_ALWAYS_INLINE friend constexpr detail::AdaptedBlocks<config, lora> blocks_of(
       const Adapted& self) noexcept {
     return {{self.base, self.adapters}};
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_in_place(std::size_t tokens, kernel::Output x,
-                                                       const auto& mask,
-                                                       const auto& scratch) const noexcept {
-    for (std::size_t i = 0; i < config.num_layers; ++i)
-      blocks_of(*this)[i].template apply_in_place<Port>(tokens, x, mask, scratch);
-    normalize<Port>(tokens, x);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void normalize(std::size_t rows,
-                                                  kernel::Output x) const noexcept {
-    this->base.template normalize<Port>(rows, x);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_cached_in_place(std::size_t rows, kernel::Output x,
-                                                              auto& cache,
-                                                              const auto& scratch) const noexcept {
-    apply_blocks_cached<Port>(rows, x, cache, scratch);
-    normalize<Port>(rows, x);
-  }
-  template <class Port>
-  TINYATTN_ALWAYS_INLINE constexpr void apply_blocks_cached(std::size_t rows, kernel::Output x,
-                                                            auto& cache,
-                                                            const auto& scratch) const noexcept {
-    for (std::size_t i = 0; i < config.num_layers; ++i)
-      blocks_of(*this)[i].template apply_cached_in_place<Port>(rows, x, cache.blocks[i], scratch);
   }
 };
 

@@ -63,8 +63,7 @@ constexpr void forward_dropped(const Module& module, std::size_t tokens, kernel:
         {kernel::KeepsNothing{}, kernel::KeepsNothing{}},
         with_mask_of<Blocks::block.attention>(describe(mask, tokens, tokens)),
         dropout_of_block<MultiHeadAttention<Blocks::block.attention>>(generator, l, tokens));
-  if constexpr (requires { base_of(module).final_norm; })
-    base_of(module).template normalize<Port>(tokens, x);
+  apply_final_norm<Port>(module, tokens, x);
 }
 
 // The same for every batch element, from x to `out`.

@@ -14,24 +14,6 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 
 namespace detail {
 
-// Returns the module that has the weights: itself, or what is adapted.
-template <class Module>
-TINYATTN_ALWAYS_INLINE constexpr const auto& base_of(const Module& module) noexcept {
-  if constexpr (std::is_same_v<Module, BaseOf<Module>>)
-    return module;
-  else
-    return module.base;
-}
-// Returns the blocks of a module. Those of an adapted module are adapted.
-template <TransformerConfig config>
-TINYATTN_ALWAYS_INLINE constexpr auto blocks_of(const Transformer<config>& transformer) noexcept {
-  return static_cast<const typename Transformer<config>::Block*>(transformer.blocks);
-}
-template <class Block>
-TINYATTN_ALWAYS_INLINE constexpr auto blocks_of(const Block& block) noexcept {
-  return &block;
-}
-
 // Turns d, the gradient of the output of a transformer's final norm, into that of its input.
 template <class Port, TransformerConfig config>
 constexpr void final_norm_backward(const Transformer<config>& transformer, auto& gradient,
@@ -55,8 +37,7 @@ template <class Port>
 constexpr void forward_kept(const auto& module, std::size_t tokens, const auto& mask,
                             auto& workspace, const auto& generator) noexcept {
   forward_blocks_kept<Port>(blocks_of(module), tokens, mask, workspace, generator);
-  if constexpr (requires { base_of(module).final_norm; })
-    base_of(module).template normalize<Port>(tokens, workspace.rows(workspace.d));
+  apply_final_norm<Port>(module, tokens, workspace.rows(workspace.d));
 }
 template <class Port>
 constexpr void backward_kept(const auto& module, auto& gradient, std::size_t tokens,
