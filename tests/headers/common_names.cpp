@@ -82,8 +82,8 @@ static void use_everything(Generator draws) {
 namespace {
 struct Flash {
   void erase(std::size_t) {}
-  void write(std::size_t, std::size_t, const std::byte*, std::size_t) {}
-  void(read)(std::size_t, std::size_t, std::byte*, std::size_t) {}  // in parentheses: lwIP has a macro of this name
+  void write(std::size_t, std::size_t, std::span<const std::byte>) {}
+  void(read)(std::size_t, std::size_t, std::span<std::byte>) {}  // in parentheses: lwIP has a macro of this name
 };
 struct Parted {
   using Input = tinyattn::Matrix<float, 3, 4>;

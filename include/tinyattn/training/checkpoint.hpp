@@ -20,15 +20,16 @@ namespace tinyattn { inline namespace TINYATTN_PORT_NAMESPACE {
 inline constexpr std::size_t checkpoint_block = detail::block_bytes;
 
 // The caller's flash has two slots, 0 and 1. erase(slot) makes all its bytes 0xff. write(slot,
-// offset, bytes) writes one block, once between two erasures. read(slot, offset, bytes) fills
-// `bytes`. The bytes are a std::span<const std::byte> and a std::span<std::byte>, or the same of
-// std::uint8_t; or an address, of these or of void, and a number. Results of these functions are
-// not looked at: save reads what it has written.
+// offset, bytes) writes one block, a std::span<const std::byte>, once between two erasures.
+// read(slot, offset, bytes) fills a std::span<std::byte>. Results of these functions are not looked
+// at: save reads what it has written.
 template <class Flash>
-concept checkpoint_flash = requires(Flash& flash, std::size_t slot) {
-  flash.erase(slot);
-}
-&&detail::writes_in_some_form<Flash>&& detail::reads_in_some_form<Flash>;
+concept checkpoint_flash = requires(Flash& flash, std::size_t n, std::span<const std::byte> from,
+                                    std::span<std::byte> to) {
+  flash.erase(n);
+  flash.write(n, n, from);
+  (flash.read)(n, n, to);
+};
 
 namespace detail {
 

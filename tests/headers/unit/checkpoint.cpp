@@ -136,29 +136,6 @@ constexpr std::uint32_t cuts = 10000;
 constexpr std::uint32_t cuts = 60;
 #endif
 
-// The other forms of a flash.
-template <class Byte>
-struct OfSpans : SmallFlash {
-  void write(std::size_t slot, std::size_t offset, std::span<const Byte> bytes) { SmallFlash::write(slot, offset, std::as_bytes(bytes)); }
-  void read(std::size_t slot, std::size_t offset, std::span<Byte> bytes) { SmallFlash::read(slot, offset, std::as_writable_bytes(bytes)); }
-};
-template <class Byte>
-struct OfAddresses : SmallFlash {
-  bool write(std::size_t slot, std::size_t offset, const Byte* bytes, std::size_t count) {
-    SmallFlash::write(slot, offset, {static_cast<const std::byte*>(static_cast<const void*>(bytes)), count});
-    return true;
-  }
-  bool read(std::size_t slot, std::size_t offset, Byte* bytes, std::size_t count) {
-    SmallFlash::read(slot, offset, {static_cast<std::byte*>(static_cast<void*>(bytes)), count});
-    return true;
-  }
-};
-template <class ItsFlash>
-void check_form(Check& check) {
-  static ItsFlash flash;
-  check_saved(check, flash, 7);
-}
-
 constexpr Test tests[] = {
     everywhere("what is saved is loaded, of the two last models",
                [](Check& check) {
@@ -262,13 +239,6 @@ constexpr Test tests[] = {
                  check.that(detail::crc_of_layout<FeedForward<FeedForwardConfig{.d_model = 2, .d_hidden = 2}>> !=
                             detail::crc_of_layout<FeedForward<FeedForwardConfig{.d_model = 2, .d_hidden = 2, .bias = false}>>);
                }),
-    at_run_time("a flash may take bytes as numbers, or an address and how many; it may return results",
-                [](Check& check) {
-                  check_form<OfSpans<std::uint8_t>>(check);
-                  check_form<OfAddresses<std::byte>>(check);
-                  check_form<OfAddresses<std::uint8_t>>(check);
-                  check_form<OfAddresses<void>>(check);
-                }),
 };
 
 }  // namespace

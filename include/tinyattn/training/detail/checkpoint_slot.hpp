@@ -9,14 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 
-// <span> does not compile if the program defines min or max as a macro: an address and a number
-// remain.
-#if !defined(min) && !defined(max)
+// <span> does not compile if the program has macros of these names, as Arduino's has.
+#pragma push_macro("min")
+#pragma push_macro("max")
+#undef min
+#undef max
 #include <span>
-#define TINYATTN_SPAN_OF_BYTES std::span
-#else
-#define TINYATTN_SPAN_OF_BYTES NoSpan
-#endif
+#pragma pop_macro("max")
+#pragma pop_macro("min")
 
 TINYATTN_BEGIN
 
@@ -28,62 +28,14 @@ constexpr std::size_t in_blocks(std::size_t bytes) noexcept {
   return (bytes + block_bytes - 1) / block_bytes * block_bytes;
 }
 
-// --- The caller's flash: bytes are a std::span of std::byte or of std::uint8_t, or an address and
-// a number ---
-
-// No flash takes this.
-template <class Byte>
-struct NoSpan {
-  constexpr NoSpan(Byte*, std::size_t) noexcept {}
-};
-using ReadBytes = TINYATTN_SPAN_OF_BYTES<std::byte>;
-using WrittenBytes = TINYATTN_SPAN_OF_BYTES<const std::byte>;
-using ReadNumbers = TINYATTN_SPAN_OF_BYTES<std::uint8_t>;
-using WrittenNumbers = TINYATTN_SPAN_OF_BYTES<const std::uint8_t>;
-#undef TINYATTN_SPAN_OF_BYTES
-
-template <class Flash, class... Bytes>
-concept writes = requires(Flash& flash, std::size_t n, Bytes... bytes) {
-  flash.write(n, n, bytes...);
-};
-template <class Flash, class... Bytes>
-concept reads = requires(Flash& flash, std::size_t n, Bytes... bytes) {
-  (flash.read)(n, n, bytes...);  // lwIP has a macro of this name
-};
-template <class Flash>
-concept writes_in_some_form = writes<Flash, WrittenBytes> || writes<Flash, WrittenNumbers> ||
-    writes<Flash, const std::byte*, std::size_t> || writes<Flash, const std::uint8_t*, std::size_t>;
-template <class Flash>
-concept reads_in_some_form = reads<Flash, ReadBytes> || reads<Flash, ReadNumbers> ||
-    reads<Flash, std::byte*, std::size_t> || reads<Flash, std::uint8_t*, std::size_t>;
-
-template <class Flash>
-constexpr void write_block(Flash& flash, std::size_t slot, std::size_t offset,
-                           const std::byte* block) noexcept {
-  if constexpr (writes<Flash, WrittenBytes>)
-    static_cast<void>(flash.write(slot, offset, WrittenBytes(block, block_bytes)));
-  else if constexpr (writes<Flash, WrittenNumbers>)
-    static_cast<void>(flash.write(
-        slot, offset, WrittenNumbers(reinterpret_cast<const std::uint8_t*>(block), block_bytes)));
-  else if constexpr (writes<Flash, const std::byte*, std::size_t>)
-    static_cast<void>(flash.write(slot, offset, block, block_bytes));
-  else
-    static_cast<void>(
-        flash.write(slot, offset, reinterpret_cast<const std::uint8_t*>(block), block_bytes));
+// A call of the caller's flash. lwIP has a macro named read.
+constexpr void write_block(auto& flash, std::size_t slot, std::size_t offset,
+                           std::span<const std::byte, block_bytes> block) noexcept {
+  static_cast<void>(flash.write(slot, offset, block));
 }
-template <class Flash>
-constexpr void read_block(Flash& flash, std::size_t slot, std::size_t offset,
-                          std::byte* block) noexcept {
-  if constexpr (reads<Flash, ReadBytes>)
-    static_cast<void>((flash.read)(slot, offset, ReadBytes(block, block_bytes)));
-  else if constexpr (reads<Flash, ReadNumbers>)
-    static_cast<void>((flash.read)(
-        slot, offset, ReadNumbers(reinterpret_cast<std::uint8_t*>(block), block_bytes)));
-  else if constexpr (reads<Flash, std::byte*, std::size_t>)
-    static_cast<void>((flash.read)(slot, offset, block, block_bytes));
-  else
-    static_cast<void>(
-        (flash.read)(slot, offset, reinterpret_cast<std::uint8_t*>(block), block_bytes));
+constexpr void read_block(auto& flash, std::size_t slot, std::size_t offset,
+                          std::span<std::byte, block_bytes> block) noexcept {
+  static_cast<void>((flash.read)(slot, offset, block));
 }
 
 // --- Streams of bytes, in blocks ---
