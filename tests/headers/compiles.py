@@ -19,7 +19,7 @@ TRAIN = "#include <tinyattn/training.hpp>\n"
 BLOCK = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCK_OF_C = re.compile(BLOCK.pattern.replace("cpp", "c"), BLOCK.flags)
 COMPILED = ROOT / "src" / "README.md"
-TRAINING = ROOT / "include" / "tinyattn" / "training.md"
+TRAINING = ROOT / "include" / "tinyattn" / "training_costs.md"
 MEMORY = re.compile(r"^\| `(Gpt<.+?>)` \| (.+?) \|$", re.MULTILINE)
 ROW = re.compile(r"^\| (?!PyTorch |---)(.+?) \| (.+?) \|$", re.MULTILINE)
 # Seconds of the same headers were 2.9 to 3.2 times those of <array>, by machine; instructions of GCC 12 are 3.1 times.

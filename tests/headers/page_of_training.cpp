@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the code of the page of training, which page_code.py extracts: what it trains learns, and learns the same again.
+// Runs the code of the pages of training, which page_code.py extracts: what it trains learns, and learns the same again.
 #include "support/check.hpp"
 #include "training.md.inc"
+#include "training_recipes.md.inc"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Checkpoints. A checkpoint is the parameters of a model in one of two slots of flash, which power
-// may leave at any moment. ports/pytorch/from_board.py brings a checkpoint back to PyTorch.
+// Checkpoints. A checkpoint is the parameters of a model in one of two slots of flash: power may
+// fail at any moment. ports/pytorch/from_board.py brings a checkpoint back to PyTorch.
 #pragma once
 
 #include "tinyattn/status.hpp"

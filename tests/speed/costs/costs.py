@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Implements `tests/bench costs`: measures what the calls of calls.hpp cost on each board, for the pages of notions.
 Writes ports/site/costs.json, what a frame of a stream costs into include/tinyattn/streams.md, and what a step of a training costs into
-include/tinyattn/training.md.
+include/tinyattn/training_costs.md.
 
 Flash, scratch and stack are measured as in footprint.py, instructions as `./tests/bench boards` counts them.
 """
@@ -16,7 +16,7 @@ from tests.support.processes import ROOT, call
 
 COSTS = ROOT / "ports" / "site" / "costs.json"
 STREAMS = ROOT / "include" / "tinyattn" / "streams.md"
-TRAINING = STREAMS.with_name("training.md")
+TRAINING = STREAMS.with_name("training_costs.md")
 CALL = re.compile(r"^// (.+)\nusing (\w+) =", re.MULTILINE)
 
 
