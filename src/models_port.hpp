@@ -73,12 +73,13 @@ template <class Weights>
 TINYATTN_ALWAYS_INLINE auto head_of(const tinyattn_decoder& decoder) noexcept {
   const auto projection = Weights::projection(decoder.head);
   if constexpr (std::is_same_v<Weights, Floats>)
-    return kernel::Head{decoder.d_model, decoder.vocabulary, projection, decoder.token_embedding};
+    return kernel::LogitsHead{decoder.d_model, decoder.vocabulary, projection,
+                              decoder.token_embedding};
   else if (is_null(projection.weight))
-    return kernel::Int8Head{
+    return kernel::Int8LogitsHead{
         decoder.d_model, decoder.vocabulary, {table_of<Weights>(decoder).weights, nullptr}};
   else
-    return kernel::Int8Head{decoder.d_model, decoder.vocabulary, projection};
+    return kernel::Int8LogitsHead{decoder.d_model, decoder.vocabulary, projection};
 }
 
 // Computes all blocks for one token after the other, then the logits of the last token.

@@ -71,7 +71,7 @@ inline void always(tinyattn_status) noexcept {}
 // Requires a mask of one row. Rows of a mask for all tokens are longer than a number of source
 // tokens known at run time, and a tinyattn_mask has no stride.
 template <class Mask, bool has_counts>
-consteval bool check_one_row() noexcept {
+consteval bool check_row_of_mask() noexcept {
   constexpr bool has_rows = has_counts && requires(Mask mask) {
     requires decltype(mask.tensor)::rank != 1;
   };
@@ -206,7 +206,7 @@ auto forward_said(const MultiHeadAttention<config>& layer, auto&... arguments) n
       tinyattn::detail::check_layer<config, Query, Key, Value,
                                     std::remove_reference_t<decltype(out)>, Said::has_counts>() &&
       tinyattn::detail::check_mask_of<Mask, Query, Key>() &&
-      check_whole<Query, Key, Value, Out>() && check_one_row<Mask, Said::has_counts>();
+      check_whole<Query, Key, Value, Out>() && check_row_of_mask<Mask, Said::has_counts>();
   const std::size_t tokens = rows_of<Said, 0, Said::tokens>(arguments...),
                     sources = rows_of<Said, Said::key, Said::source_tokens>(arguments...);
   if (Said::has_counts && (tokens > kernel::minimum(config.context_length, LayoutOf<Query>::rows) ||

@@ -150,13 +150,13 @@ struct LanguageModel {
   // For kernels: what makes logits of features.
   TINYATTN_ALWAYS_INLINE constexpr auto logits_head() const noexcept {
     if constexpr (config.weights == Weights::f32)
-      return kernel::Head{d_model, config.vocabulary, describe(head),
-                          token_embedding.weight.data()};
+      return kernel::LogitsHead{d_model, config.vocabulary, describe(head),
+                                token_embedding.weight.data()};
     else if constexpr (config.tied)
-      return kernel::Int8Head{
+      return kernel::Int8LogitsHead{
           d_model, config.vocabulary, {describe(token_embedding).weights, nullptr}};
     else
-      return kernel::Int8Head{d_model, config.vocabulary, describe(head)};
+      return kernel::Int8LogitsHead{d_model, config.vocabulary, describe(head)};
   }
 
   template <class Port>

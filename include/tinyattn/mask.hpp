@@ -221,47 +221,46 @@ struct TensorShape<> : MaskTraits<void> {};
 
 template <>
 struct MaskTraits<NoMask> : AnyShape {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(NoMask, std::size_t,
-                                                                std::size_t keys) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(NoMask, std::size_t,
+                                                                   std::size_t keys) noexcept {
     return kernel::no_mask(keys);
   }
 };
 template <>
 struct MaskTraits<Causal> : AnyShape {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(Causal, std::size_t,
-                                                                std::size_t keys) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(Causal, std::size_t,
+                                                                   std::size_t keys) noexcept {
     return {keys, 0};
   }
 };
 template <>
 struct MaskTraits<CausalBottomRight> : AnyShape {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(CausalBottomRight,
-                                                                std::size_t tokens,
-                                                                std::size_t keys) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(CausalBottomRight,
+                                                                   std::size_t tokens,
+                                                                   std::size_t keys) noexcept {
     return {keys, static_cast<std::ptrdiff_t>(keys) - static_cast<std::ptrdiff_t>(tokens)};
   }
 };
 template <std::size_t... Extents>
 struct MaskTraits<BlockMask<Extents...>> : TensorShape<Extents...> {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(const BlockMask<Extents...>& mask,
-                                                                std::size_t,
-                                                                std::size_t keys) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(
+      const BlockMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
     return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), false,
                               TensorShape<Extents...>::row_stride);
   }
 };
 template <std::size_t... Extents>
 struct MaskTraits<KeepMask<Extents...>> : TensorShape<Extents...> {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(const KeepMask<Extents...>& mask,
-                                                                std::size_t,
-                                                                std::size_t keys) noexcept {
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(const KeepMask<Extents...>& mask,
+                                                                   std::size_t,
+                                                                   std::size_t keys) noexcept {
     return kernel::with_flags(kernel::no_mask(keys), mask.tensor.data(), true,
                               TensorShape<Extents...>::row_stride);
   }
 };
 template <std::size_t... Extents>
 struct MaskTraits<AdditiveMask<Extents...>> : TensorShape<Extents...> {
-  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask describe(
+  TINYATTN_ALWAYS_INLINE static constexpr kernel::Mask kernel_mask(
       const AdditiveMask<Extents...>& mask, std::size_t, std::size_t keys) noexcept {
     return kernel::with_addends(kernel::no_mask(keys), mask.tensor.data(),
                                 TensorShape<Extents...>::row_stride);

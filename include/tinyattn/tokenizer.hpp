@@ -63,7 +63,7 @@ struct Table<Element, 0> {
 };
 
 // The number of bits of `value`.
-constexpr unsigned bits_of(std::size_t value) noexcept {
+constexpr unsigned bits_for(std::size_t value) noexcept {
   unsigned bits = 0;
   for (; value != 0; value >>= 1) ++bits;
   return bits;
@@ -96,9 +96,9 @@ struct Tokenizer {
   // The sizes of the tables.
   static constexpr TokenizerConfig sizes = config;
   // The lowest bits of a place, which hold the length of a piece.
-  static constexpr unsigned length_bits = detail::bits_of(config.longest);
+  static constexpr unsigned length_bits = detail::bits_for(config.longest);
   // The length of a piece, and its position in the text.
-  using Place = std::conditional_t<length_bits + detail::bits_of(config.text_size) <= 16,
+  using Place = std::conditional_t<length_bits + detail::bits_for(config.text_size) <= 16,
                                    std::uint16_t, std::uint32_t>;
 
   char text[config.text_size + 1];  // the bytes of the pieces

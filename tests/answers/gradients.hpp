@@ -261,7 +261,7 @@ inline void pooling_gradients(Call& call) {
         kernel::mean_backward<Port>(tokens, features, d_out.first, of_mean.of_kernel);
         kernel::maximum_backward<Port>(tokens, features, x, d_out.first, of_largest.of_kernel);
         for (Size i = 0; i < tokens; ++i)
-          kernel::multiply_rows<Port>(d_all.from(i).first, deviation.first, of_all.of_kernel.from(i).first, features);
+          kernel::multiply_elements<Port>(d_all.from(i).first, deviation.first, of_all.of_kernel.from(i).first, features);
       },
       [&] {
         plain::mean_backward(d_out, of_mean.of_twin);

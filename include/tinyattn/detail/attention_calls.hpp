@@ -4,6 +4,7 @@
 // too_many_tokens if it has no room, and the training pass.
 #pragma once
 
+#include "tinyattn/attention_cache.hpp"
 #include "tinyattn/detail/attention_checks.hpp"
 #include "tinyattn/detail/attention_shape.hpp"
 #include "tinyattn/detail/call.hpp"
@@ -74,7 +75,7 @@ TINYATTN_ALWAYS_INLINE constexpr kernel::BatchElement batch_element(
 template <auto config>
 TINYATTN_ALWAYS_INLINE constexpr auto layer_mask(const auto& mask, std::size_t tokens,
                                                  std::size_t keys) noexcept {
-  const kernel::Mask described = describe(mask, tokens, keys);
+  const kernel::Mask described = kernel_mask(mask, tokens, keys);
   return with_mask_of<config>(described);
 }
 

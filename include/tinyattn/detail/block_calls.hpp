@@ -94,7 +94,7 @@ template <auto config>
 constexpr void forward_rows(const auto& module, std::size_t tokens, const auto& x, const auto& mask,
                             auto& out, auto& workspace) noexcept {
   constexpr std::size_t d_model = config.feed_forward.d_model;
-  const kernel::Mask by_mask = describe(mask, tokens, tokens);
+  const kernel::Mask by_mask = kernel_mask(mask, tokens, tokens);
   on_native_port([&](auto port) {
     for (std::size_t i = 0; i < LayoutOf<decltype(x)>::batch; ++i) {
       const kernel::Output rows = output(out, i);

@@ -29,7 +29,7 @@ constexpr void scaled_dot_product_attention(const Query& query, const Key& key, 
                         row_size = kernel::room_of_scores<Port>(LayoutKey::rows);
   float scores[query_rows * row_size];
   const kernel::Mask described =
-      MaskTraits<Mask>::describe(mask, LayoutQuery::rows, LayoutKey::rows);
+      MaskTraits<Mask>::kernel_mask(mask, LayoutQuery::rows, LayoutKey::rows);
   for (std::size_t i = 0; i < LayoutQuery::batch; ++i)
     kernel::attend<Port, true>({LayoutQuery::rows,
                                 query_rows,

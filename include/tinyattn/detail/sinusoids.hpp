@@ -25,7 +25,7 @@ constexpr double alternating_series(double first_term, double first_divisor, dou
   return sum;
 }
 
-struct CosineAndSine {
+struct ExactCosineAndSine {
   double cosine, sine;
 };
 
@@ -36,7 +36,7 @@ inline constexpr double two_over_pi = 0x1.45f306dc9c883p-1L, ln_2 = 0x1.62e42fef
 
 // Returns cosine and sine of 0 <= angle < 2^20. pi / 2 is split in two parts; the product of n and
 // the first is exact.
-constexpr CosineAndSine cosine_and_sine(double angle) {
+constexpr ExactCosineAndSine exact_cosine_and_sine(double angle) {
   constexpr double first_part = 0x1.921fb544p+0L, second_part = 0x1.0b4611a626331p-34L;
   const auto quarters = static_cast<std::uint32_t>(angle * two_over_pi + half);
   const double n = quarters, x = angle - n * first_part - n * second_part;
@@ -76,7 +76,7 @@ template <std::size_t Positions>
 constexpr Sinusoid<Positions> sinusoid(double frequency) {
   Sinusoid<Positions> sinusoid{};
   for (std::size_t p = 0; p < Positions; ++p) {
-    const CosineAndSine at = cosine_and_sine(static_cast<double>(p) * frequency);
+    const ExactCosineAndSine at = exact_cosine_and_sine(static_cast<double>(p) * frequency);
     sinusoid.cosines[p] = static_cast<float>(at.cosine);
     sinusoid.sines[p] = static_cast<float>(at.sine);
   }

@@ -57,26 +57,26 @@ constexpr void embed(const Int8Table& table, Dense positions, const std::uint16_
 }
 
 // The head, which computes logits from features: by a projection, or by the table of the embedding.
-struct Head {
+struct LogitsHead {
   std::size_t d_model, vocabulary;
   Projection<> projection;  // without a weight, the head is tied
   const float* embedding;
 };
 
 // A head of int8: its projection, or the table of the embedding, which has the same layout.
-struct Int8Head {
+struct Int8LogitsHead {
   std::size_t d_model, vocabulary;
   Projection<Int8Weights> projection;
 };
 
 template <class Port>
-TINYATTN_KERNEL void compute_logits(const Int8Head& head, std::size_t rows, Dense x, Output logits,
-                                    const IntegerScratch& integers) noexcept {
+TINYATTN_KERNEL void compute_logits(const Int8LogitsHead& head, std::size_t rows, Dense x,
+                                    Output logits, const IntegerScratch& integers) noexcept {
   project<Port>(rows, head.d_model, head.vocabulary, x, head.projection, logits, integers);
 }
 template <class Port>
-TINYATTN_KERNEL void compute_logits(const Head& head, std::size_t rows, Dense x, Output logits,
-                                    const auto&) noexcept {
+TINYATTN_KERNEL void compute_logits(const LogitsHead& head, std::size_t rows, Dense x,
+                                    Output logits, const auto&) noexcept {
   const std::size_t d_model = head.d_model, vocabulary = head.vocabulary;
   if (!is_null(head.projection.weight))
     return project_few<Port>(rows, d_model, vocabulary, x, head.projection, logits);

@@ -37,7 +37,7 @@ TINYATTN_KERNEL WindowRows rows_of_window(std::size_t position, std::size_t wind
 
 // out = a . b, by the products of single rows unless rows are interleaved.
 template <class Port>
-TINYATTN_KERNEL void multiply_rows(const Product<>& p) noexcept {
+TINYATTN_KERNEL void multiply_row_by_row(const Product<>& p) noexcept {
   if constexpr (Port::interleaves_rows)
     matmul<Port>(p);
   else
@@ -68,7 +68,7 @@ TINYATTN_KERNEL Output scores_of_window(const Attention& a, const WindowRows& ro
     return in_vectors ? padded<Port>(count) : count;
   };
   const std::size_t cols = whole(rows.count);
-  multiply_rows<Port>({a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
+  multiply_row_by_row<Port>({a.rows, a.key_dim, cols, a.queries, a.keys, nullptr, a.scores});
   for (std::size_t i = 0; i < a.rows; ++i)
     copy_row<Port>(a.scores.at(i, 0), a.scores.at(i, rows.count), whole(rows.oldest));
   return a.scores.from(0, rows.oldest);
@@ -104,9 +104,10 @@ TINYATTN_KERNEL void combine_window(const Attention& a, const WindowRows& rows,
   const std::size_t older = rows.count - rows.oldest;
   const Dense of_newer = weights.from(0, older), values = a.values.from(rows.oldest, 0);
   if (rows.oldest == 0)
-    return multiply_rows<Port>({a.rows, older, a.value_dim, weights, values, nullptr, a.context});
+    return multiply_row_by_row<Port>(
+        {a.rows, older, a.value_dim, weights, values, nullptr, a.context});
   const Output first{a.scores.at(a.rows, 0), a.value_dim};
-  multiply_rows<Port>({a.rows, older, a.value_dim, weights, values, nullptr, first});
+  multiply_row_by_row<Port>({a.rows, older, a.value_dim, weights, values, nullptr, first});
   if constexpr (Port::interleaves_rows)
     matmul<Port>(Product<Dense, Dense, Dense>{a.rows, rows.oldest, a.value_dim, of_newer, a.values,
                                               first, a.context});

@@ -61,7 +61,7 @@ constexpr void forward_dropped(const Module& module, std::size_t tokens, kernel:
     kernel::forward_block_kept<Port>(
         describe(blocks_of(module)[l]), scratch, tokens, x,
         {kernel::KeepsNothing{}, kernel::KeepsNothing{}},
-        with_mask_of<Blocks::block.attention>(describe(mask, tokens, tokens)),
+        with_mask_of<Blocks::block.attention>(kernel_mask(mask, tokens, tokens)),
         dropout_of_block<MultiHeadAttention<Blocks::block.attention>>(generator, l, tokens));
   apply_final_norm<Port>(module, tokens, x);
 }

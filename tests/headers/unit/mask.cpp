@@ -24,7 +24,7 @@ static_assert(std::is_same_v<decltype(causal_mask<3>()), Matrix<float, 3, 3>> &&
 
 // Both of two queries attend to the first three of four keys: for keys that all queries of a block attend to, a kernel checks no single
 // query.
-static_assert(detail::describe(NoMask{}, 2, 4).common(0) == 4 && detail::describe(CausalBottomRight{}, 2, 4).common(0) == 3);
+static_assert(detail::kernel_mask(NoMask{}, 2, 4).common(0) == 4 && detail::kernel_mask(CausalBottomRight{}, 2, 4).common(0) == 3);
 
 template <class T, std::size_t Rows, std::size_t Cols>
 constexpr void check_triangles(Check& check, const Matrix<T, Rows, Cols>& m, std::ptrdiff_t diagonal) {

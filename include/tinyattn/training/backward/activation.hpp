@@ -94,9 +94,9 @@ constexpr void standardize_backward(const TensorX&, const Mean&,
                 detail::check_backward_rows<TensorX, OutputGradient, InputGradient>())
     on_native_port([&](auto port) {
       for (std::size_t i = 0; i < Layout::batch * Layout::rows; ++i)
-        kernel::multiply_rows<decltype(port)>(detail::row_at(output_gradient, i),
-                                              inverse_deviation.data(),
-                                              detail::row_at(input_gradient, i), Layout::cols);
+        kernel::multiply_elements<decltype(port)>(detail::row_at(output_gradient, i),
+                                                  inverse_deviation.data(),
+                                                  detail::row_at(input_gradient, i), Layout::cols);
     });
 }
 

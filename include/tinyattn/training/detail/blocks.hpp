@@ -144,7 +144,7 @@ template <class Port>
     kernel::forward_block_kept<Port>(
         describe(blocks[l]), workspace.forward_parts(), tokens, x,
         {workspace.rows(kept[0]), workspace.rows(kept[1])},
-        with_mask_of<Workspace::block.attention>(describe(mask, tokens, tokens)),
+        with_mask_of<Workspace::block.attention>(kernel_mask(mask, tokens, tokens)),
         dropout_of_block<Attention>(generator, l, tokens));
   }
   if constexpr (Workspace::block.norm_first)
@@ -177,7 +177,7 @@ template <class Port>
     kernel::block_backward<Port>(
         describe(blocks[l]), gradient_of(l), workspace.backward_parts(), tokens,
         {workspace.rows(kept[0]), workspace.rows(kept[1])}, workspace.rows(workspace.d),
-        with_mask_of<Workspace::block.attention>(describe(mask, tokens, tokens)),
+        with_mask_of<Workspace::block.attention>(kernel_mask(mask, tokens, tokens)),
         dropout_of_block<Attention>(generator, l, tokens),
         [&](kernel::Output out) TINYATTN_INLINE_LAMBDA {
           write_input_of_block<Port>(blocks, l, tokens, workspace, out);

@@ -141,27 +141,27 @@ struct ListMembers {
 };
 
 template <class Member>
-constexpr void describe(LayoutWriter& writer, std::size_t tokens) noexcept;
+constexpr void write_layout(LayoutWriter& writer, std::size_t tokens) noexcept;
 template <Name... list, class... Members>
-constexpr void describe_each(LayoutWriter& writer, std::size_t tokens,
+constexpr void write_layouts(LayoutWriter& writer, std::size_t tokens,
                              MembersOf<Names<list...>, Members...>) noexcept {
   const std::size_t length = writer.length;
-  const auto describe_one = [&]<class Member>(const char* name, std::type_identity<Member>) {
+  const auto write_one = [&]<class Member>(const char* name, std::type_identity<Member>) {
     writer.push_dot();
     for (; *name != 0; ++name) writer.push(*name);
-    describe<Member>(writer, tokens);
+    write_layout<Member>(writer, tokens);
     writer.length = length;
   };
-  (describe_one(list.text, std::type_identity<Members>{}), ...);
+  (write_one(list.text, std::type_identity<Members>{}), ...);
 }
 template <class Member>
-constexpr void describe(LayoutWriter& writer, std::size_t tokens) noexcept {
+constexpr void write_layout(LayoutWriter& writer, std::size_t tokens) noexcept {
   if constexpr (std::is_array_v<Member>) {
     const std::size_t length = writer.length;
     for (std::size_t i = 0; i < std::extent_v<Member>; ++i) {
       writer.push_dot();
       writer.push_number(i);
-      describe<std::remove_extent_t<Member>>(writer, tokens);
+      write_layout<std::remove_extent_t<Member>>(writer, tokens);
       writer.length = length;
     }
   } else if constexpr (parameter_like<Member>) {
@@ -170,7 +170,7 @@ constexpr void describe(LayoutWriter& writer, std::size_t tokens) noexcept {
       put_type<Member>(writer, tokens);
     }
   } else if constexpr (!std::is_empty_v<Member>) {
-    describe_each(writer, tokens_of_weight<Member>,
+    write_layouts(writer, tokens_of_weight<Member>,
                   decltype(members_of(std::declval<Member&>(), ListMembers{})){});
   }
 }
@@ -178,7 +178,7 @@ constexpr void describe(LayoutWriter& writer, std::size_t tokens) noexcept {
 template <class Model>
 consteval std::size_t size_of_layout() noexcept {
   LayoutWriter writer;
-  describe<Model>(writer, 0);
+  write_layout<Model>(writer, 0);
   return writer.size;
 }
 template <class Model>
@@ -189,7 +189,7 @@ template <class Model>
 inline constexpr LayoutText<Model> layout_of = [] {
   LayoutText<Model> layout{};
   LayoutWriter writer{layout.text};
-  describe<Model>(writer, 0);
+  write_layout<Model>(writer, 0);
   return layout;
 }();
 template <class Model>

@@ -60,7 +60,7 @@ template <class Port, bool IsCentered>
   if (!is_null(gradient.weight)) add_products<Port>(d_out, row, gradient.weight, dim);
   if (IsCentered && !is_null(gradient.bias)) add_row<Port>(d_out, gradient.bias, dim);
   if (is_null(d_x)) return;
-  multiply_rows<Port>(d_out, norm.weight, d_x, dim);
+  multiply_elements<Port>(d_out, norm.weight, d_x, dim);
   const float share = -1.0f / static_cast<float>(dim);
   const float product = Port::one_lane::mul(sum_of_products<Port>(d_x, row, dim), share);
   const float mean = IsCentered ? Port::one_lane::mul(sum_of_row<Port>(d_x, dim), share) : 0.0f;

@@ -38,10 +38,10 @@ template <class Port>
 
 // to[j] = a[j] * b[j].
 template <class Port>
-[[gnu::noinline]] constexpr void multiply_rows(const float* a, const float* b, float* to,
-                                               std::size_t count) noexcept {
+[[gnu::noinline]] constexpr void multiply_elements(const float* a, const float* b, float* to,
+                                                   std::size_t count) noexcept {
   if constexpr (computes_rows<Port>)
-    Port::multiply_rows(a, b, to, count);
+    Port::multiply_elements(a, b, to, count);
   else
     for_each_vector<Port>(count, [&](auto at) TINYATTN_INLINE_LAMBDA {
       at.store(to, Port::mul(at.load(a, 0.0f), at.load(b, 0.0f)));

@@ -45,7 +45,7 @@ struct fpu_backward {
                  : : TINYATTN_CLOBBERS);
 #undef TINYATTN_STEP
   }
-  TINYATTN_ALWAYS_INLINE static void multiply_rows(const float* a, const float* b, float* to,
+  TINYATTN_ALWAYS_INLINE static void multiply_elements(const float* a, const float* b, float* to,
                                                    std::size_t count) noexcept {
 #define TINYATTN_STEP(x, y, z) "vmul.f32 s" #x ", s" #y "\n"
     asm volatile(TINYATTN_ROW(TINYATTN_LOAD_2, TINYATTN_STEP)
