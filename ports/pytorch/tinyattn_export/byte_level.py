@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Byte pair encoding in Hugging Face's files: of the bytes of words, as GPT-2, or of characters, as SentencePiece."""
+from . import sentencepiece
 from .errors import ExportError, printable
 from .merges import ByPair
 from .vocabularies import BEGINS, CONTROL, ENDS, Vocabulary, first_of, merged
 
-SPACE = "\u2581"
 READABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]  # bytes that GPT-2 writes as these characters
 OTHERS = [byte for byte in range(256) if byte not in READABLE]  # it writes these from U+0100 on
 BYTE_OF = {**{chr(byte): chr(byte) for byte in READABLE}, **{chr(256 + i): chr(byte) for i, byte in enumerate(OTHERS)}}
@@ -125,8 +125,8 @@ def of_tokenizer_json(content):
 def prefix_of(normalizer):
     """Returns whether a normalizer puts a space before the text. It must write spaces as SentencePiece does."""
     parts = normalizer.get("normalizers") if kind_of(normalizer) == "Sequence" else [normalizer]
-    prepends = {"type": "Prepend", "prepend": SPACE}
-    replaces = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
+    prepends = {"type": "Prepend", "prepend": sentencepiece.SPACE}
+    replaces = {"type": "Replace", "pattern": {"String": " "}, "content": sentencepiece.SPACE}
     if parts not in ([prepends, replaces], [replaces, prepends], [replaces]):
         odd = next((kind_of(part) for part in parts if part not in (prepends, replaces)), "incomplete") \
             if isinstance(parts, list) else "strange"
@@ -136,8 +136,6 @@ def prefix_of(normalizer):
 
 
 def character_vocabulary(numbers, model, added, has_prefix):
-    from .tokenizer_files import BYTE, BYTES, CONTROL as SPECIAL, NORMAL, SYMBOL, UNKNOWN, Piece, check_pieces, \
-        sentencepiece_vocabulary
     has_bytes, unknown = bool(model.get("byte_fallback")), model.get("unk_token")
     if not has_bytes and not model.get("fuse_unk"):
         raise ExportError("it has neither byte_fallback nor fuse_unk: tinyattn writes one token for unknown characters "
@@ -145,13 +143,13 @@ def character_vocabulary(numbers, model, added, has_prefix):
 
     def kind(text):
         if text == unknown:
-            return UNKNOWN
+            return sentencepiece.UNKNOWN
         if text in added:
-            return SPECIAL if added[text] else SYMBOL
-        return BYTE if has_bytes and text in BYTES else NORMAL
+            return sentencepiece.CONTROL if added[text] else sentencepiece.SYMBOL
+        return sentencepiece.BYTE if has_bytes and text in sentencepiece.BYTES else sentencepiece.NORMAL
     order = sorted(numbers, key=numbers.get)
-    pieces = [Piece(text, 0.0, kind(text)) for text in order]
-    check_pieces(pieces)
-    ranks = ranks_of(model["merges"], numbers, lambda text: text.replace(SPACE, " "))
+    pieces = [sentencepiece.Piece(text, 0.0, kind(text)) for text in order]
+    sentencepiece.check_pieces(pieces)
+    ranks = ranks_of(model["merges"], numbers, lambda text: text.replace(sentencepiece.SPACE, " "))
     begin, end = (next((name for name in names if added.get(name)), "") for names in (BEGINS, ENDS))
-    return sentencepiece_vocabulary(pieces, has_bytes, begin, end, ByPair(ranks), dummy_prefix=has_prefix)
+    return sentencepiece.sentencepiece_vocabulary(pieces, has_bytes, begin, end, ByPair(ranks), dummy_prefix=has_prefix)
