@@ -7,11 +7,11 @@ from ..encoders import TransformerBlockRequest, TransformerRequest
 from ..errors import ExportError
 from ..parts import AttentionRequest
 from . import attention
-from .layers import part_of
 from .table import lowers_module
 from .tracing import is_original, torch_class
 from .program import Scratch
 from .values import Absent, Operand, Value, numbered
+from .weighted import part_of
 
 
 @lowers_module("MultiheadAttention")

@@ -4,10 +4,10 @@ import torch
 
 from ..convolutions import Conv1dRequest
 from . import arithmetic, tokens
-from .layers import linear, part_of
 from .moves import is_copy
 from .table import lowers_module
 from .values import Constant, Operand, Value, memory_of, numbered, operand_of
+from .weighted import linear, part_of
 
 
 @lowers_module("Conv1d")

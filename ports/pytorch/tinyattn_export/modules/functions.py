@@ -2,7 +2,7 @@
 """What functions and methods of tensors become. Arithmetic, and what is over tokens, have files of their own."""
 import torch
 
-from . import attention, moves
+from . import attention, moves, weighted
 from .table import FUNCTIONS, lowers, name_of, title
 from .values import Constant, Operand, Value, numbered, operand_of
 
@@ -98,27 +98,24 @@ def softmax_over(low, value, dim):
 
 @lowers("layer_norm")
 def layer_norm(low, args):
-    from . import layers
     value, shape = args.take("input"), args.take("normalized_shape")
     weight, bias, epsilon = args.take("weight"), args.take("bias"), args.take("eps", default=1e-5)
-    return layers.norm(low, value, shape, weight, bias, epsilon, layers.path_of_norm(low, weight))
+    return weighted.norm(low, value, shape, weight, bias, epsilon, weighted.path_of_norm(low, weight))
 
 
 @lowers("rms_norm")
 def rms_norm(low, args):
-    from . import layers
     value, shape, weight, epsilon = map(args.take, ("input", "normalized_shape", "weight", "eps"))
-    return layers.rms_norm_of(low, value, shape, weight, epsilon, layers.path_of_norm(low, weight))
+    return weighted.rms_norm_of(low, value, shape, weight, epsilon, weighted.path_of_norm(low, weight))
 
 
 @lowers("linear")
 def linear(low, args):
-    from . import layers
     value, weight, bias = args.take("input"), args.take("weight"), args.take("bias")
     if not isinstance(weight, Constant) or bias is not None and not isinstance(bias, Constant):
         low.refuse("the weight of linear depends on the input", "write x @ y for two results of steps")
     name = weight.name.removesuffix(".weight") + ("" if weight.name.endswith(".weight") else "_linear")
-    return layers.linear(low, value, weight.tensor, None if bias is None else bias.tensor, name)
+    return weighted.linear(low, value, weight.tensor, None if bias is None else bias.tensor, name)
 
 
 @lowers("matmul", "bmm", "mm")

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What modules of torch.nn of one input become. Convolutions and attention have files of their own."""
-import torch
-
 from .. import int8
-from ..checkpoints import of_state_dict
-from ..errors import within
-from ..parts import LinearRequest, Part
+from ..parts import Part
 from . import functions, moves
 from .checks import TRAINING, in_training
 from .functions import INSTEAD as INSTEAD_OF_FUNCTIONS
-from .members import Layer
 from .table import MODULES, lowers_module
 from .tracing import torch_class
-from .values import TOKEN, Constant, Operand, Value, numbered
+from .values import TOKEN, Operand, Value, numbered
+from .weighted import linear, norm, rms_norm_of, rows_of
 
 INSTEAD = {
     "GRU": "attention sees all tokens at once", "LSTM": "attention sees all tokens at once",
@@ -40,15 +36,6 @@ def lower(low, node, args):
         low.refuse(f"torch.nn.{name} is called with an argument that is not known here, {args.rest()[0]}",
                    "leave it out")
     return result
-
-
-def tensors_of(tensors):
-    return of_state_dict(tensors, "").tensors
-
-
-def part_of(low, request, tensors):
-    with within(low.node.name):
-        return request.part(tensors_of(tensors))
 
 
 @lowers_module("Identity", "Dropout", "Dropout1d", "AlphaDropout")
@@ -90,23 +77,6 @@ def linear_module(low, module, args):
     return linear(low, args.take("input"), weight, bias, low.node.target)
 
 
-def linear(low, value, weight, bias, path):
-    operand = low.rows_of(value)
-    extents = (*operand.extents[:-1], weight.shape[0])
-    object = low.program.activation(low.name(), extents)
-    result = Value(object, numbered((*value.shape[:-1], weight.shape[0])))
-    if path in low.members.embeddings and bias is None and low.members.weights == "f32":  # tied
-        low.program.add("tinyattn::matmul_transposed(", operand, ", ", Layer(path), ".weight, ",
-                        Operand(object, extents), ");", writes=object)
-        return result
-    path += "_tied" * (path in low.members.embeddings)
-    tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
-    member = low.members.layer(path, lambda: part_of(low, LinearRequest("", weights=low.members.weights), tensors),
-                               weight, bias)
-    low.program.add(member, ".forward(", operand, ", ", Operand(object, extents), ");", writes=object)
-    return result
-
-
 @lowers_module("Embedding")
 def embedding(low, module, args):
     tokens = args.take("input")
@@ -131,12 +101,6 @@ def embedding(low, module, args):
     return Value(object, numbered((*tokens.shape, width)))
 
 
-def rows_of(tensor, name):
-    (item,) = tensors_of({name: tensor}).values()
-    values, width = item.values(), tensor.shape[-1]
-    return [values[first:first + width] for first in range(0, len(values), width)]
-
-
 @lowers_module("LayerNorm")
 def layer_norm(low, module, args):
     return norm(low, args.take("input"), module.normalized_shape, module.weight, getattr(module, "bias", None),
@@ -146,42 +110,3 @@ def layer_norm(low, module, args):
 @lowers_module("RMSNorm")
 def rms_norm(low, module, args):
     return rms_norm_of(low, args.take("input"), module.normalized_shape, module.weight, module.eps, low.node.target)
-
-
-def rms_norm_of(low, value, shape, weight, epsilon, path):
-    epsilon = torch.finfo(torch.float32).eps if epsilon is None else epsilon
-    return norm(low, value, shape, weight, None, epsilon, path, "RmsNorm")
-
-
-def path_of_norm(low, weight):
-    """Returns the path of a norm that is no module: that of its weight, if it has one."""
-    name = weight.name if isinstance(weight, Constant) else low.name()
-    return name.removesuffix(".weight") if name.endswith(".weight") else f"{name}_norm"
-
-
-def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
-    if len(shape) != 1:
-        low.refuse(f"a norm over {len(shape)} dimensions", "normalize the features of a token, one dimension")
-    width = shape[0]
-    weight, bias = (item.tensor if isinstance(item, Constant) else item for item in (weight, bias))
-    operand = low.rows_of(value)
-    weight = torch.ones(width) if weight is None else weight.detach()
-    tree = {"weight": rows_of(weight.reshape(1, -1), f"{path}.weight")}
-    if kind == "LayerNorm":
-        bias_or_zeros = torch.zeros(width) if bias is None else bias.detach()
-        tree["bias"] = rows_of(bias_or_zeros.reshape(1, -1), f"{path}.bias")
-    tree["epsilon"] = torch.tensor(epsilon, dtype=torch.float32).item() or -0.0
-    part = Part(f"::tinyattn::{kind}<{width}>", "tinyattn/normalization.hpp", tree, f"{kind}, {width} features", {},
-                set())
-    member = low.members.layer(path, lambda: part, kind, weight, bias, epsilon)
-    object = low.program.activation(low.name(), operand.extents)
-    low.program.add(member, ".forward(", operand, ", ", Operand(object, operand.extents), ");", writes=object,
-                    in_place=[operand.object] if operand.stride is None else [])
-    return Value(object, numbered(value.shape))
-
-
-def written_norm(low, found):
-    """Computes an RmsNorm that the module writes out."""
-    x, weight = low.check_floats(low.values[found.x]), low.values[found.weight]
-    of_features = weight.tensor.reshape(-1).expand(x.shape[-1])
-    return norm(low, x, x.shape[-1:], of_features, None, found.epsilon, path_of_norm(low, weight), "RmsNorm")

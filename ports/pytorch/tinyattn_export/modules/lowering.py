@@ -6,7 +6,7 @@ import torch
 
 from ..errors import ExportError, printable
 from . import arithmetic, attention_layers, convolutions, tokens  # noqa: F401: they fill the tables
-from . import attention, functions, fusion, layers, table
+from . import attention, functions, fusion, layers, table, weighted
 from .errors import refused
 from .members import Members, member_name
 from .program import Program
@@ -221,7 +221,7 @@ class Lowering:
             if node in fused:
                 return attention.written_out(self, fused[node])
             if node in norms:
-                return layers.written_norm(self, norms[node])
+                return weighted.written_norm(self, norms[node])
             return lower(self, node, Arguments(self.value(node.args), self.value(node.kwargs)))
         except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
             return self.refuse(f"{table.title(node)} has arguments that are not known here ({printable(error)})")
