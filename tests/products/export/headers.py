@@ -4,7 +4,6 @@ the exact bits of the file, lie in read-only memory, compile quickly.
 
     headers.py [each_night] -- COMPILER ARGUMENT...    each_night: with optimization
 """
-import contextlib
 import hashlib
 import json
 import math
@@ -15,7 +14,6 @@ import shlex
 import struct
 import sys
 
-from ports.pytorch.tinyattn_export import ExportError, names
 from tests.products.export import exporter
 from tests.products.export.exporter import (ARGUMENTS, COMPILER, EXPECTED, HERE, IS_NIGHT, QUICKLY, ROOT, arguments_of, call,
                                    command, run)
@@ -120,28 +118,6 @@ def quick_to_compile(folder):
     return problem or ("" if read_only >= 4 * 102_720 and not is_written else sections)
 
 
-@in_folder
-def names_compile(folder):
-    """Checks each word that occurs in the preprocessed headers or is a macro: as a name, it is
-    refused or it compiles."""
-    (folder / "qkv.safetensors").write_bytes(safetensors(STORED["qkv"].tensors))
-    run(folder / "qkv.safetensors", "-o", folder / "model.hpp", "--binary", folder / "weights.bin", *ARGUMENTS)
-    main = folder / "main.cpp"
-    main.write_text('#include "model.hpp"\n')
-    preprocessed = [call(*COMPILER, "-std=gnu++20", "-I", folder, "-E", main, option).stdout
-                    for option in ("-P", "-dM")]
-    words = []
-    for word in sorted({*re.findall(r"\b[A-Za-z]\w*", "".join(preprocessed))}):
-        with contextlib.suppress(ExportError):
-            names.check_namespace(word)
-            words.append(word)
-    text = "".join(f"#ifdef {word}\n#error {word}\n#endif\n"
-                   f"namespace {word} {{ inline constexpr int {word}{{}}; }}\n" for word in words)
-    main.write_text(f'#include "model.hpp"\n{text}')
-    problem = failure(folder, [*COMPILER, "-std=gnu++20", "-fsyntax-only", main])
-    return problem or ("" if len(words) > 500 else f"only {words}")
-
-
 def documented_tensors():
     """Returns the tensors of all files that the pages name."""
     layers = ("", "blocks.0.attn.", "encoder.layers.0.self_attn.")
@@ -195,5 +171,4 @@ tap.report([
     ("every bit of a weight", every_bit),
     ("100,000 parameters compile in two seconds, into read-only memory", quick_to_compile),
     ("what the pages say", documented),
-    ("a name is refused or compiles", names_compile),
 ])
