@@ -18,9 +18,6 @@
 #elif defined(__AVX2__) && defined(__FMA__)
 // on x86_64 with -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
 #define TINYATTN_PORT avx2
-#elif defined(__FMA__)
-// on x86_64 with -mavx -mfma, anywhere else
-#define TINYATTN_PORT generic
 #elif defined(__SSE2__)
 // on x86_64
 #define TINYATTN_PORT sse2
