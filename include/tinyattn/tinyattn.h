@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "tinyattn/scratch.h"
+#include "tinyattn/version.h"
 
 #ifdef __cplusplus
 extern "C" {

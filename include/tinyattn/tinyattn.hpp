@@ -31,4 +31,5 @@
 #include "tinyattn/tensor.hpp"
 #include "tinyattn/token.hpp"
 #include "tinyattn/transformer.hpp"
+#include "tinyattn/version.h"
 #include "tinyattn/weights.hpp"
