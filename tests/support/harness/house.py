@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the house of the tests: each room keeps to its budget of lines, and each promise of README.md is held by tests
-that exist, at each change by such as every change runs.
+"""Tests the house: each room keeps to its budget of lines, inference includes no header of training, the version is said
+alike, and each promise of tests/README.md is held by tests that exist, at each change by such as every change runs.
 
     house.py INTROSPECTED      what `meson introspect --tests` says of this build, as a file
 """
@@ -12,31 +12,43 @@ import tomllib
 
 from tests.support import tap, targets
 
-TESTS = targets.ROOT / "tests"
-BUDGETS = tomllib.loads((TESTS / "support" / "budgets.toml").read_text(encoding="utf-8"))
-# What is written by a program, or is no text.
-GENERATED = re.compile(r"golden/(values|gradients)\.hpp|golden/modules/|__pycache__|\.bin$")
+ROOT = targets.ROOT
+BUDGETS = tomllib.loads((ROOT / "tests" / "support" / "budgets.toml").read_text(encoding="utf-8"))
+# Files that have a room.
+HOUSE = ("include/**/*.h*", "src/*.?pp", "ports/pytorch/**/*.py", "ports/simd/**/*.hpp", "ports/site/*", "tests/*/**/*")
+# What is written by a program, or is no text. And tests/speed tests nothing.
+GENERATED = re.compile(r"tests/golden/(values|gradients)\.hpp|tests/golden/modules/|costs\.json|__pycache__|\.bin$|tests/speed/")
 PROMISE = re.compile(r"^\| (?!what |---)(.+?) \| (.+?) \|(.*?) ?\|$", re.MULTILINE)
 
 
-def lines_of(room):
-    return sum(file.read_bytes().count(b"\n") for file in (TESTS / room).rglob("*")
-               if file.is_file() and not GENERATED.search(str(file)))
+def files_of(*rooms):
+    return {file for room in rooms for file in ROOT.glob(room) if file.is_file() and not GENERATED.search(str(file))}
 
 
 def keeps_to_its_budget(room, budget):
-    lines = lines_of(room)
+    lines = sum(file.read_bytes().count(b"\n") for file in files_of(room))
     return "" if lines <= budget else f"{lines} lines, {budget} are allowed: a commit may raise that, and says why"
 
 
-def every_room_has_one():
-    rooms = {file.name for file in TESTS.iterdir() if file.is_dir() and file.name not in ("speed", "__pycache__")}
-    return " ".join(sorted(rooms ^ set(BUDGETS)))
+def every_file_has_a_room():
+    return "\n".join(str(file.relative_to(ROOT)) for file in sorted(files_of(*HOUSE) - files_of(*BUDGETS)))
+
+
+def inference_without_training():
+    headers = [file for file in files_of("include/**/*.h*") if "training" not in str(file.relative_to(ROOT))]
+    return "\n".join(str(file) for file in headers if '#include "tinyattn/training' in file.read_text(encoding="utf-8"))
+
+
+def one_version():
+    project = re.search(r"version: '(\d+)\.(\d+)\.(\d+)'", (ROOT / "meson.build").read_text(encoding="utf-8"))
+    header = re.search(r"TINYATTN_VERSION (\d+)", (ROOT / "include/tinyattn/version.h").read_text(encoding="utf-8"))
+    major, minor, patch = map(int, project.groups())
+    return "" if int(header[1]) == major * 10000 + minor * 100 + patch else f"{project[0]} is not {header[0]}"
 
 
 def promises():
     """Returns rows of the table of promises: the promise, and what holds it at each change and at night."""
-    page = (TESTS / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
     return PROMISE.findall(page[page.index("## What holds what"):])
 
 
@@ -56,7 +68,9 @@ def is_held(change, night):
 
 
 rows = promises()
-tap.report([("every room has a budget", every_room_has_one),
+tap.report([("every file has a room with a budget", every_file_has_a_room),
             *((f"lines of {room}", keeps_to_its_budget, room, budget) for room, budget in BUDGETS.items()),
+            ("inference includes nothing of training", inference_without_training),
+            ("the version is said alike", one_version),
             ("there are promises", "" if len(rows) > 20 else str(len(rows))),
             *((promise, is_held, change, night) for promise, change, night in rows)])
