@@ -15,7 +15,7 @@ namespace {
 
 using namespace tinyattn::test;
 
-// Returns the port that the environment asks for if this processor lacks it, or else null.
+// The port that the environment asks for, if this processor cannot execute it; else null.
 const char* lacking_port() {
 #if __STDC_HOSTED__
   const char* const wanted = std::getenv("TINYATTN_PORT");

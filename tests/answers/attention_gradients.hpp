@@ -10,7 +10,6 @@
 
 namespace tinyattn::test {
 
-// The dropout of a layer or a block.
 struct Rates {
   static constexpr DropoutRate dropout_rate = 0.25, residual_dropout_rate = 0.1;
 };
@@ -22,14 +21,14 @@ inline kernel::Mask described(const plain::Mask& mask, Size keys) {
   if (mask.addends.first != nullptr) return kernel::with_addends(all, mask.addends.first, mask.addends.row_step);
   return mask.flags.first == nullptr ? all : kernel::with_flags(all, mask.flags.first, mask.keeps, mask.flags.row_step);
 }
-// The mask of a layer, or of a window.
+// A drawn mask; a layer may be causal, and with a window always is.
 inline plain::Mask draw_mask_of_layer(Call& call, Size tokens, Size sources, Size window) {
   plain::Mask mask = call.random.one_in(2) ? draw_mask(call, tokens, sources).plain : plain::Mask{};
   mask.is_causal = window != 0 || call.random.one_in(2);
   mask.window = window;
   return mask;
 }
-// Calls use(mask) with the mask as kernels take it.
+// Calls use(mask) with the kernels' form of the mask.
 inline void with_mask(const plain::Mask& mask, Size keys, auto use) {
   const kernel::Mask all = described(mask, keys);
   if (mask.window != 0)
@@ -39,7 +38,7 @@ inline void with_mask(const plain::Mask& mask, Size keys, auto use) {
 }
 inline Size draw_window(Call& call, Size tokens) { return call.random.one_in(3) ? 1 + call.random.below(tokens) : 0; }
 
-// One head, in blocks of queries of any height. A key that no query attends to may be NaN; with dropout there are as many keys as queries.
+// One head, with query blocks of any height. A key that no query attends to may be NaN. With dropout there are as many keys as queries.
 inline void attention_gradients(Call& call) {
   Random& random = call.random;
   const bool drops = random.one_in(3);
@@ -153,8 +152,8 @@ inline GradientsOfLayer draw_gradients(Call& call, const DrawnLayer& layer) {
   return {query, key, value, layer.output.weight == nullptr ? Gradient{} : draw_gradients(call, layer.d_out, layer.d_out)};
 }
 
-// Of one input, of two, or of three; the gradient of the first may go on from what it holds. With dropout, of one input. The
-// scratch is that of a context that the call may not fill.
+// Self-attention, one memory for keys and values, or separate inputs; the first input's gradient may accumulate. Dropout only in
+// self-attention. The scratch is sized for a context that the call may not fill.
 inline void layer_gradients(Call& call) {
   Random& random = call.random;
   const bool drops = random.one_in(4);
@@ -213,8 +212,8 @@ inline void layer_gradients(Call& call) {
 
 // --- Blocks ---
 
-// Both passes of a block, with dropout and without. The feed-forward part takes any number of rows at a time, and shares its scratch with
-// attention, as in a workspace.
+// Forward and backward through a block, with and without dropout. The feed-forward part takes any number of rows at a time, and shares its
+// scratch with attention, as in a workspace.
 inline void block_gradients(Call& call) {
   Random& random = call.random;
   const bool drops = random.one_in(2), norm_first = random.one_in(2), is_gated = random.one_in(2);

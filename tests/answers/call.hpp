@@ -30,7 +30,7 @@
 
 namespace tinyattn::test {
 
-// Boards leave out the plain loops: they have the CRCs of machines that compute them.
+// Boards do not run the plain loops: they must have the CRCs of machines that do.
 inline constexpr bool has_twin = __STDC_HOSTED__ != 0;
 
 #if defined(__ARM_ARCH_6M__)
@@ -39,8 +39,8 @@ inline constexpr bool is_smallest_board = true;
 inline constexpr bool is_smallest_board = false;
 #endif
 
-// The memory of a call. After it, whatever it may not write is as it was: guards, inputs, and what lies around them. AddressSanitizer finds
-// what is read of guards, too.
+// The memory of a call. Afterwards everything that it may not write must be unchanged: guards, inputs and what lies around them.
+// AddressSanitizer finds reads of guards, too.
 class Arrays {
  public:
   Arrays() {
@@ -48,7 +48,7 @@ class Arrays {
     fill_up_to(guard);
   }
 
-  // Returns an array of which the first elements may be written.
+  // Returns an array of which the first `writable` elements may be written.
   template <class Element>
   Element* take(Size count, Size writable) {
     const Size first = used_, size = (count * sizeof(Element) + 15) / 16 * 16;
@@ -62,7 +62,7 @@ class Arrays {
 
   void close() { fill_up_to(used_ + last_guard); }
 
-  // A hash of what may not be written, or of all.
+  // A hash of everything that may not be written; hash_of_all includes the outputs.
   std::uint32_t hash_of_others() const { return hash(parts_); }
   std::uint32_t hash_of_all() const { return hash(0); }
 
@@ -77,7 +77,7 @@ class Arrays {
   void fill_up_to(Size end) {
     for (; used_ < end; used_ += sizeof(Word)) words[used_ / sizeof(Word)] = 0x5a5a5a5a;
   }
-  // Leaves out the first parts that may be written.
+  // Skips the first `parts` writable arrays.
   std::uint32_t hash(Size parts) const {
     std::uint32_t hash = 0;
     Size begin = 0;
@@ -114,7 +114,7 @@ class Call {
   }
 
   float* output(Size count) { return array(count, 42.0f); }
-  // Scratch, or a cache.
+  // Scratch or a cache, filled with garbage.
   float* garbage(Size count) { return array(count, garbage_); }
   // Numbers below 1, of which a few may be replaced, or large ones.
   float* input(Size count, Numbers which = Numbers::small) {
@@ -128,7 +128,7 @@ class Call {
       }
     return first;
   }
-  // A copy of an input of which the first numbers may be replaced by an output.
+  // A copy of an input whose first `writable` numbers an output may replace.
   float* in_place(const float* input, Size count, Size writable) {
     float* const first = arrays_.take<float>(count, writable);
     std::copy_n(input, count, first);
@@ -163,7 +163,7 @@ class Call {
       if (is_compared) compare(out, rows, cols, compute);
     takes(out, rows * cols);
   }
-  // Takes an output that is only compared with those of other targets.
+  // Takes an output that has no plain loop: its CRC is compared between targets.
   void takes(const float* out, Size count) {
     for (Size i = 0; i < count; ++i) crc_.add(out[i]);
   }

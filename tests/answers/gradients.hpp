@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Drawn backward passes of layers and functions: the kernels of training/kernel/ but those of attention.
+// Drawn backward passes of layers and functions: all kernels of training/kernel/ except attention's.
 #pragma once
 
 #include "parts.hpp"
@@ -18,7 +18,7 @@ namespace tinyattn::test {
 inline kernel::Projection<> projection(const tinyattn_linear& linear) { return {linear.weight, linear.bias}; }
 inline kernel::Norm described(const tinyattn_norm& norm, Size dim) { return {dim, norm.weight, norm.bias, norm.epsilon}; }
 
-// A product of few rows may be so long that it is computed in several blocks of its weight.
+// A product of few rows may be so long that its weight is split into several blocks.
 struct Sizes {
   Size rows, in, out;
 };
@@ -28,7 +28,7 @@ inline Sizes draw_sizes(Call& call) {
   return {rows, in, is_long ? 100 + call.random.below(500) : call.random.size()};
 }
 
-// The gradient of the input begins anew, goes on from what it holds, or begins at a row of numbers, which is a product alone.
+// The input's gradient starts at 0, accumulates, or starts at a given row, as only a product alone can.
 inline void linear_gradients(Call& call) {
   const Sizes sizes = draw_sizes(call);
   const Size rows = sizes.rows, in = sizes.in, out = sizes.out;
@@ -62,7 +62,7 @@ inline void linear_gradients(Call& call) {
   gives(call, gradient, d_x);
 }
 
-// Both passes. With int8 weights the backward pass takes the base for the floats that they stand for.
+// Forward and backward. With int8 weights the backward pass reads the base dequantized.
 template <Size rank, Kind kind>
 void adapted_linear(Call& call) {
   const Sizes sizes = draw_sizes(call);
@@ -148,7 +148,7 @@ inline void activation_gradients(Call& call) {
   gives(call, d_x);
 }
 
-// A few rows at a time, as there is room for.
+// A few rows at a time, as many as the scratch has room for.
 inline void feed_forward_gradients(Call& call) {
   Random& random = call.random;
   const Size rows = random.size(40), d_model = random.size(40), d_hidden = random.size(40), most = 1 + random.below(rows);
@@ -204,7 +204,7 @@ inline void convolution_gradients(Call& call) {
   gives(call, gradient, d_x);
 }
 
-// Tokens that come several times, at positions from any on.
+// Tokens that occur several times, at positions from any first one on.
 inline void embedding_gradients(Call& call) {
   Random& random = call.random;
   const Size count = random.size(40), vocabulary = random.size(20), dim = random.size(), position = random.below(5);
@@ -221,7 +221,7 @@ inline void embedding_gradients(Call& call) {
   gives(call, table, positions);
 }
 
-// Of softmax, whose weights may all be 0.
+// Softmax; all weights of a row may be 0.
 inline void softmax_gradients(Call& call) {
   Random& random = call.random;
   const Size rows = random.size(8), cols = random.size();
@@ -242,7 +242,7 @@ inline void softmax_gradients(Call& call) {
   gives(call, d_x);
 }
 
-// Of the mean and the largest of tokens, some of which are equal; and of features that are standardized.
+// Mean and largest over tokens, with ties; and standardize.
 inline void pooling_gradients(Call& call) {
   const Size tokens = call.random.size(40), features = call.random.size();
   Rows x = draw_input(call, tokens, features, draw_gap(call));

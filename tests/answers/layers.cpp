@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Layers, blocks and language models of drawn shapes, with and without a cache: memory of exactly the size of a Workspace or a Cache lies
-// between guards as long as any row, begins as garbage, and outputs do not depend on how a text is divided; an attention layer has the bits
-// of the compiled library. Query heads share key heads, hidden features are few next to the context, and texts reach its end, or go over
-// several windows.
+// Layers, blocks and language models of drawn shapes, with and without a cache. Workspaces and caches have exactly their size, lie between
+// guards longer than any row and begin as garbage; outputs do not depend on how a text is divided; attention layers have the compiled
+// library's bits. Query heads share key heads, d_hidden is small next to the context, and texts fill it, or run over several windows.
 #define GUARD_FLOATS 1024
 #include "catalogue/case.hpp"
 #include "model_in_c.hpp"

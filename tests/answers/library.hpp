@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of operations of the compiled library. Each has a CRC-32 of all its outputs, the same on every target, and one of small shapes,
-// for which the smallest board has room.
+// The table of operations of the compiled library. Each has a CRC-32 of all its outputs, the same on every target, and one of small shapes
+// that fit into the smallest board.
 #pragma once
 
 #include "models.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A language model of the headers, described for the compiled library, and texts that both continue.
+// A language model of the headers, its description for the compiled library, and texts that both continue.
 #pragma once
 
 #include "models.hpp"
@@ -68,7 +68,7 @@ struct ModelInC {
   }
 };
 
-// Tokens are whole characters, parts of them, bytes that are part of none, or no text.
+// Pieces of text: whole characters, parts of characters, stray bytes, or nothing.
 struct Pieces {
   static std::string_view piece(Token token) {
     constexpr std::string_view pieces[] = {"a", "\xe2\x82", "\xac", " the", "", "\xff", "\xac\xc3", "\xa9"};
@@ -76,7 +76,7 @@ struct Pieces {
   }
 };
 
-// A text that both continue, in several calls that end in different ways, has the same bytes in the same pieces, and leads on to the same.
+// Both continue a text in several calls that end in different ways: the same bytes, in the same pieces, and the same state afterwards.
 template <LanguageModelConfig config>
 void check_texts(Check& check, const LanguageModel<config>& model, auto& cache, auto& logits, auto& workspace) {
   using InC = ModelInC<config>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Drawn encoders and decoders, and texts that a decoder reads in parts, to the end of its context.
+// Drawn encoders and decoders, and texts that a decoder reads in parts, up to the end of its context.
 #pragma once
 
 #include "parts.hpp"
@@ -9,7 +9,7 @@
 
 namespace tinyattn::test {
 
-// The blocks of a model, in which query heads may share key heads.
+// A model's blocks; query heads may share key heads.
 struct DrawnBlocks {
   Size d_model, d_hidden, num_layers, num_heads, num_kv_heads;
   tinyattn_activation activation;
@@ -19,7 +19,7 @@ struct DrawnBlocks {
   Size head_dim() const { return d_model / num_heads; }
   Size kv_width() const { return head_dim() * num_kv_heads; }
 
-  // x becomes the output of all blocks.
+  // Replaces x by the output of all blocks.
   void compute_plainly(const plain::Rotation& rotation, const plain::Mask& mask, plain::Output x) const {
     for (Size i = 0; i < num_layers; ++i) {
       const tinyattn_block& block = blocks[i];
@@ -99,7 +99,7 @@ void encoder(Call& call) {
   });
 }
 
-// The functions of a decoder with weights and cache of one kind.
+// The library's functions for decoders with this kind of weights and cache.
 template <Kind kind>
 struct Functions {
   static constexpr auto scratch = kind == Kind::f32    ? tinyattn_decoder_scratch
@@ -117,7 +117,7 @@ struct Functions {
       return (kind == Kind::f32 ? tinyattn_decoder_forward : tinyattn_decoder_forward_int8)(decoder, past, tokens, count, keys, logits,
                                                                                             floats);
   }
-  // As the macros count it.
+  // The scratch that the macros count.
   static Size scratch_in_c(const tinyattn_decoder& d) {
     const Size head_dim = d.d_model / d.num_heads;
     const Size scores = d.window == 0 ? d.context_length : TINYATTN_WINDOW_SCORES(d.window, head_dim, d.num_heads / d.num_kv_heads);
@@ -128,13 +128,13 @@ struct Functions {
   }
 };
 
-// A decoder, a text to the end of its context, or over several windows, and its logits in plain loops.
+// A decoder, a text that fills its context or runs over several windows, and its logits by plain loops.
 template <Kind kind>
 struct DrawnDecoder {
   Call& call;
   DrawnBlocks drawn = draw_blocks(call, kind);
   Size window = call.random.one_in(2) ? call.random.size(30) : 0;
-  // Only a cache of int8 has a context that is much longer than its text: then its sums have room for fewer bits.
+  // Only a cache of int8 has a context much longer than its text: its sums then have room for fewer bits.
   Size context_length = window != 0 ? window : kind != Kind::int8_cache ? call.random.size() : std::min<Size>(call.random.length(), 1100);
   Size length = window != 0 ? 1 + call.random.below(5 * window + 4) : std::min(context_length, Random::any_size);
   Size vocabulary = call.random.size();
@@ -160,7 +160,7 @@ struct DrawnDecoder {
     tokens = call.elements<std::uint16_t>(length, [&] { return call.random.below(vocabulary); });
   }
 
-  // Whether a text has no end, so that any multiple of the window may be added to more tokens than a window has.
+  // Whether the text may be endless: any multiple of the window may then be added to `past` once the window is full.
   bool is_endless() const { return window != 0 && rotation.rotary == TINYATTN_NO_ROTARY; }
   Size counted_high(Size past) const { return is_endless() && past >= window ? past + (SIZE_MAX / 2 - past) / window * window : past; }
 
@@ -190,7 +190,7 @@ struct DrawnDecoder {
   }
 };
 
-// Reads a text in parts. Whatever it is divided into, the logits are the same.
+// Reads a text in parts: the logits are the same however it is divided.
 template <Kind kind>
 void read_in_parts(Call& call, const DrawnDecoder<kind>& drawn, plain::Input expected) {
   const tinyattn_decoder& decoder = drawn.decoder;
@@ -225,7 +225,7 @@ void decoder(Call& call) {
   read_in_parts(call, drawn, {});
 }
 
-// Draws tokens: from the logits, of which some are equal, and each may be -infinity or NaN, and by a generator that goes on.
+// Samples tokens from logits with ties, -infinity and NaN, by one generator that goes on.
 inline void sampling(Call& call) {
   Random& random = call.random;
   const Size count = random.size();
@@ -254,8 +254,8 @@ inline void sampling(Call& call) {
   call.refuses([&] { return tinyattn_sample(&cold, count, logits, &generator, &token); });
 }
 
-// Continues a text to the end of its context, or by two windows, and then by two more, which a count of tokens must survive. Each token is
-// drawn from the logits after the one before it.
+// Continues a text to the end of its context, or by two windows, and then by two more, during which the count of tokens must not overflow.
+// Each token is drawn from the logits after the one before it.
 template <Kind kind>
 void generation(Call& call) {
   Random& random = call.random;
@@ -289,7 +289,7 @@ void generation(Call& call) {
     call.check(result.end == TINYATTN_END_MAX_TOKENS, "a text without an end ends");
   }
   call.takes(text.logits, drawn.vocabulary);
-  // Ends that a text has whatever was drawn: nothing of it is put out, or one character.
+  // Ends that do not depend on what is drawn: nothing is put out, or one character.
   const auto ends = [&](const std::uint16_t* tokens, Size count, tinyattn_generation_end expected) {
     if (!drawn.is_endless()) return;
     const Size past = text.past;
@@ -305,7 +305,7 @@ void generation(Call& call) {
   ends(nullptr, 0, TINYATTN_END_BY_CALLER);
   options.has_stop = true;
   call.makes([&] { return tinyattn_argmax(drawn.vocabulary, text.logits, &options.stop); });
-  left = 0;  // of which one character would be too many
+  left = 0;  // a single character would be too many
   ends(nullptr, 0, TINYATTN_END_STOP_TOKEN);
   tokenizer.vocabulary += 1;
   call.refuses([&] { return generate(0); });

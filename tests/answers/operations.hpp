@@ -55,7 +55,7 @@ inline void attention(Call& call) {
   });
 }
 
-// A layer, of one input without a mask, or of several.
+// A layer: self-attention without a mask, or with other inputs and masks.
 template <Kind kind>
 void layer(Call& call) {
   Random& random = call.random;
@@ -83,7 +83,7 @@ void layer(Call& call) {
   call.check(
       floats == (is_int8 ? TINYATTN_LAYER_SCRATCH_INT8(d_in, d_out, tokens, sources) : TINYATTN_LAYER_SCRATCH(d_out, tokens, sources)),
       "a size differs from its macro");
-  // Heads that share keys take less.
+  // Heads that share keys need less scratch.
   float* const scratch =
       call.garbage(TINYATTN_GROUPED_LAYER_SCRATCH(d_out, kv, tokens, sources) + floats - TINYATTN_LAYER_SCRATCH(d_out, tokens, sources));
   float* const queries = overlaps ? out : x;
@@ -115,7 +115,7 @@ inline void linear_int8(Call& call) {
   const Size outputs = call.random.size();
   const tinyattn_linear linear = draw_linear(call, Kind::int8, inputs, outputs, Numbers::special);
   float *const x = call.input(rows * inputs, Numbers::special), *const out = call.output(rows * outputs);
-  // The largest number of a row: around the end of a step, and of what has no zeros for integers.
+  // The row's largest number: around where the step changes, and around 2^-64, below which all integers are 0.
   float* const row = x + call.random.below(rows) * inputs;
   const float unit = call.random.one_of({1.0f, 0.5f, 0.0f});
   std::transform(row, row + inputs, row, [=](float number) { return unit * number; });

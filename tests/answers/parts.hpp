@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Parts of layers and models as the compiled library takes them, drawn, and the same for plain loops.
+// Drawn parts of layers and models as the compiled library takes them, and their form for plain loops.
 #pragma once
 
 #include "call.hpp"
@@ -32,7 +32,7 @@ inline tinyattn_norm draw_norm(Call& call, Size dim) {
 }
 inline plain::Norm plainly(const tinyattn_norm& norm) { return {norm.weight, norm.bias, norm.epsilon}; }
 
-// Heads that together have no more features than there are sizes: one that is wide, or several.
+// Heads whose features together do not exceed the largest size: one wide head, or several.
 struct Heads {
   Size count, dim;
 };
@@ -64,14 +64,14 @@ inline DrawnMask draw_mask(Call& call, Size tokens, Size sources) {
   return {{kind, one_row, flags, nullptr}, {.flags = {flags, tokens, sources, step}, .keeps = kind == TINYATTN_KEEP_MASK}};
 }
 
-// How heads rotate: by a table of positions, or by speeds, which have no end.
+// Rotary positions: from a table, or from speeds, which have no last position.
 struct DrawnRotation {
   tinyattn_rotary rotary = TINYATTN_NO_ROTARY;
   const float *cosines = nullptr, *sines = nullptr;
   const std::uint64_t* speeds = nullptr;
 
   plain::Rotation plainly() const { return {cosines, sines, rotary == TINYATTN_INTERLEAVED}; }
-  // By tables that it makes if there are speeds.
+  // Computes the tables if there are speeds.
   plain::Rotation plainly(plain::Output table_of_cosines, plain::Output table_of_sines) const {
     if (speeds == nullptr) return plainly();
     for (Size p = 0; p < table_of_sines.rows; ++p)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The plain twin of what the library computes: simple loops over sizes that are known at run time, by the formulas of kernel/README.md. A
-// product is a sequential sum of fma, a row is summed in sixteen lanes, softmax takes out the maximum; there are no blocks, no vectors and
-// nothing is skipped. Results are exact: every target has these bits. It trusts fma, exp, sqrt and the activations of single numbers, which
-// tests/headers/unit holds to wide integers and to doubles.
+// The plain twin of the library: simple loops over sizes known at run time, by the formulas of kernel/README.md. A product is a sequential
+// sum of fma, a row is summed in sixteen lanes, softmax subtracts the maximum; nothing is blocked, vectorized or skipped. Every target has
+// exactly these bits. It relies on fma, exp, sqrt and the activations of single numbers, which tests/headers/unit compares with wide
+// integers and doubles.
 #pragma once
 
 #include "tinyattn/attention_config.hpp"
@@ -24,7 +24,7 @@ using Size = std::size_t;
 
 // --- Matrices ---
 
-// A matrix in memory, of which row i begins i * row_step elements after the first.
+// A matrix in memory: row i begins i * row_step elements after row 0.
 template <class Element>
 struct View {
   Element* first = nullptr;
@@ -40,7 +40,7 @@ struct View {
 using Input = View<const float>;
 using Output = View<float>;
 
-// A matrix that owns its memory: a part of one array that serves as a stack, since boards have no heap.
+// A matrix with memory of its own, taken from one array that is used as a stack, since boards have no heap.
 class Matrix {
  public:
   Matrix(Size rows, Size cols) noexcept : m_{floats + used, rows, cols, cols} {
@@ -64,7 +64,7 @@ class Matrix {
   Output m_;
 };
 
-// Returns the rounded product, which no compiler fuses with an addition.
+// The rounded product, which no compiler contracts into an fma.
 inline float product(float a, float b) noexcept { return port::scalar::mul(a, b); }
 
 inline void copy(Input from, Output to) noexcept {
@@ -82,8 +82,8 @@ inline void combine(Input a, Input b, Output out, auto of_two) noexcept {
 inline void add(Input a, Input b, Output out) noexcept {
   combine(a, b, out, [](float x, float y) { return x + y; });
 }
-// Each element is a sequential sum: it starts at that of `initial`, or at +0, and adds a(i, k) * b(k, j) for increasing k; each step is
-// rounded once.
+// Each element is a sequential sum: it starts at the element of `initial`, or at +0, and adds a(i, k) * b(k, j) for increasing k, rounded
+// once per step.
 inline void matmul(Input a, Input b, Output out, const float* initial = nullptr) noexcept {
   for (Size i = 0; i < a.rows; ++i)
     for (Size j = 0; j < b.cols; ++j) {
@@ -99,22 +99,22 @@ constexpr std::int64_t rounded_down(double x) noexcept {
   const auto cut = static_cast<std::int64_t>(x);
   return cut - (static_cast<double>(cut) > x ? 1 : 0);
 }
-// Returns the nearest integer, half to even.
+// Rounds to the nearest integer, ties to even.
 constexpr std::int64_t nearest(double x) noexcept {
   const std::int64_t below = rounded_down(x);
   const double rest = x - static_cast<double>(below);
   return below + (rest > 0.5 || (rest == 0.5 && below % 2 != 0) ? 1 : 0);
 }
 
-// Returns 2^bits - 1, where bits are at most 14, and so few that sums of `inputs` products with weights fit into 32 bits.
+// Returns 2^bits - 1, with bits <= 14 and so few that a sum of `inputs` products with int8 weights fits into 32 bits.
 inline std::int64_t largest_integer(Size inputs) noexcept {
   std::int64_t most = (1 << 14) - 1;
   while (most * 127 * static_cast<std::int64_t>(inputs) > INT32_MAX) most /= 2;
   return most;
 }
 
-// Writes a row as integers of a step, and returns the step: the smallest power of two with which no integer exceeds `most`. A row that lies
-// below 2^-64 has zeros and a step of 0, one with NaN or infinity a step of NaN.
+// Quantizes a row, and returns the step: the smallest power of two with which no integer exceeds `most`. A row whose numbers all lie below
+// 2^-64 becomes zeros with a step of 0; one with NaN or infinity has a step of NaN.
 inline float quantize(Input x, Output integers, std::int64_t most) noexcept {
   double largest = 0;
   for (Size k = 0; k < x.cols; ++k) {
@@ -131,8 +131,8 @@ inline float quantize(Input x, Output integers, std::int64_t most) noexcept {
   return static_cast<float>(step);
 }
 
-// A row of integers . weight + bias, where weight (k, j) is (codes(j, k) - 128) * scales[j]. A sum of integers is exact; it is rounded
-// where it becomes a float, its scale where those of weight and row are multiplied, and the whole at the end.
+// A row of integers times a weight, plus bias; weight (k, j) is (codes(j, k) - 128) * scales[j]. The sum of integers is exact. Roundings:
+// its conversion to float, the product of the weight's scale and the row's step, and the fma of both and the bias.
 inline void multiply(Input integers, float step, View<const std::uint8_t> codes, const float* scales, Output out,
                      const float* bias) noexcept {
   for (Size j = 0; j < codes.rows; ++j) {
@@ -179,7 +179,7 @@ inline void normalize(Input m, Output out) noexcept {
   }
 }
 
-// Sums of columns in rising order of rows, times 1 / rows; and the maximum of each, where +0 is more than -0 and NaN more than all.
+// Each column summed in row order, times 1 / rows; and each column's maximum, where +0 is more than -0 and NaN more than all.
 inline void mean(Input m, Output out) noexcept {
   for (Size j = 0; j < m.cols; ++j) {
     float total = m(0, j);
@@ -201,8 +201,8 @@ inline void standardize(Input x, const float* mean, const float* inverse_deviati
     for (Size j = 0; j < x.cols; ++j) out(i, j) = product(x(i, j) - mean[j], inverse_deviation[j]);
 }
 
-// Softmax of one row, over the scores j for which `takes_part(j)`; all other weights are zero. A scale below 2^-126 counts as none: all
-// finite scores are equal.
+// Softmax of one row over the scores j with takes_part(j); all other weights are 0. A scale below 2^-126 counts as 0, which makes all
+// finite scores equal.
 inline void softmax_row(Input scores, float scale, auto takes_part, Output weights) noexcept {
   const bool has_scale = scale >= 0x1p-126f;
   const auto score = [&](Size j) { return has_scale || scores(0, j) - scores(0, j) != 0.0f ? scores(0, j) : 0.0f; };
@@ -225,7 +225,7 @@ inline void softmax(Input scores, float scale, Output weights) noexcept {
         scores.rows_from(i), scale, [](Size) { return true; }, weights.rows_from(i));
 }
 
-// The weight and bias of a norm. Without a bias it is an RmsNorm.
+// A norm's weight and bias; without a bias it is an RmsNorm.
 struct Norm {
   const float *weight, *bias;
   float epsilon;
@@ -244,7 +244,7 @@ inline void norm(Input x, const Norm& by, Output out) noexcept {
   }
 }
 
-// Activates one number, by functions that unit/activation.cpp compares with exact values.
+// Activates one number; unit/activation.cpp compares these functions with exact values.
 inline float activation(Activation which, float x) noexcept {
   float y = 0.0f;
   kernel::activate_row<port::scalar>(which, &x, &y, 1);
@@ -253,16 +253,16 @@ inline float activation(Activation which, float x) noexcept {
 
 // --- Attention ---
 
-// Query i attends to keys 0 .. i + diagonal, except those that `flags` or `addends` mask. Addends go to the scaled scores; -infinity masks.
-// Flags and addends have a row for each query, or one row for all and a row_step of 0.
+// Query i attends to keys 0 .. i + diagonal, except those that `flags` or `addends` mask. Addends are added to the scaled scores; -infinity
+// masks. Both have a row for each query, or one row for all with a row_step of 0.
 struct Mask {
   std::ptrdiff_t diagonal = PTRDIFF_MAX / 2;
   View<const bool> flags = {};
-  bool keeps = false;  // true in `flags`: unmasked (else masked)
+  bool keeps = false;  // what true in `flags` means: attend, or masked
   Input addends = {};
   bool is_causal = false;  // the layer's own mask
-  Size window = 0;         // of the layer; 0: there is none
-  Size int8_context = 0;   // the context length of a cache of int8, from which keys and values are taken; 0: there is none
+  Size window = 0;         // of the layer; 0: no window
+  Size int8_context = 0;   // context length of the int8 cache that holds keys and values; 0: no such cache
 
   constexpr bool attends(Size i, Size j) const noexcept {
     const std::ptrdiff_t distance = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i);
@@ -273,24 +273,24 @@ struct Mask {
   }
 };
 
-// Returns 1 / sqrt(n), rounded once: a double has more digits than that takes.
+// Returns 1 / sqrt(n), rounded once: a double has more digits than this needs.
 inline float inverse_sqrt(Size n) noexcept {
   double root = 1;
   for (int i = 0; i < 60; ++i) root = (root + static_cast<double>(n) / root) / 2;
   return static_cast<float>(1 / root);
 }
 
-// Multiplies x by a factor of dropout. What is dropped is +0, even a NaN.
+// Applies a factor of dropout. A dropped element becomes +0, even if it is NaN.
 inline float drop(float x, float factor) noexcept { return factor == 0.0f ? 0.0f : x * factor; }
 
-// Returns 2^(s / 8 - 25). A scale of a cache of int8 is (8 + s % 8) times that.
+// Returns 2^(s / 8 - 25); scale s of an int8 cache is (8 + s % 8) times that.
 inline double unit_of(Size s) noexcept {
   double unit = 0x1p-25;
   for (; s >= 8; s -= 8) unit *= 2;
   return unit;
 }
 
-// Writes a row as integers of a scale, and returns its number s: the least with which none is 127.5 or more. 255 if there is none.
+// Quantizes a row for the cache. Returns the number of its scale: the least at which all integers are below 127.5, or 255 if none fits.
 [[gnu::noinline]] inline Size quantize_for_cache(Input x, Output integers) noexcept {
   const auto magnitude = [&](Size k) { return static_cast<double>(x(0, k) < 0.0f ? -x(0, k) : x(0, k)); };
   Size s = 0;
@@ -304,7 +304,7 @@ inline double unit_of(Size s) noexcept {
   return s;
 }
 
-// 32767 * 2^(-i / 32), rounded; the last is half of the first, rounded down.
+// 32767 * 2^(-i / 32), rounded; the last is half the first, rounded down.
 inline constexpr auto powers_of_two = [] {
   std::array<std::int64_t, 33> powers{};
   double root = 2, power = 32767;
@@ -327,8 +327,8 @@ inline std::int64_t power_of_two(std::int64_t below) noexcept {
   return (powers_of_two[i] - (powers_of_two[i] - powers_of_two[i + 1]) * (below % 32) / 32) >> (below / 1024);
 }
 
-// Returns the score of a query, which is integers times a step, and a key of scale s, in 1024ths of a power of two. The low bits of the sum
-// are rounded away, so that 15 are left.
+// The score of a query (integers times a step) and a key of scale s, as log2 in 1024ths. The sum's low bits are rounded away so that 15
+// bits remain.
 [[gnu::noinline]] inline std::int64_t score_of(Input integers, float step, Input key, Size s, float scale) noexcept {
   const auto dim = static_cast<std::int64_t>(key.cols), most = largest_integer(key.cols) * 127 * dim;
   std::int64_t unit = 1, sum = 0;
@@ -341,8 +341,8 @@ inline std::int64_t power_of_two(std::int64_t below) noexcept {
   return rounded_down(score > limit ? limit : score < -limit ? -limit : score);
 }
 
-// Attention with a cache of int8, of each query to all keys up to its own. Weights are powers of two times the scale of their value, in
-// 16ths of a unit of the largest scale.
+// Attention with an int8 cache, of each query to the keys up to its own. A weight is a power of two times its value's scale, in 16ths of
+// the unit of the largest scale.
 [[gnu::noinline]] inline void attention_in_integers(Input query, Input key, Input value, const Mask& mask, Output out) noexcept {
   const Size dim = query.cols, tokens = key.rows;
   const Matrix keys(tokens, dim), values(tokens, dim), scales(tokens, 2), integers(1, dim), weights(1, tokens);
@@ -380,7 +380,7 @@ inline std::int64_t power_of_two(std::int64_t below) noexcept {
   }
 }
 
-// Writes the weights [tokens, source tokens] as they are before dropout, which multiplies them by `factors`; either may be missing.
+// Writes the weights [tokens, source tokens] before dropout, which multiplies them by `factors`. weights and factors may be empty.
 inline void attention(Input query, Input key, Input value, const Mask& mask, Output weights, Output out, Input factors = {}) noexcept {
   if (mask.int8_context != 0) return attention_in_integers(query, key, value, mask, out);
   const float scale = inverse_sqrt(query.cols);
@@ -406,7 +406,7 @@ inline void attention(Input query, Input key, Input value, const Mask& mask, Out
 struct Linear {
   Input weight = {};  // [in, out]
   const float* bias = nullptr;
-  View<const std::uint8_t> codes = {};  // of int8, instead of weight: [out, in]
+  View<const std::uint8_t> codes = {};  // int8 codes in the place of weight: [out, in]
   const float* scales = nullptr;
 
   constexpr Size outputs() const noexcept { return weight.cols + codes.rows; }  // 0: there is no such layer
@@ -418,7 +418,7 @@ struct Linear {
   }
 };
 
-// A convolution over tokens: a Linear of rows of `kernel` tokens, with zeros where x has none.
+// A convolution over tokens: each row is a window of `kernel` tokens, zeros outside of x, and goes through a Linear.
 struct Convolution {
   Linear of_rows;
   Size kernel, stride, padding;
@@ -434,7 +434,7 @@ struct Convolution {
   }
 };
 
-// Pairs of features that rotate: [position, pair] of cosines and sines, which unit/embedding.cpp holds to libm.
+// Cosines and sines [position, pair] of rotary positions; unit/embedding.cpp compares them with libm.
 struct Rotation {
   const float *cosines = nullptr, *sines = nullptr;
   bool is_interleaved = false;
@@ -464,7 +464,7 @@ struct Factors {
   Input weights = {}, outputs = {};
 };
 
-// Projects queries, keys and values, attends head by head and projects the output. weights: [head * tokens + i, j].
+// Projects queries, keys and values, attends in each head, and projects the output. weights: [head * tokens + i, j].
 inline void forward(const Layer& layer, Input query_input, Input key_input, Input value_input, const Mask& mask, Output out,
                     Output weights = {}, const Factors& factors = {}) noexcept {
   const Size width = layer.query.outputs(), kv_width = layer.key.outputs(), head_dim = width / layer.num_heads;
@@ -492,14 +492,14 @@ inline void forward(const Layer& layer, Input query_input, Input key_input, Inpu
     for (Size j = 0; j < out.cols; ++j) out(i, j) = drop(out(i, j), factors.outputs(i, j));
 }
 
-// Returns the activation of |x| = index / 16 as a share of x, in units of 2^-15.
+// Returns activation(x) / x in units of 2^-15, for |x| = index / 16.
 inline std::int64_t share(Activation which, std::int64_t index, bool is_negative) noexcept {
   const float size = static_cast<float>(index) * 0x1p-4f + 0x1p-20f, x = is_negative ? -size : size;
   return (static_cast<std::int64_t>(activation(which, x) / x * 0x1p16f) + 1) / 2;
 }
 
-// Writes activation(gates), times x if there is one, as integers of a step, and returns the step. Both factors are integers of 14 bits; a
-// share is interpolated, up to |x| = 12. The products lose low bits, so that they have one bit less than inputs may have.
+// Quantizes activation(gates), times x if given, and returns the step. Both factors are integers of 14 bits; activation(x) / x is
+// interpolated, up to |x| = 12. Products drop low bits: they have one bit less than inputs may have.
 inline float activate_in_integers(Activation which, Input gates, Input x, Output integers) noexcept {
   const bool is_gated = x.first != nullptr;
   const Matrix rows(2, gates.cols);
@@ -566,7 +566,7 @@ struct Block {
   bool norm_first;
 };
 
-// x becomes the block's output.
+// Replaces x by the block's output.
 inline void forward(const Block& block, const Mask& mask, Output x) noexcept {
   const Matrix normed(x.rows, x.cols), change(x.rows, x.cols);
   const auto with_residual = [&](const Norm& by, auto compute) {
@@ -584,8 +584,8 @@ inline void forward(const Block& block, const Mask& mask, Output x) noexcept {
 
 // --- Dropout ---
 
-// Computes the factors for the next `count` elements. With the Mersenne twister they are PyTorch's: two words for each element, of which 53
-// bits are compared with a threshold. With Philox each call takes a random stream of its own: element i has word i % 4 of block i / 4.
+// Computes the factors of the next `count` elements. With the Mersenne twister they are PyTorch's: 53 bits of two words per element are
+// compared with a threshold. With Philox each call has its own random stream: element i takes word i % 4 of block i / 4.
 template <class Generator>
 void dropout_factors(double rate, Generator& generator, Size count, float* factors) noexcept {
   constexpr bool is_mersenne = std::is_same_v<Generator, Mt19937>;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The plain twin of attention's backward pass, and of both passes of blocks, by the formulas of kernel/backward/. The gradient
-// of an input is one chain of fma: of the queries' product, then of the keys', then of the values'. Heads are outermost.
+// The plain twin of attention's backward pass and of both passes of blocks, by the formulas of training/kernel/. An input's gradient is one
+// chain of fma: over the queries' product, then the keys', then the values'. The loop over heads is outermost.
 #pragma once
 
 #include "plain_backward.hpp"
 
 namespace tinyattn::test::plain {
 
-// The factors of one dropout of a matrix. Without a generator nothing drops.
+// One dropout of a matrix; without a generator nothing is dropped.
 class OneDropout {
  public:
   OneDropout(double rate, Philox4x32* generator, Size rows, Size cols) noexcept
@@ -28,7 +28,7 @@ class OneDropout {
 
 // --- Attention ---
 
-// Writes d_query; the chains of d_key and d_value go on.
+// Writes d_query; accumulates into d_key and d_value.
 inline void attention_backward(Input query, Input key, Input value, const Mask& mask, Input d_out, Output d_query, Output d_key,
                                Output d_value, Input factors = {}) noexcept {
   const float scale = inverse_sqrt(query.cols);
@@ -61,7 +61,7 @@ inline void attention_backward(Input query, Input key, Input value, const Mask& 
   }
 }
 
-// Rotates back.
+// The transposed rotation.
 inline void rotate_back(const Rotation& rotation, Size head_dim, Output m) noexcept {
   const Size pairs = rotation.cosines == nullptr ? 0 : head_dim / 2;
   for (Size i = 0; i < m.rows; ++i)
@@ -78,7 +78,7 @@ inline void rotate_back(const Rotation& rotation, Size head_dim, Output m) noexc
 struct LayerGradient {
   Gradient query, key, value, out_proj;
 };
-// The chains of the gradients of the inputs go on.
+// Accumulates into the gradients of the inputs.
 inline void layer_backward(const Layer& layer, Input query_input, Input key_input, Input value_input, const Mask& mask, Input d_out,
                            Output d_query_input, Output d_key_input, Output d_value_input, const LayerGradient& gradient,
                            Input factors = {}) noexcept {
@@ -128,7 +128,7 @@ struct BlockGradient {
   Gradient feed_forward_norm;
   HiddenGradient feed_forward;
 };
-// The dropouts of a block: of attention weights, and of the outputs of both parts.
+// A block's dropouts: of attention weights, and of the outputs of attention and of the feed-forward part.
 struct BlockDropout {
   OneDropout weights, attended, hidden;
 
@@ -138,7 +138,7 @@ struct BlockDropout {
         hidden(residual_rate, generator, tokens, d_model) {}
 };
 
-// A part of a block with its norm and its residual: x becomes the output; then, by rest(), the gradient of that; then that of the input.
+// A part with its norm and residual. Replaces x by the output; rest() replaces that by its gradient; x ends as the input's gradient.
 inline void train_part(const Norm& by, const Gradient& norm_gradient, bool norm_first, Output x, auto forward_part, auto backward_part,
                        auto rest) noexcept {
   const Matrix kept(x.rows, x.cols), input(x.rows, x.cols), change(x.rows, x.cols);
@@ -161,7 +161,7 @@ inline void train_part(const Norm& by, const Gradient& norm_gradient, bool norm_
   add(x, change, x);
 }
 
-// x becomes the output of a block; then, by rest(), the gradient of that; then that of the input.
+// Replaces x by the block's output; rest() replaces that by its gradient; x ends as the input's gradient.
 inline void train(const Block& block, const BlockGradient& gradient, const Mask& mask, const BlockDropout& dropout, Output x,
                   auto rest) noexcept {
   const Matrix dropped(x.rows, x.cols);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The plain twin of the backward passes: simple loops by the formulas of training/kernel/. Gradients of inputs are chains of fma from +0,
-// and those of parameters go on from what they hold. It trusts the derivative of a single number, which unit/backward.cpp compares with
-// exact values.
+// The plain twin of the backward passes: simple loops by the formulas of training/kernel/. Gradients of inputs are chains of fma that start
+// at +0; gradients of parameters accumulate. It relies on the derivatives of single numbers, which unit/backward.cpp compares with exact
+// values.
 #pragma once
 
 #include "plain.hpp"
@@ -11,18 +11,18 @@
 
 namespace tinyattn::test::plain {
 
-// What a backward pass adds to: the gradients of a projection or a norm. A bias is one row; what is empty is frozen, or there is none.
+// The gradients of a projection or a norm, which accumulate. A bias is one row; an empty member is frozen or does not exist.
 struct Gradient {
   Output weight = {}, bias = {};
 };
 
-// sums[i][j] goes on with the sum over k of a[k][i] * b[k][j].
+// sums[i][j] += sum over k of a[k][i] * b[k][j], as one chain.
 inline void add_outer(Input a, Input b, Output sums) noexcept {
   for (Size k = 0; k < a.rows; ++k)
     for (Size i = 0; i < sums.rows; ++i)
       for (Size j = 0; j < sums.cols; ++j) sums(i, j) = fma(a(k, i), b(k, j), sums(i, j));
 }
-// d_x[i][j] goes on with the sum over k of d_out[i][k] * weight[j][k].
+// d_x[i][j] += sum over k of d_out[i][k] * weight[j][k], as one chain.
 inline void add_product(Input d_out, Input weight, Output d_x) noexcept {
   for (Size i = 0; i < d_x.rows; ++i)
     for (Size j = 0; j < d_x.cols; ++j)
@@ -59,7 +59,7 @@ inline float slope(Activation which, float x) noexcept {
   return one;
 }
 
-// Of reductions over tokens: d_out is one row.
+// Reductions over tokens: d_out is one row.
 inline void mean_backward(Input d_out, Output d_x) noexcept {
   for (Size i = 0; i < d_x.rows; ++i)
     for (Size j = 0; j < d_x.cols; ++j) d_x(i, j) = product(d_out(0, j), 1.0f / static_cast<float>(d_x.rows));
@@ -74,7 +74,7 @@ inline void largest_backward(Input x, Input d_out, Output d_x) noexcept {
 }
 // --- Layers ---
 
-// Row after row, as for all that follows: a gradient is the same however rows are divided. d_x may be d_out.
+// Row after row, as everything below: a gradient does not depend on how rows are divided. d_x may be d_out.
 inline void rows_backward(const Linear& linear, Input x, Input d_out, Output d_x, const Gradient& gradient) noexcept {
   clear(d_x);
   add_gradient(x, d_out, gradient);
@@ -91,10 +91,10 @@ inline void project_to_rank(Input x, Input a, float scale, Output low) noexcept 
   matmul(x, a, low);
   for_each(low, low, [&](float sum) { return product(sum, scale); });
 }
-// out[i][j] goes on with the sum over r of low[i][r] * b[r][j].
+// out[i][j] += sum over r of low[i][r] * b[r][j], as one chain.
 inline void add_from_rank(Input low, Input b, Output out) noexcept { add_product(low, b.transposed(), out); }
 
-// The layer itself is frozen.
+// The base layer is frozen.
 inline void rows_backward(const Linear& linear, const Adapter& adapter, Input x, Input d_out, Output d_x, Output d_a, Output d_b) noexcept {
   const Matrix low(x.rows, adapter.a.cols);
   project_to_rank(x, adapter.a, adapter.scale, low);
@@ -105,7 +105,7 @@ inline void rows_backward(const Linear& linear, const Adapter& adapter, Input x,
   add_product(low, adapter.a, d_x);
 }
 
-// Of a row: x[j] becomes (x[j] - mean) * scale, and scale is returned.
+// One row: x[j] becomes (x[j] - mean) * scale; returns scale.
 inline float normalize_row(Input x, const Norm& by, Output out) noexcept {
   const float per_feature = 1.0f / static_cast<float>(x.cols);
   const float mean = by.bias == nullptr ? 0.0f : product(sum(x.cols, [&](Size j) { return x(0, j); }), per_feature);
@@ -132,7 +132,7 @@ inline void rows_backward(const Norm& by, Input x, Input d_out, Output d_x, cons
     const float of_products = product(sum_of_products(
                                           dim, [&](Size j) { return products(0, j); }, [&](Size j) { return n(0, j); }),
                                       per_feature);
-    // Added, so that the +0 of an RMS norm takes the sign of a -0.
+    // Added, so that a -0 becomes the +0 of an RMS norm.
     const float minus_mean = by.bias == nullptr ? 0.0f : product(sum(dim, [&](Size j) { return products(0, j); }), -per_feature);
     for (Size j = 0; j < dim; ++j) d_x(i, j) = product(fma(-of_products, n(0, j), products(0, j) + minus_mean), scale);
   }
@@ -169,7 +169,7 @@ inline void rows_backward(const Hidden& layer, Input x, Input d_out, Output d_x,
   }
 }
 
-// Token after token of the result.
+// Output token after output token.
 inline void rows_backward(const Convolution& layer, Input x, Input d_out, Output d_x, const Gradient& gradient) noexcept {
   clear(d_x);
   for (Size i = 0; i < d_out.rows; ++i) {
@@ -191,7 +191,7 @@ inline void add_embedded(const Token* tokens, Input d_out, Output table) noexcep
 }
 // --- The loss ---
 
-// Of a row of -infinity alone it is the lowest finite float.
+// The lowest finite float for a row of -infinity.
 inline float maximum(Input row) noexcept {
   float result = -0x1.fffffep127f;
   for (Size j = 0; j < row.cols; ++j)
@@ -199,7 +199,7 @@ inline float maximum(Input row) noexcept {
   return result;
 }
 
-// The gradient replaces the logits.
+// Replaces the logits by their gradient.
 inline float cross_entropy(Output logits, const Token* targets, float factor) noexcept {
   Size count = 0;
   for (Size i = 0; i < logits.rows; ++i) count += targets[i] != ignore_index ? 1 : 0;

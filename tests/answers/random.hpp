@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Draws the same numbers on every machine, and in the compiler.
+// Random numbers that are the same on every machine, and in the compiler.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Random {
   static constexpr Size any_size = 70;
 
   constexpr explicit Random(std::uint64_t seed, Size most = any_size) : state_(seed * 0x9e3779b97f4a7c15u), most_(most) {
-    for (int i = 0; i < 3; ++i) below(2);  // the first numbers of near seeds are alike
+    for (int i = 0; i < 3; ++i) below(2);  // near seeds begin with like numbers
   }
 
   constexpr Size below(Size bound) { return bits() % static_cast<std::uint32_t>(bound); }
@@ -31,14 +31,14 @@ class Random {
     return __builtin_bit_cast(float, drawn << 31 | exponent << 23 | (drawn >> 4 & 0x7fffff));
   }
 
-  // A size that is small, around a multiple of vectors and tiles, or any, up to `most` and to the largest of all.
+  // A size: small, around a multiple of vectors and tiles, or any; at most `most` and the largest of all.
   constexpr Size size(Size most = any_size) {
     const Size drawn = one_in(3) ? 1 + below(8) : one_in(2) ? one_of({4u, 8u, 16u, 32u, 48u, 64u}) + below(3) - 1 : 1 + below(any_size);
     if (most > most_) most = most_;
     return drawn > most ? 1 + drawn % most : drawn;
   }
   constexpr Size largest_size() const { return most_; }
-  // A size, or seldom one of long rows, around those from which on int8 sums have room for fewer bits of an input.
+  // A size, or rarely the length of a long row, around those where int8 sums leave fewer bits for an input.
   constexpr Size length() { return most_ == any_size && one_in(16) ? one_of({1032u, 1033u, 2064u, 2065u, 4129u, 4130u}) : size(); }
   constexpr Size divisor(Size of) {
     Size drawn = 1 + below(of);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the functions of the compiled library refuse. A call is made as it should be, then with one argument after the other made wrong, and
-// then as it should be again. A wrong call returns an error and touches no array: these lie in pages that no program may access meanwhile.
+// What the functions of the compiled library refuse. A call is made correctly, then with one argument after the other wrong, and then
+// correctly again. A wrong call returns an error and touches no array: meanwhile the arrays' pages cannot be accessed.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using std::size_t, std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
 
 namespace {
 
-constexpr size_t most_inputs = 66311;  // of a row of int8 weights
+constexpr size_t most_inputs = 66311;  // the longest row of int8 weights
 
 // Arrays of zeros, each in a page of its own.
 constexpr size_t page_size = 4096, num_pages = 512;
@@ -34,7 +34,7 @@ void protect(int how) {
   if (mprotect(pages(), num_pages * page_size, how) != 0) __builtin_trap();
 }
 
-// A call whose arguments are variables.
+// A call whose arguments are variables, so that each can be made wrong.
 template <class Call>
 class Refused {
  public:
@@ -49,7 +49,7 @@ class Refused {
     check_.equal(call_(), TINYATTN_OK);
   }
 
-  // With each of these values instead of the right one.
+  // Expects an error with each of these values.
   template <class Argument>
   const Refused& when(Argument& argument, std::initializer_list<std::type_identity_t<Argument>> values,
                       tinyattn_status expected = TINYATTN_BAD_ARGUMENT, int line = __builtin_LINE()) const {
@@ -63,9 +63,9 @@ class Refused {
   }
   const Refused& sizes(auto&... all) const { return (when(all, {0, SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4, SIZE_MAX / 8}), ...); }
   const Refused& pointers(auto*&... all) const { return (when(all, {nullptr}), ...); }
-  // Inputs that are the output.
+  // The output in the place of each input.
   const Refused& in_place(auto* out, auto&... inputs) const { return (when(inputs, {out}), ...); }
-  // Enumerators that there are not; C may store any number.
+  // Values that are no enumerator; C can store any number.
   const Refused& kinds(auto&... all) const { return (unknown(all), ...); }
   const Refused& weights(auto&... all) const { return (missing(all).other(all), ...); }
   const Refused& weights_if_any(auto&... all) const { return (other(all), ...); }
@@ -81,7 +81,7 @@ class Refused {
     return *this;
   }
   const Refused& missing(tinyattn_linear& linear) const { return when(linear, {{}}); }
-  // Weights of the other type, and codes that are no words or have no scales.
+  // Weights of the other type; codes that are not aligned to words or have no scales.
   const Refused& other(tinyattn_linear& linear) const {
     static_assert(alignof(float) == 4);
     if (linear.codes == nullptr) return when(linear, {{nullptr, nullptr, reinterpret_cast<const uint8_t*>(linear.weight), linear.weight}});
@@ -98,10 +98,10 @@ Element* between_words(Element* array) {
   return reinterpret_cast<Element*>(reinterpret_cast<char*>(array) + 2);
 }
 
-// A function that returns 0 for wrong sizes, as a call.
+// Turns a function that returns 0 for wrong sizes into one that returns a status.
 tinyattn_status status_of(size_t count) { return count == 0 ? TINYATTN_BAD_ARGUMENT : TINYATTN_OK; }
 
-// What is asked for rises with a size, until no memory holds it: then it is 0, and that not before `least`.
+// The count must rise with `size` until it overflows: from there on it is 0, and not before `least`.
 void rises(Check& check, size_t& size, const auto& count, size_t least = SIZE_MAX >> 16, int line = __builtin_LINE()) {
   const size_t right = size;
   size_t last = 1;
@@ -129,7 +129,7 @@ void products(Check& check) {
     float* out = array();
     const Refused refused(check, [&] { return multiply(rows, inner, cols, a, b, out); });
     refused.sizes(rows, inner, cols).pointers(a, b, out).in_place(out, a, b);
-    // Only a is too large, or only b, or only out.
+    // Only a overflows, or only b, or only out.
     refused.when(rows, {SIZE_MAX / 28}).when(inner, {SIZE_MAX / 20});
     inner = 1, refused.when(rows, {SIZE_MAX / 20});
   }
@@ -192,7 +192,7 @@ void linears(Check& check) {
   const Refused refused(check, [&] { return tinyattn_linear_forward_int8(its_linear, rows, inputs, outputs, x, out, scratch); });
   refused.sizes(rows, inputs, outputs).when(inputs, {most_inputs + 1});
   refused.pointers(its_linear, x, out, scratch).in_place(out, x).weights(linear);
-  // Only x is too large, or only the weight, or only out.
+  // Only x overflows, or only the weight, or only out.
   refused.when(rows, {SIZE_MAX / 20}).when(outputs, {SIZE_MAX / 20});
   inputs = 1, refused.when(rows, {SIZE_MAX / 12});
 }
@@ -298,7 +298,7 @@ void layers(Check& check) {
 
 // --- Models ---
 
-// The blocks of a model, and the sizes that encoders and decoders have.
+// A model's blocks, and the sizes that encoders and decoders share.
 template <Kind kind, class Model>
 struct ModelOf {
   tinyattn_block blocks[2] = {};
@@ -317,7 +317,7 @@ struct ModelOf {
     model.blocks = blocks, model.final_norm = norm;
   }
 
-  // What functions of scratch and caches refuse, too, with the limits of these weights and caches.
+  // What the functions of scratch and caches refuse, too, within the limits of this kind.
   void refuses_sizes(const auto& refused, Kind limits) {
     refused.pointers(its_model)
         .when(model.num_heads, {0, 3})
@@ -366,7 +366,7 @@ void encoders(Check& check) {
   refused.pointers(x, out, scratch).when(tokens, {6, SIZE_MAX}, TINYATTN_TOO_MANY_TOKENS).when(tokens, {0}, TINYATTN_OK);
 }
 
-// A decoder, and what a call of it takes.
+// A decoder and the arguments of its calls.
 template <Kind kind>
 struct DecoderOf : ModelOf<kind, tinyattn_decoder> {
   size_t past = 0, count = 2;
@@ -410,7 +410,7 @@ void decoders(Check& check) {
   }
   of.tokens[1] = 3;
   check.equal(of.forward(), TINYATTN_UNKNOWN_TOKEN);
-  // A text ends with its context; with a window only if a table of positions does, or at 2^28, where those of speeds end.
+  // A text ends with its context; with a window only where a table of positions ends, or at 2^28, where speeds end.
   const auto ends_after = [&](size_t last) {
     of.count = 1, of.past = last;
     check.equal(of.forward(), TINYATTN_OK);
@@ -467,7 +467,7 @@ void texts(Check& check) {
       refused.pointers(text.cache);
     of.refuses(refused);
   }
-  // A prompt that has no room is not read, and a text ends with its positions.
+  // A prompt for which there is no room is not read; a text ends where its positions do.
   const auto ends = [&](size_t past, size_t num_tokens, size_t past_after) {
     text.past = past;
     check.equal(generate(), TINYATTN_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a call of a kernel reads and writes: rows that may lie apart, results that begin with drawn numbers, and those of the plain twin.
+// What a call of a kernel reads and writes: rows that may lie apart; results of kernel and twin, which begin with drawn numbers.
 #pragma once
 
 #include "call.hpp"
@@ -11,7 +11,7 @@ namespace tinyattn::test {
 
 using Port = native_port;
 
-// Rows of floats. A gradient that is not wanted is null, and so is each of its rows.
+// Rows of floats. Without a first element, the gradient is not wanted.
 struct Rows {
   float* first = nullptr;
   Size count = 0, cols = 0, stride = 0;
@@ -24,20 +24,20 @@ struct Rows {
   Rows row(Size i) const { return {first + i * stride, 1, cols, cols}; }
 };
 
-// How far rows lie apart.
+// The number of unused elements between rows.
 inline Size draw_gap(Call& call) { return call.random.one_in(3) ? 1 + call.random.below(20) : 0; }
 
-// An input. Gaps between its rows are NaN.
+// An input; the gaps between its rows hold NaN.
 inline Rows draw_input(Call& call, Size count, Size cols, Size gap = 0, Numbers which = Numbers::small) {
   const Rows rows{call.input(count * (cols + gap), which), count, cols, cols + gap};
   for (Size i = 0; i < count; ++i) std::fill_n(rows.first + i * rows.stride + cols, gap, quiet_nan);
   return rows;
 }
 
-// From -1 to 1.
+// Uniform from -1 to 1.
 inline float draw_number(Random& random) { return static_cast<float>(random.below(0x1000000)) * 0x1p-23f - 1.0f; }
 
-// What a call writes, or adds to: drawn numbers, as often as there is someone to compute.
+// What a call writes or adds to: drawn numbers, once for the kernel and once for its twin.
 struct Result {
   Rows of_kernel, of_twin;
 };
@@ -52,13 +52,13 @@ inline Result draw_result(Call& call, Size count, Size cols, Size gap, auto draw
 inline Result draw_result(Call& call, Size count, Size cols, Size gap = 0) {
   return draw_result(call, count, cols, gap, [&] { return draw_number(call.random); });
 }
-// One that may not be wanted of the kernel.
+// A result that the kernel may not be asked for.
 inline Result draw_wanted(Call& call, Size count, Size cols, Size gap = 0) {
   Result result = draw_result(call, count, cols, gap);
   if (call.random.one_in(5)) result.of_kernel = {};
   return result;
 }
-// Lets a result begin as one of two inputs of its shape, and the kernel read that there; or none of them.
+// May put a result in the place of an input: the result then begins with the input's numbers, and the kernel reads them there.
 inline void draw_place(Call& call, const Result& result, Rows& a, Rows* b = nullptr) {
   const Size place = call.random.below(3);
   Rows* const input = place == 0 ? &a : place == 1 ? b : nullptr;
@@ -79,7 +79,7 @@ inline Gradient draw_gradients(Call& call, Size inputs, Size outputs, bool has_b
   return {weight, has_bias ? draw_wanted(call, 1, outputs) : Result{}};
 }
 
-// Calls a kernel, and the twin where there is one.
+// Calls the kernel, and the twin unless this is a board.
 inline void computes(Call& call, auto kernel, auto twin) {
   call.makes([&] {
     kernel();
@@ -87,7 +87,7 @@ inline void computes(Call& call, auto kernel, auto twin) {
   });
   if constexpr (has_twin) twin();
 }
-// Takes a result, gaps included.
+// Hands over a result, gaps included.
 inline void gives(Call& call, const Result& result) {
   const Rows& rows = result.of_kernel;
   if (rows.first == nullptr) return;

@@ -9,8 +9,8 @@
 
 namespace tinyattn::test {
 
-// The mean and its gradient, apart from the logits, in their place, and in the place of padded rows; and each loss alone. Some targets, or
-// all, do not count.
+// Mean loss and gradient: separate from the logits, in their place, and in place with padded rows; and the losses of single rows. Some
+// targets, or all, are ignored.
 inline void losses(Call& call) {
   Random& random = call.random;
   const Size rows = random.size(8), vocabulary = random.size(), padded = kernel::room_of_scores<Port>(vocabulary);
@@ -51,11 +51,11 @@ inline void losses(Call& call) {
         std::fill_n(means.of_twin.first, 3, plain::cross_entropy(gradient.of_twin, targets, factor));
       });
   gives(call, gradient, means);
-  for (Size i = 0; i < rows; ++i)  // what follows the logits of a padded row is not promised
+  for (Size i = 0; i < rows; ++i)  // the padding of a row is unspecified
     gives(call, Result{in_padded.row(i), gradient.of_twin.row(i)});
 }
 
-// One call after the other of a generator, each of several rows; and the second again, from any row on, as backward passes draw it.
+// Several calls of one generator, each of several rows; then the second again from any row on, as backward passes draw it.
 template <class Generator>
 void dropout_by(Call& call) {
   static constexpr DropoutRate rates[] = {0.0, 0.1, 0.25, 0.5, 0.9, 1.0};
@@ -95,7 +95,7 @@ inline void dropouts(Call& call) { call.random.one_in(3) ? dropout_by<Mt19937>(c
 
 namespace plain {
 
-// Sizes below 2^-100 count as 0.
+// Flushes magnitudes below 2^-100 to 0.
 inline float cut(float x, float smallest = 0x1p-100f) noexcept { return x > -smallest && x < smallest ? 0.0f : x; }
 
 inline void sgd(float rate, float decay, Input gradient, Output weight) noexcept {
@@ -108,7 +108,7 @@ inline void sgd_momentum(float rate, float momentum, float decay, Input gradient
   }
 }
 
-// The settings of AdamW; betas are decimal numbers. Corrections are 1 - beta^t, from that of the step before.
+// AdamW's settings; betas are decimal. The corrections 1 - beta^t follow from the step before.
 struct AdamW {
   float rate;
   double beta1, beta2;
@@ -134,8 +134,8 @@ struct AdamW {
 
 }  // namespace plain
 
-// Three steps of each optimizer from moments of any size, by gradients of very different sizes, some of which count as 0; then what
-// clipping takes of the last gradient.
+// Three steps of each optimizer from moments of any size, by gradients of very different sizes, some flushed to 0; then what clipping does
+// to the last gradient.
 inline void optimizer_steps(Call& call) {
   Random& random = call.random;
   constexpr Size steps = 3;
@@ -146,7 +146,7 @@ inline void optimizer_steps(Call& call) {
   const float rate = random.one_of({1e-3f, 0.5f}), momentum = random.one_of({0.0f, 0.5f, 0.9f}), decay = random.one_of({0.0f, 0.01f});
   const double beta1 = random.one_of({0.9, 0.5, 0.0}), beta2 = random.one_of({0.999, 0.99, 0.95});
   const float epsilon = random.one_of({1e-8f, 1e-3f});
-  // Of a moment of 2^-100 the next step makes 0, unless the gradient is larger.
+  // The next step flushes a moment of 2^-100 to 0, unless the gradient is larger.
   const auto draw_moment = [&] { return random.one_in(4) ? -0x1p-100f : draw_number(random); };
   const auto draw_square = [&] {
     const float root = draw_number(random);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A table of operations, each with CRC-32s of the outputs of its first drawn calls, which every target has.
+// A table of operations, each with the CRC-32s of its first drawn calls, the same on every target.
 #pragma once
 
 #include "call.hpp"
@@ -14,11 +14,11 @@ inline constexpr unsigned committed_calls = 100;
 struct Operation {
   const char* name;
   void (*call)(Call&);
-  std::uint32_t crc, crc_of_small = 0;  // of committed_calls; of those of small shapes, if the smallest board has room for them
+  std::uint32_t crc, crc_of_small = 0;  // of all committed_calls; and with small shapes, if these fit into the smallest board
 };
 
-// Makes calls, each with scratch that begins as NaN, and as another number. Returns whether all are right; after committed_calls the CRC
-// must be the expected one.
+// Makes each call with scratch of NaN, and with scratch of another number. Returns whether all are right, and whether the CRC after
+// committed_calls is the expected one.
 inline bool holds(const Operation& operation, Size largest_size, std::uint32_t expected, unsigned calls) {
   constexpr float garbage[] = {quiet_nan, -0x1.5p+99f};
   Crc crcs[2];
@@ -62,8 +62,7 @@ int run(const Operation (&operations)[count], unsigned calls) {
   return failures != 0;
 }
 
-// The calls that the first argument of a program asks for. On boards none is compared with plain loops, so that no more are made than have
-// a CRC.
+// The number of calls that a program's first argument asks for. Boards compare none with plain loops, and make no more than the CRCs cover.
 inline unsigned calls_of(int argc, char** argv, unsigned by_default) {
   unsigned number = 0;
   for (const char* digit = argc > 1 ? argv[1] : ""; *digit != '\0'; ++digit) number = 10 * number + static_cast<unsigned>(*digit - '0');

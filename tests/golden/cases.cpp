@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Replays every recorded case: draws weights and inputs from its seed in the order of generate.py, then compares attention weights and
-// output; for a case with dropout, those of a training pass.
+// output, which are a training pass's if the case has dropout.
 #include "values.hpp"
 
 namespace {
@@ -9,7 +9,7 @@ namespace {
 using namespace tinyattn;
 using namespace tinyattn::test;
 
-// The other forms of forward have the same bits: unit/multi_head_attention.
+// unit/multi_head_attention checks that the other forms of forward have the same bits.
 template <const auto& recorded, AttentionConfig config = std::remove_cvref_t<decltype(recorded)>::config>
 struct Replay {
   MultiHeadAttention<config> attention{};
@@ -37,7 +37,7 @@ struct Replay {
   }
 };
 
-// Every case runs on the machine, a small one in the compiler too. A board's stack is too small for the larger ones.
+// Every case runs on the machine, small ones in the compiler too. The larger ones exceed a board's stack.
 template <const auto& recorded>
 constexpr Test test_of() {
   if constexpr (recorded.x.size() * recorded.output.extent(1) <= 400)

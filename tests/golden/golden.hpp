@@ -14,7 +14,7 @@ namespace tinyattn::reference {
 
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// A case of attention. Layer, x and memory, from which keys and values come, are drawn from `seed`; a memory of as many tokens as x is x.
+// A case of attention. Layer, x and the memory of keys and values are drawn from `seed`; if token counts are equal, the memory is x.
 template <AttentionConfig its_config, std::size_t Tokens, std::size_t SourceTokens>
 struct Recorded {
   static constexpr AttentionConfig config = its_config;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Gradients against those of PyTorch's autograd in double: each tensor of a layer to 1e-6 of its largest element, of a model to 2e-5 (that
-// of PyTorch in float32 is up to 3.1e-6 off: gradients.py distances). Where the largest is 0, as of a key's bias, these are absolute
-// differences. Parameters, inputs and the gradient
-// of the output are drawn as gradients.py draws them.
+// Gradients compared with PyTorch's autograd in double: to 1e-6 of a tensor's largest element for a layer, to 2e-5 for a model (PyTorch's
+// own in float32 are up to 3.1e-6 off: gradients.py distances). Where the largest is 0, as for a key's bias, the difference is absolute.
+// Parameters, inputs and the output's gradient are drawn as in gradients.py.
 #include "gradients.hpp"
 
 #include "catalogue/adapters.hpp"
@@ -19,7 +18,7 @@ namespace torch = tinyattn::gradients_of;
 
 constexpr float of_layer = 1e-6f, of_model = 2e-5f;
 
-// Checks tensors against elements of `expected` from `index` on, and moves on.
+// Checks tensors against the elements of `expected` from `index` on, and advances `index`.
 template <std::size_t Count>
 constexpr void check_near(Check& check, const auto& tensors, const Vector<float, Count>& expected, std::size_t& index, float tolerance) {
   for_each_parameter(tensors, [&](const char*, const auto& tensor) {
@@ -63,7 +62,7 @@ constexpr Test as_torch(const char* name) {
   return everywhere(name, [](Check& check) { Replay<Operation>{}.check(check, expected, of_layer); });
 }
 
-// Of what takes a compiler too long.
+// For operations that take a compiler too long.
 template <class Operation, const auto& expected, const float& tolerance = of_layer>
 constexpr Test as_torch_at_run_time(const char* name) {
   return at_run_time(name, [](Check& check) {
@@ -78,7 +77,7 @@ constexpr Test model_as_torch(const char* name) {
 
 // --- Activations of numbers up to 64 ---
 
-// Column j of x is multiplied by 2^(j % 7), and the activation divided by that.
+// Column j of x is multiplied by 2^(j % 7), and the activation's result divided by that.
 template <Activation activation>
 inline constexpr auto far_activation_gradient = [](auto& x, auto& d_out, auto& d_x) {
   Vector<float, 17> powers;

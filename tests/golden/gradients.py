@@ -5,7 +5,7 @@
 Needs PyTorch (Debian: python3-torch and libopenblas0). An operation is its name, the shapes of its parameters and of its inputs, and a
 function of both. Parameters have the library's order and layout. They are drawn as torch.rand draws, from -1/2 to 1/2, after
 torch.manual_seed(123); then come the inputs and the gradient of the output, from -1 to 1. gradients.cpp draws the same. Parameters whose
-names begin with "layer." are those of a layer with adapters, and have no gradient.
+names begin with "layer." belong to a layer with adapters, and have no gradient.
 """
 
 import pathlib
@@ -42,7 +42,7 @@ RANK, SCALE = 3, 2
 
 
 def with_adapters(layer_parameters):
-    """Returns the parameters of a layer, which are frozen, then those of the adapters of all its projections."""
+    """Returns a layer's parameters, which are frozen, then the adapters of all its projections."""
     adapters = {}
     for name, shape in layer_parameters.items():
         if len(shape) == 2 and "embedding" not in name:
@@ -51,13 +51,13 @@ def with_adapters(layer_parameters):
 
 
 def adapted(p):
-    """Returns the parameters of a layer with the products of its adapters."""
+    """Returns a layer's parameters, each plus the product of its adapter."""
     frozen = {name.removeprefix("layer."): tensor for name, tensor in p.items() if name.startswith("layer.")}
     return {name: tensor + SCALE * p[f"{name}.A"] @ p[f"{name}.B"] if f"{name}.A" in p else tensor for name, tensor in frozen.items()}
 
 
 def convolution(p, x, kernel, stride, padding):
-    """Of tokens as rows, with a weight [kernel * in, out]."""
+    """A convolution over tokens as rows, with a weight [kernel * in, out]."""
     weight = p["weight"].unflatten(0, (kernel, x.shape[-1])).permute(2, 1, 0)
     return functional.conv1d(x.transpose(-1, -2), weight, p.get("bias"), stride, padding).transpose(-1, -2)
 

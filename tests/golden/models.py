@@ -41,7 +41,7 @@ def of_feed_forward(d_model, d_hidden, gated=False, bias=True, name=""):
     return {**of_linear(d_model, d_hidden, f"{name}up.", bias), **gate, **of_linear(d_hidden, d_model, f"{name}down.", bias)}
 
 
-# --- Masks, of what is added to scores ---
+# --- Masks, as addends of scores ---
 
 def causal(tokens, source_tokens, diagonal=0, window=math.inf):
     """Query i attends to the last `window` keys up to key i + diagonal."""
@@ -62,7 +62,7 @@ def patterned(tokens, source_tokens, adds=False):
 # --- Dropout ---
 
 def philox(seed, stream, count):
-    """Random words of Philox 4x32 with ten rounds, whose counter ends in the number of a stream."""
+    """Random words of Philox 4x32-10; word 2 of the counter is the stream's number."""
     words = []
     for counter in range((count + 3) // 4):
         block, key = [counter, 0, stream, 0], [seed, 0]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A module that ports/pytorch exported, HEADER of modules/, in the namespace NAME: what it computes of its example is what PyTorch
-// computed. Its weights are the binary next to the header.
+// A module that ports/pytorch exported (modules/HEADER, namespace NAME): its outputs for its example must be PyTorch's. Its weights are in
+// the binary next to the header.
 #include HEADER
 
 #include "support/check.hpp"

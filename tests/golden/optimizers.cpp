@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// 1,000 steps of each optimizer, next to PyTorch's: the weights differ by less than 1e-6.
+// 1,000 steps of each optimizer: the weights differ from PyTorch's by less than 1e-6.
 #include "optimizers.hpp"
 
 #include "support/check.hpp"
@@ -15,7 +15,7 @@ namespace {
 using Layer = Linear<3, 7>;
 constexpr int steps = 1000;
 
-// That of optimizers.py.
+// The generator of optimizers.py.
 class Generator {
  public:
   float draw() {

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Writes optimizers.hpp: what PyTorch's optimizers (CPU, float32) make of a layer in 1,000 steps. Needs PyTorch (Debian: python3-torch).
+"""Writes optimizers.hpp: a layer after 1,000 steps of PyTorch's optimizers (CPU, float32). Needs python3-torch.
 
-Gradients are multiples of 2^-16 from a generator that optimizers.cpp has, too, so that both sides have the same bits.
+Gradients are multiples of 2^-16 from a generator that optimizers.cpp has, too, so that both sides have the same.
 """
 import pathlib
 

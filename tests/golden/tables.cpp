@@ -17,7 +17,7 @@ using namespace tinyattn;
 using namespace tinyattn::test;
 namespace torch = tinyattn::reference;
 
-constexpr std::uint32_t seed = 123;  // of all but the layers of v2, which are drawn from 789
+constexpr std::uint32_t seed = 123;  // of all layers except those of v2, which are drawn from 789
 constexpr float scale = 1.0f / tinyattn::sqrt(2.0f);
 
 constexpr auto inputs() { return opaque(torch::inputs); }
@@ -124,7 +124,7 @@ constexpr void check_fruit(Check& check) {
   check_attention(check, torch::fruit_weights, torch::fruit_context, query, key, value, NoMask{});
 }
 
-// PyTorch rounds angles to floats.
+// PyTorch rounds the angles to float, hence a tolerance.
 constexpr void check_normal_numbers(Check& check) {
   Mt19937 generator(opaque(seed));
   check.near(randn<32>(generator), torch::normal_32, 3e-6f);

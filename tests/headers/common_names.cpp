@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A program may give its globals any name: with -Wshadow, the compiler must not report a local of the library that hides one.
+// A program may give its globals any name: under -Wshadow no local of the library may hide one.
 #include "tinyattn/tinyattn.hpp"
 #include "tinyattn/training.hpp"
 
@@ -13,7 +13,7 @@ int activation, angle, cache, config, cosine, d_model, down, embedding, epsilon,
     model, most, norm, pair, pairs, past, position_embedding, positions, power, rank, rotation, sampling, scratch_, sine, square_, squares,
     table, temperature, threshold, ties, token, total, turn, up, variance, vocabulary;
 
-// Uses a model with every part that one may have.
+// Uses a model with every optional part.
 template <class Generator>
 static void use_models(Generator draws) {
   using namespace tinyattn;
@@ -78,7 +78,7 @@ static void use_everything(Generator draws) {
   static_cast<void>(from_torch(joined)(rand<8>(draws)));
 }
 
-// Trains what has every part, and keeps it in flash.
+// Trains a model with every part, and saves it in flash.
 namespace {
 struct Flash {
   void erase(std::size_t) {}

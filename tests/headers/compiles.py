@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that these compile without a warning: each header alone, and how long that takes; or each
-block and line of C++ on the pages for users, and each block of C on that of the compiled library.
+"""Tests that these compile without a warning: each header alone, and in how much time; or each
+block and line of C++ on the pages for users, and each block of C on src/README.md.
 
     compiles.py headers|pages HEADER_FOLDER... -- COMPILER ARGUMENT...
 """
@@ -51,7 +51,7 @@ def blocks():
 
 
 def counterparts_of_pytorch():
-    """Checks the table for those who come from PyTorch: each row has a line of C++, which compiles,
+    """Checks the table of coming_from_pytorch.md: each row has a line of C++, which compiles,
     or a word."""
     page = (ROOT / "ports/pytorch/coming_from_pytorch.md").read_text(encoding="utf-8")
     rows = [here for _, here in ROW.findall(page)]
@@ -67,7 +67,7 @@ def counterparts_of_pytorch():
 
 
 def memory_of_training():
-    """Checks the table of bytes on the page of training, on the port of which it speaks."""
+    """Checks the table of bytes of training_costs.md, with the port that it names."""
     page = TRAINING.read_text(encoding="utf-8")
     block = next(block for block in BLOCK.findall(page) if " Gpt = " in block)
     optimizers = "Sgd", "SgdMomentum", "AdamW"
@@ -84,7 +84,7 @@ def memory_of_training():
 
 
 def static_objects():
-    """Checks an object of static variables: only the generators have initial values, no variable
+    """Checks the object file of static variables: only the generators have initial values, no variable
     has a guard, and nothing runs before main."""
     with tempfile.NamedTemporaryFile() as made:
         call([*compiler, "-O0", "-fdata-sections", "-c", STATICS, "-o", made.name])
@@ -98,7 +98,7 @@ def static_objects():
 
 
 def note_of_an_fpu():
-    """Checks the note that a core may have an FPU although no flag says so, and that a macro turns
+    """Checks the note that the core may have an FPU which no flag mentions, and that a macro turns
     the note off."""
     core = "-D__ARM_ARCH_7EM__", "-U__ARM_FP", "-DTINYATTN_PORT=soft", "-Wno-error"
     noted, without = (compiles(EVERYTHING, *core, *macro) for macro in ([], ["-DTINYATTN_NO_FPU"]))
@@ -121,10 +121,10 @@ def compile_time():
 separator = sys.argv.index("--")
 what, folders = sys.argv[1], [pathlib.Path(folder) for folder in sys.argv[2:separator]]
 compiler = [*sys.argv[separator + 1:], *(f"-I{folder}" for folder in folders)]
-small = "arm_mve.h" if "-mcpu=cortex-m55" in compiler else "array"  # the port helium needs it
+small = "arm_mve.h" if "-mcpu=cortex-m55" in compiler else "array"  # before all other checks, which run in parallel
 if what == "headers":
     included = compile_time()  # before all other checks, which run in parallel
-    tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times that of <{small}>", included),
+    tap.report([(f"an include takes no more than {MOST_TIMES_SMALL} times as long as <{small}>", included),
                 *((name, compiles, program) for name, program in headers().items())])
 tap.report([("static objects", static_objects),
             ("a note of an FPU that no flag tells of", note_of_an_fpu),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Proves what calling.md says of the default limits of compilers: they evaluate layers of these sizes. Inputs have few significant bits,
-// for which exact sums take the most steps.
+// Proves what calling.md says of compilers' default limits: layers of these sizes are evaluated. Inputs have few significant bits, the
+// worst case for exact sums.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -26,7 +26,7 @@ constexpr auto layer = [] {
 }();
 constexpr auto out = layer(full<float, tokens, width>(0.5f));
 
-// All tokens are equal, and so are their contexts.
+// All tokens are equal, so all contexts are.
 static_assert(out(0, 0) == out(1, 0) && out(0, 0) != 0.0f);
 
 }  // namespace

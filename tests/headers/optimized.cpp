@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Compiles without a warning at any level of optimization: calls of layers and models with int8 weights, as an exported module makes them,
-// of memory whose size the compiler sees.
+// Must compile without a warning at every optimization level: calls of layers and models with int8 weights, as an exported module makes
+// them, on memory whose size the compiler sees.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;

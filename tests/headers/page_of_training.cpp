@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the code of the pages of training, which page_code.py extracts: what it trains learns, and learns the same again.
+// Runs the code of the training pages, as page_code.py extracts it: what it trains learns, and repeats bit for bit.
 #include "support/check.hpp"
 #include "training.md.inc"
 #include "training_recipes.md.inc"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace tinyattn::test;
 
-// Four texts, in each of which the next token follows from the one before.
+// Four texts; each token determines the next.
 constexpr auto texts = [] {
   struct Texts {
     Text of[4];

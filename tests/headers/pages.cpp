@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the code of the pages for users, which page_code.py extracts, with wrong inputs too.
+// Runs the code of the pages for users, as page_code.py extracts it, with wrong inputs too.
 #include <array>
 
 #include "calling.md.inc"
@@ -17,11 +17,11 @@ const Model& drawn_model() {
   initialize(model, generator);
   auto& embedding = model.token_embedding.weight;
   rand(generator, embedding);
-  for (std::size_t i = 0; i < embedding.size(); ++i) embedding.data()[i] *= 0.1f;  // else each token would follow itself
+  for (std::size_t i = 0; i < embedding.size(); ++i) embedding.data()[i] *= 0.1f;  // otherwise each token would be followed by itself
   return model;
 }
 
-// Tokens are the letters from 'A' on.
+// Each token is a letter, from 'A' on.
 struct Letters {
   static Status encode(std::string_view text, std::span<Token> to, std::size_t& count) {
     if (to.size() - count <= text.size()) return Status::too_many_tokens;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Objects that firmware keeps as statics: constants to the compiler, without a guard and without code that runs before main; all of them
-// zeros, so that flash holds no initial values. Only a generator has a state that is not zero.
+// Objects that firmware keeps as statics: constant-initialized, without a guard and without code before main; all zeros, so that flash
+// holds no initial values. Only a generator's state is not zero.
 #include "tinyattn/tinyattn.hpp"
 #include "tinyattn/training.hpp"
 

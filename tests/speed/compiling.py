@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures the processor time that compilers take for the headers alone, for one layer, and for ten in one unit."""
+"""Measures compilers' processor time for the headers alone, for one layer, and for ten in one unit."""
 import functools
 import os
 import re

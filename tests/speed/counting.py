@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Counts the instructions of rows on emulated cores, exactly, by QEMU's plugin programs/counter.cpp."""
+"""Counts exactly the instructions of rows on emulated cores, by QEMU's plugin programs/counter.cpp."""
 import itertools
 import re
 import shutil
@@ -26,8 +26,8 @@ CORES = {
 
 
 def instructions(build, names, *words, of=()):
-    """Builds and runs our programs, or those that the words `of` name, of the rows that have one. Returns {row:
-    instructions, less those of an empty call}."""
+    """Builds and runs our programs, or those that the words `of` name, for the rows that have one. Returns {row:
+    instructions, without an empty call's}."""
     found = {row: f"{programs.file_of(*(of or words), row)}.txt" for row in names}
     found = {row: file for row, file in found.items() if file.rpartition("/")[2] in build.targets}
     files = build.make([f"{programs.file_of(*words, rows.NOTHING)}.txt", *found.values()])

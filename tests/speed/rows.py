@@ -27,7 +27,7 @@ def extents(row):
 
 
 def flags(row):
-    """Returns the flags with which a file of programs/ computes this row. Words after the shape say what is int8."""
+    """Returns the flags with which a file of programs/ computes this row. Words after the shape name what is int8."""
     name, shape, *words = row.split()
     operation = f"{name.title()}<{', '.join(map(str, extents(row)))}>"
     model = [f"-DTINYATTN_BENCH_HIDDEN={MODELS[shape]['d_hidden']}"] if shape in MODELS else []

@@ -45,7 +45,7 @@ def arguments():
     parser.add_argument("--dry-run", action="store_true", help="say what would be installed")
     parser.add_argument("--compiler", nargs="+", default=["g++"], help="host: a column for each, such as g++ clang++")
     parser.add_argument("--port", nargs="+", default=[""],
-                        help="host: a column for each, such as avx512 avx2; else that of -march=native")
+                        help="host: a column for each, such as avx512 avx2; else one for -march=native")
     parser.add_argument("--peers", action="store_true",
                         help="host: Eigen, OpenBLAS and oneDNN next to us; installs them")
     parser.add_argument("--llama2c", type=folder_with("run.c", "clone of github.com/karpathy/llama2.c"),

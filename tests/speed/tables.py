@@ -43,7 +43,7 @@ def print_ours(samples, cell):
 
 
 def print_beside(samples, unit=""):
-    """Prints the ratios of our figures to those of another checkout: medians over pairs of samples of the same
+    """Prints the ratios of our figures to another checkout's: medians over pairs of samples of the same
     round."""
     pairs = {(row, column): (samples[row, column, "ours"], beside)
              for (row, column, whose), beside in samples.items() if whose == "beside"}

@@ -12,8 +12,7 @@ from tests.speed import programs, rows, tables
 from tests.support import targets
 from tests.support.processes import call
 
-# Libraries next to us. They use one thread. OpenBLAS does not detect every processor with AVX-512, so that its core is
-# named.
+# Libraries next to us, with one thread. OpenBLAS does not recognize every processor with AVX-512, so its core is named.
 PEERS = ("Eigen", "OpenBLAS", "oneDNN")
 CPUINFO = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
 PROCESSOR = (re.findall(r"model name\s*: (.*)", CPUINFO) or [platform.machine()])[0]

@@ -34,14 +34,14 @@ class Check {
     that(holds, line);
   }
 
-  // Checks that every bit is the same. All NaNs are equal, since their sign and payload are not promised.
+  // Checks that all bits are the same. All NaNs are equal, since sign and payload are not promised.
   constexpr void same_bits(const auto& actual, const auto& expected, int line = __builtin_LINE()) noexcept {
     bool holds = count(actual) == count(expected);
     for (std::size_t i = 0; holds && i < count(expected); ++i) holds = bits(element(actual, i)) == bits(element(expected, i));
     that(holds, line);
   }
 
-  // A test without checks has not passed.
+  // A test that checked nothing has not passed.
   constexpr bool passed() const noexcept { return checks_ != 0 && failures_ == 0; }
   constexpr int checks() const noexcept { return checks_; }
   constexpr int failures() const noexcept { return failures_; }
@@ -71,7 +71,7 @@ struct Test {
   void (*body)(Check&);
 };
 
-// Not constexpr: a failed check calls it in a constant expression, and the compiler's message names it.
+// Not constexpr: a failed check calls it during constant evaluation, and the compiler's error names it.
 inline void a_check_failed_in_the_compiler() {}
 
 template <class Body>
@@ -89,8 +89,8 @@ constexpr Test at_run_time(const char* name, Body body) {
   return {name, body};
 }
 
-// Returns the same value, from memory that the optimizer cannot see through: at run time the port, not the compiler, computes what a test
-// derives from it.
+// Returns the same value from memory that the optimizer cannot see through: at run time the port, not the compiler, computes what follows
+// from it.
 template <class T>
 constexpr T opaque(const T& value) noexcept {
   T copy = value;

@@ -8,7 +8,7 @@
 namespace tinyattn::test {
 namespace {
 
-// Prints a test's verdict, and the reason if it failed.
+// Prints a test's verdict, and where it failed.
 bool report(unsigned number, const Test& test) {
   Check check;
   test.body(check);

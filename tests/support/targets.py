@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The builds and suites of tests/run: those of targets.toml, and a build for each board and machine that ports/ has."""
+"""The builds and suites of tests/run: all of targets.toml, and a build for each board and machine in ports/."""
 import dataclasses
 import pathlib
 import re
@@ -78,7 +78,7 @@ SUITES = {name: Suite(**fields) for name, fields in TABLE["suites"].items()}
 
 
 def up_to(size, things):
-    """Returns those of the builds or suites that a run of this size has."""
+    """Returns the builds or suites that a run of this size has."""
     return {name: thing for name, thing in things.items() if SIZES.index(thing.size) <= SIZES.index(size)}
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations with adapters: a module is a layer, whose gradient stays as it is, and its adapters.
+// Operations with adapters: a module is a frozen layer and its adapters.
 #pragma once
 
 #include "gradients_of_attention.hpp"
@@ -10,7 +10,7 @@
 
 namespace tinyattn::test {
 
-// A layer and its adapters. The layer's gradient stays as it is.
+// A layer and its adapters. The layer is frozen: its gradient stays as it is.
 template <class Layer, LoraConfig lora>
 struct WithAdapters {
   Layer layer{};

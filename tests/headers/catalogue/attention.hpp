@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cases of attention: the function and its layers.
+// Cases of attention: the functions and the layers.
 #pragma once
 
 #include "draw.hpp"
@@ -62,7 +62,7 @@ constexpr AttentionConfig in_int8(AttentionConfig config) noexcept {
   return config;
 }
 
-// The same layer with a cache of int8.
+// The same layer with a window.
 constexpr AttentionConfig with_window(AttentionConfig config, std::size_t window) noexcept {
   config.window = window;
   return config;
@@ -75,8 +75,7 @@ constexpr AttentionConfig with_int8_cache(AttentionConfig config) noexcept {
 template <AttentionConfig config, std::size_t... Tokens>
 using ForwardOf = Forward<MultiHeadAttention<config>, config.d_in, config.d_out, Tokens...>;
 
-// Computes attention step by step, each step by an operation of its own, and then by the layer: the first output that differs names the
-// step.
+// Computes attention step by step, one operation for each step, and then by the layer: the first output that differs names the step.
 template <AttentionConfig config, std::size_t Tokens>
 struct StepByStep : ForwardOf<config, Tokens> {
   Matrix<float, Tokens, config.d_out> query, key, value;
@@ -151,7 +150,7 @@ struct ForwardWithWeights : ForwardOf<config, Tokens...> {
 
 constexpr Vector<float, 1> too_many_tokens(Status status) noexcept { return vector({status == Status::ok ? 0.0f : 1.0f}); }
 
-// Forwards no token, one, all but one, all, and one too many. Rows that a call does not write keep what they held.
+// Forwards 0, 1, Tokens - 1, Tokens and Tokens + 1 tokens. Rows that a call does not write keep their contents.
 template <AttentionConfig config, std::size_t Tokens>
 struct ForwardOfSomeTokens : ForwardOf<config, Tokens> {
   constexpr void operator()(Draw& draw, auto& outputs) noexcept {
@@ -179,7 +178,7 @@ struct TrainingPass : ForwardOf<config, Tokens...> {
   }
 };
 
-// Hands over the parameters in the order in which `initialize` draws them.
+// Takes the parameters in the order in which `initialize` draws them.
 template <AttentionConfig config, class Generator>
 struct Initialize {
   Generator generator{opaque(123u)};
@@ -196,7 +195,7 @@ struct Initialize {
   }
 };
 
-// NaN in a key and infinity in a value, under the causal mask: earlier tokens do not attend to them, later tokens do.
+// NaN in a key and infinity in a value, under the causal mask: only later tokens attend to them.
 template <std::size_t Tokens, std::size_t Dim>
 struct AttentionNotFinite {
   Matrix<float, Tokens, Dim> query, key, value, out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Computes a case in memory that was filled with garbage, or in the compiler.
+// Runs a case in memory that was filled with garbage, or in the compiler.
 #pragma once
 
 #include "draw.hpp"
@@ -25,8 +25,8 @@ alignas(64) inline std::byte memory[memory_bytes];
 
 inline constexpr std::byte garbage[] = {std::byte{0xff}, std::byte{0x5a}};  // bytes of a NaN, and of 1.5e16f
 
-// Makes a case in memory that holds garbage wherever the case initializes nothing, and calls it. `outputs` takes what it computes; for a
-// case that compares by itself it is a check.
+// Constructs a case in memory that holds garbage wherever the case initializes nothing, and calls it. `outputs` takes its results; for a
+// case that compares by itself it is a Check.
 template <class Case>
 [[gnu::noinline]] void compute(auto& outputs, std::byte held = garbage[0]) {
   static_assert(sizeof(Case) <= memory_bytes, "a case that does not fit is not computed");
@@ -44,7 +44,7 @@ constexpr void compute_in_the_compiler(auto& outputs) {
 template <class Case>
 inline constexpr bool fits = sizeof(Case) <= memory_bytes;
 
-// A test of a table: calls cases that compare by themselves; at run time with each kind of garbage.
+// A test function for cases that compare by themselves: at run time with each kind of garbage.
 template <class... Cases>
 constexpr void all(Check& check) {
   if (std::is_constant_evaluated())

@@ -10,7 +10,7 @@
 
 namespace tinyattn::test {
 
-// Targets of rows, in no order; some do not count.
+// Targets of rows, in no particular order; some are ignored.
 template <std::size_t Rows>
 inline constexpr auto some_targets = [](std::size_t vocabulary) {
   Vector<Token, Rows> targets{};
@@ -18,7 +18,7 @@ inline constexpr auto some_targets = [](std::size_t vocabulary) {
   return targets;
 };
 
-// The gradient of the mean is the factor.
+// The output is the mean loss; d_out is the factor of its gradient.
 template <std::size_t Rows, std::size_t Vocabulary>
 struct CrossEntropyGradient {
   using Module = None<0>;

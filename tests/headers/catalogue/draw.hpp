@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Draws the inputs of a case, with Philox and by exact arithmetic, so that they are the same on every target and a difference in a result
-// is never one in the inputs. One class draws numbers, tensors, masks and modules, in the order in which a case asks for them.
+// Draws the inputs of a case, with Philox and exact arithmetic only: inputs are the same on every target, so that a difference in a result
+// never comes from them. One class draws numbers, tensors, masks and modules, in the order in which a case asks for them.
 #pragma once
 
 #include "guarded.hpp"
@@ -20,16 +20,16 @@ class Draw {
  public:
   constexpr explicit Draw(std::uint64_t seed = 123) noexcept : generator_(opaque(seed)) {}
 
-  // Not inlined, like draw(float*, ...): code that the cases share must not be compiled again for each of them.
+  // Not inlined, like draw(float*, ...), so that this code is compiled once and not in each case.
   [[gnu::noinline]] constexpr std::uint32_t word() noexcept {
     if (drawn_ % 4 == 0) block_ = generator_.block(drawn_ / 4);
     return block_[drawn_++ % 4];
   }
 
-  // From [-1, 1), in steps of 2^-23: the product and the sum are exact.
+  // Uniform in [-1, 1), in steps of 2^-23: product and sum are exact.
   constexpr float number() noexcept { return static_cast<float>(word() >> 8) * 0x1p-23f - 1.0f; }
 
-  // A number of either sign whose exponent is anything from -`range` to `range` - 1.
+  // A number of either sign with any exponent from -`range` to `range` - 1.
   constexpr float wide_number(std::uint32_t range) noexcept {
     const std::uint32_t exponent = 127 - range + word() % (2 * range);
     return __builtin_bit_cast(float, (word() & 0x807fffffu) | exponent << 23);
@@ -40,24 +40,24 @@ class Draw {
   // Draws each argument in turn.
   constexpr void operator()(auto&... drawn) noexcept { (draw(drawn), ...); }
 
-  // Numbers from [-scale, scale), scale a power of two.
+  // Uniform in [-scale, scale); scale is a power of two.
   template <std::size_t... Extents>
   constexpr void draw(Tensor<float, Extents...>& tensor, float scale = 1.0f) noexcept {
     draw(tensor.data(), tensor.size(), scale);
   }
 
-  // Each element is true with a probability of 1/3.
+  // Each element is true with probability 1/3.
   template <std::size_t... Extents>
   constexpr void draw(Tensor<bool, Extents...>& tensor) noexcept {
     for (bool& element : tensor.elements) element = one_in(3);
   }
 
-  // A mask or a member of a module that holds nothing.
+  // A mask or a member of a module without elements.
   template <class Empty>
   requires std::is_empty_v<Empty>
   constexpr void draw(Empty&) noexcept {}
 
-  // --- Masks: in a mask with rows, the first row masks every key ---
+  // --- Masks: if a mask has rows, its first row masks every key ---
 
   template <std::size_t... Extents>
   constexpr void draw(BlockMask<Extents...>& mask) noexcept {
@@ -88,7 +88,7 @@ class Draw {
   constexpr void draw(Embedding<Count, Dim, weights>& embedding) noexcept {
     draw(embedding.weight, 2.0f);
   }
-  // Weights of int8: each code, and a scale with which the largest lie between scale / 2 and scale.
+  // Weights of int8: random codes, and scales with which the largest weight lies between scale / 2 and scale.
   template <std::size_t In, std::size_t Out>
   constexpr void draw(Int8Matrix<In, Out>& matrix, float scale) noexcept {
     for (std::size_t o = 0; o < Out; ++o) {
@@ -102,7 +102,7 @@ class Draw {
   constexpr void draw(FeedForward<config>& layer) noexcept {
     (*this)(layer.up, layer.down, layer.gate);
   }
-  // All other modules, member after member as they are declared.
+  // All other modules: members in the order of their declaration.
   template <class Module>
   requires(!std::is_empty_v<Module>) constexpr void draw(Module& module) noexcept {
     detail::members_of(module, [&](const auto&, auto&... members) { (*this)(members...); });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations with a backward pass. An operation is a struct with the types of its module, its input and its output, and a function
-// backward(module, x, d_out, d_x, gradient). A module, an input and a gradient are all walked by for_each_parameter. Workloads compute
-// operations on every target, and golden/gradients.cpp compares them with PyTorch.
+// Operations with a backward pass. An operation is a struct with the types of its module, input and output, and a function backward(module,
+// x, d_out, d_x, gradient). for_each_parameter walks modules, inputs and gradients alike. Workloads compute operations on every target;
+// golden/gradients.cpp compares them with PyTorch.
 #pragma once
 
 #include "draw.hpp"
@@ -14,11 +14,10 @@
 
 namespace tinyattn::test {
 
-// In the place of a module, or of an input, that an operation does not have.
+// Stands for a module or an input that an operation does not have.
 template <int>
 struct None {};
 
-// Two inputs.
 template <class A, class B>
 struct Inputs {
   A a;
@@ -27,7 +26,7 @@ struct Inputs {
   using Members = detail::Members<detail::names<"a", "b">, &Inputs::a, &Inputs::b>;
 };
 
-// Calls use(workspace), of a workspace between guards that holds NaN; or use() for a module that needs none.
+// Calls use(workspace) with a workspace that lies between guards and holds NaN, or use() if the module needs none.
 template <class Module>
 constexpr void with_workspace(auto use) noexcept {
   if constexpr (requires { sizeof(BackwardWorkspace<Module>); }) {
@@ -49,7 +48,7 @@ struct OfModule {
   using Input = X;
   using Output = Out;
 
-  // `form` follows x in the call: a mask, or a number of tokens.
+  // `form` follows x in the call: a mask, or a count of tokens.
   static constexpr void backward(const Module& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient,
                                  const auto&... form) noexcept {
     with_workspace<Module>(
@@ -141,7 +140,7 @@ using MeanGradient = OfFunction<mean_gradient, Tensor<float, Batch..., Features>
 template <std::size_t Tokens, std::size_t Features, std::size_t... Batch>
 using LargestGradient = OfFunction<largest_gradient, Tensor<float, Batch..., Features>, Tensor<float, Batch..., Tokens, Features>>;
 
-// Of fixed means and deviations.
+// With given means and deviations.
 template <std::size_t Features>
 inline constexpr auto standardize_gradient = [](auto& x, auto& d_out, auto& d_x) {
   Vector<float, Features> inverse_deviations{};
@@ -153,7 +152,7 @@ using StandardizeGradient = OfFunction<standardize_gradient<Features>, Matrix<fl
 
 // --- Cases ---
 
-// The gradients of an operation, as a case: those of parameters go on from what they hold.
+// The gradients of an operation, as a case. Gradients of parameters accumulate onto drawn numbers.
 template <class Operation>
 struct Gradients {
   typename Operation::Module module, gradient;

@@ -10,12 +10,12 @@
 
 namespace tinyattn::test {
 
-// --- Masks that need not be drawn ---
+// --- Masks that are not drawn ---
 
 constexpr bool is_masked(std::size_t i, std::size_t j) noexcept { return (3 * i + 5 * j) % 7 == 1; }
 constexpr float addend(std::size_t i, std::size_t j) noexcept { return 0.25f * static_cast<float>((3 * i + 5 * j) % 7) - 1.0f; }
 
-// A mask of keys alone has one row, the first.
+// A mask over keys alone has one row, row 0.
 constexpr void set_elements(auto& tensor, auto element) noexcept {
   const std::size_t cols = tensor.extent(tensor.rank - 1);
   for (std::size_t i = 0; i < tensor.size(); ++i) tensor.elements[i] = element(i / cols, i % cols);
@@ -78,7 +78,7 @@ using BlockGradient = OfModule<TransformerBlock<config>, Tensor<float, Tokens...
 template <TransformerConfig config, std::size_t... Tokens>
 using TransformerGradient = OfModule<Transformer<config>, Tensor<float, Tokens..., config.block.feed_forward.d_model>>;
 
-// Under a mask, or of the first `count` rows.
+// With a mask; OfFirst: of the first `count` rows.
 template <const auto& mask, class Operation>
 struct Masked : Operation {
   static constexpr void backward(const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
@@ -92,7 +92,7 @@ struct OfFirst : Operation {
   }
 };
 
-// After a pass with dropout.
+// Backward of a training pass with dropout.
 template <class Operation>
 struct Dropped : Operation {
   static constexpr void backward(const auto& module, const auto& x, const auto& d_out, auto& d_x, auto& gradient) noexcept {
@@ -102,7 +102,7 @@ struct Dropped : Operation {
   }
 };
 
-// Cross-attention of a query and a memory, from which keys and values are taken; their gradient is one.
+// Cross-attention to a memory that is both keys and values, with one gradient for both.
 template <AttentionConfig config, const auto& mask, std::size_t Tokens, std::size_t SourceTokens, std::size_t... Batch>
 struct MemoryGradient {
   using Module = MultiHeadAttention<config>;
@@ -115,7 +115,7 @@ struct MemoryGradient {
   }
 };
 
-// Cross-attention of the first `count` queries, and of the first `source_count` keys and values, which differ.
+// Cross-attention of the first `count` queries to the first `source_count` rows of separate keys and values.
 template <AttentionConfig config, std::size_t count, std::size_t source_count, std::size_t Tokens, std::size_t SourceTokens>
 struct CrossGradient {
   using Module = MultiHeadAttention<config>;
@@ -133,7 +133,7 @@ struct CrossGradient {
 
 // --- Language models ---
 
-// Tokens of a text, some of them twice.
+// A text in which some tokens occur twice.
 template <std::size_t Tokens>
 constexpr auto some_tokens(std::size_t vocabulary) noexcept {
   Vector<Token, Tokens> tokens{};
@@ -154,7 +154,7 @@ struct TextGradient {
   }
 };
 
-// Of the mean loss, by Training; the gradient of the mean is the factor. Some targets do not count.
+// The gradient of the mean loss, by Training; d_out is its factor. Some targets are ignored.
 template <LanguageModelConfig config, std::size_t Tokens, bool drops = false>
 struct LossGradient {
   using Module = LanguageModel<config>;
@@ -174,13 +174,13 @@ struct LossGradient {
   }
 };
 
-// The state of an optimizer, as a base class.
+// An optimizer's state as a base class: one for each optimizer of a pack.
 template <class Optimizer, class Model>
 struct StateOf {
   typename Optimizer::template State<Model> state{};
 };
 
-// Two steps of an optimizer, each for two texts, with clipping; then two of each of the others.
+// Two steps of an optimizer, each for two texts, with clipping; then two steps of each other optimizer.
 template <LanguageModelConfig config, std::size_t Tokens, bool drops, class Optimizer, class... Others>
 struct TrainingSteps : StateOf<Others, LanguageModel<config>>... {
   using Model = LanguageModel<config>;
@@ -212,7 +212,7 @@ struct TrainingSteps : StateOf<Others, LanguageModel<config>>... {
       step();
     }
   }
-  // Of a text that begins with one of its tokens. Not inlined, so that all optimizers share its code.
+  // The loss of a text that begins with a given token. Not inlined, so that all optimizers share its code.
   [[gnu::noinline]] constexpr float loss(Token first) noexcept {
     auto tokens = some_tokens<Tokens>(config.vocabulary);
     const auto targets = some_targets<Tokens>(config.vocabulary);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Outputs and workspaces between guards: a call writes what it has to, and nothing next to it.
+// Outputs and workspaces between guards, which find writes outside of them.
 #pragma once
 
 #include "support/check.hpp"
@@ -18,8 +18,8 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float largest_float = std::numeric_limits<float>::max();
 
-// A tensor or a workspace between two guards: a value that no call may overwrite, in rows as long as the widest vector. The tensor is
-// filled with that value, too; a workspace keeps what its memory held before.
+// A tensor or a workspace between two guards: rows as long as the widest vector, of a value that no call may overwrite. The tensor is
+// filled with that value, too; a workspace keeps what its memory held.
 template <class Shape>
 struct Guarded {
   using Guard = std::array<float, GUARD_FLOATS>;
@@ -51,7 +51,7 @@ constexpr void check_output(Check& check, const Expected& expected, auto write, 
   check.that(out.guards_hold(), line);
 }
 
-// Checks that `write(both)` makes `expected` of an output that is also the input, `in`.
+// Checks that `write(both)` replaces the input `in` by the output `expected`.
 template <class Expected>
 constexpr void check_in_place(Check& check, const Expected& expected, const Expected& in, auto write, int line = __builtin_LINE()) {
   Expected both = opaque(in);

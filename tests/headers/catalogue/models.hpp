@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cases of the modules around attention: norms, caches, blocks, language models.
+// Cases of the modules around attention: norms, caches, blocks and language models.
 #pragma once
 
 #include "attention.hpp"
@@ -78,13 +78,13 @@ struct Embedded {
 template <FeedForwardConfig config, std::size_t... Rows>
 using FeedForwardOf = Forward<FeedForward<config>, config.d_model, config.d_model, Rows...>;
 
-// A module with a cache, of its own size.
+// A module with a cache.
 template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
 struct WithCache : Forward<Module, DIn, DOut, Tokens> {
   Guarded<typename Module::Cache> cache;
   Guarded<typename Module::Cache::Workspace> cache_workspace;
 
-  // Computes the first tokens in one call, and the others `step` at a time.
+  // Computes the first tokens in one call and the rest `step` at a time.
   constexpr Status forward_cached(std::size_t first, std::size_t step) noexcept {
     cache.tensor.clear();
     Status status = this->layer.forward(this->x, first, cache.tensor, this->out.tensor, cache_workspace.tensor);
@@ -115,7 +115,7 @@ using CachedAttention = Cached<MultiHeadAttention<config>, Tokens, config.d_in>;
 template <BlockConfig config, std::size_t Tokens>
 using CachedBlock = Cached<TransformerBlock<config>, Tokens, config.feed_forward.d_model>;
 
-// Only with a cache.
+// Calls with a cache only.
 template <AttentionConfig config>
 struct ByCache : WithCache<MultiHeadAttention<config>, config.context_length, config.d_in> {
   constexpr void operator()(Draw& draw, auto& outputs) noexcept {
@@ -131,7 +131,7 @@ struct ByCache : WithCache<MultiHeadAttention<config>, config.context_length, co
   }
 };
 
-// Features of any size, keys of one head that are zero, and queries so small or so large that scores have an end; with weights of int8.
+// Features of any size, one head's keys all 0, queries so small or so large that scores saturate; with weights of int8.
 template <AttentionConfig config>
 struct ByCacheOfExtremes : ByCache<config> {
   void operator()(Draw& draw, auto& outputs) noexcept {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Cases of arithmetic, of the generators, and of the operations on matrices. A case is a struct whose tensors are its members, so that a
-// board can keep them off its stack. It draws its inputs, calls its operations, and hands its outputs to
-// `outputs`. No value lies below 2^-126, where targets may differ. Cases that are not constexpr compute with NaN and infinity, also as
-// results of overflow.
+// Cases of arithmetic, generators and operations on matrices. A case is a struct whose tensors are its members, so that a board can keep
+// them off its stack. It draws its inputs, calls its operations, and hands its outputs to `outputs`. No value lies below 2^-126, where
+// targets may differ. Cases that are not constexpr compute with NaN and infinity, also from overflow.
 #pragma once
 
 #include "draw.hpp"
@@ -20,7 +19,7 @@
 
 namespace tinyattn::test {
 
-// --- Arithmetic and generators: the twin calls the same functions; unit/ checks them by wide integers, doubles and published vectors ---
+// --- Arithmetic and generators: unit/ compares these functions with wide integers, doubles and published vectors ---
 
 // Functions of single numbers: compute(draw) returns a few results at a time.
 template <const auto& compute, std::size_t Count>
@@ -34,12 +33,12 @@ struct OfNumbers {
   }
 };
 
-// fma with operands of any size; with an addend that leaves only the rounding error of the product; with a sum that may be a tie.
+// fma of operands of any size; with an addend that leaves only the product's rounding error; with sums that may be ties.
 inline constexpr auto some_fma = [](Draw& draw) {
   const float a = draw.wide_number(20), b = draw.wide_number(20), c = draw.wide_number(40);
   return vector({fma(a, b, c), fma(a, b, -fma(a, b, -0.0f)), fma(draw.wide_number(1), opaque(1.0f), opaque(0x1p-25f))});
 };
-// exp from where e^x is just a normal number to where it is just finite.
+// exp, from where e^x is barely normal to where it is barely finite.
 inline constexpr auto some_exp = [](Draw& draw) {
   const float x = 128.0f * draw.number();
   return vector({exp(x < -87.0f || x > 88.0f ? 0.25f * x : x)});
@@ -48,7 +47,7 @@ inline constexpr auto some_sqrt = [](Draw& draw) {
   const float x = draw.wide_number(60);
   return vector({sqrt(x < 0.0f ? -x : x)});
 };
-// tanh and erf of numbers from -4 to 4, across the limits between their formulas, and of numbers of any size.
+// tanh and erf from -4 to 4, across the limits between their formulas, and of numbers of any size.
 inline constexpr auto some_tanh_and_erf = [](Draw& draw) {
   const float x = 4.0f * draw.number(), y = draw.wide_number(60);
   return vector({tanh(x), erf(x), tanh(y), erf(y)});
@@ -64,7 +63,7 @@ using Log = OfNumbers<some_log, 96>;
 using Sqrt = OfNumbers<some_sqrt, 64>;
 using TanhAndErf = OfNumbers<some_tanh_and_erf, 192>;
 
-// Draws more words than the state of a Mersenne twister holds, so that the state is renewed in between.
+// Draws more words than the Mersenne twister's state holds, so that it is regenerated in between.
 template <class Generator>
 struct Draws {
   Generator generator{opaque(123u)};
@@ -85,7 +84,7 @@ inline constexpr auto call_dot = [](const auto& u, const auto& v, auto& out) { o
 inline constexpr auto call_matmul = [](auto&&... args) { return matmul(args...); };
 inline constexpr auto call_matmul_transposed = [](auto&&... args) { return matmul_transposed(args...); };
 
-// A product, written to an output.
+// A product that is written to an output.
 template <const auto& multiply, class A, class B, class Out>
 struct Product {
   A a;
@@ -126,7 +125,7 @@ constexpr void for_each_activation(auto&& f) {
   TINYATTN_ACTIVATIONS(CALL)
 #undef CALL
 }
-// Returns the result or, if an output is the last argument, writes it there.
+// Returns the result, or writes it to the last argument if that is an output.
 template <Activation activation>
 constexpr auto activate(auto&&... args) noexcept {
 #define CALL(name, NAME, formula) \
@@ -153,8 +152,7 @@ inline constexpr auto call_add = [](auto&&... args) { return add(args...); };
 inline constexpr auto call_subtract = [](auto&&... args) { return subtract(args...); };
 inline constexpr auto call_multiply = [](auto&&... args) { return multiply(args...); };
 
-// Every form in which sums, differences and products can be computed: of one shape, with a row and with a number on either side, into the
-// operands, into a view.
+// Every form of add, subtract and multiply: equal shapes, a row or a number on either side, in place, into a view.
 template <std::size_t Cols>
 struct Arithmetic {
   Matrix<float, 2, Cols> m, n;
@@ -190,7 +188,7 @@ struct Arithmetic {
   }
 };
 
-// An operation on rows, in place, of numbers from [-scale, scale).
+// An operation on rows, in place, on numbers in [-scale, scale).
 template <const auto& operation, int scale, std::size_t Rows, std::size_t Cols>
 struct OfRows {
   Matrix<float, Rows, Cols> m;
@@ -208,7 +206,7 @@ template <std::size_t Rows, std::size_t Cols>
 using SoftmaxNaive = OfRows<call_softmax_naive, 16, Rows, Cols>;
 template <std::size_t Rows, std::size_t Cols>
 using Normalize = OfRows<call_normalize, 1, Rows, Cols>;
-// Wide enough for a tail of e^x to end in 0; those of gelu end earlier.
+// Wide enough for e^x in an activation's tail to become 0; gelu's tails end earlier.
 constexpr int range_of(Activation activation) noexcept {
   if (activation == Activation::relu) return 1;
   return activation == Activation::gelu || activation == Activation::gelu_tanh ? 16 : 128;
@@ -216,7 +214,7 @@ constexpr int range_of(Activation activation) noexcept {
 template <Activation activation, std::size_t Rows, std::size_t Cols>
 using Activated = OfRows<call_activation<activation>, range_of(activation), Rows, Cols>;
 
-// Softmax of scores near 1e10, of scores near 1e-30, of some masked scores, and of masked scores only.
+// Softmax of scores near 1e10, near 1e-30, some masked, and all masked.
 template <std::size_t Cols>
 struct SoftmaxOfExtremes {
   Matrix<float, 4, Cols> m;
@@ -286,7 +284,7 @@ struct Convolved {
   }
 };
 
-// A convolution by value, into a view, and of a view without gaps.
+// A convolution by value, into a view, and from a view without gaps.
 template <Conv1dConfig config, std::size_t Tokens>
 struct ConvolutionForms {
   static constexpr std::size_t tokens = (Tokens + 2 * config.padding - config.kernel) / config.stride + 1;
@@ -308,7 +306,7 @@ struct ConvolutionForms {
 inline constexpr auto call_mean = [](auto&&... args) { return mean(args...); };
 inline constexpr auto call_largest = [](auto&&... args) { return largest(args...); };
 
-// A reduction over tokens: of all and of some, of a batch, of a view, and into a row of a matrix.
+// A reduction over tokens: over all and over some, of a batch, of a view, and into a row of a matrix.
 template <const auto& reduce, std::size_t Tokens, std::size_t Features>
 struct Pooled {
   Matrix<float, Tokens, Features> x;
@@ -334,7 +332,7 @@ struct Pooled {
   }
 };
 
-// Samples of a sensor: in every form, and in place.
+// Standardizes sensor samples: every form, and in place.
 template <std::size_t Tokens, std::size_t Features>
 struct Standardized {
   Tensor<float, 2, Tokens, Features> x;
@@ -355,9 +353,9 @@ struct Standardized {
 
 // --- NaN and infinity ---
 
-// Rows in which a number is NaN, infinite or huge; -0; numbers around 2^-64, below which a row is all zeros; halves of a step, where the
-// largest is just small enough for a step of 2^-13, and where it is just too large. And scales whose product with that of a row is just
-// normal, or just finite, or infinite.
+// Quantized rows with NaN, infinity and huge numbers; -0; numbers around 2^-64, below which a row becomes zeros; halves of a step, where
+// the largest number just fits a step of 2^-13 and where it just does not. Weight scales whose product with a row's step is barely normal,
+// barely finite, or infinite.
 struct Int8RowsOfExtremes {
   Linear<17, 5, true, Weights::int8> linear;
   Linear<17, 5, false, Weights::int8> without_bias;
@@ -392,7 +390,7 @@ struct Int8RowsOfExtremes {
   }
 };
 
-// Each feature is NaN, of either sign, infinite or a zero of either sign in one of the tokens.
+// Each feature is NaN of either sign, infinite or a zero of either sign in one token.
 template <std::size_t Tokens, std::size_t Features>
 struct PooledNotFinite {
   Matrix<float, Tokens, Features> x;
@@ -432,7 +430,7 @@ struct ArithmeticNotFinite {
   }
 };
 
-// One element of each row is NaN, infinite or the largest float, so that the whole row may become NaN.
+// In each row one element is NaN, infinite or the largest float, which can make the whole row NaN.
 template <std::size_t Cols>
 struct RowsNotFinite {
   Matrix<float, 4, Cols> m, out;
@@ -456,8 +454,8 @@ struct RowsNotFinite {
   }
 };
 
-// Activations of infinities, NaN, the largest floats and 100, which is beyond the range of exp: the first four, since one more would change
-// this CRC. unit/activation.cpp checks all.
+// Infinities, NaN, the largest floats and 100, where exp overflows: the first four activations only, since a fifth would change this CRC.
+// unit/activation.cpp checks all.
 struct ActivationsNotFinite {
   Vector<float, 8> out;
 

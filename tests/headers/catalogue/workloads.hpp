@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The workloads, the columns of the table: each is a name and its cases, one after the other. Their shapes lie around the multiples of 16,
-// which is where vectors and the sixteen lanes of a row sum end. Each has the CRC-32 of its outputs, the same on every target. Never change
-// one to make a test pass: README.md.
+// The workloads, the columns of the CRC table: a name, cases that run one after the other, and the CRC-32 of their outputs, the same on
+// every target. Shapes lie around multiples of 16, where vectors and the sixteen lanes of a row sum end. Never change a CRC to make a test
+// pass: README.md.
 #pragma once
 
 #include "models.hpp"
@@ -27,7 +27,7 @@ constexpr AttentionConfig training = {
     .d_in = 5, .d_out = 6, .context_length = 17, .num_heads = 2, .qkv_bias = true, .dropout = 0.5, .residual_dropout = 0.1};
 constexpr AttentionConfig large = {.d_in = 48, .d_out = 48, .context_length = 65, .num_heads = 3};
 
-// Configurations of models: grouped key heads, both kinds of rotary positions, both norms, both orders, with a gate and without.
+// Configurations of models: grouped heads, both rotary layouts, both norms, norm first and last, gated and not.
 constexpr AttentionConfig grouped = {
     .d_in = 12, .d_out = 12, .context_length = 9, .num_heads = 6, .num_kv_heads = 2, .rotary = Rotary::interleaved};
 constexpr AttentionConfig halves = {.d_in = 16,
@@ -49,7 +49,7 @@ constexpr LanguageModelConfig gpt_2 = {.vocabulary = 7, .transformer = {.block =
 constexpr LanguageModelConfig llama = {
     .vocabulary = 19, .transformer = {.block = rms_first, .num_layers = 2}, .positions = Positions::none, .tied = false};
 
-// Convolutions: with padding and without, rows that overlap, follow each other, or lie apart, and a kernel that is longer than x.
+// Convolutions: with and without padding; windows that overlap, adjoin or lie apart; a kernel longer than x.
 constexpr Conv1dConfig overlapping = {.in = 3, .out = 5, .kernel = 4};
 constexpr Conv1dConfig padded = {.in = 2, .out = 17, .kernel = 5, .stride = 2, .padding = 3};
 constexpr Conv1dConfig patches = {.in = 4, .out = 33, .kernel = 3, .stride = 3, .bias = false};
@@ -145,7 +145,7 @@ constexpr void for_each_finite_workload(auto&& each) {
   each(Workload<Writes<with_int8_cache(in_int8(llama)), 6>>{"LanguageModel, weights and cache of int8", 0x8ab5a834});
 }
 
-// Those with a window, which are a program of their own where flash is scarce.
+// Workloads with a window: a program of their own where flash is scarce.
 constexpr void for_each_workload_with_a_window(auto&& each) {
   each(Workload<CachedAttention<with_window(grouped, 4), 9>, CachedAttention<with_window(halves, 1), 5>,
                 Cached<MultiHeadAttention<with_window(one_head, 3)>, 17, 5, 6>>{"MultiHeadAttention, window, by a cache", 0xe615cc8e});
@@ -158,7 +158,7 @@ constexpr void for_each_workload_with_a_window(auto&& each) {
       Workload<Writes<with_window(with_int8_cache(in_int8(llama)), 4), 6>>{"LanguageModel, window, weights and cache of int8", 0x33da67ba});
 }
 
-// Those over tokens.
+// Workloads over tokens.
 constexpr void for_each_workload_over_tokens(auto&& each) {
   each(Workload<Convolved<overlapping, 9>, Convolved<padded, 6, 2>, Convolved<padded, 1>, Convolved<patches, 17>, Convolved<apart, 11, 2>,
                 ConvolutionForms<padded, 7>>{"Conv1d", 0x0018798c});
@@ -170,7 +170,7 @@ constexpr void for_each_workload_over_tokens(auto&& each) {
   each(Workload<Standardized<3, 7>, Standardized<2, 16>, Standardized<1, 33>>{"standardize", 0x648fe1f9});
 }
 
-// Calls each(workload) for the others: NaN and infinity are no constant expressions, and 65 tokens take the compiler too long.
+// The remaining workloads: NaN and infinity are no constant expressions, and 65 tokens take the compiler too long.
 constexpr void for_each_other_workload(auto&& each) {
   each(Workload<ArithmeticNotFinite>{"NaN and infinity, arithmetic", 0x512f9f51});
   each(Workload<RowsNotFinite<5>, RowsNotFinite<17>>{"NaN and infinity, rows", 0x833d1180});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The workloads of training, after those of workloads.hpp in the table. The same holds for their CRCs.
+// The workloads of training, which follow workloads.hpp in the table. The same rule holds for their CRCs.
 #pragma once
 
 #include "gradients_of_attention.hpp"
@@ -23,13 +23,13 @@ constexpr void for_each_workload_of_gradients(auto&& each) {
       "mean, largest and standardize, gradients", 0xe3cc9020});
 }
 
-// The same for attention and a layer; the model below has grouped heads, rotary positions, a causal mask and dropout.
+// Gradients of attention functions and layers; grouped heads, rotary positions and dropout come with the model below.
 constexpr void for_each_workload_of_attention_gradients(auto&& each) {
   each(Workload<Gradients<OneHeadGradient<patterned<KeepMask<17>>, 7, 17, 4, 5>>>{"attention, KeepMask, gradients", 0x02088247});
   each(Workload<Gradients<CrossGradient<not_causal, 3, 5, 4, 7>>>{"MultiHeadAttention, cross, gradients", 0xff3a8174});
 }
 
-// A model that the smallest board trains, with the block of a Llama.
+// A small Llama that the smallest board can train.
 constexpr AttentionConfig of_small_model = {.d_in = 4,
                                             .d_out = 4,
                                             .context_length = 5,
@@ -43,7 +43,7 @@ constexpr BlockConfig small_rms_first = {
     .attention = of_small_model, .feed_forward = small_gated_part, .normalization = Normalization::rms};
 constexpr LanguageModelConfig small_model = {.vocabulary = 7, .transformer = {.block = small_rms_first, .num_layers = 1}};
 
-// The same for the weights of a model after two steps of each optimizer.
+// The weights of a model after two steps of each optimizer.
 constexpr void for_each_workload_of_training(auto&& each) {
   each(Workload<TrainingSteps<small_model, 4, true, AdamW, SgdMomentum>>{"steps of AdamW and SgdMomentum, with dropout", 0x4917196c});
 }

@@ -23,7 +23,7 @@ auto attention_of_arrays() { return scaled_dot_product_attention(array, array, a
 // --- Masks ---
 
 // expect: a Tensor<bool> alone does not say whether true masks or keeps
-// true masks in attn_mask of one interface of PyTorch and keeps in that of another
+// in attn_mask of PyTorch, true masks in one interface and keeps in another
 auto bare_bools_as_mask() { return scaled_dot_product_attention(x, x, x, bools); }
 void bare_bools_in_a_layer() { layer.forward(x, bools, out, workspace); }
 // expect: this is no mask: floats that are added to scores are an AdditiveMask

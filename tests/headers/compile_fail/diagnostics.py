@@ -5,8 +5,8 @@ the first error of each.
     diagnostics.py [NAME...] -- COMPILER ARGUMENT...
 
 The programs of a file are compiled together. A compiler reports a mistake that several programs
-share only once, so those whose diagnostic did not come are compiled together again, and alone when
-that brings no more of them.
+share only once, so programs without their diagnostic are compiled together again, and alone when
+that yields no more diagnostics.
 """
 import concurrent.futures
 import dataclasses
@@ -25,7 +25,7 @@ NAME = re.compile(r"(?:\w+ (\w+)\(|.*\b(\w+)(?: = [^{]*)?;$)", re.DOTALL)
 EXPECT = re.compile(r"// expect(?: in (\d+) lines)?: (.+)")
 ARGUMENTS = re.compile(r"// arguments: (.+)")
 INCLUDED_FROM = re.compile(r"In file included from|  +from")
-# What stands before an error: where GCC and Clang were when they found it.
+# What precedes an error: the place in which GCC and Clang found it.
 CONTEXT = re.compile(r"\S+: (?:In |At |  )|\d+ errors? generated")
 LINE = re.compile(r"<stdin>:(\d+):")
 
@@ -39,7 +39,7 @@ class Program:
     text: str
 
     def problem(self, lines):
-        """Returns what is wrong with the lines that a compiler printed of this program, or ""."""
+        """Returns what is wrong with the lines that a compiler printed for this program, or ""."""
         first_error = next((line for line in lines if "error:" in line), "")
         if not first_error or len(lines) > self.most_lines:
             return f"it compiles, or prints too much: {len(lines)} lines"
@@ -89,7 +89,7 @@ def problems_together(declarations, programs, compiler):
 
 
 def problems(declarations, programs, compiler):
-    """Returns {name: what is wrong, or ""} of the programs of a file."""
+    """Returns {name: what is wrong, or ""} for the programs of a file."""
     alone = [program for program in programs if program.arguments]
     left = [program for program in programs if not program.arguments]
     found, before = {}, len(left) + 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Flags of the compiler. Where a macro reveals a flag or a target, the test defines that macro, so that it works with every compiler.
+// Flags of the compiler. Where a macro reveals a flag or a target, the program defines that macro, so that it works with every compiler.
 #include "tinyattn/tinyattn.hpp"
 
 // expect: tinyattn needs C++20

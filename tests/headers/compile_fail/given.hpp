@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What most programs are given: modules for four features, up to six tokens, with two heads; inputs and outputs that fit them, and others.
+// What most programs use: modules for four features, up to six tokens, two heads; inputs and outputs that fit, and some that do not.
 #include "tinyattn/compiled.hpp"
 #include "tinyattn/tinyattn.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Tensors, views, and operations on them: products, linear layers, convolutions and reductions, softmax, activations, dropout.
-#include "tinyattn/tensor.hpp"  // by itself, since a compiler prints each file through which a header is included
+#include "tinyattn/tensor.hpp"  // first, since a compiler prints each file through which a header is included
 
 #include "given.hpp"
 
 constexpr Matrix<float, 2, 3> zeros_2x3{};
-constexpr std::size_t half = 4 * sizeof(std::size_t), extent = (std::size_t{1} << half) + 1;  // 2^32 + 1 of 64 bits
+constexpr std::size_t half = 4 * sizeof(std::size_t), extent = (std::size_t{1} << half) + 1;  // 2^32 + 1 if std::size_t has 64 bits
 extern Matrix<float, extent, extent> huge;  // 2^64 + 2^33 + 1 elements overflow to 2^33 + 1
 constexpr Conv1dConfig of_two = {.in = 2, .out = 3, .kernel = 3};
 constexpr Conv1dConfig in_int8 = {.in = 2, .out = 3, .kernel = 3, .weights = Weights::int8};
@@ -33,7 +33,7 @@ auto view_of_a_temporary() { return columns<2>(zeros<float, 2, 3>(), 0); }
 auto view_of_too_many_columns() { return columns<4>(zeros_2x3, 0); }
 // expect: constant expression
 // arguments: -DTINYATTN_CHECKED
-// it is element (1, 0), so without TINYATTN_CHECKED the compiler accepts it
+// it is the address of element (1, 0), so without TINYATTN_CHECKED the compiler accepts it
 constexpr float index_outside = zeros_2x3(0, 3);
 // arguments: -D_GLIBCXX_ASSERTIONS
 // a column of the matrix that is not in the view

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Optimizers: other modules, weights of int8, what is const, and other arguments.
+// Optimizers: modules of another type, weights of int8, const modules, and wrong arguments.
 #include "given.hpp"
 #include "tinyattn/training/optimizer.hpp"
 

@@ -41,7 +41,7 @@ struct WithInput : Layers {
 
 // expect: the gradient of an output must have the shape of the output
 void gradient_of_another_output() { backward(linear, x, out, out, linear_gradient); }
-// as many rows as tokens
+// the gradient has as many rows as there are tokens
 void gradient_of_fewer_tokens() { backward(embedding, tokens, shorter, no_gradient, embedding_gradient); }
 void gradient_of_another_mean(Vector<float, 3>& d) { mean_backward(x, d, out); }
 // expect: the gradient of an input must have the shape of the input, or be no_gradient

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The activations: every form of a call, the largest and smallest floats, and some exact bits. tests/ports/arithmetic checks their errors.
+// Activations: every form of a call, the largest and smallest floats, and some exact bits. tests/ports/arithmetic measures their errors.
 #include "tinyattn/activation.hpp"
 
 #include "catalogue/operations.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto inputs = drawn<Matrix<float, 3, 21>>(2);
 
-// Results of finite numbers are finite: near 0 for a very negative x, x for a large one. Near 0 they are proportional to x.
+// Both tails: results of finite numbers are finite, near 0 for a very negative x and x for a large one; near 0 proportional to x.
 constexpr void check_ends(Check& check, auto call) {
   for (const float x : {20.0f, 88.0f, 89.0f, 1e10f, 0x1p100f, largest_float}) {
     check.equal(call(opaque(vector<float>({x}))), vector<float>({x}));
@@ -26,7 +26,7 @@ constexpr void check_ends(Check& check, auto call) {
     for (const float x : {size, -size}) check.near(call(opaque(vector<float>({x}))), slope * x, 0x1p-21f * size);
 }
 
-// A NaN in any lane stays NaN, and changes no other element.
+// A NaN in any lane stays NaN and changes no other element.
 void check_not_finite(Check& check, auto call) {
   for (std::size_t place = 0; place < 21; ++place) {
     auto m = opaque(inputs);

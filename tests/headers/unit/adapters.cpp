@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Adapters: that they are a module; that each form of a call through them has the bits of the model as long as they are untrained, and is
-// near that of the merged model after; forms of backward passes; training, and merging. golden/gradients.cpp has PyTorch's gradients,
-// answers/ those through int8 weights, and training.cpp what is refused.
+// Adapters: they are a module; while untrained, every form of a call through them has the base model's bits, and afterwards is near the
+// merged model; forms of backward passes, training, merging. golden/gradients.cpp compares with PyTorch, answers/ covers int8 weights, and
+// training.cpp refused calls.
 #include "tinyattn/training/adapters.hpp"
 
 #include <string_view>
@@ -17,7 +17,7 @@ using namespace tinyattn::test;
 namespace {
 
 constexpr LoraConfig attention_alone{.rank = 4, .alpha = 8};
-constexpr LoraConfig high{.rank = 100, .alpha = 50};  // of which scratch has room for a few rows
+constexpr LoraConfig high{.rank = 100, .alpha = 50};  // the scratch has room for only a few rows of this rank
 constexpr LoraConfig up_and_down{.rank = 3, .alpha = 4, .up = true, .down = true};
 constexpr LoraConfig everything{.rank = 3, .alpha = 4, .key = true, .output = true, .up = true, .gate = true, .down = true};
 
@@ -65,7 +65,7 @@ constexpr void check_names(Check& check) {
   check.equal(i, std::size(names));
 }
 
-// A is drawn as the weight of a Linear of the same inputs is; B is 0.
+// A is drawn like the weight of a Linear with the same inputs; B is 0.
 constexpr void check_initialization(Check& check) {
   Adapters<Linear<5, 7>, everything> adapters{};
   adapters.lora_B(1, 2) = 1.0f;
@@ -99,8 +99,8 @@ constexpr std::size_t some = 4;
 constexpr KeepMask is_kept{vector<bool>({true, false, true, true, false, true})};
 constexpr auto x = drawn<Six>(2), key = drawn<Six>(3), value = drawn<Six>(4), d_out = drawn<Six>(5);
 
-// Checks results of a module: with adapters that change nothing they have the same bits; with others they are those of the merged module,
-// or, where weights are of int8, others than the module's.
+// Checks forms of a call: adapters that change nothing give the module's bits; others give results near the merged module, or, with int8
+// weights, merely different ones.
 template <class Module, LoraConfig lora, bool merges = true>
 void check_results(Check& check, const auto&... result_of) {
   const auto module = drawn<Module>(1);
@@ -116,7 +116,7 @@ void check_results(Check& check, const auto&... result_of) {
   (check_one(result_of), ...);
 }
 
-// What a form of forward writes, by what it takes before out; with a generator it is a training pass.
+// A form of forward by the arguments before `out`; with a generator, a training pass.
 constexpr auto form(const auto&... inputs) {
   return [=]<class Module>(const Module& module, auto&... generator) {
     Six out{};
@@ -125,7 +125,7 @@ constexpr auto form(const auto&... inputs) {
     return out;
   };
 }
-// The gradient of x, by what the backward pass takes before d_out.
+// The gradient of x, by the arguments of backward that precede d_out.
 constexpr auto backward_form(const auto&... inputs) {
   return [=]<class Module>(const Module& module, auto&... generator) {
     Six d_x{};
@@ -140,7 +140,7 @@ constexpr auto with_dropout(const auto& its_form) {
     return its_form(module, generator);
   };
 }
-// Some tokens, then so many that they do not fit, and all from the beginning.
+// Some tokens, then more than fit, and all from the beginning.
 constexpr auto by_cache = [](Check& check) {
   return [&]<class Module>(const Module& module) {
     Six out[2] = {};
@@ -188,7 +188,7 @@ void check_blocks(Check& check) {
   check_counts(check, adapted(module, adapters), x, out, workspace);
 }
 
-// A text at once, and in two calls with a cache.
+// A text in one call, and in two calls with a cache.
 template <class Model, LoraConfig lora, bool merges>
 void check_model(Check& check) {
   const auto logits_of = [&](const auto& model) {
@@ -210,7 +210,7 @@ void check_model(Check& check) {
 
 // --- The rule ---
 
-// Goes on from `sums` with the products of a row of low and a column of b.
+// Adds the product of a row of `low` and a column of `b` to `sums`, as one chain.
 template <std::size_t Rows, std::size_t Rank, std::size_t Cols>
 constexpr void add_from_rank(const Matrix<float, Rows, Rank>& low, const Matrix<float, Rank, Cols>& b, Matrix<float, Rows, Cols>& sums) {
   for (std::size_t i = 0; i < Rows; ++i)
@@ -218,7 +218,7 @@ constexpr void add_from_rank(const Matrix<float, Rows, Rank>& low, const Matrix<
       for (std::size_t r = 0; r < Rank; ++r) sums(i, j) = fma(low(i, r), b(r, j), sums(i, j));
 }
 
-// out goes on from what the layer computes.
+// out starts from what the base layer computes.
 template <LoraConfig lora>
 constexpr void check_linear(Check& check) {
   using Layer = Linear<5, 33>;
@@ -266,7 +266,7 @@ void learns_a_text(Check& check) {
   check.that(after < 0.25f * before);
 }
 
-// Steps in the compiler are those of the port. Only adapters have a gradient.
+// The compiler makes the same steps as the port. Only adapters have a gradient.
 using Small = Tuning<LanguageModel<small>, attention_alone, SgdMomentum>;
 static_assert(Small::OfTraining::gradient_bytes == sizeof(Small::adapters) && Small::OfTraining::state_bytes == sizeof(Small::adapters));
 constexpr auto after_steps(const LanguageModel<small>& model) {
@@ -296,7 +296,7 @@ constexpr void check_merging(Check& check) {
 }
 
 constexpr Test tests[] = {
-    everywhere("names, and a size that is that of the parameters", check_names),
+    everywhere("names, and a size of the parameters alone", check_names),
     everywhere("A is drawn as a weight of a Linear, B is 0", check_initialization),
     at_run_time("forms of attention", check_attention<Weights::f32>),
     at_run_time("forms of attention of int8", check_attention<Weights::int8>),
@@ -320,7 +320,7 @@ constexpr Test tests[] = {
                   check_module<AdaptedGradient<Attention<Weights::int8>, everything, Six>>(check);
                   check_module<AdaptedGradient<Block<Weights::int8>, everything, Six>>(check);
                 }),
-    at_run_time("steps are those that the compiler makes", check_steps),
+    at_run_time("steps as the compiler makes them", check_steps),
     at_run_time("a text is learned", learns_a_text<Decoder>),
     at_run_time("a text is learned by a model of int8", learns_a_text<Int8Decoder>),
     everywhere("merging goes on from the weights", check_merging),

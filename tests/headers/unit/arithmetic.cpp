@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Sums, differences and products, element by element: of one shape, with a row and with a number.
+// Sums, differences and products, elementwise: equal shapes, a row, a number.
 #include "tinyattn/arithmetic.hpp"
 
 #include <type_traits>
@@ -12,7 +12,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-// The result has the shape of the operand that is not broadcast; of two single rows, that of the matrix.
+// The result has the shape of the operand that is not broadcast; of two single rows, the matrix's shape.
 static_assert(std::is_same_v<decltype(add(Vector<float, 3>{}, Tensor<float, 2, 4, 3>{})), Tensor<float, 2, 4, 3>>);
 static_assert(std::is_same_v<decltype(subtract(1, Vector<float, 3>{})), Vector<float, 3>>);
 static_assert(std::is_same_v<decltype(multiply(Matrix<float, 1, 3>{}, Vector<float, 3>{})), Matrix<float, 1, 3>>);

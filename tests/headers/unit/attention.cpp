@@ -12,7 +12,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-// Masks may be temporaries in a constant expression, where the compiler compares their addresses with null.
+// Temporaries as masks: in a constant expression the compiler compares their addresses with null.
 constexpr auto query = drawn<Matrix<float, 6, 4>>(1), key = drawn<Matrix<float, 6, 4>>(2);
 constexpr auto value = drawn<Matrix<float, 6, 3>>(3);
 constexpr auto keep = drawn<KeepMask<6, 6>>(4).tensor;
@@ -21,7 +21,7 @@ static_assert(scaled_dot_product_attention(query, key, value, BlockMask{masked_f
 static_assert(scaled_dot_product_attention(query, key, value, AdditiveMask{zeros<float, 6, 6>()}) ==
               scaled_dot_product_attention(query, key, value));
 
-// Checks that two masks give the same bits, of outputs and of weights.
+// Checks that two masks give the same bits of outputs and weights.
 template <std::size_t Tokens, std::size_t Keys>
 constexpr void check_same_mask(Check& check, const auto& mask, const auto& other) {
   const auto q = drawn<Matrix<float, Tokens, 4>>(1);
@@ -35,7 +35,7 @@ constexpr void check_same_mask(Check& check, const auto& mask, const auto& other
   check.same_bits(weights, expected_weights);
   check.same_bits(scaled_dot_product_attention(q, k, v, mask), expected);
 }
-// From the bottom right, query i of the last ones sees as many keys as there are, less the queries after it.
+// Bottom right: the last query sees all keys, each query before it one key less.
 template <std::size_t Tokens, std::size_t Keys>
 constexpr void check_bottom_right(Check& check) {
   Matrix<bool, Tokens, Keys> sees{};
@@ -87,7 +87,7 @@ constexpr Test tests[] = {
                  check_one(Causal{});
                  check_one(KeepMask{Tensor(keep)});
                }),
-    // In a random mask with rows, the first row masks every key: that query's weights and output are zeros.
+    // In a random mask with rows, the first row masks every key: that query's weights and output are 0.
     everywhere("masks that keep, block and add, a row for each query or one for all",
                [](Check& check) {
                  const auto rows = drawn<KeepMask<6, 7>>(4).tensor;

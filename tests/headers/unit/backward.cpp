@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Forms of backward passes: a gradient that is not wanted changes no other, a batch is an accumulation, a gradient may replace what it was
-// computed from. golden/gradients.cpp has PyTorch's, and answers/ those of plain loops.
+// Forms of backward passes: an unwanted gradient changes no other, a batch accumulates, a gradient may overwrite what it is computed from.
+// golden/gradients.cpp compares with PyTorch, and answers/ with plain loops.
 #include "catalogue/workloads.hpp"
 #include "checks_of_gradients.hpp"
 
@@ -10,7 +10,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-// --- What holds for each ---
+// --- What holds for every operation ---
 
 template <Activation activation>
 constexpr void check_activation(Check& check) {
@@ -20,7 +20,7 @@ constexpr void check_activation(Check& check) {
   check.equal(d_x, vector({2.0f, 0.0f, at_0, at_0, 2.0f, 0.0f, 2.0f, 0.0f, above_0}));
 }
 
-// Where the projection that a gate multiplies is 0, the gate has no gradient, and the projection has one.
+// Where the projection that the gate multiplies is 0, the gate gets no gradient, but the projection does.
 constexpr void check_gate(Check& check) {
   using Layer = FeedForward<gated_part>;
   auto layer = drawn<Layer>(1);
@@ -31,7 +31,7 @@ constexpr void check_gate(Check& check) {
   check.that(gradient.gate == decltype(gradient.gate){} && gradient.up != decltype(gradient.up){});
 }
 
-// Rows of views, next to which nothing is written.
+// Rows of views; nothing between them is written.
 constexpr void check_views(Check& check) {
   const auto wide = drawn<Matrix<float, 3, 12>>(1), wide_d = drawn<Matrix<float, 3, 12>>(2);
   const auto x = columns<5>(wide, 4), d_out = columns<5>(wide_d, 1);
@@ -64,7 +64,7 @@ constexpr void check_tokens(Check& check) {
   backward(embedding, vector<Token>({2, 0}), d_out, no_gradient);
 }
 
-// Rows from the number of tokens on may hold NaN, and their gradients are not touched.
+// Rows after the count of tokens may hold NaN, and their gradients are not touched.
 void check_counts(Check& check) {
   const auto few = drawn<Matrix<float, 3, 5>>(1);
   const auto d_out = drawn<Vector<float, 5>>(2);
@@ -90,7 +90,7 @@ constexpr void check_ties(Check& check) {
   check.equal(x, Matrix<float, 3, 4>{{1.0f, 2.0f, 3.0f, 0.0f, 0.0f, 0.0f, 0.0f, 4.0f}});
 }
 
-// A scale that counts as none, as softmax takes it, and none at all.
+// Softmax with a scale so small that it counts as 0, and with no scale.
 constexpr void check_softmax(Check& check) {
   const auto weights = softmax(drawn<Matrix<float, 2, 19>>(1)), d_out = drawn<Matrix<float, 2, 19>>(2);
   Matrix<float, 2, 19> d_x;
@@ -119,7 +119,7 @@ constexpr void check_products(Check& check) {
   check.same_bits(transpose(d_transposed), d_b);
 }
 
-// Numbers next to tensors, which have no gradient; gradients that are not wanted; a_gradient in the place of a and of d_out.
+// Numbers as operands, which have no gradient; unwanted gradients; a's gradient in the place of a and of d_out.
 constexpr void check_arithmetic(Check& check) {
   const auto a = opaque(matrix<float>({{1.0f, 2.0f}, {3.0f, 4.0f}})), d_out = matrix<float>({{10.0f, 20.0f}, {30.0f, 40.0f}});
   const auto row = vector<float>({5.0f, 6.0f});
@@ -158,7 +158,7 @@ constexpr Test tests[] = {
     at_run_time(
         "activations of zeros, of infinities and of large numbers",
         [](Check& check) { for_each_activation([&]<Activation activation>(const char*) { check_activation<activation>(check); }); }),
-    everywhere("the gradient of a gate is not that of what it multiplies", check_gate),
+    everywhere("a gate and what it multiplies have different gradients", check_gate),
     everywhere("rows of views, and nothing next to them", check_views),
     everywhere("an embedding adds nothing for tokens that it does not know", check_tokens),
     at_run_time("a number of tokens: rows after them leave no trace", check_counts),

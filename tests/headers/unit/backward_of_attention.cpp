@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Forms of backward passes of attention, its layers, blocks and transformers, and what takes no part. golden/gradients.cpp has PyTorch's,
-// and answers/ those of plain loops; dropout is in training.cpp.
+// Forms of backward passes of attention, its layers, blocks and transformers; masked and missing tokens. golden/gradients.cpp compares with
+// PyTorch, answers/ with plain loops; dropout is in training.cpp.
 #include "catalogue/gradients_of_attention.hpp"
 #include "catalogue/workloads.hpp"
 #include "checks_of_gradients.hpp"
@@ -14,7 +14,7 @@ namespace {
 constexpr TransformerConfig two_blocks = {.block = norm_last, .num_layers = 2, .final_norm = true};
 constexpr AttentionConfig square = {.d_in = 12, .d_out = 12, .context_length = 5, .num_heads = 2, .causal = false, .num_kv_heads = 1};
 
-// Checks three gradients that call(query, d_out, d_query, d_key, d_value) writes: each alone, and that of the query in its place.
+// Checks the three gradients of call(query, d_out, d_query, d_key, d_value): each alone, and d_query in the place of the query.
 template <class Query, class Key, class Value>
 constexpr void check_alone(Check& check, const Query& query, const Key&, const Value&, auto call) {
   Query d_query, both = query;
@@ -39,7 +39,7 @@ constexpr void check_function(Check& check, const Mask& mask) {
   });
 }
 
-// Cross-attention: besides, each in the place of any input, or of the output's gradient.
+// The same for cross-attention, also with each gradient in the place of any input, or of d_out.
 constexpr void check_cross(Check& check) {
   using Layer = MultiHeadAttention<square>;
   using X = Matrix<float, 5, 12>;
@@ -69,7 +69,7 @@ constexpr void check_cross(Check& check) {
   check_in_place(1, 2, 0);
 }
 
-// Heads that are stacked: each has the gradient of its columns, and those of the input are summed.
+// Stacked heads: each has the gradient of its columns; their gradients of the input add up.
 constexpr void check_stacked_heads(Check& check) {
   using Stacked = StackedCausalAttention<3, 2, 4, 3>;
   const auto stacked = drawn<Stacked>(1);
@@ -90,7 +90,7 @@ constexpr void check_stacked_heads(Check& check) {
 
 // --- What takes no part ---
 
-// NaN in a key that every query masks, and in its value: no gradient of the function, or of a layer, has a trace of it.
+// NaN in a key that every query masks, and in its value, leaves no trace in any gradient of the function or a layer.
 template <class Mask>
 void check_masked_key(Check& check) {
   using Layer = MultiHeadAttention<not_causal>;
@@ -117,7 +117,7 @@ void check_masked_key(Check& check) {
   for (const auto& d : {d_key[0], d_value[0]}) check.same_bits(row(d, 4), zeros<float, 5>());
 }
 
-// NaN in a token that lies before the windows of others: their gradients have no trace of it.
+// NaN in a token that a window has left behind leaves no trace in the gradients of the tokens after it.
 void check_window(Check& check) {
   using Layer = MultiHeadAttention<with_window(grouped, 4)>;
   const auto layer = drawn<Layer>(1);
@@ -132,7 +132,7 @@ void check_window(Check& check) {
   for (std::size_t i = 4; i < 9; ++i) check.same_bits(row(d_x[0], i), row(d_x[1], i));
 }
 
-// Rows from a count on hold NaN: the gradients are those of the first rows alone, and what lies after them stays. Too many change nothing.
+// Rows after the count hold NaN: gradients equal a call with the first rows alone, and later rows stay. Too large a count changes nothing.
 void check_counts(Check& check) {
   using Layer = MultiHeadAttention<causal>;
   const auto layer = drawn<Layer>(1), before = drawn<Layer>(2);
@@ -154,7 +154,7 @@ void check_counts(Check& check) {
   check.same_bits(d_x, concat_rows(d_few, full<float, 2, 5>(7.0f)));
 }
 
-// The same of a memory, of which no rows may count.
+// The same for the count of a memory's rows, which may be 0.
 void check_counts_of_a_memory(Check& check) {
   using Layer = MultiHeadAttention<not_causal>;
   const auto layer = drawn<Layer>(1), before = drawn<Layer>(2);

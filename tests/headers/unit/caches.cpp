@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls of attention layers with a cache have the bits of one call for all tokens, however the tokens are divided; blocks and transformers:
+// Attention layers with a cache give the bits of one call for all tokens, however the tokens are divided. Blocks and transformers:
 // transformer.cpp.
 #include <algorithm>
 
@@ -28,24 +28,24 @@ constexpr AttentionConfig rotated{.d_in = 5, .d_out = 8, .context_length = 19, .
 constexpr AttentionConfig smallest{.d_in = 1, .d_out = 1, .context_length = 5, .out_bias = false};
 constexpr AttentionConfig wide{.d_in = 40, .d_out = 16, .context_length = 37, .num_heads = 4, .num_kv_heads = 2};
 constexpr AttentionConfig of_several_blocks{.d_in = 6, .d_out = 8, .context_length = 67, .num_heads = 2};
-// Windows around multiples of 16, in contexts that begin anew in the ring several times, or never.
+// Windows around multiples of 16; contexts that wrap around the ring several times, or never.
 constexpr AttentionConfig windowed = with_window({.d_in = 12, .d_out = 12, .context_length = 70, .num_heads = 2}, 16);
 constexpr AttentionConfig heads_of_eight{.d_in = 5, .d_out = 16, .context_length = 37, .num_heads = 2};
 constexpr AttentionConfig in_the_compiler{
     .d_in = 4, .d_out = 4, .context_length = 3, .num_heads = 2, .num_kv_heads = 1, .rotary = Rotary::halves};
 
-// Counts the parameters of projections; those of keys and values are as wide as their heads.
+// The parameters of the projections; keys and values are as wide as the key heads.
 static_assert(MultiHeadAttention<grouped>::parameter_count == 10 * 24 + 24 + 2 * (10 * 8 + 8) + 24 * 24 + 24);
 static_assert(MultiHeadAttention<shared>::parameter_count == 12 * 12 + 2 * 12 * 4);
 
-// A cache holds keys, values and their number, and nothing else but, if it is small, a vector of values.
+// A cache holds keys, values and their count; a small one also holds a vector of values.
 template <AttentionConfig config>
 constexpr bool cache_is_small = sizeof(typename MultiHeadAttention<config>::Cache) <=
                                 sizeof(float) * 2 * config.context_length* MultiHeadAttention<config>{}.key.weight.extent(1) +
                                     2 * sizeof(std::size_t);
 static_assert(cache_is_small<simple> && cache_is_small<grouped> && cache_is_small<shared> && cache_is_small<rotated>);
 
-// The scratch of a call with a cache is at most eight rows of the widest matrix.
+// A call with a cache takes scratch of at most eight rows of the widest matrix.
 template <class Module>
 constexpr bool scratch_is_small(std::initializer_list<std::size_t> widths) {
   return sizeof(typename Module::Cache::Workspace) <= 8 * std::max(widths) * sizeof(float);
@@ -56,7 +56,7 @@ static_assert(scratch_of_layer_is_small<in_int8(grouped)> && scratch_of_layer_is
 static_assert(scratch_of_layer_is_small<grouped> && scratch_of_layer_is_small<shared> && scratch_of_layer_is_small<wide> &&
               scratch_of_layer_is_small<AttentionConfig{.d_in = 512, .d_out = 8, .context_length = 16}>);
 
-// The same of a layer, of a block with it, and of a language model with two such blocks.
+// The same for a layer, a block with it, and a language model of two such blocks.
 template <std::size_t Vocabulary, std::size_t DModel, std::size_t DHidden, std::size_t Context, std::size_t Heads, bool Gated>
 constexpr bool scratch_of_each_is_small = [] {
   constexpr AttentionConfig attention{.d_in = DModel, .d_out = DModel, .context_length = Context, .num_heads = Heads};
@@ -71,7 +71,7 @@ static_assert(scratch_of_each_is_small<10, 12, 20, 11, 2, false> && scratch_of_e
               scratch_of_each_is_small<27, 16, 16, 1000, 4, true> && scratch_of_each_is_small<27, 16, 64, 1024, 4, true> &&
               scratch_of_each_is_small<256, 128, 64, 8, 4, true> && scratch_of_each_is_small<65, 32, 32, 32, 4, true>);
 
-// Heads of any width, with weights of floats and a cache of int8.
+// Heads of any width; float weights, an int8 cache.
 template <std::size_t Heads, std::size_t KvHeads, std::size_t HeadDim, std::size_t Tokens>
 constexpr AttentionConfig of_heads{.d_in = 6,
                                    .d_out = Heads* HeadDim,
@@ -85,7 +85,7 @@ constexpr AttentionConfig of_heads{.d_in = 6,
 template <AttentionConfig config>
 using DividedAttention = Divided<MultiHeadAttention<config>, config.context_length, config.d_in, config.d_out>;
 
-// Checks how many rows a call of a block with a cache computes at once, for any sizes.
+// Checks how many rows a block's call with a cache computes at once, for any sizes.
 constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t d_hidden, std::size_t context_length) {
   const std::size_t widest = std::max(d_model, d_hidden);
   const auto floats = [&](std::size_t rows) { return kernel::cached_block_scratch(rows, d_model, d_hidden, true, context_length); };
@@ -95,19 +95,19 @@ constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t
   check.that(rows == 4 || floats(rows + 1) > 8 * widest);
 }
 
-// The largest power of two, in contexts that begin and end a step.
+// The shift of the largest weight, for the first and last context length of each step.
 constexpr unsigned power_shift(std::size_t context_length) { return kernel::score_rule<port::scalar>(1.0f, 1, context_length).power_shift; }
 static_assert(power_shift(1) == 0 && power_shift(516) == 0 && power_shift(517) == 1 && power_shift(1032) == 1 && power_shift(1033) == 2);
 
-// Returns scale number s, (8 + s % 8) * 2^(s / 8 - 25).
+// Scale number s of an int8 cache, (8 + s % 8) * 2^(s / 8 - 25).
 constexpr double scale_of(std::size_t s) {
   double power = 0x1p-25;
   for (std::size_t i = 0; i < s / 8; ++i) power *= 2;
   return power * static_cast<double>(8 + s % 8);
 }
 
-// Checks the integers of a cache of int8: with each scale, what lies in the middle between two of them, and the largest number that the
-// scale takes, and the next float, which it does not.
+// Checks quantization for the cache at each scale: numbers halfway between two integers, the largest number that fits the scale, and the
+// next float, which does not.
 void check_scales(Check& check) {
   for (std::size_t s = 0; s < 255; ++s)
     for (const std::uint32_t below : {1u, 0u}) {
@@ -123,8 +123,8 @@ void check_scales(Check& check) {
     }
 }
 
-// Infinity, or what no scale takes, in one feature of the key or the value of token 3, which key head 1 has: the contexts of query heads 2
-// and 3 are NaN from that token on, and no other one changes.
+// Infinity, or a number that no scale fits, in one feature of the key or value of token 3 in key head 1: query heads 2 and 3 give NaN from
+// that token on, and nothing else changes.
 void check_not_finite(Check& check) {
   using Layer = MultiHeadAttention<of_heads<4, 2, 3, 6>>;
   static Layer layer;
@@ -150,7 +150,7 @@ void check_not_finite(Check& check) {
     }
 }
 
-// The largest sums of 32 bits: equal keys, and values of 127 steps of the largest kind.
+// The largest sums of 32 bits: equal keys, and values that are 127 steps of the largest scale.
 void check_long_context(Check& check) {
   using Layer = MultiHeadAttention<of_heads<1, 1, 1, 600>>;
   static Layer layer;
@@ -163,8 +163,8 @@ void check_long_context(Check& check) {
   check.near(out, full<float, 600, 1>(127 * 15), 0.01f);
 }
 
-// A layer whose context has room for ten tokens reads sixty through a window of seven: they have the bits of one call of a layer with a
-// longer context. So they do near the end of std::size_t, where the number of tokens steps back.
+// A layer with a context of ten tokens reads sixty through a window of seven, with the bits of one call of a layer with a longer context;
+// also near SIZE_MAX, where the count of tokens is reduced.
 void check_endless(Check& check) {
   using Layer = MultiHeadAttention<with_window({.d_in = 12, .d_out = 12, .context_length = 10, .num_heads = 2}, 7)>;
   using Longer = MultiHeadAttention<with_window({.d_in = 12, .d_out = 12, .context_length = 60, .num_heads = 2}, 7)>;
@@ -189,7 +189,7 @@ void check_endless(Check& check) {
   check.that(cache.size() > SIZE_MAX / 8 && cache.size() < SIZE_MAX / 2);
 }
 
-// Rotary positions end, and those of a table.
+// Rotary positions end at 2^28.
 void check_end_of_positions(Check& check) {
   using Rotated = MultiHeadAttention<with_window(rotated, 4)>;
   static Rotated layer;
@@ -214,7 +214,6 @@ void check_every_count(Check& check) {
   check_counts(check, layer, x, out, workspace);
 }
 
-// A layer, an input and its output.
 struct Called {
   using Layer = MultiHeadAttention<simple>;
   Layer layer = drawn<Layer>(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Checkpoints in a flash whose power may fail at each word of a write or an erasure: a word is then written or erased in part. What load
-// finds is the model before, or the new one, and never a mixture.
+// Checkpoints in a flash whose power may fail at each word of a write or an erasure, which then changes only some of the word's bits. load
+// must find the model before or the new one, never a mixture.
 #include "tinyattn/training/checkpoint.hpp"
 
 #include "tinyattn/feed_forward.hpp"
@@ -26,7 +26,7 @@ struct Small {
 using Other = Linear<5, 3>;
 using Larger = Linear<5, 70>;
 
-// A model, each of whose parameters holds the number: a mixture of two models is none of them.
+// A model in which every parameter is `number`, so that a mixture of two is recognized.
 constexpr Small numbered(std::uint32_t number) {
   Small model{};
   const float value = __builtin_bit_cast(float, 0x3f000000u + number);
@@ -46,8 +46,8 @@ constexpr bool equal(const Small& a, const Small& b) {
   return equal;
 }
 
-// Two slots of words. Power fails at the operation on a word whose number is `cut`: some bits of that word change, and no other word does
-// until it is back.
+// Two slots of words. Power fails at word operation number `cut`: only some bits of that word change, and no later word until power is
+// back.
 template <std::size_t SlotBytes>
 struct Flash {
   static constexpr std::size_t words = SlotBytes / 4;
@@ -65,7 +65,7 @@ struct Flash {
     for (const int shift : {13, -17, 5}) random ^= shift > 0 ? random << shift : random >> -shift;
     return random;
   }
-  // A mask of the bits that change now: all, some, or none.
+  // The bits that this operation changes: all, some or none.
   constexpr std::uint32_t changing_bits() {
     const std::size_t operation = operations++;
     return operation < cut ? 0xffffffff : operation == cut ? draw() & draw() : 0;
@@ -101,10 +101,10 @@ struct Flash {
 };
 using SmallFlash = Flash<checkpoint_bytes<Small>>;
 
-// The operations on words of one save.
+// Word operations in one save.
 constexpr std::size_t operations_of_save = 2 * SmallFlash::words;
 
-// Checks what load returns, and the model that is there then. A model that is not loaded stays 9.
+// Checks what load returns, and which model it reads. A model that is not loaded stays number 9.
 constexpr void check_load(Check& check, auto& flash, Status expected, std::uint32_t number = 9) {
   Small model = numbered(9);
   check.equal(load(model, flash), expected);
@@ -115,8 +115,8 @@ constexpr void check_saved(Check& check, auto& flash, std::uint32_t number) {
   check_load(check, flash, Status::ok, number);
 }
 
-// Saves model `number`, while power fails at an operation, and returns the number of the model that is there then: of the new one, or of
-// the one before, which is 9 if there was none.
+// Saves model `number` while power fails, and returns the number of the model found afterwards: the new one, or the one before, 9 if there
+// was none.
 std::uint32_t saved_or_kept(Check& check, SmallFlash& flash, std::size_t cut, std::uint32_t number, std::uint32_t kept) {
   flash.fail_at(cut);
   const Status saved = save(numbered(number), flash);
@@ -144,7 +144,7 @@ constexpr Test tests[] = {
                  for (std::uint32_t number = 1; number <= 3; ++number) check_saved(check, flash, number);
                  check.that(!flash.is_misused);
                }),
-    everywhere("bytes are the same on every machine; the CRC is that of zlib",
+    everywhere("bytes are the same on every machine; the CRC is zlib's",
                [](Check& check) {
                  using Tiny = Linear<1, 2, false>;
                  Flash<checkpoint_bytes<Tiny>> flash;
@@ -187,7 +187,7 @@ constexpr Test tests[] = {
                 [](Check& check) {
                   static SmallFlash flash;
                   check.equal(save(numbered(1), flash), Status::ok);
-                  // The CRC is followed by seven words that mean nothing.
+                  // The CRC is followed by seven words without meaning.
                   for (std::size_t word = 0; word + 7 < SmallFlash::words; ++word) {
                     flash.content[0][word] ^= 1u << word % 32;
                     check_load(check, flash, Status::no_model);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The forms of a backward pass.
+// Checks every form of a backward pass.
 #pragma once
 
 #include "catalogue/gradients.hpp"
 
 namespace tinyattn::test {
 
-// Returns the gradient d_x that backward(x, d_out, d_x) writes: the same apart, in the place of x and, if that has its shape, of d_out.
+// Returns the d_x of backward(x, d_out, d_x), and checks it in the place of x and, if shapes match, of d_out.
 template <class X, class Out>
 constexpr X in_each_place(Check& check, const X& x, const Out& d_out, auto backward) {
   const X input = opaque(x);
@@ -23,8 +23,8 @@ constexpr X in_each_place(Check& check, const X& x, const Out& d_out, auto backw
   return d_x;
 }
 
-// Checks that d_x is the same in each place; that a gradient which is not wanted changes no other; that the gradients of a batch are those
-// of its elements, one after the other, and those of a matrix, where rows are apart, those of its rows.
+// Checks that d_x is the same in each place; that an unwanted gradient changes no other; that a batch gives its elements' gradients, one
+// after the other; and that a matrix gives its rows' if rows are independent.
 template <class Operation, bool is_by_rows = false>
 constexpr void check_module(Check& check) {
   using Module = typename Operation::Module;

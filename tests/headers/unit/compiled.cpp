@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The calls of compiled.hpp, which take tensors: each gives what the same call of the headers gives. answers/ has those of C.
+// The calls of compiled.hpp, which take tensors: each gives what the same call of the headers gives. answers/ checks the C functions.
 #include "tinyattn/compiled.hpp"
 
 #include "exact.hpp"
@@ -22,7 +22,7 @@ constexpr AttentionConfig int8 = [] {
 constexpr Conv1dConfig strided{.in = 3, .out = 4, .kernel = 3, .stride = 2, .padding = 1};
 constexpr Conv1dConfig strided_int8{.in = 3, .out = 4, .kernel = 3, .stride = 2, .padding = 1, .weights = Weights::int8};
 
-// Counts that lie beyond what there is are refused by both.
+// Both refuse counts that are too large.
 template <AttentionConfig config>
 void check_layer(Check& check) {
   using Layer = MultiHeadAttention<config>;

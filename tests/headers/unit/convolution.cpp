@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The convolution: sizes, PyTorch's layout, padding, the order in which initialize draws. It is a Linear of rows of tokens.
+// The convolution: sizes, PyTorch's layout, padding, the order in which initialize draws. It is a Linear over windows of tokens.
 #include "tinyattn/convolution.hpp"
 
 #include "forms.hpp"
@@ -19,17 +19,17 @@ static_assert(Layer::parameter_count == 21 && sizeof(Layer) == 21 * sizeof(float
 static_assert(sizeof(Conv1d<without_bias>) == 18 * sizeof(float) && Conv1d<in_int8>::parameter_bytes == 3 * 16 + 3 * 4 + 3 * 4);
 static_assert(std::is_aggregate_v<Layer> && std::is_trivially_copyable_v<Layer>);
 
-// The numbers of tokens are those of torch.nn.Conv1d.
+// Output lengths as torch.nn.Conv1d has them.
 static_assert(Layer::tokens_after(5) == 3 && Layer::tokens_after(6) == 3 && Layer::tokens_after(1) == 1 && Layer::tokens_after(0) == 0);
 static_assert(Conv1d<Conv1dConfig{.in = 1, .out = 1, .kernel = 4, .stride = 3}>::tokens_after(10) == 3);
 
-// A layer may be a temporary in a constant expression, where the compiler compares its bias with null.
+// Temporaries as layers: in a constant expression the compiler compares the bias's address with null.
 constexpr Tensor<float, 1, 1, 2> difference{{-1.0f, 1.0f}};
 constexpr Conv1dConfig of_difference = {.in = 1, .out = 1, .kernel = 2};
 static_assert(from_torch<of_difference>(difference, vector<float>({0.5f}))(matrix<float>({{1.0f}, {4.0f}, {2.0f}})) ==
               matrix<float>({{3.5f}, {-1.5f}}));
 
-// x with a row of zeros before it and after it, as rows of a kernel's length: the layer is then a Linear.
+// im2col: each row is one position of a kernel of three tokens, stride 2, padding 1. A convolution is a Linear of these rows.
 constexpr Matrix<float, 3, 6> unfolded(const Matrix<float, 5, 2>& x) {
   Matrix<float, 3, 6> rows{};
   for (std::size_t i = 0; i < 3; ++i)
@@ -52,7 +52,7 @@ constexpr void check_drawn(Check& check, auto layer) {
 constexpr Conv1dConfig long_kernel = {.in = 3, .out = 5, .kernel = 4, .stride = 1, .padding = 2};
 constexpr Conv1dConfig long_stride = {.in = 1, .out = 9, .kernel = 3, .stride = 5};
 
-// A view that is taken has no gaps; one that is written may have.
+// An input view has no gaps; an output view may have.
 template <Conv1dConfig config, std::size_t Tokens>
 constexpr void check_convolution(Check& check) {
   const auto layer = drawn<Conv1d<config>>(1);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Cross-entropy: near exact values, and what targets may be. golden/gradients.cpp has PyTorch's gradients, and answers/ those of plain
-// loops.
+// Cross-entropy compared with exact values; forms of targets. golden/gradients.cpp compares with PyTorch, and answers/ with plain loops.
 #include "tinyattn/training/cross_entropy.hpp"
 
 #include <array>
@@ -17,7 +16,7 @@ namespace {
 
 constexpr bool is_nan(float x) { return x != x; }
 
-// log(sum of e^logit) - logit of the target.
+// log(sum of e^logit) - the target's logit.
 template <std::size_t Count>
 constexpr double exact_loss(const Vector<float, Count>& logits, std::size_t target) {
   double largest = static_cast<double>(logits(0)), sum = 0;
@@ -26,7 +25,7 @@ constexpr double exact_loss(const Vector<float, Count>& logits, std::size_t targ
   return exact_log(sum) + largest - static_cast<double>(logits(target));
 }
 
-// Both forms of the mean, of which one writes a gradient; its factor does not scale the mean.
+// Both forms of the mean; one also writes a gradient, whose factor does not scale the mean.
 constexpr float mean_of(Check& check, const auto& logits, const auto& targets) {
   auto gradient = logits;
   const float mean = cross_entropy(logits, targets, gradient, 0.5f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Cases with a cache that compare by themselves: a prompt in one call, in two or token by token has the same outputs. Those of a cache of
-// floats are those of a call without a cache.
+// Cases with a cache that compare by themselves: a prompt in one call, in two or token by token has the same outputs; with a cache of
+// floats also the outputs of a call without a cache.
 #pragma once
 
 #include "catalogue/models.hpp"
@@ -23,7 +23,7 @@ constexpr bool keeps_floats(const Transformer<config>&) noexcept {
   return config.block.attention.cache == Weights::f32;
 }
 
-// Features, divided at every place: the first part goes in one call, the rest in another, or token by token.
+// Features, divided at every place: the first part in one call, the rest in another, or token by token.
 template <class Module, std::size_t Tokens, std::size_t DIn, std::size_t DOut = DIn>
 struct Divided : WithCache<Module, Tokens, DIn, DOut> {
   Matrix<float, Tokens, DOut> expected;
@@ -47,7 +47,7 @@ struct Divided : WithCache<Module, Tokens, DIn, DOut> {
   }
 };
 
-// A text, divided in the same ways: logits after the last token of each call.
+// A text, divided in the same ways: compares the logits after each call's last token.
 template <LanguageModelConfig config, std::size_t Tokens>
 struct DividedText {
   using Model = LanguageModel<config>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Dropout with either generator: which elements it keeps, and which values these get.
+// Dropout with either generator: which elements it keeps, and their values.
 #include "tinyattn/dropout.hpp"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ constexpr auto unit_interval = drawn<Matrix<float, 6, 6>>(1);
 constexpr AttentionConfig with_rates{
     .d_in = 2, .d_out = 2, .context_length = 2, .dropout = 0.25, .residual_dropout = 0.5, .num_kv_heads = 3, .rotary_base = 7};
 
-// Copies of members are right: at run time Clang reads members of a template argument from wrong places if there is padding.
+// Members are copied correctly: at run time Clang misreads members of a template argument that has padding.
 template <AttentionConfig config>
 constexpr void check_copies(Check& check) {
   const DropoutRate rate = config.dropout, residual_rate = config.residual_dropout;
@@ -64,8 +64,8 @@ constexpr Test tests[] = {
                }),
     everywhere("a Philox threshold is rounded up",
                [](Check& check) {
-                 // ceil(0.9 * 2^32) = 3865470567. The seed was searched for: word 2 of its block 1 is one below that, the largest that is
-                 // kept.
+                 // ceil(0.9 * 2^32) = 3865470567. The seed was searched for: word 2 of its block 1 is one below that, the largest word that
+                 // is kept.
                  check.equal(Philox4x32(opaque(std::uint64_t{992009436})).block(1)[2], 3865470566u);
                  Philox4x32 generator(opaque(std::uint64_t{992009436}));
                  check.same_bits(dropout(ones<float, 8>(), 0.1, generator)(6), 1.0f / 0.9f);

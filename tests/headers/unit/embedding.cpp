@@ -25,7 +25,7 @@ static_assert(Int8::parameter_count == 12 && Int8::parameter_bytes == 4 * (16 + 
 
 #if __STDC_HOSTED__  // the tables are constants, the same on boards, which have no libm
 
-// Checks that `actual` is the float nearest to `truth`; halfway between two, where libm's last bit decides, either is right.
+// Checks that `actual` is the float nearest to `truth`; halfway, where libm's last bit decides, either neighbour is right.
 void check_nearest(Check& check, float actual, long double truth) {
   const auto half_way_to = [&](float to) {
     return (static_cast<long double>(std::nextafter(actual, to)) + static_cast<long double>(actual)) / 2;
@@ -34,8 +34,7 @@ void check_nearest(Check& check, float actual, long double truth) {
   check.that(truth >= half_way_to(-2.0f) - slack && truth <= half_way_to(2.0f) + slack);
 }
 
-// Checks against libm the table, which is arranged at run time from constant columns, and the same
-// columns computed at run time.
+// Checks against libm: the table, which is arranged at run time from constant columns, and the same columns computed at run time.
 template <std::size_t Positions, std::size_t Dim, std::uint32_t Base>
 void check_sinusoids(Check& check) {
   const auto arrange = [] { return detail::sinusoids_of<Positions, Dim, Base>(std::make_index_sequence<(Dim + 1) / 2>{}); };
@@ -52,7 +51,7 @@ void check_sinusoids(Check& check) {
   }
 }
 
-// Checks against libm the cosines and sines of positions without an end.
+// Checks against libm: cosines and sines of positions without a table.
 template <std::size_t Dim, std::uint32_t Base>
 void check_endless_sinusoids(Check& check) {
   for (std::size_t i = 0; i < Dim / 2; ++i)

@@ -10,7 +10,7 @@
 
 namespace tinyattn::test {
 
-// A natural number, its low bit first. In units of 2^-298, the smallest product of two floats, it holds every product, addend and sum.
+// A natural number, low bit first, in units of 2^-298, the smallest product of two floats: wide enough for every product, addend and sum.
 struct Wide {
   std::array<bool, 576> bits{};
 
@@ -18,7 +18,7 @@ struct Wide {
     for (; mantissa != 0; mantissa >>= 1) bits[shift++] = (mantissa & 1u) != 0;
   }
 
-  // Returns the number of bits up to the highest one that is set.
+  // Returns the number of bits up to the highest set bit.
   constexpr std::size_t width() const noexcept {
     return static_cast<std::size_t>(bits.rend() - std::find(bits.rbegin(), bits.rend(), true));
   }
@@ -58,7 +58,7 @@ constexpr Parts parts(float x) noexcept {
   return {bits >> 31 != 0, biased == 0 ? bits & 0x7fffffu : (bits & 0x7fffffu) | 0x800000u, biased == 0 ? 0 : biased - 1};
 }
 
-// The float nearest to magnitude * 2^-298, ties to even, overflow to infinity.
+// Rounds magnitude * 2^-298 to the nearest float: ties to even, overflow to infinity.
 constexpr float round_to_float(bool negative, const Wide& magnitude) noexcept {
   const std::size_t width = magnitude.width();
   const std::size_t last = width < 149 + 24 ? 149 : width - 24;
@@ -69,7 +69,7 @@ constexpr float round_to_float(bool negative, const Wide& magnitude) noexcept {
   return __builtin_bit_cast(float, (negative ? 0x80000000u : 0u) | (bits < 0x7f800000u ? bits : 0x7f800000u));
 }
 
-// a * b + c for finite numbers, rounded once.
+// a * b + c of finite numbers, rounded once.
 constexpr float exact_fma(float a, float b, float c) noexcept {
   const Parts x = parts(a);
   const Parts y = parts(b);
@@ -83,7 +83,7 @@ constexpr float exact_fma(float a, float b, float c) noexcept {
   return round_to_float(negative && difference.width() != 0, difference);
 }
 
-// e^x in double: takes out n * ln 2 and sums a Taylor series; the relative error is about 1e-14.
+// e^x in double: range reduction by n * ln 2, then a Taylor series; relative error about 1e-14.
 constexpr double exact_exp(double x) noexcept {
   const double ln2 = 0.693147180559945309417;
   const int n = static_cast<int>(x / ln2 + (x < 0 ? -0.5 : 0.5));
@@ -95,7 +95,7 @@ constexpr double exact_exp(double x) noexcept {
   return sum;
 }
 
-// Returns the natural logarithm of a positive number, as twice the area tangent of (m - 1) / (m + 1), m from sqrt(1/2) to sqrt(2).
+// The natural logarithm of a positive number: 2 * artanh((m - 1) / (m + 1)), m from sqrt(1/2) to sqrt(2).
 constexpr double exact_log(double x) noexcept {
   int n = 0;
   for (; x > 1.41421356; ++n) x /= 2;
@@ -118,12 +118,11 @@ constexpr bool within_one_ulp(float actual, double expected) noexcept {
   return (error < 0 ? -error : error) <= ulp(expected);
 }
 
-// Returns whether no float is nearer to the square root of x, a positive number: compares squares, in integers, in quarters of the root's
-// ulp.
+// Whether no float is nearer to the square root of x > 0: compares squares as integers, in quarters of the root's ulp.
 constexpr bool is_nearest_root(float root, float x) noexcept {
   const Parts r = parts(root);
   const Parts square = parts(x);
-  // A root is never subnormal, so that a correct one makes this a shift of 22 to 48.
+  // A root is never subnormal: for a correct one this shift is 22 to 48.
   const unsigned shift = square.exponent + 149 - 2 * r.exponent;
   if (r.negative || shift > 48) return false;
   const std::uint64_t sixteen_x = std::uint64_t{square.mantissa} << (shift + 4);
@@ -133,8 +132,7 @@ constexpr bool is_nearest_root(float root, float x) noexcept {
   return below * below <= sixteen_x && sixteen_x <= above * above;
 }
 
-// Returns whether no float is nearer to 1 / sqrt(n), for 1 <= n <= 4096: the squares of the midpoints to its neighbours, times n, lie on
-// both sides of 1.
+// Whether no float is nearer to 1 / sqrt(n), for 1 <= n <= 4096: with the squared midpoints to its neighbours, times n, on both sides of 1.
 constexpr bool is_nearest_inverse_root(float inverse, std::uint64_t n) noexcept {
   const Parts parts_of_inverse = parts(inverse);
   const std::uint64_t one = std::uint64_t{1} << 2 * (150 - parts_of_inverse.exponent);

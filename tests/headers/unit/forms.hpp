@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The forms of a call. Whatever its form, a call computes the same bits and writes nothing next to its outputs; which bits, tests on paper
-// and the committed CRCs say.
+// The forms of a call: each computes the same bits and writes nothing outside of its outputs. Which bits those are, tests by hand and the
+// committed CRCs say.
 #pragma once
 
 #include "catalogue/draw.hpp"
@@ -12,7 +12,7 @@
 
 namespace tinyattn::test {
 
-// Returns a matrix in the columns from `first` on of a wider one.
+// Returns a wider matrix that holds m in its columns from `first` on.
 template <std::size_t Rows, std::size_t Cols>
 constexpr auto widened(const Matrix<float, Rows, Cols>& m, std::size_t first) noexcept {
   auto wide = full<float, Rows, Cols + 3>(Guarded<float>::untouched);
@@ -21,8 +21,8 @@ constexpr auto widened(const Matrix<float, Rows, Cols>& m, std::size_t first) no
   return wide;
 }
 
-// Checks the forms of an operation on rows, or of one that takes a whole matrix: call(x) returns the result, and call(x, out) writes it: of
-// a matrix, of a batch, of a view, into a view.
+// Checks the forms of an operation on matrices: call(x) returns the result, call(x, out) writes it; of a matrix, a batch, a view, and into
+// a view.
 template <std::size_t Rows, std::size_t Cols>
 constexpr void check_matrix_forms(Check& check, const Matrix<float, Rows, Cols>& x, auto call) {
   const auto expected = call(opaque(x));
@@ -37,21 +37,20 @@ constexpr void check_matrix_forms(Check& check, const Matrix<float, Rows, Cols>&
   });
 }
 
-// The same, and of a vector.
+// Also of a vector.
 template <std::size_t Rows, std::size_t Cols>
 constexpr void check_row_forms(Check& check, const Matrix<float, Rows, Cols>& x, auto call) {
   check_matrix_forms(check, x, call);
   check_output(check, row(call(x), Rows - 1), [&](auto& out) { call(row(x, Rows - 1), out); });
 }
 
-// The same, and in place.
+// Also in place.
 template <std::size_t Rows, std::size_t Cols>
 constexpr void check_forms_in_place(Check& check, const Matrix<float, Rows, Cols>& x, auto call) {
   check_row_forms(check, x, call);
   check_in_place(check, call(x), x, [&](auto& both) { call(both, both); });
 }
 
-// Calls a module.
 constexpr auto call(const auto& module) noexcept {
   return [&module](const auto& x, auto&... out) {
     if constexpr (sizeof...(out) == 0)
@@ -61,7 +60,7 @@ constexpr auto call(const auto& module) noexcept {
   };
 }
 
-// The forms of a call of a layer, a block or a transformer: into an output, of a batch, of views, in place.
+// Checks the forms of a layer, block or transformer: into an output, of a batch, of views, in place.
 template <class Module, std::size_t Rows, std::size_t Cols>
 constexpr auto check_layer_forms(Check& check, const Module& module, const Matrix<float, Rows, Cols>& x, auto& out, auto& workspace) {
   constexpr std::size_t out_cols = std::remove_cvref_t<decltype(out)>::extent(1);
@@ -78,22 +77,20 @@ constexpr auto check_layer_forms(Check& check, const Module& module, const Matri
   if constexpr (Cols == out_cols) check_in_place(check, expected, x, [&](auto& both) { module.forward(both, both, workspace); });
 }
 
-// Returns the mask that keeps the first keys.
 template <std::size_t Keys>
 constexpr KeepMask<Keys> first_keys(std::size_t count) noexcept {
   KeepMask<Keys> mask{};
   for (std::size_t j = 0; j < Keys; ++j) mask.tensor(j) = j < count;
   return mask;
 }
-// Returns rows of which all from `count` on are replaced.
+// Returns m with all rows from `count` on replaced.
 template <std::size_t Rows, std::size_t Cols>
 constexpr Matrix<float, Rows, Cols> with_rest(Matrix<float, Rows, Cols> m, std::size_t count, float rest) noexcept {
   for (std::size_t i = count * Cols; i < m.size(); ++i) m.elements[i] = rest;
   return m;
 }
 
-// The forms of a module that attends, besides: of the first rows, by a count from 0 to one too many, where later rows are not read and not
-// written; and in place.
+// Checks forward with every count of tokens from 0 to one too many, where later rows are neither read nor written; also in place.
 template <class Module, std::size_t Rows, std::size_t Cols>
 constexpr void check_counts(Check& check, const Module& module, const Matrix<float, Rows, Cols>& x, auto& out, auto& workspace) {
   using Out = std::remove_cvref_t<decltype(out)>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Text from a language model: when it ends, what the cache then holds, and bytes that become characters.
+// Text from a language model: when it ends, what the cache holds afterwards, and bytes that become characters.
 #include "tinyattn/generate.hpp"
 
 #include "catalogue/draw.hpp"
@@ -11,13 +11,13 @@ using namespace tinyattn::test;
 
 namespace {
 
-// Every token is a letter, but the last, which is no text.
+// Every token is a letter, except the last, which has no text.
 struct Letters {
   static constexpr char letters[] = "abcdefghijklmnopqr";
   static constexpr std::string_view piece(Token token) { return token < 18 ? std::string_view(letters + token, 1) : ""; }
 };
 
-// What was put out, up to a number of bytes.
+// Collects a text, up to a number of bytes.
 struct Written {
   char text[64];
   std::size_t size = 0, most = 64, calls = 0;
@@ -50,7 +50,7 @@ struct Writer {
 constexpr Token prompt[] = {1, 2, 3};
 constexpr Generation hot{.sampling = {.temperature = 2.0f}};
 
-// Draws with the same random numbers, by the model's own calls.
+// Draws the same text by the model's own calls, with the same random numbers.
 void check_text(Check& check) {
   static Writer<llama> writer, by_hand;
   Written written;
@@ -87,7 +87,7 @@ void check_ends(Check& check) {
   check.that(result.end == GenerationEnd::by_caller && written.size == size + 2 && writer.cache.size() == 27 + result.num_tokens);
 }
 
-// The end of a text may be within a character.
+// A text may end within a character.
 void check_cut_character(Check& check) {
   struct Cut {
     static constexpr std::string_view piece(Token) { return "\xe2\x82"; }
@@ -98,7 +98,7 @@ void check_cut_character(Check& check) {
   check.that(written.view() == "\xe2\x82");
 }
 
-// Each byte by itself, and all in one call, are put out in whole characters.
+// Bytes one by one, and all in one call, are put out in whole characters.
 constexpr void check_characters(Check& check) {
   constexpr std::string_view texts[] = {"a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z", "\xc3z\xe2\x82z\x80\xff", "\xe2\x82\xc3\xa9\xf0\x9f\x98",
                                         "\xc0\x80\xed\xa0\x80\xf4\x90\x80\x80\xe0\x80\x80\xf0\x80\x80\x80"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Language models of three kinds: logits are the same however a text is divided; wrong tokens give an error; and the
-// compiler evaluates a whole decoder. Large objects are static, since a board has little stack.
+// Language models of three kinds: the same logits however a text is divided; errors for wrong tokens; and a whole decoder in the compiler.
+// Large objects are static, since a board has little stack.
 #include "catalogue/case.hpp"
 #include "catalogue/workloads.hpp"
 #include "divided.hpp"
@@ -39,14 +39,14 @@ constexpr std::size_t body_count = Transformer<config.transformer>::parameter_co
 static_assert(LanguageModel<gpt_2>::parameter_count == 7 * 12 + 5 * 12 + body_count<gpt_2>);
 static_assert(LanguageModel<llama>::parameter_count == 19 * 12 + body_count<llama> + 12 * 19);
 static_assert(LanguageModel<post>::parameter_count == 33 * 12 + body_count<post> + 12 * 33 + 33);
-// A model holds its weights and an epsilon for each norm; absent members take no space.
+// A model holds its weights and one epsilon per norm; absent members take no space.
 static_assert(sizeof(LanguageModel<gpt_2>) == sizeof(float) * (LanguageModel<gpt_2>::parameter_count + 5));
 static_assert(sizeof(LanguageModel<post>) == sizeof(float) * (LanguageModel<post>::parameter_count + 4));
-// A workspace holds the scratch of one block and the features; a cache holds that of each block.
+// A workspace holds one block's scratch and the features; a cache holds one of each block.
 static_assert(sizeof(LanguageModel<post>::Workspace) == sizeof(TransformerBlock<post_block>::Workspace) + 11 * 12 * sizeof(float));
 static_assert(sizeof(LanguageModel<post>::Cache) == 2 * sizeof(TransformerBlock<post_block>::Cache));
 
-// A model with random weights, and a text of valid tokens, as many as its cache holds.
+// A model with random weights, and a valid text that fills its cache.
 template <LanguageModelConfig config>
 struct Reader {
   using Model = LanguageModel<config>;
@@ -66,7 +66,7 @@ struct Reader {
     if (model.forward(text, expected, workspace) != Status::ok) __builtin_trap();
   }
 
-  // Checks a call with a cache: it returns `status`, writes `logits`, and leaves `size` tokens in the cache.
+  // Checks a call with a cache: its status, its logits and the number of tokens in the cache afterwards.
   void check_call(Check& check, TokenView tokens, Status status, const Logits& logits, std::size_t size) {
     check_output(check, logits, [&](auto& out) { check.that(model.forward(tokens, cache, out, cache_workspace) == status); });
     check.equal(cache.size(), size);
@@ -83,7 +83,7 @@ void check_wrong_tokens(Check& check) {
     wrong(place) = config.vocabulary;
     check_output(check, none, [&](auto& out) { check.that(reader.model.forward(wrong, out, reader.workspace) == Status::unknown_token); });
   }
-  // A wrong call changes nothing for the calls after it.
+  // A refused call does not affect later calls.
   const Token* const tokens = reader.text.data();
   const Token wrong[] = {0, 1, config.vocabulary};
   for (std::size_t i = 0; i < length; ++i) {
@@ -94,7 +94,7 @@ void check_wrong_tokens(Check& check) {
   }
 }
 
-// Checks that layers are drawn in the order of their parameters, block after block, and that norms are not drawn.
+// Checks that layers are drawn in the order of their parameters, block after block, and norms are not drawn.
 template <LanguageModelConfig config>
 void check_first_weights(Check& check) {
   static Reader<config> reader;
@@ -126,7 +126,7 @@ void check_first_weights(Check& check) {
   check.equal(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
 }
 
-// Checks that tokens in any form are read, and that logits are written to any.
+// Checks every form of tokens and of logits.
 void check_forms(Check& check) {
   static Reader<gpt_2> reader;
   const auto call = [&](const auto& tokens, auto&& out) {

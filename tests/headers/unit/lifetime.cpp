@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Parts of a workspace that share memory, one after the other: in the compiler as at run time.
+// Parts of a workspace that share memory, one after the other, in the compiler as at run time.
 #include "tinyattn/lifetime.hpp"
 
 #include <type_traits>
@@ -23,13 +23,13 @@ struct Workspace {
   };
 };
 
-// No constructor, and so no code, begins the lifetime of such a member, or of the whole.
+// Trivial constructors: beginning a member's lifetime, or the whole's, costs no code.
 static_assert(std::is_trivially_default_constructible_v<Layer::Workspace> && std::is_trivially_default_constructible_v<Workspace>);
 static_assert(std::is_same_v<decltype(begin_lifetime(std::declval<Workspace&>().last)), Vector<float, 3>&>);
 
 constexpr auto inputs = matrix<float>({{1.0f, 2.0f, 3.0f}, {4.0f, 5.0f, 6.0f}});
 
-// Writes to each member through pointers, and reads it before the next one begins. A layer of zeros has zeros as its output.
+// Writes each member through pointers, and reads it before the next one begins. A layer of zeros outputs zeros.
 constexpr Vector<float, 3> use(const Layer& layer, Workspace& workspace) noexcept {
   layer.forward(inputs, workspace.kept, begin_lifetime(workspace.layer));
   auto& sum = begin_lifetime(workspace.sum);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The affine layer: sequential sums that start at the bias, PyTorch's layout, the order in which initialize draws; and weights of int8.
+// The linear layer: sums in order that start at the bias, PyTorch's layout, the order in which initialize draws; and weights of int8.
 #include "tinyattn/linear.hpp"
 #include "tinyattn/matmul.hpp"
 
@@ -24,7 +24,7 @@ constexpr auto inputs = matrix<float>({{1.0f, 2.0f, 3.0f}, {-1.0f, 0.5f, 0.0f}})
 constexpr auto weight_out_in = matrix<float>({{1.0f, 0.0f, -1.0f}, {2.0f, 4.0f, 0.5f}});
 constexpr auto bias = vector<float>({10.0f, 20.0f});
 
-// A layer may be a temporary in a constant expression, where the compiler compares its bias with null.
+// Temporaries as layers: in a constant expression the compiler compares the bias's address with null.
 static_assert(from_torch(weight_out_in, vector<float>({1.0f, 2.0f}))(inputs) == matrix<float>({{-1.0f, 13.5f}, {0.0f, 2.0f}}));
 
 // --- Weights of int8 ---
@@ -34,13 +34,13 @@ static_assert(Int8::parameter_count == 8 && Int8::parameter_bytes == 2 * 16 + 2 
 static_assert(sizeof(Linear<17, 1, false, Weights::int8>) == 32 + 4 && alignof(Int8Matrix<17, 1>) == 4 && Int8Matrix<17, 1>::size() == 17);
 static_assert(Linear<3, 2>::parameter_bytes == sizeof(Linear<3, 2>) && std::is_aggregate_v<Int8> && std::is_trivially_copyable_v<Int8>);
 
-// How many bits an input has: the widest rows of 14, 13, 12 and 8, and one more.
+// Bits of an input by length of a row: the longest rows with 14, 13, 12 and 8 bits, and one more.
 static_assert(kernel::input_bits(1) == 14 && kernel::input_bits(1032) == 14 && kernel::input_bits(1033) == 13);
 static_assert(kernel::input_bits(2064) == 13 && kernel::input_bits(2065) == 12 && kernel::input_bits(4129) == 12);
 static_assert(kernel::input_bits(4130) == 11 && kernel::input_bits(66311) == 8 && kernel::input_bits(66312) == 7);
 
-// Inputs, and outputs that were computed outside of this project, as bits. Inputs become integers of 14 bits: 8192, -2458 and 5734 of
-// 2^-13, 8192, 0 and -1 of 2^-12, 16383, 819 and 1638 of 2^-13, zeros, and 10000, -3500 and 0 of 2.
+// Inputs and outputs as bits, computed outside of this project. The inputs quantize to 14 bits: 8192, -2458, 5734 times 2^-13; 8192, 0, -1
+// times 2^-12; 16383, 819, 1638 times 2^-13; zeros; and 10000, -3500, 0 times 2.
 struct Known {
   std::uint32_t x[3], y[2];
 };
@@ -50,7 +50,7 @@ constexpr Known known[] = {{{0x3f800000, 0xbe99999a, 0x3f333333}, {0x4015d89a, 0
                            {{0x1f0dabc6, 0x1e3ce508, 0}, {0x3f000000, 0xbe800000}},
                            {{0x469c4000, 0xc5dac000, 0x3f800000}, {0x470f90e6, 0xc4f52e14}}};
 
-// The layer of the known answers: codes are weights + 128, and padding.
+// The layer of the known answers: codes are weights + 128, padded with 128.
 constexpr Int8 known_layer = [] {
   constexpr int weights[2][3] = {{127, -64, 5}, {-127, 1, 90}};
   Int8 layer{{{}, {0.0123f, 0.00077f}}, vector<float>({0.5f, -0.25f})};
@@ -58,7 +58,7 @@ constexpr Int8 known_layer = [] {
   return layer;
 }();
 
-// Checks that quantize makes `scale` of a column of weights, and these integers.
+// Checks the scale and the integers that quantize makes of a column of weights.
 constexpr void check_quantized(Check& check, const Vector<float, 4>& weights, float scale, const int (&expected)[4]) {
   Linear<4, 2> linear{};
   for (std::size_t k = 0; k < 4; ++k) linear.weight(k, 1) = weights(k);
@@ -69,8 +69,8 @@ constexpr void check_quantized(Check& check, const Vector<float, 4>& weights, fl
   for (std::size_t k = 0; k < 32; ++k) check.equal(layer.weight.code[k] - 128, k / 16 == 1 && k % 16 < 4 ? expected[k % 16] : 0);
 }
 
-// Checks that initialize draws the weights in PyTorch's order and then the biases, uniform within the bound; golden/tables.cpp
-// compares with PyTorch's numbers.
+// Checks that initialize draws the weights in PyTorch's order and then the biases, uniform within the bound; golden/tables.cpp compares
+// with PyTorch's numbers.
 template <std::size_t In, std::size_t Out, bool Bias>
 constexpr void check_drawn(Check& check, float bound) {
   Mt19937 generator(opaque(5u));
@@ -83,7 +83,7 @@ constexpr void check_drawn(Check& check, float bound) {
     for (std::size_t out = 0; out < Out; ++out) check.same_bits(layer.bias(out), uniform(same, -bound, bound));
 }
 
-// Returns the instructions of a call; 0 on boards that do not count.
+// The instructions of a call; 0 on boards that cannot count them.
 unsigned long long instructions_of(const auto& call) {
   const auto begin = board_ticks();
   call();
@@ -111,7 +111,7 @@ constexpr Test tests[] = {
                   const auto of_layer = instructions_of([&] { layer.forward(x, out); });
                   const auto of_product = instructions_of([&] { matmul(x, layer.weight, out); });
                   check.that(of_layer <= of_product + of_product / 10);
-                  check.that(of_layer != 0 || board_ticks() == 0);  // which some boards do not count
+                  check.that(of_layer != 0 || board_ticks() == 0);  // both are 0 on boards that do not count
                 }),
     everywhere("weights of int8, in each form",
                [](Check& check) {

@@ -26,7 +26,7 @@ constexpr float quiet_nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float largest = std::numeric_limits<float>::max();
 constexpr float smallest = 0x1p-149f;
 
-// Single points: fma(a, b, c), or a function of x, and the expected result.
+// Single points: the operands, and the expected result.
 struct FmaPoint {
   float a, b, c, expected;
 };
@@ -78,8 +78,8 @@ constexpr Test tests[] = {
                  check_points(check, {{1.0f + ulp_one, 1.0f + ulp_one, -(1.0f + 2 * ulp_one), 0x1p-46f},
                                       {3.0f, 4.0f, 5.0f, 17.0f},
                                       {0x1.fffffep0f, 0x1.fffffep0f, -0x1.fffffcp1f, 0x1p-46f}});
-                 // fma rounds once, where computing in double would round twice. 4097 * 16773121 = 2^36 + 1: the sum lies just above
-                 // halfway between two floats, by less than a double can hold. 262143 * 262145 = 2^36 - 1: just below halfway.
+                 // fma rounds once, where computing in double would round twice. 4097 * 16773121 = 2^36 + 1: the sum lies above the
+                 // midpoint of two floats by less than a double can hold. 262143 * 262145 = 2^36 - 1: below the midpoint.
                  check_points(check, {{4097.0f, 16773121.0f * 0x1p-60f, 1.0f, 1.0f + ulp_one},
                                       {-4097.0f, 16773121.0f * 0x1p-60f, -1.0f, -1.0f - ulp_one},
                                       {262143.0f, 262145.0f * 0x1p-60f, 1.0f + ulp_one, 1.0f + ulp_one},
@@ -101,7 +101,7 @@ constexpr Test tests[] = {
                                       {-0.0f, 1.0f, 0.0f, 0.0f},
                                       {2.0f, 3.0f, -6.0f, 0.0f},
                                       {-2.0f, 3.0f, 6.0f, 0.0f}});
-                 // The product overflows, the sum does not.
+                 // The product overflows, but the sum does not.
                  check_points(check, {{0x1p100f, 0x1p28f, -0x1.fffffep127f, 0x1p104f},
                                       {largest, 2.0f, -largest, largest},
                                       {largest, 1.0f, 0x1p102f, largest}});
@@ -146,8 +146,8 @@ constexpr Test tests[] = {
                    check.that(within_one_ulp(exp(opaque(x)), exact_exp(static_cast<double>(x))));
                  check_points(check, exp_of, {{0.0f, 1.0f}, {-0.0f, 1.0f}, {smallest, 1.0f}, {-104.0f, 0.0f}, {-largest, 0.0f}});
                }),
-    // These points were searched for: if any constant, except the low part of ln 2, moved to the next float on either side, one of these
-    // bits would change. Computed with the fma in tests/ports/arithmetic/coefficients.py.
+    // These points were searched for: moving any constant, except the low part of ln 2, to a neighbouring float would change one of these
+    // bits. Computed with the fma in tests/ports/arithmetic/coefficients.py.
     everywhere("exp of a few numbers, bit for bit",
                [](Check& check) {
                  check_points(check, exp_of,

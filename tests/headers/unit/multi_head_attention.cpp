@@ -14,10 +14,9 @@ using namespace tinyattn::test;
 
 namespace {
 
-// Whether scratch.h counts the scratch that kernels divide. Both are sums of products of the
-// widths, the source tokens, the padded source tokens, and the rows of a block and of queries, each
-// to the first power. So they are equal for all sizes if they are for widths and rows of 0 and 1,
-// and 0, 1 and 2 source tokens.
+// Whether scratch.h counts the scratch that kernels divide. Both are polynomials in the widths, the source tokens (plain and padded) and
+// the rows of a block and of queries, of degree 1 in each. So they agree for all sizes if they do for widths and rows of 0 and 1, and 0, 1
+// and 2 source tokens.
 consteval bool agree_on_scratch() noexcept {
   float scratch[3 * TINYATTN_LANES + 3] = {};
   for (unsigned sizes = 0; sizes < 3 * 8; ++sizes) {
@@ -30,7 +29,7 @@ consteval bool agree_on_scratch() noexcept {
 }
 static_assert(agree_on_scratch());
 
-// The same for a row of integers: both round up to a multiple of 16.
+// The same for a row of integers, which both round up to a multiple of 16.
 consteval bool agree_on_integers() noexcept {
   for (std::size_t inputs = 0; inputs <= 16; ++inputs)
     if (kernel::integer_row(inputs) != TINYATTN_INTEGER_ROW(inputs)) return false;
@@ -68,8 +67,8 @@ static_assert(
                    MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 2, .context_length = 6, .causal = false, .out_proj = false}>>);
 static_assert(std::is_same_v<Head, MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 2, .context_length = 6, .out_proj = false}>>);
 
-// A workspace holds keys in rows of whole vectors, values, at most 96 rows of projections, and the scores of at most sixteen queries,
-// whatever the port.
+// A workspace holds keys in rows of whole vectors, values, at most 96 rows of projections, and scores of at most sixteen queries, with any
+// port.
 template <AttentionConfig config>
 constexpr bool scratch_is_bounded = sizeof(typename MultiHeadAttention<config>::Workspace) <=
                                     sizeof(float) * ((config.context_length + 15) * config.d_out + config.context_length * config.d_out +
@@ -83,10 +82,10 @@ using Workspace = typename MultiHeadAttention<of_length(ContextLength)>::Workspa
 
 static_assert(scratch_is_bounded<of_length(1)> && scratch_is_bounded<of_length(32)> && scratch_is_bounded<of_length(4096)>);
 static_assert(scratch_is_bounded<AttentionConfig{.d_in = 512, .d_out = 512, .context_length = 2048, .num_heads = 8}>);
-// For twice the tokens the scratch at most doubles: nothing grows with the square of the tokens.
+// For twice the tokens the workspace at most doubles: nothing is quadratic in the number of tokens.
 static_assert(sizeof(Workspace<4096>) <= 2 * sizeof(Workspace<2048>) && alignof(Workspace<32>) == alignof(float));
 
-// A layer whose inputs and outputs have as many rows.
+// A layer whose input and output have `Rows` rows.
 template <AttentionConfig config, std::size_t Rows>
 struct Called {
   using Layer = MultiHeadAttention<config>;
@@ -108,7 +107,7 @@ constexpr void check_every_form(Check& check) {
   check_counts(check, called.layer, called.x, called.out, called.workspace);
 }
 
-// Heads side by side, each an attention of its own, and the projection.
+// Computes each head by attention alone, puts them side by side, and projects.
 template <AttentionConfig config, std::size_t Rows>
 constexpr void check_steps(Check& check) {
   Called<config, Rows> called{};
@@ -131,7 +130,7 @@ constexpr void check_steps(Check& check) {
     check.same_bits(called(x), context);
 }
 
-// Cross-attention of the first queries, and of the first keys and values: later rows are not read and not written.
+// Cross-attention of the first queries to the first keys and values; later rows are neither read nor written.
 template <AttentionConfig config, std::size_t Tokens, std::size_t SourceTokens>
 void check_cross_counts(Check& check) {
   Called<config, Tokens> called{};
@@ -150,7 +149,7 @@ void check_cross_counts(Check& check) {
     }
 }
 
-// Each mask, besides the layer's own: what masks the same gives the same, and a NaN or infinity in a masked token does not leak.
+// Each mask on top of the layer's own: equivalent masks give equal results, and NaN or infinity in a masked token does not leak.
 template <AttentionConfig config>
 void check_masks(Check& check) {
   Called<config, 5> called{};
@@ -212,7 +211,7 @@ constexpr Test tests[] = {
                   check_masks<unmasked>(check);
                   check_masks<causal>(check);
                 }),
-    at_run_time("attention weights: those of each head, before dropout",
+    at_run_time("attention weights of each head, before dropout",
                 [](Check& check) {
                   Called<with_rates, 4> called{};
                   Tensor<float, 2, 4, 4> weights{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Norms of features: every form of a call, and the edges of their formulas.
+// Norms: every form of a call, and the limits of their formulas.
 #include <type_traits>
 
 #include "forms.hpp"
@@ -40,7 +40,7 @@ constexpr Test tests[] = {
                  const LayerNorm<4> biased{ones<float, 4>(), vector<float>({1.0f, 2.0f, 3.0f, 4.0f})};
                  check.equal(biased(opaque(full<float, 4>(7.0f))), biased.bias);
                  check.equal(unit_rms(opaque(zeros<float, 4>())), zeros<float, 4>());
-                 // For a variance of 0, (x - mean) / sqrt(epsilon) is finite. An epsilon of 3 / 4 makes 1 of a mean square of 1 / 4.
+                 // With a variance of 0, (x - mean) / sqrt(epsilon) is finite. An epsilon of 3/4 turns a mean square of 1/4 into 1.
                  const RmsNorm<4> wide{ones<float, 4>(), 0.75f};
                  check.equal(wide(opaque(full<float, 4>(0.5f))), full<float, 4>(0.5f));
                  const LayerNorm<4> wider{ones<float, 4>(), {}, 3.0f};

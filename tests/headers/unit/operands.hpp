@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Random floats for arithmetic, from a seed: of every exponent, or near enough to each other to cancel.
+// Random floats for tests of arithmetic: of every exponent, or close enough to each other to cancel.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ constexpr std::uint32_t next(std::uint32_t& state) noexcept { return state = sta
 
 constexpr bool is_finite(float x) noexcept { return x - x == 0.0f; }
 
-// Returns a float of any exponent and sign, with a full or short mantissa; also NaN and infinity.
+// A float of any exponent and sign, with a full or short mantissa; also NaN and infinity.
 inline float any_float(std::uint32_t& state) noexcept {
   const std::uint32_t bits = next(state) ^ next(state) >> 16;
   return __builtin_bit_cast(float, (next(state) >> 30 & 1u) != 0 ? bits : bits & 0xffff0000u);
@@ -24,7 +24,7 @@ inline float any_finite(std::uint32_t& state) noexcept {
   }
 }
 
-// Returns a float with an exponent near that of 1, so that products and addends overlap.
+// A float with an exponent near 1's, so that products and addends overlap.
 inline float near_one(std::uint32_t& state) noexcept {
   const std::uint32_t bits = next(state) ^ next(state) >> 16;
   return __builtin_bit_cast(float, (bits & 0x83ffffffu) | 0x3c000000u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Optimizers: a model as its weights one by one, what is frozen, what is cut, and the clipping of gradients. ../golden has 1,000 steps of
-// PyTorch's, and ../answers those of plain loops.
+// Optimizers: a step of a model is a step of each weight; frozen parts; flushing of tiny numbers; clipping of gradients. ../golden compares
+// 1,000 steps with PyTorch, and ../answers compares with plain loops.
 #include "tinyattn/training/optimizer.hpp"
 
 #include <string_view>
@@ -16,7 +16,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-// A model of a user's: rows of 21, 7, 3 and 1 floats; what is frozen is no part.
+// A user's model with rows of 21, 7, 3 and 1 floats; a frozen layer is not among its Parts.
 struct Tail {
   Linear<3, 1> ends[2]{};
   using Parts = Parameters<&Tail::ends>;
@@ -30,7 +30,7 @@ struct Model {
   using Parts = Parameters<&Model::first, &Model::norm, &Model::tail, &Model::gain>;
 };
 
-// No optimizer has more than its moments, and corrections.
+// A state is the moments, and AdamW's corrections.
 static_assert(sizeof(SgdMomentum::State<Model>) == sizeof(Model) && Sgd::state_bytes<Model> == 0);
 static_assert(sizeof(AdamW::State<Model>) == 2 * sizeof(Model) + 8 && AdamW::state_bytes<Model> == sizeof(AdamW::State<Model>));
 struct WithoutState {
@@ -39,13 +39,13 @@ struct WithoutState {
 };
 static_assert(sizeof(WithoutState) == sizeof(Model));
 
-// 1 - beta is that of the decimal number; a binary number has its difference.
+// 1 - beta is exact for the decimal number that beta stands for; for a binary fraction it is the plain difference.
 using Scalar = port::scalar;
 static_assert(kernel::one_minus<Scalar>(0.9f) == 0.1f && kernel::one_minus<Scalar>(0.999999f) == 0.000001f);
 static_assert(kernel::one_minus<Scalar>(0x1.fffffep-1f) == 0x1p-24f && kernel::one_minus<Scalar>(0.5f) == 0.5f);
 static_assert(kernel::one_minus<Scalar>(0.0f) == 1.0f && kernel::one_minus<Scalar>(1.0f) == 0.0f);
 
-// Fills a module, also what is frozen.
+// Fills a module, its frozen part too.
 constexpr void draw(Model& model, std::uint32_t seed, float size) {
   Philox4x32 generator(seed);
   for_each_parameter(model, [&](const char*, auto& tensor) {
@@ -54,16 +54,15 @@ constexpr void draw(Model& model, std::uint32_t seed, float size) {
   model.frozen.weight(0, 0) = size;
 }
 
-// Checks that every part of two modules has the same bits.
+// Checks that all parts of two modules have the same bits.
 constexpr void same_parts(Check& check, const Model& actual, const Model& expected) {
   detail::visit_together([&](const auto& a, const auto& b) { check.same_bits(a, b); }, actual, expected);
   check.same_bits(actual.frozen.weight, expected.frozen.weight);
 }
 
-// A layer of one weight.
 using One = Linear<1, 1, false>;
 
-// Checks that steps of a model are those of its weights, one by one, each with its own gradients and moments; what is frozen stays.
+// Checks that a model's steps equal steps of its weights one by one, each with its own gradient and moments; frozen parts stay.
 template <class Optimizer>
 constexpr void check_steps(Check& check) {
   const typename Optimizer::Config config{.learning_rate = 0.01f, .weight_decay = 0.1f};
@@ -97,7 +96,7 @@ constexpr Test tests[] = {
                  for_each_parameter(model, [&](std::string_view name, auto&) { check.equal(name, names[count++]); });
                  check.that(count == 9);
                }),
-    everywhere("steps of a model are those of its weights",
+    everywhere("steps of a model are steps of its weights",
                [](Check& check) {
                  check_steps<Sgd>(check);
                  check_steps<SgdMomentum>(check);

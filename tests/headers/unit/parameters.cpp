@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The parameters of models by name: order, sizes, and what a configuration leaves out.
+// The parameters of models by name: their order and sizes, and what a configuration omits.
 #include "tinyattn/parameters.hpp"
 
 #include <string_view>
@@ -40,8 +40,8 @@ struct Parameter {
   std::size_t size;
 };
 
-// Checks a model's parameters except those of blocks after the first: they have the names and sizes of `expected`, in this order. A name
-// that begins with a dot is one of the first block.
+// Checks the names, sizes and order of a model's parameters, except in blocks after the first. A name that begins with a dot is in the
+// first block.
 template <class Module>
 constexpr void check_first_block(Check& check, Module& module, std::initializer_list<Parameter> expected) {
   constexpr std::string_view blocks = "transformer.blocks.", first = "transformer.blocks.0.";

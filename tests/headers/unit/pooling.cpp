@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reductions over tokens: every form of a call, counts, NaN and the zeros of either sign.
+// Reductions over tokens: every form of a call, counts, NaN and signed zeros.
 #include "tinyattn/pooling.hpp"
 
 #include "catalogue/operations.hpp"
@@ -27,7 +27,7 @@ constexpr Test tests[] = {
                  check_one(call_mean);
                  check_one(call_largest);
                }),
-    everywhere("a count of tokens is from 1 to those of x; after an error `out` is as it was",
+    everywhere("a count of tokens is from 1 to the rows of x; after an error `out` is as it was",
                [](Check& check) {
                  const auto x = matrix<float>({{1.0f, -2.0f}, {3.0f, -6.0f}, {8.0f, 5.0f}});
                  auto out = vector<float>({7.0f, 7.0f});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The two generators against published vectors, and how a float is made of them; golden/tables.cpp compares with PyTorch's random
+// The two generators compared with published vectors, and the floats made of their words; golden/tables.cpp compares with PyTorch's random
 // numbers.
 #include "tinyattn/random.hpp"
 
@@ -30,7 +30,7 @@ constexpr Test tests[] = {
                  check.equal(Philox4x32(opaque(std::uint64_t{0}), 0).block(0), Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
                  constexpr std::uint64_t all = 0xffffffffffffffff;
                  check.equal(Philox4x32(opaque(all), all).block(all), Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
-                 // counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822 299f31d0, word 0 the low one of each pair
+                 // counter 243f6a88 85a308d3 13198a2e 03707344, key a4093822 299f31d0, word 0 is the low one of each pair
                  const Philox4x32 pi(opaque(std::uint64_t{0x299f31d0a4093822}), 0x0370734413198a2e);
                  check.equal(pi.block(0x85a308d3243f6a88), Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
                }),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Compares the choice of a token with one that sorts.
+// Compares the sampled token with an implementation that sorts.
 #include "tinyattn/sampling.hpp"
 #include "tinyattn/softmax.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto banned = -infinity;
 
-// Returns the tokens from the most to the least likely; of equally likely ones, the lower comes first.
+// Returns the tokens from the most to the least likely; ties in rising order.
 template <std::size_t Count>
 auto sorted(const Vector<float, Count>& p) {
   std::array<std::size_t, Count> order{};
@@ -25,7 +25,7 @@ auto sorted(const Vector<float, Count>& p) {
   return order;
 }
 
-// Sums in double, which keeps small probabilities that a float near 1 would lose.
+// Sums in double, which keeps small probabilities that float would lose next to 1.
 template <std::size_t Count>
 double sum_of(const Vector<float, Count>& p) {
   double sum = 0;
@@ -33,7 +33,7 @@ double sum_of(const Vector<float, Count>& p) {
   return sum;
 }
 
-// Keeps the smallest set of most likely tokens whose sum is at least top_p of the total; the others become 0.
+// Keeps the smallest set of the most likely tokens with a sum of at least top_p of the total; zeroes the others.
 template <std::size_t Count>
 Vector<float, Count> plain_nucleus(const Vector<float, Count>& p, float top_p) {
   const auto order = sorted(p);
@@ -60,7 +60,7 @@ Token plain_sample(Vector<float, Count> logits, const Sampling& sampling, float 
   return static_cast<Token>(i - 1);
 }
 
-// Checks that sampling chooses the tokens that sorting chooses, with one uniform number for each.
+// Checks that sampling chooses the token that sorting chooses, with one uniform number per token.
 template <class Generator, std::size_t Count>
 void check_as_sorted(Check& check, float spread, bool has_ties) {
   Generator generator(17), same(17);
@@ -77,7 +77,7 @@ void check_as_sorted(Check& check, float spread, bool has_ties) {
   check.same_bits(uniform(generator, 0.0f, 1.0f), uniform(same, 0.0f, 1.0f));
 }
 
-// Samples one token.
+// Samples one token with a generator of seed 1.
 template <std::size_t Count>
 constexpr Token drawn(Vector<float, Count> logits, const Sampling& sampling) {
   Philox4x32 generator(1);

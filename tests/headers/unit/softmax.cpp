@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Softmax and related functions: sums in sixteen lanes, subtraction of the maximum, the cutoff, and rows without any finite score.
+// Softmax and its relatives: sums in sixteen lanes, subtraction of the maximum, the cutoff, and rows without a finite score.
 #include "tinyattn/softmax.hpp"
 
 #include "catalogue/operations.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tensors: their layout in memory, the functions that make them, and those that take parts of them.
+// Tensors: their layout in memory, functions that make them, and functions that take parts of them.
 #include "tinyattn/tensor.hpp"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tokenizers whose tables are small enough to write, and texts whose tokens can be found by hand. tests/products/export compares large ones
+// Tokenizers with tables small enough to write down, and texts whose tokens can be found by hand. tests/products/export compares large ones
 // with their references.
 #include "tinyattn/tokenizer.hpp"
 #include "tinyattn/tokenizer_for_c.hpp"
@@ -12,7 +12,7 @@ using namespace tinyattn::test;
 
 namespace {
 
-// Tokens 0 to 2 are no text; the others are " ", a, b, c, and then, in the order of their merges, ab, " ab", bc, aa.
+// Tokens 0 to 2 have no text; the others are " ", a, b, c, and then, in the order of their merges, ab, " ab", bc, aa.
 constexpr TokenizerConfig sentencepiece{.kind = TokenizerKind::sentencepiece,
                                         .vocabulary = 11,
                                         .text_size = 6,
@@ -31,12 +31,12 @@ constexpr Tokenizer<sentencepiece> pieces{.text = " abcaa",
                                           .ranks = {},
                                           .hidden = {}};
 
-// The characters a, b and U+00E9, of two bytes; token 1 is no text.
+// The characters a, b and U+00E9, which has two bytes; token 1 has no text.
 constexpr TokenizerConfig table{.kind = TokenizerKind::characters, .vocabulary = 4, .text_size = 4, .longest = 2, .num_pieces = 3};
 constexpr Tokenizer<table> characters{
     .text = "ab\303\251", .places = {{1, 0, 5, 10}}, .sorted = {{0, 2, 3}}, .lefts = {}, .ranks = {}, .hidden = {}};
 
-// The bytes " ", ', a, s; then, in the order of their merges, " a", aa, 's, "  "; and token 8, which the letters "end" are.
+// The bytes " ", ', a, s; then, in the order of their merges, " a", aa, 's, "  "; and token 8, a symbol spelled "end".
 constexpr TokenizerConfig bytes{.kind = TokenizerKind::bytes,
                                 .vocabulary = 9,
                                 .text_size = 9,
@@ -53,7 +53,7 @@ constexpr Tokenizer<bytes> words{.text = "  aa'send",
                                  .ranks = {},
                                  .hidden = {{8}}};
 
-// Appends the tokens of a text after one token; the array has room for one for each byte and one more. Then compares all of them.
+// Encodes a text after a first token, into an array with room for one token per byte and one more. Compares all tokens.
 template <class Tokenizer, std::size_t Count>
 constexpr bool encodes(const Tokenizer& tokenizer, std::string_view text, const Token (&expected)[Count]) {
   Token tokens[40] = {99};
@@ -64,7 +64,7 @@ constexpr bool encodes(const Tokenizer& tokenizer, std::string_view text, const 
   return equal;
 }
 
-// Returns whether a text gives this error, with this much room, and count stays as it was.
+// Whether encoding a text into this much room gives the error, and count stays as it was.
 constexpr bool refuses(const auto& tokenizer, std::string_view text, std::size_t room, Status expected) {
   Token tokens[40] = {};
   std::size_t count = 1;

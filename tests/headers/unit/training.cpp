@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Training: of a model of Parts, as its layers one by one; of blocks and of texts, with dropout, in each form of a call; what is frozen,
-// and what is refused. A model is trained as a whole or by its adapters.
+// Training: models of Parts compared with their layers one by one; blocks and texts, with dropout, in each form of a call; frozen parts and
+// refused calls. A model is trained as a whole or by its adapters.
 #include "tinyattn/training.hpp"
 
 #include "catalogue/adapters.hpp"
@@ -51,7 +51,7 @@ struct Frozen : Layers {
 constexpr auto tokens = vector<Token>({6, 0, 3, 6});
 constexpr auto targets = vector<Token>({4, ignore_index, 0, 1});
 
-// Both passes of the layers, one by one, with dropout by a generator.
+// Both passes through the layers, one by one, with dropout.
 constexpr float train_by_layers(const Layers& model, Layers& gradient, Philox4x32& generator) {
   Matrix<float, 4, 6> embedded, first, second, third, normal, attended, features;
   Matrix<float, 4, 5> logits;
@@ -104,7 +104,7 @@ constexpr void as_its_layers(Check& check) {
              some.gradient.embedding == Embedding<7, 6>{});
 }
 
-// What is refused changes neither the gradient nor the generator.
+// A refused call changes neither the gradient nor the generator.
 constexpr void refused(Check& check) {
   Model model, before;
   Draw draw;
@@ -153,7 +153,7 @@ constexpr BlockConfig small_block(DropoutRate of_weights, DropoutRate of_outputs
 template <BlockConfig config>
 using TwoBlocks = Transformer<TransformerConfig{.block = config, .num_layers = 2}>;
 
-// What both passes write: forward in the workspace of inference and in that of training, backward by Training.
+// Runs both passes in every form: forward with the workspaces of inference and of training, backward with Training.
 template <class Module, class X>
 struct Passes {
   using Of = Subject<Module>;
@@ -175,14 +175,14 @@ struct Passes {
   }
 };
 
-// Checks that the first elements are those of `head`, and that nothing was written to the others.
+// Checks that the first elements equal `head`, and that the others are untouched.
 template <class X>
 constexpr void check_head(Check& check, const X& actual, const auto& head) {
   for (std::size_t i = 0; i < actual.size(); ++i)
     check.same_bits(actual.elements[i], i < head.size() ? head.elements[i] : Guarded<X>::untouched);
 }
 
-// A batch is its sequences, one after the other; the first rows are those of a shorter sequence; the mask is that of a causal module.
+// A batch equals its sequences one after the other; a count equals a shorter sequence; a causal mask equals a causal module.
 template <class Module, class OfCausal>
 constexpr void check_dropout(Check& check) {
   using X = Matrix<float, 3, 2>;
@@ -223,7 +223,7 @@ constexpr void check_block(Check& check) {
                 TransformerBlock<small_block(of_weights, of_outputs, norm_first, true)>>(check);
 }
 
-// So many tokens that there is no room for the logits of a whole text.
+// So many tokens that the logits of a whole text do not fit.
 constexpr std::size_t vocabulary = 97;
 constexpr LanguageModelConfig dropped_model = {
     .vocabulary = vocabulary,
@@ -236,7 +236,7 @@ using Text = LanguageModel<dropped_model>;
 static_assert(BackwardWorkspace<Text>::logits_rows < 4);
 constexpr auto unknown = vector<Token>({1, vocabulary, 2, 3});
 
-// The loss of a training pass is that of the logits of forward. Texts that are refused, and targets of which none counts, change nothing.
+// A training pass has the loss of forward's logits. Refused texts, and targets that are all ignored, change nothing.
 template <class Module>
 void check_text(Check& check) {
   using Of = Subject<Module>;
@@ -274,7 +274,7 @@ void check_text(Check& check) {
   check.that(next_are_equal(replay, before));
 }
 
-// Of any loss: by the gradient of the logits.
+// Any loss, given by the gradient of the logits.
 void check_any_loss(Check& check) {
   static Training<Text, Sgd> training;
   static Text model, gradient;

@@ -46,8 +46,8 @@ static_assert(sizeof(Decoder::Cache::Workspace) == sizeof(Llama::Cache::Workspac
 static_assert(sizeof(Decoder::Cache) == 3 * sizeof(Llama::Cache));
 static_assert(sizeof(Llama::Cache) <= 2 * 2 * 2 * 9 * sizeof(float) + sizeof(std::size_t));
 
-// Hidden features that need more scratch than attention does, for a whole block of tokens: the compiler evaluates with the scalar port,
-// whose blocks may have more rows than those of the port for which the workspace is sized.
+// d_hidden so large that the feed-forward part needs more scratch than attention, for a whole block of rows: the compiler evaluates with
+// the scalar port, whose blocks may have more rows than the port for which the workspace is sized.
 constexpr BlockConfig wide_hidden{.attention = {.d_in = 4, .d_out = 4, .context_length = 4, .out_proj = false},
                                   .feed_forward = {.d_model = 4, .d_hidden = 64, .gated = true}};
 constexpr float last_of_ones() {

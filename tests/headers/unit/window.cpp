@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A language model with a window reads a text without an end, in the same memory: a million tokens, or 2,000 on a board
-// and where nothing is optimized, as with sanitizers.
+// A language model with a window reads an endless text in constant memory: a million tokens, or 2,000 on a board and where nothing is
+// optimized, as with sanitizers.
 #include "catalogue/case.hpp"
 #include "tinyattn/language_model.hpp"
 
@@ -34,8 +34,7 @@ constexpr LanguageModelConfig model_of{
 
 constexpr Token token_at(std::size_t position) { return static_cast<Token>((position * 7 + position / 13) % 11); }
 
-// Compares the last logits with those of a second cache, which has read only the tokens that they depend on: each layer attends to a
-// window.
+// Compares the last logits with a second cache, which has read only the tokens on which they depend: a window per layer.
 template <Rotary rotary, Weights of_cache, std::size_t tokens_of_desk>
 void check_long_text(Check& check) {
   constexpr std::size_t num_tokens = is_fast ? tokens_of_desk : 2'000;
@@ -61,7 +60,7 @@ void check_long_text(Check& check) {
 }
 
 #if __STDC_HOSTED__  // it does not fit into the smallest board
-// Without positions they are those of a call without a cache for these tokens, whose mask is a band.
+// Without positions they equal a call without a cache on these tokens, whose mask is a band.
 void check_band(Check& check) {
   using Model = LanguageModel<model_of<Rotary::none, Weights::f32>>;
   using Band = LanguageModel<model_of<Rotary::none, Weights::f32, seen>>;
@@ -90,7 +89,7 @@ void check_band(Check& check) {
 
 constexpr Test tests[] = {
 #if __STDC_HOSTED__
-    at_run_time("the last logits of a long text are those of a band", check_band),
+    at_run_time("the last logits of a long text, as by a mask that is a band", check_band),
 #endif
     at_run_time("a text without positions", check_long_text<Rotary::none, Weights::f32, 20'000>),
     at_run_time("with rotary positions", check_long_text<Rotary::halves, Weights::f32, 1'000'000>),

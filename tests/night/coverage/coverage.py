@@ -4,7 +4,7 @@ and instantiations.
 
     coverage.py BUILD COMPILER...
 
-Only the port avx512 is left out, since few machines can run it. Code that only the compiler evaluates counts as never
+The port avx512 is left out, since few machines can run it. Code that only the compiler evaluates counts as never
 run.
 """
 import collections
@@ -24,7 +24,7 @@ BRANCH = re.compile(r" *\|  Branch \((\d+:\d+)\): \[True: ([\d.]+).*, False: ([\
 
 
 def shown(build, compiler):
-    """Returns the output of llvm-cov: all sources with counts. Removes the profiles, so that the next run counts from
+    """Returns llvm-cov's output: all sources, with counts. Removes the profiles, so that the next run counts from
     0."""
     profdata, cov = (call([*compiler, f"-print-prog-name={tool}"]).strip() for tool in ("llvm-profdata", "llvm-cov"))
     merged, profiles = build / "all.profdata", list(build.glob("profiles/*"))

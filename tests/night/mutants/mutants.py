@@ -70,7 +70,7 @@ def first_failed(status, output):
 
 
 def source_of(tree, test):
-    """Returns the source of a program, such as unit/softmax, whose folder may be in a room."""
+    """Returns the source of a program, such as unit/softmax, wherever its folder is in tests/."""
     return next(tree.glob(f"tests/**/{test}.cpp"))
 
 

@@ -35,7 +35,7 @@ consteval Recorded record() {
   return outputs;
 }
 
-// Returns whether the case writes nothing next to its outputs.
+// Returns whether the case writes only its outputs.
 template <class Case>
 bool compute_case(auto& receive) {
   static constexpr Recorded outputs = record<Case>();
@@ -77,7 +77,7 @@ class Row {
 
   std::uint32_t crc() const { return of_all_.value(); }
 
-  // Prints the row, with the CRC of the workloads that compilers compute. Returns the exit status.
+  // Prints the row of the table and the CRC of the workloads that compilers compute. Returns the exit status.
   int end(std::uint32_t crc_of_finite) const {
     print("1..");
     print(points_);
@@ -106,7 +106,7 @@ class Row {
     print("\n");
   }
 
-  // Every NaN is printed as 7fc00000: its sign and payload are not part of the answer.
+  // Every NaN is printed as 7fc00000: sign and payload are not promised.
   static std::uint32_t bits_of(float x) { return x != x ? 0x7fc00000 : __builtin_bit_cast(std::uint32_t, x); }
 
   void print_point(const char* verdict, const char* name, const char* end) {

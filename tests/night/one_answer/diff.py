@@ -52,7 +52,7 @@ def difference(outputs, expected):
 
 
 def cells():
-    """Returns {name: build} of all cells of the table, in the builds whose compilers are installed."""
+    """Returns {name: build} for all cells of the table whose compilers are installed."""
     found = {}
     for build in targets.SUITES["every_flag"].all_builds():
         listed = build.folder / "meson-info" / "intro-tests.json"
@@ -65,7 +65,7 @@ def cells():
 
 
 def choose(target, flags, known):
-    """Returns the cell of a target with these flags, and the default ones for others; or its only cell."""
+    """Returns the target's cell with these flags and defaults for the rest; or its only cell."""
     wanted = [next((flag for flag in flags if flag.startswith(prefix)), default)
               for prefix, default in DEFAULTS.items()]
     its_cells = [name for name in known if name.split()[0] == target]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The outputs of a case, by name and shape, wherever it is computed.
+// Collects the outputs of a case, with names and shapes, wherever it is computed.
 #pragma once
 
 #include "catalogue/guarded.hpp"
@@ -17,7 +17,7 @@ struct Output {
   std::size_t size;
 };
 
-// Hands the outputs of a case to `receive(Output, elements)`, and knows whether all guards hold.
+// Passes the outputs of a case to `receive(Output, elements)`, and records whether all guards hold.
 template <class Receive>
 class Named {
  public:

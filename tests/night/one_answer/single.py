@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes a folder `single` in which each header of the library includes the single-header package: single.py FOLDER."""
+"""Makes a folder `single` whose headers, by the library's names, include the single-header one: single.py FOLDER."""
 import pathlib
 import subprocess
 import sys
@@ -9,7 +9,7 @@ folder = pathlib.Path(sys.argv[1]) / "single"
 
 
 def write(file, text):
-    """Writes a file only if its text changes, so that what includes it is not compiled again."""
+    """Writes a file only if its text changes, so that nothing is compiled again without need."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.is_file() or file.read_text(encoding="utf-8") != text:
         file.write_text(text, encoding="utf-8")

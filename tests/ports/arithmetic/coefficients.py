@@ -47,7 +47,7 @@ def minimax(powers, target, weights):
 
 
 def fitted(x, target, weights, degree, first=()):
-    """Returns the coefficients, the lowest first, of which the `first` are given; and the worst error."""
+    """Returns the coefficients from the lowest on, which begin with the given `first`; and the worst error."""
     powers, coefficients = x[:, None] ** np.arange(degree + 1), list(first)
     while len(coefficients) <= degree:
         k = len(coefficients)
@@ -63,7 +63,7 @@ def show(name, coefficients, worst):
 
 # exp: n = the integer nearest to x / ln 2,  r = x - n ln 2,  exp(x) = (1 + r (1 + r q(r))) 2^n,  all in float, each step one fma.
 #
-# In exact arithmetic the best q of degree 3 would err by 1.35 ulp, that of degree 4 by 0.035. What limits the result then is not q but
+# In exact arithmetic the best q of degree 3 would err by 1.35 ulp, the best of degree 4 by 0.035. What limits the result then is not q but
 # three roundings: of the last fma (0.5 ulp), of r and of 1 + r q (up to 0.35 ulp together, at the ends of the interval). So q is fitted
 # with a small error at the ends and a larger one in the middle: a tenth of it. Of many sets of coefficients near this fit, the one with
 # the least worst error, all roundings included, is chosen.
@@ -104,9 +104,9 @@ squares = nodes  # up to |x| = 1
 x = np.sqrt(squares)
 show("tanh", *fitted(squares, table(lambda x: (mp.tanh(x) / x - 1) / x**2, x), x**3 * ulps_per_unit(np.tanh(x)), 6))
 show("erf", *fitted(squares, table(lambda x: mp.erf(x) / x - 1, x), x * ulps_per_unit(table(mp.erf, x)), 6))
-# The middle of the far piece: of the numbers k / 1024, the one whose erf is nearest to a float.
+# The middle of the far piece: the number k / 1024 whose erf is nearest to a float.
 middle = min((2.25 + k / 1024 for k in range(512)), key=lambda x: abs(mp.erf(x) * 2**24 - mp.nint(mp.erf(x) * 2**24)))
-x = 1 + 2.93 * nodes  # of these numbers the distance to the middle is exact
+x = 1 + 2.93 * nodes  # the distance to the middle is exact for these numbers
 u, value = x - middle, rounded(mp.erf(middle))
 show(f"far erf, {value.hex()} at {middle}", *fitted(u, table(lambda x: mp.erf(x) - mp.mpf(value), x) / u, 2.0**24 * abs(u), 14))
 OFFSET = 3.5
@@ -121,5 +121,5 @@ for name, value, head in ("linear", LINEAR, float.fromhex("0x1.98845p0")), ("cub
 least, most = float(mp.sqrt(2) / 2) - 1, float(mp.sqrt(2)) - 1
 f = least + (most - least) * nodes
 show("log", *fitted(f, table(lambda f: (mp.log1p(f) - f + f**2 / 2) / f**3, f), abs(f) ** 3 * ulps_per_unit(abs(np.log1p(f))), 7))
-short = int(LN2 * 2**15) / 2**15  # times an exponent, exact
+short = int(LN2 * 2**15) / 2**15  # its product with an exponent is exact
 print("log, ln 2 =", short.hex(), rounded(LN2 - short).hex())

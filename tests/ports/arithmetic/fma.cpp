@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// fma on 10^8 operands against the machine's own: in double, in integers, and as this build computes it, of single floats and in vectors.
+// fma on 10^8 operands, compared with the machine's own: in double, in integers, and in this build's single floats and vectors.
 #include "operands.hpp"
 #include "tinyattn/math.hpp"
 #include "tinyattn/port/fma_in_double.hpp"
@@ -8,7 +8,7 @@
 
 namespace tinyattn::test { namespace {
 
-// The machine's fma instruction, not libm's function, whatever the flags of this build are.
+// The machine's fma instruction, not libm's function, whatever this build's flags.
 #if defined(__x86_64__) || defined(__i386__)
 bool machine_has_fma() { return __builtin_cpu_supports("fma"); }
 [[gnu::target("fma")]] float machine_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
@@ -19,8 +19,8 @@ float machine_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
 constexpr std::uint64_t operand_count = 100'000'000;
 
-// Returns whether product + addend lies exactly halfway between two normal floats. The product is exact in double; the sum is exact if
-// subtracting either operand from it gives the other.
+// Whether product + addend lies exactly halfway between two normal floats. The product is exact in double; the sum is exact if subtracting
+// either operand gives the other.
 bool is_tie(double product, double addend) {
   const double sum = product + addend, size = std::fabs(sum);
   const bool sum_is_exact = sum - product == addend && sum - addend == product;
@@ -29,7 +29,7 @@ bool is_tie(double product, double addend) {
 
 bool are_finite(const Operands& o) { return std::isfinite(o[0]) && std::isfinite(o[1]) && std::isfinite(o[2]); }
 
-// Kinds of result that go wrong easily; the test requires a minimum of each.
+// Kinds of results that easily go wrong; the test requires a minimum of each.
 struct Kind {
   const char* name;
   bool (*has)(const Operands&, float result);
@@ -54,7 +54,7 @@ float in_vectors(float a, float b, float c) {
   return result.back();
 }
 
-// What is compared with the machine's fma; and the product of the mantissas as a Cortex-M0 computes it, from their halves, which is exact.
+// What is compared with the machine's fma; and from_halves: the product of mantissas, as a Cortex-M0 computes it from their halves.
 enum { in_double, in_integers, in_this_build, in_its_vectors, from_halves, functions };
 
 struct Report {

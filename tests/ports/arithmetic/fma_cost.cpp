@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts the instructions that an fma takes on a core without an FPU, those of the loop around it included. Runs on boards.
+// Counts the instructions of an fma, and of the loop around it, on a core without an FPU. Runs on boards.
 #include "board.h"
 #include "catalogue/draw.hpp"
 #include "support/check.hpp"

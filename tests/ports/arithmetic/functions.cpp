@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions of single numbers on all 2^32 floats: against libm in double, or bit for bit against what they must equal. Takes names of
-// functions of the table below, to check only these: functions exp silu
+// The functions of single numbers on all 2^32 floats, compared with libm in double, or bit for bit with an equivalent. Arguments are names
+// of functions in the table below, to check only these: functions exp silu
 #include "in_parallel.hpp"
 #include "tinyattn/activation.hpp"
 #include "tinyattn/training/kernel/activation.hpp"
@@ -16,9 +16,9 @@ namespace tinyattn::test { namespace {
 
 using Native = native_port::one_lane;
 
-// `limits`: the largest errors allowed for a positive and for a negative x, in ulp, those of activation.hpp. `is_odd`: f(-x) =
-// -f(x), bit for bit. An activation may be 0 where its exact value is below 2^-100. `is_log`: NaN below 0. `is_slope`: errors are
-// multiples of 2^-24, the spacing of floats below 1, since a derivative has a zero, where no ulp is small enough.
+// `limits`: the largest errors in ulp for x > 0 and for x < 0, as activation.hpp states them. `is_odd`: f(-x) = -f(x), bit for bit. An
+// activation may be 0 where its exact value is below 2^-100. `is_log`: NaN below 0. `is_slope`: errors in multiples of 2^-24, the spacing
+// of floats below 1, since near a derivative's zero an ulp is too small a unit.
 struct Function {
   const char* name;
   float (*ours)(float);
@@ -29,7 +29,7 @@ struct Function {
 };
 
 double logistic(double x, double u) { return x / (1 + std::exp(-u)); }
-// The derivative of that, where u_slope is the one of u.
+// The derivative of logistic; u_slope is the derivative of u.
 double logistic_slope(double x, double u, double u_slope) {
   const double e = std::exp(-std::fabs(u)), share = 1 / (1 + e);
   return (u < 0 ? e : 1) * share + x * u_slope * e * share * share;
@@ -78,7 +78,7 @@ const Function functions[] = {
 #undef SLOPE
 };
 constexpr std::size_t first_activation = 4;
-// All but relu, which is exact: unit/activation.cpp checks it. Then their derivatives.
+// All activations except relu, which is exact and checked by unit/activation.cpp; then their derivatives.
 static_assert(std::size(functions) - first_activation == 2 * (kernel::num_activations - 1), "an activation has no row in this table");
 
 // One over the spacing of the floats at x, 2^-149 <= spacing <= 2^104.
@@ -91,7 +91,7 @@ struct Worst {
   double error = 0;
   float x = 0;
 
-  // Of two equal errors it keeps that of the smaller x, so that the order of the pieces does not matter.
+  // Of two equal errors it keeps the one with the smaller x, so that the order of the pieces does not matter.
   void consider(const Worst& other) {
     if (other.error > error || (other.error == error && other.x < x)) *this = other;
   }
@@ -111,10 +111,10 @@ struct Report {
   }
 };
 
-// An overflow counts as 2^128 of its sign, the number that would follow the largest float.
+// An overflow counts as +-2^128, the number that would follow the largest float.
 double or_overflow(double x) { return std::clamp(x, -0x1p128, 0x1p128); }
 
-// Returns whether y is near enough to the derivative f(x), which is 0 or 1 of infinities.
+// Whether y is near enough to the derivative f(x), which is 0 or 1 at infinities.
 bool is_right_slope(Report& report, const Function& f, float x, float y) {
   if (std::isinf(x)) return y == (x > 0 ? 1.0f : 0.0f);
   const double error = std::fabs(static_cast<double>(y) - f.exact(static_cast<double>(x))) * 0x1p24;
@@ -143,7 +143,7 @@ void check_piece(Report& report, std::uint64_t first, std::uint64_t last) {
     const float x = from_bits(bits), y = f.ours(x);
     const bool is_mirrored = !f.is_odd || bits_of(f.ours(-x)) == bits_of(-y);
     report.every_float.note({x}, is_right(report, f, x, y) && is_mirrored);
-    // Checks the scalar port, which has no FMA unit and so is slow, on every 61st float.
+    // The scalar port has no FMA unit and is slow: every 61st float.
     if (bits % 61 == 0) report.on_scalar_port.note({x}, bits_of(f.on_scalar_port(x)) == bits_of(y));
   }
 }
@@ -160,13 +160,13 @@ void check_function(Check& check) {
   check.equal(report.every_float.checked, all_floats);
 }
 
-// Calls each<index>() for every row of `functions`.
+// Calls each.operator()<index>() for every row of `functions`.
 void for_each_function(auto each) {
   [&]<std::size_t... index>(std::index_sequence<index...>) { (each.template operator()<index>(), ...); }
   (std::make_index_sequence<std::size(functions)>{});
 }
 
-// Checks the functions of some names, each of which must be in the table.
+// Checks the named functions, each of which must be in the table.
 bool check_named(int count, const char* const* names) {
   bool passed = true;
   for (int i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Checks a range of numbers on all cores of this machine and counts the mistakes.
+// Checks a range of numbers on all cores of this machine, and counts the wrong results.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ namespace tinyattn::test {
 
 inline float from_bits(std::uint64_t bits) noexcept { return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits)); }
 
-// Returns the bits of x; those of every NaN are equal, since sign and payload of a NaN are not promised.
+// Returns the bits of x; the same for every NaN, whose sign and payload are not promised.
 inline std::uint32_t bits_of(float x) noexcept { return x != x ? 0x7fc00000u : __builtin_bit_cast(std::uint32_t, x); }
 
-// Counts the operands that were checked and the wrong results, and keeps an example of these.
+// Counts the operands and the wrong results, and keeps an example of the latter.
 template <std::size_t Operands>
 struct Mistakes {
   std::uint64_t checked = 0, count = 0;
@@ -49,8 +49,8 @@ struct Mistakes {
 
 inline constexpr std::uint64_t all_floats = std::uint64_t{1} << 32;
 
-// Calls check(report, first, last) for pieces of [0, count), each with a report of its own, and adds up the reports. The
-// pieces do not depend on the machine.
+// Calls check(report, first, last) for pieces of [0, count), each with its own report, and adds up the reports. The pieces are the same on
+// every machine.
 template <class Report>
 Report in_parallel(std::uint64_t count, auto check) {
   const std::uint64_t piece = count / 1024;

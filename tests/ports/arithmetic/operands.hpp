@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Random operands for a * b + c that are hard to round, of several kinds, each as frequent as any other.
+// Random operands for a * b + c that are hard to round, of several kinds with equal frequency.
 #pragma once
 
 #include "in_parallel.hpp"
@@ -23,13 +23,13 @@ inline int between(Randomness& random, int first, int count) { return first + st
 
 inline float random_sign(Randomness& random) { return random() % 2 != 0 ? 1.0f : -1.0f; }
 
-// A random sign and mantissa, times 2^exponent; rounded to a subnormal, to zero or to infinity where it has to be.
+// A random sign and mantissa, times 2^exponent; may round to a subnormal, zero or infinity.
 inline float with_exponent(Randomness& random, int exponent) {
   const float mantissa = from_bits((random() & 0x807fffffu) | 0x3f800000u);
   return std::ldexp(mantissa, exponent);
 }
 
-// The mantissa has few significant bits, so that products and sums are often exact, and often ties.
+// A mantissa of few significant bits: products and sums are often exact, and often ties.
 inline float with_few_bits(Randomness& random, int exponent) {
   return from_bits(bits_of(with_exponent(random, exponent)) & (0xffffffffu << between(random, 8, 16)));
 }
@@ -49,27 +49,27 @@ inline Operands special_values(Randomness& random) {
   return {special_value(random), special_value(random), random() % 2 != 0 ? special_value(random) : from_bits(random())};
 }
 
-// Operands of similar size, as in a dot product.
+// Operands of similar magnitude, as in a dot product.
 inline Operands of_one_size(Randomness& random) {
   return {with_exponent(random, between(random, -4, 8)), with_exponent(random, between(random, -4, 8)),
           with_exponent(random, between(random, -8, 16))};
 }
 
-// The exponent of the addend is from some 90 below to 90 above that of the product; signs are random.
+// The addend's exponent lies from some 90 below to 90 above the product's; signs are random.
 inline Operands at_any_distance(Randomness& random) {
   const int exponent = between(random, -60, 120);
   return {with_exponent(random, exponent), with_exponent(random, between(random, -20, 40)),
           with_exponent(random, exponent + between(random, -70, 140))};
 }
 
-// c is the rounded -(a * b), moved by up to 8 floats: the sum is the rounding error of the product, or little more.
+// c is -(a * b) rounded, moved by up to 8 floats: the sum is the product's rounding error, or little more.
 inline Operands cancelling(Randomness& random) {
   const float a = with_exponent(random, between(random, -70, 140)), b = with_exponent(random, between(random, -60, 120));
   return {a, b, nudged(random, -(a * b))};
 }
 
-// Two floats whose product differs from 2^47 by less than 2^9: scaled to half the spacing of the floats at an addend, the product is a tie
-// but for a difference that affects the rounding of the sum alone.
+// Two floats whose product differs from 2^47 by less than 2^9. Scaled to half the spacing of floats at an addend, it makes the sum a tie
+// but for a remainder that only affects rounding.
 struct Factors {
   float first, second;
 };
@@ -84,7 +84,7 @@ inline std::vector<Factors> factors_near_a_power_of_two() {
   return found;
 }
 
-// c, and the exponents of two factors whose product is half the spacing of the floats at c.
+// An addend, and exponents of two factors whose product is half the spacing of floats at it.
 struct Halfway {
   float c;
   int first, second;
@@ -96,14 +96,14 @@ inline Halfway halfway(Randomness& random) {
   return {with_exponent(random, exponent), first, half_spacing - first};
 }
 
-// The product is half the spacing of the floats at c, so that the sum is a tie, or it is the float below or above that.
+// The product is half the spacing of floats at c, so that the sum is a tie, or the float just below or above that.
 inline Operands tied(Randomness& random) {
   const auto [c, first, second] = halfway(random);
   const float neighbour = from_bits(bits_of(std::ldexp(random_sign(random), second)) + static_cast<std::uint32_t>(between(random, -1, 3)));
   return {std::ldexp(1.0f, first), neighbour, c};
 }
 
-// As `tied`, but the product differs from half the spacing by less than a double could hold in the sum.
+// Like `tied`, but off by less than a double could hold in the sum.
 inline Operands barely_not_tied(Randomness& random) {
   static const auto candidates = factors_near_a_power_of_two();
   const Factors& factors = candidates[random() % candidates.size()];
@@ -111,21 +111,21 @@ inline Operands barely_not_tied(Randomness& random) {
   return {std::ldexp(factors.first, first - 23), std::ldexp(factors.second * random_sign(random), second - 24), c};
 }
 
-// The product may be halfway between two floats, and the addend so small that it only decides the direction of rounding.
+// Products that may be ties, and an addend so small that it only decides the direction of rounding.
 inline Operands of_few_bits(Randomness& random) {
   const int exponent = between(random, -40, 80);
   return {with_few_bits(random, exponent), with_few_bits(random, between(random, -3, 6)),
           with_few_bits(random, exponent + between(random, -90, 120))};
 }
 
-// The product is near 2^128, and the addend may decide whether the sum overflows.
+// A product near 2^128; the addend may decide whether the sum overflows.
 inline Operands overflowing(Randomness& random) {
   const int exponent = between(random, 0, 128);
   return {with_exponent(random, exponent), with_exponent(random, 127 - exponent + between(random, -1, 3)),
           with_exponent(random, between(random, 98, 30))};
 }
 
-// The result is near or below 2^-126.
+// A result near or below 2^-126.
 inline Operands underflowing(Randomness& random) {
   const int exponent = between(random, -140, 140);
   return {with_exponent(random, exponent), with_exponent(random, -126 - exponent + between(random, -30, 40)),

@@ -29,7 +29,7 @@ constexpr const char* mutants[] = {no_mutant,
                                    takes_codes_without_gaps,
                                    forgets_the_last_terms};
 
-// Whether an operation has other bits than plain loops, or writes where it may not.
+// Whether an operation differs from plain loops, or writes outside of its outputs.
 bool is_found() {
   for (const Operation& operation : operations)
     if (!holds(operation, Random::any_size, operation.crc, committed_calls)) return true;

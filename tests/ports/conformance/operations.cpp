@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Checks the contract of a port against the bits of the scalar one: of the port of this build, and of the port for cores without an FPU,
-// which every machine can execute.
+// Checks the contract of ports, bit for bit against the scalar port: of this build's port, and of the port for cores without an FPU, which
+// every machine can execute.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ using Reference = port::scalar;
 
 namespace {
 
-// A port, and those of half as many lanes that it has, down to four.
+// Checks a port and its `half`, again and again down to four lanes.
 template <class Port>
 consteval bool keeps_the_contract() {
   if constexpr (requires { requires Port::half::lanes >= 4; })
@@ -38,7 +38,7 @@ static_assert(keeps_the_contract<Reference>() && keeps_the_contract<port::soft>(
 template <class Port>
 using Lanes = std::array<float, Port::lanes>;
 
-// Random lanes of either sign, some of them zero, with exponents close enough for the terms of a sum to overlap.
+// Random lanes of either sign, some of them 0, with exponents so close that the terms of a sum overlap.
 template <class Port>
 Lanes<Port> any_lanes(std::uint32_t& state) {
   Lanes<Port> lanes{};
@@ -56,7 +56,7 @@ Lanes<Port> stored(typename Port::vec v) {
   return lanes;
 }
 
-// This check and two others also test the ports of half the lanes, a quarter and so on, which a port offers for short rows.
+// Like two other checks, this one goes on to Port::half and its halves, which a port offers for short rows.
 template <class Port>
 void check_arithmetic(Check& check) {
   std::uint32_t state = 1;
@@ -87,7 +87,7 @@ void check_arithmetic(Check& check) {
   if constexpr (requires { Port::half::lanes; }) check_arithmetic<typename Port::half>(check);
 }
 
-// Of the operands of every second product so few bits are set that it often lies halfway between two floats.
+// Every second product has operands of so few bits that it is often halfway between two floats.
 void check_products(Check& check) {
   std::uint32_t state = 1;
   for (unsigned i = 0; i < 4000; ++i) {
@@ -105,7 +105,7 @@ void check_exact(Check& check, float a, float b, float c, int line = __builtin_L
   check.same_bits(Single::fma(a, b, c), exact_fma(a, b, c), line);
 }
 
-// Sums that are halfway between two floats but for one bit, at every distance: 97 * 172961 is 2^24 + 1, 8384513 * 8392705 is 2^46 + 1.
+// Sums that miss the midpoint of two floats by one bit, at every distance: 97 * 172961 is 2^24 + 1, 8384513 * 8392705 is 2^46 + 1.
 template <class Single>
 void check_broken_ties(Check& check) {
   float power = 1.0f;
@@ -118,8 +118,8 @@ void check_broken_ties(Check& check) {
   }
 }
 
-// Checks the fma of single floats: against wide integers where terms overlap, cancel, vanish, and lie halfway between two floats; against
-// the reference with NaN and infinity among the operands.
+// Checks the fma of single floats against wide integers, where terms overlap, cancel, vanish, and lie halfway between two floats; and
+// against the reference with NaN and infinity as operands.
 template <class Single>
 void check_fma(Check& check) {
   constexpr float operands[][3] = {{4097.0f, 16773121.0f * 0x1p-60f, 1.0f},
@@ -148,7 +148,7 @@ void check_fma(Check& check) {
   }
 }
 
-// The fma of a port's add_multiple (a row plus a multiple of another), which ports without an fma instruction have.
+// The fma in add_multiple (a row plus a multiple of another), a member of ports without an fma instruction.
 template <class Single>
 struct ByMultiple {
   static float fma(float a, float b, float c) {
@@ -171,7 +171,7 @@ constexpr bool vectors_flush = false;
 
 bool may_be_flushed(float x) { return vectors_flush && x != 0.0f && x >= -0x1p-126f && x <= 0x1p-126f; }
 
-// Computes fma in one lane of a vector; no sum in the other lanes is near a tie.
+// Computes fma in one lane of a vector; the other lanes hold sums that are nowhere near a tie.
 template <class Port, std::size_t Lane>
 struct InLane {
   static float fma(float a, float b, float c) {
@@ -184,8 +184,8 @@ struct InLane {
   }
 };
 
-// (1 + 2^-23)^2 is 1 + 2^-22 and 2^-46, which rounding removes. Each line has operands of its own, since a compiler does not fuse a product
-// that it needs for something else as well.
+// (1 + 2^-23)^2 is 1 + 2^-22 + 2^-46; rounding drops 2^-46. Each line has its own operands, since a compiler does not contract a product
+// that it needs elsewhere.
 template <class Port>
 void check_products_are_rounded(Check& check) {
   const auto x = [] { return Port::splat(opaque(1.0f + 0x1p-23f)); };
@@ -253,7 +253,7 @@ void check_lanes(Check& check) {
   if constexpr (requires { Port::half::lanes; }) check_lanes<typename Port::half>(check);
 }
 
-// Checks rows of several floats on one lane: as many floats as a tile is wide, and one.
+// Checks rows on a port of one lane: as many floats as a tile is wide, and one.
 template <class Port, std::size_t Count = Port::tile_vectors>
 void check_rows(Check& check) {
   const auto from = opaque(drawn<Vector<float, Count>>(4));

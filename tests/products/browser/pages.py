@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the pages of examples/browser in a browser: digits that are drawn with the mouse are read,
-the writer generates a text, digits are heard from recordings and from a microphone, a model learns, and
-all print the checksums that every board prints.
+"""Tests the pages of examples/browser in a browser: the digits page reads digits drawn
+with the mouse, the writer generates a text, the listener hears recordings and a microphone, a model
+learns, and all print the checksums that every board prints.
 
     pages.py PAGES
 
@@ -125,7 +125,7 @@ def shows_examples():
 
 
 def learns_a_hand():
-    """Lets it learn the hand of the boards, and forgets it."""
+    """Has the page learn the hand that boards learn, and forget it."""
     text = (ROOT / "examples/digits/printed_learn.txt").read_text(encoding="utf-8")
     before, _, after = re.findall(r"^crc32 of weights +(\S+)$", text, re.MULTILINE)
     kept = re.findall(r"^first test .*, (\d+) of 360", text, re.MULTILINE)[-1]
@@ -141,7 +141,7 @@ def learns_a_hand():
 
 
 def learns_what_is_drawn():
-    """Says of a 7 that it is a 1, and lets it learn that."""
+    """Labels a drawn 7 as a 1, and has the page learn that."""
     with browser("digits.html", PHONE) as driver:
         draw(driver, STROKES[7])
         driver.find_elements("css selector", "#labels button")[1].click()
@@ -161,7 +161,7 @@ def writes_what_boards_write():
 
 
 def writes_for_ever():
-    """Lets it write more than a paragraph, and stops it."""
+    """Has the page write more than a paragraph, and stops it."""
     with browser("writer.html") as driver:
         for name in ("for-ever", "write"):
             driver.find_element("id", name).click()
@@ -185,7 +185,7 @@ def hears_recordings():
             if value(driver, "heard") != digit:
                 wrong.append(f"{digit} as {value(driver, 'heard')!r}")
         is_right = value(driver, "checksum") == printed("listener")[0]
-    return f"it hears {', '.join(wrong)}" if wrong else "" if is_right else "its checksum is not that of the boards"
+    return f"it hears {', '.join(wrong)}" if wrong else "" if is_right else "its checksum differs from the boards'"
 
 
 def write_sound(path, recordings):
@@ -222,7 +222,7 @@ def needs_a_microphone():
 
 
 def learns_what_boards_learn():
-    """Lets it learn to the end, and looks where the largest weight of each row of the map is."""
+    """Trains to the end, and checks where each row of the attention map has its largest weight."""
     checksum, _ = printed("learner")
     with browser("learner.html") as driver:
         wait_for(driver, "step", lambda text: text == "120")
@@ -236,7 +236,7 @@ def learns_what_boards_learn():
 
 
 def learns_from_another_seed():
-    """Pauses it, continues, reads other digits, and starts from another seed, which leads to other weights."""
+    """Pauses, continues, reads other digits, and starts from another seed, which leads to other weights."""
     with browser("learner.html", PHONE) as driver:
         pause = driver.find_element("id", "pause")
         wait_for(driver, "step", lambda text: int(text) > 5)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * C99 calls every function of the library, with numbers whose results are exact. If an argument names a port, that one must compute. */
+ * C99 calls every function of the library, with numbers whose results are exact. A port that an argument names must compute. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

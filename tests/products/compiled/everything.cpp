@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Uses all functions of compiled.hpp; ports.py looks for functions that translation units would share.
+// Uses all functions of compiled.hpp, for ports.py, which looks for functions that translation units would share.
 #include "tinyattn/compiled.hpp"
 
 using namespace tinyattn;

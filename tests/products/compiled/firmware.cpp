@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Firmware with SHAPES layers of different shapes, by the headers or, with -DCOMPILED, by the compiled library. Layers are 16 to 128 wide
-// with 4 heads, as in small models; the first is 64 wide, with 32 tokens.
+// with 4 heads, as in small models; the first is 64 wide and has 32 tokens.
 #include <cstddef>
 #include <utility>
 

@@ -12,8 +12,8 @@ import tempfile
 from tests.support import tap
 from tests.support.processes import ROOT, call
 
-# Flags of three units with the port sse2, two of which may use further instructions. So they may
-# share data, but no function.
+# Flags of three units with the port sse2, two of which may use further instructions: these may share data, but no
+# functions.
 SAME_PORT = ["-msse2", "-msse4.2", "-mavx2"]
 OPERATIONS = re.compile(r"_ZN8tinyattn\d+on_\w+_with_library_(\w+?)7library10operationsE")
 
@@ -26,8 +26,8 @@ def symbols(binary, kinds):
 
 
 def nothing_leaks():
-    """Checks that each symbol of a port's object names the port's namespace: of any other symbol
-    the linker would take the definition of either port."""
+    """Checks that each symbol of a port's object names the port's namespace: for any other
+    symbol the linker would keep one port's definition."""
     by_port = {match[1]: names for names in symbols(library, "A-Zu")
                for match in map(OPERATIONS.fullmatch, names) if match}
     if sorted(by_port) != sorted(ports):

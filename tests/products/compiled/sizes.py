@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests how much flash of a Cortex-M4F attention layers of 1 to 16 usual shapes take, by the
-headers and by the compiled library; and what tinyattn_generate takes.
+headers and by the compiled library; and how much tinyattn_generate takes.
 
     sizes IMAGE...    as Meson links them: for each of -Os and -O2, each way, each count of layers;
                       a text without tinyattn_generate, and with it
@@ -19,7 +19,7 @@ PAGE = ROOT / "src" / "README.md"
 
 
 def pays(headers, library):
-    """Checks that a further shape costs little more flash than its call, since all shapes share the
+    """Checks that a further shape costs little flash beyond its call, since all shapes share the
     kernels, and that the compiled library takes less than the headers."""
     another_by_headers, another = ((sizes[3] - sizes[1]) / 12 for sizes in (headers, library))
     if library[3] < headers[3] and another < 200 and another_by_headers < 300:
@@ -40,7 +40,7 @@ def page_says(way, sizes):
 
 
 def page_says_of_text(taken):
-    """Checks what src/README.md says that tinyattn_generate takes, at -Os."""
+    """Checks the flash of tinyattn_generate in src/README.md, at -Os."""
     if reason := figures.is_of_another_compiler(PAGE):
         return tap.Skip(reason)
     said = re.search(r"takes (\d+) bytes more than", PAGE.read_text(encoding="utf-8"))[1]

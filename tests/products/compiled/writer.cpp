@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Firmware that continues a text: with -DTEXT by tinyattn_generate, else by calls of its own, which do not wait for whole characters.
+// Firmware that continues a text: with -DTEXT by tinyattn_generate, else token by token, without waiting for whole characters.
 #include "tinyattn/tinyattn_models.h"
 
 namespace {

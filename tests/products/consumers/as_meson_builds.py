@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks that CMake, in a project of C alone, builds the compiled library of the same objects and flags as Meson.
+"""Checks that CMake, in a project of C alone, builds the compiled library from the same objects and flags as Meson.
 
     as_meson_builds.py MESON_BUILD COMPILER
 """
@@ -15,7 +15,7 @@ from tests.support.processes import ROOT, call
 
 COMPARED = ("-m", "-std=", "-fno-", "-fPIC", "-UTINYATTN_PORT", "-DTINYATTN_")
 OPTIMIZED = {"-O2", "-O3", "-Os"}
-BY_HAND = "library.cpp"  # everything in one unit, which only tests compile
+BY_HAND = "library.cpp"  # everything in one unit; only tests compile it
 
 
 def objects(build):

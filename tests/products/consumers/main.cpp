@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Someone else's program. It is built in each of the ways in which a project may take tinyattn.
+// A user's program, built in each of the ways in which a project may use tinyattn.
 #include <tinyattn/tinyattn.hpp>
 
 int main() {

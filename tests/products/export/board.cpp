@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Saves models as a board does, twice, and changes each number between: exported layers and models, the LAYOUTS of exporter.py, and a
-// struct of parts, whose outputs it prints. The flash of each is a file, NAME.bin.
+// Saves models twice as a board does, each number changed in between: exported layers and models (the LAYOUTS of exporter.py), and a struct
+// of parts, whose outputs it prints. The flash of each is a file, NAME.bin.
 #include <cstdio>
 #include <cstring>
 #include <span>

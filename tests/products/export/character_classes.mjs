@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Prints the table of include/tinyattn/kernel/text/character_classes.hpp: the classes that JavaScript's regular expressions know, in which
-// @huggingface/tokenizers divides a text. With --version prints the version of Unicode.
+// Prints the table of include/tinyattn/kernel/text/character_classes.hpp: the classes of JavaScript's regular expressions by which
+// @huggingface/tokenizers splits a text. --version prints the version of Unicode.
 const classes = [/[^\p{L}\p{N}\s]/u, /\p{L}/u, /\p{N}/u, /\s/u];
 const longest = 2 ** 14 - 1, runsInBlock = 32;
 

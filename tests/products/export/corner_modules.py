@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small modules with what an exporter can get wrong without a word: {name: (the module, an example)}."""
+"""Small modules in which an exporter can silently be wrong: {name: (the module, an example)}."""
 import threading
 
 import numpy
@@ -67,7 +67,7 @@ class Mlp(nn.Module):
 
 
 class Block(nn.Module):
-    """A member is named as its class."""
+    """A member has the name of its class."""
 
     def __init__(self):
         super().__init__()
@@ -78,11 +78,11 @@ class Block(nn.Module):
 
 
 class union(Mlp):
-    """A word of C++."""
+    """Its name is a keyword of C++."""
 
 
 class TwoHeads(nn.MultiheadAttention):
-    """Only its __init__ is its own."""
+    """A subclass that overrides only __init__."""
 
     extra: int
 
@@ -91,7 +91,7 @@ class TwoHeads(nn.MultiheadAttention):
 
 
 def with_a_table(self, x):
-    """Makes a table when it is called first."""
+    """Builds a table at its first call."""
     if not hasattr(self, "table"):
         self.table = torch.arange(6.0).cos()
     return x * self.table
@@ -122,7 +122,7 @@ def attend(self, x, **options):
 
 
 def two_masks_in_a_batch(self, x):
-    """Heads by reshape, once causal and once with padding."""
+    """Splits heads by reshape; one attention is causal, another has padding."""
     q, k, v = self.qkv(x).reshape(1, 4, 3, 2, 3).permute(2, 0, 3, 1, 4).unbind(0)
     both = (scaled_dot_product_attention(q, k, v, is_causal=True) +
             scaled_dot_product_attention(q, k, v, attn_mask=self.valid[None, None, None, :]))
@@ -130,7 +130,7 @@ def two_masks_in_a_batch(self, x):
 
 
 def patches_of_each_channel(self, x):
-    """As in PatchTST: each channel of a series by itself, in patches that overlap."""
+    """As in PatchTST: each channel of a time series by itself, in overlapping patches."""
     x = x.permute(0, 2, 1).unfold(dimension=-1, size=4, step=2)
     b, c, n, p = x.shape
     x = self.embedding(x) + self.position

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that what is damaged or random gives a header or an error of one sentence, in limited time: no traceback, no
-incomplete file. Hypothesis (Debian: python3-hypothesis) draws it, the same each time, and shows the smallest example.
+"""Tests that damaged or random files give a header or an error of one sentence, in limited time: no traceback, no
+incomplete file. Hypothesis (Debian: python3-hypothesis) draws them, the same each time, and shows the smallest example.
 
     damaged.py [FILES] --     FILES: how many are drawn, 500 unless given
 
@@ -55,7 +55,7 @@ MODEL_ARGS = (*LIES, *CONFIGS, {"n_head": 2}, {3: "a"}, {(1, 2): 3}, {"n_head": 
 
 
 def problem_of(check, count, *strategies):
-    """Returns what is wrong with the smallest example that a check does not pass."""
+    """Returns what is wrong with the smallest example that fails a check."""
     @settings(max_examples=count, derandomize=True, database=None, deadline=None,
               suppress_health_check=list(HealthCheck))
     @given(st.tuples(*strategies))
@@ -109,7 +109,7 @@ def damaged(draw, whole):
 
 @st.composite
 def spoiled(draw, content):
-    """Draws any file that is cut, or has other bytes, or a part twice."""
+    """Draws any file that is cut, has changed bytes, or repeats a part."""
     place = draw(st.integers(0, len(content) - 1))
     others = st.sampled_from((b"null", b"[]", b"{}", b'"', b"-1", b"\xff\xff\xff\xff", b"\x80"))
     return content[:place] + draw(others | st.binary(max_size=2)) + content[draw(st.integers(0, len(content))):]
@@ -122,7 +122,7 @@ def not_refused(name):
 
 
 def tokenizer_problem(name):
-    """Checks that damaged files give a header or one sentence. The whole one must give a header."""
+    """Checks that damaged files give a header or one sentence. The intact file must give a header."""
     @tap.in_folder
     def check(folder, content):
         (folder / name).write_bytes(content)
@@ -132,7 +132,7 @@ def tokenizer_problem(name):
 
 
 def board_problem():
-    """Checks that a dump with some wrong bits is refused, or is its other model: all numbers of both are 0."""
+    """Checks that a dump with some wrong bits is refused, or read as its other model: all numbers of both are 0."""
     layout = b"\0a.weight=T2x3\n\2bias=f3\n"
     dump = slot(layout, bytes(36), 0xffffffff) + b"\xff" * 32 + slot(layout, bytes(36))
     if board.newest_slot(dump).sequence != 0:
@@ -162,7 +162,7 @@ def perhaps_changed(tree):
 
 @st.composite
 def tensors(draw, case):
-    """Draws the tensors of a layout, perhaps of another type or below a prefix, and some of other names and shapes."""
+    """Draws a layout's tensors, perhaps of another type or below a prefix, and some with other names and shapes."""
     prefix, dtype = draw(st.just("") | NAMES.map("{}.".format)), draw(st.just("F32") | st.sampled_from(list(SIZES)))
     drawn = {prefix + name: (dtype, shape) for name, (_, shape, *_) in case.tensors.items()}
     names = st.just([]) | st.lists(NAMES | st.sampled_from(list(drawn)), max_size=5)
@@ -203,8 +203,8 @@ def requests(draw):
 
 
 def request_problem():
-    """Checks that each request gives a header or one sentence, and that enough give a header: else the code that writes
-    one is not tested."""
+    """Checks that each request gives a header or one sentence, and that enough give a header: otherwise the code that
+    writes one is not tested."""
     statuses = []
 
     @tap.in_folder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes the bytes of exported constants. With -DOTHER this file is another translation unit of the same program, with the same constants.
+// Writes the bytes of exported constants. With -DOTHER, this file is another translation unit of that program, with the same constants.
 #include <cstdio>
 
 #include "binary.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Encodes texts with a tokenizer that the exporter wrote, in the header HEADER, whose object takes at most BYTES. The input is texts, each
-// after its size in four bytes; the output is the tokens of each, of two bytes, after their number in four bytes. With an argument the
-// output is the pieces of the tokens instead, after their size.
+// Encodes texts with an exported tokenizer, from the header HEADER; its object takes at most BYTES. The input is texts, each after its size
+// in four bytes; the output is each text's tokens, of two bytes, after their number in four bytes. With an argument, the output is the
+// pieces of the tokens instead, each after its size.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -19,7 +19,7 @@ static_assert(sizeof tokenizer <= BYTES);
 
 bool read(void* data, std::size_t size) { return size == 0 || std::fread(data, 1, size, stdin) == size; }
 
-// Returns whether the same tokens come if there is room for one for each byte and one more, or for all of them.
+// Whether encoding gives the same tokens with room for one per byte and one more, or for exactly all of them.
 bool fits(const std::string& text, const std::vector<tinyattn::Token>& tokens, std::size_t count) {
   std::vector<tinyattn::Token> others(std::max(text.size() + 2, count));
   std::size_t again = 1;
@@ -28,7 +28,7 @@ bool fits(const std::string& text, const std::vector<tinyattn::Token>& tokens, s
          std::equal(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(count), others.begin());
 }
 
-// Appends the tokens of a text to one that is there already. Returns whether a guard was overwritten, or the status is not ok.
+// Appends a text's tokens after a first one. Returns whether a guard was overwritten, or the status is not ok.
 bool is_wrong(const std::string& text, std::vector<tinyattn::Token>& tokens, std::size_t& count) {
   tokens.assign(3 * text.size() + 4, guard);
   count = 1;

@@ -26,8 +26,8 @@ QUICKLY = ("-O0", "-DTINYATTN_KERNEL=[[gnu::noinline]] constexpr")  # to compile
 ARGUMENTS = ("--num-heads", "2", "--context-length", "5", "--causal")
 SECONDS = 2.0  # of processor time, for any file
 STREAMS = threading.RLock()  # guards the standard streams, and what tests patch
-TOLERANCE, OF_LARGEST = 4e-6, 8e-6  # of a layer, absolute; of a model, relative to its largest output
-# With int8 weights, whose inputs have 14 bits, relative: of a layer or encoder; of a language model.
+TOLERANCE, OF_LARGEST = 4e-6, 8e-6  # of a layer, absolute; of a model, relative to the largest output
+# Relative, with int8 weights, whose inputs have 14 bits: of a layer or encoder; of a language model.
 FINE_INT8, COARSE_INT8 = 2e-4, 1e-3
 
 
@@ -106,7 +106,7 @@ def arguments_of(case, folder):
 
 def write_layouts(folder, cases, more=""):
     """Exports layers and models, each into a folder of its name: as constants and with a binary, which the assembler puts
-    into read-only memory. layouts.hpp includes them all, and names them in LAYOUTS; `more` is C++ behind them."""
+    into read-only memory. layouts.hpp includes them all, and names them in LAYOUTS; `more` is C++ that follows."""
     includes, layouts, placed = [], [], [".section .rodata"]
     for name, case in cases.items():
         place, binary = folder / name, f"in_binary_{name}"
@@ -125,8 +125,8 @@ def write_layouts(folder, cases, more=""):
 
 
 def found_by(folder, cases, options, more=""):
-    """Compiles layers and models in one program, and runs it. Returns {name: what it printed}: first of constants, then
-    of a binary."""
+    """Compiles layers and models in one program, and runs it. Returns {name: what it printed}: first with constants,
+    then with a binary."""
     write_layouts(folder, cases, more)
     processes.call([*COMPILER, *options, "-I", folder, HERE / "program.cpp", folder / "weights.s", "-o", folder / "program"])
     numbers = " ".join(str(value) for case in cases.values() for row in 2 * case.input for value in row)
@@ -163,7 +163,7 @@ def library():
 
 
 def c_compiler(*arguments):
-    """Runs the compiler of C that belongs to that of C++."""
+    """Runs the C compiler that belongs to the C++ compiler."""
     name = COMPILER[0].replace("clang++", "clang").replace("g++", "gcc").replace("c++", "cc")
     return call(name, "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-I", ROOT / "include",
                 *arguments)
@@ -189,8 +189,8 @@ def is_not_for_c(errors, case):
 
 
 def in_c_problem(folder, case, wanted):
-    """Checks that the export in C99 compiles without a warning, and computes the bits of the header, as text. An int8
-    cache changes logits: only tokens are compared."""
+    """Checks that the export in C99 compiles without a warning, and computes the header's bits, as text. An int8 cache
+    changes logits: then only tokens are compared."""
     status, _, errors = run(folder / "weights.safetensors", *arguments_of(case, folder), "-o", folder / "in_c.h", "--c",
                             "--name", "in_c")
     if status:
@@ -204,7 +204,7 @@ def in_c_problem(folder, case, wanted):
 
 
 def difference(found, case, expected):
-    """Returns how the outputs and tokens of a program, which prints them twice, differ from those of PyTorch."""
+    """Returns how a program's outputs and tokens, which it prints twice, differ from PyTorch's."""
     output = [value for row in expected["output"] for value in row]
     largest = max(map(abs, output))
     tolerance = TOLERANCE if case.part == "attention" else OF_LARGEST * largest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Replaces what the exporter uses of PyTorch: importing this makes it the module `torch`."""
+"""A stand-in for the parts of PyTorch that the exporter uses: importing it makes it the module `torch`."""
 import ctypes
 import math
 import pickle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Modules as people in the field write them, in small."""
+"""Small versions of modules as people write them."""
 import math
 
 import torch
@@ -8,7 +8,7 @@ from torch import nn
 
 
 class KeywordTransformer(nn.Module):
-    """Spectral frames, a class token, learned positions, a post-norm encoder: as in keyword spotting."""
+    """Keyword spotting: spectral frames, a class token, learned positions, a post-norm encoder."""
 
     def __init__(self, frames=12, bands=10, width=16):
         super().__init__()
@@ -43,7 +43,7 @@ class Block(nn.Module):
 
 
 class Gestures(nn.Module):
-    """An inertial sensor; its samples are standardized by buffers; blocks in a ModuleList."""
+    """Gestures of an inertial sensor: samples are standardized with buffers, blocks are in a ModuleList."""
 
     def __init__(self, width=16):
         super().__init__()
@@ -82,7 +82,7 @@ class PatchViT(nn.Module):
 
 
 class Functional(nn.Module):
-    """Everything by torch.nn.functional."""
+    """Uses torch.nn.functional only."""
 
     def __init__(self, width=12):
         super().__init__()
@@ -136,7 +136,7 @@ class Decoder(nn.Module):
 
 
 class BookAttention(nn.Module):
-    """The chapter on attention: parameters W_query, W_key and W_value, one head with a causal mask."""
+    """As in a book's chapter on attention: parameters W_query, W_key and W_value, one head, a causal mask."""
 
     def __init__(self, d_in=3, d_out=4, context=6):
         super().__init__()
@@ -156,7 +156,7 @@ class BookAttention(nn.Module):
 
 
 class Masked(nn.Module):
-    """Tokens first, a causal mask of PyTorch, and tokens that are always padding."""
+    """Tokens before the batch, PyTorch's causal mask, and tokens that are always padding."""
 
     def __init__(self, width=12, tokens=9):
         super().__init__()
@@ -173,7 +173,7 @@ class Masked(nn.Module):
 
 
 def nested_sequentials():
-    """Sequentials in Sequentials, with what does nothing."""
+    """Nested Sequentials, some of whose parts do nothing."""
     return nn.Sequential(
         nn.Flatten(), nn.Sequential(nn.Linear(24, 16), nn.Identity(), nn.Sequential(nn.ReLU(), nn.Dropout(0.5))),
         nn.Sequential(nn.Linear(16, 16), nn.BatchNorm1d(16), nn.ReLU()), nn.Linear(16, 3), nn.Softmax(dim=1))

@@ -23,7 +23,7 @@ def split(content):
 
 
 def slot(layout, data, sequence=0):
-    """Returns what the library's save writes to flash."""
+    """Returns the bytes that the library's save writes to flash."""
     def padded(content):
         return content + bytes(-len(content) % 32)
     words = b"TAA1" + struct.pack("<4I", sequence, zlib.crc32(layout), len(layout), len(data))
@@ -60,7 +60,7 @@ def encode(dtype, values):
 
 
 def drawn(tensors, seed, spread=1):
-    """Returns the same tensors, with weights that depend on their names. Integers, and tensors that have bytes already,
+    """Returns the same tensors, with weights that depend on their names. Integers, and tensors that already have bytes,
     stay. With more spread a language model generates less monotonous tokens."""
     def filled(name, dtype, shape, *end):
         if end or dtype not in (*FORMATS, "BF16"):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stand-in for the FreeRTOS kernel, which Debian does not have: what the page from_sensor_to_product.md calls, with the names and
+ * A stand-in for the FreeRTOS kernel, which Debian does not have: the functions that from_sensor_to_product.md calls, with the names and
  * types of "FreeRTOS API Reference" for V11. One task, and queues that it alone reads; a tick passes when it waits. */
 #pragma once
 #include <stdint.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests from_board.py: a model that was exported, changed in C++ and saved comes back into the names of its checkpoint,
-or into a module of PyTorch, bit for bit; damaged dumps are refused in one sentence."""
+"""Tests from_board.py: a model that was exported, changed in C++ and saved returns to the names of its checkpoint,
+or to a module of PyTorch, bit for bit; damaged dumps are refused in one sentence."""
 import functools
 import pathlib
 import re
@@ -21,7 +21,7 @@ convert = functools.partial(exporter.run, main=board_command.main)
 
 
 def exported(weights, arguments):
-    """Returns the part that the exporter makes of a file, without its epsilons, which are no parameters, as bytes."""
+    """Returns the bytes that the exporter makes of a file, without the epsilons, which are no parameters."""
     requests = command_line.requests(command_line.parse([str(weights), "-o", "-", *arguments]))
     (part,) = header.make_parts(checkpoints.read(weights), requests).values()
     return b"".join(parts.content(leaf) for leaf in parts.leaves(part.tree) if not isinstance(leaf, float))
@@ -36,8 +36,8 @@ def saved(folder):
 
 
 def comes_back(folder, name):
-    """Checks that a layer or model which was changed comes back in the names of its checkpoint: exported once more, it
-    has the bits of the board. And that one which is not changed is the checkpoint."""
+    """Checks that a changed layer or model returns to the names of its checkpoint: exported once more, it has the
+    board's bits. And that an unchanged one equals the checkpoint."""
     flash, place = folder / f"{name}.bin", folder / name
     weights, arguments = place / "weights.safetensors", arguments_of(STORED[name], place)
     first, back = place / "first.safetensors", place / "back.safetensors"
@@ -109,7 +109,7 @@ def refuses(folder, sentence, content):
 
 @in_folder
 def says_what_it_passes_over(folder):
-    """Checks that the report says if a model that is newer, or may be, is damaged, and is silent on older ones."""
+    """Checks that the report mentions a damaged model if it is or may be the newer one, but not if it is older."""
     newer, path = slot(b"\0a.weight=T2x3\n\2bias=f3\n", bytes(36), 1), folder / "a.bin"
     for byte, dump, sentence in ((130, newer + GOOD, "newest: the model at byte 0 is damaged"),
                                  (130, GOOD + newer, ""),

@@ -2,10 +2,10 @@
 """Tests the page from_sensor_to_product.md as it is typed: its files are written into a folder, its
 commands run one after the other, and print what the page says.
 
-    from_sensor.py [-- COMPILER ARGUMENT...]   the compiler is that of the page, whatever is said here
-    from_sensor.py --write                     replaces what the page prints by what is printed now
+    from_sensor.py [-- COMPILER ARGUMENT...]   the page's compiler is used in any case
+    from_sensor.py --write                     replaces the output on the page by what is printed now
 
-FREERTOS, in the environment, may name a clone of FreeRTOS-Kernel; else a stand-in is taken. Needs PyTorch, GCC for
+FREERTOS, in the environment, may name a clone of FreeRTOS-Kernel; the default is a stand-in. Needs PyTorch, GCC for
 Arm, make and QEMU; skips without them.
 """
 import functools
@@ -27,7 +27,7 @@ NAME = re.compile(r"(?:#|//|/\*) ([\w.]+)")
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 MAKE = "make -B BUILD=build/changed run"
 FAULT = ["fault", "failed"]
-# What the page says of mistakes and changes: (what, file, {text: what it becomes}, command, what that prints).
+# What the page says about mistakes and changes: (what, file, {text: its replacement}, command, the expected output).
 CHANGES = (
     ("the FPU is off", "startup.c", {" |= 0xfu << 20": " |= 0"}, f"{MAKE} || echo failed", FAULT),
     ("the stack is too small", "board.ld", {"+= 4K": "+= 256"}, f"{MAKE} || echo failed", FAULT),
@@ -93,7 +93,7 @@ def tolerance():
 
 
 def is_as(found, wanted, near):
-    """Tells whether a number is that of the page: a size to a share, an error to a digit."""
+    """Tells whether a number agrees with the page: a size to the share `near`, an error to a digit."""
     if "." in wanted:
         return float(found) <= 10 * float(wanted)
     return abs(int(found) - int(wanted)) <= near * int(wanted)
@@ -104,7 +104,7 @@ def words(line):
 
 
 def is_line(found, wanted, near):
-    """Tells whether a line is one of the page: its words, and its numbers nearly."""
+    """Tells whether a line agrees with one of the page: its words exactly, its numbers nearly."""
     numbers = zip(NUMBER.findall(found), NUMBER.findall(wanted))
     return words(found) == words(wanted) and all(is_as(*pair, near) for pair in numbers)
 
@@ -130,7 +130,7 @@ def problem(folder, command, wanted):
 
 
 def as_typed(folder):
-    """Runs the commands. Returns what is wrong with the first that is not as the page says."""
+    """Runs the commands. Returns what is wrong with the first that contradicts the page."""
     count = sum(len(wanted) for _, wanted in commands())
     found = (problem(folder, *command) for command in commands())
     return next(filter(None, found), "" if count > 30 else f"only {count} lines were compared")
@@ -150,7 +150,7 @@ def changed(folder, file, edits, command, wanted):
 
 
 def points():
-    """Yields (name, what is wrong): of the page, and of each change to its files."""
+    """Yields (name, what is wrong) for the page, and for each change to its files."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         prepare(folder)

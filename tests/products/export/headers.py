@@ -23,7 +23,7 @@ from tests.support import tap
 from tests.support.tap import in_folder
 
 SECONDS = 2
-# A model with int8 has the bits that `quantize` of the library makes of its floats.
+# The library's `quantize` of a model's floats has the bits of the exported int8 model.
 QUANTIZED = """\
 constexpr bool is_quantized(const auto& floats, const auto& codes) {
   const auto& wanted = floats.transformer.blocks[1];
@@ -67,7 +67,7 @@ def is_the_same_again(folder, name):
 
 @in_folder
 def module_computes(folder, name):
-    """Checks a module that was exported: with its weights in a binary it computes what PyTorch computed."""
+    """Checks an exported module whose weights are in a binary: it computes what PyTorch computed."""
     golden, boards = ROOT / "tests" / "golden", ROOT / "ports" / "boards"
     sources = [golden / "modules.cpp", ROOT / "tests" / "support" / "run.cpp", boards / "host" / "host.cpp"]
     return failure(folder, [*COMPILER, *QUICKLY, "-I", ROOT / "tests", "-I", boards, f"-DNAME={name}",
@@ -77,8 +77,8 @@ def module_computes(folder, name):
 
 @in_folder
 def every_bit(folder):
-    """Checks that constants and binary have the bits of the file, for every kind of number; and that two units that
-    include the header link to one program with one layer."""
+    """Checks that constants and binary have the file's bits, for every kind of number; and that two units that include
+    the header link to a program with one copy of the layer."""
     generator = random.Random(3)
     drawn = struct.pack("<202I", *(generator.getrandbits(31) % 0x7f800000 for _ in range(202)))
     kinds = struct.pack("<14f", *EDGES) + drawn
@@ -119,7 +119,7 @@ def quick_to_compile(folder):
 
 
 def documented_tensors():
-    """Returns the tensors of all files that the pages name."""
+    """Returns the tensors of all files that pages name."""
     layers = ("", "blocks.0.attn.", "encoder.layers.0.self_attn.")
     by_shape = {
         (96, 32): [f"{prefix}in_proj_weight" for prefix in layers],

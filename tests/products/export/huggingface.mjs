@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Encodes texts with @huggingface/tokenizers; input and output are those of encode_lines.cpp.
+// Encodes texts with @huggingface/tokenizers; input and output are the same as in encode_lines.cpp.
 //
 //   node huggingface.mjs FOLDER_OF_NODE_MODULES TOKENIZER_JSON
 import fs from 'node:fs';

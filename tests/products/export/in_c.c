@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs an exported layer or model in C as program.cpp does by its header: FORWARD is the function of the compiled library that takes it,
- * and its kind is LAYER, ENCODER, CONVOLUTION or DECODER. A cache is of CACHE_WORD. */
+ * Runs an exported layer or model in C as program.cpp runs its header: FORWARD is the library's function for it, and its kind is LAYER,
+ * ENCODER, CONVOLUTION or DECODER. A cache is an array of CACHE_WORD. */
 #include <stdint.h>
 #include <stdio.h>
 

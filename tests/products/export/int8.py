@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the bits of int8 weights: codes and scales are those that exact fractions give, all else stays as floats, and
-the report says what was lost."""
+"""Tests the bits of int8 weights: codes and scales agree with exact fractions, all else stays float,
+and the report states the loss."""
 import array
 import dataclasses
 import fractions
@@ -22,7 +22,7 @@ from tests.support.tap import in_folder
 EXPECTED = json.loads(exporter.EXPECTED.read_text(encoding="utf-8"))
 SECONDS = 2.0  # of processor time, for 524,288 weights
 TINY, SMALL = 2.0**-149, 2.0**-126
-# Weights of an output, then its scale and codes by hand.
+# Weights of an output, then its scale and codes, computed by hand.
 BY_HAND = [
     ([1.0, -1.0, 0.0, -0.0], "3c010204", [255, 1, 128, 128]),
     ([127.0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5], "3f800000", [255, 128, 130, 130, 128, 126, 126]),
@@ -30,9 +30,9 @@ BY_HAND = [
     ([0.0, -0.0], "3f800000", [128, 128]),
     ([3.4028234663852886e38, -3.4028234663852886e38], "7c010204", [255, 1]),
     ([127 * SMALL, SMALL], "00800000", [255, 129]),
-    ([100 * TINY, -TINY], "00000001", [228, 127]),  # a scale that is rounded much, up
-    ([190 * TINY, -190 * TINY, TINY], "00000001", [255, 1, 129]),  # down: clamped
-    ([63 * TINY, -TINY], "3f800000", [128, 128]),  # to zero: no weights
+    ([100 * TINY, -TINY], "00000001", [228, 127]),  # the scale is rounded up a lot
+    ([190 * TINY, -190 * TINY, TINY], "00000001", [255, 1, 129]),  # the scale is rounded down: codes are clamped
+    ([63 * TINY, -TINY], "3f800000", [128, 128]),  # the scale is rounded to zero: no weights
     ([0.127] * 17, "3a83126f", [255] * 17),
 ]
 
@@ -53,7 +53,7 @@ def double(value):
 
 def exact(weights):
     """Returns the scale and the codes of an output, by exact fractions: each quotient is rounded to double, as the rule
-    has it."""
+    says."""
     weights = [fractions.Fraction(weight) for weight in weights]
     scale = float32(double(max(map(abs, weights)) / 127)) or fractions.Fraction(1)
     return scale, [128 + min(max(round(double(weight / scale)), -127), 127) for weight in weights]
@@ -73,7 +73,7 @@ def of_bits(text):
 
 
 def of_random_bits():
-    """Compares rows of random bits, of one exponent or of any, and of quotients near a half."""
+    """Compares rows of random bits, with one exponent or any, and rows whose quotients are near a half."""
     generator = random.Random(7)
     for _ in range(2000):
         base, spread = generator.randrange(1, 250), generator.choice((1, 4, 250))
@@ -95,7 +95,7 @@ def of_random_bits():
 
 @in_folder
 def written(folder, name):
-    """Checks the CRC and the report of a case of models.toml. headers.py has what it computes."""
+    """Checks the CRC and the report of a case of models.toml. headers.py checks what it computes."""
     weights = folder / "a.safetensors"
     weights.write_bytes(safetensors(STORED[name].tensors))
     arguments = exporter.arguments_of(STORED[name], folder)
@@ -114,7 +114,7 @@ def written(folder, name):
 
 @in_folder
 def parts_of_each_kind(folder):
-    """Checks that --weights is the default of all parts that have weights, and that a part says otherwise."""
+    """Checks that --weights is the default of all parts that have weights, and that a part can override it."""
     tensors = {"a.weight": ("F32", (2, 3), struct.pack("<6f", 1, 2, 3, -4, 5, 127)),
                "a.bias": ("F32", (2,), struct.pack("<2f", 0.5, -1))}
     (folder / "a.safetensors").write_bytes(safetensors(tensors))
@@ -139,7 +139,7 @@ def quick():
     return "" if seconds < SECONDS else f"{seconds} s"
 
 
-# --- What it says of an example ---
+# --- What the report says about an example ---
 
 
 def model_of(name, folder, **changes):
@@ -153,7 +153,7 @@ def model_of(name, folder, **changes):
 
 @in_folder
 def computes(folder, name):
-    """Checks that the logits of floats and of codes, from which the report has a difference, are those of PyTorch."""
+    """Checks that the logits of floats and of codes, whose difference is reported, are PyTorch's."""
     request, tensors = model_of(name, folder)
     model = language_models.Model(tensors, request.prefix, request.settings(), request.ignore)
     (tokens,) = STORED[name].input
@@ -168,7 +168,7 @@ def computes(folder, name):
 
 @in_folder
 def says(folder, name):
-    """Checks the numbers in the report against the logits of PyTorch."""
+    """Checks the numbers in the report against PyTorch's logits."""
     (tokens,) = STORED[name].input
     floats, codes = (EXPECTED[case]["output"] for case in (name, f"{name}_int8"))
     (folder / "tokens.txt").write_text("\n".join(map(str, tokens)))

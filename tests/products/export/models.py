@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The layers and models of which the tests make files, one of each layout that the exporter knows:
+"""The layers and models for which tests make files, one of each layout that the exporter knows:
 which tensors a file has, how it is exported, and an input."""
 import dataclasses
 import json
@@ -11,7 +11,7 @@ from tests.products.export.files import draw, drawn, of_hex
 
 TABLE = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 VOCABULARY = 11
-PROMPT = 4  # tokens, as program.cpp has it
+PROMPT = 4  # tokens, as in program.cpp
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Case:
 
 
 def parameters(patterns, shapes, has_bias):
-    """Yields the name and the shape of each parameter of some linear layers. models.toml says what a pattern is."""
+    """Yields the name and the shape of each parameter of some linear layers. models.toml explains patterns."""
     for pattern, (outputs, inputs), bias in zip(patterns.split(), shapes, has_bias):
         pattern, _, is_transposed = pattern.partition("^")
         weight = pattern.format("weight")
@@ -40,7 +40,7 @@ def parameters(patterns, shapes, has_bias):
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """A layout of attention layers, as models.toml has it."""
+    """A layout of attention layers, as in models.toml."""
 
     linears: str
     arguments: str = "--causal"
@@ -90,7 +90,7 @@ def layers(d_in, d_out, num_heads, tokens):
 
 @dataclasses.dataclass(frozen=True)
 class Model:
-    """A layout of language models, and one of them, as models.toml has it."""
+    """A layout of language models, and one such model, as in models.toml."""
 
     tops: str
     block: str
@@ -206,7 +206,7 @@ def convolutions(length):
 
 
 def with_int8(cases):
-    """Returns {name: Case}: the cases, and those of them that are exported with int8, too."""
+    """Returns {name: Case}: the cases, and the ones of them that are exported with int8, too."""
     int8 = {f"{name}_int8": dataclasses.replace(
         cases[name], arguments=[*cases[name].arguments, *arguments.split()])
             for name, arguments in TABLE["int8"].items() if name in cases}

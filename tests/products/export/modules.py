@@ -6,7 +6,7 @@
 
 Each header compiles without a warning at every level of optimization, since at some a compiler sees sizes and constants
 where it sees none at others; is formatted; and computes what PyTorch computed, as constants, in the compiler, and with
-int8 weights. The code of three is that of tests/golden/modules, which runs on every board. Needs PyTorch (Debian:
+int8 weights. Three are in tests/golden/modules with the same code, which every board runs. Needs PyTorch (Debian:
 python3-torch). The second command skips its tests without it."""
 import re
 import shutil
@@ -64,7 +64,7 @@ int main() {
 
 @in_folder
 def computes(folder, name, weights, make):
-    """Compiles a module at each level, and runs it at the last."""
+    """Compiles a module at each level of optimization, and runs it at the last."""
     export.module(*make(), folder / f"{name}.hpp", name, weights=weights)
     (folder / "main.cpp").write_text(PROGRAM.replace("NAME", name))
     limit = "-fconstexpr-steps" if "clang" in COMPILER[0] else "-fconstexpr-ops-limit"

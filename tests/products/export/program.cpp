@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs exported layers and models, the LAYOUTS of exporter.py, on the numbers of the standard input. Prints the name of each, and its
-// outputs: first with the model as a constant, then with the same model in a binary.
+// Runs exported layers and models, the LAYOUTS of exporter.py, on numbers from standard input. Prints each name and its outputs: first with
+// the model as a constant, then with the same model in a binary.
 #include <cstddef>
 #include <cstdio>
 #include <span>
@@ -51,7 +51,7 @@ bool run(const tinyattn::Conv1d<config>& layer) {
   return true;
 }
 
-// Prints the tokens that the model generates after the first four until the cache is full, each the most likely one.
+// Prints the tokens that the model generates after the first four, always the most likely one, until the cache is full.
 template <class Model, std::size_t Length, std::size_t Vocabulary>
 bool write_on(const Model& model, tinyattn::Vector<tinyattn::Token, Length> tokens, tinyattn::Vector<float, Vocabulary>& logits) {
   static typename Model::Cache cache;

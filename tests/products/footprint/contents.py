@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Examines an object or an image: its flash, and what firmware must not contain, which is all that is not on a list of
-what it needs."""
+"""Examines an object or an image: its flash, and symbols and sections that firmware must not contain, which are all
+that are not on a list of allowed ones."""
 import re
 
 from tests.support.processes import call
@@ -45,7 +45,7 @@ def sections(file):
 
 
 def unwanted_in_object(file, has_fpu):
-    """Returns what firmware must not contain, of an object that contains only the library and its caller."""
+    """Returns what firmware must not contain, in an object of only the library and its caller."""
     return [*(f"needs {name}: code for this core must not" for name in unexpected(symbols(file, "undefined"), has_fpu)),
             *(f"holds {size} bytes in {name}, neither code nor a constant"
               for name, _, size in sections(file) if size and not SECTION.fullmatch(name)),
@@ -53,7 +53,7 @@ def unwanted_in_object(file, has_fpu):
 
 
 def unwanted_in_growth(image, without, compiled, has_fpu):
-    """Returns what firmware must not contain, of the symbols that the linker added for an object: helpers of
+    """Returns what firmware must not contain, among the symbols that the linker added for an object: helpers of
     helpers."""
     before, after, its_own = (symbols(file, "defined") for file in (without, image, compiled))
     return [f"brings {name} along: code for this core must not need it"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls the layer, for most calls once, and prints, in hexadecimal, the size of its scratch and the stack that the call took. It has no
-// float arithmetic of its own, so that any in the image came with the layer.
+// Calls the layer, usually once, and prints in hexadecimal the size of its scratch and the stack that the call took. It has no float
+// arithmetic of its own: any in the image comes from the layer.
 #include "speed/costs/calls.hpp"
 #include "support/print.hpp"
 
@@ -12,17 +12,17 @@ using namespace tinyattn::footprint;
 
 extern "C" volatile std::uint32_t stack_bottom[];  // from sections.ld
 
-// Takes the place of layer.cpp in the firmware without the layer.
+// Replaces layer.cpp in the firmware without the layer.
 [[gnu::weak]] void attend(const Layer&, const Input&, Output&, Workspace&) noexcept {}
 
 namespace {
 
-// All numbers are 0, on which the use of the stack does not depend.
+// All numbers are 0: the use of the stack does not depend on them.
 Input x;
 Output out;
 Workspace workspace;
 
-// Returns the bytes of stack that the call took: fills the free stack with a pattern, and looks how much of it was overwritten.
+// Returns the bytes of stack that the call took: fills the free stack with a pattern, and finds how much of it was overwritten.
 [[gnu::noinline]] unsigned painted_stack() {
   constexpr std::uint32_t paint = 0x5ca1ab1e;
   std::uintptr_t top;

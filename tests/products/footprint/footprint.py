@@ -27,7 +27,7 @@ class Cost(typing.NamedTuple):
     stack: int  # of the call
 
 
-# Limits that the project promises, for the core on which it is compared with others.
+# Promised limits, for the core on which the project is compared with others.
 PROMISES = {("mps2-an386", "T1", "-O2"): Cost(2000, 18000, 320), ("mps2-an386", "T1", "-Os"): Cost(1400, 18000, 320)}
 
 
@@ -53,7 +53,7 @@ class Layer(typing.NamedTuple):
 
 
 def row(board, layer, cost):
-    """Returns the row of figures.txt, with the helpers of the layer, which the README names."""
+    """Returns the row of figures.txt, with the layer's helpers, which the README lists."""
     helpers = " ".join(sorted(contents.symbols(layer.compiled, "undefined")))
     cells = "{:<12} {:<6} {:<6} {:>8} {:>8} {:>8}  {}".format(board, layer.name, layer.level, *cost, helpers)
     return cells.rstrip() + "\n"
@@ -65,8 +65,8 @@ def compiler_release():
 
 
 def read_limits():
-    """Returns {case: the Cost that it must not exceed}: the promised one, or that of figures.txt with 3 % more flash
-    and 16 bytes more stack."""
+    """Returns {case: the Cost that it must not exceed}: the promised one, or the one in figures.txt plus 3 % of flash
+    and 16 bytes of stack."""
     text = FIGURES.read_text(encoding="utf-8")
     if compiler_release() not in text.splitlines():
         print("# figures.txt is of another GCC: only what is promised is held")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls what a firmware may use besides a layer; contents.py checks that none of it contains what firmware must not.
+// Calls everything else that a firmware may use besides a layer; contents.py checks it for what firmware must not contain.
 #include "tinyattn/tinyattn.hpp"
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Mistakes that firmware must not contain, each with the diagnostic that contents.py must print for the object of a board.
+// Mistakes that firmware must not contain, each with the diagnostic that contents.py must print for a board's object.
 #include <cstddef>
 
 extern "C" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Computes the models of main.c by the headers that the exporter wrote.
+// Computes the models of main.c by their exported C++ headers.
 #include "headers.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The same models by the exported headers of C++, on the inputs of expected.h. */
+ * The same models by their exported C++ headers, on the inputs of expected.h. */
 #ifndef TINYATTN_TESTS_IN_C_HEADERS_H
 #define TINYATTN_TESTS_IN_C_HEADERS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A firmware in C99 of exported models: a layer, encoders and decoders, with floats and with int8. It is linked from this file, the files
- * that the exporter wrote, and src/library.cpp. Compares outputs with those of PyTorch; with BY_HEADERS also with every bit of what the
- * exported headers of C++ compute, which headers.cpp calls. */
+ * A firmware in C99 with exported models: a layer, encoders and decoders, with floats and with int8. It is linked from this file, the files
+ * that the exporter wrote, and src/library.cpp. Compares outputs with PyTorch's; with BY_HEADERS also, bit for bit, with the exported C++
+ * headers, which headers.cpp calls. */
 #include "../../examples/recipes/claims.h"
 #include "decoder.h"
 #include "decoder_int8.h"
@@ -16,7 +16,7 @@ enum { MOST = 256 };
 
 static float out[MOST], cache[DECODER_CACHE];
 
-/* Scratch that the largest model needs, as a firmware may share it. */
+/* Scratch for the largest model, shared as in a firmware. */
 static union {
   float of_layer[LAYER_SCRATCH], of_encoder[ENCODER_SCRATCH], of_encoder_int8[ENCODER_INT8_SCRATCH];
   float of_decoder[DECODER_SCRATCH], of_decoder_int8[DECODER_INT8_SCRATCH];
@@ -24,7 +24,7 @@ static union {
 
 static float magnitude(float x) { return x < 0 ? -x : x; }
 
-/* Whether all outputs are there and near: to a part of the largest. */
+/* Whether all outputs are there, and near: within a part of the largest. */
 static bool is_near(const float* expected, size_t count, float part) {
   float largest = 0, error = 0;
   for (size_t i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Exports models of tests/products/export/models.py as C and as headers of C++, and writes their inputs and what PyTorch
-computes of these.
+"""Exports models of tests/products/export/models.py as C and as headers of C++, and writes their inputs and PyTorch's
+outputs.
 
     make FOLDER    writes NAME.h, NAME.c and NAME.hpp of each model, and expected.h
 """

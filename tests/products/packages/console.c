@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Of a C library no more than the samples print with: puts, and printf with %08lx. */
+ * Only what the samples need from a C library: puts, and printf with %08lx. */
 #include <stdarg.h>
 
 #include "board.h"

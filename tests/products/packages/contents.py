@@ -39,7 +39,7 @@ def of_yaml(*path):
     return yaml.safe_load(read(*path))
 
 
-# Each of the following functions yields what is wrong with a package, but for what every package has.
+# Each function below yields what is wrong with one package, besides what every package must have.
 
 
 def arduino(library):
@@ -107,7 +107,7 @@ def platformio(package):
 
 
 def vcpkg(package):
-    """The hash in the port must be that of the archive, and the archive have the files that it
+    """The port must have the archive's hash, and the archive the files that it
     names."""
     port = package / "ports" / "tinyattn"
     portfile = read(port, "portfile.cmake")
@@ -145,12 +145,12 @@ def zephyr(package):
 
 
 def missing(folder, version, files):
-    yield from [] if version == VERSION else [f"version {version} is not that of meson.build"]
+    yield from [] if version == VERSION else [f"version {version} differs from meson.build's"]
     yield from (f"there is no {name}" for name in files if not (folder / name).exists())
 
 
 def unlike_the_tree(folder, version, files=(), include="include"):
-    """Yields what is wrong with any package: another version, missing files, other headers."""
+    """Yields what may be wrong with any package: another version, missing files, other headers."""
     yield from missing(folder, version, ["LICENSE", *files])
     for name, file in tree.headers().items():
         copy = folder / include / name

@@ -26,7 +26,7 @@ RP2040 = board("microbit", "-march=armv6-m", "-mcpu=cortex-m0plus", "-mthumb", *
 ESP = ("-std=gnu++2b", "-fno-jump-tables", "-fno-tree-switch-conversion", "-fstrict-volatile-bitfields",
        *SECTIONS)
 ESP32_C3, ESP32_P4 = riscv32("imc", "ilp32", *ESP), riscv32("imafc", "ilp32f", *ESP)
-# Flags that platform.txt has for SAMD, STM32, mbed and RP2040 alike.
+# Flags that platform.txt of SAMD, STM32, mbed and RP2040 have in common.
 ARDUINO = ("-mthumb", *SECTIONS, "-fno-threadsafe-statics", "-DARDUINO=10819")
 CORES = {"cortex-m0plus": "microbit", "cortex-m3": "mps2-an385", "cortex-m4": "mps2-an386",
          "cortex-m7": "mps2-an500"}
@@ -92,7 +92,7 @@ def copied(folder):
 
 
 def in_lower_case(output):
-    """Returns what a sketch prints, with checksums as other programs print them."""
+    """Returns what a sketch prints, with checksums in lower case, as in other programs."""
     return re.sub(r"\b[0-9A-F]{8}$", lambda checksum: checksum[0].lower(), output, flags=re.MULTILINE)
 
 
@@ -114,7 +114,7 @@ def with_archive(folder, core, sketch, standard, *expected):
 
 
 def from_sources(folder, sketch, prompt="It is a truth"):
-    """Runs a sketch as on a core without an archive that compiles C++20: on this machine. Returns
+    """Compiles sketch and library as C++20 on this machine, without an archive, and runs them. Returns
     what it prints, perhaps for another prompt."""
     library = copied(folder)
     file = library / "examples" / sketch / f"{sketch}.ino"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests of packages share: packages as their users get them, and firmware that is compiled
-with the flags of other build systems, and run in an emulator."""
+"""What tests of packages share: packages as users get them, and firmware that is compiled with
+other build systems' flags and run in an emulator."""
 import dataclasses
 import pathlib
 import re
@@ -30,8 +30,8 @@ def needs(*programs):
 
 
 def made(name, zipped=""):
-    """Returns the folder of a package, which is made once; or of the content of its only file that
-    a pattern matches."""
+    """Returns the folder of a package, which is made once; or of the content of the only file in it
+    that a pattern matches."""
     folder = pathlib.Path(MADE.name) / name
     content = folder.with_suffix(".content") if zipped else folder
     with MAKING:
@@ -88,8 +88,8 @@ def board(name, *flags):
 
 
 def riscv32(extensions, abi, *flags):
-    """Returns the Machine of a 32-bit RISC-V. It has no C++ headers of its own: those of newlib for
-    Arm do, since they do not depend on the processor."""
+    """Returns the Machine of a 32-bit RISC-V. It has no C++ headers of its own and uses
+    newlib's for Arm, which do not depend on the processor."""
     newlib = sorted(pathlib.Path("/usr/include/newlib/c++").glob("*/"))[-1:]
     headers = [word for folder in newlib for path in (folder, folder / "arm-none-eabi")
                for word in ("-isystem", str(path))]
@@ -108,8 +108,7 @@ def host():
 
 
 def differs(output, expected_file=LAYER, of=""):
-    """Returns the checksums, or only those of `of`, that the example prints and an output does not
-    have."""
+    """Returns the checksums, or only the ones of `of`, that the example prints and an output lacks."""
     text = expected_file.read_text(encoding="utf-8")
     expected = re.findall(rf"^crc32 of {of}.*$", text, re.MULTILINE)
     missing = [line for line in expected if line not in output.splitlines()]

@@ -25,7 +25,7 @@ MESON = re.search(r"^## Meson\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)[1].pa
 
 
 def release(folder):
-    """Makes an archive of the tree, as a release has it."""
+    """Makes an archive of the tree, as in a release."""
     file = folder / "tinyattn.tar.gz"
     with tarfile.open(file, "w:gz") as tar:
         for name in tree.tracked("."):
@@ -93,7 +93,7 @@ def by_wrap(folder):
 
 @tap.in_folder
 def as_the_page_has_it(folder):
-    """Checks a project whose meson.build is that of the page."""
+    """Checks a project that has the page's meson.build."""
     project = wrapped(folder)
     (project / "meson.build").write_text(lines_of_code(MESON[2]))
     (project / "main.cpp").write_text('#include "tinyattn/tinyattn.hpp"\n'

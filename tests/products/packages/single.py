@@ -17,7 +17,7 @@ M55 = ("arm-none-eabi-g++", "-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard", "
 FILE = made("single") / "tinyattn-single.hpp"
 HEADER = FILE.read_text(encoding="utf-8")
 PROGRAM = re.sub(r"<tinyattn/\w+\.hpp>", f'"{FILE}"', (CONSUMER / "main.cpp").read_text(encoding="utf-8"))
-# As in Compiler Explorer, by a program that has a `compiled` of its own.
+# As pasted into Compiler Explorer, in a program with a `compiled` of its own.
 PASTED = HEADER.replace("#pragma once", "") + """static_assert(tinyattn::exp(0.0f) == 1);
 int compiled;
 using namespace tinyattn;

@@ -16,7 +16,7 @@ MAKER = ROOT / "ports" / "site" / "make_site.py"
 HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = ROOT / "tests/products/footprint/figures.txt"
 
-# Pages of a site, and doxygen's XML, with one fault of each kind; and what the checks say of them.
+# A site's pages and doxygen's XML, with one fault of each kind; and what the checks report.
 FAULTY = {
     "index.html": '<a href="other.html#there">a</a> <a href="other.html#gone">b</a> <a href="missing.html">c</a>',
     "other.html": '<a href="index.html" id="there">d</a>',
@@ -58,7 +58,7 @@ def unexplained():
 
 
 def wrong_on_pages():
-    """Returns what the pages of the headers say of names and includes that is not so."""
+    """Returns wrong statements about names and includes on the headers' pages."""
     headers = [file for folder in ("include", "ports/simd") for file in sorted((ROOT / folder).rglob("*.h*"))]
     code = "".join(file.read_text(encoding="utf-8") for file in headers)
     folders = (ROOT / "include" / "tinyattn" / name for name in ("", "detail", "kernel"))

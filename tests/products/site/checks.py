@@ -42,7 +42,7 @@ def undocumented(xml, least=100):
     """Returns public names without documentation, with their lines."""
     names = list(public_names(xml))
     if len(names) < least:
-        return [f"the XML has only {len(names)} public names: it is not that of the headers"]
+        return [f"the XML has only {len(names)} public names: it does not describe the headers"]
     return sorted({f"{where}: the {kind} {name} has no documentation"
                    for kind, name, where, element in names if not is_documented(element)})
 
@@ -116,7 +116,7 @@ def lost_pages(pages):
 
 
 def untrue_tables(folder, code):
-    """Returns what tables on the page of a folder of headers name that does not exist, and headers that they lack.
+    """Returns the names in tables of a header folder's page that do not exist, and headers that the tables lack.
     `code` is the text of all headers."""
     page, words = pathlib.Path(folder, "README.md"), set(re.findall(r"\w+", code))
     cells = re.findall(r"^\|(.*)\|.*\|$", page.read_text(encoding="utf-8"), re.MULTILINE)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The calls whose footprint is measured: three layers, which tests hold to their figures, and those of
-// the pages of the documentation, each with a comment that shows the call there.
-// -DTINYATTN_FOOTPRINT_CALL chooses one.
+// The calls whose footprint is measured: three layers, whose figures tests check, and those on the documentation's pages, each with a
+// comment that shows the call there. -DTINYATTN_FOOTPRINT_CALL chooses one.
 #pragma once
 
 #include "support/stories260k.hpp"
@@ -65,7 +64,7 @@ using SmallLayer = MultiHeadAttention<small_attention>;
 using SmallBlock = TransformerBlock<BlockConfig{.attention = small_attention, .feed_forward = small_part}>;
 using Stories = LanguageModel<stories260k>;
 
-// The last of many calls, by weights that are constants, drawn by the compiler: variables would not fit into a small board.
+// The last of many calls. Weights are constants that the compiler draws: as variables they would not fit into a small board.
 template <class Of, std::size_t before>
 struct LastOfMany : Of {
   static constexpr typename Of::Layer measured = [] {
@@ -95,7 +94,7 @@ using Rand = Call<None, None, Square, [](auto&, auto&, auto& out, auto&) noexcep
   rand(generator, out);
 }>;
 
-// Calls of training, whose workspace is what they change.
+// Calls of training; the workspace is what they change.
 template <class Module, class Input = Tokens, class OutputGradient = Input, class Scratch = None>
 struct Backward {
   Module gradient;

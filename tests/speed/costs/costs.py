@@ -34,13 +34,13 @@ def cost(name, without, image, printed, counted):
 
 
 def core(board):
-    """Returns the core of a board, as the README of ports/boards names it."""
+    """Returns a board's core, by its name in ports/boards/README.md."""
     listed = (targets.BOARDS / "README.md").read_text(encoding="utf-8")
     return re.search(rf"^\| `?{board}`? \| ([^|]+) \| ([^|]+) \|", listed, re.MULTILINE)[1].partition(",")[0].strip()
 
 
 def costs_of(board, options):
-    """Returns {call: costs} of the calls that fit into the board."""
+    """Returns {call: costs} for the calls that fit into the board."""
     build = programs.Build(targets.BUILDS[board], options)
     kinds = ("without_{}", "with_{}_O2", "{}_O2.txt", "counted_{}.txt")
     files = {name: [f"tests/products/footprint/{kind.format(name)}" for kind in kinds]
@@ -55,7 +55,7 @@ def clock_hz(board):
 
 
 def on_pages(costs):
-    """Yields each page, each board, and what the page says of it."""
+    """Yields each page, each board, and the board's figures on that page."""
     def instructions(name, board):
         return costs["rows"][name]["boards"][board]["instructions"]
     for board in costs["cores"]:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Makes the call between two functions that tests/speed/programs/counter.cpp knows. Weights and input
-// are random: zeros would be cheap where float arithmetic is a function of integers.
+// Makes the call between two functions that tests/speed/programs/counter.cpp recognizes. Weights and input are random: zeros would be cheap
+// where float arithmetic is done in integers.
 #include "calls.hpp"
 
 #include <type_traits>
@@ -40,7 +40,7 @@ void fill_object(auto& object) {
 }  // namespace
 
 void attend(const footprint::Layer& layer, const Input& x, Output& out, Workspace& workspace) noexcept {
-  // What firmware.cpp has as variables.
+  // firmware.cpp has these as variables.
   if constexpr (!std::is_const_v<decltype(Measured::measured)>) fill_object(const_cast<footprint::Layer&>(layer));
   fill_object(const_cast<Input&>(x));
   count_begin();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The two products of a backward pass: the gradient of a weight, to which `Inner` tokens add, and that of an input of `Rows` tokens.
+// The two products of a backward pass: a weight's gradient, summed over `Inner` tokens, and an input's, for `Rows` tokens.
 #pragma once
 
 #include "operations.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A row of a layer by the compiled library, with which the program is linked.
+// A layer's row by the compiled library, which is linked to the program.
 #include "tinyattn/compiled.hpp"
 
 #include "operations.hpp"

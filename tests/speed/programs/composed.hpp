@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Attention and softmax for libraries that only multiply, as a careful user composes them: in blocks of query rows, so that keys that every
-// row of a block masks cost nothing and scores stay in the cache, and with a vectorized softmax.
+// Attention and softmax for libraries that only multiply, as a careful user composes them: in blocks of query rows, so that keys masked in
+// a whole block cost nothing and scores stay in the cache, and with a vectorized softmax.
 #pragma once
 
 #include "operations.hpp"
@@ -30,7 +30,7 @@ struct Extents {
   std::size_t cols;
 };
 
-// Rows of a causal mask: `takes_part` is Size ones, then Size zeros; `addend`, added to a score, masks it where takes_part is 0.
+// A causal mask's rows are parts of these: `takes_part` is Size ones, then Size zeros; `addend` is 0, or masks a score.
 template <std::size_t Size>
 struct CausalRows {
   alignas(64) float takes_part[2 * Size];
@@ -44,8 +44,8 @@ struct CausalRows {
   }
 };
 
-// row = softmax of its first `visible` elements times scale, then zeros, of at most Size elements in all. Every loop covers the whole row,
-// since masked vectors cost less than rows of any length.
+// row = softmax of its first `visible` elements times scale, followed by zeros. Every loop covers the whole row, since masked vectors cost
+// less than rows of any length.
 template <std::size_t Size>
 void masked_softmax(auto&& row, std::size_t visible, float scale) {
   static constexpr CausalRows<Size> causal;
@@ -57,8 +57,8 @@ void masked_softmax(auto&& row, std::size_t visible, float scale) {
   row *= 1.0f / row.sum();
 }
 
-// Computes the operations of a table by products. Gemm::multiply(extents, a, b, out) is out = a * b; with b_is_transposed it is out = a *
-// bᵀ.
+// Composes the operations of a table from products. Gemm::multiply(extents, a, b, out) is out = a * b, or out = a * bᵀ with
+// b_is_transposed.
 template <class Gemm>
 struct Composed {
   template <std::size_t Rows, std::size_t Inner, std::size_t Cols>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the row once, between two functions that counter.cpp knows by their addresses.
+// Runs the row once, between two functions whose addresses counter.cpp knows.
 #include "row.hpp"
 
 extern "C" {

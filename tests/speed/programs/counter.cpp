@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A plugin for QEMU, for boards and for programs of another machine: prints how many instructions ran between the functions count_begin and
-// count_end, at each call of the second. It does not count those of an interrupt.
+// A QEMU plugin, for boards and for programs of another machine: at each call of count_end, prints how many instructions ran since
+// count_begin, without those of interrupts.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
 
-// Declarations of QEMU's plugin interface: Debian 12 ships QEMU without the header. What is declared
-// is the same in version 1, which QEMU 8 knows, and from version 2 on, which QEMU 9 asks for.
+// Declarations of QEMU's plugin interface: Debian 12 ships QEMU without the header. They are the same in version 1, which QEMU 8 has, and
+// from version 2 on, which QEMU 9 requires.
 extern "C" {
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
@@ -29,7 +29,7 @@ namespace {
 
 std::size_t count;
 
-// What runs before each block of instructions, by the function that the block belongs to.
+// What runs before each block of instructions, depending on the function that contains the block.
 void restart(unsigned, void*) { count = 0; }
 void add(unsigned, void* instructions) { count += reinterpret_cast<std::uintptr_t>(instructions); }
 void print(unsigned, void*) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Operations of a whole model. Its tokens are read one after the other with a cache, or all in one call.
+// Operations of a whole model, which reads tokens one by one with a cache, or all in one call.
 #pragma once
 
 #include "operations.hpp"
@@ -11,7 +11,7 @@
 
 namespace tinyattn::bench {
 
-// Weights and cache of int8 are macros, so that checkouts without them can stand beside.
+// int8 weights and caches are macros, so that older checkouts without them can be compared, too.
 constexpr LanguageModelConfig measured_config() {
   LanguageModelConfig config = stories260k;
   config.transformer.block.feed_forward.d_hidden = TINYATTN_BENCH_HIDDEN;
@@ -50,7 +50,7 @@ struct Token {
   }
 };
 
-// With the logits of every token.
+// Computes the logits of every token.
 template <std::size_t Tokens>
 struct Prompt : Token<Tokens> {
   void compute() const {
@@ -67,7 +67,7 @@ struct Memory {
   alignas(64) Vector<float, stories260k.vocabulary> logits;
 };
 
-// The last token for which a cache has room.
+// The last token that fits into the cache.
 template <std::size_t Tokens, class Measured = Model>
 struct Full : Token<Tokens, Measured> {
   static inline Memory<Measured> memory;
@@ -90,7 +90,7 @@ constexpr auto with_window(auto config, std::size_t window) {
   return config;
 }
 
-// Tokens that follow a full window, one for each row of its ring.
+// Tokens after a full window, one for each row of its ring.
 template <std::size_t Tokens>
 struct Window : Full<Tokens, LanguageModel<with_window(measured_config(), Tokens)>> {
   void compute() const { this->read(0, Tokens); }

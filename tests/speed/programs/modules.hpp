@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A module as ports/pytorch exports it, and the same calls by hand.
+// A module as ports/pytorch exports it, and the same calls written by hand.
 #pragma once
 
 #include "../../golden/modules/gestures.hpp"

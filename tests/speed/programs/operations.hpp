@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The operations that are measured: each of one shape with its operands, aligned to cache lines as a
-// careful caller would align them, and computed by this library. Peers compute with the same operands.
+// The measured operations: each of one shape, computed by this library, with operands aligned to cache lines as a careful caller aligns
+// them. Peers compute with the same operands.
 #pragma once
 
 #include "tinyattn/linear.hpp"
@@ -73,7 +73,7 @@ struct Softmax {
   void compute() { softmax(scores, out); }
 };
 
-// A whole layer: projections of the input without a bias, causal attention in split heads, a projection of the output with one.
+// A whole layer: input projections without bias, causal attention in split heads, an output projection with bias.
 template <std::size_t Tokens, std::size_t DIn, std::size_t DOut, std::size_t NumHeads>
 struct Attention {
   static constexpr std::size_t tokens = Tokens;

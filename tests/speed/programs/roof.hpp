@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The roof: the most floating-point operations that a core can do, multiply-adds in registers and nothing else. Compiled with
-// -ffp-contract=fast, so that a product and a sum of whole vectors are one instruction.
+// -ffp-contract=fast, so that a product and a sum of whole vectors become one instruction.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ using Vector [[gnu::vector_size(lanes * sizeof(float))]] = float;
 // Enough accumulators for two units with a latency of four to six cycles; with the two constants they fit into sixteen registers.
 inline constexpr std::size_t accumulators = 12;
 
-// Unknown to the compiler, so that it cannot compute a sum in advance.
+// Volatile, so that the compiler cannot compute a sum in advance.
 inline volatile float factor = 0.5f, addend = 1.0f, result;
 
-// Returns the number of floating-point operations that it did.
+// Returns the number of floating-point operations done.
 [[gnu::noinline]] inline double multiply_add_in_registers(std::size_t times) {
   const Vector factors = Vector{} + factor;
   const Vector addends = Vector{} + addend;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A row of a table: one operation, which -DTINYATTN_BENCH_OPERATION names, computed by one library. A
-// program has one row, defined in tinyattn.cpp or a peer's file.
+// A row of a table: one operation, named by -DTINYATTN_BENCH_OPERATION, computed by one library. A program has one row, defined in
+// tinyattn.cpp or a peer's file.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Row {
 
 extern const Row row;
 
-// Tells the compiler that `operands` may be read and written here, so that it makes each of several equal calls.
+// Makes the compiler assume that `operands` are read and written here, so that it keeps each of several equal calls.
 inline void keep(auto& operands) { asm volatile("" : : "r"(&operands) : "memory"); }
 
 template <class Library, class Operation>
@@ -31,7 +31,7 @@ struct RowBy {
     keep(operands);
   }
 
-  // Inlined into the loop, as into a caller's code.
+  // Inlined into the loop, as it would be into a caller's code.
   static void repeat(std::size_t times) {
     for (std::size_t i = 0; i < times; ++i) {
       keep(operands);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Times the row. Prints the nanoseconds of a call and the roof in GFLOP/s, which is timed right before and
-// after it, so that clock frequency and other load affect both alike. All times are of the thread's
-// processor time.
+// Times the row. Prints the nanoseconds of a call and the roof in GFLOP/s, timed right before and after it, so that clock frequency and
+// other load affect both alike. All times are the thread's processor time.
 #include "roof.hpp"
 #include "row.hpp"
 
@@ -26,7 +25,7 @@ double seconds_of(auto work) {
   return processor_seconds() - begin;
 }
 
-// Returns a number of calls that takes some milliseconds: long compared with reading the clock, short compared with disturbances.
+// Returns a number of calls that takes some milliseconds: long next to reading the clock, short next to disturbances.
 std::size_t calls_of_a_sample() {
   std::size_t calls = 1;
   while (seconds_of([&] { row.repeat(calls); }) < 2.5e-3) calls *= 2;

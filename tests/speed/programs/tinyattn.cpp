@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A row by this library, with the shapes in the types.
+// A row by this library, whose shapes are in the types.
 #ifdef TINYATTN_BENCH_HIDDEN
 #include "models.hpp"
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A language model of 46,992 weights, grouped heads and rotary positions, over a text of `Tokens` tokens: the logits of all of them, and
-// both passes of training.
+// A language model of 46,992 weights with grouped heads and rotary positions, on a text of `Tokens` tokens: all logits, and both passes of
+// training.
 #pragma once
 
 #include "operations.hpp"

@@ -12,9 +12,9 @@ from unittest import mock
 from tests.support import runner, tap, targets, tools
 from tests.support.processes import attempt, call
 
-# Scripts that PATH finds before the commands of this machine. Clang is there, but not its run-time library. Two of the
-# scripts note their calls in the file CALLS. As the real ones do, sudo closes descriptors, and
-# apt-get closes that of its progress before it installs.
+# Scripts that PATH finds before this machine's commands. Clang is there, but not its run-time library. Two of them
+# write their calls to the file CALLS. As the real ones do, sudo closes descriptors, and apt-get closes its progress
+# descriptor before it installs.
 PLAYED = {
     "id": "echo 1000",
     "stat": "echo 1000",

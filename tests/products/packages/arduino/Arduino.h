@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The part of Arduino's core that the sketches use: a console, on that of the board, and the core's
-// macros, whose names other code uses too.
+// The part of Arduino's core that the sketches use: a console, printed to the board's, and the core's macros, whose names other code uses
+// too.
 #pragma once
 
 #include <ctype.h>

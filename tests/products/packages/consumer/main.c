@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Someone else's program in C: ends with 0 if the compiled library is there and computes, with floats and with int8 weights. */
+ * A user's program in C: exits with 0 if the compiled library is there and computes, with floats and with int8 weights. */
 #include <tinyattn/tinyattn.h>
 #include <tinyattn/tinyattn_models.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Someone else's program, on a PC or as firmware. It ends with 0 if the layers that it computes, by the headers and by the compiled
-// library, have the bits that the compiler computed: one of floats, and the same with int8 weights and an int8 cache.
+// A user's program, on a PC or as firmware. It exits with 0 if its layers, by the headers and by the compiled library, have the bits that
+// the compiler computed: one layer with floats, and the same with int8 weights and an int8 cache.
 #include <tinyattn/compiled.hpp>
 #include <tinyattn/tinyattn.hpp>
 
@@ -41,7 +41,7 @@ constexpr Rows with_cache(const Int8Layer& layer, const Rows& x) {
 constexpr Call known = drawn(123);
 constexpr Int8Layer known_int8 = in_int8(known.layer);
 constexpr Rows expected = known.layer(known.x), expected_int8 = known_int8(known.x), expected_with_cache = with_cache(known_int8, known.x);
-volatile std::uint32_t seed = 123;  // which the optimizer does not know
+volatile std::uint32_t seed = 123;  // unknown to the optimizer
 
 template <class AnyLayer>
 bool gives(const Rows& expected_rows, const AnyLayer& layer, const Rows& x) {

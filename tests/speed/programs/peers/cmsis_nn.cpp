@@ -22,7 +22,7 @@ struct Product<Linear<Rows, Inner, Cols>> {
   alignas(64) std::int8_t weight[Cols * Inner];
   alignas(64) std::int8_t out[Rows * Cols];
   std::int32_t bias[Cols];
-  std::int32_t sums[Cols];  // of weights, which Helium's product reads
+  std::int32_t sums[Cols];  // of weights; Helium's product needs them
 
   void prepare() {
     Philox4x32 generator(Inner);

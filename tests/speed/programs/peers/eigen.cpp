@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Rows by Eigen, which knows the shapes when it is compiled, as we do.
+// Rows by Eigen, which like us knows the shapes at compile time.
 #include "../composed.hpp"
 #include "../row.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Products of int8 by oneDNN's inner product: inputs of 0 to 255 and weights of 8 bits, float outputs with a bias, one scale for all of
-// them. The weights are in the layout that it asks for.
+// int8 products by oneDNN's inner product: inputs from 0 to 255, 8-bit weights, float outputs with a bias and one scale. Weights are in the
+// layout that it asks for.
 #include "../operations.hpp"
 #include "../row.hpp"
 
@@ -43,7 +43,7 @@ struct Product<Linear<Rows, Inner, Cols>> {
   }
 
  private:
-  // Any bytes: what stands beside weights in their layout does not matter to how long they take.
+  // Random bytes, also where the layout has more than weights: values do not affect the time.
   dnnl::memory filled(const dnnl::memory::desc& shape) {
     dnnl::memory memory(shape, engine);
     Philox4x32 generator(Inner);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A port that breaks the contract in one operation, which `mutant` names while the program runs. -DTINYATTN_PORT=broken makes it the port
-// of a build.
+// A port that breaks the contract in one operation, which the variable `mutant` chooses at run time. -DTINYATTN_PORT=broken makes it the
+// build's port.
 #pragma once
 
 #include "tinyattn/port/wide.hpp"
@@ -10,7 +10,7 @@
 
 namespace tinyattn::test {
 
-// What is broken, each by its name.
+// What is broken. `mutant` points to one of these.
 inline constexpr char no_mutant[] = "nothing in a port that is sound";
 inline constexpr char stores_one_too_many[] = "a partial store one too long";
 inline constexpr char stores_one_too_few[] = "a partial store one too short";
@@ -43,7 +43,7 @@ struct Broken : Sound {
   using vec = typename Sound::vec;
   using broadcast_operand = typename Sound::broadcast_operand;
 
-  // Returns v; for the mutant `forgotten`, its last lane is that of `before`.
+  // Returns v, but for the mutant `forgotten` with the last lane of `before`.
   static vec with_last_lane(const char* forgotten, vec v, vec before) {
     if (mutant == forgotten) v.lane[Sound::lanes - 1] = before.lane[Sound::lanes - 1];
     return v;
@@ -79,7 +79,7 @@ struct Broken : Sound {
     return mutant == leaves_a_bit_of_the_smallest_power ? Sound::maximum(power, Sound::splat(0x1p-126f)) : power;
   }
 
-  // Optional members, for sound ports that have them.
+  // Optional members, only for sound ports that have them.
   template <Size Rows, Size Vectors>
   static void tile(const float* initial, const float* a, Size a_stride, const float* b, Size b_stride, float* out, Size out_stride,
                    Size inner) requires requires {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A port of any width in plain C++, for tests: with it every machine tests what kernels do with several lanes, with parts of a vector and
-// with tiles of another size. -DTINYATTN_PORT=wide -DTINYATTN_WIDE=Eight makes it the port of a build. Its operations are calls, since
-// kernels that inline them compile slowly, and the compiler chooses what else to inline.
+// A port of any width in plain C++: with it every machine tests what kernels do with several lanes, with parts of a vector and with other
+// tile sizes. -DTINYATTN_PORT=wide -DTINYATTN_WIDE=Eight makes it the build's port. Its operations are not inlined, since kernels compile
+// slowly with inlined ones; the rest is up to the compiler.
 #pragma once
 
 #include "tinyattn/port/contract.hpp"
@@ -75,8 +75,7 @@ struct Wide {
   static constexpr vec exponent_bits(vec n) noexcept { return each(one_lane::exponent_bits, n); }
 };
 
-// The same with register tiles of its own: those of `Height` rows, or of any height. An iteration takes two steps of k; an odd step comes
-// first.
+// A port with its own register tile, of `Height` rows or of any height. An iteration takes two steps of k; an odd step comes first.
 template <class Base, Size Height = 0>
 struct WithTile : Base {
   using In = const float*;
@@ -98,7 +97,7 @@ struct WithTile : Base {
   }
 };
 
-// One copy of a kernel for all shapes, with a tile of its own; a scatter of vectors; and sums of integers of 16 bits.
+// One copy of a kernel for all shapes, a tile of its own, a scatter of vectors, and sums of 16-bit integers.
 struct SharingWithTile : WithTile<Wide<4, 2, 3, true>, 3> {
   static constexpr std::size_t row_vectors = 6;
   template <Size Vectors>
@@ -157,13 +156,13 @@ struct WideOrNarrow : Wide<Lanes, 2, 2, false, 32> {
 template <>
 struct WideOrNarrow<2>;
 
-// One lane, as on machines where flash is not scarce.
+// One lane, for machines where flash is not scarce.
 struct OneLane : port::scalar {
   static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 };
 
 using Sharing = Wide<4, 2, 3, true>;                  // one copy of a kernel for all shapes
-using OwnTiles = WithTile<Wide<4, 3, 3, false, 24>>;  // with every tile of its own
+using OwnTiles = WithTile<Wide<4, 3, 3, false, 24>>;  // a tile of its own for every shape
 using Eight = Wide<8, 1, 5, false>;
 using Narrowing = WideOrNarrow<16>;  // eight or four lanes where rows are short
 
