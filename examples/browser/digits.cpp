@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that digits.html calls: they run the model of ../digits, return its attention weights, and train its last layer. The
-// page reads and writes the arrays in place.
+// The functions that digits.html calls: they run the model of ../digits, return its attention weights, and train its last layer. The page
+// reads and writes the arrays in place.
 #include <array>
 
 #include "../digits/lesson.hpp"
@@ -36,12 +36,12 @@ extern "C" {
 int digits_parameters() { return static_cast<int>(parameter_count); }
 // The image to read: 8 x 8 pixels, 0 is white, 1 is black.
 float* digits_image() { return drawn.data(); }
-// The scores that digits_read computed, one for each digit.
+// The logits of digits_read, one for each digit.
 const float* digits_logits() { return logits.data(); }
 // Attention weights [head, query row, key row].
 const float* digits_attention() { return attention.data(); }
 
-// Returns the digit that the image is read as.
+// Returns the predicted digit.
 int digits_read() {
   logits = classify(drawn, scratch, lesson.head);
   weights::attention.forward_with_weights(scratch.x, scratch.attended, attention, scratch.attention);
@@ -49,7 +49,7 @@ int digits_read() {
 }
 
 int digits_num_held_out() { return static_cast<int>(num_images); }
-// Copies one of the images that took no part in training to digits_image(). Returns its label.
+// Copies one of the held-out images to digits_image(). Returns its label.
 int digits_take_held_out(int index) {
   const std::size_t image = static_cast<std::size_t>(index) % num_images;
   for (std::size_t i = 0; i < num_tokens; ++i)
@@ -57,23 +57,23 @@ int digits_take_held_out(int index) {
   return held_out::labels(image);
 }
 
-// Forgets what was taught; called before all else.
+// Discards all training on the page; called before all else.
 void digits_forget() {
   start(lesson);
   num_taught = 0;
 }
-// Takes the image as one of a digit, unless there are 100. Returns how many there are.
+// Adds the image as an example of a digit, unless there are already 100. Returns the number of examples.
 int digits_teach(int digit) {
   teach(drawn, static_cast<std::size_t>(digit));
   return static_cast<int>(num_taught);
 }
-// Takes, instead of all others, the images of the hand that the boards learn. Returns how many.
+// Replaces the examples by the images of the hand that boards learn. Returns their number.
 int digits_take_hand() {
   digits_forget();
   for (std::size_t i = 0; i < num_samples; ++i) teach(image_at(hand::pixels, i), hand::labels(i));
   return static_cast<int>(num_taught);
 }
-// Learns each image once; after each comes one that the model was trained with. Returns the mean loss.
+// Trains on each example once, followed each time by an image from the original training set. Returns the mean loss.
 float digits_learn() {
   float loss = 0.0f;
   for (std::size_t i = 0; i < num_taught; ++i) {
@@ -82,17 +82,17 @@ float digits_learn() {
   }
   return loss / static_cast<float>(num_taught);
 }
-// Returns how many of the images are read right, and how many of those that took no part in training.
+// Returns how many examples, and how many held-out images, are predicted right.
 int digits_taught_right() {
   int right = 0;
   for (std::size_t i = 0; i < num_taught; ++i) right += argmax(classify(taught[i], scratch, lesson.head)) == taught_digits[i] ? 1 : 0;
   return right;
 }
 int digits_held_out_right() { return static_cast<int>(read_first_tests(lesson).right); }
-// Returns the CRC-32 of the weights of the last layer, which every board prints after learning its hand.
+// Returns the CRC-32 of the last layer's weights, which every board prints after learning its hand.
 unsigned digits_weights_checksum() { return checksum_of(lesson.head); }
 
-// Returns the CRC-32 of the logits of all these images, which every board prints.
+// Returns the CRC-32 of the logits of all held-out images, which every board prints.
 unsigned digits_checksum() {
   score = {};
   score_images(score, scratch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Turns a drawing into 8 x 8 pixels, as the training data were made: strokes are scaled to a bitmap of 32 x 32, and a pixel is the
+// Turns a drawing into 8 x 8 pixels in the same way as the training data: strokes are scaled to a bitmap of 32 x 32, and a pixel is the
 // number of black dots in a square of 4 x 4.
 "use strict";
 
@@ -21,7 +21,7 @@ function bounds(points) {
   return { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) };
 }
 
-// Draws the strokes on a bitmap: scaled to its height, and stretched to at most its width.
+// Draws the strokes on a bitmap: scaled to its height, and stretched at most to its width.
 function bitmapOf(strokes) {
   const { left, right, top, bottom } = bounds(strokes.flat());
   const inner = bitmapSize - strokeWidth;
@@ -185,7 +185,7 @@ function makeHeads() {
     canvas.addEventListener("pointermove", point);
     canvas.addEventListener("pointerdown", point);
     canvas.addEventListener("pointerleave", (event) => {
-      if (event.pointerType === "touch") return;  // a row that was chosen by touch stays chosen
+      if (event.pointerType === "touch") return;  // a row selected by touch stays selected
       pointed = null;
       paintHeads();
       paint();

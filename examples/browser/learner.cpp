@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that learner.html calls: they train the model of ../learner, step by step. The page writes the digits that the model reads,
-// and sees what it makes of them, in place.
+// The functions that learner.html calls: they train the model of ../learner step by step. The page writes input digits and reads the
+// model's answer in place.
 #include <cstddef>
 
 #include "../learner/model.hpp"
@@ -28,7 +28,7 @@ extern "C" {
 int learner_parameters() { return static_cast<int>(parameter_count); }
 int learner_steps() { return static_cast<int>(steps); }
 
-// Starts anew from the random weights of a seed.
+// Starts from the random weights of a seed.
 void learner_start(unsigned new_seed) {
   seed = new_seed;
   done = 0;
@@ -38,26 +38,26 @@ void learner_start(unsigned new_seed) {
 // Makes the next step. Returns the loss of its sequence.
 float learner_learn() { return learn(memory, best_settings, seed, done++); }
 
-// Returns how many digits of so many sequences that take no part are right.
+// Returns the number of right digits in this many test sequences.
 int learner_right(int sequences) {
   std::size_t right = 0;
   for (int i = 0; i < sequences; ++i) right += count_right(memory, draw(seed, Stream::test, static_cast<std::uint64_t>(i)));
   return static_cast<int>(right);
 }
 
-// The place of the eight digits to read, and of what the model makes of them.
+// The eight input digits, and the model's answer.
 tinyattn::Token* learner_digits() { return digits.data(); }
 const tinyattn::Token* learner_answer() {
   answer = predict(memory, digits);
   return answer.data();
 }
-// Where the head looks: the weights of each digit of the answer, in a row, on the digits that are read.
+// The attention weights: a row for each digit of the answer, a column for each input digit.
 const float* learner_map() { return look(memory, digits).data(); }
 
 // Returns the CRC-32 of the weights.
 unsigned learner_weights() { return checksum_of(memory.model); }
 
-// Returns that of the weights after all steps of seed 1, which every board prints. The model that learns stays as it is.
+// Returns the CRC-32 of the weights after all steps of seed 1, which every board prints. The model being trained is not changed.
 unsigned learner_checksum() {
   static Memory other;
   start(other, best_settings, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Lets the model make a step after the other, and shows its loss, what it makes of eight digits, and where its head looks.
+// Trains the model step by step, and shows its loss, its answer for eight digits, and its attention map.
 "use strict";
 
 const length = 8, tested = 10, highestLoss = 3.5;
@@ -8,7 +8,7 @@ const stepsASecond = 15;
 let module, steps, seed;
 let losses = [];   // of each step so far
 let shares = [];   // of right digits: before the first step, and after each
-let before, now;   // maps of the head
+let before, now;   // attention maps
 let timer = null;  // of the next step, while the model learns
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -80,7 +80,7 @@ function paintChart() {
   });
 }
 
-// Shows what the model makes of the digits of the field, if these are eight.
+// Shows the model's answer if the field holds eight digits.
 function showAnswer() {
   const text = byId("digits").value;
   if (!/^[0-9]{8}$/.test(text)) return void (byId("answer").value = "");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that listener.html calls: they run the model of ../listener, frame by frame. The page writes samples and reads logits in
+// The functions that listener.html calls: they run the model of ../listener frame by frame. The page writes samples and reads logits in
 // place.
 #include <cstddef>
 
@@ -18,7 +18,7 @@ Memory memory;
 Run run;
 Logits logits;
 
-// Copies a frame of a recording to the next samples.
+// Copies a frame of a recording into the model's input.
 void take_frame(std::size_t recording, std::size_t begin) {
   const auto samples = next_samples(memory);
   for (std::size_t i = 0; i < frame_samples; ++i) samples[i] = static_cast<float>(recordings::samples(recording, begin + i)) / 127.0f;
@@ -32,9 +32,9 @@ int listener_parameters() { return static_cast<int>(parameter_count); }
 int listener_classes() { return static_cast<int>(num_classes); }
 int listener_sample_rate() { return static_cast<int>(sample_rate); }
 int listener_frame_samples() { return static_cast<int>(frame_samples); }
-// The scores of the last frame, one for each class: the digits, and none.
+// The logits of the last frame, one for each class: the digits, and none.
 const float* listener_logits() { return logits.data(); }
-// The place of the next samples, from -1 to 1.
+// The next samples, from -1 to 1.
 float* listener_samples() { return next_samples(memory).data(); }
 
 // Starts in silence.
@@ -43,7 +43,7 @@ void listener_start() {
   run = {};
 }
 
-// Hears the next samples. Returns the digit if one has just been heard, or -1.
+// Runs the model on the next samples. Returns the digit if one has just been recognized, or -1.
 int listener_hear() {
   logits = hear(memory);
   const std::size_t label = argmax(logits);
@@ -52,7 +52,7 @@ int listener_hear() {
 
 int listener_recordings() { return static_cast<int>(num_recordings); }
 int listener_recording_samples() { return static_cast<int>(length); }
-// What is said in a recording: a digit, or another word.
+// The label of a recording: a digit, or another word.
 int listener_label(int recording) { return recordings::labels(static_cast<std::size_t>(recording)); }
 // Copies a frame of a recording to listener_samples().
 void listener_take_frame(int recording, int frame) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Passes frames of samples to the model, from the microphone or a recording, and shows the sound and what is heard.
+// Passes frames of samples from the microphone or a recording to the model, and shows the sound and the recognized digits.
 "use strict";
 
 const names = [..."0123456789", "none"];
@@ -8,8 +8,8 @@ const secondsShown = 4;
 let module, rate, frameSamples, shown;
 let samples = [];     // the last seconds, from -1 to 1
 let labels = [];      // the class of each of their frames
-let filled = 0;       // how many samples of the next frame there are
-let source = null;    // what is heard now: {stop()}
+let filled = 0;       // samples of the next frame so far
+let source = null;    // what is playing or recording: {stop()}
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const nextSamples = () => floatsAt(module, module.listener_samples(), frameSamples);
@@ -17,7 +17,7 @@ const logits = () => floatsAt(module, module.listener_logits(), names.length);
 
 // --- Sound ---
 
-// Hears the frame that lies in the module, and remembers it.
+// Runs the model on the frame in the module's memory, and stores samples and class.
 function hearFrame() {
   samples.push(...nextSamples());
   const digit = module.listener_hear();
@@ -56,7 +56,7 @@ function stop() {
   byId("microphone").disabled = false;
 }
 
-// Plays a recording, so that it can be heard here, too; without a device for sound nothing is to be heard.
+// Plays a recording through the speakers; without an audio device it stays silent.
 function audible(recording) {
   const context = new AudioContext(), length = module.listener_recording_samples();
   const buffer = context.createBuffer(1, length, rate), node = context.createBufferSource();
@@ -104,7 +104,7 @@ async function microphone() {
     context.close();
   };
   try {
-    await context.audioWorklet.addModule(`data:text/javascript,${encodeURIComponent(worklet)}`);  // a file may not be loaded
+    await context.audioWorklet.addModule(`data:text/javascript,${encodeURIComponent(worklet)}`);  // a file:// page may not load files
   } catch (error) {
     end();
     throw error;

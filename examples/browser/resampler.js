@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Takes the samples of a microphone, at 44.1 or 48 kHz, and gives those that the model hears, at 8 kHz.
+// Resamples a microphone's 44.1 or 48 kHz to the model's 8 kHz.
 "use strict";
 
 class Resampler {
-  // `put` is called with each new sample.
+  // Calls `put` with each new sample.
   constructor(from, to, put) {
     this.step = from / to;
     this.put = put;
-    this.reach = Math.ceil(12 * Math.max(1, this.step));  // how many samples on each side a new one depends on
+    this.reach = Math.ceil(12 * Math.max(1, this.step));  // samples on each side on which a new one depends
     this.cutoff = 0.92 * Math.min(1, to / from);
-    this.kept = new Float32Array(2 * this.reach);  // the samples from which the next ones are made
-    this.place = this.reach;                       // of the next new sample among them
+    this.kept = new Float32Array(2 * this.reach);  // the last samples, on which the next new ones depend
+    this.place = this.reach;                       // position of the next new sample among them
   }
 
-  // The weight of a sample at a distance: a sinc under a window.
+  // The weight of a sample at a distance: a windowed sinc.
   weight(distance) {
     const x = Math.PI * this.cutoff * distance, window = Math.cos((Math.PI * distance) / (2 * (this.reach + 1))) ** 2;
     return this.cutoff * window * (x === 0 ? 1 : Math.sin(x) / x);

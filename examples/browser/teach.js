@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Teaches the model the hand of a user: collects images and what they are, trains the last layer, and draws the loss.
+// Teaches the model a user's hand: collects labelled images, trains the last layer, and draws the loss.
 "use strict";
 
-const epochs = 10;  // by a press of the button
+const epochs = 10;  // for each press of the button
 let losses = [];
 let learning = 0;   // the id of the requested animation frame, or 0
 
@@ -40,7 +40,7 @@ function forget() {
   showTaught(0);
 }
 
-// Learns all images once in each animation frame.
+// Trains one epoch in each animation frame.
 function learnEpochs(count, left) {
   losses.push(module.digits_learn());
   learning = left > 1 ? requestAnimationFrame(() => learnEpochs(count, left - 1)) : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that writer.html calls: they run the model of ../writer, and write one token at a time.
+// The functions that writer.html calls: they run the model of ../writer, one token at a time.
 #include <cstddef>
 #include <cstdint>
 
@@ -34,7 +34,7 @@ char* writer_prompt() { return prompt; }
 int writer_longest_prompt() { return static_cast<int>(longest_prompt); }
 bool writer_is_known(int character) { return character > 0 && character < 128 && is_known(static_cast<char>(character)); }
 
-// Starts a text with the first `length` characters of the prompt, which must be known; it ends with the paragraph, or never.
+// Starts a text with the first `length` characters of the prompt, which must all be known; ends it with the paragraph, or never.
 void writer_start(int length, unsigned seed, float temperature, bool is_for_ever) {
   session = {};
   session.generator = tinyattn::Philox4x32{seed};
@@ -47,7 +47,7 @@ void writer_start(int length, unsigned seed, float temperature, bool is_for_ever
   static_cast<void>(weights::model.forward({tokens, count}, cache, logits, workspace));
 }
 
-// Writes the next token. Returns the size of its text, writer_text(); 0 after the last one.
+// Generates the next token. Returns the size of its text, writer_text(); 0 after the last one.
 int writer_next() {
   if (!session.paragraph.goes_on()) return 0;
   auto& [cache, workspace, logits] = session.memory;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes a token in each animation frame, so that the text appears as it is written.
+// Generates a token in each animation frame, so that the text appears as it is written.
 "use strict";
 
 let module;
@@ -10,7 +10,7 @@ function textAt(address, count) {
   return String.fromCharCode(...new Uint8Array(module.memory.buffer, address, count));
 }
 
-// Returns a sentence that says what is wrong with a prompt, or an empty string.
+// Returns a sentence about what is wrong with a prompt, or an empty string.
 function problemOf(prompt) {
   const longest = module.writer_longest_prompt();
   if (prompt.length === 0 || prompt.length > longest) return `A prompt has 1 to ${longest} characters.`;
@@ -40,7 +40,7 @@ function start() {
   write(0);
 }
 
-// Appends "..." to a text that ends in a sentence that is not complete: it has as many characters as the model may generate.
+// Appends "..." to a text that stops in mid-sentence because it reached the maximal length.
 function end() {
   stop();
   const written = byId("text").lastChild;

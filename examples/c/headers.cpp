@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Computes the layer of the example by the C++ headers, to show that the library computes the same bits.
+// Computes the layer of the example with the C++ headers, to show that the library computes the same bits.
 #include "layer.h"
 #include "tinyattn/multi_head_attention.hpp"
 

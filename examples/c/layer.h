@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Six tokens of three features, "Your journey starts with one step", and the weights of a causal layer of two heads. */
+ * Six tokens of three features, "Your journey starts with one step", and the weights of a causal layer with two heads. */
 #ifndef TINYATTN_EXAMPLES_C_LAYER_H
 #define TINYATTN_EXAMPLES_C_LAYER_H
 
@@ -22,7 +22,7 @@ static const float output_weight[d_out * d_out] = {0.5f, -0.2f, 0.1f, 0.3f,  0.2
                                                    0.6f, 0.1f,  0.3f, -0.4f, 0.1f, 0.3f, 0.2f,  0.5f};
 static const float output_bias[d_out] = {0.1f, -0.1f, 0.05f, 0.0f};
 
-/* headers.cpp: the same layer by the C++ headers, its shape known to the compiler. */
+/* headers.cpp: the same layer with the C++ headers, its shape known to the compiler. */
 #ifdef __cplusplus
 extern "C"
 #endif

@@ -19,7 +19,7 @@ static const tinyattn_layer layer = {.d_in = d_in,
 
 static float scratch[TINYATTN_LAYER_SCRATCH(d_out, num_tokens, num_tokens)];
 
-/* Returns the CRC-32, that of zip and Ethernet, of the bits of floats, lowest byte first. */
+/* Returns the CRC-32 (of zip and Ethernet) of the bits of floats, lowest byte first. */
 static uint32_t checksum(const float* elements, size_t count) {
   uint32_t state = 0xffffffff;
   for (size_t i = 0; i < count; ++i) {

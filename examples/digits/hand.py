@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the images of a new user, which the board learns from: a hand that leans far to the left.
+"""Makes the images of a new user's handwriting, from which the board learns: it leans far to the left.
 
     python3 -m examples.digits.hand optdigits.tra               writes hand.safetensors
     python3 -m examples.digits.hand optdigits.tra --validate    trains the last layer with other images, and prints how
@@ -7,8 +7,8 @@
 
 optdigits.tra is the training set of the UCI Machine Learning Repository's "Optical Recognition of Handwritten Digits",
 3,823 images that 30 people wrote. The model was trained on images of 13 others, the data set's test set, which
-scikit-learn has. The data do not say who of the 30 wrote an image. The first and every tenth after it become those of the
-hand; what was chosen, was chosen by --validate, which takes the others. Needs PyTorch and scikit-learn, as train.py.
+scikit-learn has. The data do not say who of the 30 wrote an image. The first and every tenth after it become the
+new hand's; all choices were made with --validate, which uses the others. Needs PyTorch and scikit-learn, as train.py.
 """
 import copy
 import fractions
@@ -24,9 +24,9 @@ from examples.support import tables
 
 HERE = pathlib.Path(__file__).resolve().parent
 SIZE, SAMPLES_OF_A_DIGIT = 8, 10
-GROUPS, IMAGES = 10, 360  # every tenth image is one of a group, which has 360
+GROUPS, IMAGES = 10, 360  # every tenth image belongs to one group, which has 360
 EPOCHS, RATES = 10, (.01, .03, .05, .1)
-# A hand writes at (x, y) what an upright one writes at (x', y') = TURN (x, y) + (SLANT y, 0); y points down.
+# This hand writes at (x, y) what an upright one writes at (x', y') = TURN (x, y) + (SLANT y, 0); y points down.
 SLANT = fractions.Fraction(-1, 2)
 COSINE, SINE = fractions.Fraction(24, 25), fractions.Fraction(7, 25)
 
@@ -39,8 +39,8 @@ def load(path):
 
 
 def corners():
-    """Returns for each pixel of a slanted image [(pixel of the upright one, its share)]: it lies between four. The
-    arithmetic is exact, and so the same everywhere."""
+    """Returns for each pixel of a slanted image the weights of the upright image's pixels around it, [(pixel, weight)].
+    The arithmetic is exact, and so the same everywhere."""
     middle = fractions.Fraction(SIZE - 1, 2)
     found = []
     for i in range(SIZE):
@@ -63,22 +63,22 @@ def slanted_images(images, first=0):
 
 
 def split(images):
-    """Returns the images that the board learns from, a digit after the other, ten of each, and those it is tested
-    with."""
+    """Returns the images from which the board learns, ten of each digit in turn, and the images on which it is
+    tested."""
     of_digit = [[i for i, (_, label) in enumerate(images) if label == digit] for digit in range(10)]
     chosen = [of_digit[digit][k] for k in range(SAMPLES_OF_A_DIGIT) for digit in range(10)]
     return [images[i] for i in chosen], [image for i, image in enumerate(images) if i not in set(chosen)]
 
 
 def known_images():
-    """Returns as many images that the model was trained with, a digit after the other."""
+    """Returns as many images from the model's training set, the digits in turn."""
     images, labels, training, _ = train.load()
     known = [((16 * images[i]).int().flatten().tolist(), int(labels[i])) for i in training.tolist()]
     return split(known)[0]
 
 
 def features(model, images):
-    """Returns what the classifier sees of these images, and their labels."""
+    """Returns the classifier's inputs for these images, and their labels."""
     pixels = torch.tensor([pixels for pixels, _ in images], dtype=torch.float32).view(-1, SIZE, SIZE) / 16
     x = pixels + model.position
     with torch.no_grad():
@@ -86,8 +86,8 @@ def features(model, images):
 
 
 def learn(model, lessons, rate):
-    """Trains the last layer, an image a step, as the board does. Each of the lessons, features and labels, gives an
-    image in turn."""
+    """Trains the last layer, one image a step, as the board does. The lessons, (features, labels), supply images in
+    turn."""
     head = copy.deepcopy(model.classifier)
     optimizer = torch.optim.SGD(head.parameters(), rate)
     for _ in range(EPOCHS):
@@ -104,7 +104,7 @@ def share(head, x, labels):
 
 
 def validate(model, images, known, held):
-    """Prints means over the other groups of images, each with samples and tests of its own."""
+    """Prints means over the other groups of images; each group has its own samples and tests."""
     groups = [split(slanted_images(images, first)) for first in range(1, GROUPS)]
     groups = [(features(model, samples), features(model, tests)) for samples, tests in groups]
     known, held = features(model, known), features(model, held)

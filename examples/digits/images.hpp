@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The images in tables of constants: pixels [images, 8, 8] from 0, white, to 16, black, and the digits that were written.
+// Images in constant tables: pixels [images, 8, 8] from 0, white, to 16, black, and labels.
 #pragma once
 
 #include <array>
@@ -26,8 +26,8 @@ constexpr Image image_at(const Pixels<Count>& pixels, std::size_t index) {
 }
 
 struct Reading {
-  std::size_t image;  // which of a table
-  std::size_t digit;  // the digit that the model reads
+  std::size_t image;  // its index in the table
+  std::size_t digit;  // the predicted digit
 };
 
 // Keeps the first few readings, to print them side by side.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The board learns to read the hand of a new user, from 100 images; 260 others show how well. Lines that begin with "board:" depend on
-// the machine; all others are the same everywhere. Fails if it forgets what it knew.
+// The board learns the handwriting of a new user from 100 images and is tested on 260 others. Lines that begin with "board:" depend on the
+// machine; all others are the same everywhere. Fails if it forgets the original training.
 #include <cstddef>
 #include <cstdint>
 
@@ -33,7 +33,7 @@ void print_epoch(std::size_t epoch, const Text& loss, const Results& results) {
   print("\n");
 }
 
-// Learns all samples again and again, and prints how well the tests are read meanwhile.
+// Trains on all samples, epoch by epoch, and prints how well the tests are read.
 void train_and_print(const Results& before) {
   start(lesson);
   print("epoch      loss  new hand\n");
@@ -60,7 +60,7 @@ void print_results(const Results& tests, const Results& first_tests) {
   print("crc32 of weights ", hexadecimal(checksum_of(lesson.head)), "\n\n");
 }
 
-// Prints how often each digit is read as each, two tables side by side.
+// Prints the confusion matrices, side by side.
 void print_tables(const Results& before, const Results& after) {
   Text dot;
   dot.append('.');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Trains the last layer of the model on the board. The layers before it stay as they are, constants in flash.
+// Trains the model's last layer on the board. The layers before it are frozen: constants in flash.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace digits {
 
-inline constexpr std::size_t num_known = hand::known_pixels.extent(0);          // images that the model was trained with
+inline constexpr std::size_t num_known = hand::known_pixels.extent(0);          // images from the training set
 inline constexpr std::size_t num_samples = num_known;                           // of the new hand, to learn from
 inline constexpr std::size_t num_tests = hand::pixels.extent(0) - num_samples;  // of the new hand, after the samples
 inline constexpr std::size_t num_first_tests = held_out::pixels.extent(0);      // of the hands that the model was trained with
 inline constexpr std::size_t num_epochs = 10;
 inline constexpr float learning_rate = 0.03f;  // chosen by hand.py --validate, on other images
 
-// All that training takes.
+// All memory of the training.
 struct Lesson {
   Classifier head;
   Classifier gradient;
@@ -32,9 +32,9 @@ struct Lesson {
   unsigned long long frozen_ticks = 0;  // of these, in the layers that are not trained
 };
 
-// Images that were read: how many, and as what.
+// Results of reading images.
 struct Results {
-  std::array<std::array<std::uint16_t, num_classes>, num_classes> times{};  // by the digit that was written, and by the one that is read
+  std::array<std::array<std::uint16_t, num_classes>, num_classes> times{};  // by the written and the predicted digit
   std::size_t images = 0;
   std::size_t right = 0;
   FirstReadings first_wrong;
@@ -63,17 +63,17 @@ std::uint32_t checksum_of(const auto& module) {
   return checksum.value();
 }
 
-// Starts with what the model knows.
+// Starts from the trained model.
 void start(Lesson& lesson);
 
-// Makes a step with an image on which someone wrote a digit. Returns the loss before the step.
+// Trains on one image and its label. Returns the loss before the step.
 float learn(Lesson& lesson, const Image& image, std::size_t digit);
 
-// Makes a step with each of the samples; if the lesson `recalls`, after each also one with an image that the model was trained with.
-// Returns the mean loss of the samples, each before its step.
+// Trains on each sample; if the lesson `recalls`, also on an image from the original training set after each. Returns the mean loss of the
+// samples, each before its step.
 float learn_all_samples(Lesson& lesson, bool recalls);
 
-// Reads the images of the new hand that it does not learn from; and those of the first test set.
+// Reads the new hand's test images, and the original test set.
 Results read_tests(Lesson& lesson);
 Results read_first_tests(Lesson& lesson);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The board learns the new hand by adapters (LoRA) of all layers, whose own weights stay in flash. Lines that begin with "board:" depend on
-// the machine; all others are the same everywhere. Fails unless at least 98 % of the first test set are read right still.
+// The board learns the new hand with adapters (LoRA) in all layers, whose own weights stay in flash. Lines that begin with "board:" depend
+// on the machine; all others are the same everywhere. Fails unless at least 98 % of the first test set are still read right.
 #include <cstddef>
 
 #include "../support/print.hpp"

@@ -41,7 +41,7 @@ inline constexpr bool is_int8 = true;
 inline constexpr bool is_int8 = false;
 #endif
 
-// The activations between the layers, and the scratch of the attention layer.
+// The activations between layers, and the attention layer's scratch.
 struct Scratch {
   Image x;
   Hidden attended;
@@ -51,8 +51,7 @@ struct Scratch {
 static_assert(sizeof(Scratch) <= 8 * 1024);
 static_assert(Attention::head_dim * num_heads == width);
 
-// Computes what the layers before the classifier make of an image: scratch.attended, all rows of it together. Nothing of these layers
-// is trained on the board.
+// Computes the frozen layers, all those before the classifier: returns scratch.attended, whose rows are the classifier's input as one row.
 constexpr tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()> features(const Image& image, Scratch& scratch) {
   add(image, weights::position, scratch.x);
   weights::attention.forward(scratch.x, scratch.attended, scratch.attention);
@@ -62,7 +61,7 @@ constexpr tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()> f
   return tinyattn::MatrixView<const float, 1, Hidden::size(), Hidden::size()>{scratch.attended.data()};
 }
 
-// Returns a score for each digit; the largest is the prediction.
+// Returns a logit for each digit; the largest is the prediction.
 constexpr Logits classify(const Image& image, Scratch& scratch, const Classifier& classifier = weights::classifier) {
   return row(classifier(features(image, scratch)), 0);
 }

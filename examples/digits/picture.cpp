@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Prints each pixel as two characters, since a character is about twice as high as wide.
+// Prints each pixel as two characters, since a character is about twice as high as it is wide.
 #include "picture.hpp"
 
 #include <cstddef>

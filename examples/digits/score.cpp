@@ -6,7 +6,7 @@
 namespace digits {
 namespace {
 
-// Returns the maximum, where NaN counts as larger than any number.
+// Returns the maximum; NaN counts as larger than any number.
 float larger(float a, float b) { return b <= a || a != a ? a : b; }
 
 float distance(float a, float b) { return a < b ? b - a : a - b; }

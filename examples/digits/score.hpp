@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Compares the model's results on the held-out images with the labels, and with what PyTorch computed.
+// Compares the model's results on the held-out images with the labels and with PyTorch's outputs.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
     python3 -m examples.digits.train               trains on 1,437 images; writes both data files
     python3 -m examples.digits.train --validate    trains on three quarters of them and counts the errors on the fourth
 
-The 360 held-out images take no part in either: what was chosen, was chosen by --validate. Needs PyTorch and
+The 360 held-out images take no part in either: all choices were made with --validate. Needs PyTorch and
 scikit-learn (Debian: python3-torch, python3-sklearn). One seed and one thread: the same machine trains the same
 weights.
 """
@@ -83,7 +83,7 @@ def augment(images):
 
 
 def train(images, labels, seed=0):
-    """Trains a model. Returns it with the average of its weights over the epochs, of which later ones count more."""
+    """Trains a model. Returns it with an average of its weights over the epochs, in which later ones count more."""
     torch.manual_seed(seed)
     model, average = Digits(), Digits()
     average.load_state_dict(model.state_dict())
@@ -118,8 +118,8 @@ def validate(images, labels):
 
 
 def save(model, images, labels):
-    """Writes the weights, and what the firmware compares with: pixels [images, 8, 8] from 0, white, to 16, black, the
-    digits that were written, and the logits that PyTorch computes."""
+    """Writes the weights, and what the firmware is compared with: pixels [images, 8, 8] from 0, white, to 16, black,
+    labels, and PyTorch's logits."""
     with torch.no_grad():
         logits = model(images)
     export.write_safetensors(HERE / "weights.safetensors", model.state_dict())

@@ -13,7 +13,7 @@ using AllTokens = tinyattn::Matrix<float, 1, Hidden::size()>;
 
 constexpr tinyattn::AdamW::Config config{.learning_rate = 1e-3f};
 
-// Computes what the classifier sees: scratch.attended.
+// Computes the classifier's input, scratch.attended, through the adapters.
 void adapted_features(const Image& image, const Adapters& adapters, Scratch& scratch) {
   add(image, weights::position, scratch.x);
   adapted(weights::attention, adapters.attention).forward(scratch.x, scratch.attended, scratch.attention);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Trains adapters (LoRA) of all layers on the board. The model itself stays as it is, constants in flash: without its adapters it reads
-// what it read.
+// Trains adapters (LoRA) of all layers on the board. The model itself stays as it is, constants in flash: without its adapters it computes
+// what it did before.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Adapters {
 };
 inline constexpr std::size_t adapter_count = sizeof(Adapters) / sizeof(float);  // of weights
 
-// All that training takes.
+// All memory of the training.
 struct Tuning {
   Adapters adapters;
   Adapters gradient;
@@ -36,14 +36,14 @@ struct Tuning {
 // Starts with adapters that change nothing.
 void start(Tuning& tuning);
 
-// Makes a step with an image on which someone wrote a digit. Returns the loss before the step.
+// Trains on one image and its label. Returns the loss before the step.
 float learn(Tuning& tuning, const Image& image, std::size_t digit);
 
-// Makes a step with each of the samples, and after each one with an image that the model was trained with. Returns the mean loss of the
-// samples, each before its step.
+// Trains on each sample, and after each on an image from the original training set. Returns the mean loss of the samples, each before its
+// step.
 float learn_all_samples(Tuning& tuning);
 
-// Reads the images of the new hand that it does not learn from; and those of the first test set.
+// Reads the new hand's test images, and the original test set.
 Results read_tests(Tuning& tuning);
 Results read_first_tests(Tuning& tuning);
 

@@ -24,7 +24,7 @@ void zero_and_renormalize(Report& report) {
                normalize(tril(halved)));
 }
 
-// Sets the scores of later tokens to -infinity, of which softmax makes 0: nothing is left to renormalize.
+// Sets the scores of later tokens to -infinity, whose softmax is 0: nothing is left to renormalize.
 void fill_with_minus_infinity(Report& report) {
   const auto masked = masked_scores_of_self_attention_v2();
   report.table("masked", "attn_scores.masked_fill(triu(ones(6, 6), diagonal=1), -inf)", "The triangle above the diagonal is the future.",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a layer costs. The compiler knows all these numbers: a firmware can check each against a budget by a static_assert.
+// What a layer costs. The compiler knows all these numbers, so a firmware can check them against budgets by static_assert.
 #include "stages.hpp"
 
 namespace journey {
@@ -10,7 +10,7 @@ struct Cost {
   std::size_t d_out, num_heads, head_dim, parameters, tokens, scratch;
 };
 
-// Returns the cost of a layer as in the notes: square, and without bias, neither in the three matrices nor in the projection.
+// Returns the cost of a layer as in the notes: square, without biases in the three matrices and the projection.
 template <std::size_t Width, std::size_t NumHeads, std::size_t Tokens>
 constexpr Cost cost_of_square_layer() {
   constexpr tinyattn::AttentionConfig config = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// In training, a share of the attention weights is dropped at random, so that no token relies on a single other one.
+// In training, some of the attention weights are dropped at random, so that no token relies on a single other one.
 #include "stages.hpp"
 
 namespace journey {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The finished layers, on a batch of two sentences: one causal head; two heads side by side; two heads that share their matrices.
+// The finished layers, on a batch of two sentences: one causal head; two heads stacked; two heads that split one projection.
 #include "stages.hpp"
 
 namespace journey {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Prints the texts and tables of the stages. Every table is followed by the checksum of its bits, and the journey ends with one over all of
-// them, so that two machines can be compared. A line that starts with "board:" may differ between machines; no other line may.
+// them, for comparing machines. A line that starts with "board:" may differ between machines; no other line may.
 #pragma once
 
 #include <cstddef>

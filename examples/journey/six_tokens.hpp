@@ -20,14 +20,14 @@ inline constexpr const char* tokens[num_tokens] = {"Your", "journey", "starts", 
 // Defined in another unit, so that the compiler does not know the values: the stages compute with them at run time.
 extern const tinyattn::Matrix<float, num_tokens, d_in> inputs;
 
-// Returns a value that the compiler cannot know, for constants of a stage.
+// Returns a constant as a value that the compiler cannot know.
 template <class T>
 T at_run_time(T value) {
   asm volatile("" : : "r"(&value) : "memory");
   return value;
 }
 
-// Seeds the only generator of the program, as torch.manual_seed. It is static, since its 2.5 KB are much for a stack.
+// Seeds the program's only generator, like torch.manual_seed. It is static, since its 2.5 KB are a lot for a stack.
 tinyattn::Mt19937& manual_seed(std::uint32_t seed);
 
 // Returns SelfAttention_v2 of the notes, initialized after torch.manual_seed(789).
@@ -36,7 +36,7 @@ tinyattn::SelfAttention<d_in, d_out, num_tokens> self_attention_v2();
 // Returns queries @ keys.T of that layer, not yet scaled.
 tinyattn::Matrix<float, num_tokens, num_tokens> scores_of_self_attention_v2();
 
-// Returns these scores with those of later tokens set to -infinity.
+// Returns these scores with the scores of later tokens set to -infinity.
 tinyattn::Matrix<float, num_tokens, num_tokens> masked_scores_of_self_attention_v2();
 
 // The scale of its scores.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Prints in two passes, as PyTorch: the first finds a common format of all numbers, the second prints them.
+// Prints in two passes, as PyTorch does: the first finds a common format of all numbers, the second prints them.
 #include "table.hpp"
 
 #include "../support/print.hpp"

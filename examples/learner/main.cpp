@@ -62,7 +62,7 @@ void print_row(Memory& memory, std::size_t step, float loss) {
   print("  ", written(predict(memory, shown)), "\n");
 }
 
-// The same as learn(), timed.
+// learn(), timed.
 float timed_step(Memory& memory, std::size_t index, Ticks& ticks) {
   const Sequence digits = draw(seed, Stream::training, index);
   const unsigned long long begin = board_ticks();
@@ -85,7 +85,7 @@ void train(Memory& memory, Ticks& ticks) {
   }
 }
 
-// Returns where the head looks when it reads `shown`, in percent.
+// Returns the attention weights for the input `shown`, in percent.
 Percentages percentages(Memory& memory) {
   const Map& map = look(memory, shown);
   Percentages result{};
@@ -125,7 +125,7 @@ Checksum checksum_of(const Model& model) {
   return checksum;
 }
 
-// Returns how many digits of the last test are right.
+// Returns the number of right digits in the last test.
 std::size_t run(Memory& memory) {
   Ticks ticks;
   start(memory, best_settings, seed);

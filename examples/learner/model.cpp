@@ -37,14 +37,14 @@ void forward(Memory& m, const Sequence& digits) {
   m.model.head.forward(m.h, begin_lifetime(m.logits));
 }
 
-// Adds to `sum` the gradient of the input of a projection, of whose weight the gradient grows.
+// Backward pass of a projection: accumulates its weight's gradient, and adds its input's gradient to `sum`.
 void add_backward(const auto& projection, const Features& x, const Features& output_gradient, Features& sum, auto& gradient,
                   Features& input_gradient) {
   backward(projection, x, output_gradient, input_gradient, gradient);
   add(sum, input_gradient, sum);
 }
 
-// Takes the gradient of the logits in their place. The gradient of h takes the place of h, and becomes that of x.
+// The logits hold their gradient. h is replaced by its gradient, which then becomes the gradient of x.
 void backpropagate(Memory& m, const Sequence& digits) {
   backward(m.model.head, m.h, m.logits, m.h, m.gradient.head);
   scaled_dot_product_attention_backward(m.query, m.key, m.value, NoMask{}, m.h, m.query, m.key_gradient, m.value_gradient);
@@ -56,7 +56,7 @@ void backpropagate(Memory& m, const Sequence& digits) {
   static_cast<void>(backward(m.model.position, positions, m.h, m.gradient.position));
 }
 
-// Draws the weights of a part. Doubling is exact: whether a compiler makes an fma of it and the subtraction does not matter.
+// Draws the weights of a part. Doubling is exact, so it does not matter whether a compiler fuses it with the subtraction.
 template <class Part>
 void fill(Part& part, float range, Philox4x32& generator) {
   for_each_parameter(part, [&](const char*, auto& weights) {

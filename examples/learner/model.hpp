@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A model that reverses eight digits, and a step of its training; of the size of ATTN/11, which learned this on a PDP-11.
+// A model that reverses eight digits, and its training step; of the size of ATTN/11, which learned this on a PDP-11.
 //
 //   digits [8]  --token embedding + position embedding-->  x [8, 16]  --attention, one head-->  + x  --head-->  logits [8, 10]
 #pragma once
@@ -20,7 +20,7 @@ inline constexpr std::size_t steps = 120;      // of a training, each with one s
 using Sequence = tinyattn::Vector<tinyattn::Token, length>;
 using Features = tinyattn::Matrix<float, length, width>;
 using Logits = tinyattn::Matrix<float, length, vocabulary>;
-using Map = tinyattn::Matrix<float, length, length>;  // the weights of the head: a row for each query, a column for each key
+using Map = tinyattn::Matrix<float, length, length>;  // attention weights: a row for each query, a column for each key
 
 struct Model {
   tinyattn::Embedding<vocabulary, width> token;
@@ -33,17 +33,17 @@ struct Model {
 inline constexpr std::size_t parameter_count = sizeof(Model) / sizeof(float);
 static_assert(parameter_count == 1216);
 
-// The settings of a training, which search.cpp found on seeds 1 to 160.
+// Settings of a training, found by search.cpp on seeds 1 to 160.
 struct Settings {
-  // The weights of a part are drawn uniformly between minus this and this.
+  // The weights of a part are drawn uniformly from -range to range.
   struct Range {
     float token, position, query_and_key, value, head;
   } range;
-  // The rates of stochastic gradient descent in the first step, which fall in a line to half of that.
+  // The initial learning rates of stochastic gradient descent, which fall linearly to half of that.
   struct Rate {
     float embedding, attention, head;
   } rate;
-  float max_norm;  // of the gradient, to which it is clipped
+  float max_norm;  // to which the gradient is clipped
 };
 inline constexpr Settings best_settings{
     .range = {.token = 0.1f, .position = 1.26f, .query_and_key = 0.4f, .value = 1.57f, .head = 0.43f},
@@ -54,43 +54,43 @@ inline constexpr Settings best_settings{
 // All memory of the model and its training.
 struct Memory {
   Model model, gradient;
-  Features x, query, key, value, h;  // what the forward pass leaves to the backward pass
+  Features x, query, key, value, h;  // activations that the backward pass needs
   Features key_gradient, value_gradient;
   union {
     Logits logits;
-    Map map;  // where the head looks
+    Map map;  // attention weights
   };
 };
 
-// The numbers of a seed come from a stream for each purpose.
+// A seed has a random stream for each purpose.
 enum class Stream : std::uint64_t { weights, training, test, search };
 
-// Returns sequence `index` of a stream: any of the 10^8, each as likely as another.
+// Returns sequence `index` of a stream: one of 10^8, all equally likely.
 Sequence draw(std::uint64_t seed, Stream stream, std::uint64_t index);
 
-// Draws the weights that training starts from, and sets the gradient to 0.
+// Draws the initial weights, and sets the gradient to 0.
 void start(Memory& memory, const Settings& settings, std::uint64_t seed);
 
-// Runs the model on a sequence, forward and backward. Adds to the gradient, and returns the loss.
+// Runs the model forward and backward on a sequence. Accumulates the gradient, and returns the loss.
 float add_gradient(Memory& memory, const Sequence& digits);
 
 // Makes step `index` of stochastic gradient descent, and sets the gradient to 0.
 void step(Memory& memory, const Settings& settings, std::size_t index);
 
-// Learns from sequence `index` of a seed: its gradient, and a step. Returns the loss that it had.
+// Trains on sequence `index` of a seed. Returns the loss before the step.
 inline float learn(Memory& memory, const Settings& settings, std::uint64_t seed, std::size_t index) {
   const float loss = add_gradient(memory, draw(seed, Stream::training, index));
   step(memory, settings, index);
   return loss;
 }
 
-// Writes what the model makes of a sequence.
+// Returns the model's answer to a sequence.
 Sequence predict(Memory& memory, const Sequence& digits);
 
-// Returns how many digits of the sequence the model puts where they belong.
+// Returns how many digits of the answer are right.
 std::size_t count_right(Memory& memory, const Sequence& digits);
 
-// Returns where the head looks when the model reads these digits. It lies where the logits do.
+// Returns the attention weights for these digits. They share memory with the logits.
 const Map& look(Memory& memory, const Sequence& digits);
 
 }  // namespace learner

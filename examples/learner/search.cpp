@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Searches for the settings of the training, on seeds 1 to 160 and test sequences of their own: first at random, then from the best so far,
-// each new best being printed.
+// Searches for the settings of the training, on seeds 1 to 160 and separate test sequences: first at random, then around the best so far.
+// Prints each new best.
 //
 //   search SECONDS SEED
 #include <array>
@@ -43,8 +43,8 @@ double share_wrong(Memory& memory, std::size_t seed) {
   return 1.0 - static_cast<double>(right) / (length * sequences);
 }
 
-// Returns how bad the settings are: the share of digits that are wrong in the end, with something for each seed that fails, four times; and
-// the same a sixth of the steps earlier, once. Gives up beyond `limit`.
+// Returns the cost of settings: the share of wrong digits at the end, plus a penalty for each seed that fails, times four; plus the same
+// after five sixths of the steps, once. Gives up beyond `limit`.
 double judge(Memory& memory, const Settings& settings, double limit) {
   double sum = 0.0;
   for (std::size_t seed = 1; seed <= seeds && sum < limit * seeds; ++seed) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts on how many seeds the training succeeds, which is to read 99 % of 8,000 digits right, of sequences that took no part. The seeds
-// are others than those of the search for the settings.
+// Counts the seeds on which the training succeeds: 99 % of 8,000 digits right, in sequences that took no part. These seeds differ from the
+// ones in the search for the settings.
 //
 //   seeds COUNT
 #include <cstddef>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The training of the learner in PyTorch, by autograd: the same model from the same weights, on the same sequences,
-with the same settings. Counts what seeds.cpp counts, and runs that program first. Seconds are those of one core, for
-the training on a seed and its test; PyTorch's without the random numbers, which come from a Philox in Python.
+with the same settings. Counts what seeds.cpp counts, and runs that program first. Seconds are of one core, for
+the training on a seed and its test; PyTorch's are without the random numbers, which come from a Philox in Python.
 
     with_pytorch.py SEEDS_PROGRAM COUNT
 """
@@ -88,7 +88,7 @@ def right_digits(model, digits):
 
 
 def of_pytorch(count):
-    """Trains on seeds. Returns on how many at least 99 % of the digits are right, how many are on the worst, and
+    """Trains on seeds. Returns on how many at least 99 % of the digits are right, the right digits on the worst, and
     seconds a seed."""
     right, seconds = [], 0.0
     for seed in range(FIRST_SEED, FIRST_SEED + count):
@@ -102,7 +102,7 @@ def of_pytorch(count):
 
 
 def of_program(program, count):
-    """The same of seeds.cpp."""
+    """Returns the same for seeds.cpp."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     text = subprocess.run([program, str(count)], stdout=subprocess.PIPE, text=True, check=True).stdout
     seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before

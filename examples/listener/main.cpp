@@ -20,13 +20,13 @@ constexpr std::size_t num_recordings = recordings::samples.extent(0), num_frames
 constexpr const char* words[] = {"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "-"};
 
 struct Score {
-  std::size_t frames = 0, as_pytorch = 0;  // those in which the largest logit is PyTorch's
+  std::size_t frames = 0, as_pytorch = 0;  // in which the largest logit is PyTorch's
   float largest_difference = 0.0f;         // between a logit and PyTorch's
   Checksum checksum;                       // of all logits
   unsigned long long ticks = 0;
 };
 
-// By how much the logit of a class is above that of every other class.
+// Returns by how much the logit of a class exceeds every other logit.
 float margin_of(const Logits& logits, std::size_t label) {
   float margin = 1e30f;
   for (std::size_t i = 0; i < num_classes; ++i)
@@ -34,11 +34,11 @@ float margin_of(const Logits& logits, std::size_t label) {
   return margin;
 }
 
-// What was heard in a recording.
+// The results for a recording.
 struct Heard {
   char frames[num_frames + 1] = {};  // a digit or a dot for each
   Run run;
-  float margins[num_digits] = {};  // of each digit the largest
+  float margins[num_digits] = {};  // the largest for each digit
 };
 
 void compare(const Logits& logits, const Logits& logits_of_pytorch, Score& score) {

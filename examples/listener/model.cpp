@@ -11,7 +11,7 @@ void keep_last(std::span<float> elements, std::size_t count) {
   std::copy(elements.end() - static_cast<std::ptrdiff_t>(count), elements.end(), elements.begin());
 }
 
-// Sets the mean loudness of `pooled` outputs of each filter, compressed as an ear does it.
+// Sets the mean loudness of `pooled` outputs of each filter, as its fourth root.
 void set_sound(const Memory& memory, std::size_t index, std::span<float> sound) {
   const tinyattn::MatrixView<const float, pooled, num_filters, num_filters> rows{memory.filtered.data() + index * pooled * num_filters};
   tinyattn::Vector<float, num_filters> loudness;
@@ -19,7 +19,7 @@ void set_sound(const Memory& memory, std::size_t index, std::span<float> sound) 
   for (std::size_t i = 0; i < num_filters; ++i) sound[i] = tinyattn::sqrt(tinyattn::sqrt(loudness(i) + floor));
 }
 
-// Computes the sounds of the new samples.
+// Filters the new samples, and appends their sounds.
 void filter(Memory& memory) {
   constexpr std::size_t kept = sounds_of_frame - new_sounds;
   weights::filters.forward(memory.samples, memory.filtered);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The model that train.py trains: from 40 ms of samples, and what it remembers of those before, to a logit for each class.
+// The model that train.py trains: maps 40 ms of samples, and its memory of earlier ones, to a logit for each class.
 //
 //   samples  --filters-->  [16, 24]  --relu, mean of 8, fourth root-->  sounds [2, 24], of 20 ms each
 //   the last four sounds  --Conv1d-->  frame [48]  --two blocks, with a window of 20 frames-->  [48]  --head-->  logits [11]
@@ -23,10 +23,10 @@ inline constexpr std::size_t none = num_digits;    // the class of silence and o
 inline constexpr std::size_t num_classes = none + 1;
 
 inline constexpr std::size_t kernel = 32, stride = 20, num_filters = 24;  // of the filters
-inline constexpr std::size_t pooled = 8;                                  // outputs of a filter that are one sound
-inline constexpr std::size_t passed = frame_samples / stride;             // outputs of a filter of one frame
+inline constexpr std::size_t pooled = 8;                                  // outputs of a filter in one sound
+inline constexpr std::size_t passed = frame_samples / stride;             // outputs of a filter in one frame
 inline constexpr std::size_t new_sounds = passed / pooled, sounds_of_frame = 4;
-inline constexpr float floor = 1e-6f;  // is added before the root
+inline constexpr float floor = 1e-6f;  // added before the root
 
 using Model = std::remove_const_t<decltype(weights::model)>;
 using Filters = std::remove_const_t<decltype(weights::filters)>;
@@ -48,11 +48,11 @@ static_assert(config.vocabulary == num_classes);
 
 using Logits = tinyattn::Vector<float, num_classes>;
 
-// All memory that the model writes to. Its size is known when the program is compiled.
+// All memory that the model writes to, of a size known at compile time.
 struct Memory {
-  tinyattn::Matrix<float, kernel - stride + frame_samples, 1> samples{};  // the last of the frame before, and the new
+  tinyattn::Matrix<float, kernel - stride + frame_samples, 1> samples{};  // the last samples of the frame before, and the new ones
   tinyattn::Matrix<float, passed, num_filters> filtered{};
-  tinyattn::Matrix<float, sounds_of_frame, num_filters> sounds{};  // those of the frame before, and the new
+  tinyattn::Matrix<float, sounds_of_frame, num_filters> sounds{};  // the last sounds of the frame before, and the new ones
   tinyattn::Matrix<float, 1, width> frame{};
   tinyattn::Matrix<float, 1, num_classes> logits{};
   Body::Cache cache{};
@@ -68,15 +68,15 @@ inline std::span<float, frame_samples> next_samples(Memory& memory) {
   return std::span<float, frame_samples>{memory.samples.data() + (kernel - stride), frame_samples};
 }
 
-// Hears the samples there. Returns the logits of the frame.
+// Runs the model on these samples. Returns the frame's logits.
 Logits hear(Memory& memory);
 
-// Finds the digits in a stream of classes: so many frames in a row with the same one.
+// Finds digits in a stream of classes: enough frames in a row with the same one.
 class Run {
  public:
   static constexpr std::size_t enough = 3;
 
-  // Takes the class of the next frame. Returns whether a digit has just been heard.
+  // Takes the next frame's class. Returns whether a digit has just been recognized.
   constexpr bool add(std::size_t next) {
     length_ = next == last_ ? length_ + 1 : 1;
     last_ = next;
@@ -84,7 +84,7 @@ class Run {
     if (length_ > longest_) longest_ = length_, digit_ = next;
     return length_ == enough;
   }
-  // The digit of the longest run, the first of several; `none` if there is no run that is long enough.
+  // The digit of the longest run, of several the first; `none` if no run is long enough.
   constexpr std::size_t digit() const { return digit_; }
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts how many words are heard right, by the arithmetic of the boards, and prints a table of what was said and heard:
+// Counts the words that are recognized, with the arithmetic of the boards, and prints a confusion matrix:
 //
 //   score FILE
 //
-// FILE, which words.py writes, has for each word a byte, its class; four bytes, the number of its samples; and these, in 16 bits, all
+// FILE, written by words.py, has for each word: one byte, its class; four bytes, the number of its samples; and the samples in 16 bits, all
 // little-endian.
 #include <array>
 #include <cstdio>
@@ -17,7 +17,7 @@
 
 namespace listener { namespace {
 
-using Counts = std::array<std::array<int, num_classes>, num_classes>;  // by what was said, and by what was heard
+using Counts = std::array<std::array<int, num_classes>, num_classes>;  // by the spoken and the recognized class
 
 std::size_t number_at(const std::string& bytes, std::size_t place, std::size_t count) {
   std::size_t number = 0;
@@ -29,7 +29,7 @@ float sample_at(const std::string& bytes, std::size_t place) {
   return static_cast<float>(static_cast<std::int16_t>(number_at(bytes, place, 2))) / 32768.0f;
 }
 
-// Returns the digit that is heard in `count` samples from silence on, or none.
+// Returns the digit recognized in `count` samples after silence, or none.
 std::size_t hear_word(const std::string& bytes, std::size_t place, std::size_t count) {
   static Memory memory;
   start(memory);

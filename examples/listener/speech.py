@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Spoken words, synthesized: for training, for validation and for the test, which have no voice in common.
+"""Synthesized words for training, validation and test, which have no voice in common.
 
 A clip is one word of one voice: samples at 8 kHz from -1 to 1, without the silence around it, and a label: the
 digit, or 10 for another word. Needs PyTorch and, from Debian, espeak-ng and flite.
@@ -74,7 +74,7 @@ def read_wave(file):
 
 
 def resampled(samples, rate, taps=24):
-    """Returns the samples at RATE: each is a sum of those around it, weighted by a windowed sinc that ends below
+    """Returns the samples at RATE: each is a sum of samples around it, weighted by a windowed sinc that cuts off below
     half of the lower rate."""
     if rate == RATE:
         return samples
@@ -90,8 +90,8 @@ def resampled(samples, rate, taps=24):
 
 
 def trimmed(samples, threshold=0.02, part=80):
-    """Returns the samples without the parts of 10 ms before and after the word that are below a share of the
-    loudest."""
+    """Returns the samples without the parts of 10 ms before and after the word that are quieter than a share of the
+    loudest part."""
     parts = samples[:len(samples) // part * part].view(-1, part)
     loudness = parts.square().mean(1).sqrt()
     loud = (loudness > threshold * loudness.max()).nonzero().flatten()
@@ -101,7 +101,7 @@ def trimmed(samples, threshold=0.02, part=80):
 def of_espeak(word, accent, variant, speed, pitch):
     command = ["espeak-ng", "-v", f"{accent}+{variant}", "-s", str(speed), "-p", str(pitch), "-z", "--stdout", word]
     output = subprocess.run(command, capture_output=True, check=True).stdout
-    # The header of a WAV file in a pipe does not know its length.
+    # The header of a WAV file from a pipe does not have its length.
     with wave.open(io.BytesIO(output)) as recording:
         rate = recording.getframerate()
     samples = array.array("h", output[44:len(output) // 2 * 2])
@@ -117,7 +117,7 @@ def of_flite(word, voice, stretch, pitch):
 
 
 def labelled_words(generator, others, count):
-    """Returns `count` times the ten digits, and as many other words."""
+    """Returns the ten digits `count` times, and as many other words."""
     for _ in range(count):
         yield from ((word, label) for label, word in enumerate(DIGITS))
         for _ in DIGITS:
@@ -125,7 +125,7 @@ def labelled_words(generator, others, count):
 
 
 def orders(generator, variants, people, others, count, count_of_people):
-    """Yields (function, arguments, label, voice) of the clips of one of the three sets."""
+    """Yields (function, arguments, label, voice) for the clips of one of the three sets."""
     for word, label in labelled_words(generator, others, count):
         accent, variant = generator.choice(ACCENTS), generator.choice(variants)
         arguments = (accent, variant, generator.randint(105, 230), generator.randint(15, 85))
@@ -151,7 +151,7 @@ SETS = {"training": (1, TRAINING_VARIANTS, TRAINING_PEOPLE, TRAINING_WORDS, 320,
 
 
 def clips_of(name, folder):
-    """Returns the clips of a set, which a file in the folder keeps."""
+    """Returns the clips of a set, which are cached in a file in the folder."""
     path = pathlib.Path(folder) / f"{name}.pt"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Streams of speech to train with: words after one another, in a room, on a telephone, in noise, each time
-otherwise."""
+"""Streams of speech for the training: sequences of words, in a room, on a telephone, in noise, different each
+time."""
 import math
 import random
 
@@ -9,20 +9,19 @@ from torch.nn import functional
 
 from .speech import OTHER, RATE
 
-FRAME = 320  # samples for which the model says a class
+FRAME = 320  # samples for which the model predicts one class
 IGNORED = -1  # the label of a frame that may have either class
-# A digit is labelled from so many seconds after its end to so many: then the model can know that the word does not
-# go on.
+# A digit is labelled from FROM to TO seconds after its end: by then the model can know that the word does not go on.
 FROM, TO = 0.04, 0.36
 
 
 def stretched(samples, factor):
-    """Returns the samples as played slower, and lower, by the factor."""
+    """Returns the samples played slower by a factor, and so at a lower pitch."""
     return functional.interpolate(samples[None, None], scale_factor=factor, mode="linear", align_corners=False)[0, 0]
 
 
 def label_digit(labels, digit, start, end, next_start):
-    """Labels the frames that end while the digit can be known, and ignores those in which it may be known already."""
+    """Labels the frames that end between FROM and TO, and ignores earlier ones in which the digit may be known."""
     frame = lambda time: min(max(math.ceil(time / FRAME) - 1, 0), len(labels))
     from_frame, to_frame = frame(end + FROM * RATE), frame(min(end + TO * RATE, next_start + 0.08 * RATE))
     labels[frame((start + end) / 2):from_frame] = IGNORED
@@ -31,7 +30,7 @@ def label_digit(labels, digit, start, end, next_start):
 
 
 def stream_of_words(clips, length, stretch, generator):
-    """Returns samples [length] of words with pauses, and the labels of its frames."""
+    """Returns samples [length] of words with pauses, and the labels of their frames."""
     samples, words = torch.zeros(length), []
     place = int(generator.uniform(0, 0.5) * RATE)
     while True:
@@ -70,7 +69,7 @@ def frequency_responses(count, size):
 
 
 def rooms(count, length):
-    """Returns impulse responses [count, length]: the sound itself, and an echo that fades within .05 to .4 s."""
+    """Returns impulse responses [count, length]: the direct sound, and an echo that fades within .05 to .4 s."""
     time = torch.arange(length) / RATE
     echo = torch.randn(count, length) * decibels(-60 * time / uniform(count, 0.05, 0.4))
     echo *= decibels(uniform(count, -25, 0)) / echo.norm(dim=1, keepdim=True)
@@ -88,10 +87,10 @@ def noise(count, length):
 
 
 class Microphones:
-    """Makes of clean streams what a microphone hears: with an echo, in noise, and with other voices. What takes time is
-    made once: `count` rooms with microphones, and noises."""
+    """Turns clean streams into a microphone's: with an echo, in noise, and with other voices. What takes time is
+    computed once: `count` rooms with microphones, and noises."""
     def __init__(self, length, count=500, noises=100):
-        self.size = 30000 if length <= 26000 else 2 * length  # a product of small primes is fast
+        self.size = 30000 if length <= 26000 else 2 * length  # its FFT is fast: a product of small primes
         spectra = [torch.fft.rfft(rooms(10, RATE // 2), self.size) for _ in range(count // 10)]
         self.responses = torch.cat([spectrum * frequency_responses(10, spectrum.shape[1]) for spectrum in spectra])
         self.noises = torch.cat([noise(10, length) for _ in range(noises // 10)])
@@ -101,7 +100,7 @@ class Microphones:
         return chosen.roll(int(torch.randint(chosen.shape[1], ())), 1)
 
     def hear(self, clean):
-        """Returns streams [count, length] as they are heard."""
+        """Returns streams [count, length] as the microphone records them."""
         count, length = clean.shape
         spectrum = torch.fft.rfft(clean, self.size) * self.responses[torch.randint(len(self.responses), (count,))]
         heard = torch.fft.irfft(spectrum, self.size)[:, :length]

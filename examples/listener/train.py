@@ -5,7 +5,7 @@
     python3 -m examples.listener.train FOLDER --evaluate    reads the weights; prints how many words of the voices for
                                                             validation are heard right
 
-One seed and one thread: the same machine, PyTorch and espeak-ng train the same weights. What was chosen, was chosen by
+One seed and one thread: the same machine, PyTorch and espeak-ng train the same weights. All choices were made with
 the voices for validation.
 """
 import dataclasses
@@ -32,12 +32,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 WEIGHTS = HERE / "weights.safetensors"
 
 FILTERS, KERNEL, STRIDE = 24, 32, 20  # of the filter bank, in samples
-POOLED = 8  # outputs of a filter whose mean is a sound: 20 ms
-SOUNDS, SOUND_STRIDE = 4, 2  # sounds that a frame is made of, and new ones among them
+POOLED = 8  # outputs of a filter that are averaged to a sound: 20 ms
+SOUNDS, SOUND_STRIDE = 4, 2  # sounds of which a frame consists, and new ones among them
 CLASSES = OTHER + 1
 WIDTH, LAYERS, HEADS, KV_HEADS, HIDDEN, WINDOW = 48, 2, 3, 1, 72, 20
 ROTARY_BASE, EPSILON = 100, 1e-5
-FLOOR = 1e-6  # is added to a loudness before its root: silence in 16 bits is below
+FLOOR = 1e-6  # added to a loudness before its root: silence in 16 bits is below
 BATCH, LENGTH = 16, 80 * FRAME
 MATRIX_RATE, LEARNING_RATE, MOMENTUM, WEIGHT_DECAY = 0.02, 6e-3, 0.95, 0.02
 
@@ -48,15 +48,15 @@ class Round:
     steps: int
     rate: float  # the part of the full learning rates
     window: int
-    stretch: tuple  # the least and the most by which words are played slower
-    times_people: int  # how many times as often the clips are taken that are cut out of recordings of people
+    stretch: tuple  # the smallest and largest factor by which words are played slower
+    times_people: int  # how many times as often clips cut from recordings of people are drawn
     dropout: float  # of the features of frames
 
 
 # In the second round voices differ more, and the model gets used to a shorter window, with which a micro:bit keeps up
 # with the sound.
 ROUNDS = (Round(12000, 1.0, 24, (0.84, 1.2), 1, 0.0), Round(5000, 0.4, WINDOW, (0.75, 1.32), 3, 0.1))
-RUN = 3  # so many frames in a row with the same digit are a digit that was heard
+RUN = 3  # frames in a row with the same digit that count as recognized
 
 
 class RmsNorm(nn.Module):
@@ -125,8 +125,8 @@ class Layer(nn.Module):
 
 
 def filter_bank():
-    """Returns the filters from which the training starts: tones under a Hann window, from low to high as the ear
-    divides them."""
+    """Returns the initial filters: tones under a Hann window, from low to high in steps like the
+    ear's."""
     mel = torch.linspace(*(2595 * math.log10(1 + hertz / 700) for hertz in (120, 3800)), FILTERS)
     hertz = 700 * (10 ** (mel / 2595) - 1)
     time = torch.arange(KERNEL) - (KERNEL - 1) / 2
@@ -136,7 +136,7 @@ def filter_bank():
 
 
 class Listener(nn.Module):
-    """Maps samples [batch, FRAME * frames] to logits [batch, frames, CLASSES]. What is before the first sample is
+    """Maps samples [batch, FRAME * frames] to logits [batch, frames, CLASSES]. Before the first sample is
     silence."""
     def __init__(self):
         super().__init__()
@@ -147,7 +147,7 @@ class Listener(nn.Module):
         with torch.no_grad():
             self.filters.weight.copy_(filter_bank()[:, None])
             self.filters.bias.zero_()
-            # Most sounds are between 0 and 1, and their differences tell more than their sum.
+            # Most sounds are between 0 and 1, and their differences matter more than their sum.
             self.sounds.weight.sub_(self.sounds.weight.mean(1, keepdim=True)).mul_(8)
             self.lm_head.weight.zero_()
             for layer in self.layers:
@@ -155,7 +155,7 @@ class Listener(nn.Module):
                 layer.mlp.down_proj.weight.zero_()
 
     def loudness(self, samples):
-        """Returns sounds [batch, FILTERS, count]: the fourth root of the mean of what passes each filter."""
+        """Returns sounds [batch, FILTERS, count]: the fourth root of each filter's mean output."""
         passed = self.filters(functional.pad(samples, (KERNEL - STRIDE, 0))[:, None]).relu()
         return (functional.avg_pool1d(passed, POOLED) + FLOOR).sqrt().sqrt()
 
@@ -177,12 +177,12 @@ def optimizers_of(model):
 
 
 def learning_rate(step, steps):
-    """Returns the part of the learning rate at a step: it rises, stays, and falls to zero."""
+    """Returns the factor of the learning rate at a step: it rises, stays, and falls to zero."""
     return min((step + 1) / 200, 1.0, (steps - step) / (0.7 * steps))
 
 
 def decision(classes):
-    """Returns the digit of the longest run of frames that hear it, or OTHER if none is long enough."""
+    """Returns the digit of the longest run of frames of its class, or OTHER if none is long enough."""
     best, longest, run = OTHER, RUN - 1, 0
     for i, label in enumerate(classes):
         run = run + 1 if i and label == classes[i - 1] else 1
@@ -208,7 +208,7 @@ def print_score(model, clips):
 
 
 def train_step(model, optimizers, samples, labels, rate):
-    """Changes the model a little, and returns its loss of the batch, in nats a frame."""
+    """Makes one step of training, and returns the loss of the batch, in nats a frame."""
     loss = functional.cross_entropy(model(samples).flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
     model.zero_grad()
     loss.backward()
@@ -248,8 +248,8 @@ def train(clips, validation):
 
 
 def saved_names(model):
-    """Returns the tensors by their names in a file. A Llama there has an embedding of tokens: this one has sounds
-    instead, and zeros."""
+    """Returns the tensors by their names in the file. A Llama has a token embedding there: this model gets sounds
+    instead, so the embedding is zeros."""
     tensors = {name if name.startswith(("filters", "sounds", "lm_head")) else f"model.{name}": tensor
                for name, tensor in model.state_dict().items()}
     return {**tensors, "model.embed_tokens.weight": torch.zeros(CLASSES, WIDTH)}

@@ -6,7 +6,7 @@
                                                                they print into README.md
     python3 -m examples.listener.words FOLDER --recordings     writes recordings.safetensors, to which boards listen
 
-FOLDER is that of train.py. The recordings of a person are those of Debian's
+FOLDER is train.py's. The recordings of a person are from Debian's
 asterisk-core-sounds-en-wav: digits, and as other words the other numbers, days, months, letters and the spelling
 alphabet.
 """
@@ -31,7 +31,7 @@ TABLES = {"Synthesized voices for the test, in faint noise": "test_quiet",
           "Synthesized voices for the test, in noise": "test_noisy",
           "A person, in faint noise": "person_quiet", "A person, in noise": "person_noisy",
           "Voices for validation, in faint noise": "validation_quiet"}  # {heading in README.md: words}
-QUIET, NOISY = 30, 10  # decibels from the noise to the word
+QUIET, NOISY = 30, 10  # signal-to-noise ratios of the words, in decibels
 FRAMES_OF_RECORDING = 25
 
 
@@ -62,14 +62,14 @@ def write_all(folder):
 
 
 def recording(clip, generator):
-    """Returns a clip as a recording of eight bits, of a second."""
+    """Returns a clip as a recording of one second, in eight bits."""
     length = FRAMES_OF_RECORDING * FRAME
     samples = torch.nn.functional.pad(clip.samples / clip.samples.abs().max(), (800, length - 800 - len(clip.samples)))
     return (100 * samples + torch.randn(length, generator=generator)).round().clamp(-127, 127).int()
 
 
 def recordings(clips):
-    """Returns for each digit, and twice for other words, a short clip; each by another voice."""
+    """Returns a short clip of each digit and two of other words, each by another voice."""
     voices, chosen = set(), []
     for label in (*range(3), OTHER, *range(3, 10), OTHER):
         fits = (clip for clip in clips if clip.label == label and clip.voice.split("+")[1] not in voices
@@ -80,7 +80,7 @@ def recordings(clips):
 
 
 def write_recordings(clips, model):
-    """Writes the recordings, what is said in them, and the logits that PyTorch computes of their frames, in one
+    """Writes the recordings, their labels, and PyTorch's logits of their frames, read as one
     stream."""
     generator = torch.Generator().manual_seed(1)
     samples = torch.stack([recording(clip, generator) for clip in clips])
@@ -102,7 +102,7 @@ def with_text(page, before, text):
 
 
 def write_results(folder, built):
-    """Writes printed.txt, and into README.md what is printed and the tables."""
+    """Writes printed.txt, and puts it and the tables into README.md."""
     printed = re.sub(r"^board:.*\n", "", output(built / "listener"), flags=re.MULTILINE)
     (HERE / "printed.txt").write_text(printed, encoding="utf-8")
     path = HERE / "README.md"

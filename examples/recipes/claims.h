@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Prints the claims of a recipe, and whether they hold, in the Test Anything Protocol. For C and
+ * Prints a recipe's claims, and whether they hold, in the Test Anything Protocol. For C and
  * C++. */
 #ifndef TINYATTN_EXAMPLES_RECIPES_CLAIMS_H
 #define TINYATTN_EXAMPLES_RECIPES_CLAIMS_H

@@ -41,7 +41,7 @@ int main() {
     for (std::size_t j = 0; j < 8; ++j) unfinished(i, j) = std::numeric_limits<float>::quiet_NaN();
   auto out = zeros<float, 4, 8>();
   claim("three tokens read two", read(layer, asks, 3, unfinished, 2, out) == Status::ok);
-  // A NaN is not equal to itself.
+  // A NaN does not equal itself.
   claim("what the source holds after them does not matter", row(out, 2)(0) == row(out, 2)(0));
   claim("the fourth row is untouched", row(out, 3) == zeros<float, 8>());
 

@@ -6,10 +6,10 @@
 //   python3 ports/pytorch/export.py multihead_attention.safetensors -o placed.hpp
 //     --name placed --binary placed.bin ...
 //
-// The binary goes to any address that is a multiple of four, and is used where it lies; nothing is
-// copied. Here the assembler puts it into a section, and external_flash.ld puts the section after
-// a chip of the board's own. A flasher of your own may as well write it to an address that you
-// know: placed::weights(reinterpret_cast<const void*>(0x90000000)).
+// The binary goes to any address that is a multiple of four, and is used in place, without a copy.
+// Here the assembler puts it into a section, and external_flash.ld puts that section into a chip of
+// its own. A flash programmer may as well write it to a known address:
+// placed::weights(reinterpret_cast<const void*>(0x90000000)).
 #include "placed.hpp"
 #include "tinyattn/tinyattn.hpp"
 

@@ -10,8 +10,8 @@ enum { NUM_TOKENS = 4, WIDTH = 2, NUM_HEADS = 1 };
 static const float identity[WIDTH * WIDTH] = {1, 0, 0, 1};
 static const float nothing[WIDTH * WIDTH] = {0};
 
-/* Queries are zeros, so that each token becomes the mean of all up to it, as in layer_by_hand.cpp.
- */
+/* All queries are 0, so that each token becomes the mean of all up to it, as in layer_by_hand.cpp.
+ * */
 static const tinyattn_layer running_mean = {.d_in = WIDTH,
                                             .d_out = WIDTH,
                                             .num_heads = NUM_HEADS,

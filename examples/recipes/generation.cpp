@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A text without an end. A language model reads a prompt, then draws one token after the other.
-// Each attends to a window of tokens, whose keys and values stay in a ring: no token is computed
-// twice, and memory stays as it is however long the text becomes.
+// An endless text. A language model reads a prompt, then draws token after token. Each attends to a
+// window of tokens whose keys and values stay in a ring buffer: no token is computed twice, and
+// memory stays constant however long the text becomes.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -34,7 +34,7 @@ constexpr LanguageModelConfig config = {
     .positions = Positions::none};
 using Model = LanguageModel<config>;
 
-// All the RAM that generation takes, besides the text.
+// All the RAM of generation, besides the text.
 struct Memory {
   Model::Cache cache;
   Model::Cache::Workspace workspace;
@@ -42,7 +42,7 @@ struct Memory {
 };
 static_assert(sizeof(Memory) <= 2 * 1024);
 
-// The text of each token. The exporter writes a tokenizer that also encodes: --tokenizer.
+// The text of each token. With --tokenizer the exporter writes one that also encodes.
 struct Letters {
   static std::string_view piece(Token token) { return {&"abcdefghijklmnopqrstuvwx"[token], 1}; }
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A model in a static_assert. Every function of the library can run while the program is compiled,
-// and gives the bits that the board will give. So a firmware can refuse to compile with weights
-// that do not do their work, or contain only results: a constexpr result is a number in
-// the code that uses it, and neither the layer nor its code is in the firmware.
+// A model in a static_assert. Every function of the library can run at compile time, with the bits
+// that the board computes. So a firmware can refuse to compile with weights that do not work, or
+// contain results only: a constexpr result is a number in the code, and neither the layer nor its
+// code is in the firmware.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -11,8 +11,8 @@ using namespace tinyattn;
 using Layer =
     MultiHeadAttention<AttentionConfig{.d_in = 3, .d_out = 4, .context_length = 6, .num_heads = 2}>;
 
-// The weights that PyTorch draws for such a layer after torch.manual_seed(123), drawn by the
-// compiler.
+// The weights that PyTorch draws for such a layer after torch.manual_seed(123), drawn at compile
+// time.
 constexpr Layer layer = [] {
   Layer drawn{};
   Mt19937 generator(123);
@@ -31,7 +31,7 @@ constexpr Matrix<float, 6, 3> tokens = {
 
 constexpr auto result = layer(tokens);
 
-// The first token attends to itself alone: what comes after it changes none of its bits.
+// The first token attends only to itself: later tokens change none of its bits.
 static_assert([] {
   auto others = tokens;
   for (std::size_t j = 0; j < 3; ++j) others(5, j) = -1;

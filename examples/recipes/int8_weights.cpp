@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Weights of int8. A checkpoint is quantized by the exporter, with `--weights int8`; a layer whose
-// weights are in the source, by `quantize`, here in the compiler, so that no float of a weight
-// reaches the flash. Each output has a scale, and each weight is a whole number of its steps.
+// int8 weights. The exporter quantizes a checkpoint with `--weights int8`; `quantize` does it for
+// weights in the source, here at compile time, so that no float weight reaches the flash. Each
+// output has a scale, and each weight is an integer multiple of it.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -21,7 +21,7 @@ static void apply(const Matrix<float, 4, 32>& x, Matrix<float, 4, 8>& out) {
   layer.forward(x, out);
 }
 
-// How an error of rounding is looked at: a weight as the layer multiplies with it.
+// A weight as the layer multiplies with it, to look at rounding errors.
 constexpr float weight_of(std::size_t output, std::size_t input) {
   const int steps = layer.weight.code[output * layer.weight.row_size + input] - 128;
   return static_cast<float>(steps) * layer.weight.scale[output];

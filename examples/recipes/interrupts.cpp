@@ -12,8 +12,8 @@ namespace {
 
 using Entry = void (*)();
 
-// Time from the end of a handler to the next interrupt, so that on slow cores the main loop runs
-// too.
+// The time from the end of a handler to the next interrupt, so that the main loop also runs on slow
+// cores.
 constexpr std::uint32_t ticks_between = 4000;
 enum : std::uint32_t { enable = 1, interrupt = 2, core_clock = 4 };
 enum : std::size_t { systick = 15, core_entries = 16 };

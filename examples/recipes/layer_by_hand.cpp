@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A layer by hand. Its weights are written down as constants, which lie in flash, and they are
-// chosen so that one can foresee what it does: all queries are zeros, so that every key has the
-// same score, and the values are the tokens themselves. Each token then becomes the mean of all
-// tokens up to it.
+// A layer by hand. Its weights are constants in the source, which lie in flash, chosen so that its
+// result is obvious: all queries are 0, so every key has the same score, and the values are the
+// tokens themselves. Each token then becomes the mean of all tokens up to it.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -11,7 +10,7 @@ using namespace tinyattn;
 using Layer = MultiHeadAttention<AttentionConfig{
     .d_in = 4, .d_out = 4, .context_length = 8, .num_heads = 2, .out_bias = false}>;
 
-// A weight is [d_in, d_out]: row i says what feature i of a token contributes.
+// A weight is [d_in, d_out]: row i is the contribution of a token's feature i.
 constexpr Matrix<float, 4, 4> identity = {
     1, 0, 0, 0,  //
     0, 1, 0, 0,  //

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A main loop and an interrupt. A timer interrupt takes samples, and does no more than that; the
-// main loop attends over whole windows of them, and sleeps between. The library keeps no state of
-// its own, so that a layer may run in an interrupt too, while the same layer runs in the main loop:
-// each only needs a Workspace of its own. Here the interrupt smooths the last samples.
+// A main loop and an interrupt. A timer interrupt only takes samples; the main loop attends over
+// whole windows of them, and sleeps in between. The library keeps no state of its own, so a layer
+// may also run in an interrupt while it runs in the main loop, if each has its own Workspace. Here
+// the interrupt smooths the last samples.
 #include <cstddef>
 #include <cstdint>
 
@@ -20,7 +20,7 @@ using Layer = MultiHeadAttention<AttentionConfig{
 using Sample = Vector<float, width>;
 using Samples = PingPong<window_tokens, width>;
 
-// Its random weights are drawn by the compiler, so that it lies in flash.
+// Its random weights are drawn at compile time, so that it lies in flash.
 constexpr Layer layer = [] {
   Layer drawn{};
   Mt19937 generator(123);
@@ -37,7 +37,7 @@ static struct {
   Layer::Workspace workspace;
 } at_interrupt;
 
-// Stands in for a sensor: returns numbers between 0 and 1 that differ from sample to sample.
+// Stands in for a sensor: numbers between 0 and 1 that differ from sample to sample.
 static Sample measure(std::uint32_t time) {
   Philox4x32 generator(time);
   return rand<width>(generator);

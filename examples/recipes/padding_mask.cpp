@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Sequences of different lengths. PyTorch pads them to one length and says with a bool mask which
-// tokens are padding; but in torch.nn.MultiheadAttention true means "masked", and in
-// scaled_dot_product_attention it means "take part". Here each meaning is a type. On a board
-// padding is often unnecessary: give the number of tokens, and what lies after them costs nothing.
+// Sequences of different lengths. PyTorch pads them to one length and marks padding in a bool mask;
+// but in torch.nn.MultiheadAttention true means "masked", and in scaled_dot_product_attention it
+// means "take part". Here each meaning is a type. On a board padding is often unnecessary: pass the
+// number of tokens, and later rows cost nothing.
 #include "tinyattn/tinyattn.hpp"
 
 using namespace tinyattn;
@@ -56,7 +56,7 @@ int main() {
   auto first = zeros<float, 6, 8>();
   attend_padded(layer, x, {false, false, false, false, true, true}, padded);
   attend_tokens(layer, x, {true, true, true, true, false, false}, tokens);
-  // A NaN is not equal to itself.
+  // A NaN does not equal itself.
   claim("a NaN in the padding does not reach a token",
         row(padded, 0) == row(padded, 0) && row(padded, 3) == row(padded, 3));
   claim("both masks say the same", same_first_rows(padded, tokens, 4));

@@ -14,8 +14,8 @@ class PingPong {
  public:
   using Window = tinyattn::Matrix<float, Tokens, Width>;
 
-  // For the interrupt: appends a sample. If the main loop still uses its window when the other one
-  // is full, the samples of the other are lost, and it is filled again.
+  // For the interrupt: appends a sample. If a window becomes full while the main loop still uses
+  // the other one, its samples are dropped, and it is filled again.
   void put(const tinyattn::Vector<float, Width>& sample) {
     for (std::size_t j = 0; j < Width; ++j) windows_[filling_](count_, j) = sample(j);
     if (++count_ < Tokens) return;

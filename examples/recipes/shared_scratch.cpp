@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Layers that share scratch. A Workspace keeps nothing between calls, so that layers that run one
-// after another need only the largest of their Workspaces. Layers of one type can use the same
-// Workspace object; these two have different shapes, and use the same bytes.
+// Layers that share scratch. A Workspace keeps nothing between calls, so layers that run one after
+// another need only the largest of their Workspaces. Layers of one type can share one Workspace
+// object; these two have different types of Workspace, and share its bytes.
 #include <algorithm>
 #include <cstddef>
 #include <new>
@@ -15,7 +15,7 @@ using namespace tinyattn;
 template <class... Workspaces>
 class SharedScratch {
  public:
-  // Creates a Workspace in these bytes, which writes nothing. The one before must not be used
+  // Creates a Workspace in these bytes, without writing to them. The one before it must not be used
   // again.
   template <class Workspace>
   Workspace& as() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A stream without an end. A timer interrupt takes samples, and the main loop passes each full
-// frame of them to a Transformer with a window, which remembers the last frames; so memory stays as
-// it is, however long the device runs. The main loop has as long as a frame takes; if it is slower,
-// frames are lost, and counted.
+// An endless stream. A timer interrupt takes samples, and the main loop passes each full frame of
+// them to a Transformer with a window, which remembers the last frames; so memory stays constant
+// however long the device runs. The main loop has the time of a frame; if it is slower, frames are
+// lost, and counted.
 #include <cstddef>
 #include <cstdint>
 
@@ -45,7 +45,7 @@ static float measure(std::uint32_t time) {
 
 static void on_timer() { samples.put({measure(time_of_interrupt++)}); }
 
-// A feature is the loudness of sixteen samples that follow each other, from 0 to 1.
+// A feature is the loudness of sixteen consecutive samples, from 0 to 1.
 static Frame features(const Samples::Window& sampled) {
   Frame frame{};
   for (std::size_t i = 0; i < sampled.size(); ++i) {
@@ -55,12 +55,12 @@ static Frame features(const Samples::Window& sampled) {
   return frame;
 }
 
-// Sleeps until there is a frame, and returns what the model computes of it and of those before it.
+// Sleeps until there is a frame, and returns the model's output for it and the frames before it.
 static Frame take_next(const Model& model) {
   const Samples::Window* sampled = nullptr;
   while ((sampled = samples.take()) == nullptr) sleep_until_interrupt();
   const Frame frame = features(*sampled);
-  samples.release();  // the next frame may come while the model computes
+  samples.release();  // the next frame may come during the computation
   Frame out;
   static_cast<void>(model.forward(frame, memory.cache, out, memory.workspace));
   return out;

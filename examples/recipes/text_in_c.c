@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text from C: a decoder and a tokenizer continue a prompt, and a callback takes the text as it
- * comes. A real decoder has its weights in arrays that were exported, and its tokenizer from
- * tokenizer_for_c.hpp. Here both are so small that they are written by hand: five characters, and
- * weights that only say which character follows which. */
+ * Text from C: a decoder and a tokenizer continue a prompt, and a callback receives the text as it
+ * comes. A real decoder has exported weights in arrays, and its tokenizer is tokenizer_for_c.hpp's.
+ * Here both are so small that they are written by hand: five characters, and weights that only say
+ * which character follows which. */
 #include "tinyattn/tinyattn_models.h"
 
 enum { VOCABULARY = 5, WIDTH = VOCABULARY, WINDOW = 8, MOST = 40 };
@@ -76,7 +76,7 @@ static bool take(void* context, const char* bytes, size_t size) {
   return num_written < most;
 }
 
-/* Continues the text so far and a prompt, by up to `max_tokens` tokens and until `most` bytes were
+/* Continues the text so far and a prompt, by up to `max_tokens` tokens and until `most` bytes are
  * written. */
 static tinyattn_status go_on(const char* prompt, size_t size, size_t max_tokens, size_t most,
                              tinyattn_generation_result* result) {

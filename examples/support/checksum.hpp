@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The CRC-32 of zip and Ethernet over the bits of floats, lowest byte first. Two runs that print the same sum computed the same
-// bits, also in the digits that are not printed. Every NaN counts as 0x7fc00000: its sign and payload are not part of the answer.
+// The CRC-32 (of zip and Ethernet) of the bits of floats, lowest byte first. Runs that print the same checksum computed the same bits, also
+// in digits that are not printed. Every NaN counts as 0x7fc00000: its sign and payload are not part of the answer.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class Checksum {
   std::uint32_t state_ = 0xffffffff;
 };
 
-// The check value that every catalogue of CRCs gives.
+// The check value in every catalogue of CRCs.
 static_assert([] {
   Checksum checksum;
   for (char digit = '1'; digit <= '9'; ++digit) checksum.add(static_cast<std::uint8_t>(digit));

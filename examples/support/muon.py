@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The optimizer of the matrices in the blocks of a transformer, for the trainings of the examples."""
+"""The optimizer for the matrices in transformer blocks, in the trainings of the examples."""
 import collections
 
 import torch
 
 
 def orthogonalized(matrices):
-    """Moves the singular values of each of the stacked matrices close to 1, by five steps of Newton and Schulz."""
+    """Moves the singular values of each of the stacked matrices close to 1, by five Newton-Schulz steps."""
     x = matrices / (matrices.flatten(1).norm(dim=1).view(-1, 1, 1) + 1e-7)
     if x.shape[1] > x.shape[2]:
         return orthogonalized(x.transpose(1, 2)).transpose(1, 2)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Text without a C library. A float is an integer times a power of two, so its decimals are found exactly, in integers, and
-// rounded half to even: the digits that Python's "%.4f" gives, and with it PyTorch.
+// Text without a C library. A float is an integer times a power of two, so its decimals are computed exactly, in integers, and rounded half
+// to even: the digits of Python's "%.4f", and so PyTorch's.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace support {
 
-// A short text on the stack, ended by a zero as board_print wants it.
+// A short text on the stack, zero-terminated for board_print.
 class Text {
  public:
   constexpr void append(char character) { characters_[length_++] = character; }
@@ -35,7 +35,7 @@ class Text {
   std::size_t length_ = 0;
 };
 
-// Formats an integer with at least `minimum` digits, by leading zeros; with commas between groups of three if `grouped`.
+// Formats an integer with at least `minimum` digits, padded with zeros; `grouped`: with commas between groups of three.
 constexpr Text integer(std::uint64_t value, std::size_t minimum = 1, bool grouped = false) {
   std::array<char, 20> reversed{};
   std::size_t count = 0;
@@ -83,7 +83,7 @@ constexpr std::uint64_t rounded_product(float x, std::uint32_t scale) {
 
 constexpr bool is_finite(float x) { return (__builtin_bit_cast(std::uint32_t, x) >> 23 & 0xff) != 0xff; }
 
-// Formats a number as "0.4306", "-inf" or "nan"; without decimals as "2.", which is how PyTorch prints a tensor of whole numbers.
+// Formats a number as "0.4306", "-inf" or "nan"; without decimals as "2.", as PyTorch prints a tensor of whole numbers.
 constexpr Text decimal(float x, bool with_decimals = true) {
   Text text;
   if (x != x) {

@@ -15,8 +15,8 @@ bool refuse(const Parts&... parts) {
   return false;
 }
 
-// Returns the first character of `text` for an error message: a printable one of ASCII or from U+00C0 to U+02FF. Of any other,
-// which might control a terminal, the first byte in hexadecimal.
+// Returns the first character of `text` for an error message, if it is printable ASCII or from U+00C0 to U+02FF; else, since it might
+// control a terminal, its first byte in hexadecimal.
 constexpr support::Text quoted_first(std::string_view text) {
   support::Text quoted;
   const auto byte = static_cast<unsigned char>(text[0]);

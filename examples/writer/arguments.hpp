@@ -17,7 +17,7 @@ struct Arguments {
   bool is_for_ever = false;
 };
 
-// Parses [PROMPT] [--seed N] [--for-ever], in any order. If they are not valid, prints why and returns false.
+// Parses [PROMPT] [--seed N] [--for-ever], in any order. Prints what is wrong and returns false if they are not valid.
 bool read_arguments(int count, char** words, Arguments& arguments);
 
 }  // namespace writer

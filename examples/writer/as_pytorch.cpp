@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Tests whether the model computes what PyTorch computes in double: the tokens of a prompt, the logits after each of them, the 100 most
-// likely tokens that follow, in which the window moves on, and the logits from which the last of them is. In int8 the logits differ by what
-// int8 costs, and where two tokens are almost equally likely another one may be the most likely: the model reads PyTorch's tokens, and the
-// logit of each may be a little below the largest.
+// Compares with PyTorch's results in double: the tokens of a prompt, the logits after each, the 100 most likely tokens that follow, during
+// which the window moves on, and the logits before the last of them. In int8, rounding changes logits, and of two almost equally likely
+// tokens the other one may win: the model reads PyTorch's tokens, whose logits may be a little below the largest.
 #include <algorithm>
 #include <iterator>
 
@@ -30,7 +29,7 @@ constexpr float tolerance = 0.6f, most_below = 0.06f;
 using TestedMemory = MemoryOf<std::remove_cvref_t<decltype(model)>>;
 constexpr std::size_t num_tokens = std::size(expected::tokens), num_greedy = std::size(expected::greedy);
 
-// Returns the maximum, where NaN counts as larger than any number.
+// Returns the maximum; NaN counts as larger than any number.
 float larger(float a, float b) { return b <= a || a != a ? a : b; }
 
 float distance(float a, float b) { return a < b ? b - a : a - b; }
@@ -49,8 +48,8 @@ bool has_expected_tokens() {
 }
 
 struct Comparison {
-  std::size_t most_likely = 0;  // tokens that are PyTorch's
-  float below = 1e9f;           // at most by how much the logit of PyTorch's token is below the largest
+  std::size_t most_likely = 0;  // PyTorch's tokens that are also ours
+  float below = 1e9f;           // by how much the logit of PyTorch's token may be below the largest
   float largest_difference = 0.0f;
 
   void add(const Logits& logits, std::size_t row) {

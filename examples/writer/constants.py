@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What PyTorch computes, as a C++ header.
+"""PyTorch's results as a C++ header.
 
     constants.py expected.json constants.hpp
 """

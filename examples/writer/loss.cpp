@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Prints what int8 costs: the loss of a text, in nats per character, by three models that read it token by token as the firmware does. It
-// is what train.py prints. Fails if the model of the firmware has more than 1.06.
+// Prints the cost of int8: the loss of a text, in nats per character, of three models that read it token by token as the firmware does.
+// train.py prints the same. Fails if the firmware's model has more than 1.06.
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -17,7 +17,7 @@ namespace writer { namespace {
 
 constexpr double most = 1.06;
 
-// Returns the tokens of a text. No piece goes on after a newline, so each line has tokens of its own.
+// Returns the tokens of a text. No piece continues after a newline, so each line is tokenized by itself.
 std::vector<Token> tokens_of(std::string_view text) {
   std::vector<Token> tokens(text.size() + 1);
   std::size_t count = 0;
@@ -38,7 +38,7 @@ double loss_of(Token token, const Logits& logits) {
   return largest + std::log(sum) - static_cast<double>(logits(token));
 }
 
-// Returns the loss of all tokens but the first.
+// Returns the loss of all tokens after the first.
 template <tinyattn::LanguageModelConfig config>
 double total_loss(const tinyattn::LanguageModel<config>& model, std::span<const Token> tokens) {
   static MemoryOf<tinyattn::LanguageModel<config>> memory;

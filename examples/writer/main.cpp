@@ -34,7 +34,7 @@ class Page {
   std::size_t column_ = 0;
 };
 
-// The time of the model, of drawing tokens and of their text. It does not run at first.
+// The time spent in the model, in sampling and in printing. Stopped at first.
 class Stopwatch {
  public:
   void start() { begin_ = board_ticks(); }
@@ -55,7 +55,7 @@ Cost write(const Arguments& arguments, Memory& memory) {
   auto& [cache, workspace, logits] = memory;
   Token prompt[longest_prompt + 2] = {beginning};
   std::size_t count = 1;
-  static_cast<void>(tokenizer.encode(arguments.prompt, prompt, count));  // read_arguments has checked that there is room
+  static_cast<void>(tokenizer.encode(arguments.prompt, prompt, count));  // read_arguments has checked that it fits
   tinyattn::Philox4x32 generator{arguments.seed};
   Page page;
   Paragraph paragraph{.is_for_ever = arguments.is_for_ever};

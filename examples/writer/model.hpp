@@ -15,18 +15,18 @@ using tinyattn::Token;
 
 inline constexpr auto& tokenizer = weights::tokenizer;
 inline constexpr std::size_t vocabulary_size = tokenizer.vocabulary;
-inline constexpr Token beginning = *weights::begin_of_text;  // the piece after which a text begins
+inline constexpr Token beginning = *weights::begin_of_text;  // each text begins after this piece
 
-// Whether there is a piece for the character; there is one for none but some of ASCII.
+// Whether there is a piece for the character; only some ASCII characters have one.
 constexpr bool is_known(char character) {
-  Token tokens[4] = {};  // three for a byte that is no character
+  Token tokens[4] = {};  // a byte that is no character takes three
   std::size_t count = 0;
   return tokenizer.encode({&character, 1}, tokens, count) == tinyattn::Status::ok && tokens[0] != tokenizer.sizes.unknown;
 }
 
 using Logits = tinyattn::Vector<float, vocabulary_size>;
 
-// All memory that a model writes to. Its size is known when the program is compiled.
+// All memory that a model writes to, of a size known at compile time.
 template <class Model>
 struct MemoryOf {
   typename Model::Cache cache;

@@ -12,18 +12,18 @@
 namespace writer {
 
 inline constexpr tinyattn::Generation generation = {.sampling = {.temperature = 0.7f, .top_p = 0.9f}};
-inline constexpr std::size_t enough = 300;  // characters, after which a paragraph ends with a sentence
+inline constexpr std::size_t enough = 300;  // characters, after which a paragraph ends with its sentence
 inline constexpr std::size_t longest_paragraph = 400;
 
 // A paragraph that is being written. In the training text a paragraph is one line.
 struct Paragraph {
-  bool is_for_ever = false;    // whether others follow without an end
+  bool is_for_ever = false;    // whether other paragraphs follow endlessly
   bool is_complete = false;    // whether it ends with a line or a sentence
   std::size_t characters = 0;  // of all paragraphs
 
   constexpr bool goes_on() const { return is_for_ever || (!is_complete && characters < longest_paragraph); }
 
-  // Adds the text of a token. Returns the part of it up to where the paragraph ends.
+  // Adds a token's text. Returns the part of it that belongs to the paragraph.
   constexpr std::string_view add(std::string_view text) {
     std::size_t size = 0;
     for (; size < text.size() && goes_on(); ++size) is_complete = ends_with(text[size], ++characters);

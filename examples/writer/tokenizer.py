@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The pieces that the model reads and writes: chosen by byte-pair encoding, stored as a model of SentencePiece.
+"""The model's vocabulary: pieces found by byte-pair encoding, stored as a SentencePiece model.
 
-They are chosen here and not by SentencePiece's trainer, since a few are longer than a word: ",▁and", "▁of▁the".
-SentencePiece encodes and decodes them as any others. Needs numpy.
+They are not from SentencePiece's trainer, since a few are longer than a word: ",▁and", "▁of▁the".
+SentencePiece encodes and decodes them like any others. Needs numpy.
 """
 import struct
 
 import numpy
 
 SPACE, NEWLINE, UNKNOWN = "▁", "\n", "<unk>"
-LONGEST, OF_WORDS = 16, 150  # characters of a piece; from this merge on a piece may go on into another word
+LONGEST, OF_WORDS = 16, 150  # characters of a piece; the merge from which on a piece may extend into another word
 NORMAL, UNKNOWN_TYPE, BPE, NONE = 1, 2, 2, 2**64 - 1  # numbers of SentencePiece's format; the last is its -1
 
 
 def allowed(left, right, number):
-    """Returns whether two pieces may become one: what ends with a space, or goes on after a newline, may not; and of
-    another word there must be two letters."""
+    """Returns whether two pieces may be merged: not to a piece that ends with a space or continues after a newline; and
+    from another word it must take two letters."""
     piece = left + right
     if len(piece) > LONGEST or piece[-1] == SPACE or NEWLINE in piece[:-1]:
         return False
@@ -23,7 +23,7 @@ def allowed(left, right, number):
 
 
 def beginnings_of(pair, tokens):
-    """Returns where the pair of tokens stands; of those that overlap every other one."""
+    """Returns the positions of a pair of tokens; of overlapping ones every second."""
     found = numpy.flatnonzero((tokens[:-1] == pair[0]) & (tokens[1:] == pair[1]))
     if pair[0] != pair[1]:
         return found
@@ -35,7 +35,7 @@ def beginnings_of(pair, tokens):
 
 
 def pieces_of(text, count):
-    """Returns `count` pieces, by merging the most frequent pair of neighbours again and again; then the characters."""
+    """Returns `count` pieces, by repeatedly merging the most frequent pair of neighbours; then the characters."""
     text = text.replace(" ", SPACE)
     characters = sorted(set(text))
     pieces, known, number_of = list(characters), set(characters), {piece: i for i, piece in enumerate(characters)}
@@ -78,7 +78,7 @@ def piece_field(piece, score, kind):
 
 
 def sentencepiece_model(pieces):
-    """Returns the content of a tokenizer.model: pieces, those that merge first with the highest score; no normalizer,
+    """Returns the content of a tokenizer.model: pieces, with the higher scores for earlier merges; no normalizer,
     and nothing is added before a text."""
     scored = [piece_field(UNKNOWN, 0.0, UNKNOWN_TYPE)]
     scored += [piece_field(piece, -float(i), NORMAL) for i, piece in enumerate(pieces)]

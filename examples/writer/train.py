@@ -7,8 +7,8 @@
                                                           expected.json
     python3 -m examples.writer.train --held-out FILE      writes the held-out text, which the program `loss` reads
 
-With --checkpoint the training goes on from FILE, if there is one. It is written anew every 1000 steps, and FILE.stable
-before the learning rates fall: with more STEPS, a copy of that goes on as if they had been there before.
+With --checkpoint the training goes on from FILE, if there is one. It is written every 1000 steps, and FILE.stable
+before the learning rates fall: with more STEPS, a copy of that continues as if they had been there before.
 
 The last 5 % of the text take no part in training. Needs PyTorch, SentencePiece, NumPy and the novels (Debian:
 python3-torch, libopenblas0-pthread, python3-sentencepiece, python3-numpy, r-cran-janeaustenr). One seed and one thread:
@@ -39,13 +39,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 WEIGHTS = HERE / "weights.safetensors"
 
 WIDTH, LAYERS, HEADS, HEAD_DIM, HIDDEN, WINDOW = 64, 4, 4, 16, 112, 48
-# In each step BATCH pieces of text of LENGTH tokens, a multiple of the window. The learning rates fall during the last
-# DECAY steps.
+# Each step takes BATCH pieces of text of LENGTH tokens, a multiple of the window. The learning rates fall during the
+# last DECAY steps.
 STEPS, DECAY, BATCH, LENGTH = 28833, 14998, 7, 288
 CHARACTERS, VOCABULARY = 60, 512
 ROTARY_BASE, EPSILON = 10000.0, 1e-5
 WARM_UP, MATRIX_RATE, RATE, MOMENTUM, WEIGHT_DECAY = 200, 0.03, 0.015, 0.95, 0.01
-BEGINNING = ".\n"  # the piece after which a text begins: most paragraphs end with it
+BEGINNING = ".\n"  # each text begins after this piece: most paragraphs end with it
 PROMPT, GREEDY = "It is a truth", 100
 
 
@@ -90,8 +90,8 @@ def in_int8(x):
 
 class Attention(nn.Module):
     """Causal attention with one key head for all query heads. A token attends to itself and the window - 1 tokens
-    before it. Tokens are computed in blocks as long as the window: the keys of a block are its own and those of the
-    block before."""
+    before it. Tokens are computed in blocks as long as the window: a block attends to its own keys and to the
+    previous block's."""
     def __init__(self):
         super().__init__()
         self.int8_cache = False
@@ -142,8 +142,8 @@ class Layer(nn.Module):
 
 
 class Writer(nn.Module):
-    """A Llama with a window: maps tokens [batch, tokens] to logits [batch, tokens, VOCABULARY]. The head is not the
-    embedding, which takes no time."""
+    """A Llama with a window: maps tokens [batch, tokens] to logits [batch, tokens, VOCABULARY]. The head and the
+    embedding are not tied: that costs no time."""
     def __init__(self):
         super().__init__()
         self.embed_tokens = nn.Embedding(VOCABULARY, WIDTH)
@@ -159,8 +159,8 @@ class Writer(nn.Module):
 
 
 def load():
-    """Returns the novels without their last 5 %, and these. Each paragraph is one line; of the characters the
-    CHARACTERS most frequent are left."""
+    """Returns the novels without their last 5 %, and these 5 %. Each paragraph is one line; only the CHARACTERS
+    most frequent characters are kept."""
     lines = subprocess.run(["Rscript", "-e", "writeLines(janeaustenr::austen_books()$text)"], capture_output=True,
                            text=True, check=True)
     text = "\n".join(" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", lines.stdout)
@@ -180,7 +180,7 @@ def tokenizer_of(text):
 
 
 def learning_rate(step):
-    """Returns the part of the full learning rate at a step: it rises, stays, and falls to zero."""
+    """Returns the factor of the learning rate at a step: it rises, stays, and falls to zero."""
     return min((step + 1) / WARM_UP, 1.0, (STEPS - step) / DECAY)
 
 
@@ -197,7 +197,7 @@ def save(path, model, optimizers, step):
 
 
 def resume(path, model, optimizers):
-    """Returns the step at which a saved training goes on."""
+    """Returns the step at which a saved training continues."""
     saved = torch.load(path)
     model.load_state_dict(saved["model"])
     for optimizer, state in zip(optimizers, saved["optimizers"]):
@@ -207,7 +207,7 @@ def resume(path, model, optimizers):
 
 
 def train_step(model, optimizers, batch, rate):
-    """Changes the model a little, and returns its loss of the batch, in nats a token."""
+    """Makes one step of training, and returns the loss of the batch, in nats a token."""
     loss = functional.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
     model.zero_grad()
     loss.backward()
@@ -238,8 +238,8 @@ def train(tokens, checkpoint=None, seed=0):
 
 @torch.no_grad()
 def total_loss(model, tokens):
-    """Returns the loss, in nats, of tokens that follow one another as in the firmware: each but the first sees the
-    window before it, and what these saw."""
+    """Returns the loss, in nats, of consecutive tokens as in the firmware: each but the first attends to the
+    window before it, and through deeper layers to what that attended to."""
     seen, at_once = LAYERS * WINDOW, 8192
     total = 0.0
     for begin in range(1, len(tokens), at_once):
@@ -286,8 +286,8 @@ def beginning(tokenizer, prompt):
 
 @torch.no_grad()
 def expected(model, tokenizer):
-    """Returns what PyTorch computes in double from the weights in float, of a prompt at the beginning of a paragraph:
-    the logits after each of its tokens, the most likely tokens that follow, and the logits of the last of them."""
+    """Returns PyTorch's results in double, with float weights, for a prompt at the beginning of a paragraph: the
+    logits after each of its tokens, the most likely tokens that follow, and the logits of the last of them."""
     model, tokens = copy.deepcopy(model).double(), beginning(tokenizer, PROMPT)
     logits = model(torch.tensor([tokens]))[0]
     text = list(tokens)
@@ -300,8 +300,8 @@ def expected(model, tokenizer):
 
 
 def config_of(tokenizer):
-    """Returns the settings that the tensors do not tell, with the keys of Hugging Face's configuration of a Mistral.
-    There is no token for the end: a paragraph ends with a newline, which is also the last character of other pieces."""
+    """Returns the settings that are not in the tensors, with the keys of Hugging Face's configuration of a Mistral.
+    There is no end token: a paragraph ends with a newline, which is also the last character of other pieces."""
     return {"model_type": "mistral", "vocab_size": VOCABULARY, "hidden_size": WIDTH, "intermediate_size": HIDDEN,
             "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "num_key_value_heads": 1, "head_dim": HEAD_DIM,
             "max_position_embeddings": LENGTH, "sliding_window": WINDOW, "hidden_act": "silu", "rms_norm_eps": EPSILON,
