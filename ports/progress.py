@@ -3,7 +3,7 @@
 
     ... | ports/progress.py NAME[=SECONDS]...     the runs in their order, and about how long each takes, if known
 
-A line "NAME: building" on stdin says what goes on; steps such as ninja's "[3/7]" after it are shown. Other lines are
+A line "NAME: building" on stdin says what is done; steps such as ninja's "[3/7]" after it are shown. Other lines are
 ignored.
 """
 import re
@@ -22,7 +22,7 @@ def clock(seconds):
 
 
 class Progress:
-    """The progress of runs. `expected`: {name: seconds}. Several runs go on at once, so that all together take `share`
+    """The progress of runs. `expected`: {name: seconds}. Several run at once, so together they take `share`
     times the sum of their seconds."""
 
     def __init__(self, expected, share):

@@ -7,7 +7,7 @@
 
 enum { LONGEST = 400, MOST = 8 };
 
-/* Copies a word, in which \s is a space and \\ a backslash. Returns where the next one begins. */
+/* Copies a word, in which \s is a space and \\ a backslash. Returns the start of the next one. */
 static char* read_word(char* from, char* to) {
   for (; *from != 0 && *from != ' '; ++from) {
     const int is_escape = *from == '\\' && from[1] != 0;

@@ -15,12 +15,12 @@ extern const char board_name[];
 /* Writes a zero-terminated text to the console. */
 void board_print(const char* text);
 
-/* Whether a byte has come since the first call, at the standard input, whose end counts too, or at the first UART of a Cortex-M board. 0 on
- * boards that have neither. */
+/* Whether a byte has come since the first call: at standard input, where its end counts, too, or at the first UART of a Cortex-M board. 0
+ * on boards with neither. */
 int board_has_input(void);
 
-/* Takes the arguments of main. On a Cortex-M board it replaces them by the words of QEMU's -append '-- WORDS', where a space in a word
- * is written \s, a backslash \\; *argc is 0 if they and the program's name are longer than 400 characters. Elsewhere it keeps them. */
+/* Reads the arguments of main. A Cortex-M board replaces them by the words of QEMU's -append '-- WORDS', where \s in a word is a space, \\
+ * a backslash; *argc is 0 if they and the program's name are longer than 400 characters. Other boards keep them. */
 void board_arguments(int* argc, char*** argv);
 
 /* Returns the most bytes of stack that the program has used since it started; 0 on boards that do not measure it. */

@@ -128,7 +128,7 @@ __attribute__((noreturn, used)) static void report_fault(const uint32_t* frame) 
   semihosting_exit(FAULT);
 }
 
-/* The report needs some stack. If too little is left, it starts from the top again; the registers that the core saved are at the bottom. */
+/* The report needs some stack. If too little is left, it restarts from the top; the registers that the core saved are at the bottom. */
 __attribute__((naked)) static void fault_handler(void) {
   __asm__ volatile(
       "mrs r0, msp\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether the first UART has received a byte: that of Nordic's nRF51, or Arm's CMSDK UART. Their addresses are properties of cross.ini; 0
- * if the board has none. The rate and the pins are those after reset, which QEMU does not look at. */
+ * Whether the first UART, Nordic's nRF51 or Arm's CMSDK, has received a byte. Their addresses are properties of cross.ini; 0 if the board
+ * has none. The rate and the pins keep their reset values, which QEMU ignores. */
 #include <stdint.h>
 
 #include "board.h"

@@ -42,8 +42,8 @@ def copy_library(folder):
 
 
 def copy_layer(folder):
-    """Copies the sources of the layer of examples/c, by the compiled library and by the headers, which a sample's main
-    prints. Returns the names of the files."""
+    """Copies the layer of examples/c, computed by the compiled library and by the headers, whose results a sample's
+    main prints. Returns the names of the files."""
     files = [LAYER / "layer.h", LAYER / "headers.cpp", *sorted(SAMPLES.iterdir())]
     for file in files:
         tree.copy(file, folder / file.name)
@@ -51,7 +51,7 @@ def copy_layer(folder):
 
 
 def printed_checksums():
-    """Returns the lines with checksums that every machine prints of this layer."""
+    """Returns the lines with checksums that every machine prints for this layer."""
     return re.findall(r"^crc32 .*$", (LAYER / "printed.txt").read_text(encoding="utf-8"), re.MULTILINE)
 
 

@@ -12,7 +12,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("include", "ports/simd")  # a user's include path
-HOMEPAGE = "https://github.com/tinyattn/tinyattn"  # the only place with this address
+HOMEPAGE = "https://github.com/tinyattn/tinyattn"  # this address is nowhere else
 SUMMARY = "Attention and transformers for microcontrollers: C++20 headers, no heap, the same bits on every target"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # time of each file in an archive, so that two builds give the same bytes
 
@@ -40,14 +40,14 @@ def copy_headers(to):
 
 
 def copy_folder(folder, to):
-    """Copies the tracked files of a folder, without those of editors and builds."""
+    """Copies the tracked files of a folder, without files of editors and builds."""
     for file in tracked(folder):
         copy(ROOT / folder / file, to / file)
 
 
 def tracked(folder):
     """Returns the names of the files below a folder that git does not ignore. Without git, as in an archive: of all
-    files but those of builds."""
+    files except builds'."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."]
     git = subprocess.run(command, cwd=ROOT / folder, capture_output=True, encoding="utf-8")
     if git.returncode == 0 and git.stdout:

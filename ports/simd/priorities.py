@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Lists the ports of an architecture, the best first, each with the compiler flags that it needs.
+"""Lists an architecture's ports, the best first, each with the compiler flags that it needs.
 
     priorities.py ARCHITECTURE LIST    prints a line for each port: its name, a colon, its flags
 
-The priority lists are tinyattn/port/native.hpp and one_lane.hpp. The last two lines of an entry are its
-comment, which says on which architectures the port is built and with which flags, and its name:
+The priority lists are tinyattn/port/native.hpp and one_lane.hpp. The last two lines of an entry are a
+comment with the architectures on which the port is built and the flags, and its name:
 
     #elif defined(__AVX2__) && defined(__FMA__)
     // on x86_64 with -mavx2 -mfma, anywhere else

@@ -15,7 +15,7 @@ from .. import firmware, tree
 HERE = pathlib.Path(__file__).resolve().parent
 WRITER = tree.ROOT / "examples" / "writer"
 EXPORT = tree.ROOT / "ports" / "pytorch" / "export.py"
-# The architectures that have an archive, and those whose cores compile C++20.
+# The architectures that have an archive, and the ones whose cores compile C++20.
 ARCHITECTURES = ("samd", "sam", "stm32", "rp2040", "mbed_nano", "mbed_rp2040", "mbed_portenta", "mbed_giga",
                  "mbed_opta", "renesas_uno", "renesas_portenta", "esp32")
 
@@ -48,7 +48,7 @@ def copy_layer(sketch):
 
 
 def copy_writer(sketch):
-    """Writes model.h, the trained model as arrays, by a program that includes the exported header."""
+    """Writes model.h, the trained model as arrays, with a program that includes the exported header."""
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         for command in (

@@ -35,11 +35,11 @@ void print_array(const std::string& name, const std::uint8_t* elements, std::siz
   print_elements(count, [&](std::size_t i) { std::printf("%d,", elements[i]); });
 }
 
-// The name of each printed array, by its address; a missing array (nullptr) has the name NULL.
+// The name of each printed array, by its address; a missing array (nullptr) is NULL.
 class Names {
  public:
-  // Prints all parameters of a model: the array of "final_norm.weight" is final_norm_weight, and a
-  // weight of int8 is two, with the suffixes _code and _scale.
+  // Prints all parameters of a model: the array of "final_norm.weight" is final_norm_weight, and an
+  // int8 weight is two arrays, with the suffixes _code and _scale.
   explicit Names(const auto& model) {
     for_each_parameter(model, [&](std::string name, const auto& parameter) {
       std::replace(name.begin(), name.end(), '.', '_');

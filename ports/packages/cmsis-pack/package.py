@@ -13,14 +13,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 VENDOR = firmware.NAME
 SPECIFICATION = "https://raw.githubusercontent.com/Open-CMSIS-Pack/Open-CMSIS-Pack-Spec"
 SCHEMA_VERSION = "1.7.40"
-# Arm's compilers with C++20: GCC, and LLVM under its old name, AC6, and its new one.
+# Compilers for Arm with C++20: GCC, and LLVM under its old name, AC6, and its new one.
 COMPILERS = ({"Tcompiler": "GCC"}, {"Tcompiler": "ARMCC", "Toptions": "AC6"}, {"Tcompiler": "CLANG"})
 CPP20, COMPILED = "C++20", "The compiled library"  # ids of conditions
 COMPONENT = {"Cvendor": VENDOR, "Cclass": "Machine Learning", "Cgroup": firmware.NAME}
 
 
 def changes():
-    """Returns what CHANGELOG.md says of this version, without backticks."""
+    """Returns this version's part of CHANGELOG.md, without backticks."""
     text = (tree.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("`", "")
     found = re.search(rf"^## {re.escape(tree.version())}\b.*\n((?:(?!## ).*\n)*)", text, re.MULTILINE)
     return found[1].strip() if found else f"{firmware.NAME} {tree.version()}"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The CRC-32 of zip and Ethernet over the bits of floats, lowest byte first: two machines that print the same one computed the same bits.
- * `before` is the CRC-32 of the floats before these, at first 0. C99 and C++11. */
+ * The CRC-32 (of zip and Ethernet) of the bits of floats, lowest byte first: machines that print the same one computed the same bits.
+ * `before` is the CRC-32 of the floats before these, initially 0. C99 and C++11. */
 #ifndef TINYATTN_SAMPLES_CRC32_H
 #define TINYATTN_SAMPLES_CRC32_H
 

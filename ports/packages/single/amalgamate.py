@@ -2,7 +2,7 @@
 """Joins all headers in one text: each once, after those that it includes.
 
 In the tree `native.hpp` chooses a port by the compiler's macros, and includes its header by a macro. Here all ports
-take the place of that include; each is in an #if, which is true for the chosen port and for those that it builds on.
+replace that include; each is in an #if, which is true for the chosen port and for the ports on which it builds.
 """
 import re
 import sys
@@ -12,8 +12,8 @@ from ports.simd import priorities
 from .. import tree
 
 ALWAYS = ("tinyattn/tinyattn.hpp", "tinyattn/generate.hpp", "tinyattn/tokenizer.hpp")
-# Headers that a program asks for by a macro before the include. The namespace tinyattn::compiled could clash with a
-# name `compiled` of the program; <memory> takes as long as all the others; and most programs do not train.
+# Headers that are included only if a program defines a macro: the namespace tinyattn::compiled could clash with a name
+# `compiled` of the program; <memory> takes as long as all the others; and most programs do not train.
 IF_DEFINED = {
     "TINYATTN_COMPILED": ("if the program links libtinyattn", (
         "tinyattn/compiled.hpp", "tinyattn/tinyattn_models.h", "tinyattn/tokenizer_for_c.hpp")),
@@ -21,9 +21,9 @@ IF_DEFINED = {
     "TINYATTN_TRAINING": ("if the program trains", ("tinyattn/training.hpp",))}
 CHOOSER = "tinyattn/port/native.hpp"
 ONE_LANE = "tinyattn/port/one_lane.hpp"
-COMPILERS = "tinyattn/port/compiler.hpp"  # its #error comes before headers that an old compiler lacks
+COMPILERS = "tinyattn/port/compiler.hpp"  # its #error precedes headers that an old compiler lacks
 REFERENCE = "tinyattn/port/scalar.hpp"
-CONTRACT = "tinyattn/port/contract.hpp"  # of whoever writes a port, and of tests
+CONTRACT = "tinyattn/port/contract.hpp"  # only for authors of ports, and for tests
 OURS = re.compile(r'#include "(tinyattn/[\w/.]+)"')
 STANDARD = re.compile(r"#include <(\w+)>$")
 CHOSEN = "#include TINYATTN_PORT_HEADER(TINYATTN_PORT)"
@@ -48,12 +48,12 @@ class Single:
         return [included for included in OURS.findall(self.files[name]) if included in self.files]
 
     def foundation(self, name):
-        """Returns the headers of a port and of all ports that it builds on."""
+        """Returns the headers of a port and of all ports on which it builds."""
         below = [self.foundation(included) for included in self.included(name) if included in self.ports]
         return {name}.union(*below)
 
     def write(self, name):
-        """Appends a header and, before it, those that it includes. Ports come where native.hpp chooses one."""
+        """Appends a header and, before it, the headers that it includes. Ports come where native.hpp chooses one."""
         if name in self.written:
             return
         self.written.append(name)
@@ -95,7 +95,7 @@ class Single:
             self.parts.append("#endif\n")
 
     def write_if(self, macro, condition, names):
-        """Appends headers, and the standard headers that they alone include, that a macro asks for."""
+        """Appends headers that a macro asks for, and the standard headers that only they include."""
         start, before = len(self.parts), self.standard
         self.standard = set()
         for name in names:

@@ -77,7 +77,7 @@ struct avx2 : avx2_integers {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept {
     return _mm256_add_ps(rounded(a), rounded(b));
   }
-  // An asm statement, for the reason that divided.hpp gives.
+  // An asm statement: divided.hpp says why.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
     return a;

@@ -22,9 +22,9 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 namespace detail {
 
-// Operations whose intrinsic has another name for each width. A load of what a masked store wrote
-// has to wait until that has left the store buffer, and a masked store takes six cycles on Zen 4:
-// one float, two or six, if their number is a constant, are moved without a mask.
+// Operations whose intrinsics differ in name by width. A load of what a masked store wrote waits
+// until that has left the store buffer, and a masked store takes six cycles on Zen 4: so one, two
+// or six floats, if their number is a constant, are moved without a mask.
 template <std::size_t Lanes>
 struct avx512_names;
 
@@ -144,7 +144,7 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
 
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
-  // An asm statement, for the reason that divided.hpp gives.
+  // An asm statement: divided.hpp says why.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+v"(a) : "v"(b));
     return a;
@@ -167,13 +167,13 @@ struct avx512_lanes : detail::avx512_names<Lanes> {
   }
 };
 
-// Fewer than four lanes would gain nothing.
+// A half of fewer than four lanes would gain nothing.
 template <>
 struct avx512_lanes<2>;
 
 struct avx512 : avx512_lanes<16>, avx512_integers {
-  // Combines halves of rows when they are loaded, quarters by a shuffle; then transposes each
-  // quarter by itself.
+  // Combines halves of rows by loads, and quarters by a shuffle; then transposes each quarter by
+  // itself.
   TINYATTN_ALWAYS_INLINE static void load_transposed(const float* from, std::size_t stride,
                                                      vec (&square)[16]) noexcept {
     TINYATTN_UNROLL
@@ -208,8 +208,8 @@ struct avx512 : avx512_lanes<16>, avx512_integers {
     }
     (indices{});
   }
-  // Takes floats (of Size 1) or pairs (of Size 2) alternately from a and b: from the first half of
-  // each quarter if Half is 0, or from the second.
+  // Alternates floats (Size 1) or pairs (Size 2) of a and b: from the first half of each quarter if
+  // Half is 0, else from the second.
   template <std::size_t Size, std::size_t Half>
   TINYATTN_ALWAYS_INLINE static vec by_turns(vec a, vec b) noexcept {
     return [=]<std::size_t... Lane>(std::index_sequence<Lane...>) TINYATTN_INLINE_LAMBDA {

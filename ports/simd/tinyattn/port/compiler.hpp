@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// What every port asks of the compiler: C++20, and float arithmetic as it is written. All headers
+// What every port requires of the compiler: C++20, and float arithmetic as written. All headers
 // include this one first, so that a wrong flag gives one diagnostic and not a page of them.
 #pragma once
 
 #if __cplusplus < 202002L
 #error "tinyattn needs C++20: compile with -std=c++20 or later"
-// There is no such file: compilers stop here.
+// There is no such file: compilers stop here, and print its name.
 #include "tinyattn needs -std=c++20"
 #endif
 
@@ -36,14 +36,13 @@ inline constexpr float compile_without_fno_honor_nans = __builtin_nanf("");
 #endif
 #endif
 
-// With 16, half precision is evaluated as such, and float as float.
+// 16: half precision is evaluated as such, and float as float.
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error \
     "tinyattn rounds every operation to float, but FLT_EVAL_METHOD says that this target does not: on x86, compile with -mfpmath=sse -msse2"
 #endif
 
-// Clang may compile for a 32-bit x86 that rounds floats as it should, but computes doubles in the
-// x87.
+// For a 32-bit x86, Clang may round floats as required but compute doubles in the x87.
 #if defined(__i386__) && !defined(__SSE2_MATH__)
 #error \
     "tinyattn needs a double that is rounded once, and this x86 computes it wider: compile with -mfpmath=sse -msse2"
@@ -59,13 +58,13 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
               "tinyattn needs members that are aligned: compile without -fpack-struct");
 }  // namespace tinyattn::port
 
-// A function of a port is one instruction or a few. Always inlined, it cannot be shared between
-// units that are built for different instruction sets.
+// A port's function is one instruction or a few. Always inlined, it cannot be shared between units
+// that are built for different instruction sets.
 #define TINYATTN_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define TINYATTN_INLINE_LAMBDA __attribute__((always_inline))
 
-// The instruction sets that the compiler may use besides the port's. Units that are built with
-// different flags share no function of a port.
+// The instruction sets that the compiler may use besides the port's. Units built with different
+// flags share no function of a port.
 #ifndef TINYATTN_FLAGS
 #if defined(__AVX512VNNI__) && defined(__AVX512VL__)
 #define TINYATTN_FLAGS avx512_vnni
@@ -104,7 +103,7 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 #define TINYATTN_UNROLL_FOR_SPEED TINYATTN_UNROLL
 #endif
 
-// Keeps Clang from seeing how a pointer was computed: otherwise it computes the pointers to several
+// Hides from Clang how a pointer was computed: it would otherwise compute the pointers to several
 // rows from one another in each step of a loop.
 #if defined(__clang__) && !defined(__wasm__)
 #define TINYATTN_FORGET_ORIGIN(pointer) asm("" : "+r"(pointer))
@@ -112,10 +111,10 @@ static_assert(alignof(int) == 1 || sizeof(aligned_members) != sizeof(char) + siz
 #define TINYATTN_FORGET_ORIGIN(pointer) static_cast<void>(0)
 #endif
 
-// Code between these two macros is exempt from two of GCC's warnings. -Wshadow compares the locals
-// of lambdas in templates with the globals of the program that instantiates them, and reports the
-// library for a name that the user chose. And GCC 14 reports the loop of a product of no terms,
-// which is never reached, as endless.
+// Code between these two macros is exempt from two GCC warnings. -Wshadow compares the locals of
+// lambdas in templates with the globals of the program that instantiates them, and blames the
+// library for a name that the user chose. And GCC 14 reports the never-reached loop of a product of
+// no terms as endless.
 #if defined(__clang__)
 #define TINYATTN_BEGIN
 #define TINYATTN_END

@@ -18,18 +18,18 @@ concept shape = requires {
   typename Port::broadcast_operand;
   typename Port::one_lane;         // the port that computes single floats next to this one
   requires 16 % Port::lanes == 0;  // a row sum has sixteen lanes
-  // registers that a tile may count on: three quarters hold its sums
+  // registers that a tile may use; its sums take three quarters of them
   requires Port::registers * 3 / 4 >= Port::tile_vectors;
   requires Port::tile_vectors != 0;  // the width of a register tile
   requires Port::block_rows != 0;    // rows that are projected at a time
   // queries that one head attends with at a time
   requires Port::query_rows != 0 && Port::query_rows <= Port::block_rows;
-  // tiles have one size, and the last overlaps its neighbour; else several sizes cover a product
+  // tiles of one size, the last of which overlaps its neighbour; else several sizes cover a product
   { Port::tiles_overlap } -> std::convertible_to<bool>;
-  // one copy of a kernel serves all shapes but the smallest: where flash is scarce, or where an fma
-  // is so long that code for each shape gains nothing
+  // all shapes but the smallest share one copy of a kernel: where flash is scarce, or where an fma
+  // takes so long that code for each shape gains nothing
   { Port::shares_code } -> std::convertible_to<bool>;
-  // several rows or heads are computed side by side: while one waits for a result, another goes on
+  // several rows or heads are computed side by side: while one waits for a result, another proceeds
   { Port::interleaves_rows } -> std::convertible_to<bool>;
 };
 
@@ -64,7 +64,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
   { Port::fma(v, v, v) } -> std::same_as<typename Port::vec>;
   { Port::fma(s, v, v) } -> std::same_as<typename Port::vec>;
   { Port::fma(v, v, s) } -> std::same_as<typename Port::vec>;
-  // rounded: no compiler may fuse a product of `mul` with an addition, nor `add` with a product
+  // rounded: no compiler may contract a product of `mul` with an addition, nor `add` with a product
   { Port::mul(v, v) } -> std::same_as<typename Port::vec>;
   { Port::mul(v, s) } -> std::same_as<typename Port::vec>;
   { Port::add(v, v) } -> std::same_as<typename Port::vec>;
@@ -97,7 +97,7 @@ concept contract = shape<Port> && requires(typename Port::vec v, typename Port::
 //   outer_tile<Rows, Vectors>(a, a_stride, b, b_stride, out, out_stride, inner)
 //                           out[r][j] += the sum over k of a[k][r] * b[k][j], k rising, each step
 //                           one fma; a port constrains it to the tiles that it has
-//   outer_rows              the height of such a tile of `tile_vectors`, unless that of any tile
+//   outer_rows              the height of an outer tile of `tile_vectors`, unless as tile's
 //   backward_rows           queries that one head attends with at a time in the backward pass of a
 //                           layer, unless `query_rows`
 //   dot_tile(a, b, b_stride, count, inner, sums)

@@ -24,9 +24,9 @@ struct exponential {
   typename Port::vec shifted;
 };
 
-// Adding this to a small float rounds the float to the nearest integer. It is 1.5 * 2^23 plus the
-// bias of an exponent, so that the low bits of the sum are the exponent of 2^n. The addend is odd,
-// which would change the rounding only halfway between two integers; there no x * log2(e) lies.
+// Adding this to a small float rounds it to the nearest integer. It is 1.5 * 2^23 plus the exponent
+// bias, so that the sum's low bits are the exponent of 2^n. The addend is odd, which would change
+// only the rounding halfway between two integers; x * log2(e) never lies there.
 inline constexpr float round_to_integer = 0x1.8p23f + 127.0f;
 
 // x = n ln 2 + r with |r| <= ln 2 / 2, ln 2 in two parts; e^r = 1 + r (1 + r q(r)). The
@@ -36,8 +36,8 @@ inline constexpr float exp_coefficients[] = {0x1.124cp-7f, 0x1.555654p-5f, 0x1.5
                                              0.5f,         1.0f,           1.0f};
 inline constexpr std::size_t exp_degree = 6;
 
-// Loads the coefficients into registers, for one evaluation only: the fma of a single lane
-// overwrites its addend with the sum.
+// Loads the coefficients into registers, for one evaluation only: a single lane's fma overwrites
+// its addend with the sum.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr void load_coefficients(auto(&row)[exp_degree]) noexcept {
   if constexpr (Port::lanes == 1) {
@@ -74,9 +74,9 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(
   return Port::mul(e.power, Port::exponent_bits(e.shifted));
 }
 
-// The constants of a softmax, for a port that computes its exponentials: the least exponent whose
-// exponential is not 0, log2(e), the negative of the number that rounds to integers, -ln 2 in two
-// parts, the polynomial, and the number that rounds to integers.
+// Constants of softmax for ports that compute its exponentials: the exponent below which they are
+// 0, log2(e), the negative of round_to_integer, -ln 2 in two parts, the polynomial, and
+// round_to_integer.
 inline constexpr float exp_numbers[] = {-69.0f,
                                         0x1.715476p+0f,
                                         -0x1.8p23f,
@@ -91,7 +91,7 @@ inline constexpr float exp_numbers[] = {-69.0f,
                                         exp_coefficients[5],
                                         0x1.8p23f};
 
-// Returns e^x for every x. Multiplies by 2^n in two steps, since 2^n need not be a float.
+// Returns e^x for every x. Multiplies by 2^n in two steps, since 2^n itself may not be a float.
 template <class Port>
 constexpr typename Port::vec exp(typename Port::vec x) noexcept {
   const auto smallest = Port::splat(-104.0f);       // below, e^x rounds to 0
@@ -110,7 +110,7 @@ constexpr typename Port::vec exp(typename Port::vec x) noexcept {
 
 // --- Functions computed from these ---
 
-// Returns a / b, rounded once; lane by lane where a port has no division of vectors.
+// Returns a / b, rounded once; lane by lane if a port has no vector division.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec quotient(typename Port::vec a,
                                                              typename Port::vec b) noexcept {
@@ -131,13 +131,13 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec negative(typename Port::vec 
   return Port::mul(x, Port::broadcast(-1.0f));
 }
 
-// Returns |x|, but -0 and NaN stay as they are.
+// Returns |x|, except that -0 and NaN stay as they are.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec magnitude(typename Port::vec x) noexcept {
   return Port::select_less(x, Port::splat(0.0f), negative<Port>(x), x);
 }
 
-// Returns -|x|, but a zero may have either sign.
+// Returns -|x|, except that a zero may have either sign.
 template <class Port>
 TINYATTN_ALWAYS_INLINE constexpr typename Port::vec negative_magnitude(
     typename Port::vec x) noexcept {
@@ -173,8 +173,8 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec with_sign_of(
   return Port::select_less(x, zero, negative<Port>(value), Port::select_less(zero, x, value, x));
 }
 
-// Coefficients from here on are those of tests/ports/arithmetic/coefficients.py: minimax fits,
-// rounded from the lowest power on.
+// Coefficients from here on are minimax fits of tests/ports/arithmetic/coefficients.py, rounded
+// from the lowest power on.
 
 // tanh(x) = x + x z p(z) with z = x^2, up to |x| = 1.
 inline constexpr float tanh_coefficients[] = {-0x1.7a2414p-12f, 0x1.2eb37ep-9f,  -0x1.04c2dep-7f,
@@ -194,8 +194,8 @@ constexpr typename Port::vec tanh(typename Port::vec x) noexcept {
   return with_sign_of<Port>(x, Port::select_less(size, one, near_zero, beyond));
 }
 
-// erf(x) = x + x p(x^2) up to |x| = 1; from there on c + u q(u), u the distance from a middle
-// where c, its erf, is nearly a float. 1 beyond 3.93.
+// erf(x) = x + x p(x^2) up to |x| = 1; from there on c + u q(u), u the distance from a middle whose
+// erf, c, is nearly a float. 1 beyond 3.93.
 inline constexpr float erf_coefficients[] = {0x1.4b216cp-14f, -0x1.a4b1eap-11f, 0x1.542406p-8f,
                                              -0x1.b7fdacp-6f, 0x1.ce2d4ap-4f,   -0x1.812740p-2f,
                                              0x1.06eba8p-3f};

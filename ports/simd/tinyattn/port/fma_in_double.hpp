@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// fma with the double of a machine that has no fused multiply-add, and in constant expressions:
-// rounded once, the bits of a hardware fma for every operand but for the sign and payload of a NaN.
+// fma in double, for machines without a fused multiply-add and for constant expressions: rounded
+// once, the bits of a hardware fma for every operand except for the sign and payload of a NaN.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -10,9 +10,9 @@
 
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
-// Returns product + addend, rounded to odd, for sums whose last bit is 0: where rounding to float,
-// a second time, could go wrong. Computes the error of the sum (Knuth's two-sum). If there is one,
-// the exact value lies between two doubles, and the one whose last bit is 1 is returned. The second
+// Returns product + addend rounded to odd, for sums whose last bit is 0, where a second rounding,
+// to float, could go wrong. Computes the error of the sum (Knuth's two-sum). If it is not 0, the
+// exact value lies between two doubles, and the one whose last bit is 1 is returned. The second
 // rounding then sees on which side of a tie the exact value lies (Boldo and Melquiond, "Emulation
 // of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). Not for
 // infinities, for which the error is NaN.
@@ -27,9 +27,9 @@ TINYATTN_ALWAYS_INLINE constexpr double add_to_odd(double product, double addend
       double, __builtin_bit_cast(std::uint64_t, sum) + (away_from_zero ? 1u : ~std::uint64_t{0}));
 }
 
-// Whether a sum may be rounded to float, once more: it is infinite, NaN, or neither a float nor
-// halfway between two, since its low 28 bits are not all zero. Returns false for some subnormals
-// that may be rounded.
+// Whether a sum may be rounded once more, to float: it is infinite, NaN, or neither a float nor
+// halfway between two, since its low 28 bits are not all zero. Also false for some subnormals that
+// could be rounded.
 TINYATTN_ALWAYS_INLINE constexpr bool may_be_rounded(std::uint64_t bits) noexcept {
   return (bits & 0x0fffffff) != 0 || (bits & 0x7ff0000000000000) == 0x7ff0000000000000;
 }

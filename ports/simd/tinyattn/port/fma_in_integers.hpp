@@ -23,8 +23,8 @@ inline constexpr std::uint32_t hidden_bit = 0x00800000u;
 inline constexpr std::uint32_t infinity_bits = 0x7f800000u;
 inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
 
-// 64-bit shifts are calls on a Cortex-M0 and eight instructions on an M3; word by word, with known
-// limits, they are five.
+// 64-bit shifts are calls on a Cortex-M0 and eight instructions on an M3; as two words, with known
+// limits, they take five.
 [[gnu::always_inline]] constexpr std::uint32_t high_word(std::uint64_t x) noexcept {
   return static_cast<std::uint32_t>(x >> 32);
 }
@@ -71,7 +71,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
 }
 
 // Rounds the 24 high bits of x to nearest, ties to even, and adds them to the bits of sign and
-// exponent: a carry out of the mantissa increments the exponent, in the end to infinity.
+// exponent: a carry out of the mantissa increments the exponent, up to infinity.
 [[gnu::always_inline]] constexpr float add_rounded_mantissa(std::uint32_t bits,
                                                             std::uint64_t x) noexcept {
   const std::uint32_t high = high_word(x);
@@ -94,7 +94,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
                                                            std::uint64_t x) noexcept {
   if (high_word(x) == 0) [[unlikely]] {
     if (x == 1)
-      // Only if the addend is 0 and the product below every float.
+      // Only if the addend is 0 and the product is below every float.
       return __builtin_bit_cast(float, (sign & sign_bit));
     if (x == 0) return 0.0f;
     x <<= 31;
@@ -105,7 +105,7 @@ inline constexpr std::uint32_t nan_bits = 0x7fc00000u;
   sign &= sign_bit;
   const std::int32_t exponent = unit + 2 - static_cast<std::int32_t>(leading_zeros);
   const auto below =
-      static_cast<std::uint32_t>(exponent - 1);  // the implicit bit of the mantissa adds the 1
+      static_cast<std::uint32_t>(exponent - 1);  // the mantissa's implicit bit adds the 1
   if (below >= 254u) return round_outside_normal(sign, exponent, x);
   return add_rounded_mantissa(sign + (below << 23), x);
 }
@@ -127,8 +127,8 @@ struct unpacked {
   return {bits << 1 >> 24, (bits & (hidden_bit - 1)) | hidden_bit};
 }
 
-// Returns the product, which is in units of `unit`, plus the addend. Only the top bits of `sign`
-// and `addend_sign` count.
+// Returns the product, in units of `unit`, plus the addend. Only the top bits of `sign` and
+// `addend_sign` count.
 [[gnu::always_inline]] constexpr float add_to_product(std::uint32_t sign, std::int32_t unit,
                                                       std::uint64_t product,
                                                       std::uint32_t addend_sign,
@@ -157,7 +157,7 @@ struct unpacked {
   return normalize_and_round(sign, unit, sum);
 }
 
-// Computes an fma with an infinity or a NaN among its operands, or a product of zero.
+// Computes an fma with infinity or NaN among its operands, or with a product of zero.
 [[gnu::noinline]] constexpr float fma_without_product(std::uint32_t a, std::uint32_t b,
                                                       std::uint32_t c) noexcept {
   const std::uint32_t sign = (a ^ b) & sign_bit;
@@ -170,7 +170,7 @@ struct unpacked {
     const bool opposite = (c ^ infinite) == sign_bit;
     return __builtin_bit_cast(float, smaller == 0 || opposite ? nan_bits : infinite);
   }
-  if (c_size == 0) return __builtin_bit_cast(float, (sign & c));  // -0 only from -0 and -0
+  if (c_size == 0) return __builtin_bit_cast(float, (sign & c));  // -0 only if both terms are -0
   return __builtin_bit_cast(float, c);
 }
 
@@ -203,7 +203,7 @@ struct unpacked {
                         z);
 }
 
-// 2^14 x y for x and y of 24 bits. What is above them in y is ignored.
+// 2^14 x y for x and y of 24 bits. Ignores higher bits of y.
 [[gnu::always_inline]] constexpr std::uint64_t multiply_high(std::uint32_t x,
                                                              std::uint32_t y) noexcept {
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1
@@ -214,8 +214,7 @@ struct unpacked {
 }
 
 // Rounds the top word of a sum to a float. Its highest bit is bit 30, or up to five below; `rest`
-// is 0 if all bits below the word are 0. Returns false if the sum is smaller, or not surely a
-// normal float.
+// is 0 if all lower words are 0. Returns false if the sum is smaller, or may not be a normal float.
 [[gnu::always_inline]] constexpr bool round_ordinary(std::uint32_t sign, std::int32_t exponent,
                                                      std::uint32_t high, std::uint32_t rest,
                                                      float& to) noexcept {
@@ -230,9 +229,9 @@ struct unpacked {
   return true;
 }
 
-// to += a * b, if a, b and the sum are ordinary numbers and the two terms are less than 2^31 apart
+// to += a * b, if a, b and the sum are normal numbers and the two terms are less than 2^31 apart
 // and do not cancel; else returns false. The product begins at bit 60 or 61 of 64, the addend at
-// bit 60. `distance` is by how much the unit of the product is higher.
+// bit 60. `distance` is by how much the product's unit is higher.
 [[gnu::always_inline]] constexpr bool add_ordinary(unpacked x, std::uint32_t a, std::uint32_t b,
                                                    float& to) noexcept {
   const auto c = __builtin_bit_cast(std::uint32_t, to);
@@ -261,8 +260,8 @@ struct unpacked {
   return round_ordinary(sign, exponent + distance, high_word(sum), low_word(sum), to);
 }
 
-// to[j] = a * from[j * next] + to[j] for `count` elements, each rounded once. `a` is unpacked once,
-// and ordinary numbers need no call: about 60 instructions for each element on a Cortex-M3.
+// to[j] = a * from[j * next] + to[j] for `count` elements, each rounded once. Unpacks `a` once and
+// needs no call for normal numbers: about 60 instructions per element on a Cortex-M3.
 [[gnu::noinline]] inline void add_multiple_in_integers(float a, const float* from, std::size_t next,
                                                        float* to, std::size_t count) noexcept {
   const auto bits = __builtin_bit_cast(std::uint32_t, a);
@@ -270,7 +269,7 @@ struct unpacked {
   const float* const end = is_normal(x) ? to + count : to;
   for (; to != end; ++to, from += next)
     if (!add_ordinary(x, bits, __builtin_bit_cast(std::uint32_t, *from), *to)) [[unlikely]] {
-      asm("" : "+r"(to), "+r"(from));  // both floats are read again: registers are scarce
+      asm("" : "+r"(to), "+r"(from));  // forgets the values in memory: registers are scarce
       *to = fma_in_integers(a, *from, *to);
     }
   if (!is_normal(x))

@@ -59,12 +59,12 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
         : "r"(to), "t"(r0), "t"(r1), "t"(r2), "t"(r3), "t"(r4), "t"(r5));
   }
 
-#if defined(__OPTIMIZE__)  // else registers do not suffice
+#if defined(__OPTIMIZE__)  // otherwise registers do not suffice
   // A tile of two rows of eight sums, in assembly: one vldm loads a row of b, others load elements
   // of a for a few steps. Compilers generate no vldm, and copy between registers. Sums are in s0 to
-  // s15, elements of a in s16 to s23, the row of b in s24 to s31. Steps that are left after the
-  // last iteration run the code of its last step, one at a time. One pointer is in a high register,
-  // by the constraint h: GCC 12 would want low ones for all.
+  // s15, elements of a in s16 to s23, the row of b in s24 to s31. Leftover steps run the last step
+  // of the loop's code, one at a time. The constraint h puts one pointer into a high register: GCC
+  // 12 would want low ones for all.
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 2 && Vectors == 8) TINYATTN_ALWAYS_INLINE
       static void tile(const float* initial, const float* a, std::size_t a_stride, const float* b,
@@ -114,9 +114,9 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
 #undef TINYATTN_ADD
   }
 
-  // Tiles of an outer product: three rows of eight sums, or one, which go on from `out`. Sums are
-  // in s0 to s23, elements of a in s24 to s26, four elements of a row of b in s28 to s31. In a tile
-  // of one row, eight of b are in s8 to s15.
+  // Tiles of an outer product, which accumulate into `out`: three rows of eight sums, or one. Sums
+  // are in s0 to s23, elements of a in s24 to s26, four elements of a row of b in s28 to s31. In a
+  // tile of one row, eight of b are in s8 to s15.
   static constexpr std::size_t outer_rows = 3;
   template <std::size_t Rows, std::size_t Vectors>
   requires((Rows == 3 || Rows == 1) && Vectors == 8) TINYATTN_ALWAYS_INLINE
@@ -193,7 +193,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
 #endif
   }
 #if defined(__arm__)
-  // An asm statement: barriers before an addition would copy operands that are needed after it.
+  // An asm statement: barriers before an addition would copy operands that are still needed.
   TINYATTN_ALWAYS_INLINE static float add(float a, float b) noexcept {
     float sum;
     asm("vadd.f32 %0, %1, %2" : "=t"(sum) : "t"(a), "t"(b));
@@ -210,7 +210,7 @@ struct fpu : scalar, fpu_rows, fpu_softmax, fpu_backward, fpu_integers, fpu_step
 #if defined(__ARM_FEATURE_NUMERIC_MAXMIN) ||                     \
     (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
      (__ARM_ARCH >= 8 || (__ARM_FP & 8)))
-  // Cortex-M7 and later have an instruction for it.
+  // Cortex-M7 and later have an instruction for this.
   TINYATTN_ALWAYS_INLINE static float maximum(float a, float b) noexcept {
     return __builtin_fmaxf(a, b);
   }

@@ -12,8 +12,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct fpu_backward {
 #if defined(__arm__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
-  // A row of results, eight at a time, then one at a time: they are made in s0 to s7 from operands
-  // in s0 to s7, s8 to s15 and s16 to s23.
+  // A row of results, eight at a time, then one at a time: computed in s0 to s7 from operands in s0
+  // to s7, s8 to s15 and s16 to s23.
   // clang-format off
 #define TINYATTN_ROW(load, step)                                                                  \
   "subs %[count], #8\n bcc 2f\n"                                                                  \
@@ -93,7 +93,7 @@ struct fpu_backward {
 #undef TINYATTN_ROW
 
   // The sum of products of two rows. The sixteen lanes are in s0 to s15, eight elements of each row
-  // in s16 to s23 and s24 to s31; s16 and s24 hold those of the elements that are left.
+  // in s16 to s23 and s24 to s31; leftover elements go through s16 and s24.
   TINYATTN_ALWAYS_INLINE static float sum_of_products(const float* a, const float* b,
                                                       std::size_t count) noexcept {
     static constexpr float zeros[16] = {};
@@ -135,9 +135,9 @@ struct fpu_backward {
 
   // Eight columns of a transposed product, for all rows. Sums are in s0 to s7, eight elements of a
   // row of a in s8 to s15, eight elements of each of two columns in s16 to s23 and s24 to s31. At
-  // the end of a row the pointers to the columns move back. Four of them are in high registers, by
-  // the constraint h: GCC 12 would want low ones for all, and there are too few. A function of its
-  // own: inlined, Clang would find no register for all.
+  // the end of a row the pointers to the columns move back. The constraint h puts four of them into
+  // high registers: GCC 12 would want low ones for all, and there are too few. Not inlined, since
+  // Clang would then find no register for all.
   [[gnu::noinline]] static void dot_columns(std::size_t rows, std::size_t inner, const float* a,
                                             std::size_t a_stride, const float* b,
                                             std::size_t b_stride, const float* initial,

@@ -16,8 +16,8 @@ struct fpu_integers : magnitudes {
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && \
     __ARM_ARCH_PROFILE == 'M' && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   // Naked functions, because all registers are in use, a frame pointer's too, and builds without
-  // optimization compile them as well. Loops are entered in the middle if there are fewer terms: so
-  // each instruction of their bodies has four bytes, and functions are aligned, as ADR wants.
+  // optimization compile them as well. Loops are entered in the middle if there are fewer terms, so
+  // all instructions of their bodies have four bytes, and functions are aligned, as ADR requires.
 #if defined(__OPTIMIZE_SIZE__)  // one loop takes less flash; the sums are the same
   static constexpr std::size_t integer_rows = 1;
 #else
@@ -36,8 +36,8 @@ struct fpu_integers : magnitudes {
     dots_of_row(q, q_stride, codes, stride, terms, cols, sums);
   }
 
-  // Each four integers become two words: 0 and 2, 1 and 3. What sums begin with takes the last of
-  // the words that this frees.
+  // Every four integers become two words: 0 and 2, 1 and 3. The start of the sums goes into the
+  // last of the words that this frees.
   [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t,
                                                      std::uint32_t) noexcept {
     // clang-format off
@@ -67,7 +67,7 @@ struct fpu_integers : magnitudes {
     }
     q[terms - 1] = static_cast<std::int32_t>(0u - sum * 128u);
   }
-  // There is no addend: sums begin with it.
+  // No addend: sums begin with it.
   static void scale_sums(const std::uint32_t* sums, std::uint32_t, const float* scales, float step,
                          const float* bias, float* out, std::size_t count) noexcept {
     scale_by(sums, count, scales, __builtin_bit_cast(std::uint32_t, step), bias, out);
@@ -79,8 +79,8 @@ struct fpu_integers : magnitudes {
   // Floats are in core registers.
   // clang-format off
 
-  // Rounds and packs a multiple of eight elements, and returns their sum. After an addition of
-  // 1.5 * 2^23, the low halfword of a float is the integer.
+  // Rounds and packs a multiple of eight elements, and returns their sum. After an addition of 1.5
+  // * 2^23, a float's low halfword is the integer.
 #define TINYATTN_PAIR(a, b, c, d, low, high)                                                      \
   "vmov r4, r5, " a ", " b "\n vmov r6, r7, " c ", " d "\n"                                       \
   "pkhbt " low ", r4, r6, lsl #16\n pkhbt " high ", r5, r7, lsl #16\n"                            \
@@ -100,7 +100,7 @@ struct fpu_integers : magnitudes {
   }
 #undef TINYATTN_PAIR
 
-  // Eight elements at a time, after those that are more than a multiple of eight. Without a bias,
+  // Eight elements at a time, after the elements that exceed a multiple of eight. Without a bias,
   // -0 is added, which changes nothing.
 #define TINYATTN_SCALE(sum, scale, bias)                                                          \
   "vcvt.f32.s32 " sum ", " sum "\n vmul.f32 " scale ", " scale ", s24\n"                          \
@@ -134,9 +134,9 @@ struct fpu_integers : magnitudes {
   "uxtb16 " temporary ", " codes turn "\n smlad " sum ", " q ", " temporary ", " sum "\n"
 
   // Two sums in r11 and r12, over pairs of columns. r0 points to q, r1 and r2 to the codes of both
-  // columns, r3 to the sums, lr to the end of q. The words that a pair begins with are on the
-  // stack, in the order of their registers; r7 is the address of the last sum. If one column is
-  // left, it is a pair with itself, whose sums go to the stack.
+  // columns, r3 to the sums, lr to the end of q. The initial registers of a pair are on the stack
+  // in order; r7 is the address of the last sum. A single last column is paired with itself, and
+  // the sums of that pair go to the stack.
 #define TINYATTN_COLUMN(from, sum)                                                                \
   "ldrd r8, r9, [" from "], #8\n"                                                                 \
   TINYATTN_HALF("r8", "", "r10", "r4", sum) TINYATTN_HALF("r8", ", ror #8", "r8", "r5", sum)      \
@@ -175,8 +175,8 @@ struct fpu_integers : magnitudes {
 
 #if !defined(__OPTIMIZE_SIZE__)
   // Four rows of one column: sums in r10 to r12 and lr, rows at r0 to r3, codes at r4. After the
-  // words that each column begins with, the stack has the next sum, the distance to that of the
-  // next row, and the end of the first row.
+  // initial words of each column, the stack has the next sum, the distance to the next row's sum,
+  // and the end of the first row.
 #define TINYATTN_ROW(from, codes, sum)                                                            \
   "ldrd r8, r9, [" from "], #8\n"                                                                 \
   "smlad " sum ", r8, r7, " sum "\n smlad " sum ", r9, " codes ", " sum "\n"

@@ -67,8 +67,8 @@ struct fpu_rows {
   }
 
   // Eight columns of a transposed product of one row. Sums are in s0 to s7, eight elements of the
-  // row in s8 to s15, eight elements of each of two columns in s16 to s23 and s24 to s31. Four
-  // pointers are in high registers, by the constraint h: GCC 12 would want low ones for all, and
+  // row in s8 to s15, eight elements of each of two columns in s16 to s23 and s24 to s31. The
+  // constraint h puts four pointers into high registers: GCC 12 would want low ones for all, and
   // there are too few.
   static constexpr std::size_t dot_products = 8;
   TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
@@ -114,7 +114,7 @@ struct fpu_rows {
   }
 
   // The sum of a row, or of its squares. The sixteen lanes are in s0 to s15, sixteen elements in
-  // s16 to s31; s16 holds each of the elements that are left.
+  // s16 to s31; leftover elements go through s16.
   // clang-format off
 #define TINYATTN_FOR_15(DO)                                                                       \
   DO(0, 16) DO(1, 17) DO(2, 18) DO(3, 19) DO(4, 20) DO(5, 21) DO(6, 22) DO(7, 23) DO(8, 24)       \

@@ -14,7 +14,7 @@ struct fpu_steps {
 #if defined(__arm__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
     defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
   // Four numbers are compared as integers, each only if those before it are large enough. If one is
-  // not, each of the four goes through a core register, where it may become 0.
+  // not, all four go through a core register, where small ones become 0.
   TINYATTN_ALWAYS_INLINE static std::size_t add_multiple_of_large(float a, const float* from,
                                                                   float* to, std::size_t count,
                                                                   float least) noexcept {

@@ -110,7 +110,7 @@ struct helium : helium_rows, helium_backward, helium_integers {
     return roots;
   }
   TINYATTN_ALWAYS_INLINE static vec maximum(vec a, vec b) noexcept { return vmaxnmq_f32(a, b); }
-  // The comparison "less" is true for a NaN in this instruction set, "greater" is not. Clang 19
+  // In this instruction set the comparison "less" is true for NaN, "greater" is not. Clang 19
   // nevertheless replaces "greater" by "less" if it sees a broadcast operand, but not after a
   // barrier.
   TINYATTN_ALWAYS_INLINE static vec select_less(vec a, vec b, vec less, vec otherwise) noexcept {
@@ -118,7 +118,7 @@ struct helium : helium_rows, helium_backward, helium_integers {
     return vpselq_f32(less, otherwise, vcmpgtq_f32(rounded(b), a));
 #else
     vec selected;
-    mve_pred16_t is_less;  // which GCC 12 would move to a core register and back
+    mve_pred16_t is_less;  // GCC 12 would move it to a core register and back
     asm("vcmp.f32 gt, %q3, %q2\n\tvpsel %q0, %q4, %q5"
         : "=w"(selected), "=&Up"(is_less)
         : "w"(a), "w"(b), "w"(less), "w"(otherwise));
@@ -137,8 +137,8 @@ struct helium : helium_rows, helium_backward, helium_integers {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
 
-  // The sum of a row, and of its squares, in four vectors of lanes: GCC 12 keeps an array of them
-  // on the stack.
+  // The sums of a row and of its squares, in four vectors of lanes: GCC 12 would keep an array on
+  // the stack.
   TINYATTN_ALWAYS_INLINE static float sum_of_row(const float* row, std::size_t count) noexcept {
     return sum_in_lanes(row, count,
                         [](vec sum, vec v) TINYATTN_INLINE_LAMBDA { return add(sum, v); });
@@ -161,10 +161,10 @@ struct helium : helium_rows, helium_backward, helium_integers {
                        std::size_t inner) noexcept {
     const float *a1 = a + a_stride, *a2 = a1 + a_stride;
     const std::size_t step = b_stride * sizeof(float);
-    // f0 and f1 hold values that are on the stack until the end of the loop. Meanwhile both hold
+    // f0 and f1 hold values that are on the stack until the end of the loop; meanwhile both hold
     // elements of a, as `initial` and `inner` do: registers are scarce. GCC 12 wants low registers
-    // for all variables that change, and next to a frame pointer there are seven. So two of them
-    // have to be high ones, by the constraint h.
+    // for all variables that change, and next to a frame pointer there are seven, so the constraint
+    // h puts two of them into high ones.
     std::uint32_t f0 = reinterpret_cast<std::uint32_t>(out), f1 = out_stride * sizeof(float), g1;
     // clang-format off
 #define TINYATTN_LOAD_ROW(move_on) "vldrw.u32 q7, [%[b], #16]\n vldrw.u32 q6, [%[b]]" move_on
@@ -210,10 +210,10 @@ struct helium : helium_rows, helium_backward, helium_integers {
 #endif
 
  private:
-  // GCC 12 is wrong about the intrinsics that load and store. It believes that a load reads one
-  // float, and moves stores to the other three after it; and that a predicated store writes all
-  // lanes, and deletes earlier stores to the others. So loads and stores of whole vectors use no
-  // intrinsics, and those of partial vectors are between barriers that no memory access crosses.
+  // GCC 12 gets the intrinsics that load and store wrong. It believes that a load reads one float,
+  // and moves stores to the other three after it; and that a predicated store writes all lanes, and
+  // deletes earlier stores to the others. So loads and stores of whole vectors use no intrinsics,
+  // and for partial vectors intrinsics are between barriers that no memory access crosses.
   using unaligned [[gnu::aligned(4), gnu::may_alias]] = float32x4_t;
   TINYATTN_ALWAYS_INLINE static void order_memory() noexcept { asm volatile("" : : : "memory"); }
   TINYATTN_ALWAYS_INLINE static mve_pred16_t first_lanes(std::size_t n) noexcept {
@@ -229,7 +229,7 @@ struct helium : helium_rows, helium_backward, helium_integers {
       q2 = add_to(q2, load(row + 8));
       q3 = add_to(q3, load(row + 12));
     }
-    // Lanes that are not loaded are 0, which changes no sum. A count above 4 loads all.
+    // Lanes that are not loaded are 0, which changes no sum. A count above 4 loads all lanes.
     if (count %= 16; count != 0) q0 = add_to(q0, load_n(row, count, 0.0f));
     if (count > 4) q1 = add_to(q1, load_n(row + 4, count - 4, 0.0f));
     if (count > 8) q2 = add_to(q2, load_n(row + 8, count - 8, 0.0f));

@@ -16,11 +16,11 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 
 struct helium_backward {
 #if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)  // else registers do not suffice
-  // Blocks of queries are as high as four tiles: the code around tiles has a large share.
+  // Blocks of queries are four tiles high: the code around tiles takes much of the time.
   static constexpr std::size_t backward_rows = 12;
 
-  // A tile of an outer product: three rows of two vectors, which go on from `out`. Sums are in q0
-  // to q5; one ldm loads the elements of a for a step. An odd step comes first.
+  // A tile of an outer product, which accumulates into `out`: three rows of two vectors. Sums are
+  // in q0 to q5; one ldm loads the elements of a for a step. An odd step comes first.
   static constexpr std::size_t outer_rows = 3;
   template <std::size_t Rows, std::size_t Vectors>
   requires(Rows == 3 && Vectors == 2) TINYATTN_ALWAYS_INLINE
@@ -65,9 +65,9 @@ struct helium_backward {
   }
 
   // sums[r][q] += the sum over k of a[r][k] * b[q][k] for four rows of a; q runs over `count` rows
-  // of b, of which the last fills the lanes that are left. A vector holds the addresses of the next
+  // of b, the last of which fills the remaining lanes. A vector holds the addresses of the next
   // terms, and each load increments its own. One ldrd loads the elements of a row of a for two
-  // steps; steps that four do not divide come first.
+  // steps; the steps beyond a multiple of four come first.
   static constexpr std::size_t dot_rows = 4;
   TINYATTN_ALWAYS_INLINE static void dot_tile(const float* const (&a)[4], const float* b,
                                               std::size_t b_stride, std::size_t count,
@@ -108,7 +108,7 @@ struct helium_backward {
   }
 
  private:
-  // A vector in memory, where intrinsics are wrong (helium.hpp).
+  // A vector in memory, without intrinsics (helium.hpp says why).
   using unaligned [[gnu::aligned(4), gnu::may_alias]] = float32x4_t;
   TINYATTN_ALWAYS_INLINE static unaligned& four(float* at) noexcept {
     return *reinterpret_cast<unaligned*>(at);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Sums of products of integers for Helium: VMLADAVA adds eight products of halfwords to a core
-// register, which compilers do for one sum at a time, and not in a hardware loop.
+// register; compilers use it for one sum at a time, and not in a hardware loop.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -14,9 +14,9 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 struct helium_integers {
 #if defined(__ARM_FEATURE_MVE)
   // Naked functions, because all registers are in use, a frame pointer's too, and builds without
-  // optimization compile them as well. Loops are entered in the middle if there are fewer terms: so
-  // each instruction of their bodies has four bytes, and functions are aligned, as ADR wants. Sums
-  // are in even registers, as VMLADAVA wants them; codes are at addresses in r1 to r7, as VLDRB
+  // optimization compile them as well. Loops are entered in the middle if there are fewer terms, so
+  // all instructions of their bodies have four bytes, and functions are aligned, as ADR requires.
+  // Sums are in even registers, as VMLADAVA requires, and addresses of codes in r1 to r7, as VLDRB
   // does.
   static constexpr std::size_t integer_rows = 4;
 
@@ -27,7 +27,7 @@ struct helium_integers {
                                std::size_t cols, std::uint32_t* sums) noexcept {
     if constexpr (Rows == 1) {
       if (cols >= 4) {
-        // The last four columns may overlap those before.
+        // The last four columns may overlap the ones before.
         const std::size_t four = cols - cols % 4, last = cols - 4;
         dots_of_fours(q, codes, stride, terms, sums, sums + four);
         if (four != cols)
@@ -51,7 +51,7 @@ struct helium_integers {
     }
   }
 
-  // Halfwords in their order. What sums begin with takes the last of the words that this frees.
+  // Halfwords in order. The start of the sums goes into the last of the words that this frees.
   [[gnu::naked, gnu::noinline]] static void pack_row(std::int32_t*, std::size_t,
                                                      std::uint32_t) noexcept {
     // clang-format off
@@ -76,17 +76,17 @@ struct helium_integers {
                              std::size_t terms) noexcept {
     round_by(x, count, __builtin_bit_cast(std::uint32_t, steps_of_one), q, terms);
   }
-  // There is no addend: sums begin with it.
+  // No addend: sums begin with it.
   static void scale_sums(const std::uint32_t* sums, std::uint32_t, const float* scales, float step,
                          const float* bias, float* out, std::size_t count) noexcept {
     scale_by(sums, count, scales, __builtin_bit_cast(std::uint32_t, step), bias, out);
   }
 
  private:
-  // Hardware loops that end in a part of a vector. Floats are in core registers.
+  // Hardware loops, the last step of which is a partial vector. Floats are in core registers.
   // clang-format off
 
-  // First come the zeros after the row.
+  // The zeros after the row come first.
   [[gnu::naked, gnu::noinline]] static void round_by(const float*, std::size_t, std::uint32_t,
                                                      std::int32_t*, std::size_t) noexcept {
     asm volatile("push {r4, lr}\n ldr r12, [sp, #8]\n add r4, r3, r12, lsl #2\n"
@@ -121,8 +121,8 @@ struct helium_integers {
 
   // clang-format off
   // Four sums in r0, r2, r4 and r6, over four columns at a time, at r1, r3, r5 and r7. r8 points to
-  // q, r10 to the sums; r9 leads from the end of a column to its next one. What each four columns
-  // begin with is on the stack, in the order of its registers.
+  // q, r10 to the sums; r9 is the distance from the end of a column to its next one. The initial
+  // registers of each four columns are on the stack in order.
 #define TINYATTN_EIGHT                                                                            \
   "vldrh.u16 q0, [r8], #16\n vldrb.u16 q1, [r1], #8\n vldrb.u16 q2, [r3], #8\n"                   \
   "vmladava.s16 r0, q0, q1\n vldrb.u16 q3, [r5], #8\n vmladava.s16 r2, q0, q2\n"                  \
@@ -158,9 +158,9 @@ struct helium_integers {
 #undef TINYATTN_EIGHT
 
   // Four rows, at r5, r7, r9 and r11, of two columns, at r1 and r3. Sums are in all even registers
-  // and lr, so that s16 counts turns, down by s17 from s18. After the words that two columns begin
-  // with, the stack has, from 48 on: the next sum, the distance to that of the next row, the end of
-  // the sums, the way from the end of a column to its next one, and where the loop is entered.
+  // and lr, so that s16 counts turns, down by s17 from s18. After the initial words of two columns,
+  // the stack has from 48 on: the next sum, the distance to the next row's sum, the end of the
+  // sums, the distance from the end of a column to its next one, and where the loop is entered.
 #define TINYATTN_ROW(q, from, sum, next)                                                          \
   "vldrh.u16 " q ", [" from "], #16\n vmladava.s16 " sum ", q0, " q "\n"                          \
   "vmladava.s16 " next ", q1, " q "\n"

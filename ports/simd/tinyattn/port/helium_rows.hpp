@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Products of one row for Helium: compilers generate neither loads that increment their address nor
-// hardware loops.
+// hardware loops here.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -27,7 +27,7 @@ struct helium_rows {
       static void row_tile(const float* initial, const float* a, const float* b,
                            std::size_t b_stride, float* out, std::size_t inner) noexcept {
     const std::size_t step = b_stride * sizeof(float);
-    // Floats of a overwrite both registers after their last use, because registers are scarce.
+    // Floats of a overwrite both registers after their last use: registers are scarce.
     register const float* from asm("r5") = initial;
     register std::size_t left asm("r6") = inner;
     // clang-format off

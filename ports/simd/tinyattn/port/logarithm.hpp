@@ -20,13 +20,13 @@ inline constexpr float log_coefficients[] = {-0x1.3aec60p-4f, 0x1.04fb92p-3f,  -
                                              -0x1.0001e8p-2f, 0x1.555554p-2f};
 
 // Returns the logarithm of x, within one unit in the last place: -infinity for a zero, NaN below.
-// ln 2 is in two parts; n times the first is exact. n becomes a float by its bits: of a conversion
-// GCC 12 for Helium would make an instruction that the assembler refuses.
+// ln 2 is in two parts; n times the first is exact. n becomes a float by its bits: for a
+// conversion, GCC 12 for Helium emits an instruction that the assembler rejects.
 template <class Port>
 constexpr float log(float x) noexcept {
   auto bits = __builtin_bit_cast(std::uint32_t, x);
   constexpr std::uint32_t infinite = 0x7f800000, root_of_half = 0x3f3504f3, of_integer = 0x4b400000;
-  if (bits - 1 >= infinite - 1) {  // a zero, infinity, a NaN, or negative
+  if (bits - 1 >= infinite - 1) {  // a zero, infinity, NaN or negative
     if (bits << 1 == 0) return -infinity;
     return bits == infinite ? x : __builtin_nanf("");
   }

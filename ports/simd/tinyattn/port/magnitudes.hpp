@@ -13,8 +13,8 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 struct magnitudes {
 #if defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && \
     !defined(__OPTIMIZE_SIZE__)  // else loops take less flash
-  // The maximum of the bits of |x[k]|: eight elements at a time, after those that are more than a
-  // multiple of eight. A larger one is rare, so that it is taken out of line.
+  // The maximum of the bits of |x[k]|: eight elements at a time, after the elements that exceed a
+  // multiple of eight. A new maximum is rare, so it is taken out of line.
   // clang-format off
 #define TINYATTN_TAKE(x, at) "cmp r1, " x ", lsl #1\n blo " at "1f\n " at "2:\n"
 #define TINYATTN_TAKEN(x, at) at "1: lsls r1, " x ", #1\n b " at "2b\n"

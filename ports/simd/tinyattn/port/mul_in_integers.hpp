@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A rounded product for a core without an FPU and without a product of 64 bits (Cortex-M0): fewer
-// instructions than the one of a compiler's run-time library, which computes what is not ordinary.
+// A rounded product for a core with neither an FPU nor 64-bit products (Cortex-M0): fewer
+// instructions than the compiler's run-time library, which handles all but normal numbers.
 #pragma once
 
 #include "tinyattn/port/fma_in_integers.hpp"
@@ -20,7 +20,7 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
     return rounded(a * b);
   const std::uint64_t product = multiply_in_halves(x.mantissa, y.mantissa);
   std::uint32_t high = high_word(product), low = low_word(product);
-  std::uint32_t below = x.exponent + y.exponent - 127;  // the exponent less the implicit bit
+  std::uint32_t below = x.exponent + y.exponent - 127;  // the exponent minus the implicit bit
   if (high < hidden_bit) {
     high = (high << 1) | (low >> 31);
     low <<= 1;

@@ -2,8 +2,8 @@
 //
 // The port of this build: the best one that the compiler flags allow, or the one that
 // -DTINYATTN_PORT=name asks for. A new port is one header next to this one and one entry of this
-// priority list. All else follows: builds and tests read in its comment on which architectures the
-// port is built, and which compiler flags ask for it there.
+// priority list. Everything else follows: builds and tests read in the entry's comment on which
+// architectures the port is built, and with which flags.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -40,8 +40,8 @@
 #include TINYATTN_PORT_HEADER(TINYATTN_PORT)
 #include "tinyattn/port/scalar.hpp"
 
-// Whatever depends on the port lives in an inline namespace named after it and the flags, so that
-// units built for different instruction sets never share a function.
+// Everything that depends on the port lives in an inline namespace named after it and the flags, so
+// that units built for different instruction sets never share a function.
 #define TINYATTN_ON(name, flags) on_##name##_with_##flags
 #define TINYATTN_EXPANDED_ON(name, flags) TINYATTN_ON(name, flags)
 #define TINYATTN_PORT_NAMESPACE TINYATTN_EXPANDED_ON(TINYATTN_PORT, TINYATTN_FLAGS)
@@ -57,8 +57,8 @@ TINYATTN_ALWAYS_INLINE constexpr auto on_native_port(Computation compute) noexce
   return compute(native_port{});
 }
 
-// Whether a pointer is null. The address of a temporary is not, but in a constant expression GCC 12
-// does not accept that comparison as a constant.
+// Whether a pointer is null. A temporary's address is not, but in a constant expression GCC 12 does
+// not accept that comparison.
 TINYATTN_ALWAYS_INLINE constexpr bool is_null(const auto* pointer) noexcept {
   if (!__builtin_is_constant_evaluated()) return pointer == nullptr;
   return __builtin_constant_p(pointer == nullptr) && pointer == nullptr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// NEON: four lanes. The two architectures differ in how many registers there are and in what one
-// instruction can load; and AArch64 multiplies with a lane of a register, where ARMv7 broadcasts
-// each element to a register. On ARMv7 numbers below 2^-126 count as 0, in operands and in results.
+// NEON: four lanes. The two architectures differ in the number of registers and in what one
+// instruction can load; and AArch64 multiplies by a lane of a register, where ARMv7 broadcasts each
+// element to a register. On ARMv7 numbers below 2^-126 count as 0, in operands and in results.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -32,8 +32,8 @@ struct neon : neon_rows, neon_integers {
   static constexpr std::size_t query_rows = 4;
   static constexpr bool tiles_overlap = false, shares_code = false, interleaves_rows = true;
 #if defined(__aarch64__)
-  // Of 32: the others hold four floats of `a` for each row of the tile, and the row of `b` that is
-  // loaded ahead.
+  // Of 32: the others hold four floats of `a` for each row of the tile, and the row of `b` loaded
+  // ahead.
   static constexpr std::size_t registers = 24;
   static constexpr std::size_t tile_vectors = 4;
 #else
@@ -76,7 +76,7 @@ struct neon : neon_rows, neon_integers {
     return vaddq_f32(rounded(a), rounded(b));
   }
 #if defined(__aarch64__)
-  // An asm statement, for the reason that divided.hpp gives.
+  // An asm statement: divided.hpp says why.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     asm("fdiv %0.4s, %0.4s, %1.4s" : "+w"(a) : "w"(b));
     return a;
@@ -86,8 +86,8 @@ struct neon : neon_rows, neon_integers {
     return v;
   }
 #else
-  // ARMv7 has no division of vectors: divides lane by lane, in place, since the lanes of q0 to q7
-  // are the registers s0 to s31.
+  // ARMv7 has no vector division: divides lane by lane, in place, since the lanes of q0 to q7 are
+  // the registers s0 to s31.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     register vec quotients asm("q0") = a;
     register vec divisors asm("q1") = b;
@@ -110,7 +110,7 @@ struct neon : neon_rows, neon_integers {
     return vreinterpretq_f32_u32(vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23));
   }
 
-  // A tile. AArch64 multiplies with one lane of a register that holds four floats of a; ARMv7 loads
+  // A tile. AArch64 multiplies by one lane of a register that holds four floats of a; ARMv7 loads
   // each float when it is needed.
   template <std::size_t Rows, std::size_t Vectors>
   TINYATTN_ALWAYS_INLINE static void tile(const float* initial, const float* a,
@@ -126,8 +126,8 @@ struct neon : neon_rows, neon_integers {
       for (std::size_t v = 0; v < Vectors; ++v)
         sums[r][v] = r == 0 ? load(initial + v * lanes) : sums[0][v];
     }
-    // The number of vectors of b that are loaded at a time: a single row may be wider than one
-    // instruction loads.
+    // Vectors of b that are loaded at a time: a single row may be wider than one instruction can
+    // load.
     constexpr std::size_t group = Vectors % tile_vectors == 0 ? tile_vectors : Vectors;
     const auto add_row = [&](auto fma_of) TINYATTN_INLINE_LAMBDA {
       TINYATTN_UNROLL
@@ -182,7 +182,7 @@ struct neon : neon_rows, neon_integers {
     });
     TINYATTN_UNROLL
     for (std::size_t r = 0; r < Rows; ++r, out += out_stride) {
-      // Otherwise each row of `out` would have an address of its own, kept for all tiles.
+      // Otherwise each row of `out` would have its own address, kept for all tiles.
       if (!__builtin_constant_p(out_stride)) asm("" : "+r"(out));
       TINYATTN_UNROLL
       for (std::size_t v = 0; v < Vectors; ++v) store(out + v * lanes, sums[r][v]);
@@ -201,8 +201,8 @@ struct neon : neon_rows, neon_integers {
   }
 
   // Repeats `step` in a loop that tests at its end, which GCC does not make of a `for` at -Os. The
-  // counter has 32 bits, enough for rows of 2^34 floats: with 64 bits GCC 12 warns, where a
-  // difference of sizes could wrap, that so many steps move a pointer out of memory.
+  // counter has 32 bits, enough for rows of 2^34 floats: with 64 bits, where a difference of sizes
+  // could wrap, GCC 12 warns that so many steps move a pointer out of memory.
   TINYATTN_ALWAYS_INLINE static void repeat(std::size_t times, const auto& step) noexcept {
     std::uint32_t left = static_cast<std::uint32_t>(times);
     if (left == 0) return;

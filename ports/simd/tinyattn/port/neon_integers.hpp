@@ -30,7 +30,7 @@ struct neon_integers {
       if (k >= count) return vdupq_n_f32(0.0f);
       return Port::load_n(x + k, count - k < 4 ? count - k : 4, 0.0f);
     };
-    // Calls step(load, are_eight) for each sixteen floats; the last may be eight, or zeros.
+    // Calls step(load, are_eight) for each sixteen floats; the last may be eight, or have zeros.
     const auto for_each_sixteen = [&](const auto& step) TINYATTN_INLINE_LAMBDA {
       std::size_t k = 0;
       for (std::size_t left = count / 16; left != 0; --left, k += 16)
@@ -77,7 +77,7 @@ struct neon_integers {
  private:
   using products = detail::neon_products;
 
-  // Tiles of `Cols` columns, of which the last overlaps its neighbour, or else narrower ones.
+  // Tiles of `Cols` columns, the last of which overlaps its neighbour, or else narrower ones.
   template <std::size_t Rows, std::size_t Cols>
   TINYATTN_ALWAYS_INLINE static void integer_tiles(const std::int32_t* q, std::size_t q_stride,
                                                    const std::uint8_t* codes, std::size_t stride,

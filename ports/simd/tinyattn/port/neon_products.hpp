@@ -18,9 +18,9 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 // Sixteen terms of a packed row are two registers. Memory is read and written as bytes, which may
 // be part of any object.
 #if defined(__ARM_FEATURE_DOTPROD) && defined(__aarch64__)
-// The low bytes of the integers have no sign, and multiply codes. The high bytes have one, and
-// multiply codes - 128: what is missing is 2^15 times the sum of the high bytes, a number of the
-// row, which is kept after it.
+// The low bytes of the integers are unsigned, and multiply codes. The high bytes are signed, and
+// multiply codes - 128: what is missing is 2^15 times the sum of the high bytes, a constant of the
+// row, which is stored after it.
 struct neon_products {
   struct sum {
     uint32x4_t low;
@@ -77,12 +77,12 @@ struct neon_products {
     const std::uint32_t sum = static_cast<std::uint32_t>(vaddvq_s32(sums));
     q[terms / 2] = static_cast<std::int32_t>(sum << 15);
   }
-  // Packs sixteen integers after the other, and then writes what is missing.
+  // Packs sixteen integers at a time, and then writes what is missing.
   class packer {
    public:
     TINYATTN_ALWAYS_INLINE explicit packer(std::int32_t* to) noexcept
         : to_(reinterpret_cast<std::uint8_t*>(to)) {}
-    // Of eight, the others are zeros, which need no room.
+    // If there are only eight, the others are zeros, which are not stored.
     TINYATTN_ALWAYS_INLINE void add(const int32x4_t (&four)[4], bool are_eight) noexcept {
       const uint8x16_t first = low_halves(four[0], four[1]), second = low_halves(four[2], four[3]);
       const uint8x16_t low = vuzp1q_u8(first, second), high = vuzp2q_u8(first, second);

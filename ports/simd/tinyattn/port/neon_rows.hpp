@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Products of one row for `neon`, in assembly: loads increment their address by a register or, on
-// ARMv7, read six vectors or broadcast an element. No intrinsic generates these.
+// ARMv7, read six vectors or broadcast an element, for which there are no intrinsics.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -54,9 +54,9 @@ struct neon_rows {
 
 #if defined(__ARM_NEON)
   // Sixteen columns of a transposed product of one row, four terms of each in an iteration. One
-  // load puts the terms of a column into one lane of registers 0 to 3, and increments the address
-  // to the next column; after the last column it returns to the first. Floats of a are in the
-  // registers from 4 on, sums in those from 16 on (on ARMv7 from 8 on).
+  // load puts a column's terms into one lane of registers 0 to 3, and increments the address to the
+  // next column; after the last column it returns to the first. Floats of a are in registers from 4
+  // on, sums in registers from 16 on (on ARMv7 from 8 on).
   static constexpr std::size_t dot_products = 16;
   TINYATTN_ALWAYS_INLINE static void dots(const float* initial, const float* a, const float* b,
                                           std::size_t b_stride, float* out,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // TINYATTN_ONE_LANE: the port for single floats on this machine, by the compiler's macros. A list
-// as in native.hpp: builds and tests read in the comment of each entry on which architectures its
-// port is built, and with which flags (ports/simd/priorities.py).
+// like native.hpp's: builds and tests read in each entry's comment on which architectures its port
+// is built, and with which flags (ports/simd/priorities.py).
 #pragma once
 
 #if defined(__ARM_FEATURE_FMA) || defined(__FMA__) || defined(__FP_FAST_FMAF) || \

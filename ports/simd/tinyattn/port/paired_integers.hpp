@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Sums of products of integers with codes where one instruction multiplies halfwords and adds each
+// Sums of products of integers with codes where one instruction multiplies halfwords and adds every
 // two neighbours: pmaddwd and vpdpwssd of x86, i32x4.dot_i16x8_s of WebAssembly. A vector of codes
-// becomes two vectors of halfwords, its even bytes and its odd ones: by a mask and a shift, which
+// becomes two vectors of halfwords, its even bytes and its odd ones, by a mask and a shift, which
 // take fewer instructions than loads of widened bytes. A packed row has its integers in the same
 // order. No sum saturates: a product of an integer and a code is less than 2^23.
 #pragma once
@@ -22,25 +22,25 @@ namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE 
 //   load(from), store(to, v)  a vector, aligned only as a byte
 //   load_n(from, n)           n bytes, then zeros; n is a multiple of 8, and less than a vector has
 //   store_n(to, v, n)         the first n bytes
-//   load_codes(from)          a vector that has two uses
+//   load_codes(from)          a vector that is used twice
 //   narrow(a, b)              words that fit into halfwords, for each 16 bytes: of a, then of b
-//   multiply(a, b)            in each word a sum of two products, of halfwords with their sign
+//   multiply(a, b)            in each word the sum of two products of signed halfwords
 //   multiply_add(sums, a, b)  the same, added to sums modulo 2^32
-//   tile_sums                 how many sums there are registers for
+//   tile_sums                 how many sums fit into registers
 //   add_lanes(sums, to)       to[i] = the sum of the words of sums[i], for tile_sums vectors
 template <class Instructions>
 struct paired_integers {
-  // Two rows share the codes that were taken apart; more do not gain more.
+  // Two rows share the unpacked codes; more rows gain nothing.
   static constexpr std::size_t integer_rows = 2;
 
-  // A part of a vector comes first, then whole vectors: 2 * terms bytes altogether.
+  // A partial vector comes first, then whole vectors: 2 * terms bytes altogether.
   static void pack_row(std::int32_t* q, std::size_t terms) noexcept {
     const std::size_t part = terms % vector_bytes;
     if (part != 0) pack(q, q, part);
     for (std::size_t k = part; k < terms; k += vector_bytes) pack(q + k, q + k / 2, vector_bytes);
   }
 
-  // Vectors of floats are those of Port.
+  // Port supplies the vectors of floats.
   template <class Port>
   requires(sizeof(typename Port::vec) == sizeof(typename Instructions::vec)) static std::uint32_t
       quantize(const float* x, std::size_t count, std::size_t terms, unsigned bits, std::int32_t* q,
@@ -76,7 +76,7 @@ struct paired_integers {
   }
 
  private:
-  // A port has names of its own: these differ from all of them.
+  // A port inherits this: the names must differ from its own.
   using integers = typename Instructions::vec;
   using words [[gnu::vector_size(sizeof(integers))]] = std::int32_t;
   using unsigned_words [[gnu::vector_size(sizeof(integers))]] = std::uint32_t;
@@ -92,7 +92,7 @@ struct paired_integers {
       std::uint32_t* sums) noexcept {
     constexpr std::size_t width = tile_sums / Rows;
     integers all[tile_sums];
-    // Adds n terms from term k on; the first ones make the sums.
+    // Adds n terms from term k on; the first call starts the sums.
     const auto add = [&]<bool IsFirst>(std::bool_constant<IsFirst>, std::size_t k, std::size_t n,
                                        const auto& load,
                                        const auto& load_codes) TINYATTN_INLINE_LAMBDA {
@@ -150,7 +150,7 @@ struct paired_integers {
                                                              std::size_t terms, floats steps_of_one,
                                                              std::int32_t* q) noexcept {
     unsigned_words sums{};
-    // Packs n integers from the k-th on.
+    // Packs n integers from integer k on.
     const auto add = [&](std::size_t k, std::size_t n, const auto& load) TINYATTN_INLINE_LAMBDA {
       integers four[4];
       TINYATTN_UNROLL
@@ -162,7 +162,7 @@ struct paired_integers {
       }
       store_packed(four, q + k / 2, n);
     };
-    // Floats before the end-th, then zeros.
+    // Loads the floats before index `end`, then zeros.
     const auto load_before = [x](std::size_t end) {
       return [x, end](std::size_t k) TINYATTN_INLINE_LAMBDA {
         if (k >= end) return Port::splat(0.0f);
@@ -191,7 +191,7 @@ struct paired_integers {
         even = greater(even, words{} + (__builtin_bit_cast(std::int32_t, x[k]) & 0x7fffffff));
       return even;
     }
-    // The last vector overlaps others.
+    // The last vector overlaps the one before.
     const std::size_t last = count - vector_words;
     for (std::size_t k = 0; k < last; k += 2 * vector_words) {
       const std::size_t next = k + vector_words < last ? k + vector_words : last;
@@ -207,7 +207,7 @@ struct paired_integers {
     return word;
   }
 
-  // Combines all words, in every word.
+  // Combines all words, in each word of the result.
   template <std::size_t Half = vector_words / 2, class Words>
   TINYATTN_ALWAYS_INLINE static Words reduced(Words v, const auto& combine) noexcept {
     if constexpr (Half == 0) {
@@ -222,8 +222,8 @@ struct paired_integers {
     }
   }
 
-  // x * steps_of_one as integers. The product with a power of two is exact, whether or not a
-  // compiler fuses it; the sum has it rounded in its low bits.
+  // x * steps_of_one as integers. The product with a power of two is exact, contracted or not; the
+  // sum has the rounded product in its low bits.
   TINYATTN_ALWAYS_INLINE static unsigned_words round_exactly(floats x,
                                                              floats steps_of_one) noexcept {
     constexpr float magic = 0x1.8p23f;
@@ -245,7 +245,7 @@ struct paired_integers {
     store_packed(four, to, n);
   }
 
-  // Stores n integers of halfwords: the even ones, then the odd ones.
+  // Stores n integers as halfwords: the even ones, then the odd ones.
   TINYATTN_ALWAYS_INLINE static void store_packed(const integers (&four)[4], std::int32_t* to,
                                                   std::size_t n) noexcept {
     const integers even = every_second<0>(four), odd = every_second<1>(four);
@@ -257,8 +257,8 @@ struct paired_integers {
       Instructions::store_n(to + n / 4, odd, n);
     }
   }
-  // Every second integer, as halfwords. Steps that do not move anything between blocks of 16 bytes
-  // leave them in the order of a transpose, which the last one restores.
+  // Every second integer, as halfwords. Steps that move nothing between blocks of 16 bytes leave
+  // them in transposed order, which the last step restores.
   template <std::size_t First>
   TINYATTN_ALWAYS_INLINE static integers every_second(const integers (&four)[4]) noexcept {
     const integers narrow = Instructions::narrow(every_second_word<First>(four[0], four[1]),

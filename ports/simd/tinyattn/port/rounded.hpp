@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An empty barrier for one float: after it a compiler cannot see that the value was a product, so
-// it cannot fuse that product with an addition. No instruction comes of it.
+// An empty barrier for one float: a compiler cannot see that the value was a product, so it cannot
+// contract it with an addition. It generates no instruction.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -15,7 +15,7 @@ TINYATTN_ALWAYS_INLINE float rounded(float x) noexcept {
   asm("" : "+x"(x));
 #elif defined(__riscv_flen)
   asm("" : "+f"(x));
-#elif defined(__wasm__)  // where Clang 14 confuses operands that are one register
+#elif defined(__wasm__)  // Clang 14 confuses operands that share a register
   asm("local.get %1\n\tlocal.set %0" : "=r"(x) : "r"(x));
 #else
   asm("" : "+r"(x));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The reference: one lane, constexpr, the same on every machine that has a binary64 double. The
-// compiler evaluates constant expressions with it, and every other port has to give the same
-// bits.
+// The reference: one lane, constexpr, the same on every machine with a binary64 double. The
+// compiler evaluates constant expressions with it, and every other port must give the same bits.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -54,8 +53,8 @@ struct scalar {
     return detail::fma_in_double(a, b, c);
   }
 
-  // mul and add are fma, not a * b and a + b: a compiler could fuse a product with an addition of
-  // the caller, or with this one.
+  // mul and add are fma, not a * b and a + b: a compiler could contract a product with an addition,
+  // this one or the caller's.
   TINYATTN_ALWAYS_INLINE static constexpr float mul(float a, float b) noexcept {
     return fma(a, b, -0.0f);
   }

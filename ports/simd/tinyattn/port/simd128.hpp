@@ -33,7 +33,7 @@ struct simd128 : simd128_integers {
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  // An fma is some thirty instructions: code for each shape would be large, and gain little.
+  // An fma is some thirty instructions: code for each shape would be large and gain little.
   static constexpr bool tiles_overlap = true, shares_code = true, interleaves_rows = false;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept {
@@ -60,7 +60,7 @@ struct simd128 : simd128_integers {
     const double twice = static_cast<double>(x);
     return {splat(x), {twice, twice}};
   }
-  // The barrier is for Clang 14, which moves a load that it broadcasts past a store.
+  // The barrier is for Clang 14, which moves a load to be broadcast past a store.
   TINYATTN_ALWAYS_INLINE static vec splat(float x) noexcept {
     x = detail::rounded(x);
     return vec{x, x, x, x};
@@ -92,7 +92,7 @@ struct simd128 : simd128_integers {
   TINYATTN_ALWAYS_INLINE static vec add(vec a, broadcast_operand b) noexcept {
     return add(a, b.single);
   }
-  // An asm statement, for the reason that divided.hpp gives.
+  // An asm statement: divided.hpp says why.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
     vec quotient;
     asm("local.get %1\n\tlocal.get %2\n\tf32x4.div\n\tlocal.set %0"
@@ -133,8 +133,8 @@ struct simd128 : simd128_integers {
                                    0, 1, 4, 5);
   }
 
-  // As fma_in_double.hpp has it: products are exact in double, and a sum of which the low 28 bits
-  // are not all zero is safe to round again.
+  // As in fma_in_double.hpp: products are exact in double, and a sum whose low 28 bits are not all
+  // zero may be rounded again.
   TINYATTN_ALWAYS_INLINE static vec fma(pair low_a, pair high_a, vec b, vec c) noexcept {
     const pair low_product = low_a * low(b), high_product = high_a * high(b);
     const pair low_sum = low_product + low(c), high_sum = high_product + high(c);
@@ -144,7 +144,7 @@ struct simd128 : simd128_integers {
     return add_to_odd(low_product, high_product, c);
   }
 
-  // Not inlined, since every fma has a call of it.
+  // Not inlined, since every fma contains a call of it.
   [[gnu::noinline, gnu::cold]] static vec add_to_odd(pair low_product, pair high_product,
                                                      vec c) noexcept {
     return joined(add_to_odd(low_product, low(c)), add_to_odd(high_product, high(c)));
@@ -154,8 +154,8 @@ struct simd128 : simd128_integers {
     return wasm_i32x4_eq(wasm_v128_and(words, wasm_i32x4_splat(0x0fffffff)), wasm_i32x4_splat(0));
   }
 
-  // Returns the sum, rounded to odd where its low bits are zero. The error is NaN where the sum is
-  // infinite, and then neither positive nor negative.
+  // Returns the sum, rounded to odd where its low bits are zero. Where the sum is infinite, the
+  // error is NaN, and so neither positive nor negative.
   TINYATTN_ALWAYS_INLINE static pair add_to_odd(pair product, pair addend) noexcept {
     const v128_t zero = wasm_f64x2_splat(0.0);
     const pair sum = product + addend;
@@ -172,8 +172,8 @@ struct simd128 : simd128_integers {
     return reinterpret_cast<pair>(wasm_i64x2_add(bits(sum), step));
   }
 
-  // A barrier, as in rounded.hpp. `high` and `joined` have it too: otherwise Clang splits them into
-  // single lanes.
+  // A barrier, as in rounded.hpp. `high` and `joined` have one too: otherwise Clang splits them
+  // into single lanes.
   TINYATTN_ALWAYS_INLINE static vec rounded(vec v) noexcept {
     asm("local.get %1\n\tlocal.set %0" : "=r"(v) : "r"(v));
     return v;

@@ -48,7 +48,7 @@ struct simd128_pairs {
     return wasm_i32x4_add(wasm_i32x4_shuffle(ab, cd, 0, 1, 4, 5),
                           wasm_i32x4_shuffle(ab, cd, 2, 3, 6, 7));
   }
-  // Words a[0] + a[2], b[0] + b[2], a[1] + a[3] and b[1] + b[3].
+  // The words a[0] + a[2], b[0] + b[2], a[1] + a[3] and b[1] + b[3].
   TINYATTN_ALWAYS_INLINE static vec add_halves(vec a, vec b) noexcept {
     return wasm_i32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5),
                           wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));

@@ -12,7 +12,7 @@
 
 #include <cstddef>
 
-// A compiler uses an FPU only if flags name it.
+// A compiler uses an FPU only if flags name one.
 #if !defined(TINYATTN_NO_FPU) && !defined(__ARM_FP) &&             \
     (defined(__ARM_ARCH_7EM__) || defined(__ARM_ARCH_8M_MAIN__) || \
      defined(__ARM_ARCH_8_1M_MAIN__))
@@ -39,7 +39,7 @@ struct soft : scalar, soft_integers {
     return detail::rounded(a * b);
   }
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 1 && !defined(__OPTIMIZE_SIZE__)
-  // The same in fewer instructions, by more code.
+  // mul in fewer instructions, with more code.
   TINYATTN_ALWAYS_INLINE static float quick_mul(float a, float b) noexcept {
     return detail::multiply_in_integers(a, b);
   }

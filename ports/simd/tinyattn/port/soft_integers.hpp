@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Sums of products with int8 weights on a Cortex-M without an FPU, in assembly, and what stands
-// around them. For each word w of four codes, the integers q0 to q3 of a row are packed to the
-// factors of w and of what is left of it when it is shifted,
+// Sums of products with int8 weights on a Cortex-M without an FPU, in assembly, and the code around
+// them. For each word w of four codes, the integers q0 to q3 of a row are packed to the factors of
+// w and of its shifted copies,
 //
 //   q0 w + (q1 - 256 q0) (w >> 8) + (q2 - 256 q1) (w >> 16) + (q3 - 256 q2) (w >> 24),
 //
-// modulo 2^32, so that no code has to be taken out of its word.
+// modulo 2^32, so that no code has to be extracted from its word.
 #pragma once
 
 #include "tinyattn/port/soft_scaling.hpp"
@@ -39,7 +39,7 @@ struct soft_integers : soft_scaling {
     // clang-format on
   }
 
-  // sums[r * cols + j] of one row, or of two.
+  // sums[r * cols + j] for one row, or for two.
   template <std::size_t Rows>
   static void integer_dots(const std::int32_t* q, std::size_t q_stride, const std::uint8_t* codes,
                            std::size_t stride, std::size_t terms, std::size_t cols,
@@ -57,7 +57,7 @@ struct soft_integers : soft_scaling {
     dots_of<Rows>(q, q_stride, codes, stride, terms, sums, sums + cols, below);
   }
 
-  // What follows computes sums from `sums` to `end`, and those of a second row from `below` on.
+  // Sums of one row from `sums` to `end`, and of a second row from `below` on.
   template <std::size_t Rows>
   TINYATTN_ALWAYS_INLINE static void dots_of(const std::int32_t* q,
                                              [[maybe_unused]] std::size_t q_stride,
@@ -81,8 +81,8 @@ struct soft_integers : soft_scaling {
   TINYATTN_ADD(w, "r5", "r8") "lsrs " w ", #8\n" TINYATTN_ADD(w, "r6", "r8")                      \
   "lsrs " w ", #8\n" TINYATTN_ADD(w, "r7", "r8")
 #define TINYATTN_EIGHT "ldmia r1!, {r2, r3}\n" TINYATTN_FOUR("r2") TINYATTN_FOUR("r3")
-  // r8 is the sum, r9 the end of the row, r10 its begin, r11 where the sum goes, r12 the way from
-  // the end of a column to the next, lr where a column enters the turn of 32 terms.
+  // r8 is the sum, r9 the end of the row, r10 its start, r11 where the sum goes, r12 the distance
+  // from the end of a column to the next, lr where a column enters the turn of 32 terms.
   [[gnu::naked, gnu::noinline]] static void dots_of_row(const std::int32_t*, const std::uint8_t*,
                                                         std::size_t, std::size_t, std::uint32_t*,
                                                         std::uint32_t*) noexcept {
@@ -109,8 +109,8 @@ struct soft_integers : soft_scaling {
   "ldmia r0!, {r4, r5}\n ldmia r1!, {r6, r7}\n" TINYATTN_BOTH("r4", "r6") "lsrs r3, r3, #8\n"     \
   TINYATTN_BOTH("r5", "r7")
 #define TINYATTN_FOUR "ldmia r2!, {r3}\n" TINYATTN_TWO "lsrs r3, r3, #8\n" TINYATTN_TWO
-  // r8 and r9 are the sums, r10 is the begin of the row, r11 its end, r12 the way from the end of a
-  // column to the next, lr the way to the second row.
+  // r8 and r9 are the sums, r10 is the start of the row, r11 its end, r12 the distance from the end
+  // of a column to the next, lr the distance to the second row.
   [[gnu::naked, gnu::noinline]] static void dots_of_rows(const std::int32_t*, const std::int32_t*,
                                                          const std::uint8_t*, std::size_t,
                                                          std::size_t, std::uint32_t*,
@@ -145,8 +145,8 @@ struct soft_integers : soft_scaling {
   "ldrd r3, r4, [r1], #8\n ldrd r5, r6, [r2], #8\n" TINYATTN_FOUR("r3", "r5")                     \
   TINYATTN_FOUR("r4", "r6")
   // Two columns at a time, whose codes are at r1 and r2. r11 and r12 are the sums, lr is the end of
-  // the row. On the stack: the begin of the row, the way to the next two columns, the stride, and
-  // the number of terms.
+  // the row. On the stack: the start of the row, the distance to the next two columns, the stride,
+  // and the number of terms.
   [[gnu::naked, gnu::noinline]] static void dots_of_row(const std::int32_t*, const std::uint8_t*,
                                                         std::size_t, std::size_t, std::uint32_t*,
                                                         std::uint32_t*) noexcept {
@@ -174,9 +174,9 @@ struct soft_integers : soft_scaling {
 #define TINYATTN_FOUR                                                                             \
   "ldr r4, [r2], #4\n ldr r5, [r3], #4\n" TINYATTN_TWO TINYATTN_NEXT("r4", "r5") TINYATTN_TWO
 #define TINYATTN_EIGHT TINYATTN_FOUR TINYATTN_FOUR
-  // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. What two columns
-  // begin with is on the stack: both rows, the way to the next two columns, the stride, where the
-  // loop is entered, and four zeros.
+  // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. Initial values of
+  // two columns are on the stack: both rows, the distance to the next two columns, the stride,
+  // where the loop is entered, and four zeros.
   [[gnu::naked, gnu::noinline]] static void dots_of_rows(const std::int32_t*, const std::int32_t*,
                                                          const std::uint8_t*, std::size_t,
                                                          std::size_t, std::uint32_t*,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Integers to floats and floats to integers, on a core without an FPU: what stands before and
-// after the sums of products with int8 weights.
+// Conversions between integers and floats on a core without an FPU, before and after the sums of
+// products with int8 weights.
 //
 // A sum, rounded to 24 bits, times the mantissa of a scale has up to 49 bits. It is not normalized;
-// the mantissa of a bias is shifted left to the same unit, and both are added in 64 bits, exactly.
-// Only the result is normalized, and rounded. Operands for which 64 bits do not suffice, and those
-// that are not ordinary numbers, go to fma_in_integers.
+// the bias's mantissa is shifted left to the same unit, and both are added in 64 bits, exactly.
+// Only the result is normalized, and rounded. Operands for which 64 bits do not suffice, or that
+// are not normal numbers, go to fma_in_integers.
 #pragma once
 
 #include "tinyattn/port/fma_in_integers.hpp"
@@ -46,7 +46,7 @@ struct soft_scaling : magnitudes {
 #endif
 
   // q[k] = x[k] * 2^(126 + bits - exponent), rounded half to even; returns the sum of q. `exponent`
-  // is above that of every x[k], or the same if that is not to round up.
+  // is above the exponent of every x[k], or equal if rounding does not carry over.
   // clang-format off
 #if !defined(__ARM_ARCH_PROFILE) || __ARM_ARCH_PROFILE != 'M'
   static std::uint32_t round_row(const float* x, std::size_t count, std::uint32_t exponent,
@@ -60,7 +60,7 @@ struct soft_scaling : magnitudes {
       if (places < 32) {
         const std::uint32_t mantissa = (from << 8) | detail::sign_bit;
         integer = mantissa >> places;
-        // above 2^31 if it is rounded up: the last bit tells whether a tie is
+        // above 2^31 if it is rounded up: the last bit decides ties
         const std::uint32_t rest = (mantissa << (32 - places)) | (integer & 1u);
         if (rest > detail::sign_bit) ++integer;
         if (static_cast<std::int32_t>(from) < 0) integer = 0 - integer;
@@ -73,8 +73,8 @@ struct soft_scaling : magnitudes {
     return sum;
   }
 #elif __ARM_ARCH_ISA_THUMB == 1
-  // r2 minus the exponent of x is one less than the places by which its mantissa, below bit 31, is
-  // shifted right. lr is the sum.
+  // r2 minus the exponent of x is one less than the number of places by which its mantissa,
+  // left-aligned, is shifted right. lr is the sum.
   [[gnu::naked, gnu::noinline]] static std::uint32_t round_row(const float*, std::size_t,
                                                                std::uint32_t, std::uint32_t,
                                                                std::int32_t*) noexcept {
@@ -92,12 +92,12 @@ struct soft_scaling : magnitudes {
         "5: mov r0, lr\n pop {r4-r7, pc}\n"
         // less than 1: 1 if it is more than a half
         "3: movs r1, #0\n cmp r6, #31\n bne 2b\n lsls r7, r5, #9\n beq 2b\n movs r1, #1\n b 2b\n"
-        // an integer, or a tie, which was rounded up
+        // an integer, or a tie that was rounded up
         "4: rsbs r6, r6, #0\n adds r6, #32\n lsls r7, r5, #8\n orrs r7, r3\n lsrs r7, r6\n"
         "lsls r7, r7, #31\n lsrs r7, r7, #31\n bics r1, r7\n b 2b\n");
   }
 #else
-  // r2 minus the exponent of x is the places by which its mantissa, below bit 31, is shifted right.
+  // r2 minus the exponent of x is by how many places its left-aligned mantissa is shifted right.
   [[gnu::naked, gnu::noinline]] static std::uint32_t round_row(const float*, std::size_t,
                                                                std::uint32_t, std::uint32_t,
                                                                std::int32_t*) noexcept {
@@ -112,7 +112,7 @@ struct soft_scaling : magnitudes {
         "5: mov r0, r3\n pop {r4-r7, pc}\n"
         // less than 1: 1 if it is more than a half
         "3: mov r12, #0\n bne 2b\n lsls r6, r5, #9\n it ne\n movne r12, #1\n b 2b\n"
-        // an integer, or a tie, which was rounded up
+        // an integer, or a tie that was rounded up
         "4: rsb r6, r6, #32\n lsls r7, r5, #8\n orr r7, r7, #0x80000000\n lsrs r7, r7, r6\n"
         "and r7, r7, #1\n bic r12, r12, r7\n b 2b\n");
   }
@@ -120,13 +120,13 @@ struct soft_scaling : magnitudes {
   // clang-format on
 
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-  // out[j] = float(sums[j] + addend) * (scales[j] * step) + bias[j], in which the sum, the product
-  // of scales, and the whole are rounded; or without bias. step is 0, NaN or a power of two.
+  // out[j] = float(sums[j] + addend) * (scales[j] * step) + bias[j], with roundings of the sum, of
+  // the product of scales, and of the whole; bias may be null. step is 0, NaN or a power of two.
   [[gnu::noinline]] static void scale_sums(const std::uint32_t* sums, std::uint32_t addend,
                                            const float* scales, float step, const float* bias,
                                            float* out, std::size_t count) noexcept {
     std::uint32_t power = (__builtin_bit_cast(std::uint32_t, step) >> 23) - 127;
-    if (power + 126 > 155) power = 0x1000;  // so that no result is ordinary
+    if (power + 126 > 155) power = 0x1000;  // no result is then ordinary
     while (count != 0) {
       const std::size_t left =
           scale_ordinary_sums(sums, scales, bias, out, count, addend, power + power_offset);
@@ -154,7 +154,7 @@ struct soft_scaling : magnitudes {
     const float by = detail::fma_in_integers(scale, step, -0.0f);
     return detail::fma_in_integers(as_float(sum), by, bias == nullptr ? -0.0f : *bias);
   }
-  // float(n), without the compiler's library, whose function brings along its addition of floats.
+  // float(n), without the compiler's library, whose function would pull in its addition of floats.
   static float as_float(std::int32_t n) noexcept {
     const auto bits = static_cast<std::uint32_t>(n), sign = bits & detail::sign_bit;
     if (n == 0) return 0.0f;
@@ -165,8 +165,8 @@ struct soft_scaling : magnitudes {
     return __builtin_bit_cast(float, (sign | (157 - zeros) << 23) + mantissa + up);
   }
 
-  // scale_sums up to the first sum that is not ordinary. Returns how many are left. `power` is the
-  // exponent of step, plus power_offset; count is not 0.
+  // scale_sums up to the first sum that is not ordinary. Returns how many sums are left. `power` is
+  // the exponent of step, plus power_offset; count is not 0.
   // clang-format off
 #if __ARM_ARCH_ISA_THUMB == 1
   static constexpr std::uint32_t power_offset = 1;

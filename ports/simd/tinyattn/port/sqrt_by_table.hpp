@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The square root of a float in integers from a table, correctly rounded: on a core without the
-// instruction, a fourth of the instructions of sqrt_in_integers.hpp for 96 bytes of flash.
+// The square root of a float in integers, by a table, correctly rounded: on a core without the
+// instruction, a fourth of the instructions of sqrt_in_integers.hpp, for 96 bytes of flash.
 #pragma once
 
 #include "tinyattn/port/square_root.hpp"
@@ -24,10 +24,10 @@ inline constexpr root_table inverse_roots = [] {
   return roots;
 }();
 
-// As square_root_of_mantissa, for `square` from 2^24 on. The comments say in which units an integer
-// counts. An inverse root of seven bits becomes one of 13 by a step of Newton's method, and its
-// product with x, the root, one of 25 by another. Then it is at most 2 too large or too small; the
-// rest, below 2^31, is exact modulo 2^32. (All mantissas were compared.)
+// As square_root_of_mantissa, for `square` from 2^24 on. Comments give the unit of each integer. A
+// step of Newton's method refines an inverse root of seven bits to 13, and another its product with
+// x, the root, to 25. That is at most 2 too large or too small; the rest, below 2^31, is exact
+// modulo 2^32. (All mantissas were compared.)
 [[gnu::noinline]] constexpr std::uint32_t root_from_table(std::uint32_t square) noexcept {
   const std::uint32_t x = square << 6, high = x >> 16;                           // 2^-32, 2^-16
   const std::uint32_t first = 256u + inverse_roots.fraction[(x >> 25) - 32];     // 2^-8
@@ -44,7 +44,7 @@ inline constexpr root_table inverse_roots = [] {
   return root;
 }
 
-// square_root, by the table if there is no instruction.
+// square_root, by the table if there is no instruction for it.
 TINYATTN_ALWAYS_INLINE constexpr float quick_square_root(float x) noexcept {
 #if defined(TINYATTN_SQUARE_ROOT_IN_INTEGERS)
   const auto bits = __builtin_bit_cast(std::uint32_t, x);

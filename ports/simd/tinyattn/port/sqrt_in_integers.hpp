@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The square root of a float, and one over that of a whole number, in integers: correctly rounded,
-// constexpr, no libm.
+// The square root of a float, and the inverse square root of a whole number, in integers: correctly
+// rounded, constexpr, no libm.
 #pragma once
 
 #include "tinyattn/port/compiler.hpp"
@@ -12,8 +12,8 @@
 namespace tinyattn { namespace port { inline namespace TINYATTN_FLAGS_NAMESPACE { namespace detail {
 
 // Returns the square root of `square` * 2^24, for `square` below 2^26, rounded down. Computes one
-// bit in each step, the highest first, as on paper. In each step `rest` is the remainder so far,
-// doubled instead of shifting `root`.
+// bit in each step, the highest first, as in long division. `rest` is the remainder so far, doubled
+// instead of shifting `root`.
 constexpr std::uint32_t square_root_of_mantissa(std::uint32_t square) noexcept {
   std::uint32_t root = 0, rest = square;
   for (std::uint32_t bit = 0x01000000u; bit != 0; bit >>= 1) {
@@ -44,13 +44,13 @@ constexpr float sqrt_in_integers(float x) noexcept {
   const std::uint32_t root =
       square_root_of_mantissa(exponent % 2 == 0 ? mantissa << 2 : mantissa << 1);
   const std::uint32_t half_exponent =
-      (exponent + 125) >> 1;  // one less than the root's: the implicit bit adds it
+      (exponent + 125) >> 1;  // one less than the root's: the implicit bit adds 1
   return __builtin_bit_cast(float, (half_exponent << 23) + ((root + 1) >> 1));
 }
 
 // Returns 1 / sqrt(n), the scale of scores; 0 for n = 0. Computes one bit of the root in each step,
 // until it has 25: root = floor(2^places / sqrt(n)), and 4^places / n exceeds its square by rest +
-// remainder / n. There is no tie, since 1 / sqrt(n) is a power of two or no binary fraction.
+// remainder / n. No ties: 1 / sqrt(n) is a power of two or not a binary fraction.
 constexpr float inverse_sqrt_in_integers(std::size_t n) noexcept {
   if (n == 0) return 0.0f;
   std::uint32_t root = n == 1, rest = 0, places = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The square root of a float, correctly rounded: by an instruction, or in integers where there is
-// none and in constant expressions.
+// The square root of a float, correctly rounded: by an instruction, or in integers if there is none
+// and in constant expressions.
 #pragma once
 
 #include "tinyattn/port/sqrt_in_integers.hpp"

@@ -31,7 +31,7 @@ struct sse2 : sse2_integers {
   static constexpr std::size_t tile_vectors = 2;
   static constexpr std::size_t block_rows = 4;
   static constexpr std::size_t query_rows = 4;
-  // An fma is some thirty instructions: code for each shape would be large, and gain little.
+  // An fma is some thirty instructions: code for each shape would be large and gain little.
   static constexpr bool tiles_overlap = true, shares_code = true, interleaves_rows = false;
 
   TINYATTN_ALWAYS_INLINE static vec load(const float* from) noexcept { return _mm_loadu_ps(from); }
@@ -77,7 +77,7 @@ struct sse2 : sse2_integers {
   }
   TINYATTN_ALWAYS_INLINE static vec mul(vec a, vec b) noexcept { return rounded(a * b); }
   TINYATTN_ALWAYS_INLINE static vec add(vec a, vec b) noexcept { return rounded(a) + rounded(b); }
-  // An asm statement, for the reason that divided.hpp gives.
+  // An asm statement: divided.hpp says why.
   TINYATTN_ALWAYS_INLINE static vec divide(vec a, vec b) noexcept {
 #if defined(__AVX__)
     asm("vdivps {%1, %0, %0|%0, %0, %1}" : "+x"(a) : "x"(b));
@@ -118,8 +118,8 @@ struct sse2 : sse2_integers {
     return _mm_movelh_ps(_mm_cvtpd_ps(low_half), _mm_cvtpd_ps(high_half));
   }
 
-  // As fma_in_double.hpp has it: products are exact in double, and a sum of which the low 28 bits
-  // are not all zero is safe to round again.
+  // As in fma_in_double.hpp: products are exact in double, and a sum whose low 28 bits are not all
+  // zero may be rounded again.
   TINYATTN_ALWAYS_INLINE static vec fma(__m128d low_a, __m128d high_a, vec b, vec c) noexcept {
     const __m128d low_product = low_a * low(b), high_product = high_a * high(b);
     const __m128d low_sum = low_product + low(c), high_sum = high_product + high(c);
@@ -130,7 +130,7 @@ struct sse2 : sse2_integers {
     return add_to_odd(low_product, high_product, c);
   }
 
-  // Not inlined, since every fma has a call of it.
+  // Not inlined, since every fma contains a call of it.
   [[gnu::noinline, gnu::cold]] static vec add_to_odd(__m128d low_product, __m128d high_product,
                                                      vec c) noexcept {
     return joined(add_to_odd(low_product, low(c)), add_to_odd(high_product, high(c)));
@@ -140,8 +140,8 @@ struct sse2 : sse2_integers {
     return _mm_cmpeq_epi32(_mm_and_si128(words, _mm_set1_epi32(0x0fffffff)), _mm_setzero_si128());
   }
 
-  // Returns the sum, rounded to odd where its low bits are zero. The error is NaN where the sum is
-  // infinite, and then neither positive nor negative.
+  // Returns the sum, rounded to odd where its low bits are zero. Where the sum is infinite, the
+  // error is NaN, and so neither positive nor negative.
   TINYATTN_ALWAYS_INLINE static __m128d add_to_odd(__m128d product, __m128d addend) noexcept {
     const __m128d zero = _mm_setzero_pd();
     const __m128d sum = product + addend;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Sums of products of integers on x86, in vectors of 16, 32 or 64 bytes. pmaddubsw, which
-// multiplies bytes, would saturate; vpdpbusd would not, but takes longer than two of vpdpwssd on
-// Zen 5.
+// multiplies bytes, would saturate; vpdpbusd would not, but takes longer than two vpdpwssd on Zen
+// 5.
 #pragma once
 
 #include "tinyattn/port/paired_integers.hpp"
@@ -72,7 +72,7 @@ struct avx2_pairs {
   TINYATTN_ALWAYS_INLINE static void store(void* to, vec v) noexcept {
     _mm256_storeu_si256(static_cast<__m256i*>(to), v);
   }
-  // Without a mask: such a store takes long, and a load of what it wrote has to wait.
+  // Without a mask: a masked store is slow, and a load of what it wrote has to wait.
   TINYATTN_ALWAYS_INLINE static void store_n(void* to, vec v, std::size_t n) noexcept {
     __m128i half = _mm256_castsi256_si128(v);
     if (n >= 16) {
@@ -93,7 +93,7 @@ struct avx2_pairs {
   TINYATTN_ALWAYS_INLINE static vec multiply(vec a, vec b) noexcept {
     return _mm256_madd_epi16(a, b);
   }
-  // The instructions that add, too, make units with flags of their own: see compiler.hpp.
+  // Instructions that also add require units with flags of their own: see compiler.hpp.
   TINYATTN_ALWAYS_INLINE static vec multiply_add(vec sums, vec a, vec b) noexcept {
 #if defined(__AVX512VNNI__) && defined(__AVX512VL__)
     return _mm256_dpwssd_epi32(sums, a, b);
@@ -111,7 +111,7 @@ struct avx2_pairs {
   }
 
  private:
-  // The sums of a to d in the low half of each, then those in the high half.
+  // The sums of a to d in the low half of each vector, then in the high half.
   TINYATTN_ALWAYS_INLINE static vec add_fours(vec a, vec b, vec c, vec d) noexcept {
     const vec ab = _mm256_add_epi32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
     const vec cd = _mm256_add_epi32(_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
@@ -173,7 +173,7 @@ struct avx512_pairs {
   }
 
  private:
-  // Intrinsics would do, but GCC 12 warns of those that shuffle.
+  // GCC 12 warns of the intrinsics that shuffle.
   using words [[gnu::vector_size(64)]] = std::int32_t;
   TINYATTN_ALWAYS_INLINE static words add_words(words a, words b) noexcept {
     return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +

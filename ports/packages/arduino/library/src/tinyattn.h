@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The compiled library for a sketch, in C and in any C++: archives of it lie next to this file for the cores of the README; for others
- * tinyattn.cpp is compiled. The headers of C++20 are in tinyattn.hpp. */
+ * The compiled library for a sketch, in C and in any C++: archives for the cores in the README lie next to this file; for other cores
+ * tinyattn.cpp is compiled. The C++20 headers are in tinyattn.hpp. */
 #ifndef TINYATTN_ARDUINO_H
 #define TINYATTN_ARDUINO_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Encoders of the compiled library, for a board whose core has no archive here. Without C++20 tinyattn.cpp says what to do.
+// Encoders of the compiled library, for boards whose core has no archive here. Without C++20, tinyattn.cpp reports what to do.
 #if __cplusplus >= 202002L
 #include "tinyattn/compiled/encoders.inc"
 #endif

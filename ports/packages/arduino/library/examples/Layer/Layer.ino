@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Six tokens go through an attention layer of two heads: by the compiled library on every board, and by the headers of C++20 where the
+// Runs six tokens through an attention layer with two heads: by the compiled library on every board, and by the C++20 headers where the
 // core compiles them. Both print the checksum that every machine prints.
 #include <tinyattn.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes a paragraph as Jane Austen might have, a piece of a word at a time, and then the checksum that every machine prints: of the
-// probabilities from which each piece was drawn. The model lies in flash: model.h, 214 KB.
+// Writes a paragraph as Jane Austen might have, one token at a time, and then the checksum that every machine prints, of the probabilities
+// from which each token was drawn. The model lies in flash: model.h, 214 KB.
 #include <tinyattn.h>
 
 #include "crc32.h"
@@ -13,7 +13,7 @@ const size_t longest = 400;
 const size_t width = 80;  // of a line, which is broken at the first space from this column on
 const tinyattn_sampling sampling = {0.7f, 0, 0.9f};
 
-uint16_t tokens[sizeof prompt];  // of the prompt, after one with which every text begins
+uint16_t tokens[sizeof prompt];  // of the prompt, after the token with which every text begins
 size_t past = 0;                 // tokens in the cache
 size_t characters = 0;           // written so far
 tinyattn_philox generator = {3, 0};
@@ -24,7 +24,7 @@ uint32_t cache[TINYATTN_DECODER_CACHE_INT8(num_layers, num_kv_heads, head_dim, w
 float scratch[TINYATTN_DECODER_SCRATCH_INT8_CACHE(d_model, d_hidden, head_dim, window) + TINYATTN_PADDED(head_dim)];
 float logits[vocabulary_size];
 
-// Returns whether the text of a piece is that of two others together.
+// Returns whether a piece is the concatenation of two others.
 bool isMergedOf(const char* piece, const char* left, const char* right) {
   for (; *left != 0; ++left, ++piece)
     if (*piece != *left) return false;
@@ -35,15 +35,15 @@ bool isMergedOf(const char* piece, const char* left, const char* right) {
   return *piece == *right;
 }
 
-// Returns the token of two pieces that are merged; vocabulary_size if there is none.
+// Returns the token into which two pieces merge; vocabulary_size if there is none.
 uint16_t merged(const char* left, const char* right) {
   uint16_t token = 0;
   while (token < vocabulary_size && !isMergedOf(pieces[token], left, right)) ++token;
   return token;
 }
 
-// Sets tokens[0 .. count) to those of the prompt: its characters, of which those two are merged again and again that make the lowest token.
-// Returns whether the model knows all characters.
+// Encodes the prompt into tokens[0 .. count): its characters, of which repeatedly the two are merged that make the lowest token. Returns
+// whether the model knows all characters.
 bool encode(size_t& count) {
   tokens[0] = begin_of_text;
   for (count = 1; count < sizeof prompt; ++count) {
@@ -81,12 +81,12 @@ bool readTokens(const uint16_t* first, size_t count) {
   return status == TINYATTN_OK;
 }
 
-// Returns whether the paragraph ends after this character: in the training text it is one line.
+// Returns whether the paragraph ends after this character: each paragraph of the training text is one line.
 bool endsParagraph(char character) {
   return character == '\n' || (characters >= enough && (character == '.' || character == '!' || character == '?'));
 }
 
-// Writes a piece, up to the end of the paragraph. Returns whether the paragraph goes on.
+// Writes a piece, up to the end of the paragraph. Returns whether the paragraph continues.
 bool putPiece(const char* piece) {
   for (; *piece != 0; ++piece) {
     put(*piece);
@@ -96,7 +96,7 @@ bool putPiece(const char* piece) {
   return true;
 }
 
-// Draws a token, prints and reads it. Returns whether the paragraph goes on.
+// Draws a token, prints it and reads it. Returns whether the paragraph continues.
 bool writeOne() {
   uint16_t token = 0;
   if (tinyattn_sample(&sampling, vocabulary_size, logits, &generator, &token) != TINYATTN_OK) return false;
