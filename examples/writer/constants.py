@@ -18,7 +18,7 @@ HEADER = """\
 namespace writer {{ namespace expected {{
 
 inline constexpr char prompt[] = {prompt};
-// The tokens of the prompt, after that of the beginning; and the most likely ones that follow.
+// The tokens of the prompt, after the token that begins a text; and the most likely ones that follow.
 inline constexpr tinyattn::Token tokens[] = {{{tokens}}}, greedy[] = {{{greedy_tokens}}};
 // After each token of the prompt; and those from which the last token of `greedy` is.
 inline constexpr tinyattn::Matrix<float, {rows}, {cols}> logits = {{{{

@@ -27,7 +27,7 @@ void board_arguments(int* argc, char*** argv);
 unsigned board_stack_used(void);
 
 /* board_ticks returns the time since the program started, or since board_arguments, in a unit of the board's own; board_instructions
- * converts a difference of two such times to instructions. The number is exact to a few, and includes those of board_ticks. 0 on boards
+ * converts a difference of two such times to instructions. The number is exact to a few, and includes board_ticks' own. 0 on boards
  * that do not count.
  *
  *   const unsigned long long begin = board_ticks();

@@ -17,7 +17,7 @@ using namespace tinyattn;
 using namespace tinyattn::test;
 namespace torch = tinyattn::reference;
 
-constexpr std::uint32_t seed = 123;  // of all layers except those of v2, which are drawn from 789
+constexpr std::uint32_t seed = 123;  // of all layers except v2's, which are drawn from 789
 constexpr float scale = 1.0f / tinyattn::sqrt(2.0f);
 
 constexpr auto inputs() { return opaque(torch::inputs); }

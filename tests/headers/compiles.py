@@ -22,7 +22,7 @@ COMPILED = ROOT / "src" / "README.md"
 TRAINING = ROOT / "include" / "tinyattn" / "training_costs.md"
 MEMORY = re.compile(r"^\| `(Gpt<.+?>)` \| (.+?) \|$", re.MULTILINE)
 ROW = re.compile(r"^\| (?!PyTorch |---)(.+?) \| (.+?) \|$", re.MULTILINE)
-# Seconds of the same headers were 2.9 to 3.2 times those of <array>, by machine; instructions of GCC 12 are 3.1 times.
+# The headers took 2.9 to 3.2 times as long as <array>, by machine; GCC 12's instructions are 3.1 times as many.
 MOST_TIMES_SMALL = 3.5
 VALUES = {f".data.{name}" for name in ("mersenne_twister", "philox")}
 

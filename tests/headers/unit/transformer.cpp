@@ -101,7 +101,7 @@ constexpr Test tests[] = {
                 }),
     at_run_time("a prompt in one call, in two or token by token",
                 all<Divided<Gpt, 5, 12>, Divided<Odd, 11, 12>, Divided<Decoder, 9, 12>, Divided<WithoutNorm, 5, 12>>),
-    at_run_time("the same with weights of int8 in all layers, and in those of one kind",
+    at_run_time("the same with weights of int8 in all layers, and in one kind of layer",
                 all<Divided<TransformerBlock<in_int8(odd)>, 11, 12>, Divided<TransformerBlock<attention_in_int8>, 5, 12>>),
     at_run_time("a block is its parts, one after the other",
                 [](Check& check) {

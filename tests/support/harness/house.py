@@ -14,9 +14,9 @@ from tests.support import tap, targets
 
 ROOT = targets.ROOT
 BUDGETS = tomllib.loads((ROOT / "tests" / "support" / "budgets.toml").read_text(encoding="utf-8"))
-# Files that have a room.
+# Files that belong to a room.
 HOUSE = ("include/**/*.h*", "src/*.?pp", "ports/pytorch/**/*.py", "ports/simd/**/*.hpp", "ports/site/*", "tests/*/**/*")
-# What is written by a program, or is no text. And tests/speed tests nothing.
+# Files that a program writes, or that are no text. And tests/speed, which tests nothing.
 GENERATED = re.compile(r"tests/golden/(values|gradients)\.hpp|tests/golden/modules/|costs\.json|__pycache__|\.bin$|tests/speed/")
 PROMISE = re.compile(r"^\| (?!what |---)(.+?) \| (.+?) \|(.*?) ?\|$", re.MULTILINE)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Plants two ports in a copy of the tree: only a header and an entry of the priority list for each. Tests that all that
-has a list of ports has them then, and that faults of a port are diagnosed."""
+"""Plants two ports in a copy of the tree: only a header and an entry of the priority list for each. Tests that all
+lists of ports then have them, and that a port's faults are diagnosed."""
 import pathlib
 import re
 import shutil
@@ -12,8 +12,8 @@ from tests.support.processes import attempt, call
 
 COPIED = ["include", "ports", "src", "tests", "meson.build", "meson_options.txt", "README.md"]
 
-# Entries that are put before that of sse2. One of the two needs a feature of the processor that the compiled library
-# does not detect.
+# Entries that are put before sse2's. One of the two needs a feature of the processor that the compiled library does
+# not detect.
 ENTRIES = """#elif defined(__SHA__) && defined(__SSE4_2__)
 // on x86_64 with -msse4.2 -msha
 #define TINYATTN_PORT unknown
