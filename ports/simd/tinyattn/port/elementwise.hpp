@@ -75,8 +75,8 @@ TINYATTN_ALWAYS_INLINE constexpr typename Port::vec exp_of_nonpositive(
 }
 
 // Constants of softmax for ports that compute its exponentials: the exponent below which they are
-// 0, log2(e), the negative of round_to_integer, -ln 2 in two parts, the polynomial, and
-// round_to_integer.
+// 0, log2(e), the negative of 1.5 * 2^23, -ln 2 in two parts, the polynomial, and 1.5 * 2^23, whose
+// addition rounds to an integer.
 inline constexpr float exp_numbers[] = {-69.0f,
                                         0x1.715476p+0f,
                                         -0x1.8p23f,

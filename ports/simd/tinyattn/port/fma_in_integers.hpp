@@ -269,7 +269,7 @@ struct unpacked {
   const float* const end = is_normal(x) ? to + count : to;
   for (; to != end; ++to, from += next)
     if (!add_ordinary(x, bits, __builtin_bit_cast(std::uint32_t, *from), *to)) [[unlikely]] {
-      asm("" : "+r"(to), "+r"(from));  // forgets the values in memory: registers are scarce
+      asm("" : "+r"(to), "+r"(from));  // so that both floats are read again: registers are scarce
       *to = fma_in_integers(a, *from, *to);
     }
   if (!is_normal(x))

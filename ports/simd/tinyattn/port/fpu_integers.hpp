@@ -79,8 +79,8 @@ struct fpu_integers : magnitudes {
   // Floats are in core registers.
   // clang-format off
 
-  // Rounds and packs a multiple of eight elements, and returns their sum. After an addition of 1.5
-  // * 2^23, a float's low halfword is the integer.
+  // Rounds and packs a multiple of eight elements, and returns their sum. After adding 1.5 * 2^23,
+  // a float's low halfword is the integer.
 #define TINYATTN_PAIR(a, b, c, d, low, high)                                                      \
   "vmov r4, r5, " a ", " b "\n vmov r6, r7, " c ", " d "\n"                                       \
   "pkhbt " low ", r4, r6, lsl #16\n pkhbt " high ", r5, r7, lsl #16\n"                            \
@@ -134,9 +134,9 @@ struct fpu_integers : magnitudes {
   "uxtb16 " temporary ", " codes turn "\n smlad " sum ", " q ", " temporary ", " sum "\n"
 
   // Two sums in r11 and r12, over pairs of columns. r0 points to q, r1 and r2 to the codes of both
-  // columns, r3 to the sums, lr to the end of q. The initial registers of a pair are on the stack
-  // in order; r7 is the address of the last sum. A single last column is paired with itself, and
-  // the sums of that pair go to the stack.
+  // columns, r3 to the sums, lr to the end of q. The words to load for each pair are on the stack,
+  // in the order of their registers; r7 is the address of the last sum. A single last column is
+  // paired with itself, and the sums of that pair go to the stack.
 #define TINYATTN_COLUMN(from, sum)                                                                \
   "ldrd r8, r9, [" from "], #8\n"                                                                 \
   TINYATTN_HALF("r8", "", "r10", "r4", sum) TINYATTN_HALF("r8", ", ror #8", "r8", "r5", sum)      \
@@ -175,7 +175,7 @@ struct fpu_integers : magnitudes {
 
 #if !defined(__OPTIMIZE_SIZE__)
   // Four rows of one column: sums in r10 to r12 and lr, rows at r0 to r3, codes at r4. After the
-  // initial words of each column, the stack has the next sum, the distance to the next row's sum,
+  // words to load for each column, the stack has the next sum, the distance to the next row's sum,
   // and the end of the first row.
 #define TINYATTN_ROW(from, codes, sum)                                                            \
   "ldrd r8, r9, [" from "], #8\n"                                                                 \

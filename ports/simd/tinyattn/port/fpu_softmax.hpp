@@ -14,9 +14,9 @@ struct fpu_softmax {
 #if defined(__arm__) && defined(__OPTIMIZE__)
   // clang-format off
   // The exponent x is in s24, the polynomial's coefficients in s8 to s13, where each step
-  // overwrites the next one with its sum. s14 holds round_to_integer, then with n in its low bits,
-  // which are added to the result's exponent; s15 holds n. A NaN stays one, and an x below the
-  // bound gives 0.
+  // overwrites the next one with its sum. s14 holds 1.5 * 2^23, then with n in its low bits, which
+  // are added to the result's exponent; s15 holds n. A NaN stays one, and an x below the bound
+  // gives 0.
 #define TINYATTN_ONE_EXPONENTIAL                                                                  \
   "vldm %[row], {s24}\n vldm %[numbers], {s8-s14}\n vsub.f32 s24, s1\n vmul.f32 s24, s0\n"        \
   "vcmp.f32 s24, s2\n vmrs APSR_nzcv, fpscr\n vfma.f32 s14, s24, s3\n vadd.f32 s15, s14, s4\n"    \

@@ -121,8 +121,8 @@ struct helium_integers {
 
   // clang-format off
   // Four sums in r0, r2, r4 and r6, over four columns at a time, at r1, r3, r5 and r7. r8 points to
-  // q, r10 to the sums; r9 is the distance from the end of a column to its next one. The initial
-  // registers of each four columns are on the stack in order.
+  // q, r10 to the sums; r9 is the distance from the end of a column to its next one. The words to
+  // load for each four columns are on the stack, in the order of their registers.
 #define TINYATTN_EIGHT                                                                            \
   "vldrh.u16 q0, [r8], #16\n vldrb.u16 q1, [r1], #8\n vldrb.u16 q2, [r3], #8\n"                   \
   "vmladava.s16 r0, q0, q1\n vldrb.u16 q3, [r5], #8\n vmladava.s16 r2, q0, q2\n"                  \
@@ -158,9 +158,9 @@ struct helium_integers {
 #undef TINYATTN_EIGHT
 
   // Four rows, at r5, r7, r9 and r11, of two columns, at r1 and r3. Sums are in all even registers
-  // and lr, so that s16 counts turns, down by s17 from s18. After the initial words of two columns,
-  // the stack has from 48 on: the next sum, the distance to the next row's sum, the end of the
-  // sums, the distance from the end of a column to its next one, and where the loop is entered.
+  // and lr, so that s16 counts turns, down by s17 from s18. After the words to load for two
+  // columns, the stack has from 48 on: the next sum, the distance to the next row's sum, the end of
+  // the sums, the distance from the end of a column to its next one, and where the loop is entered.
 #define TINYATTN_ROW(q, from, sum, next)                                                          \
   "vldrh.u16 " q ", [" from "], #16\n vmladava.s16 " sum ", q0, " q "\n"                          \
   "vmladava.s16 " next ", q1, " q "\n"

@@ -174,8 +174,8 @@ struct soft_integers : soft_scaling {
 #define TINYATTN_FOUR                                                                             \
   "ldr r4, [r2], #4\n ldr r5, [r3], #4\n" TINYATTN_TWO TINYATTN_NEXT("r4", "r5") TINYATTN_TWO
 #define TINYATTN_EIGHT TINYATTN_FOUR TINYATTN_FOUR
-  // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. Initial values of
-  // two columns are on the stack: both rows, the distance to the next two columns, the stride,
+  // Rows are at r0 and r1, codes at r2 and r3; r10 to r12 and lr are the sums. The words to load
+  // for two columns are on the stack: both rows, the distance to the next two columns, the stride,
   // where the loop is entered, and four zeros.
   [[gnu::naked, gnu::noinline]] static void dots_of_rows(const std::int32_t*, const std::int32_t*,
                                                          const std::uint8_t*, std::size_t,
