@@ -95,7 +95,7 @@ constexpr void check_rows_at_once(Check& check, std::size_t d_model, std::size_t
   check.that(rows == 4 || floats(rows + 1) > 8 * widest);
 }
 
-// The shift of the largest weight, for the first and last context length of each step.
+// The shift of weights, which are powers of two, for the first and last context length of each step.
 constexpr unsigned power_shift(std::size_t context_length) { return kernel::score_rule<port::scalar>(1.0f, 1, context_length).power_shift; }
 static_assert(power_shift(1) == 0 && power_shift(516) == 0 && power_shift(517) == 1 && power_shift(1032) == 1 && power_shift(1033) == 2);
 
