@@ -6,7 +6,7 @@
 
 Each header compiles without a warning at every level of optimization, since at some a compiler sees sizes and constants
 where it sees none at others; is formatted; and computes what PyTorch computed, as constants, in the compiler, and with
-int8 weights. Three are in tests/golden/modules with the same code, which every board runs. Needs PyTorch (Debian:
+int8 weights. Four are in tests/golden/modules with the same code, which every board runs. Needs PyTorch (Debian:
 python3-torch). The second command skips its tests without it."""
 import re
 import shutil
@@ -23,7 +23,7 @@ from tests.products.export import corner_modules
 from tests.products.export.field_modules import MODELS, made
 
 GOLDEN = ROOT / "tests" / "golden" / "modules"
-ON_BOARDS = ("decoder", "functional", "masked")
+ON_BOARDS = ("decoder", "functional", "gestures", "masked")
 LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Os")
 FINE, COARSE = 1e-5, 2e-2  # of the largest output: f32, and int8
 IN_COMPILER = ("book", "encoder_alone")

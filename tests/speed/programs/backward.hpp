@@ -4,8 +4,7 @@
 #pragma once
 
 #include "operations.hpp"
-#include "tinyattn/tensor.hpp"
-#include "tinyattn/training/kernel/product.hpp"
+#include "tinyattn/training.hpp"
 
 #include <cstddef>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "operations.hpp"
-#include "tinyattn/training/optimizer.hpp"
+#include "tinyattn/training.hpp"
 
 namespace tinyattn::bench {
 

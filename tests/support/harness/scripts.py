@@ -9,6 +9,7 @@ import sys
 import tempfile
 from unittest import mock
 
+from tests.speed import rows
 from tests.support import runner, tap, targets, tools
 from tests.support.processes import attempt, call
 
@@ -61,6 +62,16 @@ def plays(played, command, status, pattern, calls_pattern):
         noted = calls.read_text(encoding="utf-8") + "".join(log.name for log in pathlib.Path(folder).glob("*.log"))
     holds = found[0] == status and re.search(pattern, found[1]) and re.fullmatch(calls_pattern, noted, re.DOTALL)
     return "" if holds else f"{found}{noted}"
+
+
+def benchmark_compiles():
+    """Checks that rows compile: of each kind, which has its own macros, the first."""
+    kinds = {}
+    for flags in map(rows.flags, rows.CORES):
+        kinds.setdefault(frozenset(flag.partition("=")[0] for flag in flags), flags)
+    command = ["g++", "-std=c++20", "-fsyntax-only", "-Iinclude", "-Iports/simd", "-Iports/boards", "-Itests"]
+    found = [attempt([*command, *flags, "tests/speed/programs/tinyattn.cpp"]) for flags in kinds.values()]
+    return "".join(output for status, output in found if status != 0) if len(found) > 5 else str(kinds)
 
 
 def tests_under_sudo():
@@ -120,5 +131,6 @@ tap.report([
     ("an example under sudo is built as the user", plays, {"id": "echo 0"}, "examples/run c host", 0, "",
      "(?!.*sudo.*sudo).*sudo -u #1000 -- examples/run c host\n"),
     ("so are tests", tests_under_sudo),
+    ("programs of the benchmark compile", benchmark_compiles),
     ("what is skipped, and why", says_what_is_skipped),
 ])
