@@ -7,69 +7,35 @@ number.
 """
 import dataclasses
 import fnmatch
-import os
 import re
 
 from . import layouts
 from .errors import ExportError, Spelling, listing, printable
 
 MASKS = re.compile(r"(heads\.\d+\.)?(mask|masked_bias|tril|triu|causal_mask|attn_mask)")
-COMMON_MASKS = ("mask", "bias", "masked_bias", "tril")
 CHANGES_THE_RESULT = re.compile(
     r"(?:^|[._])(?:(?:[qk]_?norm|[qk]_?ln|(?:query|key)_norm|bias_[kv]|[qkv]_proj_weight|inv_freq|slopes?|sinks?|"
     r"logit_scale|scale|temperature|weight_[gv]|parametrizations)(?:[._]|\Z)|"
     r"rotary|rope|alibi|(?:rel|relative|lora)_\w)", re.IGNORECASE)
-NUMBER = re.compile(r"\d+")
 IGNORE = Spelling("--ignore NAME", 'ignore = ["NAME"]')
-MOST_LEVELS = 4  # in a name after the prefix of its layer: heads.0.query.bias has four
 
 
-def differ_little(one, other):
-    """Returns whether two names differ in at most two adjacent characters, as by a typing error or a damaged bit."""
-    start = len(os.path.commonprefix((one, other)))
-    end = len(os.path.commonprefix((one[start:][::-1], other[start:][::-1])))
-    return max(len(one), len(other)) - start - end <= 2
-
-
-def is_of_another_layer(name, own_prefix, prefixes):
-    """Returns whether a name belongs to another layer of the file: h.1.attn.c_proj.bias is no misspelt
-    h.0.attn.c_proj.bias if there is a layer h.1.attn."""
-    start = name
-    for _ in range(MOST_LEVELS):
-        start, dot, _ = start.rpartition(".")
-        if dot and start + "." in prefixes:
-            return start + "." != own_prefix
-    return False
-
-
-def is_of_another_module(tensors, name, absent):
-    """Returns whether a name that is like `absent` belongs to another module: a bias that has its own weight next to
-    it, or a weight of one dimension, which is a norm's."""
-    if absent.endswith("bias"):
-        return name.removesuffix("bias") + "weight" in tensors
-    return absent.endswith("weight") and len(tensors[name].shape) == 1
+def around_each_letter(name):
+    """Returns what precedes and what follows each character that is no digit: numbers tell layers and heads apart."""
+    return [(name[:i], name[i + 1:]) for i, character in enumerate(name) if not character.isdigit()]
 
 
 def refuse_misspelt(tensors, layer, names):
-    """Raises an ExportError if a name is almost that of a tensor that the layer could have: the result may depend on
-    it. Names that differ only in numbers, of heads or layers, are compared once."""
-    possible = layouts.names_in([*layer.places(), *layer.outs]) | {layer.prefix + mask for mask in COMMON_MASKS}
-    absent = possible - tensors.keys()
-    forms = {NUMBER.sub("0", name): name for name in sorted(absent, reverse=True)}
-    prefixes = frozenset(layouts.prefixes(tensors))
+    """Raises an ExportError if a name has one other character than that of a tensor that the layer could have, as by a
+    damaged bit: the result may depend on it. A bias that has its own weight next to it is that of another module."""
+    absent = layouts.names_in([*layer.places(), *layer.outs]) - tensors.keys()
+    likely = {around: name for name in absent for around in around_each_letter(name)}
+    longest = max(map(len, absent), default=0)
     for name in names:
-        own_form = NUMBER.sub("0", name)
-        for form, first in forms.items():
-            if (differ_little(own_form, form) and not is_of_another_module(tensors, name, form)
-                    and not is_of_another_layer(name, layer.prefix, prefixes)):
-                numbers = iter(NUMBER.findall(name))
-                alike = NUMBER.sub(lambda number: next(numbers, number[0]), first)
-                raise misspelling(printable(name), printable(alike if alike in absent else first))
-
-
-def misspelling(name, likely):
-    return ExportError(f"{name} looks like a misspelt {likely}: rename it, or say ",
-                       Spelling(f"--ignore {name}", f'ignore = ["{name}"]'))
+        around = next(filter(likely.get, around_each_letter(name) if len(name) <= longest else ()), None)
+        if around and not (name.endswith("bias") and name.removesuffix("bias") + "weight" in tensors):
+            raise ExportError(f"{printable(name)} looks like a misspelt {printable(likely[around])}: rename it, or say ",
+                              Spelling(f"--ignore {name}", f'ignore = ["{name}"]'))
 
 
 def refuse_unplaced(names, whole="layer"):
