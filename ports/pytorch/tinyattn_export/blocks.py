@@ -3,11 +3,11 @@
 names of a layout."""
 import dataclasses
 
-from . import int8
 from .errors import ExportError, printable
 from .layouts import INPUTS
 from .parts import source, zeros
 from .reader import place_of
+from .storage import Storage
 
 # Maps each flag of the configuration to the Linear layers whose biases it switches.
 SHARED_BIASES = {"qkv_bias": INPUTS, "out_bias": ("out_proj",), "bias": ("up", "gate", "down")}
@@ -26,8 +26,8 @@ class Names:
     gate: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
-class Style:
+@dataclasses.dataclass
+class Style(Storage):
     """Settings of a block that its tensors do not tell."""
 
     num_heads: int
@@ -42,6 +42,12 @@ class Style:
     weights: str = "f32"
     cache: str = "f32"
     window: int = None
+
+
+def style_of(given, **defaults):
+    """Returns the Style of settings, {name: value}, of which None is not given."""
+    names = {field.name for field in dataclasses.fields(Style)}
+    return Style(**{**defaults, **{name: given[name] for name in names & given.keys() if given[name] is not None}})
 
 
 @dataclasses.dataclass
@@ -138,8 +144,7 @@ def config_of(block, style, d_model, num_kv_heads, flags):
     feed_forward = {"d_model": d_model, "d_hidden": block.linears["up"].shape[1],
                     "activation": f"::tinyattn::Activation::{style.activation}", "gated": "gate" in block.linears,
                     "bias": flags["bias"]}
-    return {"attention": int8.with_storage(attention, style.weights, style.cache, style.window),
-            "feed_forward": int8.with_storage(feed_forward, style.weights),
+    return {"attention": style.of_attention(attention), "feed_forward": style.of_weights(feed_forward),
             "normalization": f"::tinyattn::Normalization::{style.normalization}", "norm_first": style.norm_first}
 
 

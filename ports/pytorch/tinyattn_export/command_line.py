@@ -7,16 +7,13 @@ import sys
 
 from . import c_source, header, tokenizers
 from .checkpoints import read
-from .description import read_parts
+from .description import read_parts, settings_of
+from .encoders import TransformerRequest
 from .errors import ExportError, listing
 from .language_models import LanguageModelRequest
 from .parts import AttentionRequest
 from .settings import ACTIVATIONS, ROTARIES, STORAGES, read_config
 from .tokenizer_files import read_tokenizer
-
-ONLY_LAYERS = ("mapping", "causal", "norm_first")
-ONLY_MODELS = ("num_kv_heads", "rotary", "rotary_base", "config", "example")
-ONLY_BLOCKS = ("norm_first", "activation", "epsilon")
 
 
 class Parser(argparse.ArgumentParser):
@@ -31,7 +28,7 @@ def make_parser():
     parser = Parser(
         prog="export.py", description="Writes trained weights as a C++ header of constant tinyattn layers.")
     add, choice = parser.add_argument, argparse.BooleanOptionalAction
-    add("weights", metavar="WEIGHTS", nargs="?",
+    add("file", metavar="WEIGHTS", nargs="?",
         help=".safetensors; or .pt, .pth, .bin, .ckpt where PyTorch is installed")
     add("-o", dest="header", metavar="HEADER", required=True, help="the header to write")
     add("--num-heads", type=int, metavar="N", help="how many; needed, as the next two, unless --parts has it")
@@ -47,7 +44,7 @@ def make_parser():
     add("--parts", metavar="TOML", help="a description of a model of several parts")
     add("--binary", metavar="FILE", help="writes the numbers there, and a header of their types")
     add("--c", action="store_true", help="writes NAME.h and NAME.c for the compiled library; -o says NAME.h")
-    add("--weights", dest="storage", choices=STORAGES, default="f32", help="how weights lie in flash; f32 unless given")
+    add("--weights", choices=STORAGES, default="f32", help="how weights lie in flash; f32 unless given")
     add("--cache", choices=STORAGES, default="f32",
         help="how keys and values lie in RAM, of causal attention that is computed token by token; f32 unless given")
     add("--window", type=int, metavar="N", help="a token attends to itself and the N - 1 before it: causal attention")
@@ -66,12 +63,16 @@ def make_parser():
     return parser
 
 
+def names_of(request):
+    return {"prefix", *settings_of(request)[1]}
+
+
 def foreign_to(args):
     """Returns the arguments that make no sense for what is asked for."""
-    if args.weights is None:
-        return ("num_heads", "context_length", "storage", "cache", "window", "prefix", "ignore", *ONLY_LAYERS, *ONLY_BLOCKS,
-                *(name for name in ONLY_MODELS if name != "config"))
-    return ONLY_LAYERS if args.language_model else ONLY_MODELS if args.parts else ONLY_MODELS + ONLY_BLOCKS
+    requests = AttentionRequest, TransformerRequest, LanguageModelRequest
+    taken = {"config"} if args.file is None else names_of(
+        LanguageModelRequest if args.language_model else TransformerRequest if args.parts else AttentionRequest)
+    return [name for name in vars(args) if name in set().union(*map(names_of, requests)) - taken]
 
 
 def parse(arguments):
@@ -83,21 +84,22 @@ def parse(arguments):
         parser.error("--c takes no --binary: numbers are constants of NAME.c")
     if args.c and args.tokenizer:
         parser.error("--c takes no --tokenizer: write a header of C++, of which tokenizer_for_c.hpp makes one of C")
-    if args.weights is None and (not args.tokenizer or args.language_model or args.parts or args.binary):
+    if args.file is None and (not args.tokenizer or args.language_model or args.parts or args.binary):
         parser.error("the following arguments are required: WEIGHTS; a --tokenizer alone needs none")
-    if args.weights is not None and args.tokenizer and not args.language_model:
+    if args.file is not None and args.tokenizer and not args.language_model:
         parser.error("--tokenizer is for --language-model, or without WEIGHTS")
     foreign = foreign_to(args)
     # True is allowed for a language model: it is causal, and its norms come first.
     present = [name for name in foreign if getattr(args, name) not in (None, [], "", "f32", args.language_model)]
     if present:
-        parser.error(f"not for {'a language model' if args.language_model else 'this'}: {', '.join(present).replace('storage', 'weights')}")
+        parser.error(f"not for {'a language model' if args.language_model else 'this'}: {', '.join(present)}")
+    args.mapping = dict(entry.partition("=")[::2] for entry in args.mapping)
     return args
 
 
 def check_taken(args, requests):
     """Raises an ExportError if no part of a description takes what the command says about all of them."""
-    for name, value, what in (("weights", args.storage, "weights"), ("cache", args.cache, "a cache")):
+    for name, value, what in (("weights", args.weights, "weights"), ("cache", args.cache, "a cache")):
         if value == "int8" and all(getattr(request, name, "f32") == "f32" for request in requests.values()):
             raise ExportError(f"--{name} int8 makes no sense: no part has {what} in int8")
     if args.window is not None and all(getattr(request, "window", None) is None for request in requests.values()):
@@ -105,20 +107,12 @@ def check_taken(args, requests):
 
 
 def requests(args):
-    layer = {"num_heads": args.num_heads, "context_length": args.context_length, "weights": args.storage,
-             "cache": args.cache, "window": args.window}
-    model = {"activation": args.activation, "epsilon": args.epsilon}
     if args.parts:
-        defaults = {**layer, **model, "causal": args.causal, "norm_first": args.norm_first}
-        described = read_parts(args.parts, defaults)
+        described = read_parts(args.parts, vars(args))
         check_taken(args, described)
         return described
-    if args.language_model:
-        model.update({name: getattr(args, name) for name in ONLY_MODELS})
-        return {"model": LanguageModelRequest(args.prefix, **layer, **model, ignore=args.ignore)}
-    mapping = dict(entry.partition("=")[::2] for entry in args.mapping)
-    request = AttentionRequest(args.prefix, **layer, causal=args.causal, mapping=mapping, ignore=args.ignore)
-    return {"attention": request}
+    name, request = ("model", LanguageModelRequest) if args.language_model else ("attention", AttentionRequest)
+    return {name: request(**{setting: getattr(args, setting) for setting in names_of(request)})}
 
 
 def int8_report(part):
@@ -179,7 +173,7 @@ def message(error, args):
 def main(arguments):
     args = parse(arguments)
     try:
-        files = [args.weights, args.parts, args.config, args.example, args.tokenizer, args.header, args.binary]
+        files = [args.file, args.parts, args.config, args.example, args.tokenizer, args.header, args.binary]
         if args.c:
             c_source.check_path(args.header)
             files.append(c_source.source_of(args.header))
@@ -189,9 +183,9 @@ def main(arguments):
         weights, wanted = None, {}
         tokenizer = read_tokenizer(args.tokenizer) if args.tokenizer else None
         config = read_config(args.config) if args.tokenizer and args.config else None
-        if args.weights is not None:
+        if args.file is not None:
             wanted = requests(args)
-            weights = read(args.weights)
+            weights = read(args.file)
         if args.c:
             parts = c_source.write(args.header, weights, args.name, wanted)
         else:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reads a description in TOML of several parts of one header."""
+import dataclasses
 import pathlib
 
 from .convolutions import Conv1dRequest
@@ -8,20 +9,15 @@ from .errors import ExportError, printable, within
 from .language_models import LanguageModelRequest
 from .parts import AttentionRequest, LinearRequest, TensorRequest
 
-STORAGE = {"weights": str, "cache": str, "window": int}
-LAYER = {"num_heads": int, "context_length": int, "causal": bool, "ignore": list, **STORAGE}
-ENCODER = {**LAYER, "norm_first": bool, "activation": str, "epsilon": float}
-MODEL = {"num_heads": int, "num_kv_heads": int, "context_length": int, "rotary": str, "rotary_base": int,
-         "activation": str, "epsilon": float, "config": str, "example": str, "ignore": list, **STORAGE}
-KINDS = {  # {kind: (the request, its argument that the key `kind` gives, {other key: type})}
-    "attention": (AttentionRequest, "prefix", {**LAYER, "mapping": dict}),
-    "linear": (LinearRequest, "prefix", {"transposed": bool, "weights": str}),
-    "conv1d": (Conv1dRequest, "prefix", {"stride": int, "padding": int, "weights": str}),
-    "tensor": (TensorRequest, "name", {}),
-    "transformer": (TransformerRequest, "prefix", ENCODER),
-    "transformer_block": (TransformerBlockRequest, "prefix", ENCODER),
-    "language_model": (LanguageModelRequest, "prefix", MODEL),
-}
+KINDS = {"attention": AttentionRequest, "linear": LinearRequest, "conv1d": Conv1dRequest, "tensor": TensorRequest,
+         "transformer": TransformerRequest, "transformer_block": TransformerBlockRequest,
+         "language_model": LanguageModelRequest}
+
+
+def settings_of(request):
+    """Returns the name of the setting that the key of its kind gives, and {name: type} of the others."""
+    first, *others = dataclasses.fields(request)
+    return first.name, {field.name: field.type for field in others}
 
 
 def check_entry(name, key, value, expected, kind):
@@ -38,12 +34,12 @@ def parse_table(name, table, defaults):
     if len(kinds) != 1:
         raise ExportError(f"[{name}] must have one of {', '.join(KINDS)}")
     kind = kinds[0]
-    request, first_argument, types = KINDS[kind]
+    first, types = settings_of(KINDS[kind])
     for key, value in table.items():
         check_entry(name, key, value, str if key == kind else types.get(key), kind)
     settings = {**{key: value for key, value in defaults.items() if key in types}, **table}
     with within(f"[{name}]"):
-        return request(**{first_argument if key == kind else key: value for key, value in settings.items()})
+        return KINDS[kind](**{first if key == kind else key: value for key, value in settings.items()})
 
 
 def read_parts(path, defaults):

@@ -3,39 +3,25 @@
 Transformer."""
 import dataclasses
 
-from . import blocks, int8
-from .blocks import Style
+from . import blocks
 from .errors import ExportError, listing, printable
 from .parts import Part, initializer
 from .reader import AroundModel, Reader, count_modules, find_start
-from .settings import Settings, check_context, check_storage, require, storage_words
+from .storage import RequestOfLayers
 
 NAMES = blocks.Names("self_attn.", "norm1", "norm2", "linear1", "linear2")
 FIRST = "self_attn.in_proj_weight"
 
 
 @dataclasses.dataclass
-class EncoderRequest:
-    """What both requests have in common. Only epsilon has a default, PyTorch's 1e-5; other settings must be given."""
+class EncoderRequest(RequestOfLayers):
+    """What both requests have in common."""
 
-    prefix: str = ""
-    num_heads: int = None
-    context_length: int = None
     causal: bool = None
     norm_first: bool = None
     activation: str = None
-    epsilon: float = None
-    ignore: tuple = ()
-    weights: str = "f32"  # or int8
-    cache: str = "f32"  # or int8
-    window: int = None
-
-    def __post_init__(self):
-        values = {name: getattr(self, name)
-                  for name in ("num_heads", "context_length", "causal", "norm_first", "activation")}
-        require(**values)
-        check_storage(self.weights, self.cache, self.causal, self.window)
-        self.settings = Settings({**values, "epsilon": self.epsilon})
+    epsilon: float = None  # PyTorch's 1e-5 unless given
+    needed = ("num_heads", "context_length", "causal", "norm_first", "activation")
 
     def start(self, tensors, first, what):
         start = find_start(tensors, first, self.prefix, f"{what}s")
@@ -46,25 +32,17 @@ class EncoderRequest:
         return start
 
     def style(self):
-        value = self.settings.value
-        return Style(value("num_heads"), value("context_length"), value("activation"), value("epsilon", 1e-5),
-                     value("causal"), norm_first=value("norm_first"), weights=self.weights, cache=self.cache,
-                     window=self.window)
-
-    def stored(self, tree):
-        """Returns a tree of floats with the weights as they are asked for."""
-        return int8.quantized(tree) if self.weights == "int8" else tree
+        return blocks.style_of(vars(self), epsilon=1e-5)
 
     def encoder(self, reader, start, prefixes):
         """Returns the Blocks at some prefixes, their summary in words, and the last arguments of their Part."""
         style, d_model = self.style(), (*reader.tensors[prefixes[0] + FIRST].shape, 0, 0)[1]
         encoder = blocks.blocks_at(reader, NAMES, prefixes, d_model, style)
-        check_context(style.context_length, d_model, window=style.window)
+        style.check_context(d_model)
         summary = (
             f"{d_model} features, {style.num_heads} heads, {'causal' if style.causal else 'not causal'}, "
             f"{encoder.d_hidden} hidden, {style.activation}, norms {'first' if style.norm_first else 'last'}, epsilon "
-            f"{style.epsilon:.6g}, at most {style.context_length} tokens"
-            + storage_words(self.weights, self.cache, self.window))
+            f"{style.epsilon:.6g}, at most {style.context_length} tokens{self.words()}")
         remarks = [*([f"at {printable(start)}"] if start else []), *encoder.remarks]
         return encoder, summary, (reader.consumed, remarks, AroundModel(reader.tensors, start, self.ignore))
 

@@ -95,10 +95,3 @@ def matrices(tree, path=""):
     elif isinstance(tree, tuple):
         for i, member in enumerate(tree):
             yield from matrices(member, f"{path}[{i}]")
-
-
-def with_storage(config, weights, cache="f32", window=None):
-    """Returns the members of a configuration in C++, with those that say what is int8, and the window, at their end."""
-    storage = {"weights": weights, "cache": cache}
-    return {**config, **{name: TYPE for name, value in storage.items() if value == "int8"},
-            **({} if window is None else {"window": window})}

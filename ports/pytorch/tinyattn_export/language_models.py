@@ -4,11 +4,11 @@ header."""
 import dataclasses
 
 from . import blocks, forward, int8, unused
-from .blocks import Style
 from .errors import ExportError, Spelling, listing, printable
 from .parts import Part, initializer, layout_remark, source
 from .reader import AroundModel, Reader, count_modules, find_start, place_of
-from .settings import Settings, check_context, missing, read_config, storage_words
+from .settings import Settings, missing, read_config
+from .storage import RequestOfLayers
 
 MOST_TOKENS = 2**16  # the values of tinyattn's Token
 EXAMPLE = Spelling("--example FILE", 'example = "FILE"')
@@ -102,11 +102,9 @@ def style_of(settings, layout, rows):
     if layout.position_embedding and (settings.has("rotary") or settings.has("rotary_base")):
         raise ExportError(f"the positions of {layout.title} are learned, not rotary")
     context_length = context_length_of(settings, rows)
-    return Style(settings.value("num_heads"), context_length, settings.value("activation", layout.activation),
-                 settings.value("epsilon", DEFAULT_EPSILON), normalization=layout.normalization,
-                 rotary=settings.value("rotary", layout.rotary), rotary_base=settings.value("rotary_base", 10000),
-                 weights=settings.value("weights", "f32"), cache=settings.value("cache", "f32"),
-                 window=settings.window(context_length))
+    given = {**settings.values(), "context_length": context_length, "window": settings.window(context_length)}
+    return blocks.style_of(given, activation=layout.activation, epsilon=DEFAULT_EPSILON, rotary=layout.rotary,
+                           normalization=layout.normalization)
 
 
 def stem_of_head(tensors, start, layout, ignore):
@@ -209,13 +207,13 @@ class Model:
         check("attention_bias", self.blocks.flags["qkv_bias"], "the attention layer")
         check("feed_forward_bias", self.blocks.flags["bias"], "the feed-forward part")
         kv_width = self.blocks.num_kv_heads * self.blocks.head_dim
-        check_context(self.style.context_length, kv_width, len(self.blocks.trees), self.style.cache, self.style.window)
+        self.style.check_context(kv_width, len(self.blocks.trees))
 
     def config(self):
         config = {"vocabulary": self.vocabulary, "transformer": self.blocks.transformer(True),
                   "positions": f"::tinyattn::Positions::{'learned' if self.positions else 'none'}",
                   "tied": self.head is None, "head_bias": self.head is not None and self.head.bias is not None}
-        return int8.with_storage(config, self.style.weights)
+        return self.style.of_weights(config)
 
     def tree(self):
         rows = self.positions and self.positions[:self.style.context_length]
@@ -234,7 +232,7 @@ class Model:
             *([f"{layers.num_kv_heads} of keys"] if layers.num_kv_heads != style.num_heads else []), positions,
             f"{layers.d_hidden} hidden", f"{'gated ' if layers.gated else ''}{style.activation}", norm,
             f"epsilon {style.epsilon:.6g}", f"at most {style.context_length} tokens of {self.vocabulary}",
-            "a head of its own" if self.head else "a tied head"]) + storage_words(style.weights, style.cache, style.window)
+            "a head of its own" if self.head else "a tied head"]) + style.words()
 
     def sources(self):
         return {"token_embedding": str(self.tensor("token_embedding")), **self.blocks.sources, "head": self.head_source}
@@ -261,25 +259,18 @@ class Model:
 
 
 @dataclasses.dataclass
-class LanguageModelRequest:
-    """Asks for a LanguageModel. `config` is the path of a config.json, or its content; what it says needs no argument.
-    num_kv_heads follows from the tensors, and context_length from learned positions, if there are any. `example` is the
-    path of a file of tokens, or a list of them: a remark says how much int8 weights change their logits."""
+class LanguageModelRequest(RequestOfLayers):
+    """Asks for a LanguageModel. What its config says needs no argument. num_kv_heads follows from the tensors, and
+    context_length from learned positions, if there are any. With an example, a remark says how much int8 weights change
+    its logits."""
 
-    prefix: str = ""
-    num_heads: int = None
     num_kv_heads: int = None
-    context_length: int = None
     rotary: str = None
     rotary_base: int = None
     activation: str = None
     epsilon: float = None
-    config: object = None
-    ignore: tuple = ()
-    weights: str = "f32"  # or int8
-    cache: str = "f32"  # or int8
-    window: int = None
-    example: object = None
+    config: str = None  # the path of a config.json, or its content
+    example: str = None  # the path of a file of tokens, or a list of them
 
     def __post_init__(self):
         if self.example is not None and self.weights != "int8":
@@ -288,14 +279,12 @@ class LanguageModelRequest:
             self.example = forward.read_tokens(self.example)
         if self.config is not None and not isinstance(self.config, dict):
             self.config = read_config(self.config)
+        super().__post_init__()
         self.settings()  # checks that the arguments and the config agree, before any weights are read
 
     def settings(self, model_args=None):
-        arguments = {name: getattr(self, name) for name in (
-            "num_heads", "num_kv_heads", "context_length", "rotary", "rotary_base", "activation", "epsilon", "weights",
-            "cache", "window")}
         configs = {} if self.config is None else {"config.json": self.config}
-        return Settings(arguments, configs if model_args is None else {**configs, "model_args": model_args})
+        return Settings(vars(self), configs if model_args is None else {**configs, "model_args": model_args})
 
     def part(self, tensors):
         settings = self.settings(getattr(tensors, "model_args", {}))

@@ -10,7 +10,7 @@ from . import int8, layouts, unused
 from .errors import ExportError, printable
 from .layouts import INPUTS, Place
 from .safetensors import extents
-from .settings import LARGEST_COUNT, check_context, check_storage, require, storage_words
+from .storage import Request, RequestOfLayers
 
 
 def leaves(tree):
@@ -164,29 +164,13 @@ def fill_biases(inputs):
     return [f"{' and '.join(without)} without a bias: filled with zeros, since others have one"]
 
 
-@dataclasses.dataclass(frozen=True)
-class AttentionRequest:
+@dataclasses.dataclass
+class AttentionRequest(RequestOfLayers):
     """Asks for a MultiHeadAttention."""
 
-    prefix: str = ""
-    num_heads: int = None
-    context_length: int = None
     causal: bool = None
     mapping: dict = None  # names the tensors of a layout that is not known
-    ignore: tuple = ()  # patterns of names that may be left out
-    weights: str = "f32"  # or int8
-    cache: str = "f32"  # or int8
-    window: int = None
-
-    def __post_init__(self):
-        require(num_heads=self.num_heads, context_length=self.context_length, causal=self.causal)
-        for name in ("num_heads", "context_length"):
-            value = getattr(self, name)
-            if type(value) is not int or not 0 < value <= LARGEST_COUNT:
-                raise ExportError(f"{name} must be a number from 1 to {LARGEST_COUNT}")
-        if type(self.causal) is not bool:
-            raise ExportError("causal must be true or false")
-        check_storage(self.weights, self.cache, self.causal, self.window)
+    needed = ("num_heads", "context_length", "causal")
 
     def part(self, tensors):
         layer = layouts.find(tensors, self.prefix, self.mapping)
@@ -196,12 +180,12 @@ class AttentionRequest:
         fills = fill_biases(inputs)
         linears = {**inputs, "out_proj": out} if out else inputs
         places = {**layer.inputs, "out_proj": [layer.out]}
-        check_context(self.context_length, inputs["query"].shape[1], cache=self.cache, window=self.window)
+        self.check_context(inputs["query"].shape[1])
         tree, config = {role: linear.tree() for role, linear in linears.items()}, self.config(inputs, out)
         return Part(
             f"::tinyattn::MultiHeadAttention<::tinyattn::AttentionConfig{initializer(config)}>",
-            "tinyattn/multi_head_attention.hpp", int8.quantized(tree) if self.weights == "int8" else tree,
-            self.summary(inputs, out), {role: source(tensors, places[role]) for role in linears},
+            "tinyattn/multi_head_attention.hpp", self.stored(tree), self.summary(inputs, out),
+            {role: source(tensors, places[role]) for role in linears},
             layouts.names_in(layer.places()), [layout_remark(layer.title, layer.prefix), *fills],
             unused.AroundLayer(tensors, layer, self.ignore), config=config)
 
@@ -226,7 +210,7 @@ class AttentionRequest:
         config = {"d_in": d_in, "d_out": d_out, "context_length": self.context_length, "num_heads": self.num_heads,
                   "causal": self.causal, "qkv_bias": inputs["query"].bias is not None, "out_proj": out is not None,
                   "out_bias": out is not None and out.bias is not None}
-        return int8.with_storage(config, self.weights, self.cache, self.window)
+        return self.of_attention(config)
 
     def summary(self, inputs, out):
         d_in, d_out = inputs["query"].shape
@@ -234,39 +218,39 @@ class AttentionRequest:
         return (f"attention, {d_in} features to {d_out}, {self.num_heads} "
                 f"{'head' if self.num_heads == 1 else 'heads'}, {'causal' if self.causal else 'not causal'}, at most "
                 f"{self.context_length} tokens, queries, keys and values {with_or_without(inputs['query'].bias)} bias, "
-                f"{projection}{storage_words(self.weights, self.cache, self.window)}")
+                f"{projection}{self.words()}")
 
 
-@dataclasses.dataclass(frozen=True)
-class LinearRequest:
+def place_at(tensors, prefix, what, in_by_out=False):
+    """Returns the Place of the weight, and perhaps the bias, at a prefix, which may lack its last dot."""
+    start = next((start for start in (prefix, prefix + ".") if start + "weight" in tensors), None)
+    if start is None:
+        raise ExportError(f"there is no {printable(prefix.rstrip('.') + '.weight')}, the weight of a {what}")
+    return Place(start + "weight", start + "bias", in_by_out)
+
+
+@dataclasses.dataclass
+class LinearRequest(Request):
     """Asks for a Linear from prefix.weight and, if there is one, prefix.bias."""
 
     prefix: str
     transposed: bool = False  # the file stores in x out
     weights: str = "f32"  # or int8
 
-    def __post_init__(self):
-        check_storage(self.weights)
-
     def part(self, tensors):
-        starts = (self.prefix, self.prefix + ".")
-        start = next((start for start in starts if start + "weight" in tensors), None)
-        if start is None:
-            name = printable(self.prefix.rstrip(".") + ".weight")
-            raise ExportError(f"there is no {name}, the weight of a Linear layer")
-        place = Place(start + "weight", start + "bias", self.transposed)
+        place = place_at(tensors, self.prefix, "Linear layer", self.transposed)
         linear = linear_at(tensors, place)
         d_in, d_out = linear.shape
-        is_int8, bias = self.weights == "int8", flag(linear.bias is not None)
+        storage, bias = f", {int8.TYPE}" if self.weights == "int8" else "", flag(linear.bias is not None)
         return Part(
-            f"::tinyattn::Linear<{d_in}, {d_out}, {bias}{', ' + int8.TYPE if is_int8 else ''}>", "tinyattn/linear.hpp",
-            int8.quantized(linear.tree(), "linear") if is_int8 else linear.tree(),
-            f"Linear, {d_in} features to {d_out}, {with_or_without(linear.bias)} bias{storage_words(self.weights)}",
+            f"::tinyattn::Linear<{d_in}, {d_out}, {bias}{storage}>", "tinyattn/linear.hpp",
+            self.stored(linear.tree(), "linear"),
+            f"Linear, {d_in} features to {d_out}, {with_or_without(linear.bias)} bias{self.words()}",
             {"linear": source(tensors, [place])}, layouts.names_in([place]))
 
 
-@dataclasses.dataclass(frozen=True)
-class TensorRequest:
+@dataclasses.dataclass
+class TensorRequest(Request):
     """Asks for a Tensor with the extents that it has in the file."""
 
     name: str

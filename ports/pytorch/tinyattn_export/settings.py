@@ -37,6 +37,10 @@ def count(value):
     return whole(value) if is_in(whole(value), 1, LARGEST_COUNT) else None, f"a number from 1 to {LARGEST_COUNT}"
 
 
+def count_or_zero(value):
+    return whole(value) if is_in(whole(value), 0, LARGEST_COUNT) else None, f"a number from 0 to {LARGEST_COUNT}"
+
+
 def base(value):
     return whole(value) if is_in(whole(value), 2, 2**32 - 1) else None, f"a whole number from 2 to {2**32 - 1}"
 
@@ -87,6 +91,8 @@ SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it..
     "attention_bias": (flag, "attention_bias", "bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
     "sliding_window": (count,),
+    "stride": (count,),
+    "padding": (count_or_zero,),
 }
 # Keys of features that tinyattn's models do not have, and the values that turn each feature off.
 HARMLESS = {
@@ -128,9 +134,6 @@ SPELLINGS = {  # {setting: (its description, how an argument spells it)}
     "epsilon": ("the epsilon of the norms", Spelling("--epsilon E", "epsilon = E")),
     "rotary_base": ("the base of the rotary positions", Spelling("--rotary-base B", "rotary_base = B")),
 }
-MOST_INT8_TOKENS = (2**31 - 1) // (127 * 255)  # powers of two in attention have eight bits or more
-INT8_CACHE = Spelling("--cache int8", 'cache = "int8"')
-WINDOW = Spelling("--window", "window")
 CONFIG = Spelling("--config config.json", 'config = "config.json"')
 
 
@@ -140,19 +143,6 @@ def missing(names, config=False):
     for name in names:
         parts += [SPELLINGS[name][1], ", "]
     return ExportError(*parts, "or ", CONFIG) if config else ExportError(*parts[:-1])
-
-
-def require(**settings):
-    absent = [name for name, value in settings.items() if value is None]
-    if absent:
-        raise missing(absent)
-
-
-def storage_words(weights, cache="f32", window=None):
-    """Returns what is int8 and whether there is a window, for a summary."""
-    words = "" if window is None else f", a window of {window}"
-    return words + "".join(f", {what} in int8" for what, value in (("weights", weights), ("cache", cache))
-                           if value == "int8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -221,15 +211,6 @@ def parse(name, value, origin):
     return Setting(converted, origin)
 
 
-def check_storage(weights, cache="f32", causal=True, window=None):
-    """Raises an ExportError if this is no type of weights, or of a cache, or no window, or if there can be no cache."""
-    parse("weights", weights, "weights")
-    if parse("cache", cache, "cache").value == "int8" and not causal:
-        raise ExportError(INT8_CACHE, " makes no sense without a cache, and only causal attention has one")
-    if window is not None and parse("window", window, "window") and not causal:
-        raise ExportError(WINDOW, " makes no sense if tokens attend to later ones: only causal attention has one")
-
-
 def agreement(settings):
     """Returns the first of some Settings, or None if there are none. Raises an ExportError if their values differ."""
     for other in settings:
@@ -237,20 +218,6 @@ def agreement(settings):
             raise ExportError(
                 f"{settings[0].origin} says {settings[0].value}, and {other.origin} says {other.value}")
     return settings[0] if settings else None
-
-
-def check_context(context_length, kv_width, layers=1, cache="f32", window=None):
-    """Raises an ExportError if the keys and values of all tokens, which are in one object, the Workspace of a layer or
-    the Cache of a model, are larger than an object may be."""
-    if cache == "int8" and (window or context_length) > MOST_INT8_TOKENS:
-        raise ExportError(INT8_CACHE, f" holds at most {MOST_INT8_TOKENS} tokens, as its sums have 32 bits")
-    longest = max(context_length, window or 0)
-    size = 2 * 4 * longest * kv_width * layers
-    if size > LARGEST_OBJECT:
-        raise ExportError(
-            f"{'context_length' if longest == context_length else 'window'} {longest} is too long: the keys and values "
-            f"of so many tokens take {size} bytes, "
-            f"and no target holds an object of more than {LARGEST_OBJECT}")
 
 
 class Settings:
@@ -277,6 +244,9 @@ class Settings:
 
     def value(self, name, default=None):
         return self.settings[name].value if self.has(name) else default
+
+    def values(self):
+        return {name: setting and setting.value for name, setting in self.settings.items()}
 
     def check(self, name, value, what):
         """Raises an ExportError if a setting contradicts `value`, which `what` says."""
