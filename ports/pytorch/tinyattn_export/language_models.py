@@ -3,7 +3,7 @@
 header."""
 import dataclasses
 
-from . import blocks, forward, int8, unused
+from . import blocks, example, unused
 from .errors import ExportError, Spelling, listing, printable
 from .parts import Part, initializer, layout_remark, source
 from .reader import AroundModel, Reader, count_modules, find_start, place_of
@@ -153,8 +153,8 @@ def check_vocabulary(embedding):
 class Model:
     """A language model in a file."""
 
-    def __init__(self, tensors, prefix, settings, ignore, example=None):
-        self.settings, self.ignore, self.prefix, self.example = settings, ignore, prefix, example
+    def __init__(self, tensors, prefix, settings, ignore):
+        self.settings, self.ignore, self.prefix = settings, ignore, prefix
         self.layout, self.start = find(tensors, prefix)
         settings.check_family(self.layout.family)
         self.reader = Reader(tensors)
@@ -244,15 +244,9 @@ class Model:
 
     def part(self):
         self.check()
-        if self.example is not None:
-            forward.check_tokens(self.example, self.vocabulary, self.style.context_length)
-        tree, remarks = self.tree(), [layout_remark(self.layout.title, self.start), *self.blocks.remarks,
-                                      *self.settings.long_windows(self.style.context_length)]
-        if self.style.weights == "int8":
-            floats, tree = tree, int8.quantized(tree)
-            if self.example is not None:
-                remarks.append(forward.comparison(floats, tree, self.style, self.example))
-        config = self.config()
+        remarks = [layout_remark(self.layout.title, self.start), *self.blocks.remarks,
+                   *self.settings.long_windows(self.style.context_length)]
+        tree, config = self.style.stored(self.tree()), self.config()
         return Part(f"::tinyattn::LanguageModel<::tinyattn::LanguageModelConfig{initializer(config)}>",
                     "tinyattn/language_model.hpp", tree, self.summary(), self.sources(), self.reader.consumed, remarks,
                     self.surroundings(), self.vocabulary, config)
@@ -276,7 +270,7 @@ class LanguageModelRequest(RequestOfLayers):
         if self.example is not None and self.weights != "int8":
             raise ExportError(EXAMPLE, " is for weights in int8, whose logits it compares with those of floats")
         if self.example is not None and not isinstance(self.example, list):
-            self.example = forward.read_tokens(self.example)
+            self.example = example.read_tokens(self.example)
         if self.config is not None and not isinstance(self.config, dict):
             self.config = read_config(self.config)
         super().__post_init__()
@@ -288,4 +282,10 @@ class LanguageModelRequest(RequestOfLayers):
 
     def part(self, tensors):
         settings = self.settings(getattr(tensors, "model_args", {}))
-        return Model(tensors, self.prefix, settings, self.ignore, self.example).part()
+        model = Model(tensors, self.prefix, settings, self.ignore)
+        part = model.part()
+        if self.example is not None:
+            example.check_tokens(self.example, part.vocabulary, model.style.context_length)
+            floats = dataclasses.replace(self, weights="f32", cache="f32", example=None).part(tensors)
+            part.remarks.append(example.comparison(floats, part, self.example))
+        return part

@@ -189,7 +189,6 @@ def requests(draw):
     files = {weights: draw(pickles(drawn)) if is_pickle else safetensors(drawn),
              **{f"FOLDER/{name}": text.encode() for name, text in case.files.items()},
              "FOLDER/other.json": json.dumps(draw(st.sampled_from(CONFIGS).flatmap(perhaps_changed))).encode(),
-             "FOLDER/tokens.txt": draw(st.sampled_from((b"1 2 3", b"10", b"11", b"", b"a"))),
              "FOLDER/a.safetensors": safetensors(STORED["multihead_attention"].tensors),
              "FOLDER/parts.toml": "".join(  # JSON, with equals signs instead of colons
                  f"part_{i} = {json.dumps(table)}\n" for i, table in tables).replace('": ', '" = ').encode()}
@@ -198,7 +197,7 @@ def requests(draw):
     return files, draw(st.sampled_from((
         own, own, [*own, "--prefix", name], [*own, "--ignore", "*.bias", name], [*own, "--map", f"out={name}"],
         [*own, "--binary", "FOLDER/weights.bin"], [*int8, "--binary", "FOLDER/weights.bin"],
-        [*int8, "--example", "FOLDER/tokens.txt"], [*own, "--cache", "int8"], [*own, "--config", "FOLDER/other.json"],
+        [*own, "--cache", "int8"], [*own, "--config", "FOLDER/other.json"],
         ["FOLDER/a.safetensors", *parts], [weights, *parts])))
 
 
