@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Which names a header may define: none that the language has already, nor one that looks like a macro."""
+import itertools
 import re
 
 from .errors import ExportError, printable
@@ -47,3 +48,9 @@ def check_c(name):
 
 def check_part(name):
     check(name, "a constant in the header", "the header has it" if name in ("weights", "Weights") else objection(name))
+
+
+def first_free(base, is_taken, form="{}_{}"):
+    """Returns a name, or else the first of name_2, name_3 and so on that is not taken."""
+    numbered = (form.format(base, number) for number in itertools.count(2))
+    return next(name for name in itertools.chain([base], numbered) if not is_taken(name))

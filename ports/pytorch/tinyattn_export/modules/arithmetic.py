@@ -5,7 +5,7 @@ import math
 import torch
 
 from .layout import literal
-from .table import lowers, name_of
+from .table import lowers
 from .values import Constant, Operand, Value, numbered, operand_of, whole
 
 
@@ -27,7 +27,7 @@ def arithmetic(low, function, a, b):
     if number is not None:
         if abs(number) > LARGEST or math.isnan(number):
             low.refuse(f"{function} with {number}", "take a finite number")
-        return low.elementwise(a, function, ", ", literal(number))
+        return low.elementwise(a, function, literal(number))
     if isinstance(b, Constant):
         return with_constant(low, function, a, b)
     return with_value(low, function, a, b)
@@ -51,13 +51,11 @@ def with_constant(low, function, a, b):
         constant = whole(low.members.tensor(row[0], b.name))
         if function == "multiply" and follows_subtraction(low, operand):
             (_, x, _, mean, *_) = low.program.steps.pop().text
-            object = low.program.activation("standardized", operand.extents)
-            low.program.add("tinyattn::standardize(", x, ", ", mean, ", ", constant, ", ", whole(object), ");",
-                            writes=object, in_place=[x.object] if x.stride is None else [])
-            return Value(object, view)
+            return Value(low.call("standardize", x, mean, constant, extents=operand.extents, in_place=[x],
+                                  name="standardized"), view)
     else:
         constant = whole(low.members.tensor(ordered, b.name, operand.extents))
-    return low.elementwise(a, function, ", ", constant)
+    return low.elementwise(a, function, constant)
 
 
 def follows_subtraction(low, operand):
@@ -78,11 +76,7 @@ def with_value(low, function, a, b):
             if left.extents != right.extents:
                 left, right = (low.rows_of(low.copied(value)) for value in (a, b))
             view = numbered(a.shape)
-        object = low.program.activation(low.name(), left.extents)
-        in_place = [side.object for side in (left, right) if side.stride is None]
-        low.program.add(f"tinyattn::{function}(", left, ", ", right, ", ", Operand(object, left.extents), ");",
-                        writes=object, in_place=in_place)
-        return Value(object, view)
+        return Value(low.call(function, left, right, extents=left.extents, in_place=[left, right]), view)
     if len(b.shape) and b.view.numel() == a.shape[-1] == b.shape[-1] and a.view.numel() >= b.view.numel():
         row = b if b.object.extents == (a.shape[-1],) and b.is_whole() else low.copied(b)
         if a.is_whole() and not is_last(a):
@@ -90,7 +84,7 @@ def with_value(low, function, a, b):
         operand = low.rows_of(a)
         if operand.extents[-1] != a.shape[-1]:
             operand = operand.with_columns(a.shape[-1])
-        result = low.elementwise(a, function, ", ", whole(row.object), operand=operand)
+        result = low.elementwise(a, function, whole(row.object), operand=operand)
         return Value(result.object, numbered(a.shape))
     if b.view.numel() == 1:
         low.refuse(f"{function} by one number that depends on the input", "compute it after forward, or as a row")
@@ -113,7 +107,7 @@ def same_layout(a, b):
 
 @lowers("add", "mul")
 def commutative(low, args):
-    function = {"add": "add", "mul": "multiply"}[name_of(low.node)]
+    function = {"add": "add", "mul": "multiply"}[args.name]
     a, b = args.take("input"), args.take("other")
     if args.take("alpha", default=1) != 1:
         low.refuse("add with alpha", "multiply before")
@@ -129,18 +123,18 @@ def subtract(low, args):
         low.refuse("sub with alpha", "multiply before")
     if isinstance(a, Value):
         return arithmetic(low, "subtract", a, b)
-    return arithmetic(low, "add", low.elementwise(b, "multiply", ", ", "-1.0f"), a)
+    return arithmetic(low, "add", low.elementwise(b, "multiply", "-1.0f"), a)
 
 
 @lowers("rsub")
 def reversed_subtract(low, args):
     b, a = args.take("input"), args.take("other")
-    return arithmetic(low, "add", low.elementwise(b, "multiply", ", ", "-1.0f"), a)
+    return arithmetic(low, "add", low.elementwise(b, "multiply", "-1.0f"), a)
 
 
 @lowers("neg", "negative")
 def negative(low, args):
-    return low.elementwise(args.take("input"), "multiply", ", ", "-1.0f")
+    return low.elementwise(args.take("input"), "multiply", "-1.0f")
 
 
 @lowers("truediv")

@@ -46,9 +46,7 @@ def product(low, a, b):
     cols = right.rows if transposed else right.cols
     if count == 1:
         x, y = single(left), single(right)
-        extents = (*x.extents[:-1], cols)
-        object = low.program.activation(low.name(), extents)
-        low.program.add(f"tinyattn::{function}(", x, ", ", y, ", ", Operand(object, extents), ");", writes=object)
+        object = low.call(function, x, y, extents=(*x.extents[:-1], cols))
         return Value(object, numbered((*leading, left.rows, cols)))
     object, result, rows = heads_of(low, left, count, left.rows, cols, leading)
     loop(low, {"left_of_head": left, "right_of_head": right, "product_of_head": rows},
@@ -91,10 +89,8 @@ def masked_fill(low, value, mask, number):
         operand, view = low.elements_of(value)
     name = low.members.mask("tinyattn::Tensor<bool, ", tail, low.name() + "_where")
     filled = "-std::numeric_limits<float>::infinity()" if number == -math.inf else None
-    object = low.program.activation(low.name(), operand.extents)
-    low.program.add("tinyattn::masked_fill(", operand, f", {name}, {filled or literal(number)}, ",
-                    Operand(object, operand.extents), ");", writes=object, in_place=[operand.object])
-    return Value(object, view)
+    return Value(low.call("masked_fill", operand, name, filled or literal(number), extents=operand.extents,
+                          in_place=[operand]), view)
 
 
 # --- Masks of attention ---
@@ -174,7 +170,7 @@ def written_out(low, found):
         mask = Constant(~mask.tensor.bool(), mask.name) if found.is_filled else mask
     key = Value(key.object, key.view.transpose(-1, -2))
     if not math.isclose(found.factor, 1, rel_tol=1e-6):
-        query = low.elementwise(query, "multiply", ", ", literal(found.factor))
+        query = low.elementwise(query, "multiply", literal(found.factor))
     return scaled_dot_product(low, query, key, value, mask, False, None)
 
 
@@ -186,7 +182,7 @@ def scaled_dot_product(low, query, key, value, mask, is_causal, scale, shares_ke
     query, key, value = map(low.check_floats, (query, key, value))
     width = query.shape[-1]
     if scale is not None and not math.isclose(scale, width**-0.5, rel_tol=1e-6):
-        query = low.elementwise(query, "multiply", ", ", literal(scale * width**0.5))
+        query = low.elementwise(query, "multiply", literal(scale * width**0.5))
     q, k, v = map(low.matrices_of, (query, key, value))
     if shares_keys:
         k, v = (dataclasses.replace(rows, count=q.count, sharing=q.count // rows.count) for rows in (k, v))
@@ -197,14 +193,11 @@ def scaled_dot_product(low, query, key, value, mask, is_causal, scale, shares_ke
     if causal_mask.causal and causal_mask.text:
         low.refuse("a causal mask together with another", "give one mask")
     text = causal_mask.argument(False) or "tinyattn::NoMask{}"
-    function = "tinyattn::scaled_dot_product_attention("
     if count == 1:
-        parts = [part for rows_ in (q, k, v) for part in (single(rows_), ", ")]
-        extents = (q.rows, v.cols)
-        object = low.program.activation(low.name(), extents)
-        low.program.add(function, *parts, f"{text}, ", Operand(object, extents), ");", writes=object)
+        object = low.call("scaled_dot_product_attention", *map(single, (q, k, v)), text, extents=(q.rows, v.cols))
         return Value(object, numbered((*query.shape[:-1], v.cols)))
     object, result, rows = contexts_of(low, q, count, q.rows, v.cols, query.shape[:-2])
     loop(low, {"query_of_head": q, "key_of_head": k, "value_of_head": v, "context_of_head": rows},
-         f"{function}query_of_head, key_of_head, value_of_head, {text}, context_of_head);", object)
+         "tinyattn::scaled_dot_product_attention(query_of_head, key_of_head, value_of_head, "
+         f"{text}, context_of_head);", object)
     return result

@@ -3,10 +3,10 @@
 import torch
 
 from ..convolutions import Conv1dRequest
-from . import arithmetic, tokens
+from . import arithmetic
 from .moves import is_copy
 from .table import lowers_module
-from .values import Constant, Operand, Value, memory_of, numbered, operand_of
+from .values import Constant, Value, memory_of, numbered, operand_of
 from .weighted import linear, part_of
 
 
@@ -41,8 +41,7 @@ def conv1d(low, module, args):
     tokens = (view.shape[-2] + 2 * padding - kernel) // stride + 1
     batch = operand.extents[:-2] if len(operand.extents) > 2 else ()
     extents = (*batch, tokens, module.out_channels)
-    object = low.program.activation(low.name(), extents)
-    low.program.add(member, ".forward(", operand, ", ", Operand(object, extents), ");", writes=object)
+    object = low.call(member, operand, extents=extents)
     return Value(object, numbered((*value.shape[:-2], tokens, module.out_channels)).transpose(-1, -2))
 
 
@@ -76,11 +75,6 @@ def conv2d(low, module, args):
     channels_first = result.view.t().reshape(module.out_channels, rows, cols)
     channels_first = channels_first.reshape(*value.shape[:-3], module.out_channels, rows, cols)
     return Value(result.object, channels_first)
-
-
-@lowers_module("AdaptiveAvgPool1d", "AdaptiveMaxPool1d")
-def adaptive_pool(low, module, args):
-    return tokens.pool_to_one(low, args.take("input"), module.output_size, type(module).__name__)
 
 
 def scale_and_shift(module):

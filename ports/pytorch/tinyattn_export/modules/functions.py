@@ -4,7 +4,7 @@ import torch
 
 from . import attention, moves, weighted
 from .table import FUNCTIONS, lowers, name_of, title
-from .values import Constant, Operand, Value, numbered, operand_of
+from .values import Constant, Value, numbered, operand_of
 
 SAME = frozenset("contiguous clone detach to float double half bfloat16 type identity requires_grad_ cpu".split())
 INSTEAD = {
@@ -26,6 +26,11 @@ def lower(low, node, args):
     name = name_of(node)
     if name == "getattr":
         name, args = args.args[1], type(args)(args.args[:1], {})
+    return named(low, node, name, args)
+
+
+def named(low, node, name, args):
+    """Returns what a function or method of this name becomes."""
     if node.target is torch.nn.functional.unfold:
         low.refuse("there is nothing for torch.nn.functional.unfold", "a Conv2d whose kernel is its stride takes "
                    "patches")
@@ -40,6 +45,7 @@ def lower(low, node, args):
         low.refuse(f"there is nothing for {title(node)}", INSTEAD.get(name, "compute it before or after forward, or "
                                                                      "write it with what the table of "
                                                                      "ports/pytorch/README.md has"))
+    args.name = name
     result = FUNCTIONS[name](low, args)
     if args.rest():
         low.refuse(f"{title(node)} has an argument that is not known here, {args.rest()[0]}", "leave it out")
@@ -48,9 +54,9 @@ def lower(low, node, args):
 
 @lowers("relu", "silu")
 def activation(low, args):
-    name, value = name_of(low.node), args.take("input")
+    value = args.take("input")
     args.take("inplace")
-    return low.elementwise(value, name)
+    return low.elementwise(value, args.name)
 
 
 @lowers("gelu")
@@ -89,10 +95,7 @@ def softmax_over(low, value, dim):
     if operand is None:
         value = low.copied(Value(value.object, view))
         view, operand = value.view, operand_of(value)
-    object = low.program.activation(low.name(), operand.extents)
-    in_place = [operand.object] if operand.stride is None else []
-    low.program.add("tinyattn::softmax(", operand, ", ", Operand(object, operand.extents), ");", writes=object,
-                    in_place=in_place)
+    object = low.call("softmax", operand, extents=operand.extents, in_place=[operand])
     return Value(object, numbered(tuple(view.shape)).movedim(-1, dim))
 
 

@@ -2,7 +2,7 @@
 """What modules of torch.nn of one input become. Convolutions and attention have files of their own."""
 from .. import int8
 from ..parts import Part
-from . import functions, moves
+from . import functions
 from .checks import TRAINING, in_training
 from .functions import INSTEAD as INSTEAD_OF_FUNCTIONS
 from .table import MODULES, lowers_module
@@ -19,6 +19,13 @@ INSTEAD = {
     "BatchNorm2d": "take BatchNorm1d on tokens", "GroupNorm": "take LayerNorm over the features of a token",
     "LeakyReLU": INSTEAD_OF_FUNCTIONS["tanh"], "ELU": INSTEAD_OF_FUNCTIONS["tanh"],
 }
+AS_FUNCTIONS = {  # {module: (the function or method that computes the same, what the module gives it after the input)}
+    **dict.fromkeys(("Identity", "Dropout", "Dropout1d", "AlphaDropout"), ("identity",)), "ReLU": ("relu",),
+    "SiLU": ("silu",), "GELU": ("gelu", "approximate"), "Softmax": ("softmax", "dim"),
+    "Flatten": ("flatten", "start_dim", "end_dim"), "Unflatten": ("unflatten", "dim", "unflattened_size"),
+    "AdaptiveAvgPool1d": ("adaptive_avg_pool1d", "output_size"),
+    "AdaptiveMaxPool1d": ("adaptive_max_pool1d", "output_size"),
+}
 
 
 def lower(low, node, args):
@@ -28,47 +35,19 @@ def lower(low, node, args):
         low.refuse(TRAINING[0].format(type(in_training(module)).__name__), TRAINING[1])
     if name.startswith("Parametrized"):
         low.refuse("a parametrized module", "call torch.nn.utils.parametrize.remove_parametrizations before the export")
-    if name not in MODULES:
+    if name in AS_FUNCTIONS:
+        function, *settings = AS_FUNCTIONS[name]
+        given = [args.take("input"), *(getattr(module, setting) for setting in settings)]
+        result = functions.named(low, node, function, type(args)(given, {}))
+    elif name in MODULES:
+        result = MODULES[name](low, module, args)
+    else:
         low.refuse(f"there is nothing for torch.nn.{name}",
                    INSTEAD.get(name, "write it with what the table of ports/pytorch/README.md has"))
-    result = MODULES[name](low, module, args)
     if args.rest():
         low.refuse(f"torch.nn.{name} is called with an argument that is not known here, {args.rest()[0]}",
                    "leave it out")
     return result
-
-
-@lowers_module("Identity", "Dropout", "Dropout1d", "AlphaDropout")
-def nothing(low, module, args):
-    return args.take("input")
-
-
-@lowers_module("ReLU", "SiLU")
-def activation(low, module, args):
-    return low.elementwise(args.take("input"), type(module).__name__.lower())
-
-
-@lowers_module("GELU")
-def gelu(low, module, args):
-    approximate = getattr(module, "approximate", "none")
-    return low.elementwise(args.take("input"), "gelu_tanh" if approximate == "tanh" else "gelu")
-
-
-@lowers_module("Softmax")
-def softmax(low, module, args):
-    return functions.softmax_over(low, args.take("input"), module.dim)
-
-
-@lowers_module("Flatten")
-def flatten(low, module, args):
-    value = args.take("input")
-    return moves.move(low, low.node, "flatten", type(args)([value, module.start_dim, module.end_dim], {}))
-
-
-@lowers_module("Unflatten")
-def unflatten(low, module, args):
-    value = args.take("input")
-    return moves.move(low, low.node, "unflatten", type(args)([value, module.dim, module.unflattened_size], {}))
 
 
 @lowers_module("Linear", "NonDynamicallyQuantizableLinear")

@@ -3,6 +3,8 @@
 import array
 import dataclasses
 
+from ..parts import initializer
+
 COLUMNS = 100
 
 
@@ -30,7 +32,7 @@ def configuration(members, indent):
             inner = configuration(value, indent + " " * 8)
             lines += [f"{indent}.{name} =", f"{indent}    {{", *inner, f"{indent}    }},"]
         else:
-            lines.append(f"{indent}.{name} = {value},")
+            lines.append(f"{indent}.{name} = {initializer(value).replace('::tinyattn::', 'tinyattn::')},")
     return lines
 
 

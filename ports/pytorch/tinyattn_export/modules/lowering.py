@@ -8,7 +8,7 @@ from ..errors import ExportError, printable
 from . import arithmetic, attention_layers, convolutions, tokens  # noqa: F401: they fill the tables
 from . import attention, functions, fusion, layers, table, weighted
 from .errors import refused
-from .members import Members, member_name
+from .members import Layer, Members, member_name
 from .program import Program
 from .values import (TOKEN, Absent, Constant, Operand, Value, Rows, extents_of, numbered, operand_of, whole)
 
@@ -20,7 +20,7 @@ class Arguments:
     """The arguments of a step. What nobody takes is refused, unless it says nothing."""
 
     def __init__(self, args, kwargs):
-        self.args, self.kwargs = list(args), dict(kwargs)
+        self.args, self.kwargs, self.name = list(args), dict(kwargs), ""  # name: of the function that is called
 
     def take(self, *names, default=None):
         """Returns the next argument, which may be given by one of some names."""
@@ -77,6 +77,15 @@ class Lowering:
         """Returns a new activation, whose elements lie in the order of the shape."""
         object = self.program.activation(name or self.name(), extents)
         return object, Value(object, numbered(shape))
+
+    def call(self, function, *arguments, extents, in_place=(), name=None):
+        """Adds a call of a function of the library, or of a Layer, whose last argument is its result. Returns that, a new
+        activation of these extents, which may lie where an Operand of `in_place` does."""
+        object = self.program.activation(name or self.name(), extents)
+        start = [function, ".forward("] if isinstance(function, Layer) else [f"tinyattn::{function}("]
+        separated = [part for argument in arguments for part in (argument, ", ")]
+        return self.program.add(*start, *separated, whole(object), ");", writes=object,
+                                in_place=[operand.object for operand in in_place if operand.stride is None])
 
     def check_present(self, value):
         if isinstance(value, Absent):
@@ -182,10 +191,7 @@ class Lowering:
         """Adds a function of each element of a value, of which `more` are the other arguments."""
         found, view = self.elements_of(value)
         operand = operand or found
-        object = self.program.activation(self.name(), operand.extents)
-        self.program.add(f"tinyattn::{function}(", operand, *more, ", ", whole(object), ");", writes=object,
-                         in_place=[operand.object] if operand.stride is None else [])
-        return Value(object, view)
+        return Value(self.call(function, operand, *more, extents=operand.extents, in_place=[operand]), view)
 
     # --- The graph ---
 

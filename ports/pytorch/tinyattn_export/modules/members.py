@@ -38,10 +38,8 @@ class Members:
     def layer(self, path, request, *content):
         """Returns the Layer at a path, for which `request`, a function, returns the Part when all calls are known. Two
         layers of one path with other contents, which are numbers and tensors, have paths of their own."""
-        content, base, number = [contents_of(item) for item in content], path, 1
-        while self.contents.setdefault(path, content) != content:
-            number += 1
-            path = f"{base}_{number}"
+        content = [contents_of(item) for item in content]
+        path = names.first_free(path, lambda name: self.contents.setdefault(name, content) != content)
         self.requests.setdefault(path, request)
         return Layer(path)
 
@@ -49,10 +47,8 @@ class Members:
         """Returns the Object of a constant. Two constants of one name with other values have names of their own."""
         tensor = tensor.detach().contiguous()
         extents = extents or extents_of(tensor.shape)
-        base, number = name, 1
-        while name in self.requests or name in self.objects and not same(self.objects[name][1], tensor, extents):
-            number += 1
-            name = f"{base}_{number}"
+        name = names.first_free(name, lambda name: name in self.requests or name in self.objects and not torch.equal(
+            self.objects[name][1], tensor))
         if name not in self.objects:
             self.objects[name] = (Object(name, tuple(extents), "member"), tensor)
         return self.objects[name][0]
@@ -62,10 +58,7 @@ class Members:
         for known in self.masks:
             if known.type.startswith(kind) and torch.equal(known.tensor, tensor):
                 return known.name
-        base, number = name, 1
-        while any(known.name == name for known in self.masks):
-            number += 1
-            name = f"{base}_{number}"
+        name = names.first_free(name, lambda name: any(known.name == name for known in self.masks))
         extents = ", ".join(map(str, tensor.shape))
         self.masks.append(Mask(f"{kind}{extents}>", tensor, name))
         return name
@@ -88,10 +81,6 @@ class Members:
 
 def contents_of(item):
     return (tuple(item.shape), tuple(item.detach().flatten().tolist())) if isinstance(item, torch.Tensor) else item
-
-
-def same(object_tensor, tensor, extents):
-    return object_tensor.shape == tensor.shape and torch.equal(object_tensor, tensor)
 
 
 def part_of_tensor(object, tensor):

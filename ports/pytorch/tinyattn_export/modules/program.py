@@ -2,6 +2,7 @@
 """The steps of `forward`, and which memory each activation takes: those that are not alive together share it."""
 import dataclasses
 
+from ..names import first_free
 from .values import FLOAT, Object, Operand
 
 
@@ -56,10 +57,7 @@ class Program:
 
     def unique(self, name):
         """Returns a name that no other activation has."""
-        number, free = 1, name
-        while free in self.names:
-            number += 1
-            free = f"{name}_{number}"
+        free = first_free(name, self.names.__contains__)
         self.names.add(free)
         return free
 

@@ -8,7 +8,7 @@ from .values import Absent, Constant, Operand, Value, extents_of, numbered, oper
 def pool(low, args):
     value, dim = args.take("input"), args.take("dim", "axis")
     keepdim = bool(args.take("keepdim", default=False))
-    return pool_over(low, value, dim, keepdim, {"mean": "mean", "amax": "largest"}[name_of(low.node)])
+    return pool_over(low, value, dim, keepdim, {"mean": "mean", "amax": "largest"}[args.name])
 
 
 @lowers("max")
@@ -33,9 +33,7 @@ def pool_over(low, value, dim, keepdim, function):
     if rank > 1:
         view = view.transpose(-1, -2)  # [..., tokens, features]
     operand = matrix_with_rows(low, value, view)
-    extents = (*operand.extents[:-2], operand.extents[-1])
-    object = low.program.activation(low.name(), extents)
-    low.program.add(f"tinyattn::{function}(", operand, ", ", Operand(object, extents), ");", writes=object)
+    object = low.call(function, operand, extents=(*operand.extents[:-2], operand.extents[-1]))
     shape = [extent for axis, extent in enumerate(value.shape) if axis != dim]
     result = numbered(tuple(shape))
     return Value(object, result.unsqueeze(dim) if keepdim else result)
@@ -59,14 +57,10 @@ def matrix_with_rows(low, value, view):
 
 @lowers("adaptive_avg_pool1d", "adaptive_max_pool1d")
 def adaptive_pool(low, args):
-    return pool_to_one(low, args.take("input"), args.take("output_size"), name_of(low.node))
-
-
-def pool_to_one(low, value, size, name):
-    """Pools the last axis to one element, by an adaptive pooling of this name."""
+    value, size = args.take("input"), args.take("output_size")
     if size not in (1, (1,), [1]):
-        low.refuse(f"{name} to {size} tokens", "pool to one token")
-    return pool_over(low, value, -1, True, "mean" if "avg" in name.lower() else "largest")
+        low.refuse(f"{args.name} to {size} tokens", "pool to one token")
+    return pool_over(low, value, -1, True, "mean" if "avg" in args.name else "largest")
 
 
 @lowers("cat", "concat", "concatenate")
@@ -103,10 +97,7 @@ def join(low, values, dim):
     for i in range(1, len(operands)):
         total = sum(sizes[:i + 1])
         extents = (total, model.shape[after[0]]) if after else (*before, total)
-        object = low.program.activation(low.name(), extents)
-        low.program.add(f"tinyattn::{function}(", result, ", ", operands[i], ", ", Operand(object, extents), ");",
-                        writes=object)
-        result = Operand(object, extents)
+        result = whole(low.call(function, result, operands[i], extents=extents))
     shape = list(model.shape)
     shape[dim] = sum(sizes)
     back = [order.index(axis) for axis in range(rank)]

@@ -6,7 +6,7 @@ from ..checkpoints import of_state_dict
 from ..errors import within
 from ..parts import LinearRequest, Part
 from .members import Layer
-from .values import Constant, Operand, Value, numbered
+from .values import Constant, Value, numbered, whole
 
 
 def tensors_of(tensors):
@@ -27,18 +27,17 @@ def rows_of(tensor, name):
 def linear(low, value, weight, bias, path):
     operand = low.rows_of(value)
     extents = (*operand.extents[:-1], weight.shape[0])
-    object = low.program.activation(low.name(), extents)
-    result = Value(object, numbered((*value.shape[:-1], weight.shape[0])))
     if path in low.members.embeddings and bias is None and low.members.weights == "f32":  # tied
-        low.program.add("tinyattn::matmul_transposed(", operand, ", ", Layer(path), ".weight, ",
-                        Operand(object, extents), ");", writes=object)
-        return result
-    path += "_tied" * (path in low.members.embeddings)
-    tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
-    member = low.members.layer(path, lambda: part_of(low, LinearRequest("", weights=low.members.weights), tensors),
-                               weight, bias)
-    low.program.add(member, ".forward(", operand, ", ", Operand(object, extents), ");", writes=object)
-    return result
+        object = low.program.activation(low.name(), extents)
+        low.program.add("tinyattn::matmul_transposed(", operand, ", ", Layer(path), ".weight, ", whole(object), ");",
+                        writes=object)
+    else:
+        path += "_tied" * (path in low.members.embeddings)
+        tensors = {"weight": weight.detach(), **({} if bias is None else {"bias": bias.detach()})}
+        request = LinearRequest("", weights=low.members.weights)
+        object = low.call(low.members.layer(path, lambda: part_of(low, request, tensors), weight, bias), operand,
+                          extents=extents)
+    return Value(object, numbered((*value.shape[:-1], weight.shape[0])))
 
 
 def rms_norm_of(low, value, shape, weight, epsilon, path):
@@ -67,10 +66,7 @@ def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
     part = Part(f"::tinyattn::{kind}<{width}>", "tinyattn/normalization.hpp", tree, f"{kind}, {width} features", {},
                 set())
     member = low.members.layer(path, lambda: part, kind, weight, bias, epsilon)
-    object = low.program.activation(low.name(), operand.extents)
-    low.program.add(member, ".forward(", operand, ", ", Operand(object, operand.extents), ");", writes=object,
-                    in_place=[operand.object] if operand.stride is None else [])
-    return Value(object, numbered(value.shape))
+    return Value(low.call(member, operand, extents=operand.extents, in_place=[operand]), numbered(value.shape))
 
 
 def written_norm(low, found):

@@ -87,24 +87,21 @@ class Structs:
 
     def leaf(self, name, path, expression):
         self.paths[path], part = expression, self.parts[path]
-        template, brace, rest = part.type.replace("::tinyattn::", "tinyattn::").partition("{")
-        if brace:
-            outer, _, config = template.partition("<")
-            template = f"{outer}<{self.config(name, config, parse(brace + rest[:-1]))}>"
+        template = part.type.replace("::tinyattn::", "tinyattn::")
+        if part.config is not None:
+            outer, _, config = template.partition("{")[0].partition("<")
+            template = f"{outer}<{self.config(name, config, part.config)}>"
         self.types[path] = template
         return Field(template, part.tree)
 
     def config(self, name, type, members):
         """Returns the name of a configuration."""
         base = "config_of_" + (member_name(name).strip("_") or "layer")
-        key, number, free = (type, repr(members)), 1, base
-        if key in self.configs:
-            return self.configs[key][0]
-        while any(free == taken for taken, *_ in self.configs.values()):
-            number += 1
-            free = f"{base}_{number}"
-        self.configs[key] = (free, type, members)
-        return free
+        key = type, repr(members)
+        if key not in self.configs:
+            free = names.first_free(base, [taken for taken, *_ in self.configs.values()].__contains__)
+            self.configs[key] = (free, type, members)
+        return self.configs[key][0]
 
     def class_of(self, path, name):
         try:
@@ -128,12 +125,9 @@ class Structs:
         name = name if name[:1].isalpha() else f"Module{name}"
         while self.has_name(name):
             name += "s"
-        number, base, free = 1, name, name
-        while free in self.definitions and self.definitions[free] != lines:
-            number += 1
-            free = f"{base}{number}"
-        self.definitions[free] = lines
-        return free
+        name = names.first_free(name, lambda name: self.definitions.get(name, lines) != lines, "{}{}")
+        self.definitions[name] = lines
+        return name
 
 
 def unique_names(keys):
@@ -149,19 +143,6 @@ def unique_names(keys):
 
 def declarations(fields):
     return [f"{field.type} {name}{f'[{field.count}]' if field.count else ''};" for name, field in fields.items()]
-
-
-def parse(text):
-    """Returns the members of an initializer such as {.a = 1, .b = {.c = true}}."""
-    members, depth, start, inner = {}, 0, 0, text.strip()[1:-1]
-    for i, character in enumerate(inner + ","):
-        depth += (character == "{") - (character == "}")
-        if character == "," and depth == 0:
-            name, _, value = inner[start:i].strip().partition(" = ")
-            value = value.strip().replace("::tinyattn::", "tinyattn::")
-            members[name[1:]] = parse(value) if value.startswith("{") else value
-            start = i + 1
-    return members
 
 
 class Writer:
