@@ -5,7 +5,7 @@ import dataclasses
 
 from .errors import ExportError, printable
 from .layouts import INPUTS
-from .parts import source, zeros
+from .parts import fill_biases, source
 from .reader import place_of
 from .storage import Storage
 
@@ -98,18 +98,15 @@ def block_at(reader, names, prefix, d_model, style):
     return Block(linears, norms, places)
 
 
-def fill_biases(blocks):
+def flags_of(blocks):
     """Returns the flags of SHARED_BIASES, and remarks. A flag is true if any of its Linear layers, in any block, has a
-    bias; those without one get a bias of zeros, which changes no result, and the remark names them."""
+    bias; the remark names those that get one of zeros."""
     flags, names = {}, []
     for flag, roles in SHARED_BIASES.items():
-        linears = [(f"{role} of block {i}", block.linears[role])
-                   for i, block in enumerate(blocks) for role in roles if role in block.linears]
-        flags[flag] = any(linear.bias is not None for _, linear in linears)
-        for name, linear in linears:
-            if flags[flag] and linear.bias is None:
-                linear.bias = zeros(linear.shape[1])
-                names.append(name)
+        linears = {f"{role} of block {i}": block.linears[role]
+                   for i, block in enumerate(blocks) for role in roles if role in block.linears}
+        names += fill_biases(linears)
+        flags[flag] = all(linear.bias is not None for linear in linears.values())
     first = ", ".join(names[:3]) + (" and more" if len(names) > 3 else "")
     return flags, [f"{first} without a bias: filled with zeros"] if names else []
 
@@ -168,7 +165,7 @@ def blocks_at(reader, names, prefixes, d_model, style):
         raise ExportError(
             f"{printable(first.places['key'][0].weight)} has {kv_width} outputs, which are no heads of {head_dim} "
             f"features that {style.num_heads} heads of queries can share evenly")
-    flags, remarks = fill_biases(blocks)
+    flags, remarks = flags_of(blocks)
     sources = {f"{role} of the first block": source(reader.tensors, places) for role, places in first.places.items()}
     return Blocks(tuple(block.tree() for block in blocks), config_of(first, style, d_model, num_kv_heads, flags), flags,
                   num_kv_heads, head_dim, first.linears["up"].shape[1], "gate" in first.linears, sources, remarks)

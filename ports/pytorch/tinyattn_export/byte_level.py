@@ -3,7 +3,7 @@
 from . import sentencepiece
 from .errors import ExportError, printable
 from .merges import ByPair
-from .vocabularies import BEGINS, CONTROL, ENDS, Vocabulary, first_of, merged
+from .vocabularies import BEGINS, CONTROL, ENDS, Vocabulary, check_numbers, first_of, merged
 
 READABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]  # bytes that GPT-2 writes as these characters
 OTHERS = [byte for byte in range(256) if byte not in READABLE]  # it writes these from U+0100 on
@@ -17,11 +17,10 @@ def as_bytes(text):
     return None if None in decoded else "".join(decoded)
 
 
-def check_numbers(numbers):
+def check_vocabulary(numbers):
     if not numbers or not all(type(token) is int for token in numbers.values()):
         raise ExportError("its vocabulary is no table from texts to numbers")
-    if sorted(numbers.values()) != list(range(len(numbers))):
-        raise ExportError(f"its {len(numbers)} tokens must be the numbers from 0 to {len(numbers) - 1}, each once")
+    check_numbers(numbers)
 
 
 def pair_of(merge):
@@ -47,7 +46,7 @@ def ranks_of(merges, numbers, convert):
 def byte_vocabulary(numbers, merges, added=None, has_prefix=False):
     """Returns the Vocabulary of GPT-2's shape. `added` is {text: whether it is special} of tokens that are found in a
     text before anything is merged."""
-    check_numbers(numbers)
+    check_vocabulary(numbers)
     added = added or {}
     pieces = {as_bytes(text): token for text, token in numbers.items() if text not in added and as_bytes(text)}
     absent = next((byte for byte in range(256) if chr(byte) not in pieces), None)
@@ -109,7 +108,7 @@ def of_tokenizer_json(content):
         raise ExportError("its model has no vocab")
     numbers = dict(model["vocab"])
     added = added_tokens(content, numbers)
-    check_numbers(numbers)
+    check_vocabulary(numbers)
     if kind_of(splitter) == "ByteLevel":
         if kind_of(normalizer) is not None:
             raise ExportError(f"its normalizer is {printable(kind_of(normalizer))}: tinyattn takes text as it is")

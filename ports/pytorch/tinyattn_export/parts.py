@@ -153,15 +153,14 @@ def layout_remark(title, start):
     return f"layout: {title}" + (f", at {printable(start)}" if start else "")
 
 
-def fill_biases(inputs):
-    """Gives a bias of zeros, which changes no result, to each of query, key and value that has none, if another has
-    one. Returns remarks on that."""
-    without = [role for role, linear in inputs.items() if linear.bias is None]
-    if len(without) in (0, len(inputs)):
-        return []
-    for role in without:
-        inputs[role].bias = zeros(inputs[role].shape[1])
-    return [f"{' and '.join(without)} without a bias: filled with zeros, since others have one"]
+def fill_biases(linears):
+    """Gives a bias of zeros, which changes no result, to each of {name: Linear} that has none, if another has one.
+    Returns their names."""
+    without = [name for name, linear in linears.items() if linear.bias is None]
+    filled = without if len(without) < len(linears) else []
+    for name in filled:
+        linears[name].bias = zeros(linears[name].shape[1])
+    return filled
 
 
 @dataclasses.dataclass
@@ -177,7 +176,8 @@ class AttentionRequest(RequestOfLayers):
         inputs = {role: concatenated([linear_at(tensors, place) for place in layer.inputs[role]]) for role in INPUTS}
         out = linear_at(tensors, layer.out) if layer.out else None
         self.check(layer, inputs, out)
-        fills = fill_biases(inputs)
+        filled = " and ".join(fill_biases(inputs))
+        fills = [f"{filled} without a bias: filled with zeros, since others have one"] if filled else []
         linears = {**inputs, "out_proj": out} if out else inputs
         places = {**layer.inputs, "out_proj": [layer.out]}
         self.check_context(inputs["query"].shape[1])

@@ -29,20 +29,16 @@ def whole(value):
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def is_in(value, first, last):
-    return type(value) is int and first <= value <= last
+def number_between(first, last):
+    """Returns the conversion of whole numbers in a range. A conversion returns the value, or None, and what is right."""
+    def convert(value):
+        right = type(whole(value)) is int and first <= value <= last
+        return whole(value) if right else None, f"a whole number from {first} to {last}"
+    return convert
 
 
-def count(value):
-    return whole(value) if is_in(whole(value), 1, LARGEST_COUNT) else None, f"a number from 1 to {LARGEST_COUNT}"
-
-
-def count_or_zero(value):
-    return whole(value) if is_in(whole(value), 0, LARGEST_COUNT) else None, f"a number from 0 to {LARGEST_COUNT}"
-
-
-def base(value):
-    return whole(value) if is_in(whole(value), 2, 2**32 - 1) else None, f"a whole number from 2 to {2**32 - 1}"
+def one_of(names):
+    return lambda value: (value if value in names else None, f"one of {', '.join(names)}")
 
 
 def small(value):
@@ -55,44 +51,37 @@ def activation(value):
     return ACTIVATIONS.get(str(value)), f"one of {', '.join(ACTIVATIONS)}: tinyattn has no other"
 
 
-def rotary(value):
-    return value if value in ROTARIES else None, f"one of {', '.join(ROTARIES)}"
-
-
-def storage(value):
-    return value if value in STORAGES else None, f"one of {', '.join(STORAGES)}"
-
-
 def flag(value):
     return value if isinstance(value, bool) else None, "true or false"
 
 
+COUNT = number_between(1, LARGEST_COUNT)
 SETTINGS = {  # {name: (its conversion, the keys of a config.json that give it...)}
-    "num_heads": (count, "n_head", "num_attention_heads", "n_heads"),
-    "num_kv_heads": (count, "num_key_value_heads", "n_kv_heads"),
-    "head_dim": (count, "head_dim"),
-    "context_length": (count,),
-    "trained_length": (count, "n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length", "block_size",
+    "num_heads": (COUNT, "n_head", "num_attention_heads", "n_heads"),
+    "num_kv_heads": (COUNT, "num_key_value_heads", "n_kv_heads"),
+    "head_dim": (COUNT, "head_dim"),
+    "context_length": (COUNT,),
+    "trained_length": (COUNT, "n_positions", "n_ctx", "max_position_embeddings", "max_sequence_length", "block_size",
                        "max_seq_len"),
-    "num_layers": (count, "n_layer", "num_hidden_layers", "n_layers"),
-    "d_model": (count, "n_embd", "hidden_size", "dim"),
-    "d_hidden": (count, "n_inner", "intermediate_size", "hidden_dim"),
-    "vocabulary": (count, "vocab_size"),
-    "rotary": (rotary,),
-    "rotary_base": (base, "rope_theta", *(f"{table}.rope_theta" for table in ROTARY_TABLES)),
+    "num_layers": (COUNT, "n_layer", "num_hidden_layers", "n_layers"),
+    "d_model": (COUNT, "n_embd", "hidden_size", "dim"),
+    "d_hidden": (COUNT, "n_inner", "intermediate_size", "hidden_dim"),
+    "vocabulary": (COUNT, "vocab_size"),
+    "rotary": (one_of(ROTARIES),),
+    "rotary_base": (number_between(2, 2**32 - 1), "rope_theta", *(f"{table}.rope_theta" for table in ROTARY_TABLES)),
     "activation": (activation, "activation_function", "hidden_act"),
     "epsilon": (small, "layer_norm_epsilon", "rms_norm_eps", "norm_eps"),
     "tied": (flag, "tie_word_embeddings"),
     "causal": (flag,),
     "norm_first": (flag,),
-    "weights": (storage,),
-    "cache": (storage,),
-    "window": (count,),
+    "weights": (one_of(STORAGES),),
+    "cache": (one_of(STORAGES),),
+    "window": (COUNT,),
     "attention_bias": (flag, "attention_bias", "bias"),
     "feed_forward_bias": (flag, "mlp_bias", "bias"),
-    "sliding_window": (count,),
-    "stride": (count,),
-    "padding": (count_or_zero,),
+    "sliding_window": (COUNT,),
+    "stride": (COUNT,),
+    "padding": (number_between(0, LARGEST_COUNT),),
 }
 # Keys of features that tinyattn's models do not have, and the values that turn each feature off.
 HARMLESS = {

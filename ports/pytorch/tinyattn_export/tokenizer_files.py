@@ -21,11 +21,8 @@ LARGEST_FILE = 2**28
 
 
 def unique(pairs):
-    table = dict(pairs)
-    if len(table) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ExportError(f"{printable(next(name for name in names if names.count(name) > 1))} is in it twice")
-    return table
+    check_texts(name for name, _ in pairs)
+    return dict(pairs)
 
 
 # --- llama2.c ---

@@ -49,6 +49,11 @@ def first_of(tokens, names):
     return next((tokens[name] for name in names if name in tokens), None)
 
 
+def check_numbers(numbers):
+    if list(sorted(numbers.values())) != list(range(len(numbers))):
+        raise ExportError(f"its {len(numbers)} tokens must be the numbers from 0 to {len(numbers) - 1}, each once")
+
+
 def check_texts(pieces):
     """Raises an ExportError if two tokens have the same text."""
     seen = set()
@@ -78,9 +83,8 @@ def merged(vocabulary, pieces, pairs):
 
 def of_characters(numbers):
     """Returns the Vocabulary of a table {character: token}."""
-    texts = dict(sorted((token, text) for text, token in numbers.items()))
-    if list(texts) != list(range(len(numbers))):
-        raise ExportError(f"its {len(numbers)} tokens must be the numbers from 0 to {len(numbers) - 1}, each once")
+    check_numbers(numbers)
+    texts = sorted(numbers, key=numbers.get)
     for text in numbers:
         if len(text) != 1 and not CONTROL.fullmatch(text):
             raise ExportError(f"{printable(text) or 'an empty text'} is not one character: a table of characters has "
@@ -89,6 +93,6 @@ def of_characters(numbers):
         if any("\ud800" <= character <= "\udfff" for character in text):
             raise ExportError(f"{text!r} is a surrogate, and no character")
     return Vocabulary(
-        "characters", [text.encode() if len(text) == 1 else b"" for text in texts.values()],
+        "characters", [text.encode() if len(text) == 1 else b"" for text in texts],
         {text: token for text, token in numbers.items() if len(text) == 1},
         begin=first_of(numbers, BEGINS), end=first_of(numbers, ENDS)).check()

@@ -66,8 +66,7 @@ def contexts_of(low, like, count, rows, cols, leading):
     if count == 1 or like.step > like.stride:
         return heads_of(low, like, count, rows, cols, leading)
     object = low.program.activation(low.name(), (rows, count * cols))
-    view = numbered((rows, count, cols)).permute(1, 0, 2).reshape(*leading, rows, cols) if len(leading) < 2 else (
-        numbered((rows, count, cols)).permute(1, 0, 2).view(*leading, rows, cols))
+    view = numbered((rows, count, cols)).permute(1, 0, 2).view(*leading, rows, cols)
     return object, Value(object, view), Rows(object, count, cols, rows, cols, count * cols, 0)
 
 

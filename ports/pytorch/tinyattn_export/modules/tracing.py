@@ -13,8 +13,8 @@ from ..errors import ExportError, printable
 from .checks import TRAINING, in_training
 from .table import writes_in_place
 
-KNOWN = ("shape", "dtype", "device", "ndim", "layout", "is_cuda", "requires_grad")  # attributes that are no steps
-ASKED = ("size", "dim", "numel", "nelement", "is_contiguous", "stride", "is_floating_point", "get_device")
+KNOWN = ("shape dtype device ndim layout is_cuda requires_grad size dim numel nelement is_contiguous stride "
+         "is_floating_point get_device").split()  # attributes and methods that are no steps
 CLOSE = 1e-5  # of the largest number: another implementation of a function may round otherwise
 BEFORE_INPUT = {"condition", "sorted_sequence"}  # of torch.where and torch.searchsorted
 OWN_CODE = tuple(name.rpartition("/")[0] + "/" for name in (__file__, torch.__file__))
@@ -46,8 +46,6 @@ class KnownProxy(torch.fx.Proxy):
 
     def __getattr__(self, name):
         if name in KNOWN and isinstance(self.known, torch.Tensor):
-            return getattr(self.known, name)
-        if name in ASKED and isinstance(self.known, torch.Tensor):
             return getattr(self.known, name)
         if isinstance(self.known, torch.Tensor) and hasattr(torch.Tensor, name):
             return super().__getattr__(name)

@@ -40,8 +40,9 @@ class Structs:
                 if isinstance(place, str):
                     raise AssertionError(f"{path} is in a layer")
             place[last] = path
-        members = unique_names(self.tree)
-        self.fields = {members[name]: self.field(name, item, name, members[name]) for name, item in self.tree.items()}
+        self.members = {name: self.tree[key] for key, name in unique_names(self.tree).items()}
+        self.fields = {name: self.field(key, item, key, name) for key, (name, item) in zip(
+            self.tree, self.members.items())}
 
     def parts_in(self, item):
         """Returns the parts in a member, in the order of memory."""
@@ -55,8 +56,7 @@ class Structs:
 
     def sizes(self):
         """Returns {member: its bytes}."""
-        members = unique_names(self.tree)
-        return {members[name]: sum(part.size for part in self.parts_in(item)) for name, item in self.tree.items()}
+        return {name: sum(part.size for part in self.parts_in(item)) for name, item in self.members.items()}
 
     @property
     def parameter_count(self):
