@@ -34,8 +34,8 @@ class Conv1dRequest(Request):
         config = self.config(weight, bias)
         return Part(
             f"::tinyattn::Conv1d<::tinyattn::Conv1dConfig{initializer(config)}>",
-            "tinyattn/convolution.hpp", self.stored(tree, "convolution"), self.summary(weight, bias), {"convolution": source(tensors, [place])}, layouts.names_in([place]),
-            config=config)
+            "tinyattn/convolution.hpp", self.stored(tree, "convolution"), self.summary(weight, bias),
+            {"convolution": source(tensors, [place])}, layouts.names_in([place]), config=config)
 
     def check(self, weight, bias):
         if len(weight.shape) != 3 or 0 in weight.shape:

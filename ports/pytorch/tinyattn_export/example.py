@@ -60,9 +60,9 @@ def logits(floats, rounded, tokens):
         for path, content in zip(paths, (floats.content(), rounded.content(), PROGRAM.format(
                 floats=floats.type, rounded=rounded.type).encode())):
             pathlib.Path(path).write_bytes(content)
-        compiler = [*shlex.split(os.environ.get("CXX", "c++")), "-std=c++20", "-O2", f"-I{ROOT}/include", f"-I{ROOT}/ports/simd"]
+        compiler, folders = shlex.split(os.environ.get("CXX", "c++")), [f"-I{ROOT}/include", f"-I{ROOT}/ports/simd"]
         own = ["-march=native"] if platform.machine() in ("x86_64", "AMD64") else []
-        run(*compiler, *own, paths[2], "-o", paths[3])
+        run(*compiler, "-std=c++20", "-O2", *own, *folders, paths[2], "-o", paths[3])
         values = array.array("f", run(paths[3], *paths[:2], *map(str, tokens)))
     rows = [values[i:i + floats.vocabulary] for i in range(0, len(values), floats.vocabulary)]
     return rows[:len(tokens)], rows[len(tokens):]

@@ -2,6 +2,7 @@
 """Writes the C++ header: each part as a constant, or as a member of a struct whose values are in a binary. Writes
 either both files, whole, or none."""
 import hashlib
+import itertools
 import pathlib
 import zlib
 
@@ -68,29 +69,30 @@ def constants(parts):
         f"inline constexpr {part.type} {name} = {braces(part.tree, '')};\n" for name, part in parts.items())
 
 
-def members(parts, binary, content):
-    """Returns the definition of struct Weights, which has a member for each part, checks that its layout is that of the
-    binary, and the CRC of the binary's content."""
-    declarations, offsets, offset = "", "", 0
-    for name, part in parts.items():
-        declarations += f"  {part.type} {name};\n"
-        offsets += f"static_assert(offsetof(Weights, {name}) == {offset} && sizeof(Weights::{name}) == {part.size});\n"
-        offset += part.size
+def in_binary(struct, sizes, content, file_name):
+    """Returns checks that a struct, {member: its bytes}, has the layout of a binary, and the function that finds it."""
+    checks = "".join(f"static_assert(offsetof({struct}, {name}) == {offset} && sizeof({struct}::{name}) == {size});\n"
+                     for (name, size), offset in zip(sizes.items(), itertools.accumulate(sizes.values(), initial=0)))
     return f"""\
-// The content of {binary}.
-struct Weights {{
-{declarations}}};
+static_assert(std::endian::native == std::endian::little && std::numeric_limits<float>::is_iec559);
+static_assert(std::is_standard_layout_v<{struct}> && std::is_trivially_copyable_v<{struct}>);
+static_assert(sizeof({struct}) == {len(content)} && alignof({struct}) == alignof(float), "no padding");
+{checks}
+// CRC-32 of {file_name}, as of zip and Ethernet. Nothing here compares it.
+inline constexpr std::uint32_t crc_32 = {zlib.crc32(content):#010x};
 
-static_assert(::std::endian::native == ::std::endian::little && ::std::numeric_limits<float>::is_iec559);
-static_assert(::std::is_standard_layout_v<Weights> && ::std::is_trivially_copyable_v<Weights>);
-static_assert(sizeof(Weights) == {offset} && alignof(Weights) == alignof(float), "no member has padding");
-{offsets}
-// CRC-32 of the binary, as of zip and Ethernet. Nothing here compares it.
-inline constexpr ::std::uint32_t crc_32 = {zlib.crc32(content):#010x};
-
-// Where the binary lies in flash, at a multiple of four; nothing is copied.
-inline const Weights& weights(const void* address) noexcept {{ return *static_cast<const Weights*>(address); }}
+// Where {file_name} lies in flash, at a multiple of four; nothing is copied.
+inline const {struct}& weights(const void* address) noexcept {{
+  return *static_cast<const {struct}*>(address);
+}}
 """
+
+
+def weights_in_binary(parts, file_name, content):
+    """Returns the definition of struct Weights, which has a member for each part, and what is known of its binary."""
+    members = "".join(f"  {part.type} {name};\n" for name, part in parts.items())
+    sizes = {name: part.size for name, part in parts.items()}
+    return f"struct Weights {{\n{members}}};\n\n" + in_binary("Weights", sizes, content, file_name)
 
 
 def context(weights, parts, part_name):
@@ -141,7 +143,7 @@ def in_parts(weights, name, parts, binary, files):
     file_name = printable(pathlib.Path(binary).name)
     lines += ["", f"They lie in {file_name}, SHA-256 {hashlib.sha256(files[binary]).hexdigest()}."]
     includes |= {f"<{std}>" for std in ("bit", "cstddef", "cstdint", "limits", "type_traits")}
-    return lines, includes, members(parts, file_name, files[binary])
+    return lines, includes, weights_in_binary(parts, file_name, files[binary])
 
 
 def with_tokenizer(tokenizer, name, config):

@@ -69,7 +69,7 @@ def transposed(rows):
 
 
 def quantized(tree, path=""):
-    """Returns the tree of a part with an Int8Matrix for each weight of a Linear layer or a Conv1d, and of the token embedding.
+    """Returns the tree of a part with an Int8Matrix for each weight of a Linear layer or a Conv1d, and of the embedding.
     `path`: the members that lead to it."""
     name = path.rpartition(".")[2]
     if isinstance(tree, tuple):

@@ -30,7 +30,7 @@ def whole(value):
 
 
 def number_between(first, last):
-    """Returns the conversion of whole numbers in a range. A conversion returns the value, or None, and what is right."""
+    """Returns the conversion of whole numbers in a range: it gives the value, or None, and what is right."""
     def convert(value):
         right = type(whole(value)) is int and first <= value <= last
         return whole(value) if right else None, f"a whole number from {first} to {last}"

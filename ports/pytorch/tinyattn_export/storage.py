@@ -52,7 +52,7 @@ class Storage:
 
 
 class Request(Storage):
-    """Asks for a part: a dataclass, whose first field says where it is in the file. The others are keys of a description."""
+    """Asks for a part: a dataclass, whose first field says where the part is in a file, and others how it is made."""
 
     needed = ()  # names of fields that must be given
 

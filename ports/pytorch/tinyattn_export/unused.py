@@ -34,7 +34,8 @@ def refuse_misspelt(tensors, layer, names):
     for name in names:
         around = next(filter(likely.get, around_each_letter(name) if len(name) <= longest else ()), None)
         if around and not (name.endswith("bias") and name.removesuffix("bias") + "weight" in tensors):
-            raise ExportError(f"{printable(name)} looks like a misspelt {printable(likely[around])}: rename it, or say ",
+            meant = printable(likely[around])
+            raise ExportError(f"{printable(name)} looks like a misspelt {meant}: rename it, or say ",
                               Spelling(f"--ignore {name}", f'ignore = ["{name}"]'))
 
 

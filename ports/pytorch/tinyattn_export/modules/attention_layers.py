@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """MultiheadAttention and PyTorch's encoders."""
+import functools
+
 import torch
 from torch.nn import functional
 
@@ -14,10 +16,55 @@ from .values import Absent, Operand, Value, numbered
 from .weighted import part_of
 
 
+def call_of_layer(low, values, batch_first, masks, request, tensors):
+    """Adds the step of a layer, and returns its Value. `values`: queries, keys and values, or the only input; `masks`:
+    attn_mask, key_padding_mask and is_causal. `request` returns what makes the layer of `tensors`, once all calls are
+    known."""
+    values = [low.check_floats(value) for value in values]
+    swap = not batch_first and values[0].view.dim() == 3
+    views = [value.view.transpose(0, 1) if swap else value.view for value in values]
+    operands = [low.batch_of(value, view) for value, view in zip(values, views)]
+    lengths = [view.shape[-2] for view in views]
+    mask = attention.mask_of(low, *masks, lengths[0], lengths[-1], true_is_masked=True)
+    calls = low.members.calls.setdefault(low.node.target, [])
+    calls.append((max(lengths), mask))
+    member = low.members.layer(low.node.target, lambda: part_of(low, request(
+        context_length=max(length for length, _ in calls), causal=all(mask.causal for _, mask in calls),
+        weights=low.members.weights), tensors))
+    inputs = operands[:1] if all(same_value(values[0], value) for value in values) else operands
+    result = add_call(low, member, inputs, lambda: mask_text(mask, calls), operands[0].extents)
+    view = numbered(tuple(views[0].shape))
+    return Value(result, view.transpose(0, 1) if swap else view)
+
+
+def same_value(a, b):
+    return a.object is b.object and a.view.shape == b.view.shape and a.view.stride() == b.view.stride() and (
+        a.offset == b.offset)
+
+
+def add_call(low, member, inputs, mask, extents):
+    """Adds the step of a layer with a workspace. It may be computed in place if it has one input."""
+    object = low.program.activation(low.name(), extents)
+    first, *others = inputs
+    text = [part for operand in inputs for part in (operand, ", ")]
+    alone = first.stride is None and first.object not in [other.object for other in others]
+    return low.program.add(member, ".forward(", *text, mask, Operand(object, extents), ", ", Scratch(member.path), ");",
+                           writes=object, in_place=[first.object] if alone else [])
+
+
+def mask_text(mask, calls):
+    """Returns the argument for a mask. A layer is causal if all of its calls are."""
+    causal_layer = all(other.causal for _, other in calls)
+    if mask.causal and mask.text and not causal_layer:
+        raise ExportError("a layer is called with a causal mask and a padding mask, and without the first: give each "
+                          "call a layer of its own")
+    argument = mask.argument(causal_layer)
+    return f"{argument}, " if argument else ""
+
+
 @lowers_module("MultiheadAttention")
 def multihead_attention(low, module, args):
-    query, key, value = (low.check_floats(args.take(name)) for name in ("query", "key", "value"))
-    padding = args.take("key_padding_mask")
+    inputs, padding = [args.take(name) for name in ("query", "key", "value")], args.take("key_padding_mask")
     args.take("need_weights")
     mask = args.take("attn_mask")
     args.take("average_attn_weights")
@@ -26,53 +73,9 @@ def multihead_attention(low, module, args):
         low.refuse("add_bias_kv or add_zero_attn", "leave them False")
     if module.kdim != module.embed_dim or module.vdim != module.embed_dim:
         low.refuse("keys or values of another width", "project them to embed_dim first")
-    swap = not module.batch_first and query.view.dim() == 3
-    views = [item.view.transpose(0, 1) if swap else item.view for item in (query, key, value)]
-    same = same_value(query, key) and same_value(key, value)
-    operands = [low.batch_of(item, view) for item, view in zip((query, key, value), views)]
-    queries, keys = views[0].shape[-2], views[1].shape[-2]
-    by_mask = attention.mask_of(low, mask, padding, is_causal, queries, keys, true_is_masked=True)
-    calls = calls_of(low, module)
-    calls.append((max(queries, keys), by_mask))
-    part = lambda: part_of(low, AttentionRequest(  # noqa: E731
-        num_heads=module.num_heads, context_length=max(length for length, _ in calls),
-        causal=all(mask.causal for _, mask in calls), weights=low.members.weights), module.state_dict())
-    member = low.members.layer(low.node.target, part)
-    result = add_call(low, member, operands[:1] if same else operands, by_mask, calls, operands[0].extents)
-    view = numbered(tuple(views[0].shape))
-    return Value(result, view.transpose(0, 1) if swap else view), Absent(
-        "the weights of attention", "call forward_with_weights of the layer in C++")
-
-
-def same_value(a, b):
-    return a.object is b.object and a.view.shape == b.view.shape and a.view.stride() == b.view.stride() and (
-        a.offset == b.offset)
-
-
-def calls_of(low, module):
-    return low.members.calls.setdefault(low.node.target, [])
-
-
-def add_call(low, member, operands, mask, calls, extents, in_place=True):
-    """Adds the step of a layer with a workspace."""
-    object = low.program.activation(low.name(), extents)
-    text = [member, ".forward("]
-    for operand in operands:
-        text += [operand, ", "]
-    text += [lambda: mask_text(low, mask, calls), Operand(object, extents), ", ", Scratch(member.path), ");"]
-    allowed = [operands[0].object] if in_place and operands[0].stride is None and (
-        len(operands) == 1 or operands[0].object not in [other.object for other in operands[1:]]) else []
-    return low.program.add(*text, writes=object, in_place=allowed)
-
-
-def mask_text(low, mask, calls):
-    """Returns the argument for a mask. A layer is causal if all of its calls are."""
-    causal_layer = all(other.causal for _, other in calls)
-    if mask.causal and mask.text and not causal_layer:
-        raise ExportError("a layer is called with a causal mask and a padding mask, and without the first: give each "
-                          "call a layer of its own")
-    argument = mask.argument(causal_layer)
-    return f"{argument}, " if argument else ""
+    request = functools.partial(AttentionRequest, num_heads=module.num_heads)
+    result = call_of_layer(low, inputs, module.batch_first, (mask, padding, is_causal), request, module.state_dict())
+    return result, Absent("the weights of attention", "call forward_with_weights of the layer in C++")
 
 
 ACTIVATIONS = {functional.relu: "relu", torch.relu: "relu", functional.gelu: "gelu", functional.silu: "silu",
@@ -110,48 +113,33 @@ def check_parts(low, layer):
                        "write the layer as a module of its own")
 
 
-def options_of(low, layer):
+def settings_of(low, layer):
+    """Returns what a request needs to know of a layer."""
     check_parts(low, layer)
     if layer.norm1.eps != layer.norm2.eps:
         low.refuse("two norms with other epsilons", "give both one epsilon")
     return {"num_heads": layer.self_attn.num_heads, "norm_first": layer.norm_first, "epsilon": layer.norm1.eps,
-            "activation": activation_name(low, layer), "batch_first": layer.self_attn.batch_first}
+            "activation": activation_name(low, layer)}, layer.self_attn.batch_first
 
 
-def encoder_call(low, value, options, masks, request, tensors):
-    mask, padding, is_causal = masks
-    low.check_floats(value)
-    swap = not options["batch_first"] and value.view.dim() == 3
-    view = value.view.transpose(0, 1) if swap else value.view
-    tokens = view.shape[-2]
-    by_mask = attention.mask_of(low, mask, padding, is_causal, tokens, tokens, true_is_masked=True)
-    operand = low.batch_of(value, view)
-    calls = calls_of(low, None)
-    calls.append((tokens, by_mask))
-    settings = {key: option for key, option in options.items() if key != "batch_first"}
-    member = low.members.layer(low.node.target, lambda: part_of(low, request(
-        **settings, context_length=max(length for length, _ in calls), causal=all(mask.causal for _, mask in calls),
-        weights=low.members.weights), tensors))
-    result = add_call(low, member, [operand], by_mask, calls, operand.extents)
-    view = numbered(tuple(view.shape))
-    return Value(result, view.transpose(0, 1) if swap else view)
+def encoder_call(low, module, args, names, request, settings):
+    settings, batch_first = settings
+    value, mask, padding = map(args.take, names)
+    masks = mask, padding, args.take("is_causal", default=False) or False
+    return call_of_layer(low, [value], batch_first, masks, functools.partial(request, **settings), module.state_dict())
 
 
 @lowers_module("TransformerEncoderLayer")
 def encoder_layer(low, module, args):
-    value, mask, padding = args.take("src"), args.take("src_mask"), args.take("src_key_padding_mask")
-    return encoder_call(low, value, options_of(low, module), (mask, padding, args.take("is_causal", default=False)),
-                        TransformerBlockRequest, module.state_dict())
+    return encoder_call(low, module, args, ("src", "src_mask", "src_key_padding_mask"), TransformerBlockRequest,
+                        settings_of(low, module))
 
 
 @lowers_module("TransformerEncoder")
 def encoder(low, module, args):
-    value, mask, padding = args.take("src"), args.take("mask"), args.take("src_key_padding_mask")
-    is_causal = args.take("is_causal", default=False) or False
-    options = [options_of(low, layer) for layer in module.layers]
-    if any(option != options[0] for option in options):
+    settings = [settings_of(low, layer) for layer in module.layers]
+    if any(other != settings[0] for other in settings):
         low.refuse("a TransformerEncoder whose layers differ", "call each layer")
-    if module.norm is not None and (not is_of(module.norm, NORMS) or
-                                    module.norm.eps != options[0]["epsilon"]):
+    if module.norm is not None and (not is_of(module.norm, NORMS) or module.norm.eps != settings[0][0]["epsilon"]):
         low.refuse("a final norm of another kind or epsilon", "apply it after the encoder")
-    return encoder_call(low, value, options[0], (mask, padding, is_causal), TransformerRequest, module.state_dict())
+    return encoder_call(low, module, args, ("src", "mask", "src_key_padding_mask"), TransformerRequest, settings[0])

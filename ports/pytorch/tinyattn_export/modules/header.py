@@ -3,11 +3,10 @@
 import hashlib
 import pathlib
 import re
-import zlib
 
 from ..checkpoints import tensors_in
 from ..errors import printable
-from ..header import PRODUCER, braces, in_lines, number
+from ..header import PRODUCER, braces, in_binary, in_lines, number
 from ..safetensors import compose as compose_safetensors
 from .layout import configuration
 from .values import TOKEN
@@ -68,28 +67,6 @@ def in_flash(structs):
     return f"{begin}inline constexpr Model model = {braces(tree, '')};\n{end}\n"
 
 
-def in_binary(structs, file_name):
-    """Returns checks of the layout, and the function that finds the model in the binary."""
-    content, checks, offset = structs.content(), "", 0
-    for name, size in structs.sizes().items():
-        checks += f"static_assert(offsetof(Model, {name}) == {offset} && sizeof(Model::{name}) == {size});\n"
-        offset += size
-    return f"""\
-static_assert(std::endian::native == std::endian::little && std::numeric_limits<float>::is_iec559);
-static_assert(std::is_standard_layout_v<Model> && std::is_trivially_copyable_v<Model>);
-static_assert(sizeof(Model) == {len(content)} && alignof(Model) == alignof(float), "no padding");
-{checks}
-// CRC-32 of {file_name}, as of zip and Ethernet. Nothing here compares it.
-inline constexpr std::uint32_t crc_32 = {zlib.crc32(content):#010x};
-
-// Where {file_name} lies in flash, at a multiple of four; nothing is copied.
-inline const Model& weights(const void* address) noexcept {{
-  return *static_cast<const Model*>(address);
-}}
-
-"""
-
-
 def compose(net, name, structs, model, example, wanted, binary):
     """`example` and `wanted`: the Object and the tensor of the input and of the output."""
     code, (begin, end) = "\n".join(model), FORMATTED
@@ -99,8 +76,9 @@ def compose(net, name, structs, model, example, wanted, binary):
     examples = "\n".join([constant("Input", "example_input", inputs, x.element == TOKEN),
                           constant("Output", "example_output", outputs, False)])
     body = "".join([
-        configs, code, "\n\n", in_flash(structs) if binary is None else
-        in_binary(structs, printable(pathlib.Path(binary).name)), begin, examples, end, "\n",
+        configs, code, "\n\n", in_flash(structs) if binary is None else in_binary(
+            "Model", structs.sizes(), structs.content(), printable(pathlib.Path(binary).name)) + "\n",
+        begin, examples, end, "\n",
         ERROR.format(parameter="" if binary is None else "const Model& model, ")])
     return (f"{comment(net, structs)}#pragma once\n\n{includes(structs, code, binary is not None)}\n"
             f"namespace {name} {{\n\n{body}\n}}  // namespace {name}\n")
