@@ -9,14 +9,7 @@ or of both: the newest whole model counts.
 The names are those of the members in C++: a model whose parts are a Linear and a LayerNorm loads into
 torch.nn.Sequential(Linear, LayerNorm). With --like they are those of the checkpoint that the model was exported from.
 """
-import sys
-
-if sys.version_info < (3, 9):
-    sys.exit("from_board.py needs Python 3.9 or newer")
-
-from tinyattn_export.board_command import main
-from tinyattn_export.command_line import streams
+from tinyattn_export import as_command, from_board_command
 
 if __name__ == "__main__":
-    with streams():
-        sys.exit(main(sys.argv[1:]))
+    as_command(from_board_command)

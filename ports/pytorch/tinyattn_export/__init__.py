@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Turns trained weights into a C++ header of constants."""
+"""Turns trained weights into a C++ header of constants. This is the door: of `import export`, and of both commands."""
+import sys
+
+if sys.version_info < (3, 9):
+    sys.exit("the exporter of tinyattn needs Python 3.9 or newer")
+
+from .board_command import main as from_board_command
 from .c_source import write as write_c
 from .checkpoints import of_state_dict, read, write_safetensors
+from .command_line import as_command, main as export_command
 from .convolutions import Conv1dRequest as conv1d
 from .description import read_parts
 from .encoders import TransformerBlockRequest as transformer_block, TransformerRequest as transformer
@@ -14,6 +21,6 @@ from .tokenizer_files import read_tokenizer
 
 Refusal = ExportError  # the name of ExportError until 0.2
 
-__all__ = ["ExportError", "Refusal", "attention", "conv1d", "language_model", "linear", "module", "of_state_dict",
-           "read", "read_parts", "read_tokenizer", "tensor", "transformer", "transformer_block", "write", "write_c",
-           "write_safetensors"]
+__all__ = ["ExportError", "Refusal", "as_command", "attention", "conv1d", "export_command", "from_board_command",
+           "language_model", "linear", "module", "of_state_dict", "read", "read_parts", "read_tokenizer", "tensor",
+           "transformer", "transformer_block", "write", "write_c", "write_safetensors"]

@@ -153,6 +153,12 @@ def streams():
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def as_command(main):
+    """Runs the main function of a command, and exits."""
+    with streams():
+        sys.exit(main(sys.argv[1:]))
+
+
 def print_report(lines):
     """Prints lines on stdout. If that fails, the header is nevertheless written."""
     try:

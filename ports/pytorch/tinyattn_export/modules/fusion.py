@@ -17,6 +17,7 @@ class Attention:
     is_filled: bool  # by masked_fill: true = masked; else the mask is added
     factor: float  # of the queries, before they are divided by the root of their width
     inner: list  # the nodes that it replaces, besides the product with the values
+    title = "attention"
 
 
 def kind(node, net):
@@ -85,18 +86,13 @@ def attention_of(tracer, net, node, constants):
     return None
 
 
-def attentions(tracer, net, constants):
-    """Returns {node: Attention}."""
-    found = {node: attention_of(tracer, net, node, constants) for node in tracer.graph.nodes}
-    return {node: attention for node, attention in found.items() if attention}
-
-
 @dataclasses.dataclass
 class RmsNorm:
     x: torch.fx.Node
     weight: torch.fx.Node  # a constant
     epsilon: float
     inner: list
+    title = "norm"
 
 
 def mean_of_squares(node, net, tracer):
@@ -140,7 +136,8 @@ def scales_features(weight, x):
     return weight.dim() <= x.dim() and weight.shape[-1:].numel() == weight.numel() in (1, x.shape[-1])
 
 
-def norms(tracer, net, constants):
-    """Returns {node: RmsNorm}."""
-    found = {node: norm_of(tracer, net, node, constants) for node in tracer.graph.nodes}
-    return {node: norm for node, norm in found.items() if norm}
+def written_out(tracer, net, constants):
+    """Returns {node: what it is the last step of}, an Attention or an RmsNorm."""
+    found = {node: attention_of(tracer, net, node, constants) or norm_of(tracer, net, node, constants)
+             for node in tracer.graph.nodes}
+    return {node: whole for node, whole in found.items() if whole}

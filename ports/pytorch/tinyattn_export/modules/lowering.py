@@ -79,8 +79,8 @@ class Lowering:
         return object, Value(object, numbered(shape))
 
     def call(self, function, *arguments, extents, in_place=(), name=None):
-        """Adds a call of a function of the library, or of a Layer, whose last argument is its result. Returns the result,
-        a new activation of these extents, which may lie where an Operand of `in_place` does."""
+        """Adds a call of a function of the library, or of a Layer, whose last argument is its result: a new activation of
+        these extents, which may lie where an Operand of `in_place` does. Returns that."""
         object = self.program.activation(name or self.name(), extents)
         start = [function, ".forward("] if isinstance(function, Layer) else [f"tinyattn::{function}("]
         separated = [part for argument in arguments for part in (argument, ", ")]
@@ -198,12 +198,11 @@ class Lowering:
     def run(self, graph, input_value):
         dependent = dependents(graph)
         constants = set(graph.nodes) - dependent
-        fused = fusion.attentions(self.tracer, self.net, constants)
-        norms = fusion.norms(self.tracer, self.net, constants)
-        absorbed = {node for found in (*fused.values(), *norms.values()) for node in found.inner}
+        fused = fusion.written_out(self.tracer, self.net, constants)
+        absorbed = {node for found in fused.values() for node in found.inner}
         for node in graph.nodes:
             self.node = self.program.node = node
-            self.title = "attention" if node in fused else "norm" if node in norms else None
+            self.title = fused[node].title if node in fused else None
             if node in absorbed:
                 continue
             result = self.tracer.value(node) if node.op != "output" else None
@@ -217,17 +216,17 @@ class Lowering:
             elif node not in dependent:
                 self.values[node] = self.constant(node) if isinstance(result, torch.Tensor) else result
             else:
-                self.values[node] = self.lowered(node, fused, norms)
+                self.values[node] = self.lowered(node, fused.get(node))
         raise ExportError("forward returns nothing")
 
-    def lowered(self, node, fused, norms):
+    def lowered(self, node, whole):
         """Returns what a step that depends on the input becomes."""
         lower = layers.lower if node.op == "call_module" else functions.lower
         try:
-            if node in fused:
-                return attention.written_out(self, fused[node])
-            if node in norms:
-                return weighted.written_norm(self, norms[node])
+            if isinstance(whole, fusion.Attention):
+                return attention.written_out(self, whole)
+            if isinstance(whole, fusion.RmsNorm):
+                return weighted.written_norm(self, whole)
             return lower(self, node, Arguments(self.value(node.args), self.value(node.kwargs)))
         except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
             return self.refuse(f"{table.title(node)} has arguments that are not known here ({printable(error)})")

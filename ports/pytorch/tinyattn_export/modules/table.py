@@ -17,10 +17,15 @@ def lowers_module(*names):
     return lowers(*names, table=MODULES)
 
 
-def name_of(node):
-    """Returns the name of a function or method: one for add, __add__, __radd__, add_ and iadd."""
+def title(node):
+    """Returns the name of a function or method as it is written, without underscores around it."""
     name = node.target if isinstance(node.target, str) else node.target.__name__
-    name = name.strip("_")
+    return name.strip("_") if name.startswith("_") else name
+
+
+def name_of(node):
+    """Returns one name for add, __add__, __radd__, add_ and iadd."""
+    name = title(node).strip("_")
     reverse = {"radd": "add", "rmul": "mul", "rsub": "rsub", "iadd": "add", "isub": "sub", "imul": "mul",
                "itruediv": "truediv", "rtruediv": "rtruediv", "div": "truediv", "divide": "truediv",
                "multiply": "mul", "subtract": "sub", "imatmul": "matmul"}
@@ -33,8 +38,3 @@ def writes_in_place(node):
         return True
     return name in ("iadd", "isub", "imul", "itruediv", "setitem", "__setitem__") or (
         name.endswith("_") and not name.endswith("__") and name != "requires_grad_")
-
-
-def title(node):
-    name = node.target if isinstance(node.target, str) else node.target.__name__
-    return name.strip("_") if name.startswith("_") else name

@@ -20,10 +20,6 @@ BEFORE_INPUT = {"condition", "sorted_sequence"}  # of torch.where and torch.sear
 OWN_CODE = tuple(name.rpartition("/")[0] + "/" for name in (__file__, torch.__file__))
 
 
-class NotTraced(ExportError):
-    """What a module does cannot be a step."""
-
-
 def user_line():
     """Returns the innermost line of the user's own code, as `gestures.py:42`."""
     for frame, line in traceback.walk_stack(sys._getframe()):
@@ -60,7 +56,7 @@ class KnownProxy(torch.fx.Proxy):
         return len(self.known)
 
     def refuse(self, what):
-        raise NotTraced(
+        raise ExportError(
             f"{self.tracer.here()}: {what} depends on what the input holds, and a step of a graph cannot: compute it "
             "after forward, or with torch.where's counterpart, a mask of constants")
 
