@@ -19,7 +19,6 @@ from .safetensors import Tensor
 MAGIC = b"TAA1"
 BLOCK = 32
 ENTRY = re.compile(rb"([fTq])([1-9]\d{0,9}(?:x[1-9]\d{0,9})*)(?:/([1-9]\d{0,9}))?\n")
-MOST_SHARED = 255
 
 
 @dataclasses.dataclass(frozen=True)

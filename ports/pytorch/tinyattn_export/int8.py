@@ -39,10 +39,6 @@ class Int8Matrix:
         """Returns the bytes in the memory of the target. There is no padding but that of the rows."""
         return b"".join(self.rows) + struct.pack(f"<{len(self.scales)}f", *self.scales)
 
-    def weights(self):
-        """Returns the weights that the codes stand for, as a list for each output."""
-        return [[(code - ZERO) * scale for code in row[:self.inputs]] for row, scale in zip(self.rows, self.scales)]
-
 
 def scale_of(weights):
     """Returns the scale of an output. It is 1 if all weights are zero, or so small, all below 2^-143, that their scale
@@ -85,13 +81,14 @@ def quantized(tree, path=""):
     return tree
 
 
-def matrices(tree, path=""):
-    """Yields (its members, the Int8Matrix) for each one in the tree of a part."""
-    if isinstance(tree, Int8Matrix):
+def leaves(tree, path=""):
+    """Yields (the members that lead to it, the leaf) for each leaf of a tree, in the order of memory: lists of rows,
+    single numbers and Int8Matrices."""
+    if isinstance(tree, (list, float, Int8Matrix)):
         yield path, tree
     elif isinstance(tree, dict):
         for name, member in tree.items():
-            yield from matrices(member, f"{path}.{name}".lstrip("."))
-    elif isinstance(tree, tuple):
-        for i, member in enumerate(tree):
-            yield from matrices(member, f"{path}[{i}]")
+            yield from leaves(member, f"{path}.{name}".lstrip("."))
+    else:
+        for i, member in enumerate(tree or ()):
+            yield from leaves(member, f"{path}[{i}]")

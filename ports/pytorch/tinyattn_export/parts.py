@@ -14,12 +14,7 @@ from .storage import Request, RequestOfLayers
 
 
 def leaves(tree):
-    """Yields the numbers of a tree in the order of memory: lists of rows, single numbers and Int8Matrices."""
-    if isinstance(tree, (list, float, int8.Int8Matrix)):
-        yield tree
-    else:
-        for member in tree.values() if isinstance(tree, dict) else tree or ():
-            yield from leaves(member)
+    return (leaf for _, leaf in int8.leaves(tree))
 
 
 def content(leaf):
@@ -51,7 +46,7 @@ class Part:
 
     def matrices(self):
         """Returns (its members, the Int8Matrix) for each one."""
-        return list(int8.matrices(self.tree))
+        return [(path, leaf) for path, leaf in int8.leaves(self.tree) if isinstance(leaf, int8.Int8Matrix)]
 
     @property
     def parameter_count(self):

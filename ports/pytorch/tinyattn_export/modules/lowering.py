@@ -79,8 +79,8 @@ class Lowering:
         return object, Value(object, numbered(shape))
 
     def call(self, function, *arguments, extents, in_place=(), name=None):
-        """Adds a call of a function of the library, or of a Layer, whose last argument is its result: a new activation of
-        these extents, which may lie where an Operand of `in_place` does. Returns that."""
+        """Adds a call of a function of the library, or of a Layer, whose last argument is its result: a new activation
+        of these extents, which may lie where an Operand of `in_place` does. Returns that."""
         object = self.program.activation(name or self.name(), extents)
         start = [function, ".forward("] if isinstance(function, Layer) else [f"tinyattn::{function}("]
         separated = [part for argument in arguments for part in (argument, ", ")]

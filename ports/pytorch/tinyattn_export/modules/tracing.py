@@ -79,7 +79,7 @@ class KnownProxy(torch.fx.Proxy):
 class Tracer(torch.fx.Tracer):
     def __init__(self, example):
         super().__init__()
-        self.example, self.path, self.computing, self.line = example, [], False, None
+        self.example, self.path, self.computing = example, [], False
         self.module = {}  # {node: (the path of the module that has it, its line)}
         self.is_resolved = False
         self.values, self.constants = {}, {}  # constants: {name: tensor} of those that forward makes
