@@ -236,14 +236,14 @@ def refused_path(sentence, path, binary):
 
 def wrong_step(function):
     """Returns what is wrong if relu is lowered to what is right of the example alone, which has no negative number."""
-    wrong = {"relu": lambda low, args: low.elementwise(args.take("input"), "multiply", "1.0f")}
+    wrong = {"relu": lambda low, input: low.elementwise(input, "multiply", "1.0f")}
     with unittest.mock.patch.dict(lowering.table.FUNCTIONS, wrong):
         return problem("what would be exported of relu differs by", written(function), X)
 
 
 def unknown_step():
     """Returns what is wrong if relu is lowered to a function that Python does not know."""
-    unknown = {"relu": lambda low, args: low.elementwise(args.take("input"), "unknown")}
+    unknown = {"relu": lambda low, input: low.elementwise(input, "unknown")}
     with unittest.mock.patch.dict(lowering.table.FUNCTIONS, unknown):
         return problem("of relu cannot be computed (name 'unknown' is not defined)",
                        written(lambda self, x: F.relu(x)), X)

@@ -106,46 +106,41 @@ def same_layout(a, b):
 
 
 @lowers("add", "mul")
-def commutative(low, args):
-    function = {"add": "add", "mul": "multiply"}[args.name]
-    a, b = args.take("input"), args.take("other")
-    if args.take("alpha", default=1) != 1:
+def commutative(low, input, other, alpha=1):
+    if alpha != 1:
         low.refuse("add with alpha", "multiply before")
-    if not isinstance(a, Value) or isinstance(b, Value) and b.view.numel() > a.view.numel():
-        a, b = b, a
-    return arithmetic(low, function, a, b)
+    if not isinstance(input, Value) or isinstance(other, Value) and other.view.numel() > input.view.numel():
+        input, other = other, input
+    return arithmetic(low, {"add": "add", "mul": "multiply"}[low.called], input, other)
 
 
 @lowers("sub")
-def subtract(low, args):
-    a, b = args.take("input"), args.take("other")
-    if args.take("alpha", default=1) != 1:
+def subtract(low, input, other, alpha=1):
+    if alpha != 1:
         low.refuse("sub with alpha", "multiply before")
-    if isinstance(a, Value):
-        return arithmetic(low, "subtract", a, b)
-    return arithmetic(low, "add", low.elementwise(b, "multiply", "-1.0f"), a)
+    if isinstance(input, Value):
+        return arithmetic(low, "subtract", input, other)
+    return arithmetic(low, "add", negative(low, other), input)
 
 
 @lowers("rsub")
-def reversed_subtract(low, args):
-    b, a = args.take("input"), args.take("other")
-    return arithmetic(low, "add", low.elementwise(b, "multiply", "-1.0f"), a)
+def reversed_subtract(low, input, other):
+    return arithmetic(low, "add", negative(low, input), other)
 
 
 @lowers("neg", "negative")
-def negative(low, args):
-    return low.elementwise(args.take("input"), "multiply", "-1.0f")
+def negative(low, input):
+    return low.elementwise(input, "multiply", "-1.0f")
 
 
 @lowers("truediv")
-def divide(low, args):
-    a, b = args.take("input"), args.take("other")
-    number = scalar(b)
-    if not isinstance(a, Value) or isinstance(b, Value):
+def divide(low, input, other):
+    number = scalar(other)
+    if not isinstance(input, Value) or isinstance(other, Value):
         low.refuse("a division by what depends on the input", "divide by a number or a constant")
     if number is not None:
-        return arithmetic(low, "multiply", a, 1 / number if number else math.inf)
-    return with_constant(low, "multiply", a, Constant((1 / b.tensor.double()).float(), inverse(b.name)))
+        return arithmetic(low, "multiply", input, 1 / number if number else math.inf)
+    return with_constant(low, "multiply", input, Constant((1 / other.tensor.double()).float(), inverse(other.name)))
 
 
 def inverse(name):
@@ -154,14 +149,12 @@ def inverse(name):
 
 
 @lowers("square")
-def square(low, args):
-    value = args.take("input")
-    return arithmetic(low, "multiply", value, value)
+def square(low, input):
+    return arithmetic(low, "multiply", input, input)
 
 
 @lowers("pow")
-def power(low, args):
-    value, exponent = args.take("input"), args.take("exponent")
+def power(low, input, exponent):
     if exponent != 2:
         low.refuse(f"a power of {exponent}", "only squares are computed, as x * x")
-    return arithmetic(low, "multiply", value, value)
+    return square(low, input)

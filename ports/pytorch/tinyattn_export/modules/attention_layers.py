@@ -63,18 +63,15 @@ def mask_text(mask, calls):
 
 
 @lowers_module("MultiheadAttention")
-def multihead_attention(low, module, args):
-    inputs, padding = [args.take(name) for name in ("query", "key", "value")], args.take("key_padding_mask")
-    args.take("need_weights")
-    mask = args.take("attn_mask")
-    args.take("average_attn_weights")
-    is_causal = args.take("is_causal", default=False)
+def multihead_attention(low, module, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
+                        average_attn_weights=True, is_causal=False):
     if module.bias_k is not None or module.add_zero_attn:
         low.refuse("add_bias_kv or add_zero_attn", "leave them False")
     if module.kdim != module.embed_dim or module.vdim != module.embed_dim:
         low.refuse("keys or values of another width", "project them to embed_dim first")
     request = functools.partial(AttentionRequest, num_heads=module.num_heads)
-    result = call_of_layer(low, inputs, module.batch_first, (mask, padding, is_causal), request, module.state_dict())
+    masks = attn_mask, key_padding_mask, is_causal
+    result = call_of_layer(low, [query, key, value], module.batch_first, masks, request, module.state_dict())
     return result, Absent("the weights of attention", "call forward_with_weights of the layer in C++")
 
 
@@ -122,24 +119,23 @@ def settings_of(low, layer):
             "activation": activation_name(low, layer)}, layer.self_attn.batch_first
 
 
-def encoder_call(low, module, args, names, request, settings):
+def encoder_call(low, module, src, masks, request, settings):
     settings, batch_first = settings
-    value, mask, padding = map(args.take, names)
-    masks = mask, padding, args.take("is_causal", default=False) or False
-    return call_of_layer(low, [value], batch_first, masks, functools.partial(request, **settings), module.state_dict())
+    return call_of_layer(low, [src], batch_first, masks, functools.partial(request, **settings), module.state_dict())
 
 
 @lowers_module("TransformerEncoderLayer")
-def encoder_layer(low, module, args):
-    return encoder_call(low, module, args, ("src", "src_mask", "src_key_padding_mask"), TransformerBlockRequest,
-                        settings_of(low, module))
+def encoder_layer(low, module, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+    masks = src_mask, src_key_padding_mask, is_causal
+    return encoder_call(low, module, src, masks, TransformerBlockRequest, settings_of(low, module))
 
 
 @lowers_module("TransformerEncoder")
-def encoder(low, module, args):
+def encoder(low, module, src, mask=None, src_key_padding_mask=None, is_causal=None):
     settings = [settings_of(low, layer) for layer in module.layers]
     if any(other != settings[0] for other in settings):
         low.refuse("a TransformerEncoder whose layers differ", "call each layer")
     if module.norm is not None and (not is_of(module.norm, NORMS) or module.norm.eps != settings[0][0]["epsilon"]):
         low.refuse("a final norm of another kind or epsilon", "apply it after the encoder")
-    return encoder_call(low, module, args, ("src", "mask", "src_key_padding_mask"), TransformerRequest, settings[0])
+    masks = mask, src_key_padding_mask, is_causal or False
+    return encoder_call(low, module, src, masks, TransformerRequest, settings[0])

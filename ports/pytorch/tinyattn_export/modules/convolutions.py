@@ -11,8 +11,8 @@ from .weighted import linear, part_of
 
 
 @lowers_module("Conv1d")
-def conv1d(low, module, args):
-    value = low.check_floats(args.take("input"))
+def conv1d(low, module, input):
+    value = low.check_floats(input)
     check_convolution(low, module)
     (kernel,), (stride,) = module.kernel_size, module.stride
     padding = module.padding
@@ -53,8 +53,8 @@ def check_convolution(low, module):
 
 
 @lowers_module("Conv2d")
-def conv2d(low, module, args):
-    value = low.check_floats(args.take("input"))
+def conv2d(low, module, input):
+    value = low.check_floats(input)
     check_convolution(low, module)
     if tuple(module.kernel_size) != tuple(module.stride) or module.padding not in ((0, 0), "valid", 0):
         low.refuse("a Conv2d whose kernel is not its stride, or with padding", "cut patches that do not overlap, "
@@ -87,8 +87,8 @@ def scale_and_shift(module):
 
 
 @lowers_module("BatchNorm1d")
-def batch_norm(low, module, args):
-    value = low.check_floats(args.take("input"))
+def batch_norm(low, module, input):
+    value = low.check_floats(input)
     if low.node.target in low.folded:
         return value
     if module.running_mean is None:

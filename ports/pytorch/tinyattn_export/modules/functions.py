@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What functions and methods of tensors become. Arithmetic, and what is over tokens, have files of their own."""
+import functools
+
 import torch
 
 from . import attention, moves, weighted
-from .table import FUNCTIONS, lowers, name_of, title
+from .table import FUNCTIONS, call, lowers, name_of, title
 from .values import Constant, Value, numbered, operand_of
 
 SAME = frozenset("contiguous clone detach to float double half bfloat16 type identity requires_grad_ cpu".split())
@@ -22,68 +24,54 @@ INSTEAD = {
 }
 
 
-def lower(low, node, args):
+def lower(low, node, args, kwargs):
     name = name_of(node)
-    if name == "getattr":
-        name, args = args.args[1], type(args)(args.args[:1], {})
-    return named(low, node, name, args)
+    return named(low, node, args[1], args[:1], {}) if name == "getattr" else named(low, node, name, args, kwargs)
 
 
-def named(low, node, name, args):
+def named(low, node, name, args, kwargs):
     """Returns what a function or method of this name becomes."""
     if node.target is torch.nn.functional.unfold:
         low.refuse("there is nothing for torch.nn.functional.unfold", "a Conv2d whose kernel is its stride takes "
                    "patches")
     if name in moves.MOVES:
-        return moves.move(low, node, name, args)
+        return moves.move(low, name, args[0], args[1:], kwargs)
     if name in SAME:
-        value, wanted = args.take("input", "self"), low.tracer.value(node)
+        wanted = low.tracer.value(node)
         if isinstance(wanted, torch.Tensor) and wanted.dtype not in (torch.float32, torch.int64, torch.int32):
             low.refuse(f"{title(node)} to {wanted.dtype}", "all steps are of float32 here")
-        return value
+        return args[0]
     if name not in FUNCTIONS:
         low.refuse(f"there is nothing for {title(node)}", INSTEAD.get(name, "compute it before or after forward, or "
                                                                      "write it with what the table of "
                                                                      "ports/pytorch/README.md has"))
-    args.name = name
-    result = FUNCTIONS[name](low, args)
-    if args.rest():
-        low.refuse(f"{title(node)} has an argument that is not known here, {args.rest()[0]}", "leave it out")
-    return result
+    low.called = name
+    return call(low, title(node), functools.partial(FUNCTIONS[name], low), args, kwargs)
 
 
 @lowers("relu", "silu")
-def activation(low, args):
-    value = args.take("input")
-    args.take("inplace")
-    return low.elementwise(value, args.name)
+def activation(low, input, inplace=False):
+    return low.elementwise(input, low.called)
 
 
 @lowers("gelu")
-def gelu(low, args):
-    value, approximate = args.take("input"), args.take("approximate", default="none")
-    return low.elementwise(value, "gelu_tanh" if approximate == "tanh" else "gelu")
+def gelu(low, input, approximate="none"):
+    return low.elementwise(input, "gelu_tanh" if approximate == "tanh" else "gelu")
 
 
 @lowers("dropout", "dropout1d", "alpha_dropout", "feature_dropout")
-def dropout(low, args):
-    value, rate = args.take("input"), args.take("p", default=0.5)
-    training = args.take("training", default=True)
-    args.take("inplace")
-    if training and rate:
+def dropout(low, input, p=0.5, training=True, inplace=False):
+    if training and p:
         low.refuse("dropout in training draws random numbers",
                    "give training=self.training, and call .eval() before the export")
-    return value
+    return input
 
 
 @lowers("softmax")
-def softmax(low, args):
-    value = args.take("input")
-    dim = args.take("dim")
-    args.drop("_stacklevel")
-    if args.take("dtype") not in (None, torch.float32):
+def softmax(low, input, dim=None, dtype=None, _stacklevel=None):
+    if dtype not in (None, torch.float32):
         low.refuse("softmax in another type", "leave dtype out")
-    return softmax_over(low, value, dim)
+    return softmax_over(low, input, dim)
 
 
 def softmax_over(low, value, dim):
@@ -100,45 +88,36 @@ def softmax_over(low, value, dim):
 
 
 @lowers("layer_norm")
-def layer_norm(low, args):
-    value, shape = args.take("input"), args.take("normalized_shape")
-    weight, bias, epsilon = args.take("weight"), args.take("bias"), args.take("eps", default=1e-5)
-    return weighted.norm(low, value, shape, weight, bias, epsilon, weighted.path_of_norm(low, weight))
+def layer_norm(low, input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    return weighted.norm(low, input, normalized_shape, weight, bias, eps, weighted.path_of_norm(low, weight))
 
 
 @lowers("rms_norm")
-def rms_norm(low, args):
-    value, shape, weight, epsilon = map(args.take, ("input", "normalized_shape", "weight", "eps"))
-    return weighted.rms_norm_of(low, value, shape, weight, epsilon, weighted.path_of_norm(low, weight))
+def rms_norm(low, input, normalized_shape, weight=None, eps=None):
+    return weighted.rms_norm_of(low, input, normalized_shape, weight, eps, weighted.path_of_norm(low, weight))
 
 
 @lowers("linear")
-def linear(low, args):
-    value, weight, bias = args.take("input"), args.take("weight"), args.take("bias")
+def linear(low, input, weight, bias=None):
     if not isinstance(weight, Constant) or bias is not None and not isinstance(bias, Constant):
         low.refuse("the weight of linear depends on the input", "write x @ y for two results of steps")
     name = weight.name.removesuffix(".weight") + ("" if weight.name.endswith(".weight") else "_linear")
-    return weighted.linear(low, value, weight.tensor, None if bias is None else bias.tensor, name)
+    return weighted.linear(low, input, weight.tensor, None if bias is None else bias.tensor, name)
 
 
 @lowers("matmul", "bmm", "mm")
-def matmul(low, args):
-    a, b = args.take("input"), args.take("other", "mat2")
-    return attention.product(low, a, b)
+def matmul(low, input, other):
+    return attention.product(low, input, other)
 
 
 @lowers("masked_fill")
-def masked_fill(low, args):
-    value, mask, number = args.take("input"), args.take("mask"), args.take("value")
-    return attention.masked_fill(low, value, mask, number)
+def masked_fill(low, input, mask, value):
+    return attention.masked_fill(low, input, mask, value)
 
 
 @lowers("scaled_dot_product_attention")
-def scaled_dot_product_attention(low, args):
-    query, key, value = args.take("query"), args.take("key"), args.take("value")
-    mask, rate = args.take("attn_mask"), args.take("dropout_p", default=0.0)
-    causal, scale = args.take("is_causal", default=False), args.take("scale")
-    shares_keys = args.take("enable_gqa", default=False)
-    if rate:
+def scaled_dot_product_attention(low, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
+                                 enable_gqa=False):
+    if dropout_p:
         low.refuse("dropout of attention weights", "give dropout_p=0.0 unless self.training")
-    return attention.scaled_dot_product(low, query, key, value, mask, causal, scale, shares_keys)
+    return attention.scaled_dot_product(low, query, key, value, attn_mask, is_causal, scale, enable_gqa)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What modules of torch.nn of one input become. Convolutions and attention have files of their own."""
+import functools
+
 from .. import int8
 from ..parts import Part
 from . import functions
 from .checks import TRAINING, in_training
 from .functions import INSTEAD as INSTEAD_OF_FUNCTIONS
-from .table import MODULES, lowers_module
+from .table import MODULES, call, lowers_module
 from .tracing import torch_class
 from .values import TOKEN, Operand, Value, numbered
 from .weighted import linear, norm, rms_norm_of, rows_of
@@ -28,38 +30,34 @@ AS_FUNCTIONS = {  # {module: (the function or method that computes the same, wha
 }
 
 
-def lower(low, node, args):
+def lower(low, node, args, kwargs):
     module = low.module_of(node)
     name = torch_class(module).__name__
     if in_training(module):
         low.refuse(TRAINING[0].format(type(in_training(module)).__name__), TRAINING[1])
     if name.startswith("Parametrized"):
         low.refuse("a parametrized module", "call torch.nn.utils.parametrize.remove_parametrizations before the export")
-    if name in AS_FUNCTIONS:
-        function, *settings = AS_FUNCTIONS[name]
-        given = [args.take("input"), *(getattr(module, setting) for setting in settings)]
-        result = functions.named(low, node, function, type(args)(given, {}))
-    elif name in MODULES:
-        result = MODULES[name](low, module, args)
-    else:
+    if name not in MODULES and name not in AS_FUNCTIONS:
         low.refuse(f"there is nothing for torch.nn.{name}",
                    INSTEAD.get(name, "write it with what the table of ports/pytorch/README.md has"))
-    if args.rest():
-        low.refuse(f"torch.nn.{name} is called with an argument that is not known here, {args.rest()[0]}",
-                   "leave it out")
-    return result
+    function = as_function if name in AS_FUNCTIONS else MODULES[name]
+    return call(low, f"torch.nn.{name}", functools.partial(function, low, module), args, kwargs)
+
+
+def as_function(low, module, input):
+    function, *settings = AS_FUNCTIONS[torch_class(module).__name__]
+    return functions.named(low, low.node, function, [input, *(getattr(module, name) for name in settings)], {})
 
 
 @lowers_module("Linear", "NonDynamicallyQuantizableLinear")
-def linear_module(low, module, args):
+def linear_module(low, module, input):
     weight, bias = low.folded.get(low.node.target, (module.weight, module.bias))
-    return linear(low, args.take("input"), weight, bias, low.node.target)
+    return linear(low, input, weight, bias, low.node.target)
 
 
 @lowers_module("Embedding")
-def embedding(low, module, args):
-    tokens = args.take("input")
-    if not isinstance(tokens, Value) or tokens.object.element != TOKEN or not tokens.is_whole():
+def embedding(low, module, input):
+    if not isinstance(input, Value) or input.object.element != TOKEN or not input.is_whole():
         low.refuse("an Embedding of what is not the input", "embed the tokens of the input")
     if module.max_norm is not None:
         low.refuse("an Embedding with max_norm", "renormalize the weight before the export")
@@ -73,19 +71,19 @@ def embedding(low, module, args):
     part = Part(f"::tinyattn::Embedding<{count}, {width}{suffix}>", "tinyattn/embedding.hpp", tree,
                 f"embedding of {count} tokens, {width} features", {}, set())
     member = low.members.layer(low.node.target, lambda: part)
-    extents = (tokens.view.numel(), width)
+    extents = (input.view.numel(), width)
     object = low.program.activation(low.name(), extents)
-    low.program.add("static_cast<void>(", member, ".forward(", Operand(tokens.object, tokens.object.extents), ", ",
+    low.program.add("static_cast<void>(", member, ".forward(", Operand(input.object, input.object.extents), ", ",
                     Operand(object, extents), "));", writes=object)
-    return Value(object, numbered((*tokens.shape, width)))
+    return Value(object, numbered((*input.shape, width)))
 
 
 @lowers_module("LayerNorm")
-def layer_norm(low, module, args):
-    return norm(low, args.take("input"), module.normalized_shape, module.weight, getattr(module, "bias", None),
+def layer_norm(low, module, input):
+    return norm(low, input, module.normalized_shape, module.weight, getattr(module, "bias", None),
                 module.eps, low.node.target)
 
 
 @lowers_module("RMSNorm")
-def rms_norm(low, module, args):
-    return rms_norm_of(low, args.take("input"), module.normalized_shape, module.weight, module.eps, low.node.target)
+def rms_norm(low, module, input):
+    return rms_norm_of(low, input, module.normalized_shape, module.weight, module.eps, low.node.target)

@@ -16,32 +16,13 @@ INDICES = "ijklmn"
 OTHERS = "compute it before or after forward, or write it with what the table of ports/pytorch/README.md has"
 
 
-class Arguments:
-    """The arguments of a step. What nobody takes is refused, unless it says nothing."""
-
-    def __init__(self, args, kwargs):
-        self.args, self.kwargs, self.name = list(args), dict(kwargs), ""  # name: of the function that is called
-
-    def take(self, *names, default=None):
-        """Returns the next argument, which may be given by one of some names."""
-        if self.args:
-            return self.args.pop(0)
-        return next((self.kwargs.pop(name) for name in names if name in self.kwargs), default)
-
-    def drop(self, *names):
-        for name in names:
-            self.kwargs.pop(name, None)
-
-    def rest(self):
-        return [*self.args, *(f"{name}={value}" for name, value in self.kwargs.items() if value not in (None, False))]
-
-
 class Lowering:
     def __init__(self, tracer, net, weights):
         self.title_of_module = type(tracer.original).__name__
         self.tracer, self.net, self.program = tracer, net, Program()
         self.members = Members(net, weights)
-        self.values, self.copies, self.folded, self.node, self.title = {}, {}, {}, None, None
+        self.values, self.copies, self.folded = {}, {}, {}
+        self.node, self.title, self.called = None, None, None  # called: the name of the function
 
     # --- Values ---
 
@@ -227,7 +208,7 @@ class Lowering:
                 return attention.written_out(self, whole)
             if isinstance(whole, fusion.RmsNorm):
                 return weighted.written_norm(self, whole)
-            return lower(self, node, Arguments(self.value(node.args), self.value(node.kwargs)))
+            return lower(self, node, self.value(node.args), self.value(node.kwargs))
         except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
             return self.refuse(f"{table.title(node)} has arguments that are not known here ({printable(error)})")
 

@@ -11,22 +11,21 @@ MOVES = frozenset((
     "unbind t T mT H swapaxes swapdims movedim moveaxis view_as reshape_as expand expand_as unfold").split())
 
 
-def move(low, node, name, args):
-    value = args.take("input", "self", "tensor")
+def move(low, name, value, others, kwargs):
     low.check_present(value)
     if isinstance(value, tuple):  # an element of what returns several
-        return value[args.args[0]]
+        return value[others[0]]
     if not isinstance(value, Value):
         low.refuse(f"{name} is called on what does not depend on the input", "write it before")
-    others = torch.fx.node.map_aggregate(tuple(args.args), tensor_of)
-    if any(isinstance(other, torch.dtype) for other in (*others, *args.kwargs.values())):
+    others = torch.fx.node.map_aggregate(tuple(others), tensor_of)
+    if any(isinstance(other, torch.dtype) for other in (*others, *kwargs.values())):
         low.refuse(f"{name} of the bits as another type", "all steps are of float32 here")
-    moved = apply(low, name, value.view, others, args.kwargs)
+    moved = apply(low, name, value.view, others, kwargs)
     if is_copy(value.view, moved):
         if name not in ("reshape", "flatten", "view", "reshape_as", "view_as"):
             low.refuse(f"{name} takes elements one by one", "take a slice, or join several with torch.cat")
         value = low.copied(value)
-        moved = apply(low, name, value.view, others, args.kwargs)
+        moved = apply(low, name, value.view, others, kwargs)
     return wrapped(value, moved)
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The names of functions and methods, and the table of what each becomes."""
+import inspect
 
-FUNCTIONS, MODULES = {}, {}  # {name: what turns a call into steps}
+FUNCTIONS, MODULES = {}, {}  # {name: what turns a call into steps; its parameters are those of PyTorch}
+SAME_PARAMETERS = {"axis": "dim", "mat2": "other"}
 
 
 def lowers(*names, table=FUNCTIONS):
@@ -15,6 +17,18 @@ def lowers(*names, table=FUNCTIONS):
 def lowers_module(*names):
     """Decorates what turns calls of these modules of torch.nn into steps."""
     return lowers(*names, table=MODULES)
+
+
+def call(low, what, function, args, kwargs):
+    """Calls what turns a step into steps of C++, with the arguments of the step. An argument that is not among its
+    parameters is refused, unless it says nothing."""
+    kwargs = {SAME_PARAMETERS.get(name, name): value for name, value in kwargs.items()}
+    known = inspect.signature(function).parameters
+    others = [*map(str, args[len(known):]), *(f"{name}={value}" for name, value in kwargs.items()
+                                              if name not in known and value not in (None, False))]
+    if others:
+        low.refuse(f"{what} has an argument that is not known here, {others[0]}", "leave it out")
+    return function(*args, **{name: value for name, value in kwargs.items() if name in known})
 
 
 def title(node):

@@ -5,19 +5,15 @@ from .values import Absent, Constant, Operand, Value, extents_of, numbered, oper
 
 
 @lowers("mean", "amax")
-def pool(low, args):
-    value, dim = args.take("input"), args.take("dim", "axis")
-    keepdim = bool(args.take("keepdim", default=False))
-    return pool_over(low, value, dim, keepdim, {"mean": "mean", "amax": "largest"}[args.name])
+def pool(low, input, dim=None, keepdim=False):
+    return pool_over(low, input, dim, keepdim, {"mean": "mean", "amax": "largest"}[low.called])
 
 
 @lowers("max")
-def maximum(low, args):
-    value, dim = args.take("input"), args.take("dim", "axis")
+def maximum(low, input, dim=None, keepdim=False):
     if dim is None or isinstance(dim, (Constant, Value)):
         low.refuse("max without dim, or of two tensors", "amax(dim=1) is the largest over tokens")
-    keepdim = bool(args.take("keepdim", default=False))
-    return (pool_over(low, value, dim, keepdim, "largest"),
+    return (pool_over(low, input, dim, keepdim, "largest"),
             Absent("the places of the largest", "find them after forward, with tinyattn::argmax"))
 
 
@@ -56,24 +52,21 @@ def matrix_with_rows(low, value, view):
 
 
 @lowers("adaptive_avg_pool1d", "adaptive_max_pool1d")
-def adaptive_pool(low, args):
-    value, size = args.take("input"), args.take("output_size")
-    if size not in (1, (1,), [1]):
-        low.refuse(f"{args.name} to {size} tokens", "pool to one token")
-    return pool_over(low, value, -1, True, "mean" if "avg" in args.name else "largest")
+def adaptive_pool(low, input, output_size):
+    if output_size not in (1, (1,), [1]):
+        low.refuse(f"{low.called} to {output_size} tokens", "pool to one token")
+    return pool_over(low, input, -1, True, "mean" if "avg" in low.called else "largest")
 
 
 @lowers("cat", "concat", "concatenate")
-def cat(low, args):
-    values, dim = args.take("tensors"), args.take("dim", "axis", default=0)
-    return join(low, list(values), dim)
+def cat(low, tensors, dim=0):
+    return join(low, list(tensors), dim)
 
 
 @lowers("stack")
-def stack(low, args):
-    values, dim = args.take("tensors"), args.take("dim", "axis", default=0)
+def stack(low, tensors, dim=0):
     unsqueezed = [Value(value.object, value.view.unsqueeze(dim)) if isinstance(value, Value) else
-                  Constant(value.tensor.unsqueeze(dim), value.name) for value in values]
+                  Constant(value.tensor.unsqueeze(dim), value.name) for value in tensors]
     return join(low, unsqueezed, dim)
 
 

@@ -16,6 +16,7 @@ from .table import writes_in_place
 KNOWN = ("shape dtype device ndim layout is_cuda requires_grad size dim numel nelement is_contiguous stride "
          "is_floating_point get_device").split()  # attributes and methods that are no steps
 CLOSE = 1e-5  # of the largest number: another implementation of a function may round otherwise
+INPUT = ("input", "tensor", "self")
 BEFORE_INPUT = {"condition", "sorted_sequence"}  # of torch.where and torch.searchsorted
 OWN_CODE = tuple(name.rpartition("/")[0] + "/" for name in (__file__, torch.__file__))
 
@@ -122,9 +123,9 @@ class Tracer(torch.fx.Tracer):
 
     def create_node(self, kind, target, args, kwargs, *more, **named):
         """An `input` that is given by name is the first argument, but of two functions."""
-        if not args and "input" in kwargs and not BEFORE_INPUT & kwargs.keys():
-            args = (kwargs["input"],)
-            kwargs = {name: value for name, value in kwargs.items() if name != "input"}
+        if not args and not BEFORE_INPUT & kwargs.keys():
+            args = tuple(kwargs[name] for name in kwargs if name in INPUT)
+            kwargs = {name: value for name, value in kwargs.items() if name not in INPUT}
         node = super().create_node(kind, target, args, kwargs, *more, **named)
         self.module[node] = (".".join(self.path[-1:]), user_line())
         return node
