@@ -2,7 +2,7 @@
 """Byte pair encoding in Hugging Face's files: of the bytes of words, as GPT-2, or of characters, as SentencePiece."""
 from . import sentencepiece
 from .errors import ExportError, printable
-from .merges import ByPair
+from .merges import by_pair
 from .vocabularies import BEGINS, CONTROL, ENDS, Vocabulary, check_numbers, first_of, merged
 
 READABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]  # bytes that GPT-2 writes as these characters
@@ -63,7 +63,7 @@ def byte_vocabulary(numbers, merges, added=None, has_prefix=False):
             texts[token] = b"" if added[text] else text.encode()
         elif as_bytes(text) and not CONTROL.fullmatch(text):
             texts[token] = as_bytes(text).encode("latin-1")
-    merged(vocabulary, pieces, ByPair(ranks))
+    merged(vocabulary, pieces, by_pair(ranks))
     for piece, token in vocabulary.tokens.items():  # such as <a>, if it is made of others
         texts[token] = piece.encode("latin-1")
     vocabulary.symbols = {text.encode().decode("latin-1"): numbers[text] for text in added}
@@ -151,4 +151,4 @@ def character_vocabulary(numbers, model, added, has_prefix):
     sentencepiece.check_pieces(pieces)
     ranks = ranks_of(model["merges"], numbers, lambda text: text.replace(sentencepiece.SPACE, " "))
     begin, end = (next((name for name in names if added.get(name)), "") for names in (BEGINS, ENDS))
-    return sentencepiece.sentencepiece_vocabulary(pieces, has_bytes, begin, end, ByPair(ranks), dummy_prefix=has_prefix)
+    return sentencepiece.sentencepiece_vocabulary(pieces, has_bytes, begin, end, by_pair(ranks), dummy_prefix=has_prefix)

@@ -14,33 +14,22 @@ class Merge:
     rank: int
 
 
-class ByPiece:
-    """Ranks of pairs as in SentencePiece: any two pieces are merged if they are a piece together. `scores` is {piece:
-    score}; the highest comes first."""
-
-    def __init__(self, scores):
-        order = sorted({-score for score in scores.values()})
-        ranks = {score: rank for rank, score in enumerate(order)}
-        self.ranks = {piece: ranks[-score] for piece, score in scores.items()}
-
-    def rank(self, left, right):
-        return self.ranks.get(left + right)
+def by_piece(scores):
+    """Returns the rank of pairs as in SentencePiece: any two pieces are merged if they are a piece together. `scores` is
+    {piece: score}; the highest comes first."""
+    ranks = {score: rank for rank, score in enumerate(sorted(set(scores.values()), reverse=True))}
+    return lambda left, right: ranks.get(scores.get(left + right))
 
 
-class ByPair:
-    """Ranks of pairs as in GPT-2: the pairs are listed, {(left, right): rank}."""
-
-    def __init__(self, ranks):
-        self.ranks = ranks
-
-    def rank(self, left, right):
-        return self.ranks.get((left, right))
+def by_pair(ranks):
+    """Returns the rank of pairs as in GPT-2, where they are listed, {(left, right): rank}."""
+    return lambda left, right: ranks.get((left, right))
 
 
-def steps(piece, pairs):
+def steps(piece, rank_of):
     """Merges the characters of a piece as if it were a text. Yields a Merge for each step."""
     parts = list(piece)
-    ranks = [pairs.rank(*pair) for pair in zip(parts, parts[1:])]
+    ranks = [rank_of(*pair) for pair in zip(parts, parts[1:])]
     while True:
         known = [rank for rank in ranks if rank is not None]
         if not known:
@@ -50,15 +39,15 @@ def steps(piece, pairs):
         parts[i:i + 2] = [parts[i] + parts[i + 1]]
         del ranks[i]
         if i > 0:
-            ranks[i - 1] = pairs.rank(parts[i - 1], parts[i])
+            ranks[i - 1] = rank_of(parts[i - 1], parts[i])
         if i + 1 < len(parts):
-            ranks[i] = pairs.rank(parts[i], parts[i + 1])
+            ranks[i] = rank_of(parts[i], parts[i + 1])
 
 
-def merge_of(piece, pairs):
+def merge_of(piece, rank_of):
     """Returns the last Merge that makes a piece, or None if it is never made. Raises an ExportError if its parts are
     merged later than the piece itself would be: tinyattn goes back in time, from the last merge to the first."""
-    done = list(steps(piece, pairs))
+    done = list(steps(piece, rank_of))
     if not done or len(done) != len(piece) - 1:
         return None
     if max(merge.rank for merge in done) > done[-1].rank:
@@ -66,7 +55,7 @@ def merge_of(piece, pairs):
     return done[-1]
 
 
-def merges_of(pieces, pairs):
+def merges_of(pieces, rank_of):
     """Returns {piece: Merge} of those pieces of several characters that are made of others."""
-    found = {piece: merge_of(piece, pairs) for piece in pieces if len(piece) > 1}
+    found = {piece: merge_of(piece, rank_of) for piece in pieces if len(piece) > 1}
     return {piece: merge for piece, merge in found.items() if merge}

@@ -5,7 +5,7 @@ import math
 
 from . import protobuf
 from .errors import ExportError, printable
-from .merges import ByPiece
+from .merges import by_piece
 from .vocabularies import Vocabulary, check_texts, merged
 
 SPACE = "\u2581"  # SentencePiece writes a space as this
@@ -93,7 +93,7 @@ def texts_of(pieces):
             for piece in pieces]
 
 
-def sentencepiece_vocabulary(pieces, byte_fallback, begin, end, pairs=None, **settings):
+def sentencepiece_vocabulary(pieces, byte_fallback, begin, end, rank_of=None, **settings):
     texts = [piece.text for piece in pieces]
     is_odd_byte = any((piece.type == BYTE) != (byte_fallback and piece.text in BYTES) for piece in pieces)
     if is_odd_byte:
@@ -107,4 +107,4 @@ def sentencepiece_vocabulary(pieces, byte_fallback, begin, end, pairs=None, **se
         unknown=next(token for token, piece in enumerate(pieces) if piece.type == UNKNOWN),
         first_byte=first_byte_of(texts) if byte_fallback else None, begin=control.get(begin), end=control.get(end),
         **settings)
-    return merged(vocabulary, normal, pairs or ByPiece({text: pieces[token].score for text, token in normal.items()}))
+    return merged(vocabulary, normal, rank_of or by_piece({text: pieces[token].score for text, token in normal.items()}))

@@ -11,7 +11,7 @@ import struct
 from . import protobuf
 from .byte_level import of_merges, of_tokenizer_json
 from .errors import ExportError, printable, within
-from .merges import ByPiece
+from .merges import by_piece
 from .sentencepiece import NORMAL, Piece, first_byte_of, of_sentencepiece
 from .tokenizers import Tables
 from .vocabularies import MOST_CHARACTERS, Vocabulary, check_texts, merged, of_characters
@@ -58,7 +58,7 @@ def of_llama2c(data):
     mergeable = {piece.text: piece.score for piece in pieces if piece.score > WORST_SCORE}
     known = {text: token for token, text in enumerate(texts) if len(text) == 1 or text in mergeable}
     vocabulary = merged(Vocabulary("llama2c", shown, {}, first_byte=3, dummy_prefix=True, begin=1, end=2), known,
-                        ByPiece(mergeable))
+                        by_piece(mergeable))
     odd = next((text for text, token in vocabulary.tokens.items() if token < 259), None)
     if odd is not None:
         raise ExportError(f"the token {printable(odd)} would be found in a text")

@@ -63,10 +63,10 @@ def check_texts(pieces):
         seen.add(piece)
 
 
-def merged(vocabulary, pieces, pairs):
+def merged(vocabulary, pieces, rank_of):
     """Fills `merges` and `tokens`. `pieces` is {piece: token} of characters and of those that may be merged."""
     vocabulary.check()
-    vocabulary.merges = merges_of(pieces, pairs)
+    vocabulary.merges = merges_of(pieces, rank_of)
     vocabulary.tokens = {piece: token for piece, token in pieces.items()
                          if len(piece) == 1 or piece in vocabulary.merges}
     for piece in vocabulary.merges:

@@ -48,23 +48,23 @@ def product(low, a, b):
         x, y = single(left), single(right)
         object = low.call(function, x, y, extents=(*x.extents[:-1], cols))
         return Value(object, numbered((*leading, left.rows, cols)))
-    object, result, rows = heads_of(low, left, count, left.rows, cols, leading)
+    object, result, rows = heads_of(low, count, left.rows, cols, leading)
     loop(low, {"left_of_head": left, "right_of_head": right, "product_of_head": rows},
          f"tinyattn::{function}(left_of_head, right_of_head, product_of_head);", object)
     return result
 
 
-def heads_of(low, like, count, rows, cols, leading):
-    """Returns a new object for a matrix of each head, its Value, and its Rows. The heads lie next to each other in each
-    row if those of `like` do and the result is a context, else one after the other."""
+def heads_of(low, count, rows, cols, leading):
+    """Returns a new object for a matrix of each head, one after the other, its Value, and its Rows."""
     object = low.program.activation(low.name(), (count, rows, cols))
     value = Value(object, numbered((*leading, rows, cols)))
     return object, value, Rows(object, count, rows * cols, rows, cols, cols, 0)
 
 
 def contexts_of(low, like, count, rows, cols, leading):
-    if count == 1 or like.step > like.stride:
-        return heads_of(low, like, count, rows, cols, leading)
+    """Returns the same of contexts, which lie next to each other in each row if the heads of `like` do."""
+    if like.step > like.stride:
+        return heads_of(low, count, rows, cols, leading)
     object = low.program.activation(low.name(), (rows, count * cols))
     view = numbered((rows, count, cols)).permute(1, 0, 2).view(*leading, rows, cols)
     return object, Value(object, view), Rows(object, count, cols, rows, cols, count * cols, 0)

@@ -89,12 +89,13 @@ def softmax_over(low, value, dim):
 
 @lowers("layer_norm")
 def layer_norm(low, input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    return weighted.norm(low, input, normalized_shape, weight, bias, eps, weighted.path_of_norm(low, weight))
+    return weighted.norm(low, input, normalized_shape, weight, bias, eps)
 
 
 @lowers("rms_norm")
 def rms_norm(low, input, normalized_shape, weight=None, eps=None):
-    return weighted.rms_norm_of(low, input, normalized_shape, weight, eps, weighted.path_of_norm(low, weight))
+    epsilon = torch.finfo(torch.float32).eps if eps is None else eps
+    return weighted.norm(low, input, normalized_shape, weight, None, epsilon, "RmsNorm")
 
 
 @lowers("linear")

@@ -10,7 +10,7 @@ from .functions import INSTEAD as INSTEAD_OF_FUNCTIONS
 from .table import MODULES, call, lowers_module
 from .tracing import torch_class
 from .values import TOKEN, Operand, Value, numbered
-from .weighted import linear, norm, rms_norm_of, rows_of
+from .weighted import linear, rows_of
 
 INSTEAD = {
     "GRU": "attention sees all tokens at once", "LSTM": "attention sees all tokens at once",
@@ -27,6 +27,8 @@ AS_FUNCTIONS = {  # {module: (the function or method that computes the same, wha
     "Flatten": ("flatten", "start_dim", "end_dim"), "Unflatten": ("unflatten", "dim", "unflattened_size"),
     "AdaptiveAvgPool1d": ("adaptive_avg_pool1d", "output_size"),
     "AdaptiveMaxPool1d": ("adaptive_max_pool1d", "output_size"),
+    "LayerNorm": ("layer_norm", "normalized_shape", "weight", "bias", "eps"),
+    "RMSNorm": ("rms_norm", "normalized_shape", "weight", "eps"),
 }
 
 
@@ -76,14 +78,3 @@ def embedding(low, module, input):
     low.program.add("static_cast<void>(", member, ".forward(", Operand(input.object, input.object.extents), ", ",
                     Operand(object, extents), "));", writes=object)
     return Value(object, numbered((*input.shape, width)))
-
-
-@lowers_module("LayerNorm")
-def layer_norm(low, module, input):
-    return norm(low, input, module.normalized_shape, module.weight, getattr(module, "bias", None),
-                module.eps, low.node.target)
-
-
-@lowers_module("RMSNorm")
-def rms_norm(low, module, input):
-    return rms_norm_of(low, input, module.normalized_shape, module.weight, module.eps, low.node.target)

@@ -133,11 +133,15 @@ class Operand:
         if self.stride is None:
             return name
         rows, cols = self.extents
-        if len(self.object.extents) == 2 and self.object.extents == (rows, self.stride) and self.offset < self.stride:
+        if self.object.extents == (rows, self.stride) and self.offset < self.stride:
             return f"tinyattn::columns<{cols}>({name}, {self.offset})"
-        start = f"{name}.data()" + (f" + {self.offset}" if self.offset else "")
-        return (f"tinyattn::MatrixView<{'const ' if constant else ''}{self.object.element}, {rows}, {cols}, "
-                f"{self.stride}>{{{start}}}")
+        return view_text(name, self.object.element, rows, cols, self.stride, str(self.offset or ""), constant)
+
+
+def view_text(name, element, rows, cols, stride, start, constant):
+    """Returns a view in C++, whose first element is at `start`."""
+    first = f"{name}.data() + {start}" if start else f"{name}.data()"
+    return f"tinyattn::MatrixView<{'const ' if constant else ''}{element}, {rows}, {cols}, {stride}>{{{first}}}"
 
 
 def whole(object):
@@ -183,10 +187,9 @@ class Rows:
         """Returns the matrix at an index in C++."""
         index = f"({index} / {self.sharing})" if self.sharing > 1 else index
         shift = f"{self.step} * {index}"
-        if (len(self.object.extents) == 2 and self.stride == self.object.extents[1] and self.offset == 0
-                and self.rows == self.object.extents[0] and self.count // self.sharing * self.cols == self.stride):
+        if (self.object.extents == (self.rows, self.stride) and self.offset == 0
+                and self.count // self.sharing * self.cols == self.stride):
             return f"tinyattn::columns<{self.cols}>({name}, {shift})"
-        constant = "" if self.object.place in ("activation", "out") else "const "
         start = f"{self.offset} + {shift}" if self.offset else shift
-        return (f"tinyattn::MatrixView<{constant}float, {self.rows}, {self.cols}, {self.stride}>"
-                f"{{{name}.data() + {start}}}")
+        constant = self.object.place not in ("activation", "out")
+        return view_text(name, FLOAT, self.rows, self.cols, self.stride, start, constant)

@@ -40,21 +40,18 @@ def linear(low, value, weight, bias, path):
     return Value(object, numbered((*value.shape[:-1], weight.shape[0])))
 
 
-def rms_norm_of(low, value, shape, weight, epsilon, path):
-    epsilon = torch.finfo(torch.float32).eps if epsilon is None else epsilon
-    return norm(low, value, shape, weight, None, epsilon, path, "RmsNorm")
-
-
 def path_of_norm(low, weight):
-    """Returns the path of a norm that is no module: that of its weight, if it has one."""
+    """Returns the path of a norm: that of its module, or else of its weight, if it has one."""
+    if low.node.op == "call_module":
+        return low.node.target
     name = weight.name if isinstance(weight, Constant) else low.name()
     return name.removesuffix(".weight") if name.endswith(".weight") else f"{name}_norm"
 
 
-def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
+def norm(low, value, shape, weight, bias, epsilon, kind="LayerNorm"):
     if len(shape) != 1:
         low.refuse(f"a norm over {len(shape)} dimensions", "normalize the features of a token, one dimension")
-    width = shape[0]
+    width, path = shape[0], path_of_norm(low, weight)
     weight, bias = (item.tensor if isinstance(item, Constant) else item for item in (weight, bias))
     operand = low.rows_of(value)
     weight = torch.ones(width) if weight is None else weight.detach()
@@ -72,5 +69,5 @@ def norm(low, value, shape, weight, bias, epsilon, path, kind="LayerNorm"):
 def written_norm(low, found):
     """Computes an RmsNorm that the module writes out."""
     x, weight = low.check_floats(low.values[found.x]), low.values[found.weight]
-    of_features = weight.tensor.reshape(-1).expand(x.shape[-1])
-    return norm(low, x, x.shape[-1:], of_features, None, found.epsilon, path_of_norm(low, weight), "RmsNorm")
+    of_features = Constant(weight.tensor.reshape(-1).expand(x.shape[-1]), weight.name)
+    return norm(low, x, x.shape[-1:], of_features, None, found.epsilon, "RmsNorm")
