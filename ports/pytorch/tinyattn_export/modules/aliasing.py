@@ -3,7 +3,6 @@
 nobody reads."""
 import torch
 
-from .errors import refused
 from .table import title, writes_in_place
 from .values import memory_of
 
@@ -22,8 +21,8 @@ def resolve(tracer, net):
         if not isinstance(target, torch.fx.Node):
             continue
         if target.op == "get_attr":
-            raise refused(tracer, node, f"{title(node)} writes to {target.target}, a parameter or a buffer",
-                          "compute it into a tensor of its own")
+            raise tracer.refused(node, f"{title(node)} writes to {target.target}, a parameter or a buffer",
+                                 "compute it into a tensor of its own")
         check_views(tracer, nodes, i)
         for later in nodes[i + 1:]:
             later.replace_input_with(target, node)
@@ -34,8 +33,8 @@ def check_views(tracer, nodes, i):
     for other in nodes[:i]:
         if other is not node.args[0] and storage(tracer.value(other)) == memory and any(
                 user in nodes[i + 1:] for user in other.users):
-            raise refused(tracer, node, f"{title(node)} writes in place to what {other.name}, which is read later, is "
-                          "a view of", "write it without the underscore, or with = instead of +=")
+            raise tracer.refused(node, f"{title(node)} writes in place to what {other.name}, which is read later, is "
+                                 "a view of", "write it without the underscore, or with = instead of +=")
 
 
 def storage(value):

@@ -5,7 +5,6 @@ import torch
 
 from ..errors import printable
 from .checks import has_tokens
-from .errors import refused
 from .evaluating import Memory
 from .lowering import dependents
 from .table import title
@@ -42,8 +41,8 @@ def steps_of(tracer):
         if not isinstance(value, torch.Tensor):
             return (), None if node in dependent else repr(value)
         if type(value) not in (torch.Tensor, torch.nn.Parameter):
-            raise refused(tracer, node, f"a tensor of its own kind, {type(value).__name__}",
-                          "make a plain tensor of it, or say is_causal=True if it is a mask")
+            raise tracer.refused(node, f"a tensor of its own kind, {type(value).__name__}",
+                                 "make a plain tensor of it, or say is_causal=True if it is a mask")
         return value.shape, None if node in dependent else value.detach().clone()
     dependent = dependents(tracer.graph)
     return [(node, node.format_node(), *result(node)) for node in tracer.graph.nodes]
@@ -53,9 +52,9 @@ def check_same(tracer, steps, others):
     """Raises an ExportError at the first step that is another one with another input."""
     for (node, *step), (_, *other) in zip(steps, others):
         if step[:2] != other[:2] or not same(step[2], other[2]):
-            raise refused(tracer, node, f"{'a constant' if node.op == 'get_attr' else title(node)} depends on what the "
-                          "input holds, since another input takes other numbers, shapes or steps",
-                          "compute it after forward, or make it of constants")
+            raise tracer.refused(node, f"{'a constant' if node.op == 'get_attr' else title(node)} depends on what the "
+                                 "input holds, since another input takes other numbers, shapes or steps",
+                                 "compute it after forward, or make it of constants")
 
 
 def same(a, b):
@@ -76,8 +75,8 @@ def check_steps(low, x, out, example, wanted):
                 for step in own:
                     memory.run(step)
         except Exception as error:  # of any kind: a lowering is wrong, or not known here
-            raise refused(low.tracer, node, f"what would be exported of {title(node)} cannot be computed "
-                          f"({printable(error)})", REPORT) from None
+            raise low.tracer.refused(node, f"what would be exported of {title(node)} cannot be computed "
+                                     f"({printable(error)})", REPORT) from None
         value, of_pytorch = Value(out, numbered(tuple(wanted.shape))), wanted
         if node.op != "output":  # a layer with a norm in it computes what the norm computes
             value = low.values.get(node) if own and not low.folded.get(node.target) else None
@@ -85,8 +84,8 @@ def check_steps(low, x, out, example, wanted):
         if isinstance(value, Value) and isinstance(of_pytorch, torch.Tensor):
             error = difference(of_pytorch.detach().double(), *(memory.elements(value) for memory in memories))
             if error:
-                raise refused(low.tracer, node, f"what would be exported of {title(node)} differs by {error:.3g} from "
-                              "what PyTorch computes", REPORT)
+                raise low.tracer.refused(node, f"what would be exported of {title(node)} differs by {error:.3g} from "
+                                         "what PyTorch computes", REPORT)
 
 
 def difference(wanted, single, double):

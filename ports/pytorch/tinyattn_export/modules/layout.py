@@ -79,29 +79,28 @@ def broken(text, comment, indent):
     return [*lines, line]
 
 
+def share_a_column(commented):
+    """Whether the comments of lines fit into one column."""
+    return max(len(text) + 2 for text, _ in commented) <= min(COLUMNS - len(comment) - 3 for _, comment in commented)
+
+
+def with_comments(commented):
+    width = max((len(text) for text, _ in commented), default=0)
+    return [f"{text.ljust(width)}  // {comment}" for text, comment in commented]
+
+
 def aligned(lines, indent):
     """Returns the text of lines, with the comments of neighbouring lines in one column."""
-    result, group, first, last = [], [], 0, COLUMNS
-
-    def flush():
-        for text, comment in group:
-            result.append(f"{text.ljust(first - 2)}  // {comment}" if comment else text)
-        group.clear()
-
+    result, group = [], []
     for line in lines:
         *before, text = broken(line.text, line.comment, indent)
-        if before or not line.comment:
-            flush()
-            first, last = 0, COLUMNS
-        result.extend(before)
-        begin, end = len(text) + 2, COLUMNS - len(line.comment) - 3
-        if not line.comment:
+        last = (text, line.comment)
+        if before or not line.comment or not share_a_column([*group, last]):
+            result += with_comments(group)
+            group = []
+        result += before
+        if line.comment:
+            group.append(last)
+        else:
             result.append(text)
-            continue
-        if group and max(first, begin) > min(last, end):
-            flush()
-            first, last = 0, COLUMNS
-        first, last = max(first, begin), min(last, end)
-        group.append((text, line.comment))
-    flush()
-    return result
+    return result + with_comments(group)

@@ -7,7 +7,6 @@ import torch
 from ..errors import ExportError, printable
 from . import arithmetic, attention_layers, convolutions, tokens  # noqa: F401: they fill the tables
 from . import attention, functions, fusion, layers, table, weighted
-from .errors import refused
 from .members import Layer, Members, member_name
 from .program import Program
 from .values import (TOKEN, Absent, Constant, Operand, Value, Rows, extents_of, numbered, operand_of, whole)
@@ -27,7 +26,7 @@ class Lowering:
     # --- Values ---
 
     def refuse(self, what, instead=OTHERS):
-        raise refused(self.tracer, self.node, what, instead)
+        raise self.tracer.refused(self.node, what, instead)
 
     def module_of(self, node):
         return self.net.get_submodule(node.target)

@@ -64,17 +64,9 @@ class KnownProxy(torch.fx.Proxy):
     def __setitem__(self, key, value):
         self.tracer.create_proxy("call_method", "__setitem__", (self, key, value), {})
 
-    def __bool__(self):
-        self.refuse("a branch")
 
-    def __int__(self):
-        self.refuse("int()")
-
-    def __index__(self):
-        self.refuse("an index")
-
-    def __float__(self):
-        self.refuse("float()")
+for method, what in (("bool", "a branch"), ("int", "int()"), ("index", "an index"), ("float", "float()")):
+    setattr(KnownProxy, f"__{method}__", lambda self, what=what: self.refuse(what))
 
 
 class Tracer(torch.fx.Tracer):
@@ -87,6 +79,13 @@ class Tracer(torch.fx.Tracer):
 
     def here(self):
         return where(".".join(self.path[-1:]), user_line())
+
+    def refused(self, node, what, instead):
+        """Returns why a step cannot be exported: its module and line, the operation, and what could be written instead."""
+        path, line = self.module.get(node, ("", "an unknown line"))
+        if node.op == "call_module":
+            path = node.target if self.original is self.root else ""
+        return ExportError(f"{where(path, line)}: {what}: {instead}")
 
     def is_leaf_module(self, module, path):
         return is_leaf(module)
