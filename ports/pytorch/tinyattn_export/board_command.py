@@ -37,11 +37,7 @@ def in_names_of(slot, path, arguments):
 
 def in_torch(tensors):
     """Returns the content of a file of torch.save."""
-    try:
-        import torch
-    except (ImportError, OSError):
-        raise ExportError("PyTorch is not installed, and only it writes .pt: install it, or name the file "
-                          ".safetensors") from None
+    torch = checkpoints.pytorch("only it writes .pt: install it, or name the file .safetensors")
     if sys.byteorder == "big":
         raise ExportError("this machine is big-endian: name the file .safetensors")
     content = io.BytesIO()

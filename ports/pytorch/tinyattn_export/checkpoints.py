@@ -87,12 +87,17 @@ def without_floats(path):
             f"{str(path.with_suffix('.weights.pt'))!r})")
 
 
-def load_checkpoint(path):
+def pytorch(needed):
+    """Returns the module torch. Raises an ExportError if there is none, which says why it is needed."""
     try:
         import torch
+        return torch
     except (ImportError, OSError):
-        raise ExportError("PyTorch is not installed, and only it reads .pt: install it, or save the weights as "
-                          ".safetensors") from None
+        raise ExportError(f"PyTorch is not installed, and {needed}") from None
+
+
+def load_checkpoint(path):
+    torch = pytorch("only it reads .pt: install it, or save the weights as .safetensors")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

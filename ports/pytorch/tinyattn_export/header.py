@@ -153,6 +153,14 @@ def with_tokenizer(tokenizer, name, config):
     return comment_on_tokenizer(tokenizer, name), {f'"{tokenizers.HEADER}"', "<optional>"}, body
 
 
+def text_of(lines, includes, name, body, start=""):
+    """Returns a header: a comment of lines, includes, and a namespace with this body."""
+    comment = "".join(f"// {line}".rstrip() + "\n" for line in lines)
+    blocks = ["".join(f"#include {include}\n" for include in sorted(includes) if include[0] == sign) for sign in '"<']
+    return (f"{comment}#pragma once\n{start}\n" + "".join(f"{block}\n" for block in blocks if block)
+            + f"namespace {name} {{\n\n{body}\n}}  // namespace {name}\n")
+
+
 def write(path, weights, name, parts, binary=None, tokenizer=None, config=None):
     """Writes the header, and the binary if a path is given, and returns {name: Part}. If something is wrong, raises an
     ExportError and writes nothing. `tokenizer` is what read_tokenizer returns; `config`, a dict, has the tokens that
@@ -167,10 +175,7 @@ def write(path, weights, name, parts, binary=None, tokenizer=None, config=None):
         contents.append(with_tokenizer(tokenizer, name, config))
     lines = [line for lines, _, _ in contents for line in ("", *lines)][1:]
     includes = set().union(*(includes for _, includes, _ in contents))
-    own, std = (sorted(include for include in includes if include.startswith(sign)) for sign in '"<')
-    blocks = ["".join(f"#include {include}\n" for include in block) + "\n" for block in (own, std) if block]
-    text, body = "".join(f"// {line}".rstrip() + "\n" for line in lines), "\n".join(body for _, _, body in contents)
-    files[path] = (f"{text}#pragma once\n// clang-format off\n\n{''.join(blocks)}"
-                   f"namespace {name} {{\n\n{body}\n}}  // namespace {name}\n").encode()
+    body = "\n".join(body for _, _, body in contents)
+    files[path] = text_of(lines, includes, name, body, "// clang-format off\n").encode()
     whole_files.replace(files)
     return parts

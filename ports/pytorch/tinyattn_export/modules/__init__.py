@@ -4,6 +4,7 @@ import os
 import threading
 
 from .. import names, whole_files
+from ..checkpoints import pytorch
 from ..errors import ExportError, printable
 
 TRACING = threading.Lock()  # torch.fx replaces methods of torch.nn.Module while it traces
@@ -13,11 +14,7 @@ def module(net, example, path, name="model", binary=None, weights=None):
     """Writes a header, and the weights into a binary if a path is given. `net` is a torch.nn.Module in eval mode, whose
     forward takes and returns one tensor; `example` an input, with a batch of one in front or none. `weights` may be
     "int8". If something cannot be exported, raises an ExportError and writes nothing."""
-    try:
-        import torch
-        import torch.fx
-    except ImportError:
-        raise ExportError("PyTorch is not installed, and a torch.nn.Module is traced by it") from None
+    torch = pytorch("a torch.nn.Module is traced by it")
     from . import exporting
     if not isinstance(name, str):
         raise ExportError(f"name is a {type(name).__name__}, and must be a str")

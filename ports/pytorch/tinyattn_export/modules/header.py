@@ -6,7 +6,7 @@ import re
 
 from ..checkpoints import tensors_in
 from ..errors import printable
-from ..header import PRODUCER, braces, in_binary, in_lines, number
+from ..header import PRODUCER, braces, in_binary, in_lines, number, text_of
 from ..safetensors import compose as compose_safetensors
 from .layout import configuration
 from .values import TOKEN
@@ -40,9 +40,8 @@ inline float example_error({parameter}Model::Workspace& workspace) noexcept {{
 
 def comment(net, structs):
     sha = hashlib.sha256(compose_safetensors(tensors_in(net.state_dict()).values())).hexdigest()
-    lines = [f"{printable(type(net).__name__)}, a torch.nn.Module,", PRODUCER, "", f"SHA-256 of its state_dict: {sha}",
-             f"{structs.parameter_count} parameters, {len(structs.content())} bytes."]
-    return "".join(f"// {line}".rstrip() + "\n" for line in lines)
+    return [f"{printable(type(net).__name__)}, a torch.nn.Module,", PRODUCER, "", f"SHA-256 of its state_dict: {sha}",
+            f"{structs.parameter_count} parameters, {len(structs.content())} bytes."]
 
 
 def includes(structs, code, binary):
@@ -50,8 +49,7 @@ def includes(structs, code, binary):
     words = {word for word, names in NEEDED.items() if used.intersection(names)}
     own = {f'"{part.header}"' for part in structs.parts.values()} | {f'"tinyattn/{word}.hpp"' for word in words}
     std = {"<cstddef>"} | ({"<limits>"} if "numeric_limits" in code or binary else set())
-    std |= {"<bit>", "<cstdint>", "<type_traits>"} if binary else set()
-    return "\n".join("".join(f"#include {name}\n" for name in sorted(names)) for names in (own, std))
+    return own | std | ({"<bit>", "<cstdint>", "<type_traits>"} if binary else set())
 
 
 def constant(type, name, tensor, is_token):
@@ -80,5 +78,4 @@ def compose(net, name, structs, model, example, wanted, binary):
             "Model", structs.sizes(), structs.content(), printable(pathlib.Path(binary).name)) + "\n",
         begin, examples, end, "\n",
         ERROR.format(parameter="" if binary is None else "const Model& model, ")])
-    return (f"{comment(net, structs)}#pragma once\n\n{includes(structs, code, binary is not None)}\n"
-            f"namespace {name} {{\n\n{body}\n}}  // namespace {name}\n")
+    return text_of(comment(net, structs), includes(structs, code, binary is not None), name, body)
