@@ -3,21 +3,16 @@
 nobody reads."""
 import torch
 
-from .table import title, writes_in_place
+from .table import title
 from .values import memory_of
 
 
-def resolve(tracer, net):
+def resolve(tracer):
     """Makes each later step read the result of a step in place. Raises an ExportError if a view of what is overwritten
     is read later, or if a parameter is overwritten."""
     nodes = list(tracer.graph.nodes)
     for i, node in enumerate(nodes):
-        if node.op in ("placeholder", "get_attr", "output") or not node.args:
-            continue
-        module = net.get_submodule(node.target) if node.op == "call_module" else None
-        if not (getattr(module, "inplace", False) if module else writes_in_place(node)):
-            continue
-        target = node.args[0]
+        target = node.args[0] if node.args and tracer.writes(node) else None
         if not isinstance(target, torch.fx.Node):
             continue
         if target.op == "get_attr":

@@ -39,7 +39,7 @@ def checked(net, example, weights):
     extents, own = check_example(example), private(net, example)
     tracer = trace(own, example)
     steps = comparing.steps_of(tracer)
-    aliasing.resolve(tracer, own)
+    aliasing.resolve(tracer)
     aliasing.remove_unused(tracer.graph)
     found = lowered(tracer, own, example, extents, "f32")
     comparing.check_export(steps, net, example, *found)
